@@ -1,0 +1,139 @@
+/**
+ * The world as the program sees it. Everything that has an effect or is not deterministic arrives through one of these
+ * interfaces; `system.ts` implements them for real, tests hand in fakes. Tools get the three effect ports (files,
+ * processes, web) already bound to one workspace and one call.
+ */
+
+export interface Clock {
+  /** Wall time in milliseconds since the epoch. */
+  now(): number;
+  /** Milliseconds on a clock that never goes backwards; only differences mean anything. */
+  monotonicMs(): number;
+  /** Resolves after `ms`, or at once when `signal` aborts. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface Random {
+  bytes(count: number): Uint8Array<ArrayBuffer>;
+}
+
+export interface FileInfo {
+  readonly kind: "file" | "directory" | "symlink" | "other";
+  readonly sizeBytes: number;
+  readonly modifiedMs: number;
+  readonly mode: number;
+}
+
+export interface DirectoryEntry {
+  readonly name: string;
+  readonly kind: FileInfo["kind"];
+}
+
+/**
+ * Files of one workspace. Every path, relative or absolute, must resolve inside the workspace, symlinks followed; one
+ * that does not is refused with an `EffectError` of reason `OutsideWorkspace`. Missing files are `NotFound`.
+ */
+export interface FilePort {
+  /** The absolute workspace root. */
+  readonly root: string;
+  /** The path relative to the root ("." for the root itself), or an `OutsideWorkspace` error. Touches the disk. */
+  locate(path: string): Promise<string>;
+  /** Undefined when nothing is there. Follows symlinks inside the workspace. */
+  stat(path: string): Promise<FileInfo | undefined>;
+  /** The whole file; `TooLarge` above `maxBytes`, before reading. */
+  read(path: string, maxBytes: number): Promise<Uint8Array>;
+  /** Sorted by name. */
+  list(path: string): Promise<DirectoryEntry[]>;
+  /** Replaces or creates the file atomically, parents included; keeps the mode of a file that was there. */
+  write(path: string, content: Uint8Array): Promise<void>;
+  /** Refuses to overwrite (`AlreadyExists`). */
+  move(from: string, to: string): Promise<void>;
+  /** A directory that is not empty needs `recursive`. The workspace root itself is refused. */
+  remove(path: string, options: { readonly recursive: boolean }): Promise<void>;
+}
+
+export interface ProcessSpec {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** Relative to the workspace root; must be inside it. */
+  readonly cwd?: string;
+  /** Added to the allowlisted environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly timeoutMs: number;
+  /** Called with each chunk as it arrives. */
+  readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
+}
+
+export interface ProcessExit {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly ended: "exit" | "timeout" | "cancelled";
+  readonly durationMs: number;
+}
+
+/** Runs programs in their own process group; timeout, cancel and the end of this process end the whole group. */
+export interface ProcessPort {
+  /** Rejects only with an `EffectError` (`NotFound`, `OutsideWorkspace`, `SpawnFailed`); an exit code is a result. */
+  run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessExit>;
+}
+
+export interface WebRequest {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+}
+
+export interface WebResponse {
+  readonly status: number;
+  /** After redirects. */
+  readonly url: string;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+  /** The body went past `maxBytes` and was cut there. */
+  readonly truncated: boolean;
+}
+
+/** GET of public addresses only; every hop is resolved, checked and then connected to by address. */
+export interface WebPort {
+  /** Rejects with an `EffectError` (`AddressRefused`, `TooManyRedirects`, `Timeout`, `NetworkFailed`, `InvalidUrl`). */
+  get(request: WebRequest, signal: AbortSignal): Promise<WebResponse>;
+}
+
+/** What a tool may touch, bound to one workspace. */
+export interface EffectPorts {
+  readonly files: FilePort;
+  readonly processes: ProcessPort;
+  readonly web: WebPort;
+}
+
+export type EffectReason =
+  | "OutsideWorkspace"
+  | "NotFound"
+  | "AlreadyExists"
+  | "TooLarge"
+  | "NotAFile"
+  | "NotADirectory"
+  | "NotEmpty"
+  | "AccessDenied"
+  | "DiskFull"
+  | "SpawnFailed"
+  | "InvalidUrl"
+  | "AddressRefused"
+  | "TooManyRedirects"
+  | "Timeout"
+  | "NetworkFailed"
+  | "Cancelled";
+
+/** Why a port refused or failed; `message` is fit for the model and for a person. */
+export class EffectError extends Error {
+  override readonly name = "EffectError";
+  readonly reason: EffectReason;
+
+  constructor(reason: EffectReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,25 @@
+/** Who answers when a call needs a person. Implemented above the engine, where clients are known. */
+import type { CallId, Decision, TurnId } from "#protocol";
+
+export interface PermissionQuestion {
+  readonly turn: TurnId;
+  readonly callId: CallId;
+}
+
+export interface PermissionAnswer {
+  readonly decision: Decision;
+  /** The client that answered, or why nobody could. */
+  readonly by: string;
+  /** Why it is a deny although no person said so. */
+  readonly unanswered?: "nobody" | "timeout";
+  readonly reason?: string;
+}
+
+export interface Approver {
+  /** True while somebody is there who may answer a question of this turn. */
+  canAnswer(turn: TurnId): boolean;
+  /** Never rejects: no answer, a timeout and a cancel are a deny. The request has been published when this is called. */
+  decide(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer>;
+  /** The answer to an `ask_user` question, undefined when nobody can give one. Never rejects. */
+  answer(question: PermissionQuestion, signal: AbortSignal): Promise<string | undefined>;
+}

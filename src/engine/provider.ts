@@ -1,0 +1,86 @@
+/** The model as the engine sees it. Adapters translate to a vendor's wire; the engine knows none of them. */
+import type { Message, Reason, ThinkingBlock, Usage } from "#protocol";
+
+/** A tool as it is shown to the model. `name` is canonical; an adapter maps it to what its wire allows. */
+export interface ToolSchema {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of an object. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface ModelRequest {
+  /** `provider:name`. */
+  readonly model: string;
+  /** System prompt blocks in order. */
+  readonly system: readonly string[];
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolSchema[];
+  /** Cap on output tokens; absent: the provider's configured default. */
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  /** Stable per session; families that cache by key use it. */
+  readonly cacheKey?: string;
+}
+
+/** What a response is made of, in order. `block` counts the content blocks of the response from 0. */
+export type ModelEvent =
+  | { readonly type: "text"; readonly block: number; readonly text: string }
+  | { readonly type: "thinking"; readonly block: number; readonly text: string }
+  /** The finished thinking block to echo; sent once after its deltas. */
+  | { readonly type: "thinking_block"; readonly block: number; readonly content: ThinkingBlock }
+  /** A complete tool call; `arguments` is the raw text, which may not be JSON. `name` is canonical where it is known. */
+  | { readonly type: "tool_call"; readonly block: number; readonly name: string; readonly arguments: string }
+  /** An explicit end-of-turn signal. */
+  | { readonly type: "yield"; readonly block: number; readonly reason?: string }
+  /** What was written so far is void; the request is made again after the wait. */
+  | { readonly type: "retrying"; readonly reason: Reason; readonly message: string; readonly retryAfterMs: number }
+  /** The request is made again with another model of the fallback chain. */
+  | { readonly type: "model_changed"; readonly model: string; readonly previous: string };
+
+/** How a model call ended. There is exactly one for each call; a provider never throws. */
+export type ModelOutcome =
+  | {
+      readonly type: "done";
+      /** The model that answered, `provider:name`. */
+      readonly model: string;
+      readonly stop: "end" | "tool_calls" | "yield";
+      readonly usage: Usage;
+      /** Absent when the price is not known. */
+      readonly costUsd?: number;
+    }
+  | {
+      readonly type: "failed";
+      readonly reason: Reason;
+      readonly message: string;
+      /** Worth trying again: the same request may succeed. */
+      readonly retryable: boolean;
+      readonly retryAfterMs?: number;
+      /** What was used before it failed, when the provider told. */
+      readonly usage?: Usage;
+    };
+
+export interface ModelCall {
+  readonly request: ModelRequest;
+  /** Called synchronously for each event, in order; must not throw. */
+  readonly emit: (event: ModelEvent) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface ModelInfo {
+  /** `provider:name`. */
+  readonly id: string;
+  readonly contextTokens?: number;
+  readonly maxOutputTokens?: number;
+  readonly priceUsdPerMillion?: { readonly input: number; readonly output: number };
+}
+
+export interface Provider {
+  readonly name: string;
+  /** Never rejects and never throws; cancelled calls end as `failed` with reason `Cancelled`. */
+  chat(call: ModelCall): Promise<ModelOutcome>;
+  /** What can be asked for. May reject with a ReasonError when a catalog cannot be fetched. */
+  models(signal: AbortSignal): Promise<readonly ModelInfo[]>;
+  /** An estimate of the request's input tokens, made without a network call. */
+  countTokens(request: ModelRequest): number;
+}

@@ -1,0 +1,60 @@
+/** Tools as the engine sees them: a schema, a class and a function that gets its effects handed in. */
+import type { EffectPorts } from "#base";
+import type { CallId, Reason, SessionId, ToolClass, ToolOutputBlock, TurnId } from "#protocol";
+
+export interface ToolContext {
+  readonly session: SessionId;
+  readonly turn: TurnId;
+  readonly callId: CallId;
+  /** Aborts on cancel and on timeout. */
+  readonly signal: AbortSignal;
+  /** Bound to this call; the only way to an effect. */
+  readonly ports: EffectPorts;
+  /** Partial output for people; never reaches the model. */
+  progress(text: string): void;
+  /** Asks the person; resolves to undefined when nobody can answer. */
+  ask(question: string, options: readonly string[]): Promise<string | undefined>;
+}
+
+export interface ToolOutput {
+  readonly content: readonly ToolOutputBlock[];
+  readonly isError?: boolean;
+}
+
+export interface Tool {
+  /** Canonical dotted name: what policies, hooks, logs and receipts use. */
+  readonly name: string;
+  /** What people see, and an alias that permission rules accept. */
+  readonly label: string;
+  readonly class: ToolClass;
+  readonly description: string;
+  /** JSON Schema of an object; arguments are validated against it before `run`. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Upper bound for one call; the chain's default when absent. */
+  readonly timeoutMs?: number;
+  /** What a permission rule's pattern is matched against: a command, a path, a URL. Default: the arguments as JSON. */
+  subject?(args: Readonly<Record<string, unknown>>): string;
+  /** A thrown `ToolError` or `EffectError` becomes an error result for the model; anything else is a ToolFailed. */
+  run(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolOutput>;
+}
+
+/** Where tools come from. Asked at every step, so a source may change between steps. */
+export interface ToolSource {
+  readonly name: string;
+  tools(): readonly Tool[];
+}
+
+/** A failure the model should read and act on. */
+export class ToolError extends Error {
+  override readonly name = "ToolError";
+  readonly reason: Reason;
+
+  constructor(message: string, reason: Reason = "ToolFailed") {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export function textOutput(text: string): ToolOutput {
+  return { content: [{ type: "text", text }] };
+}

@@ -1,0 +1,87 @@
+/** Every command a client can send. One row gives the type, the parser, the JSON Schema and the handshake entry. */
+import { z } from "zod";
+import { inputBlock } from "./content.ts";
+import { CallId, SessionId } from "./ids.ts";
+import { idSchema, wire } from "./wire.ts";
+
+const session = idSchema(SessionId).describe("The session the command is for.");
+const callId = idSchema(CallId);
+
+/** The four answers to a permission request. */
+export const decision = z.enum(["allow_once", "allow_argv_glob", "allow_tool", "deny"]);
+
+export const commands = {
+  SendInput: wire({
+    kind: z.literal("SendInput"),
+    session,
+    content: z.array(inputBlock).min(1),
+  }).describe("Starts a turn. Refused with TurnInProgress while one is running."),
+  CancelTurn: wire({ kind: z.literal("CancelTurn"), session }).describe("Ends the running turn; nothing when idle."),
+  AnswerPermission: wire({
+    kind: z.literal("AnswerPermission"),
+    session,
+    call_id: callId,
+    decision,
+    reason: z.string().max(2000).optional().describe("Told to the model with a deny."),
+  }).describe("Answers a PermissionRequested. The first answer of a human counts."),
+  CreateSession: wire({
+    kind: z.literal("CreateSession"),
+    profile: z.string().optional(),
+    resume: idSchema(SessionId).optional().describe("Open this session again instead of a new one."),
+    working_dir: z.string().optional().describe("Absolute path of the workspace; default: the engine's own."),
+    model: z.string().optional().describe("provider:name; default: as configured."),
+  }).describe("Opens a session and attaches the sender to it."),
+  AttachSession: wire({
+    kind: z.literal("AttachSession"),
+    session,
+    since: z.number().int().nonnegative().optional().describe("Replay events with a higher id first."),
+  }).describe("Subscribes the sender to a session's events."),
+  DetachSession: wire({ kind: z.literal("DetachSession"), session }).describe("Ends the subscription; the turn goes on."),
+  SetModel: wire({
+    kind: z.literal("SetModel"),
+    session,
+    model: z.string().min(1).describe("provider:name, or a name from the models list."),
+  }).describe("Uses another model from the next step on."),
+  EnterPlanMode: wire({ kind: z.literal("EnterPlanMode"), session }).describe("Only read-only calls pass from now on."),
+  ExitPlanMode: wire({
+    kind: z.literal("ExitPlanMode"),
+    session,
+    approve: z.boolean().describe("False keeps plan mode on."),
+  }).describe("Approves or rejects the plan."),
+  AnswerQuestion: wire({
+    kind: z.literal("AnswerQuestion"),
+    session,
+    call_id: callId,
+    answer: z.string().max(100_000),
+  }).describe("Answers a QuestionAsked. Feature: ask_user."),
+  EndSession: wire({ kind: z.literal("EndSession"), session }).describe(
+    "Cancels the running turn and closes the session; its log stays. Feature: end_session.",
+  ),
+  CustomCommand: wire({
+    kind: z.literal("CustomCommand"),
+    session,
+    namespace: z.string().regex(/^[a-z][a-z0-9-]*$/),
+    verb: z.string().min(1),
+    payload: z.unknown(),
+  }).describe("Routed by namespace to the plugin that claimed it."),
+} as const;
+
+export type CommandKind = keyof typeof commands;
+export type Decision = z.infer<typeof decision>;
+export type CommandOf<Kind extends CommandKind> = z.infer<(typeof commands)[Kind]>;
+export type Command = { [Kind in CommandKind]: CommandOf<Kind> }[CommandKind];
+
+export const command = z.discriminatedUnion("kind", [
+  commands.SendInput,
+  commands.CancelTurn,
+  commands.AnswerPermission,
+  commands.CreateSession,
+  commands.AttachSession,
+  commands.DetachSession,
+  commands.SetModel,
+  commands.EnterPlanMode,
+  commands.ExitPlanMode,
+  commands.AnswerQuestion,
+  commands.EndSession,
+  commands.CustomCommand,
+]);

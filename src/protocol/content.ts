@@ -1,0 +1,73 @@
+/** Content blocks and messages in the canonical form that the log, the engine and every provider adapter share. */
+import { z } from "zod";
+import { CallId } from "./ids.ts";
+import { idSchema, wire } from "./wire.ts";
+
+export const CANONICAL_FORM_VERSION = 1;
+
+const text = wire({ type: z.literal("text"), text: z.string() });
+
+const image = wire({
+  type: z.literal("image"),
+  media_type: z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]),
+  data: z.base64().describe("The image bytes, base64."),
+});
+
+const toolUse = wire({
+  type: z.literal("tool_use"),
+  id: idSchema(CallId),
+  name: z.string().describe("Canonical tool name, for example fs.read."),
+  input: z.unknown().describe("The arguments as the model gave them; an object once validated."),
+});
+
+const toolResult = wire({
+  type: z.literal("tool_result"),
+  tool_use_id: idSchema(CallId),
+  content: z.array(z.discriminatedUnion("type", [text, image])),
+  is_error: z.boolean(),
+});
+
+const thinking = wire({
+  type: z.literal("thinking"),
+  provider: z.string().describe("The wire family that made the block; only that family gets it back."),
+  data: z.unknown().describe("Opaque to everybody else; echoed verbatim, signature included."),
+});
+
+const yielded = wire({
+  type: z.literal("yield"),
+  reason: z.string().optional().describe("Why the model handed the turn back."),
+});
+
+/** Every kind of block, by its `type`. */
+export const contentBlocks = { text, image, tool_use: toolUse, tool_result: toolResult, thinking, yield: yielded };
+
+export const contentBlock = z.discriminatedUnion("type", [text, image, toolUse, toolResult, thinking, yielded]);
+
+/** What a client may send: text and images. A block with `text` and no `type` counts as text. */
+export const inputBlock = z.preprocess(
+  (value) => (isUntypedText(value) ? { ...value, type: "text" } : value),
+  z.discriminatedUnion("type", [text, image]),
+);
+
+export const toolOutputBlock = z.discriminatedUnion("type", [text, image]);
+
+export type TextBlock = z.infer<typeof text>;
+export type ImageBlock = z.infer<typeof image>;
+export type ToolUseBlock = z.infer<typeof toolUse>;
+export type ToolResultBlock = z.infer<typeof toolResult>;
+export type ThinkingBlock = z.infer<typeof thinking>;
+export type YieldBlock = z.infer<typeof yielded>;
+export type ContentBlock = z.infer<typeof contentBlock>;
+export type InputBlock = TextBlock | ImageBlock;
+export type ToolOutputBlock = TextBlock | ImageBlock;
+
+export type Message =
+  | { readonly role: "user"; readonly content: readonly (InputBlock | ToolResultBlock)[] }
+  | {
+      readonly role: "assistant";
+      readonly content: readonly (TextBlock | ThinkingBlock | ToolUseBlock | YieldBlock)[];
+    };
+
+function isUntypedText(value: unknown): value is { text: string } {
+  return typeof value === "object" && value !== null && "text" in value && !("type" in value);
+}

@@ -1,0 +1,37 @@
+/** The one JSON form of an event, the same in the log, on every transport and in exports. */
+import { z } from "zod";
+import { type EventKind, type EventPayload, events } from "./events.ts";
+import { ClientId, SessionId } from "./ids.ts";
+import { idSchema, wire } from "./wire.ts";
+
+const envelope = wire({
+  id: z.number().int().positive().describe("Monotonic per session; given by the log."),
+  kind: z.string(),
+  session: idSchema(SessionId),
+  originator: idSchema(ClientId).optional().describe("The client whose input started the turn."),
+  ts: z.iso.datetime(),
+  payload: z.unknown(),
+});
+
+export const envelopeSchema = envelope;
+
+export interface EventOf<Kind extends EventKind> {
+  readonly id: number;
+  readonly kind: Kind;
+  readonly session: SessionId;
+  readonly originator?: ClientId;
+  readonly ts: string;
+  readonly payload: EventPayload<Kind>;
+}
+
+/** Any event, discriminated by `kind`. */
+export type Event = { [Kind in EventKind]: EventOf<Kind> }[EventKind];
+
+/** Parses one envelope and the payload that its kind names; an unknown kind or a wrong payload throws a ZodError. */
+export function parseEvent(raw: unknown): Event {
+  const outer = envelope.parse(raw);
+  const kind = z.enum(Object.keys(events) as [EventKind, ...EventKind[]]).parse(outer.kind);
+  const payload = events[kind].parse(outer.payload);
+  // The payload was parsed by the schema of this very kind.
+  return { ...outer, kind, payload } as Event;
+}

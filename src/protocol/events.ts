@@ -1,0 +1,166 @@
+/**
+ * Every event the engine can publish, with its payload. What happened in a turn can be rebuilt from these alone:
+ * `step` numbers the model calls of a turn from 1, `block` the content blocks of one response from 0.
+ */
+import { z } from "zod";
+import { inputBlock, toolOutputBlock } from "./content.ts";
+import { CallId, ClientId, SessionId, TokenId, TurnId } from "./ids.ts";
+import { idSchema, wire } from "./wire.ts";
+
+const turn = idSchema(TurnId);
+const step = z.number().int().positive();
+const block = z.number().int().nonnegative();
+const callId = idSchema(CallId);
+const durationMs = z.number().nonnegative();
+
+const usage = wire({
+  input_tokens: z.number().int().nonnegative(),
+  output_tokens: z.number().int().nonnegative(),
+  cache_read_tokens: z.number().int().nonnegative(),
+  cache_write_tokens: z.number().int().nonnegative(),
+});
+
+/** How a turn ended. */
+export const turnOutcome = z.enum(["answered", "yielded", "cancelled", "step_limit", "error"]);
+
+/** How a tool call ended; `denied` and `not_executed` never reached the tool. */
+export const callOutcome = z.enum(["ok", "error", "denied", "not_executed", "cancelled", "timeout"]);
+
+export const toolClass = z.enum(["read_only", "mutating", "sensitive"]);
+
+export const events = {
+  TurnStarted: wire({ turn, content: z.array(inputBlock), model: z.string() }).describe("A turn began with this input."),
+  TextDelta: wire({ turn, step, block, text: z.string() }).describe("The model wrote text."),
+  ThinkingDelta: wire({
+    turn,
+    step,
+    block,
+    text: z.string(),
+    provider: z.string(),
+    data: z.unknown().describe("On the last delta of a block: the opaque block to echo."),
+  }).describe("The model reasoned."),
+  ToolCallStarted: wire({
+    turn,
+    step,
+    block,
+    call_id: callId,
+    name: z.string().describe("Canonical name."),
+    label: z.string().describe("The name people see."),
+    args: z.unknown().describe("As the model gave them; a string when they were not JSON."),
+    class: toolClass.optional().describe("Absent for an unknown tool."),
+  }).describe("A tool call entered the tool chain."),
+  ToolCallProgress: wire({ turn, call_id: callId, text: z.string() }).describe("Partial output of a running call."),
+  ToolResult: wire({
+    turn,
+    step,
+    call_id: callId,
+    name: z.string(),
+    content: z.array(toolOutputBlock),
+    is_error: z.boolean(),
+    outcome: callOutcome,
+    reason: z.string().optional().describe("A reason code when the call was refused or failed."),
+    duration_ms: durationMs,
+    memoized: z.boolean().optional().describe("The result of an identical earlier call of this turn."),
+  }).describe("A tool call ended; the content is what the model gets."),
+  TurnEnded: wire({
+    turn,
+    outcome: turnOutcome,
+    reason: z.string().optional().describe("A reason code unless the outcome is answered."),
+    steps: z.number().int().nonnegative(),
+    usage,
+    cost_usd: z.number().nonnegative().optional().describe("Absent when no price is known."),
+    duration_ms: durationMs,
+  }).describe("The turn is over; exactly one for each TurnStarted."),
+  TurnTiming: wire({
+    turn,
+    total_ms: durationMs,
+    request_middleware_ms: durationMs,
+    provider_ttfb_ms: durationMs.describe("First byte of the first step."),
+    provider_total_ms: durationMs,
+    store_write_ms: durationMs,
+    tools: z.array(wire({ call_id: callId, name: z.string(), duration_ms: durationMs })),
+  }).describe("Where the time of a turn went, as measured."),
+  CompactionTriggered: wire({ turn, boundary: z.number().int().nonnegative(), summary: z.string() }).describe(
+    "History up to the boundary event is replaced by the summary in later requests.",
+  ),
+  CostIncremented: wire({
+    turn,
+    step,
+    provider: z.string(),
+    model: z.string(),
+    usage,
+    cost_usd: z.number().nonnegative().optional().describe("Absent when no price is known."),
+  }).describe("A model call was tallied."),
+  PermissionRequested: wire({
+    turn,
+    call_id: callId,
+    name: z.string(),
+    label: z.string(),
+    args: z.unknown(),
+    summary: z.string().describe("One line a person can decide on."),
+    reason: z.string().describe("Why it asks: the rule or default, and where it is written."),
+    argv_glob: z.string().optional().describe("The rule that allow_argv_glob would add."),
+  }).describe("A call waits for an answer."),
+  PermissionAnswered: wire({
+    turn,
+    call_id: callId,
+    decision: z.enum(["allow_once", "allow_argv_glob", "allow_tool", "deny"]),
+    by: z.string().describe("The client that answered, or the policy that did when nobody could."),
+    rule: z.string().optional().describe("The session rule that the answer added."),
+    reason: z.string().optional(),
+  }).describe("A permission request was answered."),
+  QuestionAsked: wire({
+    turn,
+    call_id: callId,
+    question: z.string(),
+    options: z.array(z.string()).optional(),
+  }).describe("The model asks the person something. Feature: ask_user."),
+  ModelChanged: wire({ model: z.string(), previous: z.string() }).describe("SetModel took effect, or a fallback did."),
+  PlanModeChanged: wire({ active: z.boolean() }).describe("Plan mode was entered or left."),
+  Cancelled: wire({ turn, by: idSchema(ClientId).optional(), reason: z.enum(["user", "budget", "shutdown"]) }).describe(
+    "A turn was cancelled.",
+  ),
+  Error: wire({
+    turn: turn.optional(),
+    step: step.optional(),
+    call_id: callId.optional(),
+    reason: z.string().describe("A stable code from the reasons table, or Custom:<namespace>:<code>."),
+    message: z.string(),
+    terminal: z.boolean().describe("True ends the turn. False voids what its step has written so far; it is tried again."),
+    retry_after_ms: z.number().nonnegative().optional(),
+  }).describe("Something failed."),
+  StreamGap: wire({
+    from: z.number().int().nonnegative(),
+    to: z.number().int().nonnegative(),
+    reason: z.enum(["ttl", "overflow"]),
+  }).describe("Events between the two ids are not available on this stream."),
+  TokenExpiring: wire({ token: idSchema(TokenId), expires_at: z.string() }).describe("The client's token ends soon."),
+  HookTimeout: wire({ turn: turn.optional(), hook: z.string(), event: z.string(), timeout_ms: durationMs }).describe(
+    "A hook missed its deadline.",
+  ),
+  HookError: wire({
+    turn: turn.optional(),
+    hook: z.string(),
+    event: z.string(),
+    message: z.string(),
+    exit_code: z.number().int().optional(),
+  }).describe("A hook failed."),
+  MCPServerDown: wire({ name: z.string(), reason: z.string(), attempts: z.number().int() }).describe(
+    "An MCP server exhausted its restarts.",
+  ),
+  SessionStarted: wire({
+    working_dir: z.string(),
+    profile: z.string(),
+    model: z.string(),
+    parent: idSchema(SessionId).optional(),
+  }).describe("First event of a session."),
+  SessionEnded: wire({ reason: z.enum(["idle", "user", "error", "binary-shutdown"]) }).describe("The engine let go of it."),
+  CustomEvent: wire({ namespace: z.string(), kind: z.string(), payload: z.unknown() }).describe("A plugin's event."),
+} as const;
+
+export type EventKind = keyof typeof events;
+export type EventPayload<Kind extends EventKind> = z.infer<(typeof events)[Kind]>;
+export type Usage = z.infer<typeof usage>;
+export type TurnOutcome = z.infer<typeof turnOutcome>;
+export type CallOutcome = z.infer<typeof callOutcome>;
+export type ToolClass = z.infer<typeof toolClass>;

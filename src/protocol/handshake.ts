@@ -1,0 +1,37 @@
+/** The handshake that precedes every command on a transport, built from the tables so that it cannot drift. */
+import { z } from "zod";
+import { commands } from "./commands.ts";
+import { CANONICAL_FORM_VERSION } from "./content.ts";
+import { events } from "./events.ts";
+import { wire } from "./wire.ts";
+
+export const PROTOCOL_VERSION = "0.1.0";
+
+export const handshakeSchema = wire({
+  protocol_version: z.string(),
+  canonical_form_version: z.number().int(),
+  schema_version_token_claim: z.number().int(),
+  schema_version_profile: z.number().int(),
+  schema_version_session_log: z.number().int(),
+  command_kinds: z.array(z.string()),
+  event_kinds: z.array(z.string()),
+  features: z.array(z.string()),
+  resource_uri_scheme: z.string(),
+});
+
+export type Handshake = z.infer<typeof handshakeSchema>;
+
+/** `features` names only what this build really does: a client may rely on nothing that is not listed. */
+export function buildHandshake(features: readonly string[]): Handshake {
+  return {
+    protocol_version: PROTOCOL_VERSION,
+    canonical_form_version: CANONICAL_FORM_VERSION,
+    schema_version_token_claim: 1,
+    schema_version_profile: 1,
+    schema_version_session_log: 1,
+    command_kinds: Object.keys(commands),
+    event_kinds: Object.keys(events),
+    features: [...features],
+    resource_uri_scheme: "harness/v1",
+  };
+}

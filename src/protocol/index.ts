@@ -1,0 +1,19 @@
+/** The vocabulary without its parsers: ids, reasons and types. `#protocol/schemas` adds the zod tables. */
+export type { Command, CommandKind, CommandOf, Decision } from "./commands.ts";
+export type {
+  ContentBlock,
+  ImageBlock,
+  InputBlock,
+  Message,
+  TextBlock,
+  ThinkingBlock,
+  ToolOutputBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+  YieldBlock,
+} from "./content.ts";
+export type { Event, EventOf } from "./envelope.ts";
+export type { CallOutcome, EventKind, EventPayload, ToolClass, TurnOutcome, Usage } from "./events.ts";
+export type { Handshake } from "./handshake.ts";
+export { CallId, ClientId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
+export { type Reason, ReasonError, reasonText, reasons } from "./reasons.ts";

@@ -1,0 +1,151 @@
+/**
+ * Every reason the program can refuse or fail with: the code is the contract for clients, the text for people, and the
+ * three numbers are how it reads over HTTP, JSON-RPC and as a process exit code. `<name>` in a text is filled in.
+ */
+
+interface ReasonRow {
+  readonly http: number;
+  readonly rpc: number;
+  readonly exit: 0 | 1 | 2 | 130;
+  readonly text: string;
+}
+
+export const reasons = {
+  HandshakeRequired: row(428, -32600, 2, "Send /v1/handshake before any command. See § Protocol versioning."),
+  HandshakeVersionMismatch: row(
+    426,
+    -32600,
+    2,
+    "Client speaks protocol <client_ver>; server speaks <server_ver>. Upgrade <client_or_server>.",
+  ),
+  InvalidCommand: row(400, -32602, 2, "The command is not valid: <detail>."),
+  TurnInProgress: row(
+    409,
+    -32002,
+    1,
+    "Another client is sending input to this session (started by <originator> at <ts>). Wait, or send /cancel to interrupt.",
+  ),
+  SessionNotFound: row(404, -32001, 2, "There is no session <session>."),
+  SessionClosed: row(410, -32001, 1, "Session <session> has ended. Open it again with CreateSession and resume."),
+  CallNotFound: row(404, -32004, 2, "No request is waiting for call <call_id>; it may have been answered already."),
+  NotAllowed: row(403, -32603, 1, "<detail>"),
+  UnknownNamespace: row(404, -32601, 2, "No plugin has claimed the namespace '<namespace>'."),
+  PermissionDenied: row(
+    403,
+    -32603,
+    1,
+    "Permission denied for <tool> by <client>. To allow: re-prompt and pick 'Allow once / argv-glob / tool / session'.",
+  ),
+  PermissionTimeout: row(
+    408,
+    -32603,
+    1,
+    "Permission for <tool> not answered within <timeout>s. Tool call cancelled.",
+  ),
+  TokenExpired: row(
+    401,
+    -32603,
+    2,
+    "Capability token expired at <exp>. Mint a new one: harness token --session <id> --identity-class <class>.",
+  ),
+  TokenRevoked: row(401, -32603, 2, "Token <jti> was revoked at <ts>. Mint a new one via /v1/auth/token."),
+  MCPServerSHA256Mismatch: row(
+    409,
+    -32603,
+    2,
+    "MCP server '<name>' refused to start: the binary at <path> changed. Expected sha256 <expected>, found <actual>. To approve the new binary, run /mcp:approve <name> or edit <profile_path> to update the pin.",
+  ),
+  MCPServerUnavailable: row(
+    503,
+    -32603,
+    1,
+    "MCP server '<name>' is down after <attempts> restart attempts. Its tools are in degraded state. /mcp:restart <name> to retry, or check $XDG_STATE_HOME/harness/log/.",
+  ),
+  HookHashChanged: row(
+    409,
+    -32603,
+    2,
+    "<path> changed since you last approved it. Review the diff (TUI: 'v' opens the diff viewer). Re-ack to continue.",
+  ),
+  HookTimeout: row(504, -32603, 1, "Hook '<event>' command '<cmd>' exceeded its <timeout>s deadline. Killed."),
+  RateLimited: row(
+    429,
+    -32603,
+    1,
+    "Provider <name> rate-limited the request. Retrying in <retry-after>s… (Ctrl-C to cancel, /model to switch).",
+  ),
+  BashCancelledMidCommand: row(
+    499,
+    -32603,
+    130,
+    "Cancelled mid-Bash. The command ran for <duration> and may have modified files. Files possibly affected: <list>. Review /sessions:diff <id> to see what changed.",
+  ),
+  NonInteractiveAckRefused: row(
+    403,
+    -32603,
+    2,
+    "Refusing to silently approve an unseen <kind> in non-interactive mode. Run harness ack --all once interactively, or pre-populate approved.lock from CI.",
+  ),
+  Cancelled: row(499, -32603, 130, "The turn was cancelled."),
+  StepLimit: row(422, -32603, 1, "The turn reached its limit of <limit> steps without a final answer."),
+  OutputLimit: row(422, -32603, 1, "The model wrote more than <limit> bytes in one response."),
+  StoreFailed: row(507, -32603, 1, "The session log could not be written: <detail>. The turn was stopped."),
+  InternalError: row(500, -32603, 1, "Something in the harness failed: <detail>"),
+  ModelNotConfigured: row(400, -32602, 2, "<detail>"),
+  MissingCredential: row(401, -32602, 2, "No key for <provider>: set <variable>, or choose another model with --model."),
+  UnknownModel: row(400, -32602, 2, "<detail>"),
+  ProviderUnauthorized: row(401, -32603, 1, "<provider> refused the key (HTTP <status>). Check <variable>."),
+  ProviderRefused: row(502, -32603, 1, "<provider> refused the request (HTTP <status>): <detail>"),
+  ProviderUnavailable: row(503, -32603, 1, "<provider> is not available (<detail>)."),
+  ProviderUnreachable: row(502, -32603, 1, "Cannot reach <provider> at <host>: <detail>."),
+  ProviderTimeout: row(504, -32603, 1, "<provider> did not answer within <timeout>s."),
+  ProviderGarbled: row(502, -32603, 1, "<provider> answered something that is not its protocol: <detail>."),
+  ProviderStreamCut: row(502, -32603, 1, "<provider> ended the stream before the response was complete."),
+  OutputTruncated: row(
+    422,
+    -32603,
+    1,
+    "The response hit its limit of <limit> output tokens. Raise max_tokens, or ask for less at once.",
+  ),
+  ContentFiltered: row(422, -32603, 1, "<provider> withheld the response (content filter)."),
+  UnknownFinishReason: row(502, -32603, 1, "<provider> ended the response for an unknown reason: <detail>."),
+  ContextOverflow: row(
+    413,
+    -32603,
+    1,
+    "The request is about <tokens> tokens; <model> takes <limit>. Start a new session or choose a larger model.",
+  ),
+  ScenarioInvalid: row(400, -32602, 2, "<detail>"),
+  ScenarioExhausted: row(422, -32603, 1, "The scripted model has no reply for this input: <detail>"),
+  UnknownTool: row(404, -32601, 1, "There is no tool '<tool>'. Known tools: <known>."),
+  InvalidArguments: row(400, -32602, 1, "The arguments of <tool> are not valid: <detail>"),
+  NotExecuted: row(424, -32603, 1, "Not executed: an earlier call of this response failed."),
+  ToolFailed: row(500, -32603, 1, "<detail>"),
+  ToolTimeout: row(504, -32603, 1, "<tool> ran longer than <timeout>s and was stopped."),
+  PlanModeActive: row(403, -32603, 1, "Plan mode is on: <tool> changes things and waits until the plan is approved."),
+  AnswerInvalid: row(422, -32603, 1, "The answer does not match the schema after <attempts> attempts: <detail>"),
+  ConfigInvalid: row(400, -32602, 2, "<detail>"),
+  UsageInvalid: row(400, -32602, 2, "<detail>"),
+} as const satisfies Record<string, ReasonRow>;
+
+export type Reason = keyof typeof reasons;
+
+/** The text of a reason with its placeholders filled; a placeholder without a value stays visible. */
+export function reasonText(reason: Reason, values: Readonly<Record<string, string | number>> = {}): string {
+  return reasons[reason].text.replace(/<([a-z_-]+)>/g, (whole, name: string) => String(values[name] ?? whole));
+}
+
+/** A refusal or failure that carries its reason code. Thrown inside, turned into an event or exit code at the edge. */
+export class ReasonError extends Error {
+  override readonly name = "ReasonError";
+  readonly reason: Reason;
+
+  constructor(reason: Reason, values: Readonly<Record<string, string | number>> = {}, options?: ErrorOptions) {
+    super(reasonText(reason, values), options);
+    this.reason = reason;
+  }
+}
+
+function row(http: number, rpc: number, exit: ReasonRow["exit"], text: string): ReasonRow {
+  return { http, rpc, exit, text };
+}

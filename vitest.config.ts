@@ -1,0 +1,28 @@
+import { defineConfig } from "vitest/config";
+
+/** Unit tests share one process per thread; end-to-end tests, which start processes and bind sockets, get their own. */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts", "test/*.test.ts"],
+          pool: "threads",
+          isolate: false,
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          pool: "forks",
+          isolate: true,
+          maxWorkers: 2,
+          testTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
