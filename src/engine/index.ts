@@ -10,4 +10,4 @@ export type {
   ToolSchema,
 } from "./provider.ts";
 export type { EventDraft, NewSession, SessionMeta, SessionStore } from "./store.ts";
-export { textOutput, type Tool, type ToolContext, ToolError, type ToolOutput, type ToolSource } from "./tool.ts";
+export { type Tool, type ToolContext, ToolError, type ToolOutput, type ToolSource, textOutput } from "./tool.ts";

@@ -36,7 +36,9 @@ export const commands = {
     session,
     since: z.number().int().nonnegative().optional().describe("Replay events with a higher id first."),
   }).describe("Subscribes the sender to a session's events."),
-  DetachSession: wire({ kind: z.literal("DetachSession"), session }).describe("Ends the subscription; the turn goes on."),
+  DetachSession: wire({ kind: z.literal("DetachSession"), session }).describe(
+    "Ends the subscription; the turn goes on.",
+  ),
   SetModel: wire({
     kind: z.literal("SetModel"),
     session,

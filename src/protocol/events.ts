@@ -29,7 +29,9 @@ export const callOutcome = z.enum(["ok", "error", "denied", "not_executed", "can
 export const toolClass = z.enum(["read_only", "mutating", "sensitive"]);
 
 export const events = {
-  TurnStarted: wire({ turn, content: z.array(inputBlock), model: z.string() }).describe("A turn began with this input."),
+  TurnStarted: wire({ turn, content: z.array(inputBlock), model: z.string() }).describe(
+    "A turn began with this input.",
+  ),
   TextDelta: wire({ turn, step, block, text: z.string() }).describe("The model wrote text."),
   ThinkingDelta: wire({
     turn,
@@ -126,7 +128,9 @@ export const events = {
     call_id: callId.optional(),
     reason: z.string().describe("A stable code from the reasons table, or Custom:<namespace>:<code>."),
     message: z.string(),
-    terminal: z.boolean().describe("True ends the turn. False voids what its step has written so far; it is tried again."),
+    terminal: z
+      .boolean()
+      .describe("True ends the turn. False voids what its step has written so far; it is tried again."),
     retry_after_ms: z.number().nonnegative().optional(),
   }).describe("Something failed."),
   StreamGap: wire({
@@ -154,7 +158,9 @@ export const events = {
     model: z.string(),
     parent: idSchema(SessionId).optional(),
   }).describe("First event of a session."),
-  SessionEnded: wire({ reason: z.enum(["idle", "user", "error", "binary-shutdown"]) }).describe("The engine let go of it."),
+  SessionEnded: wire({ reason: z.enum(["idle", "user", "error", "binary-shutdown"]) }).describe(
+    "The engine let go of it.",
+  ),
   CustomEvent: wire({ namespace: z.string(), kind: z.string(), payload: z.unknown() }).describe("A plugin's event."),
 } as const;
 

@@ -36,12 +36,7 @@ export const reasons = {
     1,
     "Permission denied for <tool> by <client>. To allow: re-prompt and pick 'Allow once / argv-glob / tool / session'.",
   ),
-  PermissionTimeout: row(
-    408,
-    -32603,
-    1,
-    "Permission for <tool> not answered within <timeout>s. Tool call cancelled.",
-  ),
+  PermissionTimeout: row(408, -32603, 1, "Permission for <tool> not answered within <timeout>s. Tool call cancelled."),
   TokenExpired: row(
     401,
     -32603,
@@ -92,7 +87,12 @@ export const reasons = {
   StoreFailed: row(507, -32603, 1, "The session log could not be written: <detail>. The turn was stopped."),
   InternalError: row(500, -32603, 1, "Something in the harness failed: <detail>"),
   ModelNotConfigured: row(400, -32602, 2, "<detail>"),
-  MissingCredential: row(401, -32602, 2, "No key for <provider>: set <variable>, or choose another model with --model."),
+  MissingCredential: row(
+    401,
+    -32602,
+    2,
+    "No key for <provider>: set <variable>, or choose another model with --model.",
+  ),
   UnknownModel: row(400, -32602, 2, "<detail>"),
   ProviderUnauthorized: row(401, -32603, 1, "<provider> refused the key (HTTP <status>). Check <variable>."),
   ProviderRefused: row(502, -32603, 1, "<provider> refused the request (HTTP <status>): <detail>"),
