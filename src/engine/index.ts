@@ -1,5 +1,9 @@
 /** The engine: the loop, its two chains, its bus, and the ports that everything else plugs into. */
 export type { Approver, PermissionAnswer, PermissionQuestion } from "./approver.ts";
+export { createEventBus, type EventBus, type Subscriber } from "./bus.ts";
+export { createConversation } from "./conversation.ts";
+export type { ToolSettings } from "./dispatch.ts";
+export type { CustomHandler, Plugin, PluginHost } from "./plugin.ts";
 export type {
   ModelCall,
   ModelEvent,
@@ -9,5 +13,10 @@ export type {
   Provider,
   ToolSchema,
 } from "./provider.ts";
+export type { RequestCall, RequestHandler, RequestMiddleware } from "./request-chain.ts";
+export { createRunTool } from "./run-tool.ts";
+export { createSession, type EngineSession, type SessionParts } from "./session.ts";
 export type { EventDraft, NewSession, SessionMeta, SessionStore } from "./store.ts";
 export { type Tool, type ToolContext, ToolError, type ToolOutput, type ToolSource, textOutput } from "./tool.ts";
+export { type CallResult, refusal, type ToolCall, type ToolHandler, type ToolMiddleware } from "./tool-chain.ts";
+export type { CancelCause, TurnSummary } from "./turn.ts";

@@ -16,4 +16,5 @@ export type { Event, EventOf } from "./envelope.ts";
 export type { CallOutcome, EventKind, EventPayload, ToolClass, TurnOutcome, Usage } from "./events.ts";
 export type { Handshake } from "./handshake.ts";
 export { CallId, ClientId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
+export { createIdMint, type IdMint } from "./mint.ts";
 export { type Reason, ReasonError, reasons, reasonText } from "./reasons.ts";

@@ -1,0 +1,12 @@
+/** Files that people write, as typed and checked values. */
+export {
+  DEFAULT_MAX_STEPS,
+  defaultSettings,
+  type ModelSettings,
+  type PermissionRule,
+  type PriceSettings,
+  type RateSettings,
+  type RetrySettings,
+  type Settings,
+} from "./settings.ts";
+export { type LoadedConfig, parseUserConfig } from "./user-config.ts";

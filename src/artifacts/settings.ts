@@ -1,0 +1,69 @@
+/** What can be configured, with its defaults: the merged result of user configuration, environment and flags. */
+
+export interface RetrySettings {
+  readonly maxRetries?: number;
+  readonly initialBackoffMs?: number;
+  readonly maxBackoffMs?: number;
+  readonly multiplier?: number;
+}
+
+export interface ModelSettings {
+  /** `provider:name`. */
+  readonly model: string;
+  readonly baseUrl?: string;
+  /** Name of the variable that holds the key; never the key. */
+  readonly apiKeyEnv?: string;
+  /** Wire family of a `custom` provider. */
+  readonly family?: "openai" | "anthropic";
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly retry?: RetrySettings;
+}
+
+export interface PermissionRule {
+  readonly effect: "allow" | "ask" | "deny";
+  readonly rule: string;
+  /** Where it is written: `config.toml:12`, `--allow`. */
+  readonly source: string;
+}
+
+export interface PriceSettings {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+}
+
+export interface RateSettings {
+  readonly requestsPerMinute?: number;
+  readonly tokensPerMinute?: number;
+}
+
+export interface Settings {
+  /** The first is the default; the others are its fallbacks and what SetModel may name. Empty: choose by the keys found. */
+  readonly models: readonly ModelSettings[];
+  readonly permissions: readonly PermissionRule[];
+  /** No quiet preset: every call that is not allowed by a rule asks. */
+  readonly strictPermissions: boolean;
+  /** USD per million tokens, by `provider:name`. */
+  readonly prices: Readonly<Record<string, PriceSettings>>;
+  readonly rateLimits: { readonly global?: RateSettings; readonly models: Readonly<Record<string, RateSettings>> };
+  readonly tools: { readonly execution: "auto" | "sequential" | "parallel"; readonly onError: "stop" | "continue" };
+  readonly maxSteps: number;
+  /** Replaces the standing system prompt. */
+  readonly systemPrompt?: string;
+}
+
+/** Steps per turn at the root. */
+export const DEFAULT_MAX_STEPS = 20;
+
+export const defaultSettings: Settings = {
+  models: [],
+  permissions: [],
+  strictPermissions: false,
+  prices: {},
+  rateLimits: { models: {} },
+  tools: { execution: "auto", onError: "stop" },
+  maxSteps: DEFAULT_MAX_STEPS,
+};

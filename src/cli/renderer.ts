@@ -1,0 +1,103 @@
+/** Events as a person reads them in a terminal: the answer on standard output, everything else on standard error. */
+import type { Event, ToolOutputBlock } from "#protocol";
+import { printable, type Terminal } from "./terminal.ts";
+
+const PREVIEW_LINES = 6;
+const PREVIEW_CHARS = 100;
+
+const style = { dim: "2", red: "31", yellow: "33", green: "32", cyan: "36", bold: "1" } as const;
+
+export interface Renderer {
+  show(event: Event): void;
+  /** Ends an unfinished line, so that a prompt starts on its own. */
+  finishLine(): void;
+}
+
+export interface RendererOptions {
+  /** False for `deploy`: only the final answer is printed, by the command itself. */
+  readonly answer: boolean;
+  /** Show tool calls and notices. */
+  readonly activity: boolean;
+}
+
+export function paint(terminal: Terminal, name: keyof typeof style, text: string): string {
+  return terminal.colour ? `\u001b[${style[name]}m${text}\u001b[0m` : text;
+}
+
+export function createRenderer(terminal: Terminal, { answer, activity }: RendererOptions): Renderer {
+  let midLine = false;
+
+  function finishLine(): void {
+    if (midLine) terminal.out("\n");
+    midLine = false;
+  }
+
+  function note(colour: keyof typeof style, text: string): void {
+    finishLine();
+    terminal.err(`${paint(terminal, colour, printable(text))}\n`);
+  }
+
+  return {
+    finishLine,
+    show(event) {
+      switch (event.kind) {
+        case "TextDelta": {
+          const text = printable(event.payload.text);
+          if (!answer || text === "") break;
+          terminal.out(text);
+          midLine = !text.endsWith("\n");
+          break;
+        }
+        case "ToolCallStarted":
+          if (activity) note("cyan", `● ${event.payload.label} ${summarise(event.payload.args)}`);
+          break;
+        case "ToolResult": {
+          if (!activity) break;
+          const { is_error, content, outcome, duration_ms } = event.payload;
+          const took = duration_ms >= 1000 ? ` (${(duration_ms / 1000).toFixed(1)} s)` : "";
+          note(is_error ? "yellow" : "dim", `${preview(content)}${outcome === "ok" ? "" : `  [${outcome}]`}${took}`);
+          break;
+        }
+        case "Error": {
+          const { reason, message, terminal: final } = event.payload;
+          if (final || activity) note(final ? "red" : "yellow", `${final ? "✗" : "…"} ${reason}: ${message}`);
+          break;
+        }
+        case "ModelChanged":
+          if (activity) note("yellow", `model: ${event.payload.previous} → ${event.payload.model}`);
+          break;
+        case "Cancelled":
+          note("yellow", "Cancelled.");
+          break;
+        case "TurnEnded":
+          finishLine();
+          break;
+        default:
+      }
+    },
+  };
+}
+
+/** The arguments in one line: the value alone when there is only one. */
+export function summarise(args: unknown): string {
+  if (typeof args !== "object" || args === null) return clip(String(args));
+  const values = Object.entries(args);
+  const [first] = values;
+  if (values.length === 1 && first !== undefined && typeof first[1] === "string") return clip(first[1]);
+  return clip(
+    values.map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`).join(" "),
+  );
+}
+
+function preview(content: readonly ToolOutputBlock[]): string {
+  const text = content.map((block) => (block.type === "text" ? block.text : `[${block.media_type}]`)).join("\n");
+  const lines = text.trimEnd().split("\n");
+  const shown = lines.slice(0, PREVIEW_LINES).map((line) => `  ${clip(line)}`);
+  if (lines.length > PREVIEW_LINES) shown.push(`  … ${lines.length - PREVIEW_LINES} more lines`);
+  return shown.join("\n");
+}
+
+function clip(text: string): string {
+  const oneLine = text.replace(/\s*\n\s*/g, " ⏎ ");
+  return oneLine.length <= PREVIEW_CHARS ? oneLine : `${oneLine.slice(0, PREVIEW_CHARS - 1)}…`;
+}

@@ -1,0 +1,89 @@
+/** The terminal as the commands see it: two outputs, one prompt line, interrupts. The real one and nothing about agents. */
+import type { Interface } from "node:readline";
+
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+  /** A person is there: both ends are terminals, so that questions can be asked. */
+  readonly interactive: boolean;
+  readonly outIsTerminal: boolean;
+  readonly colour: boolean;
+  readonly columns: number;
+  /** One line, undefined at the end of input, on Ctrl-C or when the signal aborts. */
+  readLine(prompt: string, signal?: AbortSignal): Promise<string | undefined>;
+  /** All of standard input, refused above `maxBytes`. */
+  readAll(maxBytes: number): Promise<string>;
+  /** Called on Ctrl-C, also while a line is read. Returns how to stop listening. */
+  onInterrupt(listener: () => void): () => void;
+}
+
+export function createTerminal(process: NodeJS.Process): Terminal {
+  const { stdin, stdout, stderr, env } = process;
+  const interactive = stdin.isTTY === true && stderr.isTTY === true;
+  const listeners = new Set<() => void>();
+  const interrupt = (): void => {
+    for (const listener of listeners) listener();
+  };
+  // A reader that went away (`| head`) ends the program quietly, as it does for every other one.
+  for (const stream of [stdout, stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit(0);
+      throw error;
+    });
+  }
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    interactive,
+    outIsTerminal: stdout.isTTY === true,
+    colour: stderr.isTTY === true && env.NO_COLOR === undefined && env.TERM !== "dumb",
+    get columns() {
+      return stderr.columns ?? 80;
+    },
+    async readLine(prompt, signal) {
+      const { createInterface } = await import("node:readline");
+      const lines: Interface = createInterface({ input: stdin, output: stderr, terminal: interactive });
+      return new Promise((resolve) => {
+        const finish = (line: string | undefined): void => {
+          signal?.removeEventListener("abort", abort);
+          lines.removeAllListeners();
+          lines.close();
+          resolve(line);
+        };
+        const abort = (): void => finish(undefined);
+        lines.on("SIGINT", () => {
+          stderr.write("\n");
+          finish(undefined);
+          interrupt();
+        });
+        lines.on("close", () => finish(undefined));
+        signal?.addEventListener("abort", abort, { once: true });
+        lines.question(prompt, finish);
+      });
+    },
+    async readAll(maxBytes) {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of stdin as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > maxBytes) throw new RangeError(`standard input is larger than ${maxBytes} bytes`);
+        chunks.push(chunk);
+      }
+      return Buffer.concat(chunks).toString("utf8");
+    },
+    onInterrupt(listener) {
+      if (listeners.size === 0) process.on("SIGINT", interrupt);
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0) process.off("SIGINT", interrupt);
+      };
+    },
+  };
+}
+
+/** Text from a model or a tool, without the control sequences that could drive the terminal. */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: removing exactly these is the point
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "");
+}

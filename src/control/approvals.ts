@@ -1,0 +1,86 @@
+/**
+ * Permission requests and questions that wait for a person, for one session. The first answer of a human counts; an
+ * agent never answers for the turn it started; nobody there or no answer in time is a deny.
+ */
+import type { Clock } from "#base";
+import type { Approver, PermissionAnswer, PermissionQuestion } from "#engine";
+import { type CallId, type ClientId, type Decision, ReasonError, type TurnId } from "#protocol";
+
+export interface Answerer {
+  readonly id: ClientId;
+  readonly identityClass: "human" | "agent";
+  /** Somebody reads its events and can send an answer. */
+  readonly interactive: boolean;
+}
+
+export interface ApprovalsOptions {
+  readonly clock: Pick<Clock, "sleep">;
+  readonly timeoutMs: number;
+  /** Attached clients, at the moment of asking. */
+  readonly attached: () => Iterable<Answerer>;
+}
+
+export interface Approvals extends Approver {
+  /** Throws CallNotFound or NotAllowed. */
+  decideFor(client: Answerer, callId: CallId, decision: Decision, reason?: string): void;
+  answerFor(client: Answerer, callId: CallId, answer: string): void;
+}
+
+export function createApprovals({ clock, timeoutMs, attached }: ApprovalsOptions): Approvals {
+  const permissions = new Map<CallId, (answer: PermissionAnswer) => void>();
+  const questions = new Map<CallId, (answer: string) => void>();
+
+  function canAnswer(_turn: TurnId): boolean {
+    for (const client of attached()) if (client.interactive && client.identityClass === "human") return true;
+    return false;
+  }
+
+  /** Waits for an entry of `pending` to be called, the deadline or a cancel, whichever is first. */
+  async function wait<Answer>(
+    pending: Map<CallId, (answer: Answer) => void>,
+    { callId }: PermissionQuestion,
+    signal: AbortSignal,
+  ): Promise<Answer | undefined> {
+    const settled = new AbortController();
+    const stop = AbortSignal.any([signal, settled.signal]);
+    try {
+      return await new Promise<Answer | undefined>((resolve) => {
+        pending.set(callId, resolve);
+        void clock.sleep(timeoutMs, stop).then(() => resolve(undefined));
+      });
+    } finally {
+      pending.delete(callId);
+      settled.abort();
+    }
+  }
+
+  function take<Answer>(pending: Map<CallId, (answer: Answer) => void>, client: Answerer, callId: CallId) {
+    const settle = pending.get(callId);
+    if (settle === undefined) throw new ReasonError("CallNotFound", { call_id: callId });
+    if (client.identityClass !== "human") {
+      throw new ReasonError("NotAllowed", { detail: "Only a human may answer; this client is an agent." });
+    }
+    return settle;
+  }
+
+  return {
+    canAnswer,
+    async decide(question, signal) {
+      if (!canAnswer(question.turn)) return { decision: "deny", by: "policy", unanswered: "nobody" };
+      const answer = await wait(permissions, question, signal);
+      if (answer !== undefined) return answer;
+      return signal.aborted
+        ? { decision: "deny", by: "policy", reason: "cancelled" }
+        : { decision: "deny", by: "policy", unanswered: "timeout" };
+    },
+    async answer(question, signal) {
+      return canAnswer(question.turn) ? wait(questions, question, signal) : undefined;
+    },
+    decideFor(client, callId, decision, reason) {
+      take(permissions, client, callId)({ decision, by: client.id, ...(reason === undefined ? {} : { reason }) });
+    },
+    answerFor(client, callId, answer) {
+      take(questions, client, callId)(answer);
+    },
+  };
+}

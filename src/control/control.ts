@@ -1,0 +1,209 @@
+/**
+ * Where clients meet sessions: commands come in with their sender, events go out to whoever is attached. Transports and
+ * faces know this and nothing below it; the engine below knows clients only by their id.
+ */
+import type { Clock } from "#base";
+import type { Approver, CustomHandler, EngineSession, SessionStore, TurnSummary } from "#engine";
+import {
+  type ClientId,
+  type Command,
+  type CommandOf,
+  type Event,
+  type IdMint,
+  ReasonError,
+  type SessionId,
+  type TurnId,
+} from "#protocol";
+import { type Approvals, createApprovals } from "./approvals.ts";
+
+/** How long a permission request waits when somebody is there to answer it. */
+export const PERMISSION_TIMEOUT_MS = 60_000;
+
+/** Events read at a time when a client catches up. */
+const REPLAY_PAGE = 1000;
+
+export interface ClientOptions {
+  readonly identityClass: "human" | "agent";
+  /** False when nobody can be asked: requests are then denied at once. */
+  readonly interactive: boolean;
+  readonly onEvent: (event: Event) => void;
+}
+
+export interface Reply {
+  readonly session?: SessionId;
+  readonly turn?: TurnId;
+  /** Settles when the turn that a SendInput started has ended. Not part of the wire. */
+  readonly done?: Promise<TurnSummary>;
+  /** What a CustomCommand's handler returned. */
+  readonly result?: unknown;
+}
+
+export interface ControlClient {
+  readonly id: ClientId;
+  /** Rejects with a ReasonError that says why the command was refused. */
+  submit(command: Command): Promise<Reply>;
+  /** Detaches from everything; running turns go on. */
+  disconnect(): void;
+}
+
+export interface LiveSession {
+  readonly engine: EngineSession;
+  /** Turns plan mode on or off; enforced below. */
+  setPlanMode(active: boolean): Promise<void>;
+  /** Checks that a model can be used, then makes it the next step's. */
+  setModel(model: string): Promise<void>;
+}
+
+export interface ControlOptions {
+  readonly clock: Clock;
+  readonly ids: IdMint;
+  readonly store: SessionStore;
+  /** Makes or reopens a session; the approver is where its questions go. */
+  readonly open: (command: CommandOf<"CreateSession">, approver: Approver) => Promise<LiveSession>;
+  readonly customHandlers: ReadonlyMap<string, CustomHandler>;
+  readonly permissionTimeoutMs?: number;
+}
+
+export interface Control {
+  connect(options: ClientOptions): ControlClient;
+  /** Open sessions, for plugins that publish on them. */
+  session(id: SessionId): EngineSession | undefined;
+  /** Cancels running turns, ends every session, waits until the log has it. */
+  shutdown(): Promise<void>;
+}
+
+interface Client extends ClientOptions {
+  readonly id: ClientId;
+}
+
+interface OpenSession {
+  readonly live: LiveSession;
+  readonly approvals: Approvals;
+  readonly attached: Set<Client>;
+  lastTurn: Promise<unknown>;
+}
+
+export function createControl(options: ControlOptions): Control {
+  const { clock, ids, store } = options;
+  const sessions = new Map<SessionId, OpenSession>();
+
+  function find(id: SessionId): OpenSession {
+    const session = sessions.get(id);
+    if (session === undefined) throw new ReasonError("SessionNotFound", { session: id });
+    return session;
+  }
+
+  async function create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply> {
+    const attached = new Set<Client>();
+    const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
+    const approvals = createApprovals({ clock, timeoutMs, attached: () => attached });
+    const live = await options.open(command, approvals);
+    live.engine.bus.subscribe((event) => {
+      for (const listener of attached) listener.onEvent(event);
+    });
+    attached.add(client);
+    sessions.set(live.engine.id, { live, approvals, attached, lastTurn: Promise.resolve() });
+    return { session: live.engine.id };
+  }
+
+  /** Replays what the client missed, then goes live without a gap: what happens meanwhile is held back until then. */
+  async function attach(client: Client, { session: id, since }: CommandOf<"AttachSession">): Promise<Reply> {
+    const { live, attached } = find(id);
+    const heldBack: Event[] = [];
+    const release = live.engine.bus.subscribe((event) => heldBack.push(event));
+    let last = since ?? Number.MAX_SAFE_INTEGER;
+    try {
+      for (let page = await readAfter(id, last); page.length > 0; page = await readAfter(id, last)) {
+        for (const event of page) client.onEvent(event);
+        last = page.at(-1)?.id ?? last;
+      }
+    } finally {
+      release();
+    }
+    for (const event of heldBack) if (since === undefined || event.id > last) client.onEvent(event);
+    attached.add(client);
+    return { session: id };
+  }
+
+  function readAfter(id: SessionId, after: number): Promise<readonly Event[]> {
+    return store.read(id, { after, limit: REPLAY_PAGE });
+  }
+
+  async function end(id: SessionId, reason: "user" | "binary-shutdown"): Promise<void> {
+    const session = find(id);
+    session.live.engine.cancel({ reason: reason === "user" ? "user" : "shutdown" });
+    await session.lastTurn;
+    await session.live.engine.bus.publish("SessionEnded", { reason });
+    await store.update(id, { state: "ended" });
+    sessions.delete(id);
+  }
+
+  async function submit(client: Client, command: Command): Promise<Reply> {
+    switch (command.kind) {
+      case "CreateSession":
+        return create(client, command);
+      case "AttachSession":
+        return attach(client, command);
+      case "DetachSession":
+        find(command.session).attached.delete(client);
+        return {};
+      case "SendInput": {
+        const session = find(command.session);
+        const { turn, done } = session.live.engine.send(client.id, command.content);
+        session.lastTurn = done.catch(() => undefined); // the sender has `done`; this one only orders shutdown
+        return { turn, done };
+      }
+      case "CancelTurn":
+        find(command.session).live.engine.cancel({ reason: "user", by: client.id });
+        return {};
+      case "AnswerPermission": {
+        const { approvals } = find(command.session);
+        approvals.decideFor(client, command.call_id, command.decision, command.reason);
+        return {};
+      }
+      case "AnswerQuestion":
+        find(command.session).approvals.answerFor(client, command.call_id, command.answer);
+        return {};
+      case "SetModel":
+        await find(command.session).live.setModel(command.model);
+        return {};
+      case "EnterPlanMode":
+        await find(command.session).live.setPlanMode(true);
+        return {};
+      case "ExitPlanMode": {
+        if (client.identityClass !== "human") {
+          throw new ReasonError("NotAllowed", { detail: "Only a human may approve a plan." });
+        }
+        if (command.approve) await find(command.session).live.setPlanMode(false);
+        return {};
+      }
+      case "EndSession":
+        await end(command.session, "user");
+        return {};
+      case "CustomCommand": {
+        find(command.session);
+        const handler = options.customHandlers.get(command.namespace);
+        if (handler === undefined) throw new ReasonError("UnknownNamespace", { namespace: command.namespace });
+        return { result: await handler(command, client.id) };
+      }
+    }
+  }
+
+  return {
+    connect(clientOptions) {
+      const client: Client = { ...clientOptions, id: ids.client() };
+      return {
+        id: client.id,
+        submit: (command) => submit(client, command),
+        disconnect() {
+          for (const session of sessions.values()) session.attached.delete(client);
+        },
+      };
+    },
+    session: (id) => sessions.get(id)?.live.engine,
+    async shutdown() {
+      for (const id of [...sessions.keys()]) await end(id, "binary-shutdown");
+      await store.close();
+    },
+  };
+}

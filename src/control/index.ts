@@ -1,0 +1,9 @@
+/** The engine as a service, for clients in this process. */
+export {
+  type ClientOptions,
+  type Control,
+  type ControlClient,
+  createControl,
+  type LiveSession,
+  type Reply,
+} from "./control.ts";

@@ -1,0 +1,188 @@
+/**
+ * The one road for news: an event is appended to the store, which gives it its id, and only then told to subscribers.
+ * Text that arrives within one flush window is merged into one event before it gets an id. Knows no transport.
+ */
+import type { Clock } from "#base";
+import { type ClientId, type Event, type EventKind, type EventPayload, ReasonError, type SessionId } from "#protocol";
+import type { EventDraft, SessionStore } from "./store.ts";
+
+/** Deltas wait at most this long for company. */
+export const FLUSH_WINDOW_MS = 8;
+/** A merged delta stops growing here; the next text starts a new event. */
+export const MERGED_TEXT_MAX_CHARS = 64 * 1024;
+
+export type Subscriber = (event: Event) => void;
+
+export interface EventBus {
+  /** Resolves when the event is durable and has been told; rejects with StoreFailed when it could not be stored. */
+  publish<Kind extends EventKind>(kind: Kind, payload: EventPayload<Kind>): Promise<void>;
+  /** Queues text to be merged; a failure to store it surfaces at the next `flush` or `publish` and in `onFailure`. */
+  publishDelta(delta: DeltaDraft): void;
+  /** Resolves when everything queued so far is durable. */
+  flush(): Promise<void>;
+  subscribe(subscriber: Subscriber): () => void;
+  /** Stamped on every event until changed: the client whose input runs. */
+  setOriginator(originator: ClientId | undefined): void;
+  /** Milliseconds spent waiting for the store since the bus was made. */
+  readonly writeMs: number;
+}
+
+export type DeltaDraft =
+  | { readonly kind: "TextDelta"; readonly payload: EventPayload<"TextDelta"> }
+  | { readonly kind: "ThinkingDelta"; readonly payload: EventPayload<"ThinkingDelta"> }
+  | { readonly kind: "ToolCallProgress"; readonly payload: EventPayload<"ToolCallProgress"> };
+
+interface Waiter {
+  resolve(): void;
+  reject(error: ReasonError): void;
+}
+
+export interface BusOptions {
+  readonly session: SessionId;
+  readonly store: Pick<SessionStore, "append">;
+  readonly clock: Clock;
+  /** Called once for each failed write, so that the running turn can be stopped at once. */
+  readonly onFailure?: (error: ReasonError) => void;
+}
+
+export function createEventBus({ session, store, clock, onFailure }: BusOptions): EventBus {
+  const subscribers = new Set<Subscriber>();
+  let queue: EventDraft[] = [];
+  let waiters: Waiter[] = [];
+  let open: { draft: DeltaDraft; texts: string[]; chars: number } | undefined;
+  let running: Promise<void> | undefined;
+  let windowTimer: NodeJS.Timeout | undefined;
+  let lastWriteMs = Number.NEGATIVE_INFINITY;
+  let originator: ClientId | undefined;
+  let writeMs = 0;
+  let deltaFailure: ReasonError | undefined;
+
+  function stamp(): { ts: string; originator?: ClientId } {
+    const ts = new Date(clock.now()).toISOString();
+    return originator === undefined ? { ts } : { originator, ts };
+  }
+
+  /** Moves the delta that is still growing into the queue. */
+  function closeDelta(): void {
+    if (open === undefined) return;
+    const { draft, texts } = open;
+    open = undefined;
+    const text = texts.length === 1 ? texts[0] : texts.join("");
+    // Same kind, same payload type; only the text was joined.
+    queue.push({ kind: draft.kind, ...stamp(), payload: { ...draft.payload, text } } as EventDraft);
+  }
+
+  /** Writes until nothing is queued; everybody who needs the queue written shares one run. */
+  function write(): Promise<void> {
+    clearTimeout(windowTimer);
+    windowTimer = undefined;
+    closeDelta();
+    if (running === undefined && queue.length > 0) running = drain();
+    return running ?? Promise.resolve();
+  }
+
+  async function drain(): Promise<void> {
+    await undefined; // what is published in the same breath is written together
+    while (queue.length > 0) {
+      const batch = queue;
+      const waiting = waiters;
+      queue = [];
+      waiters = [];
+      const startMs = clock.monotonicMs();
+      try {
+        const firstId = await store.append(session, batch, new Date(clock.now()).toISOString());
+        batch.forEach((draft, index) => {
+          broadcast(draft, firstId + index);
+        });
+        for (const waiter of waiting) waiter.resolve();
+      } catch (cause) {
+        const detail = cause instanceof Error ? cause.message : String(cause);
+        const failure = new ReasonError("StoreFailed", { detail }, { cause });
+        if (waiting.length === 0) deltaFailure = failure;
+        for (const waiter of waiting) waiter.reject(failure);
+        onFailure?.(failure);
+      } finally {
+        lastWriteMs = clock.monotonicMs();
+        writeMs += lastWriteMs - startMs;
+      }
+      closeDelta();
+    }
+    running = undefined;
+  }
+
+  function broadcast(draft: EventDraft, id: number): void {
+    const { kind, ts, payload } = draft;
+    const who = draft.originator === undefined ? {} : { originator: draft.originator };
+    // A draft is an event without id and session; its kind and payload belong together by construction.
+    const event = { id, kind, session, ...who, ts, payload } as Event;
+    for (const subscriber of subscribers) {
+      try {
+        subscriber(event);
+      } catch (cause) {
+        subscribers.delete(subscriber);
+        const message = cause instanceof Error ? cause.message : String(cause);
+        void bus
+          .publish("Error", {
+            reason: "InternalError",
+            message: `an event subscriber failed and was removed: ${message}`,
+            terminal: false,
+          })
+          .catch(() => undefined); // the store failed too: publish has told onFailure
+      }
+    }
+  }
+
+  const bus: EventBus = {
+    publish(kind, payload) {
+      closeDelta();
+      // The pair comes from one generic parameter, which the union type cannot express.
+      queue.push({ kind, ...stamp(), payload } as EventDraft);
+      const done = new Promise<void>((resolve, reject) => {
+        waiters.push({ resolve, reject });
+      });
+      void write();
+      return done;
+    },
+    publishDelta(delta) {
+      const text = delta.payload.text;
+      if (open !== undefined && open.chars + text.length <= MERGED_TEXT_MAX_CHARS && continues(open.draft, delta)) {
+        open.texts.push(text);
+        open.chars += text.length;
+        return;
+      }
+      closeDelta();
+      open = { draft: delta, texts: [text], chars: text.length };
+      if (running !== undefined || windowTimer !== undefined) return;
+      const waitMs = lastWriteMs + FLUSH_WINDOW_MS - clock.monotonicMs();
+      if (waitMs <= 0) void write();
+      else windowTimer = setTimeout(() => void write(), waitMs);
+    },
+    async flush() {
+      await write();
+      if (deltaFailure !== undefined) {
+        const failure = deltaFailure;
+        deltaFailure = undefined;
+        throw failure;
+      }
+    },
+    subscribe(subscriber) {
+      subscribers.add(subscriber);
+      return () => subscribers.delete(subscriber);
+    },
+    setOriginator(next) {
+      originator = next;
+    },
+    get writeMs() {
+      return writeMs;
+    },
+  };
+  return bus;
+}
+
+function continues(open: DeltaDraft, next: DeltaDraft): boolean {
+  if (open.kind === "ToolCallProgress") {
+    return next.kind === "ToolCallProgress" && open.payload.call_id === next.payload.call_id;
+  }
+  if (next.kind === "ToolCallProgress" || open.kind !== next.kind) return false;
+  return open.payload.step === next.payload.step && open.payload.block === next.payload.block;
+}

@@ -1,0 +1,196 @@
+/**
+ * Runs the tool calls of one response: read-only and sensitive ones side by side, mutating ones alone and in order, and
+ * none of the later mutating ones after a failure. Every call gets exactly one result, also when nothing ran.
+ */
+import { type CallId, type ClientId, reasonText, type SessionId, type TurnId } from "#protocol";
+import type { EventBus } from "./bus.ts";
+import type { Tool } from "./tool.ts";
+import { type CallResult, refusal, type ToolCall, type ToolHandler } from "./tool-chain.ts";
+
+/** A call as the model made it. */
+export interface RequestedCall {
+  readonly id: CallId;
+  readonly block: number;
+  readonly name: string;
+  /** Raw text; may not be JSON. */
+  readonly arguments: string;
+}
+
+export interface ToolSettings {
+  /** `auto`: by class; the others force one way for all calls. */
+  readonly execution: "auto" | "sequential" | "parallel";
+  /** Whether later mutating calls of a response run after a failed one. */
+  readonly onError: "stop" | "continue";
+}
+
+export interface DispatchInput {
+  readonly session: SessionId;
+  readonly turn: TurnId;
+  readonly step: number;
+  readonly originator: ClientId;
+  readonly calls: readonly RequestedCall[];
+  readonly tools: readonly Tool[];
+  readonly signal: AbortSignal;
+}
+
+export interface DispatchParts {
+  readonly bus: EventBus;
+  readonly handler: ToolHandler;
+  readonly settings: ToolSettings;
+  readonly monotonicMs: () => number;
+}
+
+export interface CallTiming {
+  readonly call_id: CallId;
+  readonly name: string;
+  readonly duration_ms: number;
+}
+
+/** A call that has its result without running: unknown tool, arguments that are not JSON. */
+type Prepared =
+  | { readonly requested: RequestedCall; readonly tool: Tool; readonly args: Readonly<Record<string, unknown>> }
+  | { readonly requested: RequestedCall; readonly tool?: Tool; readonly shown: unknown; readonly refused: CallResult };
+
+export async function dispatchCalls(parts: DispatchParts, input: DispatchInput): Promise<readonly CallTiming[]> {
+  const timings: CallTiming[] = [];
+  let failed = false;
+  const prepared = input.calls.map((call) => prepare(call, input.tools));
+  for (const group of groupCalls(prepared, parts.settings)) {
+    const stop = failed && parts.settings.onError === "stop";
+    const results = await Promise.all(group.map((call) => runOne(parts, input, call, stop, timings)));
+    if (results.some((result) => result.outcome !== "ok")) failed = true;
+  }
+  return timings;
+}
+
+function prepare(requested: RequestedCall, tools: readonly Tool[]): Prepared {
+  const tool = tools.find((candidate) => candidate.name === requested.name);
+  const parsed = parseArguments(requested.arguments);
+  if (tool === undefined) {
+    const known = tools.map((candidate) => candidate.name).join(", ");
+    const text = reasonText("UnknownTool", { tool: requested.name, known });
+    return { requested, shown: parsed.value, refused: refusal("error", "UnknownTool", text) };
+  }
+  if (parsed.problem !== undefined) {
+    const text = reasonText("InvalidArguments", { tool: tool.name, detail: parsed.problem });
+    return { requested, tool, shown: parsed.value, refused: refusal("error", "InvalidArguments", text) };
+  }
+  return { requested, tool, args: parsed.value };
+}
+
+type ParsedArguments =
+  | { readonly value: Record<string, unknown>; readonly problem?: undefined }
+  | { readonly value: unknown; readonly problem: string };
+
+function parseArguments(raw: string): ParsedArguments {
+  if (raw.trim() === "") return { value: {} };
+  let value: unknown;
+  try {
+    value = JSON.parse(raw);
+  } catch (error) {
+    return { value: raw, problem: `not JSON (${error instanceof Error ? error.message : String(error)})` };
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return { value, problem: "expected a JSON object" };
+  }
+  // A JSON object has string keys and no prototype of its own.
+  return { value: value as Record<string, unknown> };
+}
+
+/** Consecutive calls that may run together; a mutating call is a group of its own. */
+function groupCalls(calls: readonly Prepared[], { execution }: ToolSettings): readonly Prepared[][] {
+  if (execution === "parallel") return calls.length === 0 ? [] : [[...calls]];
+  const groups: Prepared[][] = [];
+  let together: Prepared[] | undefined;
+  for (const call of calls) {
+    if (execution === "sequential" || isMutating(call)) {
+      together = undefined;
+      groups.push([call]);
+    } else if (together === undefined) {
+      together = [call];
+      groups.push(together);
+    } else {
+      together.push(call);
+    }
+  }
+  return groups;
+}
+
+function isMutating(call: Prepared): boolean {
+  return call.tool?.class === "mutating";
+}
+
+async function runOne(
+  parts: DispatchParts,
+  input: DispatchInput,
+  call: Prepared,
+  stop: boolean,
+  timings: CallTiming[],
+): Promise<CallResult> {
+  const { bus, monotonicMs } = parts;
+  const { requested, tool } = call;
+  const { turn, step } = input;
+  const startMs = monotonicMs();
+  const started = bus.publish("ToolCallStarted", {
+    turn,
+    step,
+    block: requested.block,
+    call_id: requested.id,
+    name: requested.name,
+    label: tool?.label ?? requested.name,
+    args: "args" in call ? call.args : call.shown,
+    ...(tool === undefined ? {} : { class: tool.class }),
+  });
+  // The intent of a call that changes things is durable before it runs; the others need only keep the order.
+  if (tool?.class === "read_only") started.catch(() => undefined);
+  else await started;
+  const result = await resultOf(parts, input, call, stop);
+  await started;
+  const duration_ms = monotonicMs() - startMs;
+  timings.push({ call_id: requested.id, name: requested.name, duration_ms });
+  await bus.publish("ToolResult", {
+    turn,
+    step,
+    call_id: requested.id,
+    name: requested.name,
+    content: [...result.content],
+    is_error: result.outcome !== "ok",
+    outcome: result.outcome,
+    ...(result.reason === undefined ? {} : { reason: result.reason }),
+    duration_ms,
+    ...(result.memoized ? { memoized: true } : {}),
+  });
+  return result;
+}
+
+async function resultOf(
+  parts: DispatchParts,
+  input: DispatchInput,
+  call: Prepared,
+  stop: boolean,
+): Promise<CallResult> {
+  if (input.signal.aborted) return refusal("cancelled", "Cancelled", "Cancelled before it ran.");
+  if ("refused" in call) return call.refused;
+  if (stop && isMutating(call)) return refusal("not_executed", "NotExecuted", reasonText("NotExecuted"));
+  const { session, turn, step, originator, signal } = input;
+  const toolCall: ToolCall = {
+    id: call.requested.id,
+    session,
+    turn,
+    step,
+    originator,
+    tool: call.tool,
+    args: call.args,
+    signal,
+    progress: (text) => {
+      parts.bus.publishDelta({ kind: "ToolCallProgress", payload: { turn, call_id: call.requested.id, text } });
+    },
+  };
+  try {
+    return await parts.handler(toolCall);
+  } catch (cause) {
+    // A middleware that throws has not done its work: the call fails, it is never waved through.
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    return refusal("error", "InternalError", reasonText("InternalError", { detail }));
+  }
+}

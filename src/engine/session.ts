@@ -1,0 +1,137 @@
+/** One live session: its bus, its conversation, at most one running turn. Knows clients only by their id. */
+import { type Clock, compose } from "#base";
+import {
+  type ClientId,
+  type Event,
+  type IdMint,
+  type InputBlock,
+  ReasonError,
+  type SessionId,
+  type TurnId,
+} from "#protocol";
+import { createEventBus, type EventBus, type Subscriber } from "./bus.ts";
+import { createConversation } from "./conversation.ts";
+import type { ToolSettings } from "./dispatch.ts";
+import type { ModelOutcome, Provider } from "./provider.ts";
+import type { RequestMiddleware } from "./request-chain.ts";
+import type { SessionStore } from "./store.ts";
+import type { ToolSource } from "./tool.ts";
+import type { ToolHandler, ToolMiddleware } from "./tool-chain.ts";
+import { type CancelCause, runTurn, type TurnSummary } from "./turn.ts";
+
+export interface SessionParts {
+  readonly id: SessionId;
+  readonly clock: Clock;
+  readonly ids: IdMint;
+  readonly store: SessionStore;
+  readonly provider: Provider;
+  /** `provider:name` to begin with. */
+  readonly model: string;
+  readonly requestChain: readonly RequestMiddleware[];
+  /** Built by the composition root around the session's own bus. */
+  readonly toolChain: (bus: EventBus) => { readonly chain: readonly ToolMiddleware[]; readonly last: ToolHandler };
+  readonly toolSources: readonly ToolSource[];
+  readonly toolSettings: ToolSettings;
+  readonly maxSteps: number;
+  /** Events of an earlier run, oldest first. */
+  readonly history?: Iterable<Event>;
+  readonly subscribers?: readonly Subscriber[];
+}
+
+export interface EngineSession {
+  readonly id: SessionId;
+  readonly bus: EventBus;
+  /** The running turn, if any. */
+  readonly running: { readonly turn: TurnId; readonly originator: ClientId; readonly startedAt: string } | undefined;
+  readonly model: string;
+  /** Starts a turn; throws TurnInProgress while one runs. `done` settles when it has ended. */
+  send(
+    originator: ClientId,
+    content: readonly InputBlock[],
+  ): { readonly turn: TurnId; readonly done: Promise<TurnSummary> };
+  /** Ends the running turn; nothing when idle. */
+  cancel(cause: CancelCause): void;
+  /** From the next step on. */
+  setModel(model: string): Promise<void>;
+}
+
+export function createSession(parts: SessionParts): EngineSession {
+  const { id, clock, ids, store } = parts;
+  const conversation = createConversation();
+  for (const event of parts.history ?? []) conversation.apply(event);
+
+  let model = parts.model;
+  let running: (EngineSession["running"] & { readonly abort: AbortController }) | undefined;
+
+  const bus = createEventBus({
+    session: id,
+    store,
+    clock,
+    onFailure: (error) => running?.abort.abort({ reason: "store", error } satisfies CancelCause),
+  });
+  bus.subscribe((event) => conversation.apply(event));
+  for (const subscriber of parts.subscribers ?? []) bus.subscribe(subscriber);
+
+  const request = compose(parts.requestChain, async (call): Promise<ModelOutcome> => {
+    const startMs = clock.monotonicMs();
+    const outcome = await parts.provider.chat(call);
+    call.onChat(clock.monotonicMs() - startMs);
+    return outcome;
+  });
+  const { chain, last } = parts.toolChain(bus);
+  const toolHandler = compose(chain, last);
+
+  async function run(turn: TurnId, originator: ClientId, content: readonly InputBlock[], abort: AbortController) {
+    try {
+      return await runTurn(
+        {
+          session: id,
+          bus,
+          conversation,
+          ids,
+          request,
+          toolHandler,
+          toolSettings: parts.toolSettings,
+          tools: () => parts.toolSources.flatMap((source) => source.tools()),
+          model: () => model,
+          maxSteps: parts.maxSteps,
+          monotonicMs: () => clock.monotonicMs(),
+        },
+        { turn, originator, content, signal: abort.signal },
+      );
+    } finally {
+      running = undefined;
+      bus.setOriginator(undefined);
+    }
+  }
+
+  return {
+    id,
+    bus,
+    get running() {
+      return running;
+    },
+    get model() {
+      return model;
+    },
+    send(originator, content) {
+      if (running !== undefined) {
+        throw new ReasonError("TurnInProgress", { originator: running.originator, ts: running.startedAt });
+      }
+      const turn = ids.turn();
+      const abort = new AbortController();
+      running = { turn, originator, startedAt: new Date(clock.now()).toISOString(), abort };
+      bus.setOriginator(originator);
+      return { turn, done: run(turn, originator, content, abort) };
+    },
+    cancel(cause) {
+      running?.abort.abort(cause);
+    },
+    async setModel(next) {
+      const previous = model;
+      model = next;
+      await bus.publish("ModelChanged", { model: next, previous });
+      await store.update(id, { model: next });
+    },
+  };
+}

@@ -1,0 +1,291 @@
+/**
+ * The agent loop of one turn: request chain, provider, tool chain, and the decision to go on or to yield. Orchestration
+ * only: what a request contains and which calls may run is decided by the two chains.
+ */
+import {
+  type ClientId,
+  type EventPayload,
+  type IdMint,
+  type InputBlock,
+  type Reason,
+  ReasonError,
+  reasonText,
+  type SessionId,
+  type TurnId,
+  type TurnOutcome,
+  type Usage,
+} from "#protocol";
+import type { EventBus } from "./bus.ts";
+import type { Conversation } from "./conversation.ts";
+import { type CallTiming, dispatchCalls, type RequestedCall, type ToolSettings } from "./dispatch.ts";
+import type { ModelEvent, ModelOutcome } from "./provider.ts";
+import type { RequestHandler } from "./request-chain.ts";
+import type { Tool } from "./tool.ts";
+import type { ToolHandler } from "./tool-chain.ts";
+
+export interface TurnParts {
+  readonly session: SessionId;
+  readonly bus: EventBus;
+  readonly conversation: Conversation;
+  readonly ids: Pick<IdMint, "call">;
+  readonly request: RequestHandler;
+  readonly toolHandler: ToolHandler;
+  readonly toolSettings: ToolSettings;
+  /** Asked at every step. */
+  readonly tools: () => readonly Tool[];
+  /** Asked at every step: `provider:name`. */
+  readonly model: () => string;
+  readonly maxSteps: number;
+  readonly monotonicMs: () => number;
+}
+
+export interface TurnInput {
+  readonly turn: TurnId;
+  readonly originator: ClientId;
+  readonly content: readonly InputBlock[];
+  /** Aborted with a `CancelCause` as its reason. */
+  readonly signal: AbortSignal;
+}
+
+/** Why a turn's signal was aborted. */
+export type CancelCause =
+  | { readonly reason: "user" | "budget" | "shutdown"; readonly by?: ClientId }
+  | { readonly reason: "store"; readonly error: ReasonError };
+
+export interface TurnSummary {
+  readonly turn: TurnId;
+  readonly outcome: TurnOutcome;
+  readonly reason?: Reason;
+  readonly message?: string;
+  readonly steps: number;
+  readonly usage: Usage;
+  readonly costUsd?: number;
+}
+
+interface Ending {
+  readonly outcome: TurnOutcome;
+  readonly reason?: Reason;
+  readonly message?: string;
+  readonly cancelled?: Omit<EventPayload<"Cancelled">, "turn">;
+}
+
+interface Tally {
+  steps: number;
+  usage: Usage;
+  costUsd: number | undefined;
+  requestMs: number;
+  providerMs: number;
+  firstByteMs: number | undefined;
+  readonly tools: CallTiming[];
+}
+
+/** Runs one turn to its end. Rejects only with StoreFailed, when not even the end could be recorded. */
+export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnSummary> {
+  const { bus, monotonicMs } = parts;
+  const { turn } = input;
+  const startMs = monotonicMs();
+  const startWriteMs = bus.writeMs;
+  const tally: Tally = {
+    steps: 0,
+    usage: { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 },
+    costUsd: 0,
+    requestMs: 0,
+    providerMs: 0,
+    firstByteMs: undefined,
+    tools: [],
+  };
+  let ending: Ending;
+  try {
+    await bus.publish("TurnStarted", { turn, content: [...input.content], model: parts.model() });
+    ending = await runSteps(parts, input, tally);
+  } catch (cause) {
+    ending = endingOf(cause);
+  }
+  if (ending.cancelled !== undefined) {
+    await bus.publish("Cancelled", { turn, ...ending.cancelled });
+  } else if (ending.reason !== undefined) {
+    const message = ending.message ?? reasonText(ending.reason);
+    await bus.publish("Error", { turn, reason: ending.reason, message, terminal: true });
+  }
+  const { usage, costUsd, steps } = tally;
+  const timing = bus.publish("TurnTiming", {
+    turn,
+    total_ms: monotonicMs() - startMs,
+    request_middleware_ms: tally.requestMs,
+    provider_ttfb_ms: tally.firstByteMs ?? 0,
+    provider_total_ms: tally.providerMs,
+    store_write_ms: bus.writeMs - startWriteMs,
+    tools: tally.tools,
+  });
+  const ended: EventPayload<"TurnEnded"> = {
+    turn,
+    outcome: ending.outcome,
+    ...(ending.reason === undefined ? {} : { reason: ending.reason }),
+    steps,
+    usage,
+    ...(costUsd === undefined ? {} : { cost_usd: costUsd }),
+    duration_ms: monotonicMs() - startMs,
+  };
+  await Promise.all([timing, bus.publish("TurnEnded", ended)]);
+  const { cancelled: _, ...told } = ending;
+  return { turn, ...told, steps, usage, ...(costUsd === undefined ? {} : { costUsd }) };
+}
+
+async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promise<Ending> {
+  const { bus } = parts;
+  for (let step = 1; step <= parts.maxSteps; step++) {
+    if (input.signal.aborted) return cancelledEnding(input.signal);
+    tally.steps = step;
+    const tools = parts.tools();
+    const { outcome, calls, yielded } = await requestStep(parts, input, step, tools, tally);
+    await bus.flush();
+    if (outcome.type === "failed") {
+      if (input.signal.aborted) return cancelledEnding(input.signal);
+      return { outcome: "error", reason: outcome.reason, message: outcome.message };
+    }
+    const recorded = recordCost(parts, input.turn, step, outcome, tally);
+    if (calls.length > 0) {
+      const { session, toolHandler: handler, toolSettings: settings, monotonicMs } = parts;
+      const { turn, originator, signal } = input;
+      const dispatched = dispatchCalls(
+        { bus, handler, settings, monotonicMs },
+        { session, turn, step, originator, calls, tools, signal },
+      );
+      tally.tools.push(...(await dispatched));
+    }
+    await recorded;
+    if (input.signal.aborted) return cancelledEnding(input.signal);
+    if (yielded || outcome.stop === "yield") return { outcome: "yielded" };
+    if (calls.length === 0) return { outcome: "answered" };
+  }
+  return { outcome: "step_limit", reason: "StepLimit", message: reasonText("StepLimit", { limit: parts.maxSteps }) };
+}
+
+interface StepOutput {
+  readonly outcome: ModelOutcome;
+  readonly calls: readonly RequestedCall[];
+  readonly yielded: boolean;
+}
+
+async function requestStep(
+  parts: TurnParts,
+  input: TurnInput,
+  step: number,
+  tools: readonly Tool[],
+  tally: Tally,
+): Promise<StepOutput> {
+  const { bus, monotonicMs, session } = parts;
+  const { turn, signal } = input;
+  let calls: RequestedCall[] = [];
+  let yielded = false;
+  const startMs = monotonicMs();
+
+  function emit(event: ModelEvent): void {
+    tally.firstByteMs ??= monotonicMs() - startMs;
+    switch (event.type) {
+      case "text":
+        bus.publishDelta({ kind: "TextDelta", payload: { turn, step, block: event.block, text: event.text } });
+        break;
+      case "thinking": {
+        const payload = {
+          turn,
+          step,
+          block: event.block,
+          text: event.text,
+          provider: providerOf(parts),
+          data: undefined,
+        };
+        bus.publishDelta({ kind: "ThinkingDelta", payload });
+        break;
+      }
+      case "thinking_block": {
+        const { provider, data } = event.content;
+        tellLater(bus.publish("ThinkingDelta", { turn, step, block: event.block, text: "", provider, data }));
+        break;
+      }
+      case "tool_call":
+        calls.push({ id: parts.ids.call(), block: event.block, name: event.name, arguments: event.arguments });
+        break;
+      case "yield":
+        yielded = true;
+        break;
+      case "retrying": {
+        calls = [];
+        yielded = false;
+        const { reason, message, retryAfterMs } = event;
+        tellLater(bus.publish("Error", { turn, step, reason, message, terminal: false, retry_after_ms: retryAfterMs }));
+        break;
+      }
+      case "model_changed":
+        tellLater(bus.publish("ModelChanged", { model: event.model, previous: event.previous }));
+        break;
+    }
+  }
+
+  const request = { model: parts.model(), system: [], messages: [], tools: [] };
+  const history = parts.conversation.messages();
+  let chatMs = 0;
+  const outcome = await parts.request({
+    request,
+    emit,
+    signal,
+    session,
+    turn,
+    step,
+    history,
+    tools,
+    onChat: (ms) => {
+      chatMs += ms;
+    },
+  });
+  tally.providerMs += chatMs;
+  tally.requestMs += monotonicMs() - startMs - chatMs;
+  return { outcome, calls, yielded };
+}
+
+function recordCost(
+  { bus }: TurnParts,
+  turn: TurnId,
+  step: number,
+  outcome: ModelOutcome & { type: "done" },
+  tally: Tally,
+): Promise<void> {
+  const { model, usage, costUsd } = outcome;
+  const sum = tally.usage;
+  tally.usage = {
+    input_tokens: sum.input_tokens + usage.input_tokens,
+    output_tokens: sum.output_tokens + usage.output_tokens,
+    cache_read_tokens: sum.cache_read_tokens + usage.cache_read_tokens,
+    cache_write_tokens: sum.cache_write_tokens + usage.cache_write_tokens,
+  };
+  // One step without a price makes the sum unknown, not smaller.
+  tally.costUsd = tally.costUsd === undefined || costUsd === undefined ? undefined : tally.costUsd + costUsd;
+  const provider = model.slice(0, model.indexOf(":"));
+  const cost = costUsd === undefined ? {} : { cost_usd: costUsd };
+  const recorded = bus.publish("CostIncremented", { turn, step, provider, model, usage, ...cost });
+  recorded.catch(() => undefined); // awaited after the calls of the step
+  return recorded;
+}
+
+function providerOf(parts: TurnParts): string {
+  const model = parts.model();
+  return model.slice(0, model.indexOf(":"));
+}
+
+/** A publish inside a synchronous callback: a failure to store stops the turn through the bus's `onFailure`. */
+function tellLater(published: Promise<void>): void {
+  published.catch(() => undefined);
+}
+
+function cancelledEnding(signal: AbortSignal): Ending {
+  // Turn signals are aborted only by the session, always with a CancelCause.
+  const cause = signal.reason as CancelCause;
+  if (cause.reason === "store") throw cause.error;
+  return { outcome: "cancelled", reason: "Cancelled", cancelled: cause };
+}
+
+function endingOf(cause: unknown): Ending {
+  if (cause instanceof ReasonError) return { outcome: "error", reason: cause.reason, message: cause.message };
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  return { outcome: "error", reason: "InternalError", message: reasonText("InternalError", { detail }) };
+}
