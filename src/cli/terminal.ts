@@ -9,13 +9,18 @@ export interface Terminal {
   readonly outIsTerminal: boolean;
   readonly colour: boolean;
   readonly columns: number;
-  /** One line, undefined at the end of input, on Ctrl-C or when the signal aborts. */
-  readLine(prompt: string, signal?: AbortSignal): Promise<string | undefined>;
+  /** One line. `end` is the end of input, `interrupted` Ctrl-C or the signal. */
+  readLine(prompt: string, signal: AbortSignal): Promise<ReadLine>;
   /** All of standard input, refused above `maxBytes`. */
   readAll(maxBytes: number): Promise<string>;
   /** Called on Ctrl-C, also while a line is read. Returns how to stop listening. */
   onInterrupt(listener: () => void): () => void;
 }
+
+export type ReadLine =
+  | { readonly kind: "line"; readonly text: string }
+  | { readonly kind: "end" }
+  | { readonly kind: "interrupted" };
 
 export function createTerminal(process: NodeJS.Process): Terminal {
   const { stdin, stdout, stderr, env } = process;
@@ -38,27 +43,27 @@ export function createTerminal(process: NodeJS.Process): Terminal {
     outIsTerminal: stdout.isTTY === true,
     colour: stderr.isTTY === true && env.NO_COLOR === undefined && env.TERM !== "dumb",
     get columns() {
-      return stderr.columns ?? 80;
+      return stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
     },
     async readLine(prompt, signal) {
       const { createInterface } = await import("node:readline");
       const lines: Interface = createInterface({ input: stdin, output: stderr, terminal: interactive });
       return new Promise((resolve) => {
-        const finish = (line: string | undefined): void => {
-          signal?.removeEventListener("abort", abort);
+        const finish = (result: ReadLine): void => {
+          signal.removeEventListener("abort", abort);
           lines.removeAllListeners();
           lines.close();
-          resolve(line);
+          resolve(result);
         };
-        const abort = (): void => finish(undefined);
+        const abort = (): void => finish({ kind: "interrupted" });
         lines.on("SIGINT", () => {
-          stderr.write("\n");
-          finish(undefined);
+          finish({ kind: "interrupted" });
           interrupt();
         });
-        lines.on("close", () => finish(undefined));
-        signal?.addEventListener("abort", abort, { once: true });
-        lines.question(prompt, finish);
+        lines.on("close", () => finish({ kind: "end" }));
+        if (signal.aborted) return abort();
+        signal.addEventListener("abort", abort, { once: true });
+        lines.question(prompt, (text) => finish({ kind: "line", text }));
       });
     },
     async readAll(maxBytes) {

@@ -64,6 +64,7 @@ export function createApprovals({ clock, timeoutMs, attached }: ApprovalsOptions
   }
 
   return {
+    timeoutMs,
     canAnswer,
     async decide(question, signal) {
       if (!canAnswer(question.turn)) return { decision: "deny", by: "policy", unanswered: "nobody" };

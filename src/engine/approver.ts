@@ -16,6 +16,8 @@ export interface PermissionAnswer {
 }
 
 export interface Approver {
+  /** How long a question waits for its answer. */
+  readonly timeoutMs: number;
   /** True while somebody is there who may answer a question of this turn. */
   canAnswer(turn: TurnId): boolean;
   /** Never rejects: no answer, a timeout and a cancel are a deny. The request has been published when this is called. */

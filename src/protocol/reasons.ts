@@ -144,6 +144,13 @@ export class ReasonError extends Error {
     super(reasonText(reason, values), options);
     this.reason = reason;
   }
+
+  /** With a text that was made elsewhere, for example by a provider. */
+  static withMessage(reason: Reason, message: string, options?: ErrorOptions): ReasonError {
+    const error = new ReasonError(reason, {}, options);
+    error.message = message;
+    return error;
+  }
 }
 
 function row(http: number, rpc: number, exit: ReasonRow["exit"], text: string): ReasonRow {

@@ -1,0 +1,19 @@
+/** What the commands get from the outside: terminal, environment, clock, and the way to build the program below. */
+import type { Clock } from "#base";
+import type { Terminal } from "./terminal.ts";
+
+export interface BuildInfo {
+  readonly version: string;
+  readonly commit: string;
+  readonly builtAt: string;
+}
+
+export interface CliPorts {
+  readonly terminal: Terminal;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly clock: Clock;
+  readonly build: BuildInfo;
+  /** Folder with the scenarios that ship with the program. */
+  readonly scenariosDir: string;
+}

@@ -1,0 +1,86 @@
+/** One session driven from the terminal: a client in this process that renders events and answers questions. */
+import type { Control, ControlClient } from "#control";
+import type { TurnSummary } from "#engine";
+import type { Event, SessionId } from "#protocol";
+import { createAnswerCollector } from "./answer.ts";
+import { createAsker } from "./ask.ts";
+import { createRenderer } from "./renderer.ts";
+import type { Terminal } from "./terminal.ts";
+
+export type OutputMode =
+  /** Text to standard output as it comes, activity to standard error. */
+  | "stream"
+  /** Canonical events as JSON lines on standard output. */
+  | "json"
+  /** Nothing but the final answer, which the command prints. */
+  | "answer";
+
+export interface CliSessionOptions {
+  readonly control: Control;
+  readonly terminal: Terminal;
+  readonly output: OutputMode;
+  readonly workingDir: string;
+  readonly model?: string;
+  readonly resume?: SessionId;
+}
+
+export interface CliTurn extends TurnSummary {
+  readonly answer: string;
+}
+
+export interface CliSession {
+  readonly id: SessionId;
+  /** Rejects when the input was refused or the log could not be written. */
+  send(text: string): Promise<CliTurn>;
+  /** False when no turn runs. */
+  cancel(): boolean;
+  setModel(model: string): Promise<void>;
+  finishLine(): void;
+}
+
+export async function openCliSession(options: CliSessionOptions): Promise<CliSession> {
+  const { control, terminal, output } = options;
+  const renderer = createRenderer(terminal, { answer: output === "stream", activity: output === "stream" });
+  const collector = createAnswerCollector();
+  const interactive = terminal.interactive && output === "stream";
+  const asker = createAsker(terminal, renderer, () => client);
+
+  function onEvent(event: Event): void {
+    collector.add(event);
+    if (output === "json") terminal.out(`${JSON.stringify(event)}\n`);
+    else renderer.show(event);
+    if (interactive) asker.handle(event);
+  }
+
+  const client: ControlClient = control.connect({ identityClass: "human", interactive, onEvent });
+  const { session } = await client.submit({
+    kind: "CreateSession",
+    working_dir: options.workingDir,
+    ...(options.model === undefined ? {} : { model: options.model }),
+    ...(options.resume === undefined ? {} : { resume: options.resume }),
+  });
+  if (session === undefined) throw new Error("CreateSession did not answer with a session");
+  let running = false;
+  return {
+    id: session,
+    async send(text) {
+      const { done } = await client.submit({ kind: "SendInput", session, content: [{ type: "text", text }] });
+      if (done === undefined) throw new Error("SendInput did not start a turn");
+      running = true;
+      try {
+        const summary = await done;
+        return { ...summary, answer: collector.text() };
+      } finally {
+        running = false;
+      }
+    },
+    cancel() {
+      if (running) void client.submit({ kind: "CancelTurn", session });
+      return running;
+    },
+    async setModel(model) {
+      await client.submit({ kind: "SetModel", session, model });
+    },
+    finishLine: () => renderer.finishLine(),
+  };
+}

@@ -1,0 +1,51 @@
+/** `harness demo`: a real turn by the offline model, in a scratch folder made for it, under rules that it prints. */
+import { cp, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadScenario } from "#providers";
+import type { CliPorts } from "./cli-ports.ts";
+import { openCliSession } from "./cli-session.ts";
+import { type ExitCode, exitCodeOf } from "./exit-code.ts";
+import type { RunFlags } from "./flags.ts";
+import { handleInterrupts } from "./interrupt.ts";
+import { openProgram } from "./open-program.ts";
+import { paint } from "./renderer.ts";
+import { runRepl } from "./repl.ts";
+
+export async function demoCommand(ports: CliPorts, { json = false }: { json?: boolean }): Promise<ExitCode> {
+  const { terminal, clock, scenariosDir } = ports;
+  const { prompt, allow } = await loadScenario(join(scenariosDir, "demo.yaml"));
+  if (prompt === undefined) throw new Error("the demo scenario has no prompt");
+  const scratch = await mkdtemp(join(tmpdir(), "harness-demo-"));
+  await cp(join(scenariosDir, "demo"), scratch, { recursive: true });
+  const flags: RunFlags = { model: "scripted:demo", cwd: scratch, allow, deny: [], store: "memory" };
+  terminal.err(`${paint(terminal, "bold", "Harness demo")}: the offline model works in ${scratch}\n`);
+  terminal.err(
+    `Rules for this demo: ${allow.map((rule) => `allow ${rule}`).join(", ")}. Everything else asks or is denied.\n`,
+  );
+  const { harness, workspace } = await openProgram(ports, { flags, offlineAllowed: true });
+  const left = new AbortController();
+  let stopListening = (): void => undefined;
+  try {
+    const session = await openCliSession({
+      control: harness.control,
+      terminal,
+      output: json ? "json" : "stream",
+      workingDir: workspace,
+    });
+    stopListening = handleInterrupts({ terminal, clock, cancel: () => session.cancel(), exit: () => left.abort() });
+    terminal.err(`${paint(terminal, "green", "›")} ${prompt}\n`);
+    const turn = await session.send(prompt);
+    session.finishLine();
+    if (!terminal.interactive || json) return exitCodeOf(turn);
+    await session.setModel("scripted:offline");
+    terminal.err(
+      "\nYour turn. This is the offline model; set a key and start `harness` for a real one. /quit leaves.\n",
+    );
+    await runRepl(terminal, session, left.signal);
+    return left.signal.aborted ? 130 : 0;
+  } finally {
+    stopListening();
+    await harness.shutdown();
+  }
+}

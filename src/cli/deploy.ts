@@ -1,0 +1,60 @@
+/** `harness deploy`: one input in, one final answer out, with an exit code that tells the truth. */
+import { ReasonError } from "#protocol";
+import { sendForSchema } from "./answer-schema.ts";
+import type { CliPorts } from "./cli-ports.ts";
+import { openCliSession } from "./cli-session.ts";
+import { type ExitCode, exitCodeOf } from "./exit-code.ts";
+import type { RunFlags } from "./flags.ts";
+import { handleInterrupts } from "./interrupt.ts";
+import { openProgram } from "./open-program.ts";
+import { printAnswer, readPromptFromInput, readSchema } from "./run.ts";
+
+export interface DeployFlags extends RunFlags {
+  readonly input?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+  readonly outputSchema?: string;
+}
+
+export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promise<ExitCode> {
+  const { terminal, clock } = ports;
+  const schema = flags.outputSchema === undefined ? undefined : await readSchema(ports, flags.outputSchema);
+  const { harness, settings, workspace } = await openProgram(ports, { flags, offlineAllowed: false });
+  let stopListening = (): void => undefined;
+  try {
+    if (flags.dryRun) {
+      const plan = {
+        model: harness.model,
+        fallbacks: settings.models.map(({ model }) => model).filter((model) => model !== harness.model),
+        workspace,
+        tools: harness.tools().map(({ name }) => name),
+        permissions: settings.permissions,
+        strict_permissions: settings.strictPermissions,
+        max_steps: settings.maxSteps,
+        store: flags.store,
+      };
+      terminal.out(`${JSON.stringify(plan, null, 2)}\n`);
+      return 0;
+    }
+    const input = flags.input ?? (await readPromptFromInput(terminal));
+    if (input.trim() === "") throw new ReasonError("UsageInvalid", { detail: "--input is empty" });
+    const session = await openCliSession({
+      control: harness.control,
+      terminal,
+      output: flags.json ? "json" : "answer",
+      workingDir: workspace,
+    });
+    stopListening = handleInterrupts({
+      terminal,
+      clock,
+      cancel: () => session.cancel(),
+      exit: () => process.exit(130),
+    });
+    const turn = schema === undefined ? await session.send(input) : await sendForSchema(session, input, schema);
+    if (!flags.json) printAnswer(ports, turn);
+    return exitCodeOf(turn);
+  } finally {
+    stopListening();
+    await harness.shutdown();
+  }
+}

@@ -1,0 +1,16 @@
+/** How a turn reads as a process exit code: 0 an answer, 1 no answer, 2 configuration or usage, 130 cancelled. */
+import type { TurnSummary } from "#engine";
+import { ReasonError, reasons } from "#protocol";
+
+export type ExitCode = 0 | 1 | 2 | 130;
+
+export function exitCodeOf({ outcome, reason }: Pick<TurnSummary, "outcome" | "reason">): ExitCode {
+  if (outcome === "answered" || outcome === "yielded") return 0;
+  if (outcome === "cancelled") return 130;
+  return reason === undefined ? 1 : reasons[reason].exit;
+}
+
+/** For an error that ended a command: its reason's code, else 1. */
+export function exitCodeOfError(error: unknown): ExitCode {
+  return error instanceof ReasonError ? reasons[error.reason].exit : 1;
+}

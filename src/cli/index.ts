@@ -1,0 +1,4 @@
+/** The command line, one file per command. */
+export type { BuildInfo, CliPorts } from "./cli-ports.ts";
+export { runCli } from "./program.ts";
+export { createTerminal } from "./terminal.ts";

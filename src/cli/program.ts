@@ -1,0 +1,107 @@
+/** The command line: one table of commands; each is loaded only when it is called. */
+import { Command, CommanderError } from "commander";
+import type { CliPorts } from "./cli-ports.ts";
+import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
+import { addRunFlags } from "./flags.ts";
+import { paint } from "./renderer.ts";
+import { printable } from "./terminal.ts";
+
+/** Runs the command that `argv` (without node and script) names and returns the exit code. Never throws. */
+export async function runCli(argv: readonly string[], ports: CliPorts): Promise<ExitCode> {
+  const { terminal } = ports;
+  let exitCode: ExitCode = 0;
+  const program = buildProgram(ports, (code) => {
+    exitCode = code;
+  });
+  try {
+    if (argv.length === 0) {
+      if (terminal.interactive) await program.parseAsync(["run"], { from: "user" });
+      else {
+        terminal.err(program.helpInformation());
+        return 1;
+      }
+    } else {
+      await program.parseAsync([...argv], { from: "user" });
+    }
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const reason = error instanceof Error && "reason" in error ? `${String(error.reason)}: ` : "";
+    const message = error instanceof Error ? error.message : String(error);
+    terminal.err(`${paint(terminal, "red", `✗ ${reason}${printable(message)}`)}\n`);
+    return exitCodeOfError(error);
+  }
+}
+
+function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void): Command {
+  const { terminal } = ports;
+  const program = new Command("harness")
+    .description("Runs coding and operations agents: every effect passes one gate and is on the record.")
+    .exitOverride()
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .showHelpAfterError("(add --help for usage)")
+    .showSuggestionAfterError();
+
+  addRunFlags(program.command("run"))
+    .description("run one prompt, or a conversation on a terminal")
+    .argument("[prompt]", "what to do; '-' or nothing reads it from standard input when that is not a terminal")
+    .option("--json", "print canonical events as JSON lines")
+    .option("--output-schema <file>", "JSON Schema that the final answer must match; asked again at most twice")
+    .action(async (prompt: string | undefined, flags) => {
+      const { runCommand } = await import("./run.ts");
+      exit(await runCommand(ports, prompt, flags));
+    });
+
+  addRunFlags(program.command("deploy"))
+    .description("one input in, one final answer out, for scripts and CI; never falls back to the offline model")
+    .option("--input <prompt>", "the prompt (default: all of standard input)")
+    .option("--dry-run", "check the configuration and print the plan without calling the model")
+    .option("--json", "print canonical events as JSON lines instead of the answer")
+    .option("--output-schema <file>", "JSON Schema that the answer must match; asked again at most twice")
+    .action(async (flags) => {
+      const { deployCommand } = await import("./deploy.ts");
+      exit(await deployCommand(ports, flags));
+    });
+
+  program
+    .command("demo")
+    .description("watch a real turn in a scratch folder, offline, then go on in the terminal")
+    .option("--json", "print canonical events as JSON lines")
+    .action(async (flags) => {
+      const { demoCommand } = await import("./demo.ts");
+      exit(await demoCommand(ports, flags));
+    });
+
+  program
+    .command("models")
+    .description("list providers, their models and whether their key is set")
+    .argument("[provider]", "ask this provider for its catalog")
+    .option("-c, --config <file>", "configuration file")
+    .option("--json", "print JSON")
+    .action(async (provider: string | undefined, flags) => {
+      const { modelsCommand } = await import("./models.ts");
+      exit(await modelsCommand(ports, provider, flags));
+    });
+
+  program
+    .command("cost")
+    .description("what sessions have cost, by provider and model")
+    .option("--session <id>", "one session, turn by turn")
+    .option("--limit <n>", "how many sessions", Number, 20)
+    .option("--json", "print JSON")
+    .action(async (flags) => {
+      const { costCommand } = await import("./cost.ts");
+      exit(await costCommand(ports, flags));
+    });
+
+  program
+    .command("version")
+    .description("print version, commit and build date")
+    .option("--json", "print JSON")
+    .action(async (flags) => {
+      const { versionCommand } = await import("./version.ts");
+      exit(await versionCommand(ports, flags));
+    });
+
+  return program;
+}

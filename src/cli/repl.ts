@@ -1,0 +1,35 @@
+/** The line-by-line conversation on a terminal. Slash words are handled here and never reach the model. */
+import type { CliSession } from "./cli-session.ts";
+import { paint } from "./renderer.ts";
+import { printable, type Terminal } from "./terminal.ts";
+
+const HELP = `  /model provider:name   use another model from now on
+  /help                  this list
+  /quit                  leave (also Ctrl-D, or Ctrl-C twice)
+`;
+
+/** Returns when the person leaves; `left` aborts to make it return at once. A failed turn is shown, and the next one can go on. */
+export async function runRepl(terminal: Terminal, session: CliSession, left: AbortSignal): Promise<void> {
+  while (!left.aborted) {
+    const line = await terminal.readLine(paint(terminal, "green", "› "), left);
+    if (line.kind === "end") return;
+    if (line.kind === "interrupted") continue;
+    const input = line.text.trim();
+    if (input === "") continue;
+    if (input === "/quit" || input === "/exit") return;
+    try {
+      if (input.startsWith("/")) await slash(terminal, session, input);
+      else await session.send(input);
+    } catch (error) {
+      terminal.err(`${printable(error instanceof Error ? error.message : String(error))}\n`);
+    }
+    session.finishLine();
+  }
+}
+
+async function slash(terminal: Terminal, session: CliSession, input: string): Promise<void> {
+  const [name, argument] = input.slice(1).split(/\s+/, 2);
+  if (name === "help") terminal.err(HELP);
+  else if (name === "model" && argument !== undefined) await session.setModel(argument);
+  else terminal.err(`Unknown command: ${printable(input)}\n${HELP}`);
+}

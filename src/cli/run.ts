@@ -1,0 +1,93 @@
+/** `harness run`: one prompt, or a conversation on a terminal. */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { ReasonError } from "#protocol";
+import { type AnswerSchema, parseAnswerSchema, sendForSchema } from "./answer-schema.ts";
+import type { CliPorts } from "./cli-ports.ts";
+import { type CliTurn, type OutputMode, openCliSession } from "./cli-session.ts";
+import { type ExitCode, exitCodeOf } from "./exit-code.ts";
+import type { RunFlags } from "./flags.ts";
+import { handleInterrupts } from "./interrupt.ts";
+import { openProgram } from "./open-program.ts";
+import { runRepl } from "./repl.ts";
+
+export const PROMPT_MAX_BYTES = 10 * 1024 * 1024;
+
+export interface RunCommandFlags extends RunFlags {
+  readonly json?: boolean;
+  readonly outputSchema?: string;
+}
+
+export async function runCommand(
+  ports: CliPorts,
+  prompt: string | undefined,
+  flags: RunCommandFlags,
+): Promise<ExitCode> {
+  const { terminal, clock } = ports;
+  const text = await readPrompt(ports, prompt);
+  if (text === undefined && flags.outputSchema !== undefined) {
+    throw new ReasonError("UsageInvalid", { detail: "--output-schema needs a prompt" });
+  }
+  const schema = flags.outputSchema === undefined ? undefined : await readSchema(ports, flags.outputSchema);
+  const output: OutputMode = flags.json ? "json" : schema === undefined ? "stream" : "answer";
+  const { harness, workspace } = await openProgram(ports, { flags, offlineAllowed: true });
+  const left = new AbortController();
+  let stopListening = (): void => undefined;
+  try {
+    const session = await openCliSession({ control: harness.control, terminal, output, workingDir: workspace });
+    stopListening = handleInterrupts({
+      terminal,
+      clock,
+      cancel: () => session.cancel(),
+      exit: () => left.abort(),
+    });
+    if (text === undefined) {
+      terminal.err(`${session.id} · ${harness.model} · /help for help\n`);
+      await runRepl(terminal, session, left.signal);
+      return left.signal.aborted ? 130 : 0;
+    }
+    const turn = schema === undefined ? await session.send(text) : await sendForSchema(session, text, schema);
+    if (output === "answer") printAnswer(ports, turn);
+    return exitCodeOf(turn);
+  } finally {
+    stopListening();
+    await harness.shutdown();
+  }
+}
+
+/** The answer on standard output, or on standard error why there is none. */
+export function printAnswer({ terminal }: CliPorts, turn: CliTurn): void {
+  if (exitCodeOf(turn) === 0) terminal.out(turn.answer.endsWith("\n") ? turn.answer : `${turn.answer}\n`);
+  else if (turn.reason === "AnswerInvalid") terminal.err(`✗ ${turn.reason}: ${turn.message ?? ""}\n`);
+}
+
+export async function readSchema({ cwd }: CliPorts, file: string): Promise<AnswerSchema> {
+  const path = resolve(cwd, file);
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ReasonError("ConfigInvalid", { detail: `cannot read ${path}: ${why}` });
+  }
+  return parseAnswerSchema(path, text);
+}
+
+/** Undefined on a terminal without a prompt: a conversation. */
+async function readPrompt({ terminal }: CliPorts, prompt: string | undefined): Promise<string | undefined> {
+  if (prompt !== undefined && prompt !== "-") {
+    if (prompt.trim() === "") throw new ReasonError("UsageInvalid", { detail: "the prompt is empty" });
+    return prompt;
+  }
+  if (prompt === undefined && terminal.interactive) return undefined;
+  return readPromptFromInput(terminal);
+}
+
+export async function readPromptFromInput(terminal: CliPorts["terminal"]): Promise<string> {
+  const text = await terminal.readAll(PROMPT_MAX_BYTES);
+  if (text.trim() === "") {
+    const detail = "no prompt: give one as an argument or on standard input (harness run --help)";
+    throw new ReasonError("UsageInvalid", { detail });
+  }
+  return text;
+}

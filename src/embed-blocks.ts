@@ -1,0 +1,72 @@
+/** Canonical events as whole blocks for an embedding program: a text when it is complete, calls and results in order. */
+import type { Event, ToolOutputBlock } from "#protocol";
+
+/** Called in order, synchronously; a handler that throws is removed and the failure recorded. */
+export interface EventHandler {
+  onText?(text: string): void;
+  onToolCall?(id: string, name: string, input: unknown): void;
+  onToolResult?(id: string, result: string, isError: boolean): void;
+  /** Every canonical event, after it is durable. */
+  onEvent?(event: Event): void;
+}
+
+export interface BlockHandler {
+  handle(event: Event): void;
+  /** The last complete text of the last turn. */
+  lastText(): string;
+}
+
+export function createBlockHandler(handler: EventHandler): BlockHandler {
+  let open: { step: number; block: number; text: string } | undefined;
+  let last = "";
+
+  function closeText(): void {
+    if (open === undefined) return;
+    last = open.text;
+    open = undefined;
+    handler.onText?.(last);
+  }
+
+  return {
+    lastText: () => last,
+    handle(event) {
+      handler.onEvent?.(event);
+      switch (event.kind) {
+        case "TurnStarted":
+          last = "";
+          break;
+        case "TextDelta": {
+          const { step, block, text } = event.payload;
+          if (open !== undefined && (open.step !== step || open.block !== block)) closeText();
+          open ??= { step, block, text: "" };
+          open.text += text;
+          break;
+        }
+        case "Error":
+          // A retry voids what its step wrote: the handler has not seen it yet, because the block never completed.
+          if (!event.payload.terminal && event.payload.step !== undefined) open = undefined;
+          break;
+        case "ToolCallStarted": {
+          closeText();
+          const { call_id, name, args } = event.payload;
+          handler.onToolCall?.(call_id, name, args);
+          break;
+        }
+        case "ToolResult": {
+          const { call_id, content, is_error } = event.payload;
+          handler.onToolResult?.(call_id, textOf(content), is_error);
+          break;
+        }
+        case "CostIncremented":
+        case "TurnEnded":
+          closeText();
+          break;
+        default:
+      }
+    },
+  };
+}
+
+function textOf(content: readonly ToolOutputBlock[]): string {
+  return content.map((block) => (block.type === "text" ? block.text : `[${block.media_type}]`)).join("\n");
+}

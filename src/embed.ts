@@ -1,0 +1,156 @@
+/**
+ * The engine inside another program: configuration, tools and a handler in, `prompt` and `cancel` out. Text and tool calls
+ * arrive as whole blocks, in order. `import { createHarness } from "harness"`.
+ */
+import { defaultSettings, type PermissionRule } from "#artifacts";
+import { createSystemClock } from "#base";
+import type { ControlClient } from "#control";
+import { type Plugin, type Tool, type ToolContext, type TurnSummary, textOutput } from "#engine";
+import { assembleHarness } from "#harness";
+import { ReasonError, reasonText, type SessionId } from "#protocol";
+import { createBlockHandler, type EventHandler } from "./embed-blocks.ts";
+
+export type { Plugin, PluginHost, Tool, ToolContext, ToolOutput } from "#engine";
+export { ToolError, textOutput } from "#engine";
+export { type Event, type Reason, ReasonError } from "#protocol";
+export type { EventHandler } from "./embed-blocks.ts";
+
+/** Model calls per prompt before it is ended. */
+const DEFAULT_MAX_TURNS = 10;
+
+export interface HarnessConfig {
+  /** `provider:name`, for example `anthropic:<model>`; default: the vendor of the first key found in `env`. */
+  readonly model?: string;
+  /** Key for that model's provider; default: its variable in `env`. Never stored. */
+  readonly apiKey?: string;
+  /** Another address for that model's provider. */
+  readonly baseUrl?: string;
+  readonly maxTokens?: number;
+  readonly systemPrompt?: string;
+  /** Model calls per prompt; default 10. */
+  readonly maxTurns?: number;
+  /** Where tools work; default: the current folder. */
+  readonly workspace?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Rules for tools that are not read-only; without one such a call is denied, because nobody can be asked. */
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  /** Keep the session log in this SQLite file; default: in memory. */
+  readonly logFile?: string;
+  readonly plugins?: readonly Plugin[];
+}
+
+/** A tool in its smallest form. */
+export interface SimpleTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of an object. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Default `mutating`: it then needs an allow rule. */
+  readonly class?: Tool["class"];
+  /** What it returns goes to the model; what it throws becomes an error result. */
+  execute(input: Readonly<Record<string, unknown>>, context: ToolContext): Promise<string> | string;
+}
+
+export interface PromptResult extends TurnSummary {
+  /** The text of the last response. */
+  readonly text: string;
+}
+
+export interface EmbeddedHarness {
+  readonly session: SessionId;
+  /** Runs one turn. Rejects with TurnInProgress while one runs, and with the reason when it ends without an answer. */
+  prompt(content: string, options?: { readonly signal?: AbortSignal }): Promise<PromptResult>;
+  /** Ends the running prompt; safe when none runs. */
+  cancel(): void;
+  close(): Promise<void>;
+}
+
+export async function createHarness(
+  config: HarnessConfig,
+  tools: readonly (SimpleTool | Tool)[] = [],
+  handler: EventHandler = {},
+): Promise<EmbeddedHarness> {
+  const env = config.env ?? process.env;
+  const harness = await assembleHarness({
+    settings: {
+      ...defaultSettings,
+      models: config.model === undefined ? [] : [modelSettings(config, config.model)],
+      permissions: [...rules("allow", config.allow), ...rules("deny", config.deny)],
+      maxSteps: config.maxTurns ?? DEFAULT_MAX_TURNS,
+      ...(config.systemPrompt === undefined ? {} : { systemPrompt: config.systemPrompt }),
+    },
+    env: config.apiKey === undefined ? env : { ...env, [EMBEDDED_KEY]: config.apiKey },
+    clock: createSystemClock(),
+    workspace: config.workspace ?? process.cwd(),
+    offlineAllowed: false,
+    scenarioFile: (name) => name,
+    store: config.logFile === undefined ? { kind: "memory" } : { kind: "sqlite", path: config.logFile },
+    autoApprove: false,
+    toolSources: [{ name: "embedded", tools: () => embedded }],
+    plugins: config.plugins ?? [],
+  });
+  const embedded = tools.map(toTool);
+  const blocks = createBlockHandler(handler);
+  const client: ControlClient = harness.control.connect({
+    identityClass: "human",
+    interactive: false,
+    onEvent: (event) => blocks.handle(event),
+  });
+  const { session } = await client.submit({ kind: "CreateSession" });
+  if (session === undefined) throw new Error("CreateSession did not answer with a session");
+
+  function cancel(): void {
+    void client.submit({ kind: "CancelTurn", session: session as SessionId });
+  }
+
+  return {
+    session,
+    async prompt(content, options = {}) {
+      const { done } = await client.submit({ kind: "SendInput", session, content: [{ type: "text", text: content }] });
+      options.signal?.addEventListener("abort", cancel, { once: true });
+      if (options.signal?.aborted) cancel();
+      try {
+        const summary = await (done as Promise<TurnSummary>); // SendInput always starts a turn or rejects
+        if (summary.reason !== undefined) {
+          throw ReasonError.withMessage(summary.reason, summary.message ?? reasonText(summary.reason), {
+            cause: summary,
+          });
+        }
+        return { ...summary, text: blocks.lastText() };
+      } finally {
+        options.signal?.removeEventListener("abort", cancel);
+      }
+    },
+    cancel,
+    close: () => harness.shutdown(),
+  };
+}
+
+/** A variable of our own making, so that a key handed over in code takes the ordinary way. */
+const EMBEDDED_KEY = "HARNESS_EMBEDDED_KEY";
+
+function modelSettings({ apiKey, baseUrl, maxTokens }: HarnessConfig, model: string) {
+  return {
+    model,
+    ...(apiKey === undefined ? {} : { apiKeyEnv: EMBEDDED_KEY }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  };
+}
+
+function rules(effect: "allow" | "deny", texts: readonly string[] = []): PermissionRule[] {
+  return texts.map((rule) => ({ effect, rule, source: `config.${effect}` }));
+}
+
+function toTool(tool: SimpleTool | Tool): Tool {
+  if ("run" in tool) return tool;
+  return {
+    name: tool.name,
+    label: tool.name,
+    class: tool.class ?? "mutating",
+    description: tool.description,
+    parameters: tool.inputSchema,
+    run: async (args, context) => textOutput(await tool.execute(args, context)),
+  };
+}

@@ -1,0 +1,136 @@
+/**
+ * Which model a program uses, and one Provider in front of all of them: the scripted one, those of plugins, and the
+ * vendors behind the router. Without a name and without a key anywhere, the offline model plays.
+ */
+import type { ModelSettings, Settings } from "#artifacts";
+import type { Provider } from "#engine";
+import { ReasonError } from "#protocol";
+import type { ProviderPorts } from "./create.ts";
+import { refused } from "./failure.ts";
+import { defaultModel } from "./model-ref.ts";
+import { createRateLimiter } from "./rate-limit.ts";
+import { createModelRouter, type ModelRouter } from "./router.ts";
+import { estimateTokens } from "./tokens.ts";
+
+const SCRIPTED = "scripted";
+/** The scenario that plays when nothing else is configured. */
+export const OFFLINE_MODEL = "scripted:offline";
+
+export interface ModelChoiceOptions {
+  readonly settings: Pick<Settings, "models" | "prices" | "rateLimits">;
+  /** From a flag or the embedding program; beats everything else. */
+  readonly named?: string;
+  /** False: without a model and a key it is an error instead of the offline model. */
+  readonly offlineAllowed: boolean;
+  /** By the part of the model's name before the colon. */
+  readonly extraProviders: readonly Provider[];
+  /** Finds the file of `scripted:<name>`. */
+  readonly scenarioFile: (name: string) => string;
+  readonly ports: ProviderPorts;
+}
+
+export interface ModelChoice {
+  readonly provider: Provider;
+  /** `provider:name` to begin with. */
+  readonly model: string;
+  /** The offline model plays because nothing else is configured. */
+  readonly offline: boolean;
+  /** The reference for what a person wrote; throws UnknownModel, MissingCredential, ScenarioInvalid or ConfigInvalid. */
+  resolve(text: string): Promise<string>;
+}
+
+export async function chooseModel(options: ModelChoiceOptions): Promise<ModelChoice> {
+  const { settings, ports } = options;
+  const own = new Map(options.extraProviders.map((provider) => [provider.name, provider]));
+  const scripted = new Map<string, Provider>();
+  const wanted = options.named ?? settings.models[0]?.model ?? defaultModel(ports.env);
+  if (wanted === undefined && !options.offlineAllowed) {
+    const detail =
+      "No model is configured. Set a key (ANTHROPIC_API_KEY, OPENAI_API_KEY, …), name one with --model, or write one into config.toml.";
+    throw new ReasonError("ModelNotConfigured", { detail });
+  }
+  const router = memoized(() => createRouter(settings, options.named, wanted ?? OFFLINE_MODEL, ports));
+
+  async function resolve(text: string): Promise<string> {
+    const name = providerName(text);
+    if (own.has(name)) return text;
+    if (name !== SCRIPTED) return router().resolve(text);
+    if (!scripted.has(text)) {
+      const [{ loadScenario }, { createScriptedProvider }] = await Promise.all([
+        import("./scenario.ts"),
+        import("./scripted.ts"),
+      ]);
+      const scenario = await loadScenario(options.scenarioFile(text.slice(SCRIPTED.length + 1)));
+      scripted.set(text, createScriptedProvider(scenario, ports));
+    }
+    return text;
+  }
+
+  function find(model: string): Provider {
+    return own.get(providerName(model)) ?? scripted.get(model) ?? router().provider;
+  }
+
+  return {
+    model: await resolve(wanted ?? OFFLINE_MODEL),
+    offline: wanted === undefined,
+    resolve,
+    provider: {
+      name: "models",
+      async chat(call) {
+        try {
+          return await find(call.request.model).chat(call);
+        } catch (error) {
+          return refused(error);
+        }
+      },
+      async models(signal) {
+        const providers = [...own.values(), ...scripted.values()];
+        if (settings.models.length > 0) providers.push(router().provider);
+        return (await Promise.all(providers.map((provider) => provider.models(signal)))).flat();
+      },
+      countTokens: estimateTokens,
+    },
+  };
+}
+
+/** A model that was named explicitly is not swapped for another; the configured list falls back along itself. */
+function createRouter(
+  settings: ModelChoiceOptions["settings"],
+  named: string | undefined,
+  wanted: string,
+  ports: ProviderPorts,
+): ModelRouter {
+  const listed = settings.models.filter(({ model }) => providerName(model) !== SCRIPTED);
+  const first = listed.filter(({ model }) => model === wanted);
+  const others = listed.filter(({ model }) => model !== wanted);
+  const isVendor = providerName(wanted) !== SCRIPTED;
+  const models: readonly ModelSettings[] =
+    isVendor && first.length === 0 ? [{ model: wanted }, ...listed] : [...first, ...others];
+  const { global, models: perModel } = settings.rateLimits;
+  return createModelRouter(
+    {
+      models: models.map((model) => {
+        const rateLimit = perModel[model.model];
+        return rateLimit === undefined ? model : { ...model, rateLimit };
+      }),
+      ...(named === undefined ? { fallback: listed.map(({ model }) => model) } : {}),
+    },
+    {
+      ...ports,
+      prices: settings.prices,
+      ...(global === undefined ? {} : { globalLimiter: createRateLimiter(global, ports) }),
+    },
+  );
+}
+
+function providerName(model: string): string {
+  return model.slice(0, Math.max(0, model.indexOf(":")));
+}
+
+function memoized<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,219 @@
+/** The rings hold: which folder may import which, no cycles, no undeclared packages, no ambient effects. */
+import { readdirSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const root = resolve(import.meta.dirname, "..");
+
+/** Folder → folders it may import. A folder that is not listed may not exist. `.` is a file directly in `src/`. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  protocol: ["base"],
+  starlark: ["base"],
+  engine: ["base", "protocol"],
+  artifacts: ["base", "protocol"],
+  context: ["base", "protocol", "engine", "artifacts"],
+  providers: ["base", "protocol", "engine", "artifacts"],
+  tools: ["base", "protocol", "engine", "artifacts"],
+  governance: ["base", "protocol", "engine", "artifacts"],
+  sessions: ["base", "protocol", "engine", "artifacts"],
+  control: ["base", "protocol", "engine"],
+  cli: ["base", "protocol", "engine", "artifacts", "control", "providers", "sessions", "harness"],
+  ".": [
+    "base",
+    "protocol",
+    "engine",
+    "artifacts",
+    "context",
+    "providers",
+    "tools",
+    "governance",
+    "sessions",
+    "control",
+    "cli",
+    "harness",
+  ],
+};
+
+/** Folders whose code gets its effects handed in; `node:` modules that have effects are out of their reach. */
+const withoutEffects = ["protocol", "starlark", "engine", "context", "tools", "governance", "control"];
+const effectModules =
+  /^node:(fs|fs\/promises|child_process|http|https|http2|net|tls|dgram|worker_threads|cluster|process)$/;
+
+interface SourceFile {
+  /** Relative to the repository root. */
+  readonly path: string;
+  readonly folder: string;
+  readonly imports: readonly string[];
+  readonly text: string;
+}
+
+const sources = listFiles(join(root, "src")).map(readSource);
+const productSources = sources.filter(({ path }) => !isTest(path));
+
+describe("folders", () => {
+  test("import only what their ring allows, and only through the folder's public name", () => {
+    expect(productSources.flatMap(wrongImports)).toEqual([]);
+  });
+
+  test("form no import cycle, file by file", () => {
+    expect(findCycle(productSources)).toBeUndefined();
+  });
+
+  test("have no ambient effects where effects are handed in", () => {
+    const reached = productSources
+      .filter(({ folder }) => withoutEffects.includes(folder))
+      .flatMap(({ path, imports, text }) => [
+        ...imports.filter((name) => effectModules.test(name)).map((name) => `${path} imports ${name}`),
+        ...(/getBuiltinModule|\bfetch\(|process\.(env|exit|kill|binding)/.test(text)
+          ? [`${path} reaches for the process`]
+          : []),
+      ]);
+    expect(reached).toEqual([]);
+  });
+
+  test("one place spawns processes and one opens connections for tools", () => {
+    const users = (module: string): string[] =>
+      productSources.filter(({ text }) => text.includes(`"${module}"`)).map(({ path }) => path);
+    expect(users("node:child_process")).toEqual(["src/base/processes.ts"]);
+    expect(users("node:https")).toEqual(["src/base/public-web.ts", "src/providers/http.ts"]);
+  });
+});
+
+describe("packages", () => {
+  // Our own package.json, which has both fields.
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<
+    "dependencies" | "devDependencies",
+    Record<string, string>
+  >;
+
+  test("that the product imports are declared dependencies", () => {
+    const undeclared = productSources.flatMap(({ path, imports }) =>
+      imports
+        .filter((name) => isPackage(name) && !(packageName(name) in manifest.dependencies))
+        .map((name) => `${path} imports ${name}`),
+    );
+    expect(undeclared).toEqual([]);
+  });
+
+  test("are pinned exactly", () => {
+    const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+});
+
+describe("the checks themselves", () => {
+  const file = (path: string, ...imports: string[]): SourceFile => ({
+    path,
+    folder: folderOf(path),
+    imports,
+    text: "",
+  });
+
+  test("find a wrong direction, a relative reach and a deep import", () => {
+    expect(wrongImports(file("src/engine/x.ts", "#tools"))).toHaveLength(1);
+    expect(wrongImports(file("src/tools/x.ts", "../governance/rules.ts"))).toHaveLength(1);
+    expect(wrongImports(file("src/nowhere/x.ts", "#base"))).toHaveLength(1);
+    expect(wrongImports(file("src/tools/x.ts", "#engine", "./y.ts", "node:path", "yaml"))).toEqual([]);
+  });
+
+  test("find a cycle", () => {
+    const cyclic = [file("src/base/a.ts", "./b.ts"), file("src/base/b.ts", "./a.ts")];
+    expect(findCycle(cyclic)).toEqual(["src/base/a.ts", "src/base/b.ts", "src/base/a.ts"]);
+  });
+});
+
+function wrongImports({ path, folder, imports }: SourceFile): string[] {
+  const may = allowed[folder];
+  if (may === undefined) return [`${path}: the folder ${folder} has no row in the table`];
+  return imports.flatMap((name) => {
+    const target = targetFolder(path, name);
+    if (target === undefined || target === folder) return [];
+    if (name.startsWith(".")) return folder === "." ? [] : [`${path} reaches into ${target} with ${name}`];
+    return may.includes(target) ? [] : [`${path} (${folder}) imports ${name}`];
+  });
+}
+
+/** The folder a specifier leads to; undefined for packages and Node's own modules. */
+function targetFolder(from: string, name: string): string | undefined {
+  if (name.startsWith("#")) return name.slice(1).split("/")[0];
+  if (!name.startsWith(".")) return undefined;
+  return folderOf(join(dirname(from), name));
+}
+
+function folderOf(path: string): string {
+  const parts = path.split("/");
+  return parts.length > 2 ? (parts[1] ?? ".") : ".";
+}
+
+function findCycle(files: readonly SourceFile[]): string[] | undefined {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const state = new Map<string, "open" | "done">();
+  const stack: string[] = [];
+  function visit(path: string): string[] | undefined {
+    const file = byPath.get(path);
+    if (file === undefined || state.get(path) === "done") return undefined;
+    stack.push(path);
+    if (state.get(path) === "open") return stack.slice(stack.indexOf(path));
+    state.set(path, "open");
+    for (const name of file.imports) {
+      const next = name.startsWith("#")
+        ? publicFile(name)
+        : name.startsWith(".")
+          ? join(dirname(path), name)
+          : undefined;
+      const found = next === undefined ? undefined : visit(next);
+      if (found !== undefined) return found;
+    }
+    state.set(path, "done");
+    stack.pop();
+    return undefined;
+  }
+  for (const { path } of files) {
+    const found = visit(path);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function publicFile(name: string): string {
+  // Our own package.json, which maps every public name to a file.
+  const { imports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    imports: Record<string, string>;
+  };
+  const file = imports[name];
+  if (file === undefined) throw new Error(`package.json has no entry for ${name}`);
+  return join(".", file);
+}
+
+function isPackage(name: string): boolean {
+  return !/^[.#]/.test(name) && !name.startsWith("node:") && !builtinModules.includes(name);
+}
+
+function packageName(name: string): string {
+  return name
+    .split("/")
+    .slice(0, name.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+function isTest(path: string): boolean {
+  return /\.test\.ts$|-suite\.ts$/.test(path);
+}
+
+function readSource(file: string): SourceFile {
+  const path = relative(root, file);
+  const text = readFileSync(file, "utf8");
+  const statements = text.matchAll(/^(?:import|export)\b[^;"']*["']([^"'\n]+)["'];/gm);
+  const dynamic = text.matchAll(/\bimport\("([^"\n]+)"\)/g);
+  const imports = [...statements, ...dynamic].map((match) => match[1] ?? "");
+  return { path, folder: folderOf(path), imports, text };
+}
+
+function listFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
