@@ -1,119 +1,177 @@
 /**
  * The conversation as a fold over events: what the model is shown is exactly what the log says, live and after a resume.
- * Messages already made are never edited; compaction replaces a prefix by its summary.
+ * The result is always legal: roles alternate, no message is empty, and each tool call has its one result in the message
+ * that follows. Compaction replaces a prefix by its summary; nothing else is ever edited.
  */
-import type { Event, EventPayload, Message, ThinkingBlock, ToolResultBlock, ToolUseBlock } from "#protocol";
+import type {
+  CallId,
+  Event,
+  EventPayload,
+  InputBlock,
+  Message,
+  ThinkingBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+  TurnId,
+} from "#protocol";
 
-type AssistantBlock = { type: "text"; text: string } | ThinkingBlock | ToolUseBlock;
+/** What the model reads about a call that was cut off by a cancel or a crash. */
+export const UNFINISHED_CALL_TEXT =
+  "This call did not finish: the turn was cancelled or the program stopped. What it did until then is not known.";
 
 export interface Conversation {
+  /** Events of one session, oldest first. */
   apply(event: Event): void;
-  /** Called between steps. Legal for every provider: each tool call is followed by its result, none is empty. */
   messages(): readonly Message[];
 }
 
-/** One model response being assembled, with the results of its calls. */
-interface OpenStep {
-  readonly step: number;
-  readonly blocks: Map<number, AssistantBlock>;
-  readonly results: Map<string, ToolResultBlock>;
-}
-
-/** Stands in for a result that never came: the turn was cancelled or the process died. */
-const MISSING_RESULT = "No result: the call did not finish.";
-
 export function createConversation(): Conversation {
-  /** Finished messages, each with the id of the event that completed it. */
-  let finished: { message: Message; lastEventId: number }[] = [];
-  let open: OpenStep | undefined;
-  let lastEventId = 0;
+  let parts: Part[] = [];
+  const steps = new Map<string, Step>();
+  const calls = new Map<CallId, Step>();
+  let compactedTo = 0;
 
-  /** Moves a response and the results of its calls to the finished messages. */
-  function closeStep(): void {
-    if (open === undefined) return;
-    const { blocks, results } = open;
-    open = undefined;
-    const content = [...blocks.entries()].sort(([a], [b]) => a - b).map(([, block]) => block);
-    if (content.length === 0) return;
-    finished.push({ message: { role: "assistant", content }, lastEventId });
-    const calls = content.filter((block) => block.type === "tool_use");
-    if (calls.length === 0) return;
-    const answers = calls.map((call) => results.get(call.id) ?? missingResult(call));
-    finished.push({ message: { role: "user", content: answers }, lastEventId });
+  function stepOf(event: Event, turn: TurnId, number: number): Step {
+    const name = `${turn}/${number}`;
+    const known = steps.get(name);
+    if (known !== undefined) return known;
+    const made: Step = { firstId: event.id, blocks: new Map(), results: new Map() };
+    steps.set(name, made);
+    parts.push(made);
+    return made;
   }
 
-  function stepOf(step: number): OpenStep {
-    if (open !== undefined && open.step !== step) closeStep();
-    open ??= { step, blocks: new Map(), results: new Map() };
-    return open;
+  function clear(step: Step): void {
+    step.blocks.clear();
+    step.results.clear();
+    for (const [id, owner] of calls) if (owner === step) calls.delete(id);
   }
 
   return {
     apply(event) {
-      lastEventId = event.id;
       switch (event.kind) {
         case "TurnStarted":
-          closeStep();
-          finished.push({ message: { role: "user", content: event.payload.content }, lastEventId });
+          parts.push({ firstId: event.id, input: event.payload.content });
           break;
         case "TextDelta":
-          appendText(stepOf(event.payload.step), event.payload);
+          addText(stepOf(event, event.payload.turn, event.payload.step), event.payload);
           break;
-        case "ThinkingDelta": {
-          const { step, block, provider, data } = event.payload;
-          if (data !== undefined) stepOf(step).blocks.set(block, { type: "thinking", provider, data });
+        case "ThinkingDelta":
+          addThinking(stepOf(event, event.payload.turn, event.payload.step), event.payload);
           break;
-        }
         case "ToolCallStarted": {
-          const { step, block, call_id, name, args } = event.payload;
-          stepOf(step).blocks.set(block, { type: "tool_use", id: call_id, name, input: asInput(args) });
+          const { turn, step: number, block, call_id: id, name, args } = event.payload;
+          if (calls.has(id)) break;
+          const step = stepOf(event, turn, number);
+          step.blocks.set(block, { type: "tool_use", id, name, input: asInput(args) });
+          calls.set(id, step);
           break;
         }
         case "ToolResult": {
-          const { step, call_id, content, is_error } = event.payload;
-          stepOf(step).results.set(call_id, { type: "tool_result", tool_use_id: call_id, content, is_error });
+          const { call_id: id, content, is_error } = event.payload;
+          const results = calls.get(id)?.results;
+          if (results !== undefined && !results.has(id)) {
+            results.set(id, { type: "tool_result", tool_use_id: id, content, is_error });
+          }
           break;
         }
         case "Error":
-          if (!event.payload.terminal && event.payload.step !== undefined) open = undefined;
-          break;
-        case "TurnEnded":
-          closeStep();
+          if (voidsStep(event.payload)) clear(stepOf(event, event.payload.turn, event.payload.step));
           break;
         case "CompactionTriggered": {
           const { boundary, summary } = event.payload;
-          const kept = finished.filter((entry) => entry.lastEventId > boundary);
-          const message: Message = { role: "user", content: [{ type: "text", text: summary }] };
-          finished = [{ message, lastEventId: boundary }, ...kept];
+          if (boundary < compactedTo) break;
+          compactedTo = boundary;
+          const kept = parts.filter((part) => part.firstId > boundary);
+          parts = [{ firstId: boundary, input: [{ type: "text", text: summary }] }, ...kept];
           break;
         }
         default:
+          // Every other kind tells people and programs what happened; the model is told nothing by it.
+          break;
       }
     },
-    messages() {
-      closeStep();
-      return finished.map((entry) => entry.message);
-    },
+    messages: () => toMessages(parts),
   };
 }
 
-function appendText(step: OpenStep, { block, text }: EventPayload<"TextDelta">): void {
-  const existing = step.blocks.get(block);
-  if (existing?.type === "text") existing.text += text;
-  else if (text !== "") step.blocks.set(block, { type: "text", text });
+type AssistantBlock = Extract<Message, { role: "assistant" }>["content"][number];
+
+/** What one model call wrote, by block number, and what its tool calls gave. */
+interface Step {
+  readonly firstId: number;
+  readonly blocks: Map<number, AssistantBlock>;
+  readonly results: Map<CallId, ToolResultBlock>;
 }
 
-/** Providers want an object; what was not one is kept where the model can see its mistake. */
+type Part = Step | { readonly firstId: number; readonly input: readonly InputBlock[] };
+
+function addText(step: Step, { block, text }: EventPayload<"TextDelta">): void {
+  const before = step.blocks.get(block);
+  step.blocks.set(block, { type: "text", text: before?.type === "text" ? before.text + text : text });
+}
+
+/** Only the finished block can be given back; the text before it is for people. */
+function addThinking(step: Step, { block, provider, data }: EventPayload<"ThinkingDelta">): void {
+  if (data === undefined) return;
+  const content: ThinkingBlock = { type: "thinking", provider, data };
+  step.blocks.set(block, content);
+}
+
+/** Wires take an object only; what was not one is kept where the model can see its mistake. */
 function asInput(args: unknown): unknown {
   const isObject = typeof args === "object" && args !== null && !Array.isArray(args);
   return isObject ? args : { invalid_arguments: args };
 }
 
-function missingResult(call: ToolUseBlock): ToolResultBlock {
+/** An error about one call says nothing about the response that asked for it. */
+function voidsStep(error: EventPayload<"Error">): error is EventPayload<"Error"> & { turn: TurnId; step: number } {
+  return !error.terminal && error.turn !== undefined && error.step !== undefined && error.call_id === undefined;
+}
+
+function toMessages(parts: readonly Part[]): Message[] {
+  const messages: Message[] = [];
+  for (const part of parts) {
+    if ("input" in part) {
+      add(messages, { role: "user", content: part.input });
+      continue;
+    }
+    const content = orderedBlocks(part);
+    add(messages, { role: "assistant", content });
+    const calls = content.filter((block) => block.type === "tool_use");
+    add(messages, { role: "user", content: calls.map((call) => part.results.get(call.id) ?? unfinished(call)) });
+  }
+  return messages;
+}
+
+/** Joins neighbours of one role: a turn that got no answer is followed by the next input, and wires refuse that apart. */
+function add(messages: Message[], message: Message): void {
+  if (message.content.length === 0) return;
+  const last = messages.at(-1);
+  if (last?.role === "user" && message.role === "user") {
+    messages[messages.length - 1] = { role: "user", content: [...last.content, ...message.content] };
+  } else if (last?.role === "assistant" && message.role === "assistant") {
+    messages[messages.length - 1] = { role: "assistant", content: [...last.content, ...message.content] };
+  } else {
+    messages.push(message);
+  }
+}
+
+/** Without empty texts, and without thinking that led to nothing: wires refuse a message that ends with it. */
+function orderedBlocks(step: Step): AssistantBlock[] {
+  const blocks = [...step.blocks]
+    .sort(([a], [b]) => a - b)
+    .map(([, block]) => block)
+    .filter((block) => block.type !== "text" || block.text !== "");
+  while (blocks.at(-1)?.type === "thinking") blocks.pop();
+  return blocks;
+}
+
+function unfinished(call: ToolUseBlock): ToolResultBlock {
   return {
     type: "tool_result",
     tool_use_id: call.id,
-    content: [{ type: "text", text: MISSING_RESULT }],
+    content: [{ type: "text", text: UNFINISHED_CALL_TEXT }],
     is_error: true,
   };
 }

@@ -333,7 +333,7 @@ describe("cancel", () => {
     expect(await running).toMatchObject({ outcome: "cancelled" });
     expect(of("ToolResult").map(({ outcome }) => outcome)).toEqual(["cancelled", "cancelled"]);
     await send("go on");
-    expect(provider.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "user"]);
+    expect(provider.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
   });
 
   test("does nothing when idle", async () => {

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { type CommandKind, commands } from "./commands.ts";
+import { parseCommand } from "./schemas.ts";
+
+const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const session = `sess_${ULID}`;
+const call_id = `call_${ULID}`;
+
+/** For each kind a right body, and changes to it that must be refused, by the field they name. */
+const examples: Record<CommandKind, { body: object; wrong: Record<string, object> }> = {
+  SendInput: {
+    body: { session, content: [{ type: "text", text: "hi" }] },
+    wrong: { session: { session: "sess_1" }, content: { content: [] } },
+  },
+  CancelTurn: { body: { session }, wrong: { session: { session: call_id } } },
+  AnswerPermission: {
+    body: { session, call_id, decision: "allow_once", reason: "fine" },
+    wrong: { call_id: { call_id: session }, decision: { decision: "yes" }, reason: { reason: "x".repeat(2001) } },
+  },
+  CreateSession: {
+    body: { profile: "default", resume: session, working_dir: "/w", model: "scripted:demo" },
+    wrong: { resume: { resume: "last" }, working_dir: { working_dir: 7 } },
+  },
+  AttachSession: { body: { session, since: 0 }, wrong: { since: { since: -1 }, session: { session: null } } },
+  DetachSession: { body: { session }, wrong: { session: { session: undefined } } },
+  SetModel: { body: { session, model: "a:b" }, wrong: { model: { model: "" } } },
+  EnterPlanMode: { body: { session }, wrong: { session: { session: 1 } } },
+  ExitPlanMode: { body: { session, approve: true }, wrong: { approve: { approve: "true" } } },
+  AnswerQuestion: {
+    body: { session, call_id, answer: "" },
+    wrong: { answer: { answer: "x".repeat(100_001) }, call_id: { call_id: ULID } },
+  },
+  EndSession: { body: { session }, wrong: { session: { session: [] } } },
+  CustomCommand: {
+    body: { session, namespace: "git-tools", verb: "sync", payload: { deep: [1] } },
+    wrong: { namespace: { namespace: "Git" }, verb: { verb: "" } },
+  },
+};
+
+describe.each(Object.entries(examples))("%s", (kind, { body, wrong }) => {
+  it("is parsed as it is", () => {
+    expect(parseCommand({ kind, ...body })).toEqual({ kind, ...body });
+  });
+
+  it("loses unknown fields and keeps extensions", () => {
+    const raw = { kind, ...body, surprise: 1, x_trace: { id: 7 } };
+    expect(parseCommand(raw)).toEqual({ kind, ...body, x_trace: { id: 7 } });
+  });
+
+  it.each(Object.entries(wrong))("is refused with a wrong %s, which is named", (field, change) => {
+    const refused = { reason: "InvalidCommand", message: expect.stringContaining(field) };
+    expect(() => parseCommand({ kind, ...body, ...change })).toThrow(expect.objectContaining(refused));
+  });
+});
+
+it("has an example for every kind", () => {
+  expect(Object.keys(examples).sort()).toEqual(Object.keys(commands).sort());
+});
+
+it.each([undefined, null, 7, "SendInput", [], {}, { kind: "Nope" }, { kind: "toString", session }])(
+  "refuses %j in one line",
+  (raw) => {
+    expect(() => parseCommand(raw)).toThrow(
+      expect.objectContaining({ reason: "InvalidCommand", message: expect.stringMatching(/^[^\n]+$/) }),
+    );
+  },
+);
+
+it("takes a block without a type as text", () => {
+  expect(parseCommand({ kind: "SendInput", session, content: [{ text: "hi" }] })).toMatchObject({
+    content: [{ type: "text", text: "hi" }],
+  });
+});
+
+it("takes optional fields as optional", () => {
+  expect(parseCommand({ kind: "CreateSession" })).toEqual({ kind: "CreateSession" });
+  expect(parseCommand({ kind: "AttachSession", session })).toEqual({ kind: "AttachSession", session });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from "vitest";
+import { parseEvent } from "./envelope.ts";
+import { type EventKind, events } from "./events.ts";
+
+const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const turn = `turn_${ULID}`;
+const call_id = `call_${ULID}`;
+const usage = { input_tokens: 1, output_tokens: 2, cache_read_tokens: 3, cache_write_tokens: 4 };
+const envelope = { id: 1, session: `sess_${ULID}`, originator: `cli_${ULID}`, ts: "2026-01-01T00:00:00.000Z" };
+
+/** For each kind a right payload with all its fields, and a change to it that must be refused. */
+const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
+  TurnStarted: [{ turn, content: [{ type: "text", text: "hi" }], model: "a:b" }, { content: "hi" }],
+  TextDelta: [{ turn, step: 1, block: 0, text: "a" }, { step: 0 }],
+  ThinkingDelta: [{ turn, step: 1, block: 0, text: "a", provider: "p", data: { sig: "s" } }, { block: -1 }],
+  ToolCallStarted: [
+    { turn, step: 1, block: 0, call_id, name: "fs.read", label: "Read", args: { path: "a" }, class: "read_only" },
+    { class: "harmless" },
+  ],
+  ToolCallProgress: [{ turn, call_id, text: "…" }, { text: 1 }],
+  ToolResult: [
+    {
+      turn,
+      step: 1,
+      call_id,
+      name: "fs.read",
+      content: [{ type: "image", media_type: "image/png", data: "AA==" }],
+      is_error: false,
+      outcome: "ok",
+      reason: "ToolFailed",
+      duration_ms: 0.5,
+      memoized: true,
+    },
+    { outcome: "fine" },
+  ],
+  TurnEnded: [
+    { turn, outcome: "answered", reason: "StepLimit", steps: 0, usage, cost_usd: 0, duration_ms: 1 },
+    { usage: { ...usage, input_tokens: -1 } },
+  ],
+  TurnTiming: [
+    {
+      turn,
+      total_ms: 5,
+      request_middleware_ms: 1,
+      provider_ttfb_ms: 1,
+      provider_total_ms: 1,
+      store_write_ms: 1,
+      tools: [{ call_id, name: "exec", duration_ms: 1 }],
+    },
+    { tools: [{ name: "exec" }] },
+  ],
+  CompactionTriggered: [{ turn, boundary: 5, summary: "s" }, { boundary: 1.5 }],
+  CostIncremented: [{ turn, step: 1, provider: "p", model: "m", usage, cost_usd: 0.1 }, { cost_usd: -1 }],
+  PermissionRequested: [
+    { turn, call_id, name: "exec", label: "Bash", args: {}, summary: "ls", reason: "default", argv_glob: "Bash(ls)" },
+    { summary: undefined },
+  ],
+  PermissionAnswered: [
+    { turn, call_id, decision: "deny", by: `cli_${ULID}`, rule: "Bash(ls)", reason: "no" },
+    { decision: "no" },
+  ],
+  QuestionAsked: [{ turn, call_id, question: "which?", options: ["a", "b"] }, { options: [1] }],
+  ModelChanged: [{ model: "a:b", previous: "c:d" }, { model: null }],
+  PlanModeChanged: [{ active: true }, { active: "yes" }],
+  Cancelled: [{ turn, by: `cli_${ULID}`, reason: "user" }, { reason: "bored" }],
+  Error: [
+    { turn, step: 1, call_id, reason: "RateLimited", message: "wait", terminal: false, retry_after_ms: 10 },
+    { terminal: undefined },
+  ],
+  StreamGap: [{ from: 0, to: 5, reason: "ttl" }, { reason: "lost" }],
+  TokenExpiring: [{ token: `tok_${ULID}`, expires_at: "2026-01-01T00:00:00Z" }, { token: "secret" }],
+  HookTimeout: [{ turn, hook: "h", event: "tool.pre", timeout_ms: 100 }, { timeout_ms: -1 }],
+  HookError: [{ turn, hook: "h", event: "tool.pre", message: "m", exit_code: 1 }, { exit_code: 0.5 }],
+  MCPServerDown: [{ name: "n", reason: "r", attempts: 3 }, { attempts: "3" }],
+  SessionStarted: [{ working_dir: "/w", profile: "p", model: "m", parent: `sess_${ULID}` }, { parent: "root" }],
+  SessionEnded: [{ reason: "idle" }, { reason: "tired" }],
+  CustomEvent: [{ namespace: "n", kind: "k", payload: [{ deep: true }] }, { kind: 1 }],
+};
+
+describe.each(Object.entries(examples))("%s", (kind, [payload, wrong]) => {
+  const raw = { ...envelope, kind, payload };
+
+  it("is parsed as it is", () => {
+    expect(parseEvent(raw)).toEqual(raw);
+  });
+
+  it("loses unknown fields and keeps extensions, outside and inside", () => {
+    const extended = { ...raw, extra: 1, x_a: 1, payload: { ...payload, extra: 1, x_b: { c: 2 } } };
+    expect(parseEvent(extended)).toEqual({ ...raw, x_a: 1, payload: { ...payload, x_b: { c: 2 } } });
+  });
+
+  it("is refused with a wrong payload", () => {
+    expect(() => parseEvent({ ...raw, payload: { ...payload, ...wrong } })).toThrow(Object.keys(wrong)[0] ?? "");
+  });
+});
+
+it("has an example for every kind", () => {
+  expect(Object.keys(examples).sort()).toEqual(Object.keys(events).sort());
+});
+
+describe("an envelope", () => {
+  const right = { ...envelope, kind: "PlanModeChanged", payload: { active: true } };
+
+  it("needs no originator", () => {
+    const { originator: _, ...rest } = right;
+    expect(parseEvent(rest)).toEqual(rest);
+  });
+
+  it.each([
+    ["an id of 0", { id: 0 }],
+    ["an id that is no whole number", { id: 1.5 }],
+    ["an unknown kind", { kind: "Nope" }],
+    ["the name of an object's own method as kind", { kind: "toString" }],
+    ["a session of another form", { session: ULID }],
+    ["an originator of another form", { originator: "me" }],
+    ["a time that is none", { ts: "yesterday" }],
+    ["no payload", { payload: undefined }],
+  ])("is refused with %s", (_, change) => {
+    expect(() => parseEvent({ ...right, ...change })).toThrow();
+  });
+});

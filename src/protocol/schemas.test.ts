@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { commands, contentBlocks, events, protocolJsonSchema } from "./schemas.ts";
+
+describe("the JSON Schema document", () => {
+  const { $defs: defs, ...rest } = protocolJsonSchema();
+
+  it("has every command, event and block, the envelope and the handshake, and nothing else", () => {
+    expect(Object.keys(defs as object)).toEqual([
+      ...Object.keys(commands).map((name) => `command.${name}`),
+      ...Object.keys(events).map((name) => `event.${name}`),
+      ...Object.keys(contentBlocks).map((name) => `block.${name}`),
+      "envelope",
+      "handshake",
+    ]);
+    expect(rest).toEqual({ $schema: "https://json-schema.org/draft/2020-12/schema", $id: "harness-protocol" });
+  });
+
+  it("describes each as an object, commands and events in words", () => {
+    for (const [name, schema] of Object.entries(defs as Record<string, object>)) {
+      expect(schema, name).toMatchObject({ type: "object", properties: expect.any(Object) });
+      if (/^(command|event)\./.test(name)) expect(schema, name).toHaveProperty("description");
+    }
+  });
+
+  it("says what is required and how ids look", () => {
+    expect(defs).toMatchObject({
+      "command.SendInput": {
+        properties: {
+          kind: { const: "SendInput" },
+          session: { type: "string", pattern: "^sess_[0-9A-HJKMNP-TV-Z]{26}$" },
+        },
+        required: ["kind", "session", "content"],
+      },
+      "event.PlanModeChanged": { properties: { active: { type: "boolean" } }, required: ["active"] },
+    });
+  });
+
+  it("is JSON", () => {
+    const document = protocolJsonSchema();
+    expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  });
+});

@@ -1,0 +1,14 @@
+/** Model providers: two wire families, vendors as data, and the wrappers that retry, limit and fall back. */
+export { costUsd, type PriceOverrides, priceOf } from "./cost.ts";
+export { createProvider, type ModelConfig, type ProviderPorts } from "./create.ts";
+export { type FallbackModel, withFallback } from "./fallback.ts";
+export { createHttpClient, type HttpClient } from "./http.ts";
+export { chooseModel, type ModelChoice } from "./model-choice.ts";
+export { defaultModel, type ModelRef, parseModelRef } from "./model-ref.ts";
+export type { Price } from "./prices.ts";
+export { createRateLimiter, type RateLimiter, type RateLimits, withRateLimit } from "./rate-limit.ts";
+export { defaultRetryPolicy, type RetryPolicy, withRetry } from "./retry.ts";
+export { createModelRouter, type ModelRouter, type NamedModel, type RouterConfig } from "./router.ts";
+export { estimateTokens } from "./tokens.ts";
+export { findVendor, type Vendor, vendors } from "./vendors.ts";
+export { loadScenario } from "./scenario.ts";

@@ -1,0 +1,4 @@
+/** The append-only session log, its stores, and what can be rebuilt from it. */
+export { createMemoryStore } from "./memory-store.ts";
+export { type HarnessPaths, harnessPaths } from "./paths.ts";
+export { openSqliteStore } from "./sqlite-store.ts";

@@ -1,0 +1,49 @@
+/**
+ * The schema of the session log as numbered, forward-only steps. A step that has shipped is never edited: its digest is in
+ * the ledger of every existing log. The schema is private; the export format is the public one.
+ */
+
+export interface Migration {
+  readonly version: number;
+  readonly sql: string;
+  /** SHA-256 of `sql` in hex, written down so that opening a log needs no hashing. */
+  readonly sha256: string;
+}
+
+/** Stored in the file header; tells our logs from the SQLite files of other programs. Reads "hrns". */
+export const APPLICATION_ID = 0x68726e73;
+
+export const LEDGER_SQL = `CREATE TABLE IF NOT EXISTS schema_migrations (
+  version INTEGER PRIMARY KEY,
+  applied_at TEXT NOT NULL,
+  sha256 TEXT NOT NULL
+) STRICT`;
+
+export const migrations: readonly Migration[] = [
+  {
+    version: 1,
+    sql: `
+CREATE TABLE sessions (
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  working_dir TEXT NOT NULL,
+  profile TEXT NOT NULL,
+  model TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  title TEXT NOT NULL DEFAULT '',
+  state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'ended'))
+) STRICT;
+CREATE TABLE events (
+  session INTEGER NOT NULL REFERENCES sessions (key),
+  id INTEGER NOT NULL CHECK (id > 0),
+  kind TEXT NOT NULL,
+  ts TEXT NOT NULL,
+  originator TEXT,
+  payload TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX events_since ON events (session, id);
+`,
+    sha256: "c56e856bcee3c15858758701b57c5644b35bdf072073f3d902921560b4f0cfa3",
+  },
+];

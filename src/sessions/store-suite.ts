@@ -1,0 +1,220 @@
+/** What every session store must do, as tests that take the store as a parameter. Holds nothing about one kind of store. */
+import { describe, expect, it } from "vitest";
+import type { EventDraft, NewSession, SessionStore } from "#engine";
+import { CallId, ClientId, type Event, SessionId, TurnId } from "#protocol";
+
+const TURN = TurnId.from("01ARZ3NDEKTSV4RRFFQ69G5FAV");
+const CALL = CallId.from("01ARZ3NDEKTSV4RRFFQ69G5FAV");
+const CLIENT = ClientId.from("01ARZ3NDEKTSV4RRFFQ69G5FAV");
+
+export const NOW = "2026-01-01T00:00:00.000Z";
+const LATER = "2026-01-02T00:00:00.000Z";
+
+/** The `n`-th session id of a test. */
+export function sessionId(n: number): SessionId {
+  return SessionId.from(String(n).padStart(26, "0"));
+}
+
+export function newSession(n: number, change: Partial<NewSession> = {}): NewSession {
+  return { id: sessionId(n), workingDir: "/w", profile: "default", model: "scripted:x", createdAt: NOW, ...change };
+}
+
+export function textDraft(text: string): EventDraft {
+  return { kind: "TextDelta", ts: NOW, payload: { turn: TURN, step: 1, block: 0, text } };
+}
+
+/** `open` gives an empty store; the suite closes it. */
+export function describeStore(name: string, open: () => Promise<SessionStore>): void {
+  const withStore = async (body: (store: SessionStore) => Promise<void>): Promise<void> => {
+    const store = await open();
+    try {
+      await body(store);
+    } finally {
+      await store.close();
+    }
+  };
+
+  describe(`${name}: sessions`, () => {
+    it("gives back what was created", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        expect(await store.get(sessionId(1))).toEqual({
+          ...newSession(1),
+          updatedAt: NOW,
+          title: "",
+          state: "active",
+          lastEventId: 0,
+        });
+        expect(await store.get(sessionId(2))).toBeUndefined();
+      }));
+
+    it("refuses a second session with the same id and keeps the first", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        await expect(store.create(newSession(1, { model: "other" }))).rejects.toThrow(sessionId(1));
+        expect(await store.get(sessionId(1))).toMatchObject({ model: "scripted:x" });
+      }));
+
+    it("lists by last change, newest first, within the limit", () =>
+      withStore(async (store) => {
+        for (const n of [1, 2, 3]) await store.create(newSession(n));
+        await store.append(sessionId(1), [textDraft("a")], LATER);
+        const ids = async (limit: number) => (await store.list({ limit })).map((meta) => meta.id);
+        expect(await ids(10)).toEqual([sessionId(1), sessionId(3), sessionId(2)]);
+        expect(await ids(2)).toEqual([sessionId(1), sessionId(3)]);
+        expect((await store.list({ limit: 1 }))[0]).toEqual(await store.get(sessionId(1)));
+      }));
+
+    it("lists the sessions of one folder", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        await store.create(newSession(2, { workingDir: "/w/inner" }));
+        await store.create(newSession(3));
+        const found = await store.list({ limit: 10, workingDir: "/w" });
+        expect(found.map((meta) => meta.id)).toEqual([sessionId(3), sessionId(1)]);
+      }));
+
+    it("updates the named fields only", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        await store.update(sessionId(1), { title: "hello" });
+        await store.update(sessionId(1), { state: "ended", model: "scripted:y" });
+        expect(await store.get(sessionId(1))).toEqual({
+          ...newSession(1),
+          updatedAt: NOW,
+          title: "hello",
+          state: "ended",
+          model: "scripted:y",
+          lastEventId: 0,
+        });
+      }));
+
+    it("names a session it does not know", () =>
+      withStore(async (store) => {
+        const unknown = { reason: "SessionNotFound", message: expect.stringContaining(sessionId(9)) };
+        await expect(store.update(sessionId(9), { title: "x" })).rejects.toMatchObject(unknown);
+        await expect(store.append(sessionId(9), [textDraft("a")], NOW)).rejects.toMatchObject(unknown);
+        await expect(store.read(sessionId(9), { after: 0, limit: 1 })).rejects.toMatchObject(unknown);
+      }));
+
+    it("refuses everything once closed, and closing twice is fine", async () => {
+      const store = await open();
+      await store.create(newSession(1));
+      await store.close();
+      await store.close();
+      await expect(store.get(sessionId(1))).rejects.toMatchObject({ reason: "StoreFailed" });
+      await expect(store.list({ limit: 1 })).rejects.toMatchObject({ reason: "StoreFailed" });
+      await expect(store.append(sessionId(1), [textDraft("a")], NOW)).rejects.toMatchObject({ reason: "StoreFailed" });
+    });
+  });
+
+  describe(`${name}: events`, () => {
+    it("numbers events from 1 without gaps, each session for itself", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        await store.create(newSession(2));
+        expect(await store.append(sessionId(1), [textDraft("a")], NOW)).toBe(1);
+        expect(await store.append(sessionId(1), [textDraft("b"), textDraft("c")], NOW)).toBe(2);
+        expect(await store.append(sessionId(2), [textDraft("z")], NOW)).toBe(1);
+        expect(await store.append(sessionId(1), [textDraft("d")], NOW)).toBe(4);
+        const events = await store.read(sessionId(1), { after: 0, limit: 10 });
+        expect(events.map(({ id, payload }) => [id, "text" in payload && payload.text])).toEqual([
+          [1, "a"],
+          [2, "b"],
+          [3, "c"],
+          [4, "d"],
+        ]);
+        expect((await store.get(sessionId(1)))?.lastEventId).toBe(4);
+      }));
+
+    it("appends nothing when there is nothing", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        expect(await store.append(sessionId(1), [], LATER)).toBe(1);
+        expect(await store.get(sessionId(1))).toMatchObject({ lastEventId: 0, updatedAt: NOW });
+      }));
+
+    it("appends all or nothing", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        await store.append(sessionId(1), [textDraft("kept")], NOW);
+        const broken = { kind: "CustomEvent", ts: NOW, payload: { namespace: "n", kind: "k", payload: 1n } } as const;
+        await expect(store.append(sessionId(1), [textDraft("lost"), broken], LATER)).rejects.toThrow();
+        expect(await store.get(sessionId(1))).toMatchObject({ lastEventId: 1, updatedAt: NOW });
+        expect(await store.append(sessionId(1), [textDraft("next")], NOW)).toBe(2);
+      }));
+
+    it("reads page by page", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        await store.append(
+          sessionId(1),
+          Array.from({ length: 25 }, (_, i) => textDraft(`${i}`)),
+          NOW,
+        );
+        const seen: number[] = [];
+        for (let after = 0; ; ) {
+          const page = await store.read(sessionId(1), { after, limit: 10 });
+          seen.push(...page.map((event) => event.id));
+          if (page.length < 10) break;
+          after = seen.at(-1) ?? 0;
+        }
+        expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => i + 1));
+        expect(await store.read(sessionId(1), { after: 25, limit: 10 })).toEqual([]);
+        expect(await store.read(sessionId(1), { after: 99, limit: 10 })).toEqual([]);
+      }));
+
+    it("gives payloads back exactly, extension fields included", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        const drafts = awkwardDrafts();
+        await store.append(sessionId(1), drafts, NOW);
+        const expected = drafts.map((draft, index) => ({ id: index + 1, session: sessionId(1), ...draft }));
+        expect(await store.read(sessionId(1), { after: 0, limit: 100 })).toEqual(expected as Event[]);
+      }));
+
+    it("has an originator only where one was given", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        await store.append(sessionId(1), [{ ...textDraft("a"), originator: CLIENT }, textDraft("b")], NOW);
+        const [first, second] = await store.read(sessionId(1), { after: 0, limit: 2 });
+        expect(first?.originator).toBe(CLIENT);
+        expect(second !== undefined && "originator" in second).toBe(false);
+      }));
+
+    it("keeps what was appended when the caller changes its objects afterwards", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        const args = { path: "a" };
+        const payload = { turn: TURN, step: 1, block: 0, call_id: CALL, name: "fs.read", label: "Read", args };
+        await store.append(sessionId(1), [{ kind: "ToolCallStarted", ts: NOW, payload }], NOW);
+        args.path = "b";
+        expect(await store.read(sessionId(1), { after: 0, limit: 1 })).toMatchObject([
+          { payload: { args: { path: "a" } } },
+        ]);
+      }));
+  });
+}
+
+/** Payloads that careless storage changes. */
+function awkwardDrafts(): EventDraft[] {
+  const args = { deep: [[[{ "": null, "a.b": [true, 1e21, -0.5, "é"] }]]], quote: "\"'\\", nul: "a\u0000b" };
+  return [
+    textDraft("line\u2028separator\u2029 \u{1f600} \r\n\t ﷽ a\u0301"),
+    textDraft("\ud800 lone surrogate"),
+    textDraft(""),
+    textDraft("x".repeat(2_000_000)),
+    {
+      kind: "ToolCallStarted",
+      ts: "2026-01-01T00:00:00Z",
+      originator: CLIENT,
+      payload: { turn: TURN, step: 1, block: 0, call_id: CALL, name: "exec", label: "Bash", args },
+    },
+    {
+      kind: "CustomEvent",
+      ts: NOW,
+      // Extension fields are kept on the wire but have no static type.
+      payload: { namespace: "n", kind: "k", payload: { a: 1 }, x_vendor: { kept: ["yes"] } } as never,
+    },
+  ];
+}
