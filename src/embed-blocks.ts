@@ -1,7 +1,7 @@
 /** Canonical events as whole blocks for an embedding program: a text when it is complete, calls and results in order. */
 import type { Event, ToolOutputBlock } from "#protocol";
 
-/** Called in order, synchronously; a handler that throws is removed and the failure recorded. */
+/** Called in order, synchronously. After one has thrown, none is called for the rest of the turn. */
 export interface EventHandler {
   onText?(text: string): void;
   onToolCall?(id: string, name: string, input: unknown): void;
@@ -12,28 +12,24 @@ export interface EventHandler {
 
 export interface BlockHandler {
   handle(event: Event): void;
-  /** The last complete text of the last turn. */
-  lastText(): string;
 }
 
 export function createBlockHandler(handler: EventHandler): BlockHandler {
   let open: { step: number; block: number; text: string } | undefined;
-  let last = "";
 
   function closeText(): void {
     if (open === undefined) return;
-    last = open.text;
+    const { text } = open;
     open = undefined;
-    handler.onText?.(last);
+    handler.onText?.(text);
   }
 
   return {
-    lastText: () => last,
     handle(event) {
       handler.onEvent?.(event);
       switch (event.kind) {
         case "TurnStarted":
-          last = "";
+          open = undefined;
           break;
         case "TextDelta": {
           const { step, block, text } = event.payload;

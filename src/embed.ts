@@ -2,9 +2,10 @@
  * The engine inside another program: configuration, tools and a handler in, `prompt` and `cancel` out. Text and tool calls
  * arrive as whole blocks, in order. `import { createHarness } from "harness"`.
  */
+import { resolve } from "node:path";
 import { defaultSettings, type PermissionRule } from "#artifacts";
 import { createSystemClock } from "#base";
-import type { ControlClient } from "#control";
+import { type ControlClient, createAnswerCollector } from "#control";
 import { type Plugin, type Tool, type ToolContext, type TurnSummary, textOutput } from "#engine";
 import { assembleHarness } from "#harness";
 import { ReasonError, reasonText, type SessionId } from "#protocol";
@@ -59,7 +60,10 @@ export interface PromptResult extends TurnSummary {
 
 export interface EmbeddedHarness {
   readonly session: SessionId;
-  /** Runs one turn. Rejects with TurnInProgress while one runs, and with the reason when it ends without an answer. */
+  /**
+   * Runs one turn. Rejects with TurnInProgress while one runs, with the reason when it ends without an answer, and with
+   * what a handler threw, once the turn is over.
+   */
   prompt(content: string, options?: { readonly signal?: AbortSignal }): Promise<PromptResult>;
   /** Ends the running prompt; safe when none runs. */
   cancel(): void;
@@ -72,6 +76,9 @@ export async function createHarness(
   handler: EventHandler = {},
 ): Promise<EmbeddedHarness> {
   const env = config.env ?? process.env;
+  if (config.model === undefined && (config.apiKey !== undefined || config.baseUrl !== undefined)) {
+    throw new ReasonError("UsageInvalid", { detail: "apiKey and baseUrl need a model that they are for" });
+  }
   const harness = await assembleHarness({
     settings: {
       ...defaultSettings,
@@ -82,7 +89,7 @@ export async function createHarness(
     },
     env: config.apiKey === undefined ? env : { ...env, [EMBEDDED_KEY]: config.apiKey },
     clock: createSystemClock(),
-    workspace: config.workspace ?? process.cwd(),
+    workspace: resolve(config.workspace ?? "."),
     offlineAllowed: false,
     scenarioFile: (name) => name,
     store: config.logFile === undefined ? { kind: "memory" } : { kind: "sqlite", path: config.logFile },
@@ -91,23 +98,35 @@ export async function createHarness(
     plugins: config.plugins ?? [],
   });
   const embedded = tools.map(toTool);
+  const answer = createAnswerCollector();
   const blocks = createBlockHandler(handler);
+  let handlerFailure: unknown;
   const client: ControlClient = harness.control.connect({
     identityClass: "human",
     interactive: false,
-    onEvent: (event) => blocks.handle(event),
+    onEvent(event) {
+      answer.add(event);
+      if (handlerFailure !== undefined) return;
+      try {
+        blocks.handle(event);
+      } catch (error) {
+        handlerFailure = error;
+      }
+    },
   });
   const { session } = await client.submit({ kind: "CreateSession" });
   if (session === undefined) throw new Error("CreateSession did not answer with a session");
 
+  const cancelTurn = { kind: "CancelTurn", session } as const;
   function cancel(): void {
-    void client.submit({ kind: "CancelTurn", session: session as SessionId });
+    client.submit(cancelTurn).catch(() => undefined); // closed already: there is nothing to cancel
   }
 
   return {
     session,
     async prompt(content, options = {}) {
       const { done } = await client.submit({ kind: "SendInput", session, content: [{ type: "text", text: content }] });
+      handlerFailure = undefined;
       options.signal?.addEventListener("abort", cancel, { once: true });
       if (options.signal?.aborted) cancel();
       try {
@@ -117,7 +136,8 @@ export async function createHarness(
             cause: summary,
           });
         }
-        return { ...summary, text: blocks.lastText() };
+        if (handlerFailure !== undefined) throw handlerFailure;
+        return { ...summary, text: answer.text() };
       } finally {
         options.signal?.removeEventListener("abort", cancel);
       }

@@ -7,6 +7,7 @@ import {
   createSystemRandom,
   createUlidFactory,
   createWorkspaceFiles,
+  EffectError,
   type EffectPorts,
 } from "#base";
 import { createHistory, createIdentity } from "#context";
@@ -56,6 +57,8 @@ export interface HarnessOptions {
   readonly store: { readonly kind: "memory" } | { readonly kind: "sqlite"; readonly path: string };
   /** Every permission request is answered with yes; deny rules still hold. */
   readonly autoApprove: boolean;
+  /** How long a question waits for its answer when somebody is there; default 60 s. */
+  readonly permissionTimeoutMs?: number;
   /** Instead of the built-in tools. */
   readonly toolSources?: readonly ToolSource[];
   readonly plugins?: readonly Plugin[];
@@ -65,6 +68,8 @@ export interface Harness {
   readonly control: Control;
   /** `provider:name` that new sessions begin with. */
   readonly model: string;
+  /** Tried in order when that model cannot answer. */
+  readonly fallbacks: readonly string[];
   /** The offline model plays because nothing is configured. */
   readonly offline: boolean;
   tools(): readonly Tool[];
@@ -109,6 +114,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     const previous = resume === undefined ? undefined : await store.get(resume);
     if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
     const workspace = command.working_dir ?? previous?.workingDir ?? options.workspace;
+    const ports = effectPorts(workspace, env);
     const asked = command.model ?? (options.model === undefined ? previous?.model : undefined);
     const model = asked === undefined ? models.model : await models.resolve(asked);
     const id = previous?.id ?? ids.session();
@@ -118,7 +124,6 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     } else {
       await store.update(id, { state: "active", model });
     }
-    const ports = await effectPorts(workspace, env);
     const plan = { active: false };
     const engine = createSession({
       id,
@@ -154,21 +159,33 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       history: previous === undefined ? [] : await readEvents(store, id),
       subscribers: extensions.subscribers,
     });
-    await engine.bus.publish("SessionStarted", { working_dir: workspace, profile, model });
-    return liveSession(engine, models, plan);
+    const started = { working_dir: workspace, profile, model };
+    return { ...liveSession(engine, models, plan), begin: () => engine.bus.publish("SessionStarted", started) };
   }
 
-  const control: Control = createControl({ clock, ids, store, open, customHandlers: extensions.customHandlers });
+  const control: Control = createControl({
+    clock,
+    ids,
+    store,
+    open,
+    customHandlers: extensions.customHandlers,
+    ...(options.permissionTimeoutMs === undefined ? {} : { permissionTimeoutMs: options.permissionTimeoutMs }),
+  });
   return {
     control,
     model: models.model,
+    fallbacks: models.fallbacks,
     offline: models.offline,
     tools: () => toolSources.flatMap((source) => source.tools()),
     shutdown: () => control.shutdown(),
   };
 }
 
-function liveSession(engine: LiveSession["engine"], models: ModelChoice, plan: { active: boolean }): LiveSession {
+function liveSession(
+  engine: LiveSession["engine"],
+  models: ModelChoice,
+  plan: { active: boolean },
+): Omit<LiveSession, "begin"> {
   return {
     engine,
     async setPlanMode(active) {
@@ -215,9 +232,15 @@ function toolChain({ bus, approver, permission, ports, clock, extra }: ToolChain
   };
 }
 
-async function effectPorts(workspace: string, env: HarnessOptions["env"]): Promise<EffectPorts> {
-  const files = await createWorkspaceFiles(workspace);
-  return { files, processes: createProcesses({ root: files.root, env }), web: createPublicWeb() };
+function effectPorts(workspace: string, env: HarnessOptions["env"]): EffectPorts {
+  try {
+    const files = createWorkspaceFiles(workspace);
+    return { files, processes: createProcesses({ root: files.root, env }), web: createPublicWeb() };
+  } catch (error) {
+    if (!(error instanceof EffectError)) throw error;
+    const detail = `the workspace ${workspace} cannot be used: ${error.message}`;
+    throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
+  }
 }
 
 async function openStore({ store, clock }: HarnessOptions): Promise<SessionStore> {

@@ -9,6 +9,13 @@ import { buildInfo } from "./build-info.ts";
 const packageRoot = dirname(dirname(fileURLToPath(import.meta.url)));
 
 export async function main(): Promise<void> {
+  // An orderly exit runs the handlers that end what tools have started.
+  for (const [signal, code] of [
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const) {
+    process.once(signal, () => process.exit(code));
+  }
   process.exitCode = await runCli(process.argv.slice(2), {
     terminal: createTerminal(process),
     env: process.env,

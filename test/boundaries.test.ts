@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
+import { parseSync } from "rolldown/utils";
 import { describe, expect, test } from "vitest";
 
 const root = resolve(import.meta.dirname, "..");
@@ -205,9 +206,15 @@ function isTest(path: string): boolean {
 function readSource(file: string): SourceFile {
   const path = relative(root, file);
   const text = readFileSync(file, "utf8");
-  const statements = text.matchAll(/^(?:import|export)\b[^;"']*["']([^"'\n]+)["'];/gm);
-  const dynamic = text.matchAll(/\bimport\("([^"\n]+)"\)/g);
-  const imports = [...statements, ...dynamic].map((match) => match[1] ?? "");
+  const { module, errors } = parseSync(file, text);
+  if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`);
+  const imports = [
+    ...module.staticImports.map((statement) => statement.moduleRequest.value),
+    ...module.staticExports.flatMap((statement) => statement.entries.map((entry) => entry.moduleRequest?.value)),
+    ...module.dynamicImports.map(
+      ({ moduleRequest: { start, end } }) => /^["'](.*)["']$/.exec(text.slice(start, end))?.[1],
+    ),
+  ].filter((name) => name !== undefined);
   return { path, folder: folderOf(path), imports, text };
 }
 

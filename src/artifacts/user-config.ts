@@ -1,6 +1,7 @@
 /** Reads the user's `config.toml`. Wrong values fail with file and line; unknown keys only warn, with the nearest one. */
 import { nearestName } from "#base";
 import { ReasonError } from "#protocol";
+import type { RawConfig } from "./config-schema.ts";
 import { DEFAULT_MAX_STEPS, type ModelSettings, type PermissionRule, type Settings } from "./settings.ts";
 
 export interface LoadedConfig {
@@ -11,86 +12,65 @@ export interface LoadedConfig {
 
 /** `text` is the content of `file`; nothing is read here. */
 export async function parseUserConfig(file: string, text: string): Promise<LoadedConfig> {
-  const [{ parse, TomlError }, { z }] = await Promise.all([import("smol-toml"), import("zod")]);
+  const [{ parse, TomlError }, { configSchema, knownKeys }] = await Promise.all([
+    import("smol-toml"),
+    import("./config-schema.ts"),
+  ]);
   let raw: unknown;
   try {
-    raw = parse(text);
+    raw = withModelTables(parse(text));
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const message = error.message.split("\n")[0] ?? "invalid TOML";
     throw new ReasonError("ConfigInvalid", { detail: `${file}:${error.line}:${error.column}: ${message}` });
   }
-  const checked = configSchema(z).safeParse(raw);
-  if (!checked.success) {
-    const problems = checked.error.issues.map((issue) => {
-      const path = issue.path.map(String);
-      return `${file}:${lineOf(text, path)}: ${path.join(".")}: ${issue.message}`;
+  const warnings: string[] = [];
+  // Unknown keys are taken out one table after the other until only real problems, or none, are left.
+  for (;;) {
+    const checked = configSchema.safeParse(raw);
+    if (checked.success) return { settings: toSettings(checked.data, file, text), warnings };
+    const unknown = checked.error.issues.filter((issue) => issue.code === "unrecognized_keys");
+    for (const { path, keys } of unknown) {
+      const table = tableAt(raw, path);
+      for (const key of keys) {
+        delete table[key];
+        const near = nearestName(key, knownKeys(path));
+        const hint = near === undefined ? "" : ` Did you mean "${near}"?`;
+        const name = [...path, key].map(String);
+        warnings.push(`${file}:${lineOf(text, name)}: unknown key "${name.join(".")}" is ignored.${hint}`);
+      }
+    }
+    if (unknown.length > 0) continue;
+    const problems = checked.error.issues.map(({ path, message }) => {
+      const name = path.map(String);
+      return `${file}:${lineOf(text, name)}: ${name.join(".")}: ${message}`;
     });
     throw new ReasonError("ConfigInvalid", { detail: problems.join("\n") });
   }
-  return { settings: toSettings(checked.data, file, text), warnings: unknownKeys(raw, file, text) };
 }
 
-type Zod = typeof import("zod")["z"];
-type RawConfig = import("zod").infer<ReturnType<typeof configSchema>>;
+/** A model may be written as `"provider:name"`; from here on it is a table. */
+function withModelTables(raw: Record<string, unknown>): Record<string, unknown> {
+  const expand = (value: unknown): unknown => {
+    const [, provider, name] = typeof value === "string" ? (/^([^:]+):(.+)$/.exec(value) ?? []) : [];
+    return name === undefined ? value : { provider, name };
+  };
+  return {
+    ...raw,
+    ...("model" in raw ? { model: expand(raw.model) } : {}),
+    ...(Array.isArray(raw.models) ? { models: raw.models.map(expand) } : {}),
+  };
+}
 
-function configSchema(z: Zod) {
-  const retry = z.object({
-    max_retries: z.number().int().nonnegative().optional(),
-    max_attempts: z.number().int().nonnegative().optional().describe("Alias of max_retries."),
-    initial_backoff_ms: z.number().nonnegative().optional(),
-    max_backoff_ms: z.number().nonnegative().optional(),
-    multiplier: z.number().nonnegative().optional(),
-  });
-  const modelTable = z.object({
-    provider: z.string().min(1),
-    name: z.string().min(1),
-    max_tokens: z.number().int().positive().optional(),
-    temperature: z.number().min(0).max(2).optional(),
-    base_url: z.url({ protocol: /^https?$/ }).optional(),
-    api_key_env: z.string().min(1).optional(),
-    family: z.enum(["openai", "anthropic"]).optional(),
-    headers: z.record(z.string(), z.string()).optional(),
-    retry: retry.optional(),
-  });
-  const model = z.union([z.string().regex(/^[^:]+:.+$/, { error: "expected provider:name" }), modelTable]);
-  const rate = z.object({
-    requests_per_minute: z.number().positive().optional(),
-    tokens_per_minute: z.number().positive().optional(),
-  });
-  const price = z.object({
-    input: z.number().nonnegative(),
-    output: z.number().nonnegative(),
-    cache_read: z.number().nonnegative().optional(),
-    cache_write: z.number().nonnegative().optional(),
-  });
-  return z.object({
-    model: model.optional(),
-    models: z.array(model).optional(),
-    permissions: z
-      .object({
-        allow: z.array(z.string()).optional(),
-        ask: z.array(z.string()).optional(),
-        deny: z.array(z.string()).optional(),
-        strict: z.boolean().optional(),
-      })
-      .optional(),
-    prices: z.record(z.string(), price).optional(),
-    rate_limits: rate.extend({ models: z.record(z.string(), rate).optional() }).optional(),
-    tools: z
-      .object({
-        execution: z.enum(["auto", "sequential", "parallel"]).optional(),
-        on_error: z.enum(["stop", "continue"]).optional(),
-      })
-      .optional(),
-    max_steps: z.number().int().positive().max(1000).optional(),
-    system_prompt: z.string().optional(),
-  });
+function tableAt(raw: unknown, path: readonly PropertyKey[]): Record<PropertyKey, unknown> {
+  let value = raw;
+  for (const segment of path) value = (value as Record<PropertyKey, unknown>)[segment];
+  // The schema found an unknown key there, so it is a table.
+  return value as Record<PropertyKey, unknown>;
 }
 
 function toSettings(raw: RawConfig, file: string, text: string): Settings {
-  const rateLimits = raw.rate_limits;
-  const { models: perModel, ...global } = rateLimits ?? {};
+  const { models: perModel, ...global } = raw.rate_limits ?? {};
   return {
     models: [...(raw.model === undefined ? [] : [raw.model]), ...(raw.models ?? [])].map(toModel),
     permissions: toRules(raw, file, text),
@@ -98,17 +78,17 @@ function toSettings(raw: RawConfig, file: string, text: string): Settings {
     prices: mapValues(raw.prices ?? {}, ({ input, output, cache_read, cache_write }) =>
       defined({ input, output, cacheRead: cache_read, cacheWrite: cache_write }),
     ),
-    rateLimits: { global: toRate(global), models: mapValues(perModel ?? {}, toRate) },
+    rateLimits: {
+      ...(raw.rate_limits === undefined ? {} : { global: toRate(global) }),
+      models: mapValues(perModel ?? {}, toRate),
+    },
     tools: { execution: raw.tools?.execution ?? "auto", onError: raw.tools?.on_error ?? "stop" },
     maxSteps: raw.max_steps ?? DEFAULT_MAX_STEPS,
     ...(raw.system_prompt === undefined ? {} : { systemPrompt: raw.system_prompt }),
   };
 }
 
-type RawModel = NonNullable<RawConfig["model"]>;
-
-function toModel(raw: RawModel): ModelSettings {
-  if (typeof raw === "string") return { model: raw };
+function toModel(raw: NonNullable<RawConfig["model"]>): ModelSettings {
   const { retry } = raw;
   const retrySettings =
     retry &&
@@ -138,7 +118,7 @@ function toRules(raw: RawConfig, file: string, text: string): readonly Permissio
   const effects = ["allow", "ask", "deny"] as const;
   return effects.flatMap((effect) =>
     (raw.permissions?.[effect] ?? []).map((rule) => {
-      return { effect, rule, source: `${file}:${lineOf(text, ["permissions", rule])}` };
+      return { effect, rule, source: `${file}:${lineOf(text, ["permissions", effect, rule])}` };
     }),
   );
 }
@@ -152,32 +132,6 @@ function lineOf(text: string, path: readonly string[]): number {
     at = found;
   }
   return text.slice(0, at).split("\n").length;
-}
-
-const KNOWN_KEYS = {
-  "": ["model", "models", "permissions", "prices", "rate_limits", "tools", "max_steps", "system_prompt"],
-  permissions: ["allow", "ask", "deny", "strict"],
-  rate_limits: ["requests_per_minute", "tokens_per_minute", "models"],
-  tools: ["execution", "on_error"],
-} as const;
-
-function unknownKeys(raw: unknown, file: string, text: string): string[] {
-  const warnings: string[] = [];
-  for (const [table, known] of Object.entries(KNOWN_KEYS)) {
-    const keys = Object.keys(tableOf(raw, table));
-    for (const key of keys.filter((candidate) => !known.some((name) => name === candidate))) {
-      const near = nearestName(key, known);
-      const hint = near === undefined ? "" : ` Did you mean "${near}"?`;
-      const path = table === "" ? key : `${table}.${key}`;
-      warnings.push(`${file}:${lineOf(text, path.split("."))}: unknown key "${path}" is ignored.${hint}`);
-    }
-  }
-  return warnings;
-}
-
-function tableOf(raw: unknown, table: string): object {
-  const value = table === "" ? raw : (raw as Record<string, unknown>)[table]; // a parsed TOML document is a table
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }
 
 function mapValues<In, Out>(record: Readonly<Record<string, In>>, map: (value: In) => Out): Record<string, Out> {

@@ -1,6 +1,7 @@
 /** Ground everything stands on: ports to the world, ULIDs, middleware composition. */
 export { assertNever } from "./assert-never.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
+export { nearestName } from "./nearest-name.ts";
 export {
   type Clock,
   type DirectoryEntry,
@@ -17,4 +18,8 @@ export {
   type WebRequest,
   type WebResponse,
 } from "./ports.ts";
+export { createProcesses, type ProcessesOptions } from "./processes.ts";
+export { createPublicWeb, type PublicWebOptions, type ResolvedAddress } from "./public-web.ts";
+export { createSystemClock, createSystemRandom } from "./system.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";
+export { createWorkspaceFiles } from "./workspace-files.ts";

@@ -1,8 +1,8 @@
 /** Answers permission requests and questions in the terminal, one at a time, through the protocol. */
 import type { ControlClient } from "#control";
-import type { CommandOf, Decision, Event, EventOf } from "#protocol";
+import type { CallId, CommandOf, Decision, Event, EventOf } from "#protocol";
 import { paint, type Renderer } from "./renderer.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import { describeError, printable, type Terminal } from "./terminal.ts";
 
 export interface Asker {
   /** Takes the events that need an answer; everything else is ignored. */
@@ -11,32 +11,38 @@ export interface Asker {
 
 export function createAsker(terminal: Terminal, renderer: Renderer, client: () => ControlClient): Asker {
   let queue: Promise<void> = Promise.resolve();
-  /** Aborted when the turn is over: a question nobody waits for any more disappears. */
-  let turn = new AbortController();
+  /** Open questions by call. Aborted when it is answered elsewhere, times out or the turn ends: the prompt disappears. */
+  const open = new Map<CallId, AbortController>();
 
-  function enqueue(ask: () => Promise<void>): void {
-    queue = queue.then(ask).catch((error: unknown) => {
-      // Answered elsewhere or timed out: the engine has decided, and says so in its own event.
-      terminal.err(`${printable(error instanceof Error ? error.message : String(error))}\n`);
-    });
+  function enqueue(callId: CallId, ask: (settled: AbortSignal) => Promise<void>): void {
+    const settled = new AbortController();
+    open.set(callId, settled);
+    queue = queue
+      .then(() => ask(settled.signal))
+      .catch((error: unknown) => {
+        // Answered elsewhere or timed out: the engine has decided, and says so in its own event.
+        terminal.err(`${describeError(error)}\n`);
+      });
   }
 
-  async function permission({ session, payload }: EventOf<"PermissionRequested">): Promise<void> {
-    if (turn.signal.aborted) return;
+  async function permission({ session, payload }: EventOf<"PermissionRequested">, settled: AbortSignal): Promise<void> {
+    if (settled.aborted) return;
     renderer.finishLine();
     const { call_id, label, summary, reason, argv_glob } = payload;
     terminal.err(
       `${paint(terminal, "bold", `${label} wants to run:`)} ${printable(summary)}\n  ${printable(reason)}\n`,
     );
+    terminal.err(describeArguments(payload.args, summary));
     const glob = argv_glob === undefined ? "" : `  [g] allow ${printable(argv_glob)} for this session`;
     terminal.err(`  [o] allow once${glob}  [t] allow ${label} for this session  [d] deny\n`);
-    const decision = await readDecision(argv_glob !== undefined);
-    if (turn.signal.aborted) return;
+    const decision = await readDecision(argv_glob !== undefined, settled);
+    if (settled.aborted) return;
     await client().submit({ kind: "AnswerPermission", session, call_id, ...decision });
   }
 
   async function readDecision(
     globOffered: boolean,
+    settled: AbortSignal,
   ): Promise<Pick<CommandOf<"AnswerPermission">, "decision" | "reason">> {
     const answers: Record<string, Decision> = {
       o: "allow_once",
@@ -47,7 +53,7 @@ export function createAsker(terminal: Terminal, renderer: Renderer, client: () =
     };
     if (globOffered) answers.g = "allow_argv_glob";
     for (;;) {
-      const line = await terminal.readLine("  > ", turn.signal);
+      const line = await terminal.readLine("  > ", settled);
       if (line.kind !== "line") return { decision: "deny" };
       const [key = "", ...rest] = line.text.trim().split(/\s+/);
       const decision = answers[key.toLowerCase().slice(0, 1)];
@@ -57,25 +63,55 @@ export function createAsker(terminal: Terminal, renderer: Renderer, client: () =
     }
   }
 
-  async function question({ session, payload }: EventOf<"QuestionAsked">): Promise<void> {
-    if (turn.signal.aborted) return;
+  async function question({ session, payload }: EventOf<"QuestionAsked">, settled: AbortSignal): Promise<void> {
+    if (settled.aborted) return;
     renderer.finishLine();
     terminal.err(`${paint(terminal, "bold", printable(payload.question))}\n`);
     payload.options?.forEach((option, index) => {
       terminal.err(`  ${index + 1}. ${printable(option)}\n`);
     });
-    const line = await terminal.readLine("  > ", turn.signal);
-    if (turn.signal.aborted || line.kind !== "line") return;
+    const line = await terminal.readLine("  > ", settled);
+    if (settled.aborted || line.kind !== "line") return;
     const chosen = /^\d+$/.test(line.text.trim()) ? payload.options?.[Number(line.text) - 1] : undefined;
     await client().submit({ kind: "AnswerQuestion", session, call_id: payload.call_id, answer: chosen ?? line.text });
   }
 
   return {
     handle(event) {
-      if (event.kind === "TurnStarted") turn = new AbortController();
-      else if (event.kind === "TurnEnded" || event.kind === "Cancelled") turn.abort();
-      else if (event.kind === "PermissionRequested") enqueue(() => permission(event));
-      else if (event.kind === "QuestionAsked") enqueue(() => question(event));
+      switch (event.kind) {
+        case "PermissionRequested":
+          enqueue(event.payload.call_id, (settled) => permission(event, settled));
+          break;
+        case "QuestionAsked":
+          enqueue(event.payload.call_id, (settled) => question(event, settled));
+          break;
+        case "PermissionAnswered":
+        case "ToolResult":
+          open.get(event.payload.call_id)?.abort();
+          open.delete(event.payload.call_id);
+          break;
+        case "TurnEnded":
+          for (const settled of open.values()) settled.abort();
+          open.clear();
+          break;
+        default:
+      }
     },
   };
+}
+
+const SHOWN_ARGUMENT_LINES = 20;
+
+/** The arguments that the summary does not show, such as the text to be written, bounded. */
+function describeArguments(args: unknown, summary: string): string {
+  if (typeof args !== "object" || args === null) return "";
+  const hidden = Object.entries(args).filter(([, value]) => typeof value === "string" && !summary.includes(value));
+  return hidden
+    .map(([key, value]) => {
+      const lines = printable(String(value)).split("\n");
+      const shown = lines.slice(0, SHOWN_ARGUMENT_LINES).map((line) => `    ${line}`);
+      const more = lines.length - shown.length;
+      return `  ${key}:\n${shown.join("\n")}\n${more > 0 ? `    … ${more} more lines\n` : ""}`;
+    })
+    .join("");
 }

@@ -1,8 +1,7 @@
 /** One session driven from the terminal: a client in this process that renders events and answers questions. */
-import type { Control, ControlClient } from "#control";
+import { type Control, type ControlClient, createAnswerCollector } from "#control";
 import type { TurnSummary } from "#engine";
 import type { Event, SessionId } from "#protocol";
-import { createAnswerCollector } from "./answer.ts";
 import { createAsker } from "./ask.ts";
 import { createRenderer } from "./renderer.ts";
 import type { Terminal } from "./terminal.ts";

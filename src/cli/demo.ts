@@ -18,7 +18,7 @@ export async function demoCommand(ports: CliPorts, { json = false }: { json?: bo
   if (prompt === undefined) throw new Error("the demo scenario has no prompt");
   const scratch = await mkdtemp(join(tmpdir(), "harness-demo-"));
   await cp(join(scenariosDir, "demo"), scratch, { recursive: true });
-  const flags: RunFlags = { model: "scripted:demo", cwd: scratch, allow, deny: [], store: "memory" };
+  const flags: RunFlags = { model: "scripted:demo", cwd: scratch, allow, store: "memory" };
   terminal.err(`${paint(terminal, "bold", "Harness demo")}: the offline model works in ${scratch}\n`);
   terminal.err(
     `Rules for this demo: ${allow.map((rule) => `allow ${rule}`).join(", ")}. Everything else asks or is denied.\n`,

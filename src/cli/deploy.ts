@@ -7,7 +7,7 @@ import { type ExitCode, exitCodeOf } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { openProgram } from "./open-program.ts";
-import { printAnswer, readPromptFromInput, readSchema } from "./run.ts";
+import { printAnswer, readPromptFromInput, readSchema, reportUnrecorded } from "./run.ts";
 
 export interface DeployFlags extends RunFlags {
   readonly input?: string;
@@ -25,7 +25,7 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
     if (flags.dryRun) {
       const plan = {
         model: harness.model,
-        fallbacks: settings.models.map(({ model }) => model).filter((model) => model !== harness.model),
+        fallbacks: harness.fallbacks,
         workspace,
         tools: harness.tools().map(({ name }) => name),
         permissions: settings.permissions,
@@ -51,7 +51,8 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
       exit: () => process.exit(130),
     });
     const turn = schema === undefined ? await session.send(input) : await sendForSchema(session, input, schema);
-    if (!flags.json) printAnswer(ports, turn);
+    if (flags.json) reportUnrecorded(ports, turn);
+    else printAnswer(ports, turn);
     return exitCodeOf(turn);
   } finally {
     stopListening();

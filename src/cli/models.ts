@@ -1,7 +1,8 @@
 /** `harness models`: what can be named with --model, and which keys are set. */
 import { createSystemRandom } from "#base";
+import type { ModelInfo } from "#engine";
 import { ReasonError } from "#protocol";
-import { createProvider, findVendor, vendors } from "#providers";
+import { createProvider, findVendor, staticModels, vendors } from "#providers";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { loadSettings } from "./open-program.ts";
@@ -58,9 +59,13 @@ async function listCatalog(ports: CliPorts, name: string, flags: ModelsFlags): P
   const { settings } = await loadSettings(ports, flags);
   const configured = settings.models.find(({ model }) => model.startsWith(`${name}:`));
   const model = configured ?? { model: `${name}:${vendor.models?.default ?? "any"}` };
-  if (terminal.interactive) terminal.err(`Asking ${name}…\n`);
-  const provider = createProvider(model, { env, clock, random: createSystemRandom(), prices: settings.prices });
-  const infos = await provider.models(AbortSignal.timeout(CATALOG_TIMEOUT_MS));
+  const infos = await fetchModels();
+  async function fetchModels(): Promise<readonly ModelInfo[]> {
+    if (vendor?.catalogPath === undefined) return staticModels(name, settings.prices);
+    if (terminal.interactive) terminal.err(`Asking ${name}…\n`);
+    const provider = createProvider(model, { env, clock, random: createSystemRandom(), prices: settings.prices });
+    return provider.models(AbortSignal.timeout(CATALOG_TIMEOUT_MS));
+  }
   if (flags.json) {
     terminal.out(`${JSON.stringify(infos)}\n`);
     return 0;

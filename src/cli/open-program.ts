@@ -10,6 +10,8 @@ import type { RunFlags } from "./flags.ts";
 import { paint } from "./renderer.ts";
 
 const CONFIG_MAX_BYTES = 1024 * 1024;
+/** A person at the terminal may take their time; Ctrl-C is always there. */
+const TERMINAL_ANSWER_MS = 24 * 60 * 60 * 1000;
 
 export interface OpenOptions {
   readonly flags: RunFlags;
@@ -37,6 +39,7 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
     scenarioFile: (name) => scenarioFile(ports, name),
     store: flags.store === "memory" ? { kind: "memory" } : { kind: "sqlite", path: harnessPaths(env).sessionsDb },
     autoApprove: flags.autoApprove === true,
+    permissionTimeoutMs: TERMINAL_ANSWER_MS,
     ...(named === undefined ? {} : { model: named }),
   });
   if (harness.offline) {
@@ -51,7 +54,7 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
 /** Configuration file, then flags; later wins, deny rules add up. */
 export async function loadSettings(
   ports: CliPorts,
-  flags: Partial<Pick<RunFlags, "config" | "allow" | "deny" | "strictPermissions" | "maxSteps">>,
+  flags: Pick<RunFlags, "config" | "allow" | "deny" | "strictPermissions" | "maxSteps">,
 ): Promise<LoadedConfig> {
   const { settings, warnings } = await loadConfig(ports, flags.config);
   const fromFlags: readonly PermissionRule[] = [

@@ -1,10 +1,12 @@
 /** The command line: one table of commands; each is loaded only when it is called. */
 import { Command, CommanderError } from "commander";
+import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
+import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
 import { addRunFlags } from "./flags.ts";
 import { paint } from "./renderer.ts";
-import { printable } from "./terminal.ts";
+import { describeError } from "./terminal.ts";
 
 /** Runs the command that `argv` (without node and script) names and returns the exit code. Never throws. */
 export async function runCli(argv: readonly string[], ports: CliPorts): Promise<ExitCode> {
@@ -26,9 +28,10 @@ export async function runCli(argv: readonly string[], ports: CliPorts): Promise<
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    const reason = error instanceof Error && "reason" in error ? `${String(error.reason)}: ` : "";
-    const message = error instanceof Error ? error.message : String(error);
-    terminal.err(`${paint(terminal, "red", `✗ ${reason}${printable(message)}`)}\n`);
+    terminal.err(`${paint(terminal, "red", describeError(error))}\n`);
+    if (argv.includes("--json") && error instanceof ReasonError) {
+      terminal.out(`${errorLine(error.reason, error.message)}\n`);
+    }
     return exitCodeOfError(error);
   }
 }
@@ -37,6 +40,13 @@ function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void): Command 
   const { terminal } = ports;
   const program = new Command("harness")
     .description("Runs coding and operations agents: every effect passes one gate and is on the record.")
+    .version(ports.build.version)
+    .addHelpText(
+      "after",
+      `
+On a terminal, harness alone starts a conversation.
+Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configuration or usage, 130 cancelled.`,
+    )
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
     .showHelpAfterError("(add --help for usage)")
@@ -85,7 +95,7 @@ function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void): Command 
 
   program
     .command("cost")
-    .description("what sessions have cost, by provider and model")
+    .description("what sessions have used and cost, by session (or turn) and by model")
     .option("--session <id>", "one session, turn by turn")
     .option("--limit <n>", "how many sessions", Number, 20)
     .option("--json", "print JSON")

@@ -1,7 +1,7 @@
 /** The line-by-line conversation on a terminal. Slash words are handled here and never reach the model. */
 import type { CliSession } from "./cli-session.ts";
 import { paint } from "./renderer.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import { describeError, printable, type Terminal } from "./terminal.ts";
 
 const HELP = `  /model provider:name   use another model from now on
   /help                  this list
@@ -21,7 +21,7 @@ export async function runRepl(terminal: Terminal, session: CliSession, left: Abo
       if (input.startsWith("/")) await slash(terminal, session, input);
       else await session.send(input);
     } catch (error) {
-      terminal.err(`${printable(error instanceof Error ? error.message : String(error))}\n`);
+      terminal.err(`${describeError(error)}\n`);
     }
     session.finishLine();
   }

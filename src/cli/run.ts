@@ -5,6 +5,7 @@ import { ReasonError } from "#protocol";
 import { type AnswerSchema, parseAnswerSchema, sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { type CliTurn, type OutputMode, openCliSession } from "./cli-session.ts";
+import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
 import { handleInterrupts } from "./interrupt.ts";
@@ -48,6 +49,7 @@ export async function runCommand(
     }
     const turn = schema === undefined ? await session.send(text) : await sendForSchema(session, text, schema);
     if (output === "answer") printAnswer(ports, turn);
+    if (flags.json) reportUnrecorded(ports, turn);
     return exitCodeOf(turn);
   } finally {
     stopListening();
@@ -59,6 +61,11 @@ export async function runCommand(
 export function printAnswer({ terminal }: CliPorts, turn: CliTurn): void {
   if (exitCodeOf(turn) === 0) terminal.out(turn.answer.endsWith("\n") ? turn.answer : `${turn.answer}\n`);
   else if (turn.reason === "AnswerInvalid") terminal.err(`✗ ${turn.reason}: ${turn.message ?? ""}\n`);
+}
+
+/** A failure that is not an event of the session, as the last JSON line. */
+export function reportUnrecorded({ terminal }: CliPorts, { reason, message }: CliTurn): void {
+  if (reason === "AnswerInvalid") terminal.out(`${errorLine(reason, message ?? "")}\n`);
 }
 
 export async function readSchema({ cwd }: CliPorts, file: string): Promise<AnswerSchema> {
@@ -73,11 +80,12 @@ export async function readSchema({ cwd }: CliPorts, file: string): Promise<Answe
   return parseAnswerSchema(path, text);
 }
 
-/** Undefined on a terminal without a prompt: a conversation. */
+/** Undefined on a terminal without a prompt: a conversation. What is piped in goes below the prompt. */
 async function readPrompt({ terminal }: CliPorts, prompt: string | undefined): Promise<string | undefined> {
   if (prompt !== undefined && prompt !== "-") {
     if (prompt.trim() === "") throw new ReasonError("UsageInvalid", { detail: "the prompt is empty" });
-    return prompt;
+    const piped = terminal.inputIsPiped ? await terminal.readAll(PROMPT_MAX_BYTES) : "";
+    return piped.trim() === "" ? prompt : `${prompt}\n\n${piped}`;
   }
   if (prompt === undefined && terminal.interactive) return undefined;
   return readPromptFromInput(terminal);

@@ -1,12 +1,15 @@
 /** The terminal as the commands see it: two outputs, one prompt line, interrupts. The real one and nothing about agents. */
+import { fstatSync } from "node:fs";
 import type { Interface } from "node:readline";
+import { ReasonError } from "#protocol";
 
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
   /** A person is there: both ends are terminals, so that questions can be asked. */
   readonly interactive: boolean;
-  readonly outIsTerminal: boolean;
+  /** Standard input is a shell pipe or a file, so that it has an end. */
+  readonly inputIsPiped: boolean;
   readonly colour: boolean;
   readonly columns: number;
   /** One line. `end` is the end of input, `interrupted` Ctrl-C or the signal. */
@@ -40,7 +43,10 @@ export function createTerminal(process: NodeJS.Process): Terminal {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
     interactive,
-    outIsTerminal: stdout.isTTY === true,
+    get inputIsPiped() {
+      const input = fstatSync(stdin.fd);
+      return input.isFIFO() || input.isFile();
+    },
     colour: stderr.isTTY === true && env.NO_COLOR === undefined && env.TERM !== "dumb",
     get columns() {
       return stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
@@ -49,11 +55,11 @@ export function createTerminal(process: NodeJS.Process): Terminal {
       const { createInterface } = await import("node:readline");
       const lines: Interface = createInterface({ input: stdin, output: stderr, terminal: interactive });
       return new Promise((resolve) => {
+        // The first call settles the promise; closing calls it again.
         const finish = (result: ReadLine): void => {
           signal.removeEventListener("abort", abort);
-          lines.removeAllListeners();
-          lines.close();
           resolve(result);
+          lines.close();
         };
         const abort = (): void => finish({ kind: "interrupted" });
         lines.on("SIGINT", () => {
@@ -71,7 +77,9 @@ export function createTerminal(process: NodeJS.Process): Terminal {
       let size = 0;
       for await (const chunk of stdin as AsyncIterable<Buffer>) {
         size += chunk.length;
-        if (size > maxBytes) throw new RangeError(`standard input is larger than ${maxBytes} bytes`);
+        if (size > maxBytes) {
+          throw new ReasonError("UsageInvalid", { detail: `standard input is larger than ${maxBytes} bytes` });
+        }
         chunks.push(chunk);
       }
       return Buffer.concat(chunks).toString("utf8");
@@ -91,4 +99,10 @@ export function createTerminal(process: NodeJS.Process): Terminal {
 export function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: removing exactly these is the point
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+
+/** One line for a person, with the reason code that scripts and searches go by. */
+export function describeError(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return printable(error instanceof ReasonError ? `✗ ${error.reason}: ${message}` : `✗ ${message}`);
 }

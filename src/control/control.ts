@@ -48,6 +48,8 @@ export interface ControlClient {
 
 export interface LiveSession {
   readonly engine: EngineSession;
+  /** Publishes the first event, once somebody is attached to see it. */
+  begin(): Promise<void>;
   /** Turns plan mode on or off; enforced below. */
   setPlanMode(active: boolean): Promise<void>;
   /** Checks that a model can be used, then makes it the next step's. */
@@ -79,7 +81,8 @@ interface Client extends ClientOptions {
 interface OpenSession {
   readonly live: LiveSession;
   readonly approvals: Approvals;
-  readonly attached: Set<Client>;
+  /** Each with how to stop telling it. */
+  readonly attached: Map<Client, () => void>;
   lastTurn: Promise<unknown>;
 }
 
@@ -94,15 +97,13 @@ export function createControl(options: ControlOptions): Control {
   }
 
   async function create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply> {
-    const attached = new Set<Client>();
+    const attached = new Map<Client, () => void>();
     const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
-    const approvals = createApprovals({ clock, timeoutMs, attached: () => attached });
+    const approvals = createApprovals({ clock, timeoutMs, attached: () => attached.keys() });
     const live = await options.open(command, approvals);
-    live.engine.bus.subscribe((event) => {
-      for (const listener of attached) listener.onEvent(event);
-    });
-    attached.add(client);
+    attached.set(client, live.engine.bus.subscribe(client.onEvent));
     sessions.set(live.engine.id, { live, approvals, attached, lastTurn: Promise.resolve() });
+    await live.begin();
     return { session: live.engine.id };
   }
 
@@ -121,8 +122,14 @@ export function createControl(options: ControlOptions): Control {
       release();
     }
     for (const event of heldBack) if (since === undefined || event.id > last) client.onEvent(event);
-    attached.add(client);
+    attached.get(client)?.();
+    attached.set(client, live.engine.bus.subscribe(client.onEvent));
     return { session: id };
+  }
+
+  function detach({ attached }: OpenSession, client: Client): void {
+    attached.get(client)?.();
+    attached.delete(client);
   }
 
   function readAfter(id: SessionId, after: number): Promise<readonly Event[]> {
@@ -145,7 +152,7 @@ export function createControl(options: ControlOptions): Control {
       case "AttachSession":
         return attach(client, command);
       case "DetachSession":
-        find(command.session).attached.delete(client);
+        detach(find(command.session), client);
         return {};
       case "SendInput": {
         const session = find(command.session);
@@ -196,7 +203,7 @@ export function createControl(options: ControlOptions): Control {
         id: client.id,
         submit: (command) => submit(client, command),
         disconnect() {
-          for (const session of sessions.values()) session.attached.delete(client);
+          for (const session of sessions.values()) detach(session, client);
         },
       };
     },

@@ -1,4 +1,5 @@
 /** The engine as a service, for clients in this process. */
+export { createAnswerCollector } from "./answer.ts";
 export {
   type ClientOptions,
   type Control,

@@ -82,7 +82,7 @@ export function createEventBus({ session, store, clock, onFailure }: BusOptions)
   }
 
   async function drain(): Promise<void> {
-    await undefined; // what is published in the same breath is written together
+    await Promise.resolve(); // what is published in the same breath is written together
     while (queue.length > 0) {
       const batch = queue;
       const waiting = waiters;

@@ -23,7 +23,7 @@ export interface PluginHost {
   setStore(store: SessionStore): void;
   /** A permission rule such as `deny Bash(git push *)`. */
   addRule(effect: "allow" | "ask" | "deny", rule: string): void;
-  /** Slash commands and CustomCommands of this namespace go to the handler. A taken namespace is an error. */
+  /** CustomCommands of this namespace go to the handler. A taken namespace is an error. */
   claimNamespace(namespace: string, handler: CustomHandler): void;
   /** Publishes a CustomEvent on a session; rejects when the session is not open. */
   emit(session: SessionId, namespace: string, kind: string, payload: unknown): Promise<void>;

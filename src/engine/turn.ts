@@ -193,7 +193,6 @@ async function requestStep(
           block: event.block,
           text: event.text,
           provider: providerOf(parts),
-          data: undefined,
         };
         bus.publishDelta({ kind: "ThinkingDelta", payload });
         break;

@@ -7,6 +7,7 @@ import { refusal } from "#engine";
 import { type Decision, reasonText } from "#protocol";
 import { blockedProgram, quietDecision, suggestArgvGlob } from "./quiet-preset.ts";
 import { evaluateRules, parseRule, type Rule, type RuleCall, type ToolAliases } from "./rules.ts";
+import { loudness } from "./shell-quiet.ts";
 
 /** The labels that rules may use instead of canonical names. Those of the built-in tools: a foreign tool cannot add one. */
 export const TOOL_ALIASES: ToolAliases = {
@@ -26,6 +27,8 @@ export const TOOL_ALIASES: ToolAliases = {
 /** Session rules a person can add; beyond it only single answers are possible. */
 const MAX_SESSION_RULES = 200;
 const SUMMARY_CHARS = 2000;
+/** Anywhere in a command: what follows may run in another folder, where quiet programs obey other files. */
+const CHANGES_FOLDER = /\b(?:cd|pushd|popd|chdir)\b/;
 
 export interface PermissionOptions {
   readonly bus: EventBus;
@@ -62,11 +65,17 @@ export function createPermission(options: PermissionOptions): Permission {
     }
     const ruleCall = asRuleCall(call);
     const blocked = tool.name === "exec" ? blockedProgram(ruleCall.subject) : undefined;
-    if (blocked?.effect === "deny") return { effect: "deny", result: denied(call, `a built-in rule (${blocked.why})`) };
+    if (blocked?.effect === "deny") {
+      return { effect: "deny", result: denied(call, `a built-in rule that no setting lifts: ${blocked.why}`) };
+    }
+    // Quiet parts of a compound command need no rule of their own, as long as they run where they seem to.
+    const quietInPlace = !options.strict && call.args.cwd === undefined && !CHANGES_FOLDER.test(ruleCall.subject);
     const { effect, rule, why } = evaluateRules([...options.rules, ...sessionRules], ruleCall, TOOL_ALIASES, {
       root: options.root,
+      passes: (command) => quietInPlace && loudness(command, { root: options.root }) === undefined,
     });
-    if (effect === "deny") return { effect, result: denied(call, describeRule(rule)) };
+    if (effect === "deny")
+      return { effect, result: denied(call, `${describeRule(rule)}. To allow it, change that rule`) };
     if (blocked !== undefined) return { effect: "ask", why: blocked.why };
     if (effect === "ask") return { effect, why: why ?? `${describeRule(rule)} asks` };
     if (effect === "allow") return { effect };
@@ -86,8 +95,8 @@ export function createPermission(options: PermissionOptions): Permission {
       return undefined;
     }
     if (!approver.canAnswer(turn)) {
-      const how = `To allow it: --allow '${rule ?? tool.label}', or a rule in config.toml.`;
-      return refusal("denied", "PermissionDenied", `${tool.label} was denied: ${why}, and nobody can be asked. ${how}`);
+      const text = `${tool.label} was denied: ${why}, and nobody can be asked. ${howToAllow(tool.name, rule)}`;
+      return refusal("denied", "PermissionDenied", text);
     }
     await bus.publish("PermissionRequested", {
       turn,
@@ -146,6 +155,14 @@ function ruleOfAnswer(answer: Decision, tool: string, offered: string | undefine
   return answer === "allow_argv_glob" ? offered : undefined;
 }
 
+/** A person reads this through the model: what to do so that the call passes next time. */
+function howToAllow(tool: string, rule: string | undefined): string {
+  if (rule !== undefined) return `The user can allow it with the rule ${rule} (--allow '${rule}').`;
+  return tool === "exec"
+    ? "The user can allow its commands one by one with rules; run them as separate, plain commands."
+    : `The user can allow it with the rule ${tool} (--allow '${tool}').`;
+}
+
 /** What "allow this kind for the session" would add; undefined where no pattern would mean one thing only. */
 function ruleToOffer(call: ToolCall): string | undefined {
   const { tool } = call;
@@ -172,8 +189,7 @@ function isBuiltin(name: string): boolean {
 }
 
 function denied(call: ToolCall, by: string): CallResult {
-  const text = reasonText("PermissionDenied", { tool: call.tool.label, client: by });
-  return refusal("denied", "PermissionDenied", text);
+  return refusal("denied", "PermissionDenied", `${call.tool.label} was denied by ${by}.`);
 }
 
 function describeRule(rule: Rule | undefined): string {

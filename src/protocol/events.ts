@@ -39,7 +39,7 @@ export const events = {
     block,
     text: z.string(),
     provider: z.string(),
-    data: z.unknown().describe("On the last delta of a block: the opaque block to echo."),
+    data: z.unknown().optional().describe("On the last delta of a block: the opaque block to echo."),
   }).describe("The model reasoned."),
   ToolCallStarted: wire({
     turn,

@@ -1,4 +1,5 @@
 /** Model providers: two wire families, vendors as data, and the wrappers that retry, limit and fall back. */
+export { staticModels } from "./catalog.ts";
 export { costUsd, type PriceOverrides, priceOf } from "./cost.ts";
 export { createProvider, type ModelConfig, type ProviderPorts } from "./create.ts";
 export { type FallbackModel, withFallback } from "./fallback.ts";
@@ -9,6 +10,6 @@ export type { Price } from "./prices.ts";
 export { createRateLimiter, type RateLimiter, type RateLimits, withRateLimit } from "./rate-limit.ts";
 export { defaultRetryPolicy, type RetryPolicy, withRetry } from "./retry.ts";
 export { createModelRouter, type ModelRouter, type NamedModel, type RouterConfig } from "./router.ts";
+export { loadScenario } from "./scenario.ts";
 export { estimateTokens } from "./tokens.ts";
 export { findVendor, type Vendor, vendors } from "./vendors.ts";
-export { loadScenario } from "./scenario.ts";

@@ -10,6 +10,8 @@ import { refused } from "./failure.ts";
 import { defaultModel } from "./model-ref.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { createModelRouter, type ModelRouter } from "./router.ts";
+import { loadScenario } from "./scenario.ts";
+import { createScriptedProvider } from "./scripted.ts";
 import { estimateTokens } from "./tokens.ts";
 
 const SCRIPTED = "scripted";
@@ -33,6 +35,8 @@ export interface ModelChoice {
   readonly provider: Provider;
   /** `provider:name` to begin with. */
   readonly model: string;
+  /** Tried in order when the model cannot answer. */
+  readonly fallbacks: readonly string[];
   /** The offline model plays because nothing else is configured. */
   readonly offline: boolean;
   /** The reference for what a person wrote; throws UnknownModel, MissingCredential, ScenarioInvalid or ConfigInvalid. */
@@ -43,23 +47,22 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
   const { settings, ports } = options;
   const own = new Map(options.extraProviders.map((provider) => [provider.name, provider]));
   const scripted = new Map<string, Provider>();
-  const wanted = options.named ?? settings.models[0]?.model ?? defaultModel(ports.env);
+  const named = options.named === undefined ? undefined : fromList(settings.models, options.named);
+  const wanted = named ?? settings.models[0]?.model ?? defaultModel(ports.env);
+  const fallbacks =
+    named === undefined ? settings.models.map(({ model }) => model).filter((model) => model !== wanted) : [];
   if (wanted === undefined && !options.offlineAllowed) {
     const detail =
       "No model is configured. Set a key (ANTHROPIC_API_KEY, OPENAI_API_KEY, …), name one with --model, or write one into config.toml.";
     throw new ReasonError("ModelNotConfigured", { detail });
   }
-  const router = memoized(() => createRouter(settings, options.named, wanted ?? OFFLINE_MODEL, ports));
+  const router = memoized(() => createRouter(settings, fallbacks, wanted ?? OFFLINE_MODEL, ports));
 
   async function resolve(text: string): Promise<string> {
     const name = providerName(text);
     if (own.has(name)) return text;
     if (name !== SCRIPTED) return router().resolve(text);
     if (!scripted.has(text)) {
-      const [{ loadScenario }, { createScriptedProvider }] = await Promise.all([
-        import("./scenario.ts"),
-        import("./scripted.ts"),
-      ]);
       const scenario = await loadScenario(options.scenarioFile(text.slice(SCRIPTED.length + 1)));
       scripted.set(text, createScriptedProvider(scenario, ports));
     }
@@ -72,6 +75,7 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
 
   return {
     model: await resolve(wanted ?? OFFLINE_MODEL),
+    fallbacks,
     offline: wanted === undefined,
     resolve,
     provider: {
@@ -93,10 +97,16 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
   };
 }
 
+/** A bare name stands for the one model of the list that has it. */
+function fromList(models: readonly ModelSettings[], name: string): string {
+  const matches = models.filter(({ model }) => model.slice(model.indexOf(":") + 1) === name);
+  return matches.length === 1 ? (matches[0]?.model ?? name) : name;
+}
+
 /** A model that was named explicitly is not swapped for another; the configured list falls back along itself. */
 function createRouter(
   settings: ModelChoiceOptions["settings"],
-  named: string | undefined,
+  fallbacks: readonly string[],
   wanted: string,
   ports: ProviderPorts,
 ): ModelRouter {
@@ -113,7 +123,7 @@ function createRouter(
         const rateLimit = perModel[model.model];
         return rateLimit === undefined ? model : { ...model, rateLimit };
       }),
-      ...(named === undefined ? { fallback: listed.map(({ model }) => model) } : {}),
+      fallback: fallbacks.filter((model) => providerName(model) !== SCRIPTED),
     },
     {
       ...ports,

@@ -15,7 +15,6 @@ const BYTES_PER_TOKEN = 4;
 
 /** Rules and faults with `times` are counted in this provider; a new one starts afresh. */
 export function createScriptedProvider(scenario: Scenario, ports: { readonly clock: Pick<Clock, "sleep"> }): Provider {
-  const model = `${NAME}:${scenario.name}`;
   const uses = new Map<Rule | FaultItem, number>();
 
   /** Counts one use; false when there is none left. */
@@ -42,9 +41,15 @@ export function createScriptedProvider(scenario: Scenario, ports: { readonly clo
         else if (use(item)) return faultOutcome(item, call.request, writer.bytes);
       }
       if (call.signal.aborted) return failure("Cancelled", false);
-      return { type: "done", model, stop: writer.stop, usage: usageOf(call.request, writer.bytes), costUsd: 0 };
+      return {
+        type: "done",
+        model: call.request.model,
+        stop: writer.stop,
+        usage: usageOf(call.request, writer.bytes),
+        costUsd: 0,
+      };
     },
-    models: async () => [{ id: model, priceUsdPerMillion: { input: 0, output: 0 } }],
+    models: async () => [{ id: `${NAME}:${scenario.name}`, priceUsdPerMillion: { input: 0, output: 0 } }],
     countTokens: (request) => usageOf(request, 0).input_tokens,
   };
 }

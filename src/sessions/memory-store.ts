@@ -1,4 +1,4 @@
-/** Sessions that live as long as the process: for embedding, for `--ephemeral` runs and for tests. Durable in name only. */
+/** Sessions that live as long as the process: for embedding, for `--store memory` and for tests. Durable in name only. */
 import type { SessionMeta, SessionStore } from "#engine";
 import type { SessionId } from "#protocol";
 import { type EventRecord, toEvent, toRecord } from "./record.ts";

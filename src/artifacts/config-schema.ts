@@ -1,0 +1,81 @@
+/** The shape of `config.toml`, as zod tables. Loaded only when there is such a file. */
+import { z } from "zod";
+
+const retry = z.strictObject({
+  max_retries: z.number().int().nonnegative().optional(),
+  max_attempts: z.number().int().nonnegative().optional().describe("Alias of max_retries."),
+  initial_backoff_ms: z.number().nonnegative().optional(),
+  max_backoff_ms: z.number().nonnegative().optional(),
+  multiplier: z.number().nonnegative().optional(),
+});
+
+const modelFields = {
+  provider: z.string().min(1),
+  name: z.string().min(1),
+  max_tokens: z.number().int().positive().optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  base_url: z.url({ protocol: /^https?$/ }).optional(),
+  api_key_env: z.string().min(1).optional(),
+  family: z.enum(["openai", "anthropic"]).optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  retry: retry.optional(),
+};
+
+const model = z.strictObject(modelFields, {
+  error: ({ code }) =>
+    code === "invalid_type" ? "expected provider:name, or a table with provider and name" : undefined,
+});
+
+const rate = z.strictObject({
+  requests_per_minute: z.number().positive().optional(),
+  tokens_per_minute: z.number().positive().optional(),
+});
+
+const price = z.strictObject({
+  input: z.number().nonnegative(),
+  output: z.number().nonnegative(),
+  cache_read: z.number().nonnegative().optional(),
+  cache_write: z.number().nonnegative().optional(),
+});
+
+export const configSchema = z.strictObject({
+  model: model.optional(),
+  models: z.array(model).optional(),
+  permissions: z
+    .strictObject({
+      allow: z.array(z.string()).optional(),
+      ask: z.array(z.string()).optional(),
+      deny: z.array(z.string()).optional(),
+      strict: z.boolean().optional(),
+    })
+    .optional(),
+  prices: z.record(z.string(), price).optional(),
+  rate_limits: rate.extend({ models: z.record(z.string(), rate).optional() }).optional(),
+  tools: z
+    .strictObject({
+      execution: z.enum(["auto", "sequential", "parallel"]).optional(),
+      on_error: z.enum(["stop", "continue"]).optional(),
+    })
+    .optional(),
+  max_steps: z.number().int().positive().max(1000).optional(),
+  system_prompt: z.string().optional(),
+});
+
+export type RawConfig = z.infer<typeof configSchema>;
+
+/** The keys that may stand in the table at this path. */
+export function knownKeys(path: readonly PropertyKey[]): readonly string[] {
+  let schema: unknown = configSchema;
+  for (const segment of path) {
+    schema = unwrap(schema);
+    if (schema instanceof z.ZodObject) schema = schema.shape[String(segment)];
+    else if (schema instanceof z.ZodArray) schema = schema.element;
+    else if (schema instanceof z.ZodRecord) schema = schema.valueType;
+  }
+  const table = unwrap(schema);
+  return table instanceof z.ZodObject ? Object.keys(table.shape) : [];
+}
+
+function unwrap(schema: unknown): unknown {
+  return schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { parseUserConfig } from "./user-config.ts";
+
+const load = (text: string) => parseUserConfig("config.toml", text);
+
+describe("config.toml", () => {
+  test("empty gives the defaults", async () => {
+    expect(await load("")).toEqual({
+      warnings: [],
+      settings: {
+        models: [],
+        permissions: [],
+        strictPermissions: false,
+        prices: {},
+        rateLimits: { models: {} },
+        tools: { execution: "auto", onError: "stop" },
+        maxSteps: 20,
+      },
+    });
+  });
+
+  test("every key arrives where it belongs", async () => {
+    const { settings, warnings } = await load(`
+max_steps = 7
+system_prompt = "Be brief."
+models = ["openai:a", "anthropic:b"]
+
+[model]
+provider = "custom"
+name = "big"
+base_url = "https://models.example/v1"
+api_key_env = "MY_KEY"
+family = "anthropic"
+max_tokens = 100
+temperature = 0.5
+headers = { X-Team = "a" }
+retry = { max_attempts = 1, initial_backoff_ms = 10, max_backoff_ms = 20, multiplier = 3 }
+
+[permissions]
+allow = ["Bash(npm test)"]
+deny = ["Write"]
+strict = true
+
+[prices."custom:big"]
+input = 1
+output = 2
+cache_read = 0.1
+
+[rate_limits]
+requests_per_minute = 5
+[rate_limits.models."custom:big"]
+tokens_per_minute = 1000
+
+[tools]
+execution = "sequential"
+on_error = "continue"
+`);
+    expect(warnings).toEqual([]);
+    expect(settings).toEqual({
+      models: [
+        {
+          model: "custom:big",
+          baseUrl: "https://models.example/v1",
+          apiKeyEnv: "MY_KEY",
+          family: "anthropic",
+          maxTokens: 100,
+          temperature: 0.5,
+          headers: { "X-Team": "a" },
+          retry: { maxRetries: 1, initialBackoffMs: 10, maxBackoffMs: 20, multiplier: 3 },
+        },
+        { model: "openai:a" },
+        { model: "anthropic:b" },
+      ],
+      permissions: [
+        { effect: "allow", rule: "Bash(npm test)", source: "config.toml:18" },
+        { effect: "deny", rule: "Write", source: "config.toml:19" },
+      ],
+      strictPermissions: true,
+      prices: { "custom:big": { input: 1, output: 2, cacheRead: 0.1 } },
+      rateLimits: { global: { requestsPerMinute: 5 }, models: { "custom:big": { tokensPerMinute: 1000 } } },
+      tools: { execution: "sequential", onError: "continue" },
+      maxSteps: 7,
+      systemPrompt: "Be brief.",
+    });
+  });
+
+  test("unknown keys of every table warn with the nearest known one", async () => {
+    const { warnings } = await load(`max_stepz = 1
+[model]
+provider = "openai"
+name = "a"
+max_token = 5
+[prices."openai:a"]
+input = 1
+output = 1
+cache_red = 1
+[tools]
+zzz = 1
+`);
+    expect(warnings.toSorted()).toEqual([
+      'config.toml:11: unknown key "tools.zzz" is ignored.',
+      'config.toml:1: unknown key "max_stepz" is ignored. Did you mean "max_steps"?',
+      'config.toml:5: unknown key "model.max_token" is ignored. Did you mean "max_tokens"?',
+      'config.toml:9: unknown key "prices.openai:a.cache_red" is ignored. Did you mean "cache_read"?',
+    ]);
+  });
+
+  test.each([
+    ["max_steps = ", /^config\.toml:1:\d+: /],
+    ["\nmax_steps = 0", /^config\.toml:2: max_steps: /],
+    ['model = { provider = "ollama" }', /^config\.toml:1: model\.name: /],
+    ['model = "no-colon"', /^config\.toml:1: model: expected provider:name/],
+    ['[tools]\nexecution = "fast"', /^config\.toml:2: tools\.execution: .*auto/],
+    ['[model]\nprovider = "a"\nname = "b"\nbase_url = "file:///x"', /^config\.toml:4: model\.base_url: /],
+  ])("%j fails and says where", async (text, message) => {
+    await expect(load(text)).rejects.toMatchObject({
+      reason: "ConfigInvalid",
+      message: expect.stringMatching(message),
+    });
+  });
+});

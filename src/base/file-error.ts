@@ -1,0 +1,34 @@
+/** Turns an errno of the file system into an `EffectError` that says what happened to which path. */
+import { EffectError, type EffectReason } from "./ports.ts";
+
+const REASONS: Readonly<Record<string, readonly [EffectReason, string]>> = {
+  ENOENT: ["NotFound", "does not exist"],
+  EEXIST: ["AlreadyExists", "already exists"],
+  EISDIR: ["NotAFile", "is a directory"],
+  ENXIO: ["NotAFile", "is not a regular file"],
+  ENOTDIR: ["NotADirectory", "is not a directory, or a part of its path is not"],
+  ENOTEMPTY: ["NotEmpty", "is a directory that is not empty"],
+  EACCES: ["AccessDenied", "may not be accessed"],
+  EPERM: ["AccessDenied", "may not be changed"],
+  EROFS: ["AccessDenied", "is on a read-only file system"],
+  EBUSY: ["AccessDenied", "is in use"],
+  EXDEV: ["AccessDenied", "is on another file system"],
+  EINVAL: ["AccessDenied", "is not possible there (a directory cannot be moved into itself)"],
+  ELOOP: ["AccessDenied", "leads through too many symbolic links"],
+  ENAMETOOLONG: ["NotFound", "has a name that is too long"],
+  EFBIG: ["TooLarge", "is too large for the file system"],
+  ENOSPC: ["DiskFull", "cannot be written: the disk is full"],
+  EDQUOT: ["DiskFull", "cannot be written: the disk quota is used up"],
+};
+
+/** `shown` is the path as the caller gave it. An `EffectError` passes through; an unknown errno is `AccessDenied`. */
+export function fileError(error: unknown, shown: string): EffectError {
+  if (error instanceof EffectError) return error;
+  const code = errnoOf(error);
+  const [reason, text] = REASONS[code ?? ""] ?? ["AccessDenied", `failed (${code ?? String(error)})`];
+  return new EffectError(reason, `${shown} ${text}`, { cause: error });
+}
+
+export function errnoOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

@@ -1,0 +1,145 @@
+/**
+ * The one place that starts programs for tools: each in its own process group, with an allowlisted environment and no
+ * terminal. When this process exits, running groups are killed; when it is itself killed with SIGKILL nothing can run
+ * here, and only a sandbox that dies with its parent ends them.
+ */
+import type { ChildProcess, SpawnOptions } from "node:child_process";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { childEnvironment } from "./child-environment.ts";
+import { errnoOf, fileError } from "./file-error.ts";
+import { type Clock, EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "./ports.ts";
+import { createProcessGroup, MARK_NAME, type ProcessGroup } from "./process-group.ts";
+import { createSystemClock, createSystemRandom } from "./system.ts";
+import { resolveInWorkspace } from "./workspace-path.ts";
+
+/** How long leftovers of a finished program may keep its group and its pipes. */
+const LEFTOVER_GRACE_MS = 100;
+
+export interface ProcessesOptions {
+  /** The workspace; a working directory must be inside it. */
+  readonly root: string;
+  /** Where the allowlisted variables are taken from. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export function createProcesses(options: ProcessesOptions): ProcessPort {
+  const clock = createSystemClock();
+  const random = createSystemRandom();
+  const running = new Set<ProcessGroup>();
+  const killAll = () => {
+    for (const group of running) group.kill("SIGKILL");
+  };
+  const track = (group: ProcessGroup) => {
+    if (running.size === 0) process.on("exit", killAll);
+    running.add(group);
+  };
+  const untrack = (group: ProcessGroup) => {
+    running.delete(group);
+    if (running.size === 0) process.off("exit", killAll);
+  };
+
+  return {
+    async run(spec, signal) {
+      const cwd = await workingDirectory(options.root, spec.cwd ?? ".");
+      if (signal.aborted) return { code: null, signal: null, ended: "cancelled", durationMs: 0 };
+      const startedMs = clock.monotonicMs();
+      const mark = Buffer.from(random.bytes(16)).toString("hex");
+      const child = await start(spec, cwd, childEnvironment(options.env, { ...spec.env, [MARK_NAME]: mark }));
+      // `start` resolves only after the spawn event, which comes with a pid.
+      const group = createProcessGroup(child.pid as number, mark, clock);
+      track(group);
+      try {
+        const exit = await supervise(child, group, spec, signal, clock);
+        return { ...exit, durationMs: Math.round(clock.monotonicMs() - startedMs) };
+      } finally {
+        untrack(group);
+      }
+    },
+  };
+}
+
+async function workingDirectory(root: string, cwd: string): Promise<string> {
+  try {
+    const path = join(root, await resolveInWorkspace(root, cwd));
+    if (!(await stat(path)).isDirectory()) throw new EffectError("NotADirectory", `${cwd} is not a directory`);
+    return path;
+  } catch (error) {
+    throw fileError(error, cwd);
+  }
+}
+
+function start(spec: ProcessSpec, cwd: string, env: Record<string, string>): Promise<ChildProcess> {
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const options: SpawnOptions = {
+    cwd,
+    env,
+    detached: true,
+    stdio: [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    windowsHide: true,
+  };
+  return new Promise((resolve, reject) => {
+    const refuse = (error: unknown) => {
+      const missing = errnoOf(error) === "ENOENT";
+      const detail = error instanceof Error ? error.message : String(error);
+      const message = missing ? `the program ${spec.file} does not exist` : `${spec.file} did not start: ${detail}`;
+      reject(new EffectError(missing ? "NotFound" : "SpawnFailed", message, { cause: error }));
+    };
+    try {
+      const child = spawn(spec.file, [...spec.args], options);
+      child.once("error", refuse);
+      child.once("spawn", () => resolve(child));
+    } catch (error) {
+      refuse(error);
+    }
+  });
+}
+
+/** From start to the moment when the group is gone and its pipes are closed, whichever way it ends. Bounded. */
+async function supervise(
+  child: ChildProcess,
+  group: ProcessGroup,
+  spec: ProcessSpec,
+  signal: AbortSignal,
+  clock: Clock,
+): Promise<Omit<ProcessExit, "durationMs">> {
+  const exited = new Promise<"exit">((resolve) => child.once("exit", () => resolve("exit")));
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const over = new AbortController();
+  let failure: unknown;
+  for (const stream of ["stdout", "stderr"] as const) {
+    child[stream]?.on("data", (chunk: Buffer) => {
+      try {
+        if (failure === undefined) spec.onOutput?.(stream, chunk);
+      } catch (error) {
+        failure = error;
+        over.abort();
+      }
+    });
+  }
+  // A program that does not read its input closes the pipe early; that is its right.
+  child.stdin?.on("error", () => undefined).end(spec.stdin);
+
+  const stop = AbortSignal.any([signal, over.signal]);
+  const first = await Promise.race([exited, clock.sleep(spec.timeoutMs, stop).then(() => "stopped" as const)]);
+  over.abort();
+  if (first === "exit") await within(closed, clock);
+  // A program that ended may leave a daemon that it detached on purpose; one that was stopped may not.
+  if (first !== "exit" || !(await group.gone(LEFTOVER_GRACE_MS))) await group.end({ strays: first !== "exit" });
+  await within(closed, clock);
+  // Whoever still holds the other end has left the group; we do not wait for it.
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+
+  if (failure !== undefined) {
+    throw new EffectError("SpawnFailed", `the output of ${spec.file} could not be taken`, { cause: failure });
+  }
+  const ended = first === "exit" ? "exit" : signal.aborted ? "cancelled" : "timeout";
+  return { code: child.exitCode, signal: child.signalCode, ended };
+}
+
+async function within(done: Promise<void>, clock: Clock): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([done, clock.sleep(LEFTOVER_GRACE_MS, over.signal)]);
+  over.abort();
+}

@@ -1,0 +1,214 @@
+/**
+ * The one place that opens connections for tools: GET of public http(s) addresses. Every hop is resolved once, all its
+ * addresses are checked, and the connection goes to a checked address. It knows no proxies, cookies or credentials.
+ */
+import type { IncomingMessage } from "node:http";
+import type { RequestOptions } from "node:https";
+import type { LookupFunction } from "node:net";
+import { EffectError, type WebPort, type WebRequest, type WebResponse } from "./ports.ts";
+import { isPublicAddress } from "./public-address.ts";
+import { readBody } from "./response-body.ts";
+
+const MAX_REDIRECTS = 5;
+const MAX_HEADER_BYTES = 16 * 1024;
+const MAX_URL_CHARS = 8 * 1024;
+const MAX_ADDRESSES = 64;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** Never sent, whoever asks: credentials, and what frames the request or names its target. */
+const STRIPPED_HEADERS = new Set([
+  "authorization",
+  "cookie",
+  "proxy-authorization",
+  "x-harness-token",
+  "host",
+  "connection",
+  "content-length",
+  "expect",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+const FAILURES: Readonly<Record<string, string>> = {
+  ENOTFOUND: "the host name does not exist",
+  EAI_AGAIN: "the host name could not be resolved",
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was cut",
+  ETIMEDOUT: "the host did not answer",
+  EHOSTUNREACH: "the host cannot be reached",
+  ENETUNREACH: "the network cannot be reached",
+  HPE_HEADER_OVERFLOW: `the response headers are larger than ${MAX_HEADER_BYTES} bytes`,
+};
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+export interface PublicWebOptions {
+  /** For tests only: lets these host names, or all, be at loopback and private addresses. */
+  readonly allowPrivateHosts?: boolean | readonly string[];
+  /** All addresses of a host name; the system's resolver by default. */
+  readonly resolve?: (hostname: string) => Promise<readonly ResolvedAddress[]>;
+  /** PEM certificates to trust instead of the built-in ones. */
+  readonly certificateAuthorities?: readonly string[];
+}
+
+export function createPublicWeb(options: PublicWebOptions = {}): WebPort {
+  return {
+    async get(request, signal) {
+      const limit = AbortSignal.timeout(Math.min(request.timeoutMs, 2 ** 31 - 1));
+      const stop = AbortSignal.any([signal, limit]);
+      try {
+        stop.throwIfAborted();
+        return await follow(request, options, stop);
+      } catch (error) {
+        if (signal.aborted) throw new EffectError("Cancelled", `GET ${request.url} was cancelled`, { cause: error });
+        if (limit.aborted) {
+          throw new EffectError("Timeout", `GET ${request.url} took longer than ${request.timeoutMs} ms`, {
+            cause: error,
+          });
+        }
+        throw networkError(error, request.url);
+      }
+    },
+  };
+}
+
+async function follow(request: WebRequest, options: PublicWebOptions, stop: AbortSignal): Promise<WebResponse> {
+  let url = parseUrl(request.url);
+  for (let hops = 0; ; hops++) {
+    const addresses = await checkedAddresses(url, options, stop);
+    const response = await send(url, addresses, request.headers ?? {}, options, stop);
+    const status = response.statusCode ?? 0;
+    const location = response.headers.location;
+    if (!REDIRECTS.has(status) || location === undefined) {
+      const body = await readBody(response, request.maxBytes, stop);
+      return { status, url: url.href, contentType: response.headers["content-type"] ?? "", ...body };
+    }
+    response.destroy();
+    if (hops >= MAX_REDIRECTS) {
+      throw new EffectError("TooManyRedirects", `${request.url} redirects more than ${MAX_REDIRECTS} times`);
+    }
+    const next = parseUrl(location, url);
+    if (url.protocol === "https:" && next.protocol === "http:") {
+      throw new EffectError("AddressRefused", `${url.href} redirects from https to plain ${next.href}`);
+    }
+    url = next;
+  }
+}
+
+function parseUrl(text: string, base?: URL): URL {
+  if (text.length > MAX_URL_CHARS)
+    throw new EffectError("InvalidUrl", `the URL is longer than ${MAX_URL_CHARS} characters`);
+  const url = URL.parse(text, base?.href);
+  if (url === null) throw new EffectError("InvalidUrl", `not a URL: ${text}`);
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new EffectError("InvalidUrl", `only http and https are fetched, not ${url.protocol}`);
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new EffectError("InvalidUrl", `a URL with credentials in it is not fetched (${url.host})`);
+  }
+  url.hash = "";
+  return url;
+}
+
+/** All addresses of the URL's host, every one of them public. URL parsing has already undone odd spellings of IPv4. */
+async function checkedAddresses(
+  url: URL,
+  options: PublicWebOptions,
+  stop: AbortSignal,
+): Promise<readonly ResolvedAddress[]> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const family = process.getBuiltinModule("node:net").isIP(host);
+  const addresses =
+    family === 0
+      ? await abortable((options.resolve ?? resolveHost)(host), stop)
+      : [{ address: host, family: family === 4 ? (4 as const) : (6 as const) }];
+  if (addresses.length === 0) throw new EffectError("NetworkFailed", `${host} has no address`);
+  if (addresses.length > MAX_ADDRESSES) {
+    throw new EffectError("AddressRefused", `${host} has more than ${MAX_ADDRESSES} addresses`);
+  }
+  const allowed = options.allowPrivateHosts ?? false;
+  if (typeof allowed === "boolean" ? allowed : allowed.includes(host)) return addresses;
+  for (const { address } of addresses) {
+    if (await isPublicAddress(address)) continue;
+    throw new EffectError("AddressRefused", `${host} is at ${address}, which is not a public internet address`);
+  }
+  return addresses;
+}
+
+async function resolveHost(hostname: string): Promise<readonly ResolvedAddress[]> {
+  const found = await process.getBuiltinModule("node:dns").promises.lookup(hostname, { all: true });
+  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+}
+
+function send(
+  url: URL,
+  addresses: readonly ResolvedAddress[],
+  headers: Readonly<Record<string, string>>,
+  options: PublicWebOptions,
+  stop: AbortSignal,
+): Promise<IncomingMessage> {
+  const { Agent, request } = process.getBuiltinModule(url.protocol === "https:" ? "node:https" : "node:http");
+  const settings: RequestOptions = {
+    // An agent of its own: the global one may be told by the environment to use a proxy, which would resolve again.
+    agent: new Agent({ keepAlive: false }),
+    headers: {
+      accept: "text/html, text/markdown, text/plain, application/json;q=0.9, */*;q=0.5",
+      "user-agent": "harness",
+      ...allowedHeaders(headers),
+      "accept-encoding": "gzip, br, deflate",
+    },
+    lookup: pinned(addresses),
+    maxHeaderSize: MAX_HEADER_BYTES,
+    signal: stop,
+    ...(options.certificateAuthorities && { ca: [...options.certificateAuthorities] }),
+  };
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, settings, (response) => {
+      // Whoever reads the body is told as well; without a listener an early break would end the process.
+      response.on("error", () => undefined);
+      resolve(response);
+    });
+    outgoing.on("error", reject);
+    outgoing.end();
+  });
+}
+
+function allowedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const lower = name.trim().toLowerCase();
+    if (!STRIPPED_HEADERS.has(lower)) kept[lower] = value;
+  }
+  return kept;
+}
+
+/** Answers with the checked addresses, whatever is asked. Not called for an IP literal, which was checked as it is. */
+function pinned(addresses: readonly ResolvedAddress[]): LookupFunction {
+  return (_hostname, options, callback) => {
+    const first = addresses[0];
+    if (options.all) callback(null, [...addresses]);
+    else if (first) callback(null, first.address, first.family);
+  };
+}
+
+function abortable<Value>(work: Promise<Value>, stop: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(stop.reason);
+    stop.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => stop.removeEventListener("abort", abort));
+  });
+}
+
+function networkError(error: unknown, url: string): EffectError {
+  if (error instanceof EffectError) return error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
+  const known = code === undefined ? undefined : FAILURES[code];
+  const detail = known ?? (error instanceof Error && error.message !== "" ? error.message : (code ?? String(error)));
+  return new EffectError("NetworkFailed", `GET ${url} failed: ${detail}`, { cause: error });
+}

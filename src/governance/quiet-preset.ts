@@ -1,0 +1,173 @@
+/**
+ * The preset that lets reading pass without a question: which calls are quiet, which programs are refused outright, and
+ * which argv glob to offer for the session. Decides about nothing else; whoever has switched the preset off does not
+ * ask it.
+ */
+import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive-paths.ts";
+import { analyseShell, everyCommand } from "./shell.ts";
+import { mentionedProgram, mentionsProgram } from "./shell-mentions.ts";
+import { loudness, type Workspace } from "./shell-quiet.ts";
+import { INTERPRETERS, programName, WRAPPERS } from "./shell-wrappers.ts";
+import { hasGlob } from "./wildcard.ts";
+
+export interface QuietCall {
+  /** Canonical name. */
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+export interface QuietDecision {
+  readonly quiet: boolean;
+  /** For people: why it is quiet, or why it asks. */
+  readonly why: string;
+}
+
+/** `root` is the absolute workspace root. */
+export function quietDecision(call: QuietCall, root: string): QuietDecision {
+  switch (call.tool) {
+    case "fs.read":
+    case "fs.list":
+    case "fs.glob":
+    case "fs.search":
+      return quietFiles(call, root);
+    case "ask_user":
+      return { quiet: true, why: "it only asks you" };
+    case "exec":
+      return quietExec(call, root);
+    default:
+      return loud(`${call.tool} is not in the quiet preset`);
+  }
+}
+
+/** Credential stores: refused whoever asks. */
+export const blockedPrograms: ReadonlySet<string> = new Set(["security", "secret-tool", "keyctl", "kwalletcli"]);
+
+export type BlockedVerdict = { readonly effect: "deny" | "ask"; readonly why: string };
+
+/**
+ * Deny when the command runs a blocked program, wherever it stands and however it is spelled; ask when the name turns
+ * up where it may be run and that cannot be read; undefined when there is no sign of one.
+ */
+export function blockedProgram(command: string): BlockedVerdict | undefined {
+  const analysis = analyseShell(command);
+  if (!analysis.understood) {
+    const bare = command.replace(/["'\\]/g, "");
+    const name = [...blockedPrograms].find((blocked) => mentionsProgram(bare, blocked));
+    if (name === undefined) return undefined;
+    return { effect: "ask", why: `it names ${name} and was not understood: ${analysis.why}` };
+  }
+  let asks: BlockedVerdict | undefined;
+  for (const simple of everyCommand(analysis.commands)) {
+    const name = programName(simple.words);
+    if (blockedPrograms.has(name)) return { effect: "deny", why: `${name} reads stored credentials` };
+    const named = mentionedProgram(simple, blockedPrograms);
+    if (named !== undefined)
+      asks ??= { effect: "ask", why: `${name} may run ${named}, which reads stored credentials` };
+  }
+  return asks;
+}
+
+/**
+ * The argv glob to offer for "allow this for the session", such as `git log *`; undefined when there is none that would
+ * mean one thing only.
+ */
+export function suggestArgvGlob(command: string): string | undefined {
+  const analysis = analyseShell(command);
+  const [simple, ...more] = analysis.understood ? analysis.commands : [];
+  if (simple === undefined || more.length > 0 || simple.starts.length > 0) return undefined;
+  if (simple.assignments.length > 0 || simple.redirects.length > 0 || simple.hereDocument || simple.background) {
+    return undefined;
+  }
+  const [program = "", subcommand] = simple.words;
+  const name = programName(simple.words);
+  if (!PLAIN_WORD.test(program) || INTERPRETERS.has(name) || WRAPPERS.has(name)) return undefined;
+  if (blockedPrograms.has(name) || /^(?:python|pypy|perl|ruby|php|lua)[\d.]+$/.test(name)) return undefined;
+  if (!TWO_WORD_PROGRAMS.has(name)) return `${program} *`;
+  if (subcommand === undefined) return program;
+  const launchesAnything = RUNNING_SUBCOMMANDS.has(subcommand);
+  return PLAIN_WORD.test(subcommand) && !launchesAnything ? `${program} ${subcommand} *` : undefined;
+}
+
+const PLAIN_WORD = /^[A-Za-z0-9_./][A-Za-z0-9_.:/+-]*$/;
+
+const TWO_WORD_PROGRAMS = new Set(
+  (
+    "git npm pnpm yarn cargo docker podman go kubectl helm gh glab pip pip3 uv poetry bundle gem composer dotnet mvn " +
+    "gradle terraform aws gcloud az brew apt apt-get dnf systemctl journalctl rustup deno bun make just task nx turbo " +
+    "jj hg svn conda mix rails flutter dart swift zig"
+  ).split(" "),
+);
+
+/** Subcommands that run whatever follows them. */
+const RUNNING_SUBCOMMANDS = new Set([
+  "exec",
+  "x",
+  "dlx",
+  "run-script",
+  "eval",
+  "shell",
+  "bisect",
+  "submodule",
+  "filter-branch",
+]);
+
+/** Text that is searched for is no path. */
+const SEARCH_TEXT = new Set(["pattern", "query", "regex"]);
+
+function quietFiles(call: QuietCall, root: string): QuietDecision {
+  const { path: start } = call.args;
+  const folder = typeof start === "string" ? start : ".";
+  for (const [key, value] of Object.entries(call.args)) {
+    if (call.tool === "fs.search" && SEARCH_TEXT.has(key)) continue;
+    if (value === true && /hidden|no_?ignore/i.test(key)) return loud(`${key} reaches hidden or ignored files`);
+    if (value === undefined || value === null || typeof value === "number" || typeof value === "boolean") continue;
+    for (const path of Array.isArray(value) ? value : [value]) {
+      if (typeof path !== "string") return loud(`the argument ${key} is not understood`);
+      const inFolder = key === "path" || path.startsWith("/") ? path : `${folder}/${path}`;
+      const problem = path.startsWith("!") ? undefined : fileProblem(call.tool, inFolder, root);
+      if (problem !== undefined) return loud(problem);
+    }
+  }
+  return { quiet: true, why: "it reads inside the workspace" };
+}
+
+function fileProblem(tool: string, path: string, root: string): string | undefined {
+  const relative = workspaceRelative(root, path);
+  if (relative === undefined) return `${path} is outside the workspace`;
+  const literal = isSensitivePath(relative);
+  if (literal.sensitive) return `${path} is sensitive: ${literal.why}`;
+  if (tool === "fs.search" && relative.split("/").includes(".git")) return `${path} is among git's own files`;
+  if (!hasGlob(path) || (tool !== "fs.search" && EVERYTHING.test(relative))) return undefined;
+  const found = isSensitiveGlob(relative, "search");
+  return found.sensitive ? `${path} is sensitive: ${found.why}` : undefined;
+}
+
+/** Names no file in particular. A search is different: there such a glob brings hidden files back in. */
+const EVERYTHING = /(?:^|\/)\*{1,2}$/;
+
+/** Arguments of `exec` that change nothing about what runs. */
+const EXEC_NEUTRAL = /^(?:command|description|timeout|timeout_ms|timeoutMs)$/;
+const EXEC_FOLDER = /^(?:cwd|workdir)$/;
+
+function quietExec(call: QuietCall, root: string): QuietDecision {
+  const { command } = call.args;
+  if (typeof command !== "string") return loud("the command is not a text");
+  let workspace: Workspace = { root };
+  for (const [key, value] of Object.entries(call.args)) {
+    if (EXEC_NEUTRAL.test(key) || value === undefined) continue;
+    const folder = EXEC_FOLDER.test(key) && typeof value === "string" ? workspaceRelative(root, value) : undefined;
+    if (folder === undefined) return loud(`the argument ${key} may change what runs`);
+    workspace = { root, folder };
+  }
+  const analysis = analyseShell(command);
+  if (!analysis.understood) return loud(`the command was not understood: ${analysis.why}`);
+  for (const simple of analysis.commands) {
+    const why = loudness(simple, workspace);
+    if (why !== undefined) return loud(why);
+  }
+  return { quiet: true, why: "every command in it only reads inside the workspace" };
+}
+
+function loud(why: string): QuietDecision {
+  return { quiet: false, why };
+}

@@ -1,0 +1,135 @@
+/**
+ * What the pattern of a permission rule means for each kind of call: paths, URLs, command words, other text. An allow
+ * rule is read narrowly and a deny or ask rule widely, so that a doubt is never an allow.
+ */
+import picomatch from "picomatch";
+import { workspaceRelative } from "./sensitive-paths.ts";
+import { isHarmlessAssignment, type SimpleCommand } from "./shell.ts";
+import { programName } from "./shell-wrappers.ts";
+import { globsMeet, hasGlob, matchSequence, matchWildcard } from "./wildcard.ts";
+
+/** `maybe` comes only from wide readings: it cannot be told before the command runs. */
+export type PatternMatch = "yes" | "no" | "maybe";
+
+export type Reading = "narrow" | "wide";
+
+/**
+ * A glob relative to the workspace root, or absolute. `*` stays within a folder, `**` crosses folders. Read narrowly, a
+ * wildcard does not match a leading dot; read widely it does, and case does not matter.
+ */
+export function matchPath(pattern: string, path: string, reading: Reading, root: string | undefined): boolean {
+  const wide = reading === "wide";
+  // Parentheses and bars would reach the regular expression as groups.
+  const glob = pattern.replace(/^(?:\.\/)+/, "").replace(/[()|]/g, "\\$&");
+  // With the flag s a line break in a file name does not end the match early.
+  const options = { dot: wide, flags: wide ? "is" : "s", noextglob: true, nonegate: true };
+  const relative = root === undefined ? lexical(path) : workspaceRelative(root, path);
+  const candidates = [relative, path.startsWith("/") ? lexical(path) : undefined];
+  const matches = picomatch(glob, options);
+  if (candidates.some((candidate) => candidate !== undefined && matches(candidate))) return true;
+  // Without a root an absolute path may be one of the workspace: a deny still has to hold.
+  return wide && root === undefined && path.startsWith("/") && picomatch(`**/${glob}`, options)(path.slice(1));
+}
+
+/**
+ * `domain:example.com` is the host and everything below it. Otherwise `[scheme://]host[:port][/path]` with `*` inside a
+ * host label or anywhere in the path; without a path every path. `maybe` when the URL cannot be read.
+ */
+export function matchUrl(pattern: string, subject: string, reading: Reading): PatternMatch {
+  const url = URL.canParse(subject) ? new URL(subject) : undefined;
+  const narrow = reading === "narrow";
+  if (url === undefined) return narrow ? "no" : "maybe";
+  if (narrow && (url.username !== "" || url.password !== "")) return "no";
+  const host = url.hostname.replace(/\.+$/, "");
+  const domain = /^domain:(.+)$/.exec(pattern)?.[1]?.toLowerCase();
+  if (domain !== undefined) return host === domain || host.endsWith(`.${domain}`) ? "yes" : "no";
+  const parts = URL_PATTERN.exec(pattern);
+  if (parts === null) return narrow ? "no" : "maybe";
+  const [, scheme, hostPattern = "", port, path] = parts;
+  if (scheme === undefined ? narrow && !(url.protocol in DEFAULT_PORTS) : `${scheme.toLowerCase()}:` !== url.protocol) {
+    return "no";
+  }
+  if (port !== undefined && port !== (url.port || DEFAULT_PORTS[url.protocol])) return "no";
+  if (!matchHost(hostPattern.toLowerCase(), host)) return "no";
+  if (path === undefined || path === "/*") return "yes";
+  const target = url.pathname + url.search;
+  if (matchWildcard(path, target)) return "yes";
+  return !narrow && matchWildcard(path.toLowerCase(), percentDecoded(target).toLowerCase()) ? "yes" : "no";
+}
+
+/** Whether a pattern for `web.fetch` can be read at all. */
+export function isUrlPattern(pattern: string): boolean {
+  return /^domain:[\w.-]+$/.test(pattern) || (!pattern.startsWith("domain:") && URL_PATTERN.test(pattern));
+}
+
+const URL_PATTERN = /^(?:([a-z][a-z0-9+.-]*):\/\/)?([^/:@\s]+|\[[0-9a-f:.]+\])(?::(\d+))?(\/.*)?$/i;
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
+
+/** Label by label, so that `*` stands for one label and never for a dot. */
+function matchHost(pattern: string, host: string): boolean {
+  const wanted = pattern.split(".");
+  const labels = host.split(".");
+  return wanted.length === labels.length && wanted.every((part, index) => matchWildcard(part, labels[index] ?? ""));
+}
+
+function percentDecoded(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** The words of an argv pattern: split at blanks, quotes keep a word together, `…:*` at the end means ` *`. */
+export function argvPattern(pattern: string): string[] {
+  const words: string[] = [];
+  for (const match of pattern.replace(/:\*$/, " *").matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)) {
+    words.push(
+      match[0].replace(/"([^"]*)"|'([^']*)'/g, (_, double?: string, single?: string) => double ?? single ?? ""),
+    );
+  }
+  return words;
+}
+
+/**
+ * Words against words: a `*` of its own is any number of words, inside a word it is any run of characters. Read
+ * narrowly, nothing around the command may go beyond its words. Read widely, the folder and the case of the program do
+ * not matter and further words may follow.
+ */
+export function matchArgv(pattern: readonly string[], command: SimpleCommand, reading: Reading): PatternMatch {
+  if (command.words.length === 0) return "no";
+  return reading === "narrow" ? narrowArgv(pattern, command) : wideArgv(pattern, command);
+}
+
+function narrowArgv(pattern: readonly string[], command: SimpleCommand): PatternMatch {
+  const [program = ""] = command.words;
+  if (command.redirects.length > 0 || !command.assignments.every(isHarmlessAssignment)) return "no";
+  if (command.unseen !== undefined && pattern.some(hasGlob)) return "no";
+  if (command.open && pattern.at(-1) !== "*") return "no";
+  // `./scripts/*` must not reach `./scripts/../../elsewhere`.
+  if (hasGlob(pattern[0] ?? "") && program.split("/").includes("..")) return "no";
+  return matchSequence(pattern, command.words, "*", matchWildcard) ? "yes" : "no";
+}
+
+function wideArgv(pattern: readonly string[], command: SimpleCommand): PatternMatch {
+  const prefix = pattern.at(-1) === "*" ? pattern : [...pattern, "*"];
+  const words = [programName(command.words), ...command.words.slice(1)];
+  const [program = "", ...rest] = prefix;
+  const folded = [program.slice(program.lastIndexOf("/") + 1).toLowerCase(), ...rest];
+  if (matchSequence(folded, words, "*", matchWildcard)) return "yes";
+  const loose = (part: string, word: string, index: number): boolean =>
+    matchWildcard(part, word) || (command.globbed.includes(index) && globsMeet(word, part));
+  if (command.globbed.length > 0 && matchSequence(folded, words, "*", loose)) return "maybe";
+  return command.open && mayContinue(folded, words) ? "maybe" : "no";
+}
+
+/** Whether words that come later could complete the pattern: what is there matches its beginning. */
+function mayContinue(pattern: readonly string[], words: readonly string[]): boolean {
+  return pattern.some((_, length) => matchSequence(pattern.slice(0, length), words, "*", matchWildcard));
+}
+
+function lexical(path: string): string {
+  const absolute = path.startsWith("/");
+  const segments: string[] = [];
+  for (const segment of path.split("/")) {
+    if (segment === ".." && segments.length > 0 && segments.at(-1) !== "..") segments.pop();
+    else if (segment === ".." ? !absolute : segment !== "" && segment !== ".") segments.push(segment);
+  }
+  return (absolute ? "/" : "") + segments.join("/") || ".";
+}

@@ -1,0 +1,309 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { evaluateRules, parseRule, type Rule, type RuleCall, type RuleEffect } from "./rules.ts";
+
+const ROOT = "/w/repo";
+const ALIASES = { Read: "fs.read", Write: "fs.write", Grep: "fs.search", Bash: "exec", WebFetch: "web.fetch" };
+
+/** `"-x"` is a deny rule, `"?x"` an ask rule, anything else an allow rule; the source is its place in the list. */
+function rules(...texts: string[]): Rule[] {
+  const effects: Record<string, RuleEffect> = { "-": "deny", "?": "ask" };
+  return texts.map((text, index) => {
+    const effect = effects[text[0] ?? ""];
+    return parseRule(effect === undefined ? text : text.slice(1), effect ?? "allow", `config.toml:${index + 1}`);
+  });
+}
+
+function call(tool: string, args: Record<string, unknown>, subject = ""): RuleCall {
+  return { tool, label: tool, class: "mutating", args, subject };
+}
+
+function bash(command: string, ...texts: string[]): string {
+  return evaluateRules(rules(...texts), call("exec", { command }, command), ALIASES, { root: ROOT }).effect;
+}
+
+describe("parseRule", () => {
+  test("keeps what was written and where", () => {
+    expect(parseRule(" Bash(npm run *) ", "allow", "config.toml:12")).toEqual({
+      effect: "allow",
+      source: "config.toml:12",
+      text: "Bash(npm run *)",
+      tool: "Bash",
+      pattern: "npm run *",
+    });
+    expect(parseRule("fs.*", "deny", "session")).toEqual({
+      effect: "deny",
+      source: "session",
+      text: "fs.*",
+      tool: "fs.*",
+    });
+    expect(parseRule("Bash(*)", "ask", "s")).toEqual({ effect: "ask", source: "s", text: "Bash(*)", tool: "Bash" });
+    expect(parseRule("Read(app/(group)/*.ts)", "allow", "s").pattern).toBe("app/(group)/*.ts");
+  });
+
+  test.each([
+    ["", "s: the allow rule '' is empty. Example: Bash(git status)"],
+    ["(x)", "s: the allow rule '(x)' does not begin with a tool name. Example: fs.read, Read or fs.*"],
+    ["Bash(x", "s: the allow rule 'Bash(x' needs its pattern in one pair of parentheses. Example: Bash(pattern)"],
+    ["Bash x", "s: the allow rule 'Bash x' needs its pattern in one pair of parentheses. Example: Bash(pattern)"],
+    ["Read()", "s: the allow rule 'Read()' has an empty pattern. Example: Read alone for every call, or Read(pattern)"],
+    [
+      "Read(!a)",
+      "s: the allow rule 'Read(!a)' negates its pattern, which rules cannot do. Example: a deny rule for Read(a)",
+    ],
+    [
+      'Bash(a "b)',
+      's: the allow rule \'Bash(a "b)\' has a quote that is not closed. Example: Bash(git commit -m "a b")',
+    ],
+    ["Read(a\u0007b)", "s: the allow rule 'Read(a\u0007b)' contains control characters. Example: Read(src/**)"],
+    [
+      "WebFetch(domain:*.x)",
+      "s: the allow rule 'WebFetch(domain:*.x)' is neither a domain nor a URL. Example: WebFetch(domain:example.com) or WebFetch(https://example.com/docs/*)",
+    ],
+  ])("%j: %s", (text, message) => {
+    expect(() => parseRule(text, "allow", "s")).toThrow(expect.objectContaining({ reason: "ConfigInvalid", message }));
+  });
+
+  test("a rule has a longest length", () => {
+    expect(() => parseRule(`Bash(${"a".repeat(1000)})`, "deny", "s")).toThrow(/is longer than 1000 characters/);
+  });
+});
+
+describe("verdicts", () => {
+  test("the strictest rule wins, wherever it stands, and the trail holds all", () => {
+    const [allow, ask, deny, other] = rules("fs.*", "?Read(src/**)", "-fs.read(src/secret/*)", "Bash");
+    const all = [allow, ask, deny, other] as Rule[];
+    const verdict = (path: string) => evaluateRules(all, call("fs.read", { path }, path), ALIASES, { root: ROOT });
+    expect(verdict("src/secret/a")).toEqual({
+      effect: "deny",
+      rule: deny,
+      trail: [
+        { rule: allow, matched: "src/secret/a" },
+        { rule: ask, matched: "src/secret/a" },
+        { rule: deny, matched: "src/secret/a" },
+      ],
+    });
+    expect(verdict("src/a")).toMatchObject({ effect: "ask", rule: ask });
+    expect(verdict("a")).toEqual({ effect: "allow", rule: allow, trail: [{ rule: allow, matched: "a" }] });
+    expect(evaluateRules(all, call("web.fetch", {}, "https://x"), ALIASES)).toEqual({ effect: "none", trail: [] });
+  });
+
+  test("a foreign tool gains nothing from its label, but a deny for it holds", () => {
+    const foreign = { ...call("mcp.evil.read", {}, "x"), label: "Read" };
+    expect(evaluateRules(rules("Read"), foreign, ALIASES).effect).toBe("none");
+    expect(evaluateRules(rules("mcp.evil.*", "-Read"), foreign, ALIASES).effect).toBe("deny");
+  });
+
+  test("other tools match their subject as text", () => {
+    const verdict = (text: string) => evaluateRules(rules(text), call("mcp.x.get", {}, '{"id":7}'), ALIASES).effect;
+    expect([verdict('mcp.x.get({"id":*})'), verdict("mcp.x.get(7)")]).toEqual(["allow", "none"]);
+  });
+});
+
+describe("paths", () => {
+  const read = (path: string, ...texts: string[]): string =>
+    evaluateRules(rules(...texts), call("fs.read", { path }, path), ALIASES, { root: ROOT }).effect;
+
+  test.each([
+    ["src/a.ts", "Read(src/*)", "allow"],
+    ["src/a/b.ts", "Read(src/*)", "none"],
+    ["src/a/b.ts", "Read(src/**)", "allow"],
+    ["./src/x/../a.ts", "Read(./src/*)", "allow"],
+    ["/w/repo/src/a.ts", "Read(src/*)", "allow"],
+    ["/etc/hosts", "Read(/etc/*)", "allow"],
+    ["../x", "Read(**/*)", "none"],
+    ["src/../../x", "Read(src/**)", "none"],
+    ["src/.env", "Read(src/**)", "none"],
+    ["src/.env", "-Read(src/**)", "deny"],
+    ["SRC/A.ts", "Read(src/**)", "none"],
+    ["SRC/A.ts", "-Read(src/**)", "deny"],
+    ["x/../src/a.ts", "-Read(src/**)", "deny"],
+    ["/w/repo/src/a.ts", "-Read(src/**)", "deny"],
+    ["secret/a\nb/c", "-Read(secret/**)", "deny"],
+    ["a/b/.env", "-Read(**/.env)", "deny"],
+    ["app/(group)/x.ts", "Read(app/(group)/*)", "allow"],
+    ["aaab", "Read((a+)+b)", "none"],
+  ])("%j with %s: %s", (path, rule, effect) => {
+    expect(read(path, rule)).toBe(effect);
+  });
+
+  test("without a root a deny still covers the absolute spelling", () => {
+    const verdict = evaluateRules(rules("Read", "-Read(src/**)"), call("fs.read", { path: "/w/repo/src/a" }), ALIASES);
+    expect(verdict.effect).toBe("deny");
+  });
+
+  test("both ends of a move count", () => {
+    const move = (...texts: string[]): string =>
+      evaluateRules(rules(...texts), call("fs.move", { from: "src/a", to: "lib/a" }, "src/a -> lib/a"), ALIASES).effect;
+    expect([move("fs.move(src/*)"), move("fs.move(src/*)", "fs.move(lib/*)"), move("fs.*", "-fs.*(lib/**)")]).toEqual([
+      "none",
+      "allow",
+      "deny",
+    ]);
+  });
+
+  test("the glob of a search counts", () => {
+    const search = call("fs.search", { pattern: "x", path: "app", glob: ".env" }, "app");
+    expect(evaluateRules(rules("Grep", "-Grep(**/.env)"), search, ALIASES).effect).toBe("deny");
+  });
+});
+
+describe("URLs", () => {
+  test.each([
+    ["https://example.com/a", "WebFetch(domain:example.com)", "allow"],
+    ["https://docs.example.com./a", "WebFetch(domain:example.com)", "allow"],
+    ["https://EXAMPLE.com:8080/", "WebFetch(domain:example.com)", "allow"],
+    ["https://notexample.com/", "WebFetch(domain:example.com)", "none"],
+    ["https://example.com.evil.org/", "WebFetch(domain:example.com)", "none"],
+    ["https://example.com@evil.org/", "WebFetch(domain:example.com)", "none"],
+    ["https://user@example.com/", "WebFetch(domain:example.com)", "none"],
+    ["https://user@example.com/", "-WebFetch(domain:example.com)", "deny"],
+    ["https://example.com/", "WebFetch(example.com)", "allow"],
+    ["https://a.example.com/", "WebFetch(example.com)", "none"],
+    ["https://a.example.com/x", "WebFetch(*.example.com)", "allow"],
+    ["https://evil.org/.example.com", "WebFetch(*.example.com)", "none"],
+    ["https://evil.org/x.example.com/", "WebFetch(https://*.example.com/*)", "none"],
+    ["https://a.b.example.com/x", "WebFetch(*.example.com)", "none"],
+    ["https://example.com/docs/a/b?q", "WebFetch(https://example.com/docs/*)", "allow"],
+    ["https://example.com/docs/../x", "WebFetch(https://example.com/docs/*)", "none"],
+    ["http://example.com/docs/a", "WebFetch(https://example.com/docs/*)", "none"],
+    ["https://example.com:8443/", "WebFetch(https://example.com:8443)", "allow"],
+    ["https://example.com/", "WebFetch(https://example.com:443)", "allow"],
+    ["https://example.com/", "WebFetch(https://example.com:8443)", "none"],
+    ["https://example.com/%70rivate/x", "-WebFetch(example.com/private/*)", "deny"],
+    ["file://example.com/x", "WebFetch(example.com)", "none"],
+    ["not a url", "WebFetch(example.com)", "none"],
+    ["not a url", "-WebFetch(example.com)", "ask"],
+  ])("%s with %s: %s", (url, rule, effect) => {
+    expect(evaluateRules(rules(rule), call("web.fetch", { url }, url), ALIASES).effect).toBe(effect);
+  });
+});
+
+describe("commands", () => {
+  test.each([
+    ["git status", ["Bash(git status)"], "allow"],
+    ["git   'status'", ["Bash(git status)"], "allow"],
+    ["git status -s", ["Bash(git status)"], "none"],
+    ["git status", ["exec(git *)"], "allow"],
+    ["npm run", ["Bash(npm run *)"], "allow"],
+    ["npm run build -- --x", ["Bash(npm run *)"], "allow"],
+    ["npm run build", ["Bash(npm run:*)"], "allow"],
+    ["npm runx", ["Bash(npm run *)"], "none"],
+    ["npm run-script x", ["Bash(npm run *)"], "none"],
+    ["npm run test:unit", ["Bash(npm run test:?*)"], "allow"],
+    ["git commit -m 'a b'", ['Bash(git commit -m "a b")'], "allow"],
+    ["git commit -m a b", ['Bash(git commit -m "a b")'], "none"],
+    ["./scripts/x", ["Bash(./scripts/*)"], "allow"],
+    ["./scripts/../../x", ["Bash(./scripts/*)"], "none"],
+    ["/tmp/git status", ["Bash(git status)"], "none"],
+    ["git status > x", ["Bash(git *)"], "none"],
+    ["git status < x", ["Bash(git *)"], "none"],
+    ["git status 2>&1 >/dev/null", ["Bash(git *)"], "allow"],
+    ["PATH=. git status", ["Bash(git *)"], "none"],
+    ["LC_ALL=C git status", ["Bash(git *)"], "allow"],
+    ["git status; PATH=.", ["Bash(git *)"], "none"],
+    ["git -c core.pager=x log", ["Bash(git *)"], "none"],
+    ["git $X", ["Bash(git *)"], "none"],
+    ["git $X", ["Bash"], "allow"],
+  ])("%s with %j: %s", (command, texts, effect) => {
+    expect(bash(command, ...texts)).toBe(effect);
+  });
+
+  test("all parts must be allowed, any part can be denied", () => {
+    expect([
+      bash("git add . && npm test", "Bash(git add *)"),
+      bash("git add . && npm test", "Bash(git add *)", "Bash(npm test)"),
+      bash("git add . && npm test", "Bash(git add *)", "Bash(npm test)", "-Bash(npm *)"),
+      bash("git add . && npm test", "Bash", "?Bash(npm *)"),
+      bash("(git add .; { npm test; })", "Bash(git add *)"),
+    ]).toEqual(["none", "allow", "deny", "ask", "none"]);
+  });
+
+  test("parts that the caller lets pass need no rule", () => {
+    const command = "git add . && ls";
+    const passes = (words: { readonly words: readonly string[] }): boolean => words.words[0] === "ls";
+    const verdict = evaluateRules(rules("Bash(git add *)"), call("exec", { command }), ALIASES, { passes });
+    expect(verdict.effect).toBe("allow");
+  });
+
+  test("what a wrapper starts must be allowed too; a wrapper that only passes on needs no rule", () => {
+    expect([
+      bash("timeout 5 npm test", "Bash(npm test)"),
+      bash("timeout 5 npm test > x", "Bash(npm test)"),
+      bash("env X=1 npm test", "Bash(npm test)"),
+      bash("sh -c 'npm test'", "Bash(npm test)"),
+      bash("sudo npm test", "Bash(npm test)"),
+      bash("sudo npm test", "Bash(sudo *)"),
+      bash("sudo npm test", "Bash(sudo *)", "Bash(npm test)"),
+      bash("find . -exec rm {} +", "Bash(find *)"),
+      bash("xargs rm", "Bash(xargs *)"),
+      bash("xargs git status", "Bash(xargs *)", "Bash(git status)"),
+      bash("xargs git status", "Bash(xargs *)", "Bash(git status *)"),
+    ]).toEqual(["allow", "none", "none", "allow", "none", "none", "allow", "none", "none", "none", "allow"]);
+  });
+
+  test.each([
+    ["git push"],
+    ["git push origin main"],
+    ["/usr/bin/git push"],
+    ["GIT push"],
+    ["git -C x push"],
+    ["git --no-pager push"],
+    ["env FOO=1 git push"],
+    ["timeout 5 git push"],
+    ["sh -c 'ls; git push'"],
+    ["sudo git push"],
+    ["xargs git push"],
+    ["ls && g\\it 'push'"],
+    ["git push > x"],
+    ["PATH=. git push"],
+  ])("%s cannot escape a deny of git push", (command) => {
+    expect(bash(command, "Bash", "Bash(git *)", "-Bash(git push)")).toBe("deny");
+  });
+
+  test.each([
+    ["git $X", "the command was not understood: $X is only known at run time"],
+    ["xargs git", "it cannot be told whether the deny rule Bash(git push) (config.toml:2) covers git"],
+    ["git p*", "it cannot be told whether the deny rule Bash(git push) (config.toml:2) covers git p*"],
+    ["watch 'git push'", "watch may run git, which the deny rule Bash(git push) (config.toml:2) is about"],
+    ["ssh host git push", "ssh may run git, which the deny rule Bash(git push) (config.toml:2) is about"],
+  ])("%s asks, although the tool is allowed", (command, why) => {
+    const verdict = evaluateRules(rules("Bash", "-Bash(git push)"), call("exec", { command }), ALIASES);
+    expect(verdict).toEqual({ effect: "ask", why, trail: [expect.objectContaining({ matched: command })] });
+  });
+
+  test.each(["grep -r 'git push' .", "git log --grep push", "echo git push", "npm run push", "git status"])(
+    "%s is not touched by a deny of git push",
+    (command) => {
+      expect(bash(command, "Bash", "-Bash(git push)")).toBe("allow");
+    },
+  );
+
+  test("the trail follows the rules and says which command each matched", () => {
+    const [deny, allow] = rules("-Bash(rm *)", "Bash(ls *)") as [Rule, Rule];
+    expect(evaluateRules([deny, allow], call("exec", { command: "ls a; env rm b" }), ALIASES)).toEqual({
+      effect: "deny",
+      rule: deny,
+      trail: [
+        { rule: deny, matched: "rm b" },
+        { rule: allow, matched: "ls a" },
+      ],
+    });
+  });
+});
+
+describe("bypass corpus", () => {
+  // The shape is what the tests below rely on.
+  const corpus = JSON.parse(
+    readFileSync(new URL("../../test/corpora/shell-bypasses.json", import.meta.url), "utf8"),
+  ) as { command: string; runs?: string }[];
+  const hiding = corpus.flatMap(({ command, runs }) => (runs === undefined ? [] : [{ command, runs }]));
+
+  test.each(hiding)("$command is never allowed while $runs is denied", ({ command, runs }) => {
+    const others = ["ls", "cat", "echo", "env", "find", "xargs", "timeout", "sudo", "sh", "bash", "time"];
+    const allows = others.map((name) => `Bash(${name} *)`);
+    const all = ["Bash", "Bash(git *)", "Bash(python3 *)", ...allows];
+    expect(["deny", "ask"]).toContain(bash(command, ...all, `-Bash(${runs} *)`));
+    expect(bash(command, ...allows)).not.toBe("allow");
+  });
+});

@@ -1,0 +1,226 @@
+/**
+ * Permission rules: how one is written, and what a set of them says about a call. Pure: no defaults, no preset and no
+ * session live here, and a verdict of `none` leaves the decision to the caller.
+ */
+import { ReasonError, type ToolClass } from "#protocol";
+import {
+  argvPattern,
+  isUrlPattern,
+  matchArgv,
+  matchPath,
+  matchUrl,
+  type PatternMatch,
+  type Reading,
+} from "./rule-patterns.ts";
+import { analyseShell, everyCommand, type SimpleCommand } from "./shell.ts";
+import { mentionedProgram, mentionsProgram } from "./shell-mentions.ts";
+import { hasGlob, matchWildcard } from "./wildcard.ts";
+
+export type RuleEffect = "allow" | "ask" | "deny";
+
+export interface Rule {
+  readonly effect: RuleEffect;
+  /** Where it is written: `config.toml:12`, `session`. */
+  readonly source: string;
+  /** As it was written. */
+  readonly text: string;
+  /** A tool name, a label, or a glob on tool names. */
+  readonly tool: string;
+  /** Absent: every call of the tool. */
+  readonly pattern?: string;
+}
+
+export interface RuleCall {
+  /** Canonical name. */
+  readonly tool: string;
+  readonly label: string;
+  readonly class: ToolClass;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** A command, a path, a URL: what the tool says a pattern is about. */
+  readonly subject: string;
+}
+
+/** Labels that rules may use for canonical names, from trusted tools only: `{ Read: "fs.read" }`. */
+export type ToolAliases = Readonly<Record<string, string>>;
+
+export interface RuleContext {
+  /** The absolute workspace root; needed to see that an absolute path is one of the workspace. */
+  readonly root?: string;
+  /** Simple commands that need no rule inside a compound command, such as those of the quiet preset. */
+  readonly passes?: (command: SimpleCommand) => boolean;
+}
+
+interface RuleMatch {
+  readonly rule: Rule;
+  /** The part of the call it matched: a command's words, a path, a URL. */
+  readonly matched: string;
+}
+
+export interface RuleVerdict {
+  /** `none`: no rule decides, so the caller's default does. */
+  readonly effect: RuleEffect | "none";
+  /** The rule that decided; absent when nothing matched or when a doubt made it an ask. */
+  readonly rule?: Rule;
+  /** For people, when it is not just the rule. */
+  readonly why?: string;
+  /** Every rule that matched some part of the call, in the order of the rules. */
+  readonly trail: readonly RuleMatch[];
+}
+
+const MAX_RULE_CHARS = 1000;
+
+/** Throws a `ReasonError` (`ConfigInvalid`) that names the source, the mistake and an example. */
+export function parseRule(text: string, effect: RuleEffect, source: string): Rule {
+  const trimmed = text.trim();
+  const wrong = (detail: string, example: string): never => {
+    throw new ReasonError("ConfigInvalid", {
+      detail: `${source}: the ${effect} rule '${trimmed.slice(0, 80)}' ${detail}. Example: ${example}`,
+    });
+  };
+  if (trimmed === "") wrong("is empty", "Bash(git status)");
+  if (trimmed.length > MAX_RULE_CHARS) wrong(`is longer than ${MAX_RULE_CHARS} characters`, "Bash(npm run *)");
+  if (/\p{Cc}/u.test(trimmed)) wrong("contains control characters", "Read(src/**)");
+  const [, tool = "", rest = ""] = /^([^(\s]*)\s*(.*)$/.exec(trimmed) ?? [];
+  if (!/^[A-Za-z_*][\w.*-]*$/.test(tool)) wrong("does not begin with a tool name", "fs.read, Read or fs.*");
+  if (rest === "") return { effect, source, text: trimmed, tool };
+  if (!rest.startsWith("(") || !rest.endsWith(")"))
+    wrong("needs its pattern in one pair of parentheses", `${tool}(pattern)`);
+  const pattern = rest.slice(1, -1).trim();
+  if (pattern === "") wrong("has an empty pattern", `${tool} alone for every call, or ${tool}(pattern)`);
+  if (pattern.startsWith("!"))
+    wrong("negates its pattern, which rules cannot do", `a deny rule for ${tool}(${pattern.slice(1)})`);
+  const quotes = pattern.replace(/"[^"]*"|'[^']*'/g, "");
+  if (/^(?:Bash|exec)$/.test(tool) && /["']/.test(quotes))
+    wrong("has a quote that is not closed", 'Bash(git commit -m "a b")');
+  if (/^(?:WebFetch|web\.fetch)$/.test(tool) && !isUrlPattern(pattern)) {
+    wrong("is neither a domain nor a URL", "WebFetch(domain:example.com) or WebFetch(https://example.com/docs/*)");
+  }
+  return /^\*{1,2}$/.test(pattern)
+    ? { effect, source, text: trimmed, tool }
+    : { effect, source, text: trimmed, tool, pattern };
+}
+
+/**
+ * The strictest rule that matches: deny, then ask, then allow. A shell command is allowed when each of its commands is,
+ * and denied when any is, also behind a wrapper; a doubt about a deny or ask rule is an ask.
+ */
+export function evaluateRules(
+  rules: readonly Rule[],
+  call: RuleCall,
+  aliases: ToolAliases,
+  context: RuleContext = {},
+): RuleVerdict {
+  const relevant = rules.filter((rule) => namesTool(rule, call, aliases));
+  return call.tool === "exec" ? evaluateCommand(relevant, call, context) : evaluateSubjects(relevant, call, context);
+}
+
+/** A label counts for an allow only through `aliases`: a foreign tool may call itself `Read`. */
+function namesTool(rule: Rule, call: RuleCall, aliases: ToolAliases): boolean {
+  const name = Object.hasOwn(aliases, rule.tool) ? (aliases[rule.tool] ?? rule.tool) : rule.tool;
+  return matchWildcard(name, call.tool) || (rule.effect !== "allow" && matchWildcard(rule.tool, call.label));
+}
+
+function evaluateSubjects(rules: readonly Rule[], call: RuleCall, context: RuleContext): RuleVerdict {
+  const subjects = subjectsOf(call);
+  const trail: RuleMatch[] = [];
+  const allowed = new Set<string>();
+  let doubt: string | undefined;
+  for (const rule of rules) {
+    for (const subject of subjects) {
+      const match = matchSubject(rule, subject, call.tool, context);
+      if (match === "yes") trail.push({ rule, matched: subject });
+      if (match === "yes" && rule.effect === "allow") allowed.add(subject);
+      if (match === "maybe") doubt ??= `it cannot be told whether ${describe(rule)} covers ${subject}`;
+    }
+  }
+  return conclude(
+    trail,
+    doubt,
+    subjects.every((subject) => allowed.has(subject)),
+  );
+}
+
+function matchSubject(rule: Rule, subject: string, tool: string, context: RuleContext): PatternMatch {
+  if (rule.pattern === undefined) return "yes";
+  const reading: Reading = rule.effect === "allow" ? "narrow" : "wide";
+  if (tool.startsWith("fs.")) return matchPath(rule.pattern, subject, reading, context.root) ? "yes" : "no";
+  if (tool === "web.fetch") return matchUrl(rule.pattern, subject, reading);
+  return matchWildcard(rule.pattern, subject) ? "yes" : "no";
+}
+
+/** All paths of a file call count, also the second one of a move and the glob of a search. */
+function subjectsOf(call: RuleCall): string[] {
+  if (!call.tool.startsWith("fs.")) return [call.subject];
+  const { path, from, to, glob } = call.args;
+  const named = [path, from, to].filter((value) => typeof value === "string");
+  const subjects = named.length > 0 ? named : [call.subject];
+  if (call.tool !== "fs.search" || typeof glob !== "string" || glob.startsWith("!")) return subjects;
+  return [...subjects, ...subjects.map((folder) => (folder === "." ? glob : `${folder}/${glob}`))];
+}
+
+function evaluateCommand(rules: readonly Rule[], call: RuleCall, context: RuleContext): RuleVerdict {
+  const { command: given } = call.args;
+  const text = typeof given === "string" ? given : call.subject;
+  const analysis = analyseShell(text);
+  const whole = rules.filter((rule) => rule.pattern === undefined);
+  const trail: RuleMatch[] = whole.map((rule) => ({ rule, matched: text }));
+  const allowsTool = whole.some((rule) => rule.effect === "allow");
+  const strict = rules.filter((rule) => rule.pattern !== undefined && rule.effect !== "allow");
+  if (!analysis.understood) {
+    const doubt = `the command was not understood: ${analysis.why}`;
+    return conclude(trail, strict.length > 0 ? doubt : undefined, allowsTool);
+  }
+  const all = [...everyCommand(analysis.commands)];
+  let doubt: string | undefined;
+  const covered = new Set<SimpleCommand>();
+  for (const rule of rules) {
+    if (rule.pattern === undefined) continue;
+    const pattern = argvPattern(rule.pattern);
+    const reading: Reading = rule.effect === "allow" ? "narrow" : "wide";
+    for (const command of all) {
+      const match = matchArgv(pattern, command, reading);
+      if (match === "yes") trail.push({ rule, matched: command.words.join(" ") });
+      if (match === "yes" && rule.effect === "allow") covered.add(command);
+      if (match === "maybe") doubt ??= `it cannot be told whether ${describe(rule)} covers ${command.words.join(" ")}`;
+      if (match === "no" && reading === "wide") doubt ??= hiddenProgram(rule, pattern, command);
+    }
+  }
+  const passes = (command: SimpleCommand): boolean => {
+    if (context.passes?.(command) === true) return true;
+    const itself = covered.has(command) || (command.transparent && command.redirects.length === 0);
+    return itself && command.starts.every(passes);
+  };
+  const someRule = covered.size > 0;
+  return conclude(inRuleOrder(trail, rules), doubt, allowsTool || (someRule && analysis.commands.every(passes)));
+}
+
+/** A denied program named in the arguments of something that may start it: `watch 'rm x'`. */
+function hiddenProgram(rule: Rule, pattern: readonly string[], command: SimpleCommand): string | undefined {
+  const program = (pattern[0] ?? "").split("/").at(-1) ?? "";
+  if (program === "" || hasGlob(program)) return undefined;
+  const rest = pattern.slice(1).filter((word) => !hasGlob(word));
+  const named = mentionedProgram(command, [program]);
+  if (named === undefined) return undefined;
+  const texts = command.words.slice(1);
+  if (!rest.every((word) => texts.some((text) => text.includes(word) || mentionsProgram(text, word)))) return undefined;
+  return `${command.words[0] ?? ""} may run ${named}, which ${describe(rule)} is about`;
+}
+
+function conclude(trail: readonly RuleMatch[], doubt: string | undefined, allowed: boolean): RuleVerdict {
+  const first = (effect: RuleEffect): Rule | undefined => trail.find((match) => match.rule.effect === effect)?.rule;
+  const denied = first("deny");
+  if (denied !== undefined) return { effect: "deny", rule: denied, trail };
+  const asked = first("ask");
+  if (asked !== undefined) return { effect: "ask", rule: asked, trail };
+  if (doubt !== undefined) return { effect: "ask", why: doubt, trail };
+  const allow = first("allow");
+  return allowed && allow !== undefined ? { effect: "allow", rule: allow, trail } : { effect: "none", trail };
+}
+
+function inRuleOrder(trail: readonly RuleMatch[], rules: readonly Rule[]): RuleMatch[] {
+  return trail.toSorted((a, b) => rules.indexOf(a.rule) - rules.indexOf(b.rule));
+}
+
+function describe(rule: Rule): string {
+  return `the ${rule.effect} rule ${rule.text} (${rule.source})`;
+}

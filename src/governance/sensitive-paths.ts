@@ -1,0 +1,191 @@
+/**
+ * Which files hold secrets or steer what runs, judged by their names alone, and whether a path stays in the workspace
+ * as written. Looks at no disk: a symlink with a harmless name is the business of the file port.
+ */
+import { globsMeet, hasGlob } from "./wildcard.ts";
+
+export type Sensitivity = { readonly sensitive: false } | { readonly sensitive: true; readonly why: string };
+
+const HARMLESS: Sensitivity = { sensitive: false };
+
+const SECRET_FOLDERS: ReadonlyMap<string, string> = new Map([
+  [".ssh", "SSH keys"],
+  [".aws", "AWS credentials"],
+  [".azure", "Azure credentials"],
+  [".gnupg", "GnuPG keys"],
+  [".kube", "Kubernetes credentials"],
+  [".docker", "Docker credentials"],
+  [".gcloud", "Google Cloud credentials"],
+  ["gcloud", "Google Cloud credentials"],
+  [".password-store", "a password store"],
+  [".harness", "the harness's own files"],
+  [".harness-secrets", "secrets"],
+]);
+
+const SECRET_NAMES: ReadonlyMap<string, string> = new Map([
+  [".env", "environment secrets"],
+  [".envrc", "environment secrets"],
+  [".netrc", "logins"],
+  ["_netrc", "logins"],
+  [".npmrc", "registry tokens"],
+  [".pypirc", "registry tokens"],
+  [".yarnrc", "registry tokens"],
+  [".pgpass", "database passwords"],
+  [".my.cnf", "database passwords"],
+  [".git-credentials", "git logins"],
+  [".gitconfig", "git configuration, which can run programs"],
+  [".htpasswd", "password hashes"],
+  [".dockercfg", "Docker credentials"],
+  [".vault-token", "a Vault token"],
+  [".terraformrc", "Terraform credentials"],
+  [".bash_history", "shell history"],
+  [".zsh_history", "shell history"],
+  ["id_rsa", "a private key"],
+  ["id_dsa", "a private key"],
+  ["id_ecdsa", "a private key"],
+  ["id_ecdsa_sk", "a private key"],
+  ["id_ed25519", "a private key"],
+  ["id_ed25519_sk", "a private key"],
+]);
+
+const SECRET_EXTENSIONS = ["pem", "key", "p12", "pfx", "p8", "jks", "keystore", "kdbx", "ppk", "tfstate"];
+
+/** Only by their exact name: as patterns they would make every `*.json` and `*.yml` a question. */
+const SECRET_DOCUMENTS =
+  /^(?:credentials|credentials\.json|client_secret.*\.json|service-?account.*\.json|secrets?\.(?:json|ya?ml|toml|ini))$/;
+
+const ENV_FILE = /^(?:\.env\..+|.+\.env)$/;
+const ENV_SAMPLE = /(?:^|\.)(?:example|sample|template|dist|defaults)(?:\.|$)/;
+const GIT_STEERING = new Set(["config", "config.worktree", "hooks", "credentials"]);
+
+/** Shell globs are held against these: every way in which a short pattern can come to mean a secret file. */
+const NAMES_IN_REACH: readonly string[] = [
+  ...SECRET_NAMES.keys(),
+  ...SECRET_FOLDERS.keys(),
+  ...SECRET_EXTENSIONS.map((extension) => `*.${extension}`),
+  ...["local", "production", "development", "staging", "test", "prod", "dev"].map((name) => `.env.${name}`),
+];
+
+/**
+ * Whether reading or changing this file always asks. `relativePath` is relative to the workspace root; the folder of a
+ * sensitive tree is sensitive itself.
+ */
+export function isSensitivePath(relativePath: string): Sensitivity {
+  const segments = segmentsOf(relativePath);
+  for (const [index, segment] of segments.entries()) {
+    const folder = SECRET_FOLDERS.get(segment);
+    if (folder !== undefined && (segment !== "gcloud" || segments[index - 1] === ".config")) return secret(folder);
+    if (segment === ".git") {
+      const steering = segments.slice(index + 1).find((later) => GIT_STEERING.has(later));
+      if (steering !== undefined) return secret(`git's ${steering}, which can run programs`);
+    }
+  }
+  return sensitiveName(segments.at(-1) ?? "");
+}
+
+/**
+ * Whether a glob could come to mean a sensitive file. In the `shell` a leading wildcard does not match a leading dot and
+ * every key file in reach counts; in a `search`, which walks everything anyway, wildcards match hidden files and a key
+ * file counts when the glob spells its ending.
+ */
+export function isSensitiveGlob(glob: string, reader: "shell" | "search"): Sensitivity {
+  for (const alternative of expandBraces(glob)) {
+    const literal = isSensitivePath(alternative);
+    if (literal.sensitive) return literal;
+    const segments = segmentsOf(alternative);
+    for (const [index, segment] of segments.entries()) {
+      if (!hasGlob(segment) || (segment === "**" && index < segments.length - 1)) continue;
+      if (/^\.env/.test(segment) && !ENV_SAMPLE.test(segment)) return secret(`${glob} may be environment secrets`);
+      if (segments.slice(0, index).includes(".git")) return secret(`${glob} may be git's configuration`);
+      const name = NAMES_IN_REACH.find((candidate) => reaches(segment, candidate, reader));
+      if (name !== undefined) return secret(`${glob} may be ${name}`);
+    }
+  }
+  return HARMLESS;
+}
+
+/**
+ * The path relative to `root` ("." for the root itself) as it is written, or undefined when it leaves the root. A
+ * relative path is taken from `folder`, itself relative to the root.
+ */
+export function workspaceRelative(root: string, path: string, folder = "."): string | undefined {
+  if (path.startsWith("~") || path.includes("\0")) return undefined;
+  const base = normalSegments(root);
+  if (base === undefined || !root.startsWith("/")) return undefined;
+  const whole = normalSegments(path.startsWith("/") ? path : `${root}/${folder}/${path}`);
+  if (whole === undefined || !base.every((segment, index) => whole[index] === segment)) return undefined;
+  return whole.slice(base.length).join("/") || ".";
+}
+
+function reaches(segment: string, name: string, reader: "shell" | "search"): boolean {
+  if (reader === "shell" && name.startsWith(".") && /^[*?[]/.test(segment)) return false;
+  if (reader === "search" && name.startsWith("*")) {
+    const ending = /[^*?\]]*$/.exec(segment)?.[0] ?? "";
+    if (ending === "" || !(name.endsWith(ending) || ending.endsWith(name.slice(1)))) return false;
+  }
+  return globsMeet(segment, name);
+}
+
+function sensitiveName(name: string): Sensitivity {
+  const known = SECRET_NAMES.get(name);
+  if (known !== undefined) return secret(known);
+  if (ENV_FILE.test(name) && !ENV_SAMPLE.test(name)) return secret("environment secrets");
+  const extension = name.slice(name.lastIndexOf(".") + 1);
+  if (name.includes(".") && SECRET_EXTENSIONS.includes(extension)) return secret(`a .${extension} file`);
+  return SECRET_DOCUMENTS.test(name) ? secret("credentials") : HARMLESS;
+}
+
+function secret(why: string): Sensitivity {
+  return { sensitive: true, why };
+}
+
+/**
+ * Lower case, NFKC, without invisible characters and trailing dots: file systems that fold names would open the same
+ * file under any of these spellings.
+ */
+function segmentsOf(path: string): string[] {
+  const folded = path
+    .normalize("NFKC")
+    .replace(/\p{Cf}/gu, "")
+    .toLowerCase();
+  const segments: string[] = [];
+  for (const raw of folded.split(/[/\\]/)) {
+    const segment = /^\.+$/.test(raw) ? raw : raw.replace(/[ .]+$/, "");
+    if (segment === "..") segments.pop();
+    else if (segment !== "" && segment !== ".") segments.push(segment);
+  }
+  return segments;
+}
+
+/** Undefined when `..` would climb above the start. */
+function normalSegments(path: string): string[] | undefined {
+  const segments: string[] = [];
+  for (const segment of path.split("/")) {
+    if (segment === "..") {
+      if (segments.pop() === undefined) return undefined;
+    } else if (segment !== "" && segment !== ".") {
+      segments.push(segment);
+    }
+  }
+  return segments;
+}
+
+const MAX_BRACE_ALTERNATIVES = 64;
+
+/** `{a,b}` written out. What is too much to write out becomes `*`, which is in reach of everything. */
+function expandBraces(glob: string): string[] {
+  let pending = [glob];
+  for (let round = 0; round < 8; round++) {
+    const next = pending.flatMap((text) => {
+      const group = /\{([^{}]*)\}/.exec(text);
+      if (group === null) return [text];
+      return (group[1] ?? "")
+        .split(",")
+        .map((part) => text.slice(0, group.index) + part + text.slice(group.index + group[0].length));
+    });
+    if (next.length > MAX_BRACE_ALTERNATIVES) return ["*"];
+    if (next.length === pending.length && next.every((text, index) => text === pending[index])) return next;
+    pending = next;
+  }
+  return ["*"];
+}

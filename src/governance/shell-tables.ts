@@ -1,0 +1,259 @@
+/**
+ * The programs that may run without a question and, for each, the options with which it still only reads. Pure data: an
+ * option that is not in a table is not quiet, and the full spelling counts, never an abbreviation. What writes, runs
+ * programs, follows symlinks out of the workspace, reads lists of file names or waits forever is left out.
+ */
+
+export interface ProgramTable {
+  /** Short options without a value. */
+  readonly flags?: string;
+  /** Short options that take a value, attached or as the next word. */
+  readonly valued?: string;
+  /** Short options with a value that can only be attached. */
+  readonly attached?: string;
+  /** Long options: `name`, `name=` (value attached or next word), `name[=]` (value only attached). */
+  readonly long?: string;
+  /** `-5` is a number, not options. */
+  readonly numeric?: boolean;
+  /**
+   * What the operands are. `pattern` is a text first (unless an option of `patternOptions` gave it), then paths;
+   * `revisions` are git revisions or paths; `format` is a date's `+…`.
+   */
+  readonly operands: "none" | "text" | "paths" | "pattern" | "revisions" | "format";
+  readonly patternOptions?: string;
+  readonly maxOperands?: number;
+  /** Short or long options that make it walk folders and read what is there; `*` when it always does. */
+  readonly recursive?: string;
+  /** It walks folders without being told to, leaving out hidden and ignored files. */
+  readonly walks?: boolean;
+  /** Options whose value is a glob of files to read, held against the sensitive paths. */
+  readonly globOptions?: string;
+  /** No option it has can do harm, so a file whose name looks like one may turn up in `*`. */
+  readonly anyOption?: boolean;
+  /** It shows names, sizes or counts, never content, so its globs need not stay clear of secret files. */
+  readonly namesOnly?: boolean;
+  /** The words are no options at all. */
+  readonly plainWords?: boolean;
+}
+
+const grep: ProgramTable = {
+  flags: "EFGPivwxcoqslLnHhZbTuazIryU",
+  valued: "eABCm",
+  numeric: true,
+  long:
+    "extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case word-regexp line-regexp count " +
+    "color[=] colour[=] files-with-matches files-without-match max-count= only-matching quiet silent no-messages " +
+    "line-number with-filename no-filename null null-data after-context= before-context= context= include= exclude= " +
+    "exclude-dir= recursive invert-match regexp= text binary-files= line-buffered initial-tab byte-offset",
+  operands: "pattern",
+  patternOptions: "-e --regexp",
+  recursive: "-r --recursive",
+  globOptions: "--include",
+  anyOption: true,
+};
+
+export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
+  ls: {
+    flags: "aAlhrtRSs1dFGnogUXxCcmpQkLHiBNqvfZ",
+    valued: "Iw",
+    long:
+      "all almost-all human-readable recursive reverse size sort= time= time-style= color[=] classify[=] directory " +
+      "inode no-group numeric-uid-gid full-time group-directories-first hide= ignore= si format= author escape file-type",
+    operands: "paths",
+    anyOption: true,
+    namesOnly: true,
+  },
+  pwd: { flags: "LP", operands: "none" },
+  cat: {
+    flags: "nbsAevtTEu",
+    long: "number number-nonblank show-all show-ends show-tabs show-nonprinting squeeze-blank",
+    operands: "paths",
+    anyOption: true,
+  },
+  head: {
+    flags: "qvz",
+    valued: "nc",
+    numeric: true,
+    long: "lines= bytes= quiet silent verbose",
+    operands: "paths",
+    anyOption: true,
+  },
+  tail: { flags: "qvz", valued: "nc", numeric: true, long: "lines= bytes= quiet silent verbose", operands: "paths" },
+  wc: {
+    flags: "lwcmL",
+    long: "lines words bytes chars max-line-length",
+    operands: "paths",
+    anyOption: true,
+    namesOnly: true,
+  },
+  grep,
+  egrep: grep,
+  fgrep: grep,
+  rg: {
+    flags: "iSsvwxcolnNHhFPUaq0pIb",
+    valued: "eABCmtTgMdjr",
+    long:
+      "ignore-case smart-case case-sensitive invert-match word-regexp line-regexp count count-matches only-matching " +
+      "files-with-matches files-without-match line-number no-line-number with-filename no-filename fixed-strings pcre2 " +
+      "multiline multiline-dotall text quiet null pretty regexp= after-context= before-context= context= max-count= type= " +
+      "type-not= type-list glob= max-columns= max-columns-preview max-depth= threads= replace= color= colors= heading " +
+      "no-heading column no-column vimgrep json stats trim files sort= sortr= max-filesize= byte-offset passthru " +
+      "no-messages no-config one-file-system line-buffered version crlf",
+    operands: "pattern",
+    patternOptions: "-e --regexp --files --type-list",
+    walks: true,
+    globOptions: "-g --glob",
+  },
+  echo: { operands: "text", plainWords: true, anyOption: true },
+  printf: { operands: "text" },
+  true: { operands: "text", plainWords: true },
+  false: { operands: "text", plainWords: true },
+  which: { flags: "as", operands: "text" },
+  sort: {
+    flags: "bdfghiMnRrVuszcCm",
+    valued: "kt",
+    long:
+      "reverse numeric-sort unique key= field-separator= human-numeric-sort version-sort general-numeric-sort ignore-case " +
+      "ignore-leading-blanks dictionary-order stable zero-terminated month-sort check[=] merge",
+    operands: "paths",
+  },
+  uniq: {
+    flags: "cdDuiz",
+    valued: "fsw",
+    long: "count repeated unique ignore-case skip-fields= skip-chars= check-chars= zero-terminated all-repeated[=] group[=]",
+    operands: "paths",
+    maxOperands: 1,
+  },
+  cut: {
+    flags: "snz",
+    valued: "bcdf",
+    long: "delimiter= fields= characters= bytes= complement only-delimited output-delimiter= zero-terminated",
+    operands: "paths",
+  },
+  tr: { flags: "cCdst", long: "complement delete squeeze-repeats truncate-set1", operands: "text" },
+  basename: { flags: "az", valued: "s", long: "multiple suffix= zero", operands: "text" },
+  dirname: { flags: "z", long: "zero", operands: "text" },
+  date: {
+    flags: "uR",
+    valued: "d",
+    attached: "I",
+    long: "utc universal date= rfc-3339= iso-8601[=] rfc-email",
+    operands: "format",
+  },
+  diff: {
+    flags: "uqrNbBwiyatEZscpedn",
+    valued: "UCxIWL",
+    long:
+      "unified[=] brief recursive new-file ignore-all-space ignore-space-change ignore-blank-lines ignore-case " +
+      "side-by-side width= color[=] text exclude= report-identical-files context[=] suppress-common-lines " +
+      "strip-trailing-cr label= minimal ignore-trailing-space ignore-tab-expansion",
+    operands: "paths",
+    recursive: "*",
+  },
+  stat: {
+    flags: "Lt",
+    valued: "c",
+    long: "format= printf= terse dereference",
+    operands: "paths",
+    anyOption: true,
+    namesOnly: true,
+  },
+  file: {
+    flags: "bikhNL",
+    long: "brief mime mime-type mime-encoding dereference no-dereference keep-going",
+    operands: "paths",
+    namesOnly: true,
+  },
+  du: {
+    flags: "shackmbxSlH0",
+    valued: "dtB",
+    long:
+      "summarize human-readable max-depth= apparent-size total bytes all si exclude= one-file-system threshold= " +
+      "block-size= separate-dirs time",
+    operands: "paths",
+    anyOption: true,
+    namesOnly: true,
+  },
+  nl: { flags: "p", valued: "bdfhilnsvw", operands: "paths" },
+};
+
+const REVISION_LONG =
+  "oneline graph all decorate[=] no-decorate stat[=] shortstat numstat name-only name-status patch no-patch raw summary " +
+  "since= after= until= before= author= committer= grep= all-match invert-grep regexp-ignore-case extended-regexp " +
+  "fixed-strings max-count= skip= pretty[=] format= abbrev-commit no-abbrev-commit abbrev[=] date= relative-date follow " +
+  "first-parent merges no-merges reverse topo-order date-order author-date-order color[=] no-color word-diff[=] " +
+  "color-words[=] ignore-all-space ignore-space-change ignore-space-at-eol ignore-blank-lines unified= diff-filter= " +
+  "find-renames[=] find-copies[=] minimal histogram patience diff-algorithm= full-index exit-code quiet check " +
+  "compact-summary dirstat[=] no-ext-diff no-textconv no-renames function-context patch-with-stat branches[=] tags[=] " +
+  "remotes[=] left-right cherry cherry-pick cherry-mark simplify-by-decoration walk-reflogs full-history ancestry-path " +
+  "boundary source parents children no-prefix inter-hunk-context= submodule[=] pickaxe-regex pickaxe-all decorate-refs= " +
+  "no-notes expand-tabs[=] no-expand-tabs no-color-moved color-moved[=] ignore-submodules[=] clear-decorations";
+
+const revisions: ProgramTable = {
+  flags: "pusmczwbRaiEFPgrtqW",
+  valued: "nSGL",
+  attached: "UMCBl",
+  numeric: true,
+  long: REVISION_LONG,
+  operands: "revisions",
+};
+
+export const QUIET_GIT: Readonly<Record<string, ProgramTable>> = {
+  status: {
+    flags: "sbvz",
+    attached: "u",
+    long:
+      "short branch porcelain[=] long verbose untracked-files[=] ignored[=] ignore-submodules[=] column[=] no-column " +
+      "ahead-behind no-ahead-behind renames no-renames show-stash",
+    operands: "paths",
+  },
+  log: revisions,
+  show: revisions,
+  diff: { ...revisions, long: `${REVISION_LONG} cached staged merge-base` },
+  branch: {
+    flags: "avr",
+    long:
+      "all remotes list verbose show-current contains= no-contains= merged= no-merged= sort= format= points-at= " +
+      "column[=] no-column color[=] no-color abbrev[=] no-abbrev ignore-case",
+    operands: "text",
+  },
+  "rev-parse": {
+    flags: "q",
+    long:
+      "show-toplevel abbrev-ref[=] short[=] verify git-dir git-common-dir is-inside-work-tree is-inside-git-dir " +
+      "is-bare-repository show-prefix show-cdup symbolic-full-name symbolic all branches[=] tags[=] remotes[=] quiet " +
+      "absolute-git-dir show-superproject-working-tree revs-only no-revs show-object-format[=]",
+    operands: "revisions",
+  },
+  "ls-files": {
+    flags: "cdmosuktvzfi",
+    valued: "x",
+    long:
+      "cached deleted modified others ignored stage unmerged killed exclude-standard full-name error-unmatch abbrev[=] " +
+      "directory no-empty-directory exclude= eol deduplicate recurse-submodules",
+    operands: "paths",
+  },
+  blame: {
+    flags: "lswetfnpcb",
+    valued: "L",
+    attached: "MC",
+    long: "porcelain line-porcelain show-name show-number show-email root date= since= color-lines color-by-age abbrev=",
+    operands: "revisions",
+  },
+};
+
+/** The words of a `find` expression that only look, by how many values each takes. */
+export const QUIET_FIND: Readonly<Record<string, 0 | 1>> = Object.fromEntries([
+  ...(
+    "-print -print0 -ls -empty -prune -quit -daystart -depth -mount -xdev -true -false -nouser -nogroup -readable " +
+    "-writable -executable -not -o -or -a -and ! ( ) ,"
+  )
+    .split(" ")
+    .map((word) => [word, 0] as const),
+  ...(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -mtime -atime -ctime " +
+    "-mmin -amin -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -lname -ilname -printf -newermt"
+  )
+    .split(" ")
+    .map((word) => [word, 1] as const),
+]);

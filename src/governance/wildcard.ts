@@ -1,0 +1,81 @@
+/**
+ * Matching with `*` and `?` without regular expressions, in time bounded by the product of the two lengths. Not a path
+ * glob: `*` crosses every character here, `/` included.
+ */
+
+/** True when the whole `text` matches `pattern`, where `*` stands for any run of characters and `?` for one. */
+export function matchWildcard(pattern: string, text: string): boolean {
+  return matchSequence([...pattern], [...text], "*", (part, char) => part === "?" || part === char);
+}
+
+/** The same walk over any two sequences; `isRun` is the element of `pattern` that stands for any run, also an empty one. */
+export function matchSequence(
+  pattern: readonly string[],
+  items: readonly string[],
+  isRun: string,
+  same: (part: string, item: string, index: number) => boolean,
+): boolean {
+  let at = 0;
+  let star = -1;
+  let retry = 0;
+  for (let index = 0; index < items.length; ) {
+    const part = pattern[at];
+    const item = items[index] ?? "";
+    if (part === isRun) {
+      star = at++;
+      retry = index;
+    } else if (part !== undefined && same(part, item, index)) {
+      at++;
+      index++;
+    } else if (star >= 0) {
+      at = star + 1;
+      index = ++retry;
+    } else {
+      return false;
+    }
+  }
+  while (pattern[at] === isRun) at++;
+  return at === pattern.length;
+}
+
+/**
+ * True when some name could match both patterns. Brackets count as "any one character", so the answer errs towards
+ * true.
+ */
+export function globsMeet(left: string, right: string): boolean {
+  const a = simplify(left);
+  const b = simplify(right);
+  const width = b.length + 1;
+  const reachable = new Uint8Array((a.length + 1) * width);
+  for (let i = a.length; i >= 0; i--) {
+    for (let j = b.length; j >= 0; j--) {
+      reachable[i * width + j] = meetsAt(a, b, i, j, (x, y) => reachable[x * width + y] === 1) ? 1 : 0;
+    }
+  }
+  return reachable[0] === 1;
+}
+
+/** True when the word holds a character that a shell or a path glob gives a meaning to. */
+export function hasGlob(text: string): boolean {
+  return /[*?[{]/.test(text);
+}
+
+function meetsAt(
+  a: readonly string[],
+  b: readonly string[],
+  i: number,
+  j: number,
+  rest: (i: number, j: number) => boolean,
+): boolean {
+  if (i === a.length && j === b.length) return true;
+  const left = a[i];
+  const right = b[j];
+  if (left === "*" && (rest(i + 1, j) || (j < b.length && rest(i, j + 1)))) return true;
+  if (right === "*" && (rest(i, j + 1) || (i < a.length && rest(i + 1, j)))) return true;
+  if (left === undefined || right === undefined || left === "*" || right === "*") return false;
+  return (left === "?" || right === "?" || left === right) && rest(i + 1, j + 1);
+}
+
+function simplify(glob: string): string[] {
+  return [...glob.replace(/\[[^\]]*\]/g, "?")];
+}

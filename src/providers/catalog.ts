@@ -1,0 +1,181 @@
+/** Which models there are and how large they are: the static rows, and the lists that vendors publish, kept for an hour. */
+import type { Clock } from "#base";
+import type { ModelInfo } from "#engine";
+import { ReasonError } from "#protocol";
+import { type PriceOverrides, priceOf } from "./cost.ts";
+import type { HttpClient } from "./http.ts";
+import { type ModelFacts, modelFacts } from "./model-facts.ts";
+import { longestPrefix, type Price } from "./prices.ts";
+
+export const CATALOG_TTL_MS = 60 * 60 * 1000;
+const CATALOG_TIMEOUT_MS = 20_000;
+const MAX_CATALOG_BYTES = 16 * 1024 * 1024;
+const MAX_CATALOG_MODELS = 10_000;
+const MILLION = 1_000_000;
+
+/** Where a vendor lists its models; absent for vendors with static rows only. */
+export interface CatalogSource {
+  readonly vendor: string;
+  readonly url?: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface ListedModel {
+  readonly name: string;
+  readonly contextTokens?: number;
+  readonly maxOutputTokens?: number;
+  readonly price?: Price;
+}
+
+export interface Catalog {
+  /** Fetched at most once in an hour; rejects with a ReasonError when it has to be fetched and cannot be. */
+  models(signal: AbortSignal): Promise<readonly ModelInfo[]>;
+  /** What is known of one model without asking anybody: the last fetched list, else the static row. */
+  find(
+    name: string,
+  ): ListedModel & Pick<ModelFacts, "fixedSampling" | "hidesThinking" | "bindsThinking" | "toolsNeedNoEffort">;
+}
+
+export function createCatalog(
+  source: CatalogSource,
+  ports: { readonly http: HttpClient; readonly clock: Clock; readonly prices?: PriceOverrides },
+): Catalog {
+  const { vendor } = source;
+  let fetched: ReadonlyMap<string, ListedModel> = new Map();
+  let fetchedMs = Number.NEGATIVE_INFINITY;
+
+  return {
+    async models(signal) {
+      if (source.url === undefined) return staticModels(vendor, ports.prices);
+      if (ports.clock.monotonicMs() - fetchedMs >= CATALOG_TTL_MS) {
+        fetched = await fetchModels({ ...source, url: source.url }, ports.http, signal);
+        fetchedMs = ports.clock.monotonicMs();
+      }
+      return [...fetched.values()].map((model) => describe(vendor, model, ports.prices));
+    },
+    find(name) {
+      const facts = longestPrefix(modelFacts, name, (row) => row.vendor === vendor);
+      return { ...facts, name, ...fetched.get(name) };
+    },
+  };
+}
+
+/** What is known of a vendor's models without a key and without a network. */
+export function staticModels(vendor: string, prices?: PriceOverrides): ModelInfo[] {
+  return modelFacts
+    .filter((row) => row.vendor === vendor)
+    .map(({ prefix, contextTokens, maxOutputTokens }) => {
+      return describe(vendor, { name: prefix, contextTokens, maxOutputTokens }, prices);
+    });
+}
+
+function describe(vendor: string, model: ListedModel, prices?: PriceOverrides): ModelInfo {
+  const price = priceOf(vendor, model.name, prices, model.price);
+  return {
+    id: `${vendor}:${model.name}`,
+    ...(model.contextTokens === undefined ? {} : { contextTokens: model.contextTokens }),
+    ...(model.maxOutputTokens === undefined ? {} : { maxOutputTokens: model.maxOutputTokens }),
+    ...(price === undefined ? {} : { priceUsdPerMillion: { input: price.input, output: price.output } }),
+  };
+}
+
+async function fetchModels(
+  source: CatalogSource & { readonly url: URL },
+  http: HttpClient,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ListedModel>> {
+  let body = "";
+  const outcome = await http.send(
+    {
+      peer: source.vendor,
+      url: source.url,
+      method: "GET",
+      headers: { accept: "application/json", ...source.headers },
+      signal,
+      firstByteTimeoutMs: CATALOG_TIMEOUT_MS,
+      idleTimeoutMs: CATALOG_TIMEOUT_MS,
+      maxResponseBytes: MAX_CATALOG_BYTES,
+    },
+    () => (text) => {
+      body += text;
+      return false;
+    },
+  );
+  if (outcome.type === "failed") throw new CatalogError(outcome.reason, outcome.message);
+  if (outcome.status >= 400) {
+    throw new ReasonError("ProviderUnavailable", {
+      provider: source.vendor,
+      detail: `its list of models: HTTP ${outcome.status}`,
+    });
+  }
+  return parseModels(source.vendor, body);
+}
+
+/** A failed fetch keeps the reason and the message that the transport gave it. */
+class CatalogError extends ReasonError {
+  constructor(reason: ReasonError["reason"], message: string) {
+    super(reason);
+    this.message = message;
+  }
+}
+
+/** The fields that OpenRouter, GitHub and plain OpenAI-style lists use. */
+interface WireModel {
+  readonly id?: unknown;
+  readonly context_length?: unknown;
+  readonly top_provider?: { readonly max_completion_tokens?: unknown } | null;
+  readonly limits?: { readonly max_input_tokens?: unknown; readonly max_output_tokens?: unknown } | null;
+  readonly pricing?: Readonly<Record<string, unknown>> | null;
+}
+
+function parseModels(vendor: string, body: string): ReadonlyMap<string, ListedModel> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    throw new ReasonError("ProviderGarbled", { provider: vendor, detail: "a list of models that is not JSON" });
+  }
+  const list = Array.isArray(parsed) ? parsed : (parsed as { data?: unknown } | null)?.data;
+  if (!Array.isArray(list)) {
+    throw new ReasonError("ProviderGarbled", { provider: vendor, detail: "no list of models" });
+  }
+  const models = new Map<string, ListedModel>();
+  // Every field of a WireModel is optional and unknown; what is not an object has none of them.
+  for (const wire of list.slice(0, MAX_CATALOG_MODELS) as readonly (WireModel | null)[]) {
+    if (typeof wire?.id !== "string") continue;
+    const contextTokens = positive(wire.context_length ?? wire.limits?.max_input_tokens);
+    const maxOutputTokens = positive(wire.top_provider?.max_completion_tokens ?? wire.limits?.max_output_tokens);
+    const price = wirePrice(wire.pricing);
+    models.set(wire.id, {
+      name: wire.id,
+      ...(contextTokens === undefined ? {} : { contextTokens }),
+      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      ...(price === undefined ? {} : { price }),
+    });
+  }
+  return models;
+}
+
+/** OpenRouter lists USD per token, as text; a negative price means that it depends. */
+function wirePrice(pricing: WireModel["pricing"]): Price | undefined {
+  const perMillion = (value: unknown): number | undefined => {
+    const number = typeof value === "string" || typeof value === "number" ? Number(value) : Number.NaN;
+    // Rounded to a millionth of a dollar: the product of two binary fractions would carry noise.
+    return number >= 0 ? Math.round(number * MILLION * MILLION) / MILLION : undefined;
+  };
+  const input = perMillion(pricing?.prompt);
+  const output = perMillion(pricing?.completion);
+  if (input === undefined || output === undefined) return undefined;
+  const cacheRead = perMillion(pricing?.input_cache_read);
+  const cacheWrite = perMillion(pricing?.input_cache_write);
+  return {
+    input,
+    output,
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+  };
+}
+
+function positive(value: unknown): number | undefined {
+  return typeof value === "number" && value > 0 ? value : undefined;
+}

@@ -1,0 +1,159 @@
+/** How a vendor's refusal, in whatever form it came, becomes one of our reasons. Pure functions; knows no wire family. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { ModelOutcome } from "#engine";
+import { type Reason, ReasonError, reasonText } from "#protocol";
+
+const MAX_VENDOR_TEXT_CHARS = 500;
+
+export type Failure = Extract<ModelOutcome, { type: "failed" }>;
+
+/** Who answered, for messages. `key` is only ever used to take it out of texts. */
+export interface Peer {
+  readonly name: string;
+  readonly keyVariable: string;
+  readonly key?: string;
+}
+
+export function failure(
+  reason: Reason,
+  retryable: boolean,
+  values: Readonly<Record<string, string | number>> = {},
+): Failure {
+  return { type: "failed", reason, message: reasonText(reason, values), retryable };
+}
+
+/** An HTTP status of 400 and above, with the body that came with it. */
+export function statusFailure(
+  peer: Peer,
+  status: number,
+  headers: IncomingHttpHeaders,
+  body: string,
+  nowMs: number,
+): Failure {
+  const { text, code } = vendorError(body);
+  const detail = presentable(peer, text);
+  if (status === 401 || status === 403) {
+    const base = failure("ProviderUnauthorized", false, { provider: peer.name, status, variable: peer.keyVariable });
+    return detail === "" ? base : { ...base, message: `${base.message} ${detail}` };
+  }
+  const waitMs = retryAfterMs(headers, nowMs);
+  if (status === 429) return rateLimited(peer, detail, waitMs);
+  if (status === 408 || status === 409 || status >= 500) return unavailable(peer, `HTTP ${status}`, detail, waitMs);
+  if (code === "context_length_exceeded") return overflow(peer, detail);
+  if (status === 404 && (code === "model_not_found" || code === "not_found_error")) {
+    return failure("UnknownModel", false, { detail: `${peer.name} does not know this model: ${detail}` });
+  }
+  return failure("ProviderRefused", false, { provider: peer.name, status, detail });
+}
+
+/** An error told inside a stream, or in a response that claimed to be one. `error` is the vendor's `error` value. */
+export function eventFailure(peer: Peer, error: unknown): Failure {
+  const { text, code, status } = errorParts(error);
+  const detail = presentable(peer, text);
+  if (status !== undefined && status >= 400) return statusFailure(peer, status, {}, JSON.stringify({ error }), 0);
+  switch (code) {
+    case "overloaded_error":
+    case "api_error":
+    case "timeout_error":
+    case "server_error":
+    case "internal_error":
+      return unavailable(peer, code, detail, undefined);
+    case "rate_limit_error":
+    case "rate_limit_exceeded":
+      return rateLimited(peer, detail, undefined);
+    case "authentication_error":
+    case "permission_error":
+    case "invalid_api_key":
+      return failure("ProviderUnauthorized", false, { provider: peer.name, status: code, variable: peer.keyVariable });
+    case "context_length_exceeded":
+      return overflow(peer, detail);
+    case "invalid_request_error":
+    case "not_found_error":
+    case "request_too_large":
+      return failure("ProviderRefused", false, { provider: peer.name, status: code, detail });
+    default:
+      return failure("ProviderUnavailable", true, { provider: peer.name, detail: detail === "" ? "error" : detail });
+  }
+}
+
+/** A thrown error as the outcome of a call: ReasonErrors keep their reason, anything else is ours to answer for. */
+export function refused(error: unknown): Failure {
+  if (error instanceof ReasonError) {
+    return { type: "failed", reason: error.reason, message: error.message, retryable: false };
+  }
+  return failure("InternalError", false, { detail: error instanceof Error ? error.message : String(error) });
+}
+
+export function garbled(peer: Peer, detail: string): Failure {
+  return failure("ProviderGarbled", true, { provider: peer.name, detail });
+}
+
+/** Shortened, on one line, and without the key. */
+export function presentable(peer: Peer, text: string): string {
+  const safe = peer.key !== undefined && peer.key !== "" ? text.replaceAll(peer.key, "«redacted:key»") : text;
+  const line = safe.replace(/\s+/g, " ").trim();
+  return line.length <= MAX_VENDOR_TEXT_CHARS ? line : `${line.slice(0, MAX_VENDOR_TEXT_CHARS - 1)}…`;
+}
+
+/** `retry-after-ms`, else `retry-after` in seconds or as a date; undefined when absent or not understood. */
+function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | undefined {
+  const exact = Number.parseFloat(String(headers["retry-after-ms"] ?? ""));
+  if (exact >= 0) return Math.ceil(exact);
+  const text = headers["retry-after"];
+  if (text === undefined) return undefined;
+  if (/^\s*\d+(\.\d+)?\s*$/.test(text)) return Math.ceil(Number.parseFloat(text) * 1000);
+  const dateMs = Date.parse(text);
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
+}
+
+function rateLimited(peer: Peer, detail: string, waitMs: number | undefined): Failure {
+  const message = `${peer.name} rate-limited the request.${detail === "" ? "" : ` ${detail}`}`;
+  return { type: "failed", reason: "RateLimited", message, retryable: true, ...wait(waitMs) };
+}
+
+function unavailable(peer: Peer, what: string, detail: string, waitMs: number | undefined): Failure {
+  const text = detail === "" ? what : `${what}: ${detail}`;
+  return { ...failure("ProviderUnavailable", true, { provider: peer.name, detail: text }), ...wait(waitMs) };
+}
+
+function overflow(peer: Peer, detail: string): Failure {
+  const message = `The request is larger than the model of ${peer.name} takes: ${detail}`;
+  return { type: "failed", reason: "ContextOverflow", message, retryable: false };
+}
+
+function wait(waitMs: number | undefined): { retryAfterMs?: number } {
+  return waitMs === undefined ? {} : { retryAfterMs: waitMs };
+}
+
+interface ErrorParts {
+  readonly text: string;
+  readonly code?: string;
+  readonly status?: number;
+}
+
+/** What a body says went wrong: the vendors' `{error: …}` forms, else the body itself; of HTML only that it is HTML. */
+function vendorError(body: string): ErrorParts {
+  const trimmed = body.trim();
+  if (trimmed.startsWith("<")) return { text: "an HTML page" };
+  try {
+    const parsed: unknown = JSON.parse(trimmed);
+    if (typeof parsed === "object" && parsed !== null && "error" in parsed) return errorParts(parsed.error);
+    if (typeof parsed === "object" && parsed !== null && "message" in parsed) return { text: String(parsed.message) };
+  } catch {
+    // Not JSON: the text itself is all there is to tell.
+  }
+  return { text: trimmed };
+}
+
+function errorParts(error: unknown): ErrorParts {
+  if (typeof error === "string") return { text: error };
+  if (typeof error !== "object" || error === null) return { text: "" };
+  const { message, code, type } = error as { message?: unknown; code?: unknown; type?: unknown };
+  const status = typeof code === "number" ? code : undefined;
+  const name = typeof code === "string" ? code : typeof type === "string" ? type : undefined;
+  return {
+    text: typeof message === "string" ? message : "",
+    ...(name === undefined ? {} : { code: name }),
+    ...(status === undefined ? {} : { status }),
+  };
+}

@@ -1,0 +1,41 @@
+/** Asks the next model of a chain when one cannot answer. */
+import type { ModelEvent, Provider } from "#engine";
+import type { Reason } from "#protocol";
+import { failure } from "./failure.ts";
+import { wrapProvider } from "./wrapped-provider.ts";
+
+export interface FallbackModel {
+  /** `provider:name`. */
+  readonly model: string;
+  readonly provider: Provider;
+}
+
+/** Another model is no way around these: the person wants to stop, or the answer itself was refused or too large. */
+const FINAL: readonly Reason[] = ["Cancelled", "ContentFiltered", "OutputLimit", "ConfigInvalid", "InternalError"];
+
+/** The first model answers as asked for in the request; the others take its place in order. Needs at least one. */
+export function withFallback(chain: readonly FallbackModel[]): Provider {
+  const [first, ...others] = chain;
+  if (first === undefined) throw new Error("a fallback chain needs a model");
+  return wrapProvider(first.provider, async (call) => {
+    let wrote = false;
+    const emit = (event: ModelEvent): void => {
+      wrote = event.type !== "retrying" && event.type !== "model_changed";
+      call.emit(event);
+    };
+    let previous = call.request.model;
+    let outcome = await first.provider.chat({ ...call, emit });
+    for (const { model, provider } of others) {
+      if (outcome.type === "done" || FINAL.includes(outcome.reason)) return outcome;
+      if (call.signal.aborted) return failure("Cancelled", false);
+      if (wrote) {
+        call.emit({ type: "retrying", reason: outcome.reason, message: outcome.message, retryAfterMs: 0 });
+        wrote = false;
+      }
+      call.emit({ type: "model_changed", model, previous });
+      previous = model;
+      outcome = await provider.chat({ ...call, request: { ...call.request, model }, emit });
+    }
+    return outcome;
+  });
+}

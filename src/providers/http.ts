@@ -1,0 +1,243 @@
+/**
+ * One HTTP exchange with a streamed response body over kept-alive connections. Failures are values with one of our
+ * reasons. It follows no redirects, because a key must never reach another host, and it knows nothing of any vendor.
+ */
+import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
+import { StringDecoder } from "node:string_decoder";
+import type { Clock } from "#base";
+import { type Reason, reasonText } from "#protocol";
+
+const KEEP_ALIVE_IDLE_MS = 90_000;
+const MAX_SOCKETS_PER_HOST = 64;
+const MAX_FREE_SOCKETS_PER_HOST = 8;
+/** How long a finished response may take to end by itself before its connection is dropped. */
+const DRAIN_MS = 1_000;
+
+export interface HttpRequest {
+  /** Used in messages: the vendor's name. */
+  readonly peer: string;
+  readonly url: URL;
+  readonly method: "GET" | "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+  /** From the start to the response head: connecting, sending, waiting. */
+  readonly firstByteTimeoutMs: number;
+  /** Between two chunks of the body. */
+  readonly idleTimeoutMs: number;
+  readonly maxResponseBytes: number;
+}
+
+export interface HttpHead {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Gets each piece of decoded text in order; true says that it has all it needs, the rest is thrown away. */
+export type BodySink = (text: string) => boolean;
+
+interface HttpFailure {
+  readonly type: "failed";
+  readonly reason: Reason;
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+export type HttpOutcome = (HttpHead & { readonly type: "ok" }) | HttpFailure;
+
+export interface HttpClient {
+  /** `onHead` is called once, with a status below 300 or from 400 on, and gives the sink of the body. Never rejects. */
+  send(request: HttpRequest, onHead: (head: HttpHead) => BodySink): Promise<HttpOutcome>;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+/** `env` is read for the usual proxy variables only; loopback addresses are reached directly. */
+export function createHttpClient(ports: {
+  readonly clock: Clock;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}): HttpClient {
+  const agents = new Map<string, Agent>();
+  const agentFor = (url: URL): Agent => {
+    const direct = isLoopback(url.hostname);
+    const key = `${url.protocol}${direct}`;
+    let agent = agents.get(key);
+    if (agent === undefined) {
+      const options = {
+        keepAlive: true,
+        timeout: KEEP_ALIVE_IDLE_MS,
+        maxSockets: MAX_SOCKETS_PER_HOST,
+        maxFreeSockets: MAX_FREE_SOCKETS_PER_HOST,
+        ...(direct || ports.env === undefined ? {} : { proxyEnv: proxyVariables(ports.env) }),
+      };
+      agent =
+        url.protocol === "https:"
+          ? new (process.getBuiltinModule("node:https").Agent)(options)
+          : new (process.getBuiltinModule("node:http").Agent)(options);
+      agents.set(key, agent);
+    }
+    return agent;
+  };
+  return {
+    async send(request, onHead) {
+      const first = await exchange(request, onHead, agentFor(request.url), ports.clock);
+      // The peer may close an idle connection in the very moment it is used again; that says nothing about the request.
+      if (first === "stale") {
+        const second = await exchange(request, onHead, agentFor(request.url), ports.clock);
+        return second === "stale" ? unreachable(request, "the connection was closed") : second;
+      }
+      return first;
+    },
+    close() {
+      for (const agent of agents.values()) agent.destroy();
+      agents.clear();
+    },
+  };
+}
+
+function exchange(
+  request: HttpRequest,
+  onHead: (head: HttpHead) => BodySink,
+  agent: Agent,
+  clock: Clock,
+): Promise<HttpOutcome | "stale"> {
+  const { signal, url } = request;
+  if (signal.aborted) return Promise.resolve(cancelled());
+  return new Promise((resolve) => {
+    // Ends the watcher's sleep: when the head is there, and when all is over.
+    let watching = new AbortController();
+    let outgoing: ClientRequest | undefined;
+    let incoming: IncomingMessage | undefined;
+    let settled = false;
+    let lastMs = clock.monotonicMs();
+
+    const settle = (outcome: HttpOutcome | "stale"): void => {
+      if (settled) return;
+      settled = true;
+      signal.removeEventListener("abort", onAbort);
+      watching.abort();
+      resolve(outcome);
+    };
+    const fail = (outcome: HttpFailure | "stale"): void => {
+      if (settled) return;
+      settle(outcome);
+      outgoing?.destroy();
+    };
+    const onAbort = (): void => fail(cancelled());
+    const onResponse = (response: IncomingMessage): void => {
+      incoming = response;
+      lastMs = clock.monotonicMs();
+      watching.abort();
+      watching = new AbortController();
+      const status = response.statusCode ?? 0;
+      if (status >= 300 && status < 400) {
+        fail(redirected(request, status));
+        return;
+      }
+      const sink = onHead({ status, headers: response.headers });
+      const decoder = new StringDecoder("utf8");
+      let received = 0;
+      response.on("data", (chunk: Buffer) => {
+        if (settled) return;
+        lastMs = clock.monotonicMs();
+        received += chunk.length;
+        if (received > request.maxResponseBytes) return fail(tooLarge(request));
+        if (!sink(decoder.write(chunk))) return;
+        settle({ type: "ok", status, headers: response.headers });
+        dropUnlessEnded(response);
+      });
+      response.on("end", () => {
+        const rest = decoder.end();
+        if (!settled && rest !== "") sink(rest);
+        settle({ type: "ok", status, headers: response.headers });
+      });
+      response.on("error", () => fail(cut(request)));
+      response.on("close", () => fail(cut(request)));
+    };
+    const onError = (error: NodeJS.ErrnoException): void => {
+      const stale = outgoing?.reusedSocket === true && (error.code === "ECONNRESET" || error.code === "EPIPE");
+      if (incoming !== undefined) fail(cut(request));
+      else fail(stale ? "stale" : unreachable(request, error.code ?? error.message));
+    };
+
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      const module = url.protocol === "https:" ? "node:https" : "node:http";
+      const options: RequestOptions = { method: request.method, headers: request.headers, agent };
+      outgoing = process.getBuiltinModule(module).request(url, options, onResponse);
+    } catch (error) {
+      return settle(unsendable(request, error));
+    }
+    outgoing.on("error", onError);
+    outgoing.end(request.body);
+
+    const watch = async (): Promise<void> => {
+      const startMs = lastMs;
+      while (!settled) {
+        const limitMs = incoming === undefined ? startMs + request.firstByteTimeoutMs : lastMs + request.idleTimeoutMs;
+        const waitMs = limitMs - clock.monotonicMs();
+        if (waitMs <= 0) return fail(timedOut(request, incoming === undefined));
+        await clock.sleep(waitMs, watching.signal);
+      }
+    };
+    void watch();
+  });
+}
+
+/**
+ * Reads a response that nobody waits for to its end, so that its connection can be used again. On a timer of its own
+ * and not on the clock: it must not keep the program alive, and nothing that can be seen depends on it.
+ */
+function dropUnlessEnded(response: IncomingMessage): void {
+  const timer = setTimeout(() => response.destroy(), DRAIN_MS);
+  timer.unref();
+  response.once("close", () => clearTimeout(timer));
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
+}
+
+function proxyVariables(env: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
+  const kept: NodeJS.ProcessEnv = {};
+  for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"]) {
+    if (env[name] !== undefined) kept[name] = env[name];
+  }
+  return kept;
+}
+
+function failed(reason: Reason, retryable: boolean, values: Readonly<Record<string, string | number>>): HttpFailure {
+  return { type: "failed", reason, message: reasonText(reason, values), retryable };
+}
+
+function cancelled(): HttpFailure {
+  return failed("Cancelled", false, {});
+}
+
+function unreachable({ peer, url }: HttpRequest, detail: string): HttpFailure {
+  const certificate = detail.includes("CERT") || detail.includes("TLS") || detail.includes("SSL");
+  return failed("ProviderUnreachable", !certificate, { provider: peer, host: url.host, detail });
+}
+
+function unsendable(request: HttpRequest, error: unknown): HttpFailure {
+  const detail = `the request to ${request.peer} cannot be sent: ${error instanceof Error ? error.message : "unknown"}`;
+  return failed("ConfigInvalid", false, { detail });
+}
+
+function redirected({ peer }: HttpRequest, status: number): HttpFailure {
+  const detail = "it redirects to another address, and redirects are not followed; check the base URL";
+  return failed("ProviderRefused", false, { provider: peer, status, detail });
+}
+
+function tooLarge({ maxResponseBytes }: HttpRequest): HttpFailure {
+  return failed("OutputLimit", false, { limit: maxResponseBytes });
+}
+
+function cut({ peer }: HttpRequest): HttpFailure {
+  return failed("ProviderStreamCut", true, { provider: peer });
+}
+
+function timedOut(request: HttpRequest, beforeHead: boolean): HttpFailure {
+  const timeoutMs = beforeHead ? request.firstByteTimeoutMs : request.idleTimeoutMs;
+  return failed("ProviderTimeout", true, { provider: request.peer, timeout: timeoutMs / 1000 });
+}

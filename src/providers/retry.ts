@@ -1,0 +1,71 @@
+/** Tries a model call again after failures that may pass. Bounded in attempts and in waiting; deaf to nothing. */
+import type { Clock, Random } from "#base";
+import type { ModelOutcome, Provider } from "#engine";
+import { type Failure, failure } from "./failure.ts";
+import { addUsage } from "./wire-family.ts";
+import { wrapProvider } from "./wrapped-provider.ts";
+
+export interface RetryPolicy {
+  /** 0 switches retrying off. */
+  readonly maxRetries: number;
+  readonly initialBackoffMs: number;
+  readonly maxBackoffMs: number;
+  readonly multiplier: number;
+}
+
+export const defaultRetryPolicy: RetryPolicy = {
+  maxRetries: 3,
+  initialBackoffMs: 250,
+  maxBackoffMs: 8_000,
+  multiplier: 2,
+};
+
+/** A vendor that wants a longer wait than this is not waited for. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+/**
+ * `retrying` is emitted before each wait, and voids what the failed attempt wrote. The outcome's usage includes what
+ * failed attempts were told to have used; its cost is that of the last attempt.
+ */
+export function withRetry(
+  provider: Provider,
+  policy: RetryPolicy,
+  ports: { readonly clock: Clock; readonly random: Random },
+): Provider {
+  return wrapProvider(provider, async (call) => {
+    let spent: Failure["usage"];
+    for (let retries = 0; ; retries += 1) {
+      const outcome = withSpent(await provider.chat(call), spent);
+      if (outcome.type === "done" || !outcome.retryable || retries >= policy.maxRetries) return outcome;
+      if (call.signal.aborted) return cancelled(outcome);
+      const { retryAfterMs } = outcome;
+      if (retryAfterMs !== undefined && retryAfterMs > MAX_RETRY_AFTER_MS) return tooLong(outcome, retryAfterMs);
+      const waitMs = retryAfterMs ?? backoffMs(policy, retries, ports.random);
+      call.emit({ type: "retrying", reason: outcome.reason, message: outcome.message, retryAfterMs: waitMs });
+      await ports.clock.sleep(waitMs, call.signal);
+      if (call.signal.aborted) return cancelled(outcome);
+      spent = outcome.usage;
+    }
+  });
+}
+
+/** Between half and all of the step's backoff, so that clients that failed together do not come back together. */
+function backoffMs(policy: RetryPolicy, retries: number, random: Random): number {
+  const fullMs = Math.min(policy.maxBackoffMs, policy.initialBackoffMs * policy.multiplier ** retries);
+  const fraction = (random.bytes(1)[0] ?? 0) / 255;
+  return Math.round(fullMs / 2 + (fullMs / 2) * fraction);
+}
+
+function withSpent(outcome: ModelOutcome, spent: Failure["usage"]): ModelOutcome {
+  if (spent === undefined) return outcome;
+  return { ...outcome, usage: addUsage(spent, outcome.usage) };
+}
+
+function tooLong(outcome: Failure, waitMs: number): Failure {
+  const seconds = Math.ceil(waitMs / 1000);
+  return { ...outcome, retryable: false, message: `${outcome.message} It asks to wait ${seconds} s; not waiting.` };
+}
+
+function cancelled({ usage }: Failure): Failure {
+  return { ...failure("Cancelled", false), ...(usage === undefined ? {} : { usage }) };
+}

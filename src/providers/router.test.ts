@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { callModel, testPorts, userRequest } from "../../test/fakes/call-model.ts";
+import { type MockProviderServer, startMockProvider } from "../../test/fakes/mock-provider-server.ts";
+import { createModelRouter, type RouterConfig } from "./router.ts";
+
+let mock: MockProviderServer;
+beforeAll(async () => {
+  mock = await startMockProvider({ models: { data: [{ id: "local" }] } });
+});
+afterAll(() => mock.close());
+
+function router(config: Partial<RouterConfig> = {}, env: Record<string, string> = testPorts().env) {
+  const models = [
+    { model: "anthropic:claude-haiku-4-5", baseUrl: mock.url, alias: "main", retry: { maxRetries: 0 } },
+    { model: "openai:gpt-4o", baseUrl: `${mock.url}/v1`, retry: { maxRetries: 0 } },
+    { model: "ollama:gpt-4o", baseUrl: `${mock.url}/v1` },
+  ];
+  return createModelRouter({ models, ...config }, { ...testPorts(), env });
+}
+
+test("the first model is the default; others are found by reference, alias or name", () => {
+  const { defaultModel, resolve } = router();
+  expect(defaultModel).toBe("anthropic:claude-haiku-4-5");
+  expect(resolve("main")).toBe("anthropic:claude-haiku-4-5");
+  expect(resolve("claude-haiku-4-5")).toBe("anthropic:claude-haiku-4-5");
+  expect(resolve("openai:gpt-4o")).toBe("openai:gpt-4o");
+  expect(resolve("zai:glm-5.3")).toBe("zai:glm-5.3");
+});
+
+test.each([
+  ["gpt-4o", {}, "UnknownModel", /more than one model: openai:gpt-4o, ollama:gpt-4o/],
+  ["nothing", {}, "UnknownModel", /'nothing' is not a model/],
+  ["openia:x", {}, "UnknownModel", /Did you mean 'openai:x'/],
+  ["zai:x", { ANTHROPIC_API_KEY: "k" }, "MissingCredential", /ZAI_API_KEY/],
+])("%s is refused", (text, env, reason, message) => {
+  const { resolve } = router({}, { ...(Object.keys(env).length === 0 ? testPorts().env : env) });
+  expect(() => resolve(text)).toThrow(expect.objectContaining({ reason, message: expect.stringMatching(message) }));
+});
+
+test("nothing configured, or a default without its key, is told at once", () => {
+  expect(() => router({ models: [] })).toThrow(expect.objectContaining({ reason: "ModelNotConfigured" }));
+  expect(() => router({}, {})).toThrow(expect.objectContaining({ reason: "MissingCredential" }));
+});
+
+test("a request goes to the model it names, and along the chain when that cannot answer", async () => {
+  const { provider } = router(
+    { fallback: ["zai:glm-5.3", "main", "openai:gpt-4o"] },
+    {
+      ANTHROPIC_API_KEY: "k",
+      OPENAI_API_KEY: "k",
+    },
+  );
+  mock.reply({ type: "http", status: 401, body: "{}" }, { type: "message", blocks: [{ type: "text", text: "ok" }] });
+  const { events, outcome } = await callModel(provider, userRequest("anthropic:claude-haiku-4-5"));
+  expect(events).toEqual([
+    { type: "model_changed", model: "zai:glm-5.3", previous: "anthropic:claude-haiku-4-5" },
+    { type: "model_changed", model: "openai:gpt-4o", previous: "zai:glm-5.3" },
+    { type: "text", block: 0, text: "ok" },
+  ]);
+  expect(outcome).toMatchObject({ type: "done", model: "openai:gpt-4o" });
+  expect(mock.requests.slice(-2).map(({ path }) => path)).toEqual(["/v1/messages", "/v1/chat/completions"]);
+});
+
+test("a model that cannot be used ends as a failure, not as an exception", async () => {
+  const { provider } = router({}, { ANTHROPIC_API_KEY: "k" });
+  expect((await callModel(provider, userRequest("openai:gpt-4o"))).outcome).toMatchObject({
+    type: "failed",
+    reason: "MissingCredential",
+  });
+  expect((await callModel(provider, userRequest("nonsense"))).outcome).toMatchObject({ reason: "UnknownModel" });
+});
+
+test("the list of models holds every configured vendor's", async () => {
+  const { provider } = router();
+  const ids = (await provider.models(new AbortController().signal)).map(({ id }) => id);
+  expect(ids).toEqual(
+    expect.arrayContaining(["anthropic:claude-opus-5-5", "openai:gpt-4o", "ollama:local", "ollama:gpt-4o"]),
+  );
+});

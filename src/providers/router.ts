@@ -1,0 +1,128 @@
+/** One Provider in front of all configured models: finds the right one for a request and falls back along the chain. */
+import type { ModelInfo, Provider } from "#engine";
+import { ReasonError } from "#protocol";
+import { createProvider, type ModelConfig, type ProviderPorts } from "./create.ts";
+import { refused } from "./failure.ts";
+import { type FallbackModel, withFallback } from "./fallback.ts";
+import { createHttpClient } from "./http.ts";
+import { parseModelRef } from "./model-ref.ts";
+import { estimateTokens } from "./tokens.ts";
+
+/** Models used in one process; each keeps a connection pool entry and a catalog. */
+const MAX_PROVIDERS = 64;
+
+export interface NamedModel extends ModelConfig {
+  /** A short name to ask for it by. */
+  readonly alias?: string;
+}
+
+export interface RouterConfig {
+  /** The first is the default. */
+  readonly models: readonly NamedModel[];
+  /** Models to try, in order, when the asked one cannot answer: references, or names from the list. */
+  readonly fallback?: readonly string[];
+}
+
+export interface ModelRouter {
+  /** Chooses by `request.model`. */
+  readonly provider: Provider;
+  readonly defaultModel: string;
+  /**
+   * The reference for what a person wrote: a reference, an alias, or a model's name from the list. A model that is not
+   * listed is used with its vendor's defaults. Throws UnknownModel, MissingCredential or ConfigInvalid.
+   */
+  resolve(text: string): string;
+}
+
+/** Throws when the default model cannot be used; other models are looked at when they are asked for. */
+export function createModelRouter(config: RouterConfig, ports: ProviderPorts): ModelRouter {
+  const [first] = config.models;
+  if (first === undefined) throw new ReasonError("ModelNotConfigured", { detail: "No model is configured." });
+  const shared = { ...ports, http: ports.http ?? createHttpClient({ clock: ports.clock, env: ports.env }) };
+  const providers = new Map<string, Provider>();
+
+  const providerFor = (model: string): Provider => {
+    const known = providers.get(model);
+    if (known !== undefined) return known;
+    if (providers.size >= MAX_PROVIDERS) {
+      throw new ReasonError("UnknownModel", { detail: `More than ${MAX_PROVIDERS} models in one process.` });
+    }
+    const listed = config.models.find((candidate) => candidate.model === model);
+    const provider = createProvider(listed ?? { model }, shared);
+    providers.set(model, provider);
+    return provider;
+  };
+  const resolve = (text: string): string => {
+    const model = listedModel(config.models, text) ?? text;
+    parseModelRef(model);
+    providerFor(model);
+    return model;
+  };
+  const chainFor = (model: string): FallbackModel[] => {
+    const chain = [{ model, provider: providerFor(model) }];
+    for (const text of config.fallback ?? []) {
+      const next = listedModel(config.models, text) ?? text;
+      if (chain.some((entry) => entry.model === next)) continue;
+      chain.push({ model: next, provider: lazily(next, providerFor) });
+    }
+    return chain;
+  };
+
+  const defaultModel = resolve(first.model);
+  return {
+    defaultModel,
+    resolve,
+    provider: {
+      name: "models",
+      async chat(call) {
+        try {
+          return await withFallback(chainFor(call.request.model)).chat(call);
+        } catch (error) {
+          return refused(error);
+        }
+      },
+      async models(signal) {
+        // One catalog for each vendor and address is enough, however many of its models are configured.
+        const byVendor = new Map(
+          config.models.map(({ model, baseUrl = "" }) => [`${vendorOf(model)} ${baseUrl}`, model]),
+        );
+        const lists = await Promise.all([...byVendor.values()].map((model) => providerFor(model).models(signal)));
+        const infos = new Map<string, ModelInfo>(lists.flat().map((info) => [info.id, info]));
+        for (const { model } of config.models) if (!infos.has(model)) infos.set(model, { id: model });
+        return [...infos.values()];
+      },
+      countTokens: estimateTokens,
+    },
+  };
+}
+
+function listedModel(models: readonly NamedModel[], text: string): string | undefined {
+  const exact = models.find(({ model, alias }) => alias === text || model === text);
+  if (exact !== undefined) return exact.model;
+  const named = models.filter(({ model }) => model.slice(model.indexOf(":") + 1) === text);
+  if (named.length > 1) {
+    const detail = `'${text}' is more than one model: ${named.map(({ model }) => model).join(", ")}.`;
+    throw new ReasonError("UnknownModel", { detail });
+  }
+  return named[0]?.model;
+}
+
+/** A fallback without its key fails when its turn comes, as any other model that cannot answer; not before. */
+function lazily(model: string, providerFor: (model: string) => Provider): Provider {
+  return {
+    name: vendorOf(model),
+    async chat(call) {
+      try {
+        return await providerFor(model).chat(call);
+      } catch (error) {
+        return refused(error);
+      }
+    },
+    models: (signal) => providerFor(model).models(signal),
+    countTokens: estimateTokens,
+  };
+}
+
+function vendorOf(model: string): string {
+  return model.slice(0, model.indexOf(":"));
+}

@@ -1,0 +1,27 @@
+/** `ask_user`: puts a question to the person. It never decides for them; without an answer it says so. */
+import { type Tool, textOutput } from "#engine";
+import { textArgument, textListArgument } from "./arguments.ts";
+
+/** People take their time; whoever carries the question may give up earlier. */
+const ANSWER_TIMEOUT_MS = 60 * 60 * 1000;
+
+export const askUserTool: Tool = {
+  name: "ask_user",
+  label: "AskUser",
+  class: "read_only",
+  description: "Ask the user, with options to choose from if any. Only when the answer changes what you do.",
+  parameters: {
+    type: "object",
+    properties: { question: { type: "string" }, options: { type: "array", items: { type: "string" } } },
+    required: ["question"],
+    additionalProperties: false,
+  },
+  timeoutMs: ANSWER_TIMEOUT_MS,
+  subject: (args) => textArgument(args, "question"),
+  async run(args, context) {
+    const answer = await context.ask(textArgument(args, "question"), textListArgument(args, "options"));
+    if (answer !== undefined) return textOutput(answer);
+    const text = "Nobody can answer now. Go on with your best judgement, and say what you assumed.";
+    return { content: [{ type: "text", text }], isError: true };
+  },
+};

@@ -1,0 +1,85 @@
+/** `exec`: one Bash command in its own process group. It judges nothing; what may run is the gate's business. */
+import { type Clock, EffectError, type EffectPorts, type ProcessExit, type ProcessSpec } from "#base";
+import { type Tool, type ToolContext, ToolError, type ToolOutput } from "#engine";
+import { reasonText } from "#protocol";
+import { optionalInteger, optionalText, textArgument } from "./arguments.ts";
+import { createBoundedText } from "./bounded-text.ts";
+import { createProgressGatherer } from "./progress.ts";
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const MAX_TIMEOUT_MS = 600_000;
+/** What ending the process group may take on top. */
+const END_MARGIN_MS = 5_000;
+const HEAD_CHARS = 20_000;
+const TAIL_CHARS = 20_000;
+const NOTED_DURATION_MS = 1_000;
+
+export function createExecTool(clock: Pick<Clock, "sleep">): Tool {
+  return {
+    name: "exec",
+    label: "Bash",
+    class: "mutating",
+    description:
+      "Run a Bash command (no terminal, no stdin); background jobs end with it. timeout_ms: default 120000, at most 600000.",
+    parameters: {
+      type: "object",
+      properties: { command: { type: "string" }, timeout_ms: { type: "integer" }, cwd: { type: "string" } },
+      required: ["command"],
+      additionalProperties: false,
+    },
+    timeoutMs: MAX_TIMEOUT_MS + END_MARGIN_MS,
+    subject: (args) => textArgument(args, "command"),
+    async run(args, context) {
+      const command = textArgument(args, "command");
+      const cwd = optionalText(args, "cwd") ?? ".";
+      const timeoutMs = Math.min(optionalInteger(args, "timeout_ms", 1) ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
+      if ((await context.ports.files.stat(cwd))?.kind !== "directory") throw new ToolError(`${cwd} is no directory.`);
+      const output = createBoundedText({ headChars: HEAD_CHARS, tailChars: TAIL_CHARS });
+      const progress = createProgressGatherer((text) => context.progress(text), clock);
+      const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+      const take = (text: string) => {
+        output.add(text);
+        progress.add(text);
+      };
+      const onOutput: ProcessSpec["onOutput"] = (stream, chunk) =>
+        take(decoders[stream].decode(chunk, { stream: true }));
+      try {
+        const exit = await runShell(context, { args: ["-c", command], cwd, timeoutMs, onOutput });
+        take(decoders.stdout.decode() + decoders.stderr.decode());
+        return outcome(exit, output.text(), timeoutMs, context);
+      } finally {
+        progress.close();
+      }
+    },
+  };
+}
+
+/** Bash, or the system's shell on a machine without it. */
+async function runShell(context: ToolContext, spec: Omit<ProcessSpec, "file">): Promise<ProcessExit> {
+  const { processes }: EffectPorts = context.ports;
+  try {
+    return await processes.run({ file: "bash", ...spec }, context.signal);
+  } catch (error) {
+    // The working directory is known to exist, so what was not found is the program.
+    if (!(error instanceof EffectError) || error.reason !== "NotFound") throw error;
+    return processes.run({ file: "/bin/sh", ...spec }, context.signal);
+  }
+}
+
+function outcome(exit: ProcessExit, output: string, timeoutMs: number, context: ToolContext): ToolOutput {
+  const duration = `${(exit.durationMs / 1000).toFixed(1)} s`;
+  if (exit.ended === "cancelled") {
+    const values = { duration, list: "not tracked", id: context.session };
+    const text = reasonText("BashCancelledMidCommand", values);
+    throw new ToolError(output === "" ? text : `${text}\nOutput so far:\n${output}`, "BashCancelledMidCommand");
+  }
+  const notes: string[] = [];
+  if (exit.ended === "timeout") notes.push(`timed out after ${timeoutMs} ms; the process group was ended`);
+  else if (exit.signal !== null) notes.push(`ended by ${exit.signal}`);
+  else if (exit.code !== 0) notes.push(`exit code ${exit.code}`);
+  const isError = notes.length > 0;
+  if (exit.durationMs > NOTED_DURATION_MS) notes.push(`took ${duration}`);
+  const body = output === "" ? "(no output)" : output.replace(/\n$/, "");
+  const text = notes.length === 0 ? body : `${body}\n[${notes.join("; ")}]`;
+  return { content: [{ type: "text", text }], isError };
+}

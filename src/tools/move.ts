@@ -1,0 +1,28 @@
+/** `fs.move`: renames or moves one file or directory. */
+import { type Tool, textOutput } from "#engine";
+import { textArgument } from "./arguments.ts";
+import { withSuggestion } from "./near-names.ts";
+
+export const moveTool: Tool = {
+  name: "fs.move",
+  label: "Move",
+  class: "mutating",
+  description: "Move or rename a file or directory; never overwrites.",
+  parameters: {
+    type: "object",
+    properties: { from: { type: "string" }, to: { type: "string" } },
+    required: ["from", "to"],
+    additionalProperties: false,
+  },
+  subject: (args) => `${textArgument(args, "from")} -> ${textArgument(args, "to")}`,
+  async run(args, { ports }) {
+    const from = textArgument(args, "from");
+    const to = textArgument(args, "to");
+    try {
+      await ports.files.move(from, to);
+    } catch (error) {
+      throw await withSuggestion(error, ports.files, from);
+    }
+    return textOutput(`Moved ${from} to ${to}.`);
+  },
+};

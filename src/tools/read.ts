@@ -1,0 +1,80 @@
+/** `fs.read`: a page of a text file with line numbers, or an image. Refuses other binaries. */
+import { EffectError, type FilePort } from "#base";
+import { type Tool, ToolError, type ToolOutput, textOutput } from "#engine";
+import { type Arguments, optionalInteger, textArgument } from "./arguments.ts";
+import { binaryKind, decodeText, formatBytes, imageType } from "./file-kind.ts";
+import { suggestNames } from "./near-names.ts";
+import { numberedLine, splitLines } from "./numbered-lines.ts";
+
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+const PAGE_LINES = 2_000;
+const PAGE_CHARS = 100 * 1024;
+
+export const readTool: Tool = {
+  name: "fs.read",
+  label: "Read",
+  class: "read_only",
+  description:
+    "Read a text file as numbered lines, or an image. offset: first line (from 1), limit: line count, for long files.",
+  parameters: {
+    type: "object",
+    properties: { path: { type: "string" }, offset: { type: "integer" }, limit: { type: "integer" } },
+    required: ["path"],
+    additionalProperties: false,
+  },
+  subject: (args) => textArgument(args, "path"),
+  async run(args, { ports }) {
+    const path = textArgument(args, "path");
+    const bytes = await readExisting(ports.files, path);
+    const image = imageType(bytes);
+    if (image !== undefined) return imageOutput(path, image, bytes);
+    const text = decodeText(bytes);
+    if (text === undefined) {
+      throw new ToolError(`${path} is no text: ${binaryKind(bytes)}, ${formatBytes(bytes.length)}.`);
+    }
+    if (text === "") return textOutput(`${path} is empty.`);
+    return textOutput(page(path, splitLines(text), args));
+  },
+};
+
+async function readExisting(files: FilePort, path: string): Promise<Uint8Array> {
+  const info = await files.stat(path);
+  if (info?.kind === "directory") throw new ToolError(`${path} is a directory; list it with fs.list.`);
+  if (info === undefined) throw new ToolError(`${path} does not exist.${await suggestNames(files, path)}`);
+  try {
+    return await files.read(path, MAX_FILE_BYTES);
+  } catch (error) {
+    if (!(error instanceof EffectError) || error.reason !== "TooLarge") throw error;
+    throw new ToolError(`${error.message}. Search it with fs.search, or cut out a part with exec (sed -n, tail).`);
+  }
+}
+
+function imageOutput(
+  path: string,
+  mediaType: NonNullable<ReturnType<typeof imageType>>,
+  bytes: Uint8Array,
+): ToolOutput {
+  if (bytes.length > MAX_IMAGE_BYTES) {
+    const [size, limit] = [formatBytes(bytes.length), formatBytes(MAX_IMAGE_BYTES)];
+    throw new ToolError(`${path} is an image (${mediaType}) of ${size}; at most ${limit} can be shown.`);
+  }
+  return { content: [{ type: "image", media_type: mediaType, data: Buffer.from(bytes).toString("base64") }] };
+}
+
+function page(path: string, lines: readonly string[], args: Arguments): string {
+  const first = optionalInteger(args, "offset", 1) ?? 1;
+  const count = Math.min(optionalInteger(args, "limit", 1) ?? PAGE_LINES, PAGE_LINES);
+  if (first > lines.length) throw new ToolError(`${path} has ${lines.length} lines; offset ${first} is past its end.`);
+  const shown: string[] = [];
+  let chars = 0;
+  for (const line of lines.slice(first - 1, first - 1 + count)) {
+    const text = numberedLine(line, first + shown.length);
+    chars += text.length + 1;
+    if (chars > PAGE_CHARS && shown.length > 0) break;
+    shown.push(text);
+  }
+  const next = first + shown.length;
+  if (next > lines.length) return shown.join("\n");
+  return `${shown.join("\n")}\n[lines ${first}-${next - 1} of ${lines.length}; next page: offset=${next}]`;
+}

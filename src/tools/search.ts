@@ -1,0 +1,127 @@
+/** `fs.search`: file contents by regular expression, in ripgrep's linear-time syntax. */
+import type { EffectPorts } from "#base";
+import { type Tool, ToolError, textOutput } from "#engine";
+import { type Arguments, flagArgument, optionalInteger, optionalText, textArgument } from "./arguments.ts";
+import { suggestNames } from "./near-names.ts";
+import { runRipgrep } from "./ripgrep.ts";
+
+const MAX_LINES = 300;
+const MAX_CHARS = 60_000;
+const MAX_COLUMNS = 500;
+const MAX_CONTEXT = 10;
+
+const OUTPUTS = ["content", "files", "count"] as const;
+type OutputMode = (typeof OUTPUTS)[number];
+
+export const searchTool: Tool = {
+  name: "fs.search",
+  label: "Grep",
+  class: "read_only",
+  description: "Search file contents by regex (ripgrep syntax). glob: files to search, context: lines around a match.",
+  parameters: {
+    type: "object",
+    properties: {
+      pattern: { type: "string" },
+      path: { type: "string" },
+      glob: { type: "string" },
+      ignore_case: { type: "boolean" },
+      context: { type: "integer" },
+      output: { enum: OUTPUTS },
+    },
+    required: ["pattern"],
+    additionalProperties: false,
+  },
+  subject: (args) => optionalText(args, "path") ?? ".",
+  async run(args, { ports, signal }) {
+    const place = await placeOf(ports, optionalText(args, "path") ?? ".");
+    const mode = outputMode(args);
+    const lines: string[] = [];
+    let chars = 0;
+    let cut = false;
+    const onRecord = (record: string) => {
+      const line = readable(record, mode, place.prefix);
+      chars += line.length + 1;
+      cut = lines.length >= MAX_LINES || chars > MAX_CHARS;
+      if (!cut) lines.push(line);
+      return !cut;
+    };
+    const separator = mode === "files" ? "\0" : "\n";
+    await runRipgrep(ports, { args: searchArgs(args, mode, place), ...place, separator, onRecord }, signal);
+    if (lines.length === 0) return textOutput("No matches.");
+    if (cut) lines.push("[more matches; narrow the pattern, path or glob]");
+    return textOutput(lines.join("\n"));
+  },
+};
+
+interface Place {
+  readonly cwd: string;
+  readonly target: string;
+  readonly prefix: string;
+  readonly isFile: boolean;
+}
+
+/** A directory is searched from inside, so that a glob is relative to it; a file from the root. */
+async function placeOf(ports: EffectPorts, path: string): Promise<Place> {
+  const info = await ports.files.stat(path);
+  if (info === undefined) throw new ToolError(`${path} does not exist.${await suggestNames(ports.files, path)}`);
+  const located = await ports.files.locate(path);
+  if (info.kind !== "directory") return { cwd: ".", target: `./${located}`, prefix: "", isFile: true };
+  return { cwd: located, target: "./", prefix: located === "." ? "" : `${located}/`, isFile: false };
+}
+
+function outputMode(args: Arguments): OutputMode {
+  const wanted = optionalText(args, "output") ?? "content";
+  const mode = OUTPUTS.find((output) => output === wanted);
+  if (mode === undefined) throw new ToolError(`output must be one of ${OUTPUTS.join(", ")}`, "InvalidArguments");
+  return mode;
+}
+
+/** A glob names files on purpose, so unlike a plain search it also reaches a matching file that is ignored. */
+function searchArgs(args: Arguments, mode: OutputMode, place: Place): string[] {
+  const glob = optionalText(args, "glob");
+  const context = Math.min(optionalInteger(args, "context", 0) ?? 0, MAX_CONTEXT);
+  const shape = {
+    content: [
+      "--heading",
+      "--line-number",
+      `--max-columns=${MAX_COLUMNS}`,
+      "--max-columns-preview",
+      `--context=${context}`,
+    ],
+    files: ["--files-with-matches"],
+    count: ["--count"],
+  } as const satisfies Record<OutputMode, readonly string[]>;
+  return [
+    "--sort=path",
+    "--null",
+    "--with-filename",
+    ...shape[mode],
+    ...(flagArgument(args, "ignore_case") ? ["--ignore-case"] : []),
+    ...(glob === undefined ? (place.isFile ? [] : PASS_OVER_SECRETS) : [`--glob=${glob}`]),
+    `--regexp=${textArgument(args, "pattern")}`,
+  ];
+}
+
+/** Files that hold secrets more often than answers: a search without a glob passes over them. */
+const SECRET_FILES = [
+  ".env",
+  ".env.*",
+  "*.pem",
+  "*.key",
+  "*.p12",
+  "*.pfx",
+  "id_rsa*",
+  "id_ed25519*",
+  ".netrc",
+  ".npmrc",
+];
+const PASS_OVER_SECRETS = [...SECRET_FILES, ".ssh", ".aws", ".gnupg"].map((name) => `--glob=!${name}`);
+
+/** A file name ends with NUL: it heads its lines, or stands before its count. */
+function readable(record: string, mode: OutputMode, prefix: string): string {
+  if (mode === "files") return prefix + record.slice(2);
+  const end = record.indexOf("\0");
+  if (end === -1) return record;
+  const file = prefix + record.slice(2, end);
+  return mode === "count" ? `${file}: ${record.slice(end + 1)}` : `${file}\n${record.slice(end + 1)}`;
+}

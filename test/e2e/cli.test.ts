@@ -1,0 +1,282 @@
+/** The command line as users and scripts call it: real processes, exit codes, both outputs. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { parseEvent } from "#protocol/schemas";
+import { type CliHome, createCliHome, finish, runCli, startCli } from "../fakes/cli-process.ts";
+import { type MockProviderServer, startMockProvider } from "../fakes/mock-provider-server.ts";
+import type { MockReply } from "../fakes/mock-reply.ts";
+
+let home: CliHome;
+beforeEach(() => {
+  home = createCliHome();
+});
+
+const text = (value: string): MockReply => ({ type: "message", blocks: [{ type: "text", text: value }] });
+
+/** A home whose model is a mock vendor; no retries, so that a failure is told at once. */
+async function withVendor(...replies: MockReply[]): Promise<{ vendor: MockProviderServer; home: CliHome }> {
+  const vendor = await startMockProvider();
+  vendor.reply(...replies);
+  const vendorHome = createCliHome({ OPENAI_API_KEY: "test-key" });
+  vendorHome.configure(`
+[model]
+provider = "openai"
+name = "mock-model"
+base_url = "${vendor.url}/v1"
+retry = { max_retries = 0 }
+`);
+  return { vendor, home: vendorHome };
+}
+
+describe("without a model and a key", () => {
+  test("run answers offline and says how to set a model", async () => {
+    const { code, out, err } = await runCli(home, ["run", "hello"]);
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("offline") });
+    expect(err).toContain("ANTHROPIC_API_KEY");
+  });
+
+  test("demo plays a turn in a scratch folder under rules that it prints, and exits 0", async () => {
+    const { code, out, err } = await runCli(home, ["demo"]);
+    expect(code).toBe(0);
+    expect(out).toContain("passes");
+    expect(err).toContain("allow Bash(node check.mjs)");
+    expect(err).toMatch(/2 of 2 checks passed/);
+  });
+
+  test("deploy refuses instead of falling back", async () => {
+    const { code, out, err } = await runCli(home, ["deploy", "--input", "x"]);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("ModelNotConfigured");
+  });
+});
+
+describe("usage", () => {
+  test("no arguments without a terminal: usage and exit 1", async () => {
+    const { code, out, err } = await runCli(home, []);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain("Usage: harness");
+  });
+
+  test.each([["--help"], ["help"], ["run", "--help"], ["deploy", "--help"], ["models", "--help"], ["cost", "--help"]])(
+    "%s %s prints help and exits 0",
+    async (...args) => {
+      const { code, out } = await runCli(home, args);
+      expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("Usage: harness") });
+    },
+  );
+
+  test.each([
+    [["runn"], "Did you mean run?"],
+    [["run", "--modle", "x", "hi"], "unknown option"],
+    [["run", "--max-steps", "0", "hi"], "positive whole number"],
+    [["run", "--store", "cloud", "hi"], "Allowed choices are"],
+    [["run", ""], "the prompt is empty"],
+    [["run"], "no prompt"],
+    [["run", "--model", "gpt", "hi"], "write provider:name"],
+    [["run", "--model", "opnai:x", "hi"], "Did you mean 'openai:x'?"],
+    [["run", "--model", "anthropic:x", "hi"], "ANTHROPIC_API_KEY"],
+    [["run", "--model", "scripted:missing.yaml", "hi"], "missing.yaml"],
+    [["run", "--config", "missing.toml", "hi"], "missing.toml"],
+    [["run", "--allow", "Bash(", "hi"], "--allow"],
+    [["run", "--output-schema", "missing.json", "hi"], "missing.json"],
+    [["run", "--cwd", "missing", "hi"], "missing"],
+    [["models", "nobody"], "Providers:"],
+    [["cost", "--session", "sess_x"], "There is no session"],
+  ])("%j is exit 2 and says what to do", async (args, message) => {
+    const { code, out, err } = await runCli(home, args);
+    expect(err).toContain(message);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+  });
+
+  test("a broken configuration names file and line", async () => {
+    home.configure('max_steps = 5\nmodel = "no-colon"\n');
+    const { code, err } = await runCli(home, ["run", "hi"]);
+    expect(code).toBe(2);
+    expect(err).toMatch(/config\.toml:2: model: expected provider:name/);
+  });
+
+  test("an unknown key warns with the nearest one and does not stop", async () => {
+    home.configure("max_stepz = 5\n");
+    const { code, err } = await runCli(home, ["run", "hello"]);
+    expect(code).toBe(0);
+    expect(err).toMatch(/config\.toml:1: unknown key "max_stepz" is ignored\. Did you mean "max_steps"\?/);
+  });
+
+  test("a malformed scenario tells every problem with its line", async () => {
+    home.put("bad.yaml", "name: bad\nrules:\n  - wen: {input: x}\n    reply: [{txt: hi}]\n");
+    const { code, err } = await runCli(home, ["run", "--model", "scripted:./bad.yaml", "hi"]);
+    expect(code).toBe(2);
+    expect(err).toMatch(/bad\.yaml:3:/);
+    expect(err).toMatch(/bad\.yaml:4:/);
+  });
+});
+
+describe("a real wire", () => {
+  test("--json prints canonical events, in order, that a client can parse", async () => {
+    const { home: vendorHome } = await withVendor(text("hi there"));
+    const { code, out } = await runCli(vendorHome, ["run", "--json", "hello"]);
+    expect(code).toBe(0);
+    const events = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => parseEvent(JSON.parse(line)));
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + 1));
+    expect(events.map(({ kind }) => kind)).toEqual([
+      "SessionStarted",
+      "TurnStarted",
+      "TextDelta",
+      "CostIncremented",
+      "TurnTiming",
+      "TurnEnded",
+      "SessionEnded",
+    ]);
+  });
+
+  test("the answer alone is on standard output", async () => {
+    const { home: vendorHome } = await withVendor(text("just this"));
+    expect(await runCli(vendorHome, ["run", "hello"])).toEqual({ code: 0, out: "just this\n", err: "" });
+  });
+
+  test("deploy reads standard input and prints the final answer", async () => {
+    const { vendor, home: vendorHome } = await withVendor(text("the answer"));
+    expect(await runCli(vendorHome, ["deploy"], "the question")).toEqual({ code: 0, out: "the answer\n", err: "" });
+    expect(JSON.stringify(vendor.requests[0]?.body)).toContain("the question");
+  });
+
+  test("deploy --dry-run prints the plan and calls nobody", async () => {
+    const { vendor, home: vendorHome } = await withVendor();
+    const { code, out } = await runCli(vendorHome, ["deploy", "--dry-run"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      model: "openai:mock-model",
+      max_steps: 20,
+      tools: expect.arrayContaining(["exec"]),
+    });
+    expect(vendor.requests).toEqual([]);
+  });
+
+  test.each<[string, MockReply, string]>([
+    [
+      "HTML",
+      { type: "http", status: 200, headers: { "content-type": "text/html" }, body: "<html>hi</html>" },
+      "ProviderGarbled",
+    ],
+    ["an empty body", { type: "http", status: 200 }, "ProviderGarbled"],
+    [
+      "a cut stream",
+      {
+        ...text("one two three"),
+        type: "message",
+        blocks: [{ type: "text", text: "a b c d", deltas: 4 }],
+        fault: { type: "cut", afterEvents: 2 },
+      },
+      "ProviderStreamCut",
+    ],
+    [
+      "garbage",
+      { type: "http", status: 200, headers: { "content-type": "text/event-stream" }, body: "data: {nope\n\n" },
+      "ProviderGarbled",
+    ],
+    ["a refused key", { type: "http", status: 401, body: '{"error":{"message":"bad key"}}' }, "ProviderUnauthorized"],
+    ["an overload", { type: "http", status: 529, body: "" }, "ProviderUnavailable"],
+    ["a content filter", { type: "message", blocks: [], stop: "content_filter" }, "ContentFiltered"],
+    ["an unknown finish reason", { type: "message", blocks: [], stop: "tired" }, "UnknownFinishReason"],
+  ])("a provider that answers %s is exit 1 with the reason, and recorded", async (_name, reply, reason) => {
+    const { home: vendorHome } = await withVendor(reply);
+    const { code, out } = await runCli(vendorHome, ["run", "--json", "hello"]);
+    expect(code).toBe(1);
+    const events = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => parseEvent(JSON.parse(line)));
+    expect(events.filter(({ kind }) => kind === "Error").map(({ payload }) => payload)).toMatchObject([
+      { reason, terminal: true },
+    ]);
+  });
+
+  test("an unreachable provider is exit 1", async () => {
+    home.configure(
+      '[model]\nprovider = "custom"\nname = "x"\nbase_url = "http://127.0.0.1:9"\nretry = { max_retries = 0 }\n',
+    );
+    const { code, err } = await runCli(home, ["run", "hello"]);
+    expect(code).toBe(1);
+    expect(err).toContain("ProviderUnreachable");
+  });
+
+  test("--output-schema asks again at most twice and prints the JSON that matches", async () => {
+    const { vendor, home: vendorHome } = await withVendor(
+      text("no json"),
+      text('{"n":"x"}'),
+      text('```json\n{"n":7}\n```'),
+    );
+    vendorHome.put("schema.json", '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}');
+    const args = ["run", "--output-schema", "schema.json", "a number"];
+    expect(await runCli(vendorHome, args)).toMatchObject({ code: 0, out: '{"n":7}\n' });
+    vendor.reply(text("a"), text("b"), text("c"), text('{"n":1}'));
+    const failed = await runCli(vendorHome, args);
+    expect(failed).toMatchObject({ code: 1, out: "" });
+    expect(failed.err).toContain("AnswerInvalid");
+    expect(vendor.requests).toHaveLength(6);
+  });
+
+  test("the session is in the log: cost sums it up", async () => {
+    const { home: vendorHome } = await withVendor(text("hi"));
+    vendorHome.configure(`${readFileSync(join(vendorHome.env.XDG_CONFIG_HOME ?? "", "harness/config.toml"), "utf8")}
+[prices."openai:mock-model"]
+input = 1000000
+output = 0
+`);
+    await runCli(vendorHome, ["run", "hello"]);
+    const { code, out } = await runCli(vendorHome, ["cost", "--json"]);
+    expect(code).toBe(0);
+    const { models } = JSON.parse(out) as { models: { group: string; cost_usd: number; input_tokens: number }[] };
+    expect(models).toMatchObject([{ group: "openai:mock-model" }]);
+    expect(models[0]?.cost_usd).toBe(models[0]?.input_tokens);
+    expect(models[0]?.cost_usd).toBeGreaterThan(0);
+  });
+
+  test("SIGINT cancels the turn: exit 130, recorded, children gone", async () => {
+    const command = "echo $$ > pid; exec sleep 600";
+    const { home: vendorHome } = await withVendor({
+      type: "message",
+      blocks: [{ type: "tool_call", name: "exec", arguments: JSON.stringify({ command }) }],
+    });
+    const child = startCli(vendorHome, ["run", "--json", "--allow", "Bash", "wait"]);
+    const result = finish(child);
+    const pidFile = join(vendorHome.workspace, "pid");
+    while (!existsSync(pidFile) || readFileSync(pidFile, "utf8").trim() === "") {
+      await new Promise((resume) => setImmediate(resume));
+    }
+    const startMs = performance.now();
+    child.kill("SIGINT");
+    const { code, out } = await result;
+    expect(code).toBe(130);
+    expect(performance.now() - startMs).toBeLessThan(2000);
+    expect(out).toContain('"kind":"Cancelled"');
+    const stat = `/proc/${readFileSync(pidFile, "utf8").trim()}/stat`;
+    expect(!existsSync(stat) || /\) Z/.test(readFileSync(stat, "utf8"))).toBe(true);
+  });
+});
+
+describe("the launcher", () => {
+  const oldNode = findOldNode();
+
+  test.skipIf(oldNode === undefined)("hands over to the bundled runtime when Node is older", async () => {
+    const { code, out } = await runCli(home, ["version", "--json"], "", oldNode);
+    expect(code).toBe(0);
+    expect(Number((JSON.parse(out) as { node: string }).node.slice(1).split(".")[0])).toBeGreaterThanOrEqual(24);
+  });
+});
+
+/** A Node on the machine that is too old, if there is one: the only way to try the hand-over. */
+function findOldNode(): string | undefined {
+  for (const folder of (process.env.PATH ?? "").split(":").concat("/usr/bin", "/usr/local/bin")) {
+    const node = join(folder, "node");
+    if (!existsSync(node)) continue;
+    const version = execFileSync(node, ["--version"], { encoding: "utf8" });
+    if (Number(version.slice(1).split(".")[0]) < 24) return node;
+  }
+  return undefined;
+}

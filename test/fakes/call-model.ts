@@ -1,0 +1,45 @@
+/** Runs one model call to its end and keeps what it emitted; plus the smallest request and deterministic ports. */
+import type { Random } from "#base";
+import type { ModelEvent, ModelOutcome, ModelRequest, Provider } from "#engine";
+import { createManualClock, type ManualClock } from "./manual-clock.ts";
+
+export interface ModelTranscript {
+  readonly events: readonly ModelEvent[];
+  readonly outcome: ModelOutcome;
+}
+
+export async function callModel(
+  provider: Provider,
+  request: ModelRequest,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<ModelTranscript> {
+  const events: ModelEvent[] = [];
+  const outcome = await provider.chat({ request, emit: (event) => events.push(event), signal });
+  return { events, outcome };
+}
+
+export function userRequest(model: string, rest: Partial<ModelRequest> = {}): ModelRequest {
+  return {
+    model,
+    system: [],
+    messages: [{ role: "user", content: [{ type: "text", text: "hello" }] }],
+    tools: [],
+    ...rest,
+  };
+}
+
+/** Random bytes that are all zero: backoffs come out at their smallest. */
+export const zeroRandom: Random = { bytes: (count) => new Uint8Array(count) };
+
+export interface TestPorts {
+  readonly env: Readonly<Record<string, string>>;
+  readonly clock: ManualClock;
+  readonly random: Random;
+}
+
+/** Every key that a vendor asks for is set. */
+export function testPorts(): TestPorts {
+  const key = "sk-test-0123456789";
+  const env = { ANTHROPIC_API_KEY: key, OPENAI_API_KEY: key, OPENROUTER_API_KEY: key, ZAI_API_KEY: key, GH_TOKEN: key };
+  return { env, clock: createManualClock(), random: zeroRandom };
+}

@@ -1,0 +1,108 @@
+/** A whole harness in this process, on a real mock vendor and a real folder, driven through the protocol as a client. */
+import { onTestFinished } from "vitest";
+import { defaultSettings, type Settings } from "#artifacts";
+import { createSystemClock } from "#base";
+import type { ControlClient } from "#control";
+import type { TurnSummary } from "#engine";
+import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
+import type { Command, Event, EventKind, EventOf, SessionId } from "#protocol";
+import { type MockProviderServer, startMockProvider } from "./mock-provider-server.ts";
+import type { MockBlock, MockReply } from "./mock-reply.ts";
+import { createTemporaryWorkspace, type TemporaryWorkspace } from "./temporary-workspace.ts";
+
+export interface RigOptions extends Partial<Omit<HarnessOptions, "settings">> {
+  readonly settings?: Partial<Settings>;
+  readonly vendor?: "anthropic" | "openai";
+  readonly interactive?: boolean;
+  readonly identityClass?: "human" | "agent";
+}
+
+export interface HarnessRig {
+  readonly harness: Harness;
+  readonly vendor: MockProviderServer;
+  readonly workspace: TemporaryWorkspace;
+  readonly client: ControlClient;
+  readonly session: SessionId;
+  readonly events: Event[];
+  of<Kind extends EventKind>(kind: Kind): EventOf<Kind>["payload"][];
+  send(text?: string): Promise<TurnSummary>;
+  submit(command: DistributiveOmit<Command, "session">): ReturnType<ControlClient["submit"]>;
+  /** The first event of this kind, now or when it comes. */
+  next<Kind extends EventKind>(kind: Kind): Promise<EventOf<Kind>["payload"]>;
+}
+
+type DistributiveOmit<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never;
+
+export async function createHarnessRig(replies: readonly MockReply[], options: RigOptions = {}): Promise<HarnessRig> {
+  const vendor = await startMockProvider();
+  vendor.reply(...replies);
+  const workspace = createTemporaryWorkspace();
+  const name = options.vendor ?? "openai";
+  const { settings, vendor: _, interactive = false, identityClass = "human", ...rest } = options;
+  const harness = await assembleHarness({
+    env: {
+      PATH: process.env.PATH,
+      OPENAI_API_KEY: "test-key",
+      ANTHROPIC_API_KEY: "test-key",
+      OPENAI_BASE_URL: `${vendor.url}/v1`,
+      ANTHROPIC_BASE_URL: vendor.url,
+    },
+    clock: createSystemClock(),
+    workspace: workspace.root,
+    model: `${name}:mock-model`,
+    offlineAllowed: false,
+    scenarioFile: (file) => file,
+    store: { kind: "memory" },
+    autoApprove: false,
+    ...rest,
+    settings: { ...defaultSettings, ...settings },
+  });
+  onTestFinished(async () => {
+    await harness.shutdown();
+    await vendor.close();
+  });
+  const events: Event[] = [];
+  const waiting: { kind: EventKind; resolve: (event: Event) => void }[] = [];
+  const client = harness.control.connect({
+    identityClass,
+    interactive,
+    onEvent(event) {
+      events.push(event);
+      for (const entry of waiting.filter(({ kind }) => kind === event.kind)) entry.resolve(event);
+    },
+  });
+  const { session } = await client.submit({ kind: "CreateSession" });
+  if (session === undefined) throw new Error("no session");
+  return {
+    harness,
+    vendor,
+    workspace,
+    client,
+    session,
+    events,
+    of: (kind) => events.filter((event) => event.kind === kind).map(({ payload }) => payload) as never,
+    async send(text = "hello") {
+      const { done } = await client.submit({ kind: "SendInput", session, content: [{ type: "text", text }] });
+      if (done === undefined) throw new Error("no turn");
+      return done;
+    },
+    // Every command of a rig is for its one session.
+    submit: (command) => client.submit({ ...command, session } as Command),
+    async next(kind) {
+      const known = events.find((event) => event.kind === kind);
+      const event = known ?? (await new Promise<Event>((resolve) => waiting.push({ kind, resolve })));
+      return event.payload as never; // chosen by its kind
+    },
+  };
+}
+
+export function says(text: string): MockReply {
+  return { type: "message", blocks: [{ type: "text", text }] };
+}
+
+export function calls(...requested: readonly (readonly [name: string, args: unknown])[]): MockReply {
+  const blocks = requested.map(([name, args]): MockBlock => {
+    return { type: "tool_call", name, arguments: typeof args === "string" ? args : JSON.stringify(args) };
+  });
+  return { type: "message", blocks };
+}

@@ -1,0 +1,50 @@
+/** A real directory that lives as long as one test, with real ports bound to it. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { createProcesses, createPublicWeb, createWorkspaceFiles, type EffectPorts, type WebPort } from "#base";
+import type { ToolContext } from "#engine";
+import { CallId, SessionId, TurnId } from "#protocol";
+
+export interface TemporaryWorkspace {
+  /** Holds the workspace and what a test puts beside it. */
+  readonly outside: string;
+  readonly root: string;
+  readonly ports: EffectPorts;
+  /** Puts a file into the workspace, past the ports. */
+  put(path: string, content: string | Uint8Array): string;
+}
+
+export function createTemporaryWorkspace(web: WebPort = createPublicWeb()): TemporaryWorkspace {
+  const outside = realpathSync(mkdtempSync(join(tmpdir(), "harness-test-")));
+  onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
+  const root = join(outside, "workspace");
+  mkdirSync(root);
+  const files = createWorkspaceFiles(root);
+  return {
+    outside,
+    root,
+    ports: { files, processes: createProcesses({ root, env: process.env }), web },
+    put(path, content) {
+      const target = join(root, path);
+      mkdirSync(dirname(target), { recursive: true });
+      writeFileSync(target, content);
+      return target;
+    },
+  };
+}
+
+/** The context of one call; what a test does not name is inert. */
+export function createToolContext(ports: EffectPorts, parts: Partial<ToolContext> = {}): ToolContext {
+  return {
+    session: SessionId.from("01JZ0000000000000000000000"),
+    turn: TurnId.from("01JZ0000000000000000000001"),
+    callId: CallId.from("01JZ0000000000000000000002"),
+    signal: new AbortController().signal,
+    ports,
+    progress: () => undefined,
+    ask: async () => undefined,
+    ...parts,
+  };
+}

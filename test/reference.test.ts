@@ -1,0 +1,172 @@
+/** The documents say what the program does: generated pages are current, examples load, flags and links are complete. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { defaultSettings, parseUserConfig } from "#artifacts";
+import { type CliPorts, runCli } from "#cli";
+import { referencePages } from "../scripts/reference.ts";
+import { createManualClock } from "./fakes/manual-clock.ts";
+
+const root = resolve(import.meta.dirname, "..");
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+describe("generated pages", () => {
+  test.each(referencePages())("$path is what `npm run docs` makes", ({ path, text }) => {
+    expect(read(path)).toBe(text);
+  });
+
+  test("are the same every time", () => {
+    expect(referencePages()).toEqual(referencePages());
+  });
+});
+
+describe("configuration.md", () => {
+  const page = read("docs/reference/configuration.md");
+
+  test("has an example that loads without a warning and sets every table", async () => {
+    const { settings, warnings } = await parseUserConfig("config.toml", codeBlock(page, "toml"));
+    expect(warnings).toEqual([]);
+    expect(settings.models.map(({ model }) => model)).toEqual([
+      "anthropic:claude-sonnet-5-5",
+      "openai:gpt-6.1-terra",
+      "custom:house-model",
+    ]);
+    expect(settings.models.at(-1)).toEqual({
+      model: "custom:house-model",
+      baseUrl: "https://models.example.com/v1",
+      family: "openai",
+      apiKeyEnv: "HOUSE_KEY",
+      temperature: 0.2,
+      headers: { "x-team": "docs" },
+      retry: { maxRetries: 5, initialBackoffMs: 500, maxBackoffMs: 20_000, multiplier: 2 },
+    });
+    expect(settings.permissions.map(({ effect, rule }) => `${effect} ${rule}`)).toEqual([
+      "allow Bash(npm test)",
+      "allow Bash(npm run *)",
+      "allow Edit(src/**)",
+      "ask Edit(src/generated/**)",
+      "deny Bash(git push *)",
+      "deny WebFetch(domain:example.org)",
+    ]);
+    expect(settings.prices).toEqual({
+      "custom:house-model": { input: 0.5, output: 1.5, cacheRead: 0.05, cacheWrite: 0.6 },
+    });
+    expect(settings.rateLimits).toEqual({
+      global: { requestsPerMinute: 60, tokensPerMinute: 200_000 },
+      models: { "custom:house-model": { requestsPerMinute: 10 } },
+    });
+  });
+
+  test("names the defaults as they are", () => {
+    expect(page).toContain(`| \`max_steps\` | \`${defaultSettings.maxSteps}\` |`);
+    expect(page).toContain(`| \`tools.execution\` | \`"${defaultSettings.tools.execution}"\` |`);
+    expect(page).toContain(`| \`tools.on_error\` | \`"${defaultSettings.tools.onError}"\` |`);
+    expect(page).toContain(`| \`permissions.strict\` | \`${defaultSettings.strictPermissions}\` |`);
+  });
+});
+
+describe("cli.md", () => {
+  const page = read("docs/reference/cli.md");
+
+  test("has every command and every flag of the program's own help", async () => {
+    const commands = [...(await help([])).matchAll(/^ {2}([a-z]+) \[/gm)].map(([, name = ""]) => name);
+    expect(commands).not.toEqual([]);
+    for (const command of commands) {
+      expect(page).toContain(`## harness ${command}\n`);
+      const flags = [...(await help([command])).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag = ""]) => flag);
+      for (const flag of flags.filter((name) => name !== "--help")) expect(page, command).toContain(`\`${flag}`);
+    }
+  });
+
+  test("has no flag that the program lacks", async () => {
+    const known = await Promise.all([[], ["run"], ["deploy"], ["demo"], ["models"], ["cost"], ["version"]].map(help));
+    const flags = new Set([...page.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
+    expect([...flags].filter((flag) => !known.join("").includes(flag))).toEqual([]);
+  });
+});
+
+test("ARCHITECTURE.md has every folder of src", () => {
+  const folders = readdirSync(join(root, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const page = read("ARCHITECTURE.md");
+  expect(folders.map(({ name }) => name).filter((name) => !page.includes(`| \`${name}/\` |`))).toEqual([]);
+});
+
+test("every dependency has its reason in the decision about them", () => {
+  // Our own package.json, which has all three.
+  const manifest = JSON.parse(read("package.json")) as Record<
+    "dependencies" | "optionalDependencies" | "devDependencies",
+    Record<string, string>
+  >;
+  const { dependencies, optionalDependencies, devDependencies } = manifest;
+  const page = read("docs/adr/0002-dependencies.md");
+  const packages = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies });
+  expect(packages.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("links between the documents lead somewhere", () => {
+  const broken = documents().flatMap((path) => {
+    const targets = [...read(path).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+    return targets
+      .filter((target) => !/^[a-z]+:/.test(target))
+      .filter((target) => !leadsSomewhere(path, target))
+      .map((target) => `${path}: ${target}`);
+  });
+  expect(broken).toEqual([]);
+});
+
+function leadsSomewhere(from: string, target: string): boolean {
+  const [file = "", anchor] = target.split("#");
+  const path = file === "" ? from : join(dirname(from), file);
+  if (!existsSync(join(root, path))) return false;
+  return anchor === undefined || headings(read(path)).includes(anchor);
+}
+
+/** As GitHub makes anchors of headings. */
+function headings(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+function documents(): string[] {
+  const inDocs = readdirSync(join(root, "docs"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".md"))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+  const atRoot = readdirSync(root).filter((name) => name.endsWith(".md"));
+  return [...atRoot, ...inDocs].sort();
+}
+
+function codeBlock(page: string, language: string): string {
+  const found = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];
+  if (found === undefined) throw new Error(`the page has no ${language} block`);
+  return found;
+}
+
+async function help(command: readonly string[]): Promise<string> {
+  let out = "";
+  const ports: CliPorts = {
+    terminal: {
+      out: (text) => {
+        out += text;
+      },
+      err: () => undefined,
+      interactive: false,
+      inputIsPiped: false,
+      colour: false,
+      columns: 120,
+      readLine: async () => ({ kind: "end" }),
+      readAll: async () => "",
+      onInterrupt: () => () => undefined,
+    },
+    env: {},
+    cwd: root,
+    clock: createManualClock(),
+    build: { version: "0.0.0", commit: "test", builtAt: "test" },
+    scenariosDir: join(root, "scenarios"),
+  };
+  expect(await runCli([...command, "--help"], ports)).toBe(0);
+  return out;
+}
