@@ -30,6 +30,7 @@ import {
 } from "#engine";
 import {
   createGate,
+  createLedger,
   createOutputLimit,
   createPermission,
   createTimeLimit,
@@ -124,12 +125,14 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     } else {
       await store.update(id, { state: "active", model });
     }
+    const log = await store.acquire(id);
     const plan = { active: false };
     const engine = createSession({
       id,
       clock,
       ids,
       store,
+      log,
       provider: models.provider,
       model,
       requestChain: [
@@ -157,10 +160,18 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       toolSettings: settings.tools,
       maxSteps: settings.maxSteps,
       history: previous === undefined ? [] : await readEvents(store, id),
+      openCalls: previous === undefined ? [] : await log.openCalls(),
       subscribers: extensions.subscribers,
     });
     const started = { working_dir: workspace, profile, model };
-    return { ...liveSession(engine, models, plan), begin: () => engine.bus.publish("SessionStarted", started) };
+    return {
+      ...liveSession(engine, models, plan),
+      async begin() {
+        await engine.bus.publish("SessionStarted", started);
+        await engine.recovery.begin();
+      },
+      release: () => log.release(),
+    };
   }
 
   const control: Control = createControl({
@@ -185,7 +196,7 @@ function liveSession(
   engine: LiveSession["engine"],
   models: ModelChoice,
   plan: { active: boolean },
-): Omit<LiveSession, "begin"> {
+): Omit<LiveSession, "begin" | "release"> {
   return {
     engine,
     async setPlanMode(active) {
@@ -217,6 +228,7 @@ function toolChain({ bus, approver, permission, ports, clock, extra }: ToolChain
       createValidation(),
       permission.middleware,
       createMemoization(),
+      createLedger(bus),
       createTimeLimit(clock),
       createGate(ports),
     ],

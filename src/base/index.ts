@@ -1,5 +1,6 @@
 /** Ground everything stands on: ports to the world, ULIDs, middleware composition. */
 export { assertNever } from "./assert-never.ts";
+export { canonicalHash, canonicalJson } from "./canonical-json.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
 export { nearestName } from "./nearest-name.ts";
 export {

@@ -48,8 +48,10 @@ export interface ControlClient {
 
 export interface LiveSession {
   readonly engine: EngineSession;
-  /** Publishes the first event, once somebody is attached to see it. */
+  /** Publishes the first event, once somebody is attached to see it, and takes up what an earlier run left behind. */
   begin(): Promise<void>;
+  /** Lets another process have the session. */
+  release(): Promise<void>;
   /** Turns plan mode on or off; enforced below. */
   setPlanMode(active: boolean): Promise<void>;
   /** Checks that a model can be used, then makes it the next step's. */
@@ -142,7 +144,17 @@ export function createControl(options: ControlOptions): Control {
     await session.lastTurn;
     await session.live.engine.bus.publish("SessionEnded", { reason });
     await store.update(id, { state: "ended" });
+    await session.live.release();
     sessions.delete(id);
+  }
+
+  async function resolveOrphan(client: Client, command: CommandOf<"ResolveOrphan">): Promise<void> {
+    if (client.identityClass !== "human") {
+      throw new ReasonError("NotAllowed", { detail: "Only a human can say what became of a call." });
+    }
+    const { session: id, call_id, resolution, note } = command;
+    await find(id).live.engine.recovery.resolve(call_id, resolution, client.id, note);
+    if (resolution === "abort") await end(id, "user");
   }
 
   async function submit(client: Client, command: Command): Promise<Reply> {
@@ -184,6 +196,9 @@ export function createControl(options: ControlOptions): Control {
         if (command.approve) await find(command.session).live.setPlanMode(false);
         return {};
       }
+      case "ResolveOrphan":
+        await resolveOrphan(client, command);
+        return {};
       case "EndSession":
         await end(command.session, "user");
         return {};

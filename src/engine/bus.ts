@@ -4,7 +4,7 @@
  */
 import type { Clock } from "#base";
 import { type ClientId, type Event, type EventKind, type EventPayload, ReasonError, type SessionId } from "#protocol";
-import type { EventDraft, SessionStore } from "./store.ts";
+import type { EventDraft, SessionLog } from "./store.ts";
 
 /** Deltas wait at most this long for company. */
 export const FLUSH_WINDOW_MS = 8;
@@ -14,6 +14,7 @@ export const MERGED_TEXT_MAX_CHARS = 64 * 1024;
 export type Subscriber = (event: Event) => void;
 
 export interface EventBus {
+  readonly session: SessionId;
   /** Resolves when the event is durable and has been told; rejects with StoreFailed when it could not be stored. */
   publish<Kind extends EventKind>(kind: Kind, payload: EventPayload<Kind>): Promise<void>;
   /** Queues text to be merged; a failure to store it surfaces at the next `flush` or `publish` and in `onFailure`. */
@@ -39,13 +40,13 @@ interface Waiter {
 
 export interface BusOptions {
   readonly session: SessionId;
-  readonly store: Pick<SessionStore, "append">;
+  readonly log: Pick<SessionLog, "append">;
   readonly clock: Clock;
   /** Called once for each failed write, so that the running turn can be stopped at once. */
   readonly onFailure?: (error: ReasonError) => void;
 }
 
-export function createEventBus({ session, store, clock, onFailure }: BusOptions): EventBus {
+export function createEventBus({ session, log, clock, onFailure }: BusOptions): EventBus {
   const subscribers = new Set<Subscriber>();
   let queue: EventDraft[] = [];
   let waiters: Waiter[] = [];
@@ -90,7 +91,7 @@ export function createEventBus({ session, store, clock, onFailure }: BusOptions)
       waiters = [];
       const startMs = clock.monotonicMs();
       try {
-        const firstId = await store.append(session, batch, new Date(clock.now()).toISOString());
+        const firstId = await log.append(batch, new Date(clock.now()).toISOString());
         batch.forEach((draft, index) => {
           broadcast(draft, firstId + index);
         });
@@ -133,6 +134,7 @@ export function createEventBus({ session, store, clock, onFailure }: BusOptions)
   }
 
   const bus: EventBus = {
+    session,
     publish(kind, payload) {
       closeDelta();
       // The pair comes from one generic parameter, which the union type cannot express.

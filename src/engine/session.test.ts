@@ -40,6 +40,7 @@ function rig(responses: FakeResponse[], options: Partial<SessionParts> & { tools
     clock,
     ids: createIdMint(createUlidFactory({ clock, random: { bytes: (count) => new Uint8Array(count) } })),
     store,
+    log: store.log(session),
     provider,
     model: "fake:one",
     requestChain: [history],

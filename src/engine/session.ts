@@ -3,6 +3,7 @@ import { type Clock, compose } from "#base";
 import {
   type ClientId,
   type Event,
+  type EventOf,
   type IdMint,
   type InputBlock,
   ReasonError,
@@ -13,9 +14,10 @@ import { createEventBus, type EventBus, type Subscriber } from "./bus.ts";
 import { createConversation } from "./conversation.ts";
 import type { ToolSettings } from "./dispatch.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
+import { createRecovery, type Recovery } from "./recovery.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
-import type { SessionStore } from "./store.ts";
-import type { ToolSource } from "./tool.ts";
+import type { SessionLog, SessionStore } from "./store.ts";
+import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolHandler, ToolMiddleware } from "./tool-chain.ts";
 import { type CancelCause, runTurn, type TurnSummary } from "./turn.ts";
 
@@ -23,7 +25,8 @@ export interface SessionParts {
   readonly id: SessionId;
   readonly clock: Clock;
   readonly ids: IdMint;
-  readonly store: SessionStore;
+  readonly store: Pick<SessionStore, "update">;
+  readonly log: SessionLog;
   readonly provider: Provider;
   /** `provider:name` to begin with. */
   readonly model: string;
@@ -33,8 +36,9 @@ export interface SessionParts {
   readonly toolSources: readonly ToolSource[];
   readonly toolSettings: ToolSettings;
   readonly maxSteps: number;
-  /** Events of an earlier run, oldest first. */
-  readonly history?: Iterable<Event>;
+  /** Events of an earlier run, oldest first, and the calls it left without an outcome. */
+  readonly history?: readonly Event[];
+  readonly openCalls?: readonly EventOf<"ToolIntent">[];
   readonly subscribers?: readonly Subscriber[];
 }
 
@@ -51,6 +55,8 @@ export interface EngineSession {
   ): { readonly turn: TurnId; readonly done: Promise<TurnSummary> };
   /** Ends the running turn; nothing when idle. */
   cancel(cause: CancelCause): void;
+  /** What an earlier run left behind; inputs are refused while a call of it waits for an answer. */
+  readonly recovery: Recovery;
   /** From the next step on. */
   setModel(model: string): Promise<void>;
 }
@@ -65,7 +71,7 @@ export function createSession(parts: SessionParts): EngineSession {
 
   const bus = createEventBus({
     session: id,
-    store,
+    log: parts.log,
     clock,
     onFailure: (error) => running?.abort.abort({ reason: "store", error } satisfies CancelCause),
   });
@@ -80,6 +86,14 @@ export function createSession(parts: SessionParts): EngineSession {
   });
   const { chain, last } = parts.toolChain(bus);
   const toolHandler = compose(chain, last);
+  const tools = (): readonly Tool[] => parts.toolSources.flatMap((source) => source.tools());
+  const recovery = createRecovery({
+    bus,
+    history: parts.history ?? [],
+    openCalls: parts.openCalls ?? [],
+    handler: toolHandler,
+    tools,
+  });
 
   async function run(turn: TurnId, originator: ClientId, content: readonly InputBlock[], abort: AbortController) {
     try {
@@ -92,7 +106,7 @@ export function createSession(parts: SessionParts): EngineSession {
           request,
           toolHandler,
           toolSettings: parts.toolSettings,
-          tools: () => parts.toolSources.flatMap((source) => source.tools()),
+          tools,
           model: () => model,
           maxSteps: parts.maxSteps,
           monotonicMs: () => clock.monotonicMs(),
@@ -108,6 +122,7 @@ export function createSession(parts: SessionParts): EngineSession {
   return {
     id,
     bus,
+    recovery,
     get running() {
       return running;
     },
@@ -117,6 +132,10 @@ export function createSession(parts: SessionParts): EngineSession {
     send(originator, content) {
       if (running !== undefined) {
         throw new ReasonError("TurnInProgress", { originator: running.originator, ts: running.startedAt });
+      }
+      const [orphan] = recovery.orphans;
+      if (orphan !== undefined) {
+        throw new ReasonError("OrphanUnresolved", { tool: orphan.name, call_id: orphan.callId });
       }
       const turn = ids.turn();
       const abort = new AbortController();

@@ -1,5 +1,8 @@
-/** The session log as the engine sees it: append-only, durable when `append` resolves, one writer per session. */
-import type { ClientId, Event, EventKind, EventPayload, SessionId } from "#protocol";
+/**
+ * The session log as the engine sees it: append-only, durable when `append` resolves. A session has one writer at a time,
+ * who holds its lease; anybody may read.
+ */
+import type { ClientId, Event, EventKind, EventOf, EventPayload, SessionId } from "#protocol";
 
 /** An event before the log gave it an id. */
 export type EventDraft = {
@@ -20,11 +23,15 @@ export interface SessionMeta {
   readonly updatedAt: string;
   readonly title: string;
   readonly state: "active" | "ended";
+  /** Never expires. */
+  readonly pinned: boolean;
+  /** The session it was branched from or delegated by. */
+  readonly parent?: SessionId;
   /** Id of the newest event; 0 when there is none. */
   readonly lastEventId: number;
 }
 
-export type NewSession = Pick<SessionMeta, "id" | "workingDir" | "profile" | "model" | "createdAt">;
+export type NewSession = Pick<SessionMeta, "id" | "workingDir" | "profile" | "model" | "createdAt" | "parent">;
 
 export interface SessionStore {
   /** Rejects when the id exists. */
@@ -32,10 +39,22 @@ export interface SessionStore {
   get(id: SessionId): Promise<SessionMeta | undefined>;
   /** Newest first. */
   list(options: { readonly limit: number; readonly workingDir?: string }): Promise<readonly SessionMeta[]>;
-  update(id: SessionId, change: Partial<Pick<SessionMeta, "title" | "model" | "state">>): Promise<void>;
-  /** All or nothing, in order, durable when it resolves. Returns the id of the first; the others follow without gaps. */
-  append(id: SessionId, drafts: readonly EventDraft[], now: string): Promise<number>;
+  update(id: SessionId, change: Partial<Pick<SessionMeta, "title" | "model" | "state" | "pinned">>): Promise<void>;
+  /** The session and all its events are gone for good. Rejects with SessionBusy while it is open somewhere. */
+  delete(id: SessionId): Promise<void>;
+  /** Takes the session for writing. Rejects with SessionBusy while another living owner has it, or SessionNotFound. */
+  acquire(id: SessionId): Promise<SessionLog>;
   /** Events with `id > after`, oldest first, at most `limit`. */
   read(id: SessionId, options: { readonly after: number; readonly limit: number }): Promise<readonly Event[]>;
   close(): Promise<void>;
+}
+
+/** The writing end of one session, while its lease holds. */
+export interface SessionLog {
+  /** All or nothing, in order, durable when it resolves. Returns the id of the first; the others follow without gaps. */
+  append(drafts: readonly EventDraft[], now: string): Promise<number>;
+  /** Calls that were begun and have no outcome, oldest first. */
+  openCalls(): Promise<readonly EventOf<"ToolIntent">[]>;
+  /** Gives the lease back. */
+  release(): Promise<void>;
 }

@@ -30,6 +30,10 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     body: { session, call_id, answer: "" },
     wrong: { answer: { answer: "x".repeat(100_001) }, call_id: { call_id: ULID } },
   },
+  ResolveOrphan: {
+    body: { session, call_id, resolution: "succeeded", note: "checked" },
+    wrong: { resolution: { resolution: "maybe" }, call_id: { call_id: ULID } },
+  },
   EndSession: { body: { session }, wrong: { session: { session: [] } } },
   CustomCommand: {
     body: { session, namespace: "git-tools", verb: "sync", payload: { deep: [1] } },

@@ -56,6 +56,13 @@ export const commands = {
     call_id: callId,
     answer: z.string().max(100_000),
   }).describe("Answers a QuestionAsked. Feature: ask_user."),
+  ResolveOrphan: wire({
+    kind: z.literal("ResolveOrphan"),
+    session,
+    call_id: callId,
+    resolution: z.enum(["failed", "succeeded", "abort"]),
+    note: z.string().max(2000).optional().describe("What the person found out; told to the model."),
+  }).describe("Says what became of an OrphanedCall; abort ends the session. Feature: orphans."),
   EndSession: wire({ kind: z.literal("EndSession"), session }).describe(
     "Cancels the running turn and closes the session; its log stays. Feature: end_session.",
   ),
@@ -84,6 +91,7 @@ export const command = z.discriminatedUnion("kind", [
   commands.EnterPlanMode,
   commands.ExitPlanMode,
   commands.AnswerQuestion,
+  commands.ResolveOrphan,
   commands.EndSession,
   commands.CustomCommand,
 ]);

@@ -33,6 +33,13 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
     },
     { outcome: "fine" },
   ],
+  ToolIntent: [
+    { turn, step: 1, call_id, name: "exec", class: "mutating", args_hash: "a".repeat(64) },
+    { args_hash: "xyz" },
+  ],
+  ToolOutcome: [{ turn, call_id, outcome: "ok", result_hash: "0".repeat(64) }, { outcome: "maybe" }],
+  OrphanedCall: [{ turn, call_id, name: "exec", args: {}, started_at: "2026-01-01T00:00:00.000Z" }, { started_at: 5 }],
+  OrphanResolved: [{ turn, call_id, resolution: "failed", by: "cli_x", note: "n" }, { resolution: "perhaps" }],
   TurnEnded: [
     { turn, outcome: "answered", reason: "StepLimit", steps: 0, usage, cost_usd: 0, duration_ms: 1 },
     { usage: { ...usage, input_tokens: -1 } },

@@ -12,6 +12,7 @@ const step = z.number().int().positive();
 const block = z.number().int().nonnegative();
 const callId = idSchema(CallId);
 const durationMs = z.number().nonnegative();
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const usage = wire({
   input_tokens: z.number().int().nonnegative(),
@@ -64,6 +65,34 @@ export const events = {
     duration_ms: durationMs,
     memoized: z.boolean().optional().describe("The result of an identical earlier call of this turn."),
   }).describe("A tool call ended; the content is what the model gets."),
+  ToolIntent: wire({
+    turn,
+    step,
+    call_id: callId,
+    name: z.string(),
+    class: toolClass,
+    args_hash: sha256.describe("Of the canonical JSON of the arguments that run."),
+  }).describe("A call was allowed and is about to run; for one that changes things this is durable before it does."),
+  ToolOutcome: wire({
+    turn,
+    call_id: callId,
+    outcome: callOutcome,
+    result_hash: sha256.describe("Of the canonical JSON of what the tool gave back."),
+  }).describe("A call that had a ToolIntent has ended; one without this was cut off."),
+  OrphanedCall: wire({
+    turn,
+    call_id: callId,
+    name: z.string(),
+    args: z.unknown(),
+    started_at: z.iso.datetime(),
+  }).describe("A call that changes things was cut off; nobody knows how far it got. Waits for ResolveOrphan."),
+  OrphanResolved: wire({
+    turn,
+    call_id: callId,
+    resolution: z.enum(["failed", "succeeded", "abort"]),
+    by: z.string(),
+    note: z.string().optional(),
+  }).describe("Somebody said what became of an orphaned call."),
   TurnEnded: wire({
     turn,
     outcome: turnOutcome,

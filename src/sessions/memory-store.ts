@@ -1,12 +1,14 @@
 /** Sessions that live as long as the process: for embedding, for `--store memory` and for tests. Durable in name only. */
-import type { SessionMeta, SessionStore } from "#engine";
-import type { SessionId } from "#protocol";
+import type { EventDraft, SessionMeta, SessionStore } from "#engine";
+import type { CallId, EventOf, SessionId } from "#protocol";
 import { type EventRecord, toEvent, toRecord } from "./record.ts";
-import { sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
+import { sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
 interface StoredSession {
   meta: Omit<SessionMeta, "lastEventId">;
   readonly records: EventRecord[];
+  readonly openCalls: Map<CallId, number>;
+  isOpen: boolean;
 }
 
 export function createMemoryStore(): SessionStore {
@@ -36,8 +38,10 @@ export function createMemoryStore(): SessionStore {
         updatedAt: createdAt,
         title: "",
         state: "active",
+        pinned: false,
+        ...(session.parent === undefined ? {} : { parent: session.parent }),
       } as const;
-      sessions.set(id, { meta, records: [] });
+      sessions.set(id, { meta, records: [], openCalls: new Map(), isOpen: false });
     },
     async get(id) {
       const session = find(id);
@@ -55,14 +59,37 @@ export function createMemoryStore(): SessionStore {
       const session = existing(id);
       session.meta = { ...session.meta, ...change };
     },
-    async append(id, drafts, now) {
+    async delete(id) {
+      if (existing(id).isOpen) throw sessionBusy(id, "this process");
+      sessions.delete(id);
+    },
+    async acquire(id) {
       const session = existing(id);
-      const records = drafts.map(toRecord);
-      const first = session.records.length + 1;
-      if (records.length === 0) return first;
-      for (const record of records) session.records.push(record);
-      session.meta = { ...session.meta, updatedAt: now };
-      return first;
+      if (session.isOpen) throw sessionBusy(id, "this process");
+      session.isOpen = true;
+      return {
+        async append(drafts, now) {
+          existing(id);
+          const records = drafts.map(toRecord);
+          const first = session.records.length + 1;
+          if (records.length === 0) return first;
+          for (const [index, draft] of drafts.entries()) noteCall(session.openCalls, draft, first + index);
+          for (const record of records) session.records.push(record);
+          session.meta = { ...session.meta, updatedAt: now };
+          return first;
+        },
+        async openCalls() {
+          return [...session.openCalls.values()].map((event) => {
+            const record = session.records[event - 1];
+            if (record === undefined) throw sessionNotFound(id);
+            // Only events of this kind are noted.
+            return toEvent(id, event, record) as EventOf<"ToolIntent">;
+          });
+        },
+        async release() {
+          session.isOpen = false;
+        },
+      };
     },
     async read(id, { after, limit }) {
       return existing(id)
@@ -74,6 +101,11 @@ export function createMemoryStore(): SessionStore {
       sessions.clear();
     },
   };
+}
+
+function noteCall(openCalls: Map<CallId, number>, draft: EventDraft, event: number): void {
+  if (draft.kind === "ToolIntent") openCalls.set(draft.payload.call_id, event);
+  else if (draft.kind === "ToolOutcome") openCalls.delete(draft.payload.call_id);
 }
 
 function toMeta(session: StoredSession): SessionMeta {

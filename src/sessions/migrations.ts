@@ -32,7 +32,12 @@ CREATE TABLE sessions (
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
   title TEXT NOT NULL DEFAULT '',
-  state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'ended'))
+  state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'ended')),
+  pinned INTEGER NOT NULL DEFAULT 0,
+  parent TEXT,
+  head BLOB NOT NULL,
+  owner TEXT,
+  owner_until INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE TABLE events (
   session INTEGER NOT NULL REFERENCES sessions (key),
@@ -40,10 +45,19 @@ CREATE TABLE events (
   kind TEXT NOT NULL,
   ts TEXT NOT NULL,
   originator TEXT,
-  payload TEXT NOT NULL
+  payload TEXT NOT NULL,
+  prev BLOB NOT NULL,
+  salt BLOB NOT NULL,
+  content BLOB NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX events_since ON events (session, id);
+CREATE TABLE open_calls (
+  session INTEGER NOT NULL REFERENCES sessions (key),
+  call_id TEXT NOT NULL,
+  event INTEGER NOT NULL,
+  PRIMARY KEY (session, call_id)
+) STRICT, WITHOUT ROWID;
 `,
-    sha256: "c56e856bcee3c15858758701b57c5644b35bdf072073f3d902921560b4f0cfa3",
+    sha256: "4b68a1e01a9d495480bce01ea289b3f6331e5a4402adc3005f07bf326e504b0d",
   },
 ];

@@ -1,6 +1,7 @@
 /** An event as a store keeps it: the payload as JSON text, the session and the id held outside. */
 import type { EventDraft } from "#engine";
 import type { ClientId, Event, SessionId } from "#protocol";
+import { contentHash, type EventEvidence, eventHash } from "./evidence.ts";
 import { eventTooLarge } from "./store-errors.ts";
 
 /** Bound on one payload; what tools and models may write is bounded far below it. */
@@ -18,6 +19,37 @@ export function toRecord(draft: EventDraft): EventRecord {
   const payload = JSON.stringify(draft.payload);
   if (payload.length > MAX_PAYLOAD_CHARS) throw eventTooLarge(draft.kind, MAX_PAYLOAD_CHARS);
   return { kind: draft.kind, ts: draft.ts, originator: draft.originator ?? null, payload };
+}
+
+/** A record with its place in the chain. */
+export interface ChainedRecord extends EventRecord, EventEvidence {
+  readonly id: number;
+}
+
+/** Where the next event of a session goes: after this id, carrying this hash. */
+export interface ChainHead {
+  readonly lastEventId: number;
+  readonly hash: Buffer;
+}
+
+/** Links the drafts behind `head`, in order; the last element of the chain is the new head. */
+export function chainDrafts(
+  session: SessionId,
+  head: ChainHead,
+  drafts: readonly EventDraft[],
+  nextSalt: () => Buffer,
+): { readonly records: readonly ChainedRecord[]; readonly head: ChainHead } {
+  let { lastEventId: id, hash: prev } = head;
+  const records = drafts.map((draft) => {
+    const record = toRecord(draft);
+    const salt = nextSalt();
+    const content = contentHash(salt, record.payload);
+    id += 1;
+    const chained: ChainedRecord = { ...record, id, prev, salt, content };
+    prev = eventHash({ session, id, ...record }, prev, content);
+    return chained;
+  });
+  return { records, head: { lastEventId: id, hash: prev } };
 }
 
 export function toEvent(session: SessionId, id: number, record: EventRecord): Event {

@@ -10,7 +10,7 @@ import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { migrations } from "./migrations.ts";
 import { openDatabase } from "./sqlite-driver.ts";
 import { createSqliteStore, openSqliteStore } from "./sqlite-store.ts";
-import { NOW, newSession, sessionId, textDraft } from "./store-suite.ts";
+import { append, NOW, newSession, sessionId, textDraft } from "./store-suite.ts";
 
 const clock = createManualClock();
 let directory: string;
@@ -54,12 +54,12 @@ describe("the file", () => {
   it("keeps its events when closed and opened again", async () => {
     const before = await open();
     await before.create(newSession(1));
-    await before.append(sessionId(1), [textDraft("a"), textDraft("b")], NOW);
+    await append(before, sessionId(1), [textDraft("a"), textDraft("b")], NOW);
     const written = await before.read(sessionId(1), { after: 0, limit: 10 });
     await before.close();
     const after = await open();
     expect(await after.read(sessionId(1), { after: 0, limit: 10 })).toEqual(written);
-    expect(await after.append(sessionId(1), [textDraft("c")], NOW)).toBe(3);
+    expect(await append(after, sessionId(1), [textDraft("c")], NOW)).toBe(3);
     await after.close();
   });
 
@@ -129,29 +129,29 @@ describe("a file that cannot be used", () => {
 describe("a failing disk", () => {
   it("rejects the append when it is full, keeps what was there, and goes on when there is room", async () => {
     const db = openDatabase({ path, clock });
-    const store = createSqliteStore(db);
+    const store = createSqliteStore(db, clock);
     await store.create(newSession(1));
-    await store.append(sessionId(1), [textDraft("a")], NOW);
+    await append(store, sessionId(1), [textDraft("a")], NOW);
     db.pragma(`max_page_count = ${db.pragma("page_count", { simple: true })}`);
     const drafts = [textDraft("small"), textDraft("b".repeat(100_000))];
-    await expect(store.append(sessionId(1), drafts, NOW)).rejects.toMatchObject({
+    await expect(append(store, sessionId(1), drafts, NOW)).rejects.toMatchObject({
       reason: "StoreFailed",
       message: expect.stringContaining(path),
       cause: { code: "SQLITE_FULL" },
     });
     db.pragma("max_page_count = 100000");
-    expect(await store.append(sessionId(1), [textDraft("c")], NOW)).toBe(2);
+    expect(await append(store, sessionId(1), [textDraft("c")], NOW)).toBe(2);
     expect(await store.read(sessionId(1), { after: 0, limit: 9 })).toHaveLength(2);
     await store.close();
   });
 
   it("rejects writes with the cause when it is read-only", async () => {
     const db = openDatabase({ path, clock });
-    const store = createSqliteStore(db);
+    const store = createSqliteStore(db, clock);
     await store.create(newSession(1));
     db.pragma("query_only = ON");
     const refused = { reason: "StoreFailed", cause: { code: "SQLITE_READONLY" } };
-    await expect(store.append(sessionId(1), [textDraft("a")], NOW)).rejects.toMatchObject(refused);
+    await expect(append(store, sessionId(1), [textDraft("a")], NOW)).rejects.toMatchObject(refused);
     await expect(store.create(newSession(2))).rejects.toMatchObject(refused);
     expect(await store.get(sessionId(1))).toMatchObject({ lastEventId: 0 });
     await store.close();
@@ -159,28 +159,34 @@ describe("a failing disk", () => {
 
   it("names the file when an event cannot be read", async () => {
     const db = openDatabase({ path, clock });
-    const store = createSqliteStore(db);
+    const store = createSqliteStore(db, clock);
     await store.create(newSession(1));
-    db.exec("INSERT INTO events VALUES (1, 1, 'TextDelta', 'x', NULL, '{broken')");
+    db.exec("INSERT INTO events VALUES (1, 1, 'TextDelta', 'x', NULL, '{broken', x'', x'', x'')");
     await expect(store.read(sessionId(1), { after: 0, limit: 1 })).rejects.toThrow(path);
     await store.close();
   });
 });
 
 describe("several processes", () => {
-  it("tell a second writer, and never overwrite", async () => {
+  it("have one writer for each session, and the lease of a dead one is taken over", async () => {
     const ours = await open();
     const theirs = await open();
     await ours.create(newSession(1));
-    await ours.append(sessionId(1), [textDraft("ours 1")], NOW);
-    await theirs.append(sessionId(1), [textDraft("theirs 2")], NOW);
-    await expect(ours.append(sessionId(1), [textDraft("ours 2")], NOW)).rejects.toMatchObject({
-      reason: "StoreFailed",
-      message: expect.stringContaining(`another process wrote to session ${sessionId(1)}`),
-    });
-    expect(await ours.append(sessionId(1), [textDraft("ours 3")], NOW)).toBe(3);
-    const texts = (await theirs.read(sessionId(1), { after: 0, limit: 9 })).map(({ payload }) => payload);
-    expect(texts).toMatchObject([{ text: "ours 1" }, { text: "theirs 2" }, { text: "ours 3" }]);
+    const log = await ours.acquire(sessionId(1));
+    await expect(theirs.acquire(sessionId(1))).rejects.toMatchObject({ reason: "SessionBusy" });
+    await expect(theirs.delete(sessionId(1))).rejects.toMatchObject({ reason: "SessionBusy" });
+    await log.append([textDraft("ours 1")], NOW);
+    await log.release();
+    expect(await append(theirs, sessionId(1), [textDraft("theirs 2")], NOW)).toBe(2);
+    const child = startChild(`const store = await openSqliteStore({ path, clock });
+      await store.acquire(${JSON.stringify(sessionId(1))});
+      writeSync(1, "have it");
+      setInterval(() => undefined, 1000);`);
+    for await (const _ of child.stdout ?? []) break;
+    await expect(ours.acquire(sessionId(1))).rejects.toMatchObject({ reason: "SessionBusy" });
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(await append(ours, sessionId(1), [textDraft("ours 3")], NOW)).toBe(3);
     await ours.close();
     await theirs.close();
   });
@@ -203,8 +209,9 @@ describe("several processes", () => {
     await before.close();
     const child = startChild(`const store = await openSqliteStore({ path, clock });
       const draft = ${JSON.stringify(textDraft("x".repeat(300)))};
+      const log = await store.acquire(${JSON.stringify(sessionId(1))});
       for (let n = 1; ; n = (n % 5) + 1) {
-        const first = await store.append(${JSON.stringify(sessionId(1))}, Array(n).fill(draft), draft.ts);
+        const first = await log.append(Array(n).fill(draft), draft.ts);
         writeSync(1, first + n - 1 + "\\n");
       }`);
     let acknowledged = "";
@@ -218,7 +225,7 @@ describe("several processes", () => {
     const ids = (await store.read(sessionId(1), { after: 0, limit: 1_000_000 })).map(({ id }) => id);
     expect(ids.length).toBeGreaterThanOrEqual(told);
     expect(ids).toEqual(ids.map((_, index) => index + 1));
-    expect(await store.append(sessionId(1), [textDraft("after")], NOW)).toBe(ids.length + 1);
+    expect(await append(store, sessionId(1), [textDraft("after")], NOW)).toBe(ids.length + 1);
     await store.close();
   });
 });

@@ -4,69 +4,131 @@
  */
 import type Database from "better-sqlite3-multiple-ciphers";
 import type { Clock } from "#base";
-import type { SessionMeta, SessionStore } from "#engine";
-import { ReasonError, type SessionId } from "#protocol";
-import { type EventRecord, toEvent, toRecord } from "./record.ts";
+import type { EventDraft, SessionLog, SessionMeta, SessionStore } from "#engine";
+import { type EventOf, ReasonError, type SessionId } from "#protocol";
+import { chainStart, createSalts } from "./evidence.ts";
+import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
+import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, toEvent } from "./record.ts";
 import { hasCode, openDatabase, type SqliteDatabase } from "./sqlite-driver.ts";
-import { accessFailed, otherWriter, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
-
-/** How many sessions keep their key and newest event id at hand. */
-const MAX_CURSORS = 256;
+import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
 /** Rejects with a ReasonError that names the file when it cannot be opened. Creates the file and its folder. */
 export async function openSqliteStore(options: {
   readonly path: string;
   readonly clock: Pick<Clock, "now">;
 }): Promise<SessionStore> {
-  return createSqliteStore(openDatabase(options));
+  return createSqliteStore(openDatabase(options), options.clock);
 }
 
-/** Where a session's events go next. */
-interface Cursor {
-  readonly key: number;
-  lastEventId: number;
-}
-
-interface SessionRow extends Omit<SessionMeta, "workingDir" | "createdAt" | "updatedAt" | "lastEventId"> {
+interface SessionRow extends Pick<SessionMeta, "id" | "profile" | "model" | "title" | "state"> {
+  readonly pinned: number;
+  readonly parent: SessionId | null;
   readonly working_dir: string;
   readonly created_at: string;
   readonly updated_at: string;
   readonly last_event_id: number;
 }
 
-const SELECT_SESSION = `SELECT id, working_dir, profile, model, created_at, updated_at, title, state,
+const SELECT_SESSION = `SELECT id, working_dir, profile, model, created_at, updated_at, title, state, pinned, parent,
   coalesce((SELECT max(events.id) FROM events WHERE events.session = sessions.key), 0) AS last_event_id FROM sessions`;
 
 /** The store on an open database, which it owns from now on. */
-export function createSqliteStore(db: SqliteDatabase): SessionStore {
+export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">): SessionStore {
   const statement = statementCache(db);
-  const cursors = new Map<SessionId, Cursor>();
+  const nextSalt = createSalts();
 
-  /** From the cache or the database; a session that another process made is found too. */
-  const cursorOf = (id: SessionId): Cursor => {
-    const known = cursors.get(id);
-    if (known !== undefined) return known;
-    const sql = `SELECT key, coalesce((SELECT max(id) FROM events WHERE session = key), 0) AS lastEventId
-      FROM sessions WHERE id = ?`;
-    // The columns are the fields of Cursor.
-    const cursor = statement(sql).get(id) as Cursor | undefined;
-    if (cursor === undefined) throw sessionNotFound(id);
-    if (cursors.size >= MAX_CURSORS) cursors.delete(cursors.keys().next().value ?? id);
-    cursors.set(id, cursor);
-    return cursor;
+  const keyOf = (id: SessionId): number => {
+    // The column is the integer key.
+    const row = statement("SELECT key FROM sessions WHERE id = ?").get(id) as { key: number } | undefined;
+    if (row === undefined) throw sessionNotFound(id);
+    return row.key;
   };
 
-  const insertAll = db.transaction((cursor: Cursor, records: readonly EventRecord[], now: string) => {
-    const insert = statement(
-      "INSERT INTO events (session, id, kind, ts, originator, payload) VALUES (?, ?, ?, ?, ?, ?)",
-    );
-    let id = cursor.lastEventId;
-    for (const { kind, ts, originator, payload } of records) {
-      id += 1;
-      insert.run(cursor.key, id, kind, ts, originator, payload);
+  const insertAll = db.transaction(
+    (key: number, records: readonly ChainedRecord[], drafts: readonly EventDraft[], head: ChainHead, now: string) => {
+      const insert = statement(`INSERT INTO events (session, id, kind, ts, originator, payload, prev, salt, content)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      for (const { id, kind, ts, originator, payload, prev, salt, content } of records) {
+        insert.run(key, id, kind, ts, originator, payload, prev, salt, content);
+      }
+      for (const [index, draft] of drafts.entries()) noteCall(key, draft, records[index]?.id ?? 0);
+      statement("UPDATE sessions SET updated_at = ?, head = ?, owner_until = ? WHERE key = ?").run(
+        now,
+        head.hash,
+        clock.now() + LEASE_MS,
+        key,
+      );
+    },
+  );
+
+  const noteCall = (key: number, draft: EventDraft, event: number): void => {
+    if (draft.kind === "ToolIntent") {
+      const sql = "INSERT OR REPLACE INTO open_calls (session, call_id, event) VALUES (?, ?, ?)";
+      statement(sql).run(key, draft.payload.call_id, event);
+    } else if (draft.kind === "ToolOutcome") {
+      statement("DELETE FROM open_calls WHERE session = ? AND call_id = ?").run(key, draft.payload.call_id);
     }
-    statement("UPDATE sessions SET updated_at = ? WHERE key = ?").run(now, cursor.key);
+  };
+
+  /** Takes the lease in one transaction: of two that try at once, one gets it. */
+  const takeLease = db.transaction((id: SessionId, owner: string): { key: number; head: ChainHead } => {
+    const sql = `SELECT key, head, owner, owner_until,
+      coalesce((SELECT max(id) FROM events WHERE session = key), 0) AS last FROM sessions WHERE id = ?`;
+    // The columns as selected.
+    const row = statement(sql).get(id) as LeaseRow | undefined;
+    if (row === undefined) throw sessionNotFound(id);
+    if (row.owner !== null && isAlive(row.owner, row.owner_until, clock.now())) throw sessionBusy(id, row.owner);
+    statement("UPDATE sessions SET owner = ?, owner_until = ? WHERE key = ?").run(
+      owner,
+      clock.now() + LEASE_MS,
+      row.key,
+    );
+    return { key: row.key, head: { lastEventId: row.last, hash: row.head } };
   });
+
+  const deleteSession = db.transaction((id: SessionId) => {
+    const { key } = takeLease(id, createOwner());
+    for (const table of ["open_calls", "events"]) statement(`DELETE FROM ${table} WHERE session = ?`).run(key);
+    statement("DELETE FROM sessions WHERE key = ?").run(key);
+  });
+
+  const openLog = (id: SessionId): SessionLog => {
+    const owner = createOwner();
+    const lease = takeLease.immediate(id, owner);
+    const { key } = lease;
+    let { head } = lease;
+    return {
+      async append(drafts, now) {
+        return guarded("writes", () => {
+          const first = head.lastEventId + 1;
+          if (drafts.length === 0) return first;
+          const chained = chainDrafts(id, head, drafts, nextSalt);
+          try {
+            insertAll.immediate(key, chained.records, drafts, chained.head, now);
+          } catch (error) {
+            throw hasCode(error, "SQLITE_CONSTRAINT_UNIQUE") ? otherWriter(id, error) : error;
+          }
+          head = chained.head;
+          return first;
+        });
+      },
+      async openCalls() {
+        return guarded("reads", () => {
+          const sql = `SELECT events.id, kind, ts, originator, payload FROM open_calls
+            JOIN events ON events.session = open_calls.session AND events.id = open_calls.event
+            WHERE open_calls.session = ? ORDER BY events.id`;
+          // The selected columns are the fields of an EventRecord and the id; only intents are noted.
+          const rows = statement(sql).all(key) as (EventRecord & { id: number })[];
+          return rows.map((row) => toEvent(id, row.id, row) as EventOf<"ToolIntent">);
+        });
+      },
+      async release() {
+        guarded("writes", () => {
+          statement("UPDATE sessions SET owner = NULL, owner_until = 0 WHERE key = ? AND owner = ?").run(key, owner);
+        });
+      },
+    };
+  };
 
   /** Runs one call of the store; whatever SQLite throws leaves as a ReasonError with its cause. */
   const guarded = <Result>(effect: "reads" | "writes", work: () => Result): Result => {
@@ -79,11 +141,12 @@ export function createSqliteStore(db: SqliteDatabase): SessionStore {
   };
 
   return {
-    async create({ id, workingDir, profile, model, createdAt }) {
+    async create({ id, workingDir, profile, model, createdAt, parent }) {
       guarded("writes", () => {
-        const sql = `INSERT INTO sessions (id, working_dir, profile, model, created_at, updated_at)
-          VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
-        const { changes } = statement(sql).run(id, workingDir, profile, model, createdAt, createdAt);
+        const sql = `INSERT INTO sessions (id, working_dir, profile, model, created_at, updated_at, parent, head)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
+        const values = [id, workingDir, profile, model, createdAt, createdAt, parent ?? null, chainStart(id)];
+        const { changes } = statement(sql).run(...values);
         if (changes === 0) throw sessionExists(id);
       });
     },
@@ -104,34 +167,24 @@ export function createSqliteStore(db: SqliteDatabase): SessionStore {
         return rows.map(toMeta);
       });
     },
-    async update(id, { title, model, state }) {
+    async update(id, { title, model, state, pinned }) {
       guarded("writes", () => {
         const sql = `UPDATE sessions SET title = coalesce(?, title), model = coalesce(?, model),
-          state = coalesce(?, state) WHERE id = ?`;
-        const { changes } = statement(sql).run(title ?? null, model ?? null, state ?? null, id);
+          state = coalesce(?, state), pinned = coalesce(?, pinned) WHERE id = ?`;
+        const pin = pinned === undefined ? null : Number(pinned);
+        const { changes } = statement(sql).run(title ?? null, model ?? null, state ?? null, pin, id);
         if (changes === 0) throw sessionNotFound(id);
       });
     },
-    async append(id, drafts, now) {
-      return guarded("writes", () => {
-        const cursor = cursorOf(id);
-        const records = drafts.map(toRecord);
-        const first = cursor.lastEventId + 1;
-        if (records.length === 0) return first;
-        try {
-          insertAll.immediate(cursor, records, now);
-        } catch (error) {
-          // What is remembered may be behind what another process wrote; the next call looks again.
-          cursors.delete(id);
-          throw hasCode(error, "SQLITE_CONSTRAINT_UNIQUE") ? otherWriter(id, error) : error;
-        }
-        cursor.lastEventId += records.length;
-        return first;
-      });
+    async delete(id) {
+      guarded("writes", () => deleteSession.immediate(id));
+    },
+    async acquire(id) {
+      return guarded("writes", () => openLog(id));
     },
     async read(id, { after, limit }) {
       return guarded("reads", () => {
-        const { key } = cursorOf(id);
+        const key = keyOf(id);
         const sql = `SELECT id, kind, ts, originator, payload FROM events WHERE session = ? AND id > ?
           ORDER BY id LIMIT ?`;
         // The selected columns are the fields of an EventRecord and the id.
@@ -143,6 +196,14 @@ export function createSqliteStore(db: SqliteDatabase): SessionStore {
       if (db.open) db.close();
     },
   };
+}
+
+interface LeaseRow {
+  readonly key: number;
+  readonly head: Buffer;
+  readonly owner: string | null;
+  readonly owner_until: number;
+  readonly last: number;
 }
 
 /** Prepares each statement when it is first used, so that opening stays short. */
@@ -158,7 +219,7 @@ function statementCache(db: SqliteDatabase): (sql: string) => Database.Statement
 }
 
 function toMeta(row: SessionRow): SessionMeta {
-  const { id, working_dir, profile, model, created_at, updated_at, title, state, last_event_id } = row;
+  const { id, working_dir, profile, model, created_at, updated_at, title, state, pinned, parent, last_event_id } = row;
   return {
     id,
     workingDir: working_dir,
@@ -168,6 +229,8 @@ function toMeta(row: SessionRow): SessionMeta {
     updatedAt: updated_at,
     title,
     state,
+    pinned: pinned === 1,
+    ...(parent === null ? {} : { parent }),
     lastEventId: last_event_id,
   };
 }

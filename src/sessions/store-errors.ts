@@ -9,6 +9,10 @@ export function sessionExists(session: SessionId): ReasonError {
   return new ReasonError("InternalError", { detail: `session ${session} exists already.` });
 }
 
+export function sessionBusy(session: SessionId, owner: string): ReasonError {
+  return new ReasonError("SessionBusy", { session, owner });
+}
+
 export function storeClosed(): ReasonError {
   return new ReasonError("StoreFailed", { detail: "the store is closed" });
 }

@@ -15,12 +15,31 @@ export function sessionId(n: number): SessionId {
   return SessionId.from(String(n).padStart(26, "0"));
 }
 
+function callId(n: number): CallId {
+  return CallId.from(String(n).padStart(26, "0"));
+}
+
 export function newSession(n: number, change: Partial<NewSession> = {}): NewSession {
   return { id: sessionId(n), workingDir: "/w", profile: "default", model: "scripted:x", createdAt: NOW, ...change };
 }
 
 export function textDraft(text: string): EventDraft {
   return { kind: "TextDelta", ts: NOW, payload: { turn: TURN, step: 1, block: 0, text } };
+}
+
+/** Appends as a writer that comes and goes. */
+export async function append(
+  store: SessionStore,
+  id: SessionId,
+  drafts: readonly EventDraft[],
+  now: string,
+): Promise<number> {
+  const log = await store.acquire(id);
+  try {
+    return await log.append(drafts, now);
+  } finally {
+    await log.release();
+  }
 }
 
 /** `open` gives an empty store; the suite closes it. */
@@ -34,6 +53,63 @@ export function describeStore(name: string, open: () => Promise<SessionStore>): 
     }
   };
 
+  describe(`${name}: ownership`, () => {
+    it("lets one writer have a session at a time, and readers always", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        const log = await store.acquire(sessionId(1));
+        await expect(store.acquire(sessionId(1))).rejects.toMatchObject({ reason: "SessionBusy" });
+        await expect(store.delete(sessionId(1))).rejects.toMatchObject({ reason: "SessionBusy" });
+        await log.append([textDraft("a")], NOW);
+        expect(await store.read(sessionId(1), { after: 0, limit: 9 })).toHaveLength(1);
+        await log.release();
+        expect(await append(store, sessionId(1), [textDraft("b")], NOW)).toBe(2);
+        await expect(store.acquire(sessionId(2))).rejects.toMatchObject({ reason: "SessionNotFound" });
+      }));
+
+    it("knows which calls were begun and not ended, also for the next writer", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        const intent = (n: number): EventDraft => ({
+          kind: "ToolIntent",
+          ts: NOW,
+          payload: {
+            turn: TURN,
+            step: 1,
+            call_id: callId(n),
+            name: "exec",
+            class: "mutating",
+            args_hash: "0".repeat(64),
+          },
+        });
+        const outcome: EventDraft = {
+          kind: "ToolOutcome",
+          ts: NOW,
+          payload: { turn: TURN, call_id: callId(1), outcome: "ok", result_hash: "0".repeat(64) },
+        };
+        await append(store, sessionId(1), [intent(1), intent(2), outcome, intent(3)], NOW);
+        const log = await store.acquire(sessionId(1));
+        expect((await log.openCalls()).map(({ id, payload }) => [id, payload.call_id])).toEqual([
+          [2, callId(2)],
+          [4, callId(3)],
+        ]);
+        await log.release();
+      }));
+
+    it("forgets a deleted session", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        await append(store, sessionId(1), [textDraft("a")], NOW);
+        await store.delete(sessionId(1));
+        expect(await store.get(sessionId(1))).toBeUndefined();
+        await expect(store.read(sessionId(1), { after: 0, limit: 9 })).rejects.toMatchObject({
+          reason: "SessionNotFound",
+        });
+        await store.create(newSession(1));
+        expect(await append(store, sessionId(1), [textDraft("a")], NOW)).toBe(1);
+      }));
+  });
+
   describe(`${name}: sessions`, () => {
     it("gives back what was created", () =>
       withStore(async (store) => {
@@ -43,6 +119,7 @@ export function describeStore(name: string, open: () => Promise<SessionStore>): 
           updatedAt: NOW,
           title: "",
           state: "active",
+          pinned: false,
           lastEventId: 0,
         });
         expect(await store.get(sessionId(2))).toBeUndefined();
@@ -58,7 +135,7 @@ export function describeStore(name: string, open: () => Promise<SessionStore>): 
     it("lists by last change, newest first, within the limit", () =>
       withStore(async (store) => {
         for (const n of [1, 2, 3]) await store.create(newSession(n));
-        await store.append(sessionId(1), [textDraft("a")], LATER);
+        await append(store, sessionId(1), [textDraft("a")], LATER);
         const ids = async (limit: number) => (await store.list({ limit })).map((meta) => meta.id);
         expect(await ids(10)).toEqual([sessionId(1), sessionId(3), sessionId(2)]);
         expect(await ids(2)).toEqual([sessionId(1), sessionId(3)]);
@@ -81,6 +158,7 @@ export function describeStore(name: string, open: () => Promise<SessionStore>): 
         await store.update(sessionId(1), { state: "ended", model: "scripted:y" });
         expect(await store.get(sessionId(1))).toEqual({
           ...newSession(1),
+          pinned: false,
           updatedAt: NOW,
           title: "hello",
           state: "ended",
@@ -93,7 +171,7 @@ export function describeStore(name: string, open: () => Promise<SessionStore>): 
       withStore(async (store) => {
         const unknown = { reason: "SessionNotFound", message: expect.stringContaining(sessionId(9)) };
         await expect(store.update(sessionId(9), { title: "x" })).rejects.toMatchObject(unknown);
-        await expect(store.append(sessionId(9), [textDraft("a")], NOW)).rejects.toMatchObject(unknown);
+        await expect(append(store, sessionId(9), [textDraft("a")], NOW)).rejects.toMatchObject(unknown);
         await expect(store.read(sessionId(9), { after: 0, limit: 1 })).rejects.toMatchObject(unknown);
       }));
 
@@ -104,7 +182,7 @@ export function describeStore(name: string, open: () => Promise<SessionStore>): 
       await store.close();
       await expect(store.get(sessionId(1))).rejects.toMatchObject({ reason: "StoreFailed" });
       await expect(store.list({ limit: 1 })).rejects.toMatchObject({ reason: "StoreFailed" });
-      await expect(store.append(sessionId(1), [textDraft("a")], NOW)).rejects.toMatchObject({ reason: "StoreFailed" });
+      await expect(append(store, sessionId(1), [textDraft("a")], NOW)).rejects.toMatchObject({ reason: "StoreFailed" });
     });
   });
 
@@ -113,10 +191,10 @@ export function describeStore(name: string, open: () => Promise<SessionStore>): 
       withStore(async (store) => {
         await store.create(newSession(1));
         await store.create(newSession(2));
-        expect(await store.append(sessionId(1), [textDraft("a")], NOW)).toBe(1);
-        expect(await store.append(sessionId(1), [textDraft("b"), textDraft("c")], NOW)).toBe(2);
-        expect(await store.append(sessionId(2), [textDraft("z")], NOW)).toBe(1);
-        expect(await store.append(sessionId(1), [textDraft("d")], NOW)).toBe(4);
+        expect(await append(store, sessionId(1), [textDraft("a")], NOW)).toBe(1);
+        expect(await append(store, sessionId(1), [textDraft("b"), textDraft("c")], NOW)).toBe(2);
+        expect(await append(store, sessionId(2), [textDraft("z")], NOW)).toBe(1);
+        expect(await append(store, sessionId(1), [textDraft("d")], NOW)).toBe(4);
         const events = await store.read(sessionId(1), { after: 0, limit: 10 });
         expect(events.map(({ id, payload }) => [id, "text" in payload && payload.text])).toEqual([
           [1, "a"],
@@ -130,24 +208,25 @@ export function describeStore(name: string, open: () => Promise<SessionStore>): 
     it("appends nothing when there is nothing", () =>
       withStore(async (store) => {
         await store.create(newSession(1));
-        expect(await store.append(sessionId(1), [], LATER)).toBe(1);
+        expect(await append(store, sessionId(1), [], LATER)).toBe(1);
         expect(await store.get(sessionId(1))).toMatchObject({ lastEventId: 0, updatedAt: NOW });
       }));
 
     it("appends all or nothing", () =>
       withStore(async (store) => {
         await store.create(newSession(1));
-        await store.append(sessionId(1), [textDraft("kept")], NOW);
+        await append(store, sessionId(1), [textDraft("kept")], NOW);
         const broken = { kind: "CustomEvent", ts: NOW, payload: { namespace: "n", kind: "k", payload: 1n } } as const;
-        await expect(store.append(sessionId(1), [textDraft("lost"), broken], LATER)).rejects.toThrow();
+        await expect(append(store, sessionId(1), [textDraft("lost"), broken], LATER)).rejects.toThrow();
         expect(await store.get(sessionId(1))).toMatchObject({ lastEventId: 1, updatedAt: NOW });
-        expect(await store.append(sessionId(1), [textDraft("next")], NOW)).toBe(2);
+        expect(await append(store, sessionId(1), [textDraft("next")], NOW)).toBe(2);
       }));
 
     it("reads page by page", () =>
       withStore(async (store) => {
         await store.create(newSession(1));
-        await store.append(
+        await append(
+          store,
           sessionId(1),
           Array.from({ length: 25 }, (_, i) => textDraft(`${i}`)),
           NOW,
@@ -168,7 +247,7 @@ export function describeStore(name: string, open: () => Promise<SessionStore>): 
       withStore(async (store) => {
         await store.create(newSession(1));
         const drafts = awkwardDrafts();
-        await store.append(sessionId(1), drafts, NOW);
+        await append(store, sessionId(1), drafts, NOW);
         const expected = drafts.map((draft, index) => ({ id: index + 1, session: sessionId(1), ...draft }));
         expect(await store.read(sessionId(1), { after: 0, limit: 100 })).toEqual(expected as Event[]);
       }));
@@ -176,7 +255,7 @@ export function describeStore(name: string, open: () => Promise<SessionStore>): 
     it("has an originator only where one was given", () =>
       withStore(async (store) => {
         await store.create(newSession(1));
-        await store.append(sessionId(1), [{ ...textDraft("a"), originator: CLIENT }, textDraft("b")], NOW);
+        await append(store, sessionId(1), [{ ...textDraft("a"), originator: CLIENT }, textDraft("b")], NOW);
         const [first, second] = await store.read(sessionId(1), { after: 0, limit: 2 });
         expect(first?.originator).toBe(CLIENT);
         expect(second !== undefined && "originator" in second).toBe(false);
@@ -187,7 +266,7 @@ export function describeStore(name: string, open: () => Promise<SessionStore>): 
         await store.create(newSession(1));
         const args = { path: "a" };
         const payload = { turn: TURN, step: 1, block: 0, call_id: CALL, name: "fs.read", label: "Read", args };
-        await store.append(sessionId(1), [{ kind: "ToolCallStarted", ts: NOW, payload }], NOW);
+        await append(store, sessionId(1), [{ kind: "ToolCallStarted", ts: NOW, payload }], NOW);
         args.path = "b";
         expect(await store.read(sessionId(1), { after: 0, limit: 1 })).toMatchObject([
           { payload: { args: { path: "a" } } },

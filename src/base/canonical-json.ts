@@ -1,0 +1,17 @@
+/** JSON with one spelling for each value: keys sorted, no white space. What hashes are made of. */
+import { createHash } from "node:crypto";
+
+/** Like JSON.stringify, with the keys of every object sorted by code unit. Undefined fields are left out. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, field: unknown) => {
+    if (typeof field !== "object" || field === null || Array.isArray(field)) return field;
+    return Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+/** Hex SHA-256 of the canonical JSON; undefined counts as null. */
+export function canonicalHash(value: unknown): string {
+  return createHash("sha256")
+    .update(canonicalJson(value ?? null))
+    .digest("hex");
+}

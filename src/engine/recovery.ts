@@ -1,0 +1,156 @@
+/**
+ * What to do with a session whose program stopped in the middle: calls that change nothing are run again, calls that may
+ * have changed something wait until a person says what became of them, and the cut-off turn is closed.
+ */
+
+import { canonicalHash } from "#base";
+import {
+  type CallId,
+  type ClientId,
+  type Event,
+  type EventOf,
+  ReasonError,
+  reasonText,
+  type ToolOutputBlock,
+  type TurnId,
+} from "#protocol";
+import type { EventBus } from "./bus.ts";
+import type { Tool } from "./tool.ts";
+import type { ToolHandler } from "./tool-chain.ts";
+
+export type OrphanResolution = "failed" | "succeeded" | "abort";
+
+export interface RecoveryParts {
+  readonly bus: EventBus;
+  /** Of the earlier run, oldest first. */
+  readonly history: readonly Event[];
+  readonly openCalls: readonly EventOf<"ToolIntent">[];
+  readonly handler: ToolHandler;
+  readonly tools: () => readonly Tool[];
+}
+
+export interface Recovery {
+  /** Calls that wait for a person, oldest first. */
+  readonly orphans: readonly Orphan[];
+  /** Runs what may be run again, tells of what may not, and closes the turn when nothing waits. */
+  begin(): Promise<void>;
+  /** Throws CallNotFound when the call does not wait. Closes the turn with the last one. */
+  resolve(callId: CallId, resolution: OrphanResolution, by: ClientId, note?: string): Promise<void>;
+}
+
+export interface Orphan {
+  readonly callId: CallId;
+  readonly turn: TurnId;
+  readonly step: number;
+  readonly name: string;
+  readonly args: unknown;
+  readonly startedAt: string;
+}
+
+export function createRecovery({ bus, history, openCalls, handler, tools }: RecoveryParts): Recovery {
+  const waiting = new Map<CallId, Orphan>();
+  const starts = new Map(
+    history.filter((event) => event.kind === "ToolCallStarted").map((e) => [e.payload.call_id, e]),
+  );
+
+  function orphanOf({ ts, payload }: EventOf<"ToolIntent">): Orphan {
+    const { call_id: callId, turn, step, name } = payload;
+    return { callId, turn, step, name, args: starts.get(callId)?.payload.args, startedAt: ts };
+  }
+
+  /** The result that the model gets, and the outcome that closes the intent. */
+  async function conclude(orphan: Orphan, outcome: "ok" | "error", content: ToolOutputBlock[], reason?: "Interrupted") {
+    const { callId: call_id, turn, step, name } = orphan;
+    const closed = bus.publish("ToolOutcome", { turn, call_id, outcome, result_hash: canonicalHash(content) });
+    const told = bus.publish("ToolResult", {
+      turn,
+      step,
+      call_id,
+      name,
+      content,
+      is_error: outcome !== "ok",
+      outcome,
+      ...(reason === undefined ? {} : { reason }),
+      duration_ms: 0,
+    });
+    await Promise.all([closed, told]);
+  }
+
+  async function runAgain(orphan: Orphan): Promise<void> {
+    const tool = tools().find(({ name }) => name === orphan.name);
+    const args = orphan.args;
+    if (tool === undefined || typeof args !== "object" || args === null) {
+      const text = "The call was cut off and its tool is not there any more.";
+      return conclude(orphan, "error", [{ type: "text", text }], "Interrupted");
+    }
+    const { callId: id, turn, step } = orphan;
+    const originator = starts.get(id)?.originator;
+    if (originator === undefined) throw new Error(`the log has no start for ${id}`);
+    const result = await handler({
+      id,
+      session: bus.session,
+      turn,
+      step,
+      originator,
+      tool,
+      // An object by the check above; validated again by the chain.
+      args: args as Record<string, unknown>,
+      signal: new AbortController().signal,
+      progress: () => undefined,
+    });
+    await conclude(orphan, result.outcome === "ok" ? "ok" : "error", [...result.content]);
+  }
+
+  /** A turn that never ended gets its end, so that the log reads as what it was. */
+  async function closeTurn(): Promise<void> {
+    const started = history.findLast((event) => event.kind === "TurnStarted");
+    const ended = history.findLast((event) => event.kind === "TurnEnded");
+    if (started === undefined || (ended !== undefined && ended.id > started.id)) return;
+    const { turn } = started.payload;
+    const steps = Math.max(
+      0,
+      ...history.filter((e) => e.id > started.id).map((e) => ("step" in e.payload ? (e.payload.step ?? 0) : 0)),
+    );
+    const usage = { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 };
+    const reason = "Interrupted";
+    const error = bus.publish("Error", { turn, reason, message: reasonText(reason), terminal: true });
+    await Promise.all([
+      error,
+      bus.publish("TurnEnded", { turn, outcome: "error", reason, steps, usage, duration_ms: 0 }),
+    ]);
+  }
+
+  return {
+    get orphans() {
+      return [...waiting.values()];
+    },
+    async begin() {
+      for (const intent of openCalls) {
+        const orphan = orphanOf(intent);
+        if (intent.payload.class === "mutating") waiting.set(orphan.callId, orphan);
+        else await runAgain(orphan);
+      }
+      for (const { callId: call_id, turn, name, args, startedAt: started_at } of waiting.values()) {
+        await bus.publish("OrphanedCall", { turn, call_id, name, args, started_at });
+      }
+      if (waiting.size === 0) await closeTurn();
+    },
+    async resolve(callId, resolution, by, note) {
+      const orphan = waiting.get(callId);
+      if (orphan === undefined) throw new ReasonError("CallNotFound", { call_id: callId });
+      waiting.delete(callId);
+      const { turn } = orphan;
+      await bus.publish("OrphanResolved", {
+        turn,
+        call_id: callId,
+        resolution,
+        by,
+        ...(note === undefined ? {} : { note }),
+      });
+      const said = resolution === "succeeded" ? "it succeeded" : "it failed";
+      const text = `The program stopped while this call ran. The user says that ${said}.${note === undefined ? "" : ` ${note}`}`;
+      await conclude(orphan, resolution === "succeeded" ? "ok" : "error", [{ type: "text", text }], "Interrupted");
+      if (waiting.size === 0) await closeTurn();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+/**
+ * Tool middleware: the record of what ran. An intent before the call and an outcome after it, with hashes of what went in
+ * and came out; for a call that changes things both are durable before anything goes on. A call that cannot be recorded
+ * does not run.
+ */
+import { canonicalHash } from "#base";
+import type { EventBus, ToolMiddleware } from "#engine";
+
+export function createLedger(bus: Pick<EventBus, "publish">): ToolMiddleware {
+  return async (call, next) => {
+    const { turn, step, id: call_id, tool, args } = call;
+    const isMutating = tool.class === "mutating";
+    const intent = bus.publish("ToolIntent", {
+      turn,
+      step,
+      call_id,
+      name: tool.name,
+      class: tool.class,
+      args_hash: canonicalHash(args),
+    });
+    if (isMutating) await intent;
+    else intent.catch(() => undefined); // awaited below, before the result goes anywhere
+    const result = await next(call);
+    await intent;
+    const outcome = bus.publish("ToolOutcome", {
+      turn,
+      call_id,
+      outcome: result.outcome,
+      result_hash: canonicalHash(result.content),
+    });
+    if (isMutating) await outcome;
+    else outcome.catch(() => undefined); // the ToolResult that follows is in the same batch and fails with it
+    return result;
+  };
+}
