@@ -1,12 +1,14 @@
 /** Answers permission requests and questions in the terminal, one at a time, through the protocol. */
 import type { ControlClient } from "#control";
 import type { CallId, CommandOf, Decision, Event, EventOf } from "#protocol";
-import { paint, type Renderer } from "./renderer.ts";
+import { paint, type Renderer, summarise } from "./renderer.ts";
 import { describeError, printable, type Terminal } from "./terminal.ts";
 
 export interface Asker {
   /** Takes the events that need an answer; everything else is ignored. */
   handle(event: Event): void;
+  /** Resolves when nothing is asked any more. */
+  idle(): Promise<void>;
 }
 
 export function createAsker(terminal: Terminal, renderer: Renderer, client: () => ControlClient): Asker {
@@ -76,9 +78,33 @@ export function createAsker(terminal: Terminal, renderer: Renderer, client: () =
     await client().submit({ kind: "AnswerQuestion", session, call_id: payload.call_id, answer: chosen ?? line.text });
   }
 
+  async function orphan({ session, payload }: EventOf<"OrphanedCall">, settled: AbortSignal): Promise<void> {
+    const { call_id, name, args, started_at } = payload;
+    const what = `${name} ${summarise(args)}`;
+    terminal.err(
+      `${paint(terminal, "bold", "Cut off:")} ${printable(what)}\n  It started at ${started_at} and did not finish.\n`,
+    );
+    terminal.err('  Mark it as: [f] failed  [s] succeeded ("s note" tells the model)  [a] abort the session\n');
+    const resolutions = { f: "failed", s: "succeeded", a: "abort" } as const;
+    for (;;) {
+      const line = await terminal.readLine("  > ", settled);
+      if (line.kind !== "line") return;
+      const [key = "", ...rest] = line.text.trim().split(/\s+/);
+      const resolution = Object.entries(resolutions).find(([letter]) => letter === key.toLowerCase().slice(0, 1))?.[1];
+      if (resolution === undefined) continue;
+      const note = rest.length === 0 ? {} : { note: rest.join(" ") };
+      await client().submit({ kind: "ResolveOrphan", session, call_id, resolution, ...note });
+      return;
+    }
+  }
+
   return {
+    idle: () => queue,
     handle(event) {
       switch (event.kind) {
+        case "OrphanedCall":
+          enqueue(event.payload.call_id, (settled) => orphan(event, settled));
+          break;
         case "PermissionRequested":
           enqueue(event.payload.call_id, (settled) => permission(event, settled));
           break;

@@ -18,7 +18,8 @@ export interface CliSessionOptions {
   readonly control: Control;
   readonly terminal: Terminal;
   readonly output: OutputMode;
-  readonly workingDir: string;
+  /** Default: where the session was, or the program's own. */
+  readonly workingDir?: string;
   readonly model?: string;
   readonly resume?: SessionId;
 }
@@ -54,7 +55,7 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
   const client: ControlClient = control.connect({ identityClass: "human", interactive, onEvent });
   const { session } = await client.submit({
     kind: "CreateSession",
-    working_dir: options.workingDir,
+    ...(options.workingDir === undefined ? {} : { working_dir: options.workingDir }),
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(options.resume === undefined ? {} : { resume: options.resume }),
   });
@@ -63,6 +64,7 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
   return {
     id: session,
     async send(text) {
+      await asker.idle();
       const { done } = await client.submit({ kind: "SendInput", session, content: [{ type: "text", text }] });
       if (done === undefined) throw new Error("SendInput did not start a turn");
       running = true;

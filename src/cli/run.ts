@@ -1,7 +1,7 @@
 /** `harness run`: one prompt, or a conversation on a terminal. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { ReasonError } from "#protocol";
+import { ReasonError, SessionId } from "#protocol";
 import { type AnswerSchema, parseAnswerSchema, sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { type CliTurn, type OutputMode, openCliSession } from "./cli-session.ts";
@@ -15,6 +15,7 @@ import { runRepl } from "./repl.ts";
 export const PROMPT_MAX_BYTES = 10 * 1024 * 1024;
 
 export interface RunCommandFlags extends RunFlags {
+  readonly resume?: string;
   readonly json?: boolean;
   readonly outputSchema?: string;
 }
@@ -35,7 +36,12 @@ export async function runCommand(
   const left = new AbortController();
   let stopListening = (): void => undefined;
   try {
-    const session = await openCliSession({ control: harness.control, terminal, output, workingDir: workspace });
+    const session = await openCliSession({
+      control: harness.control,
+      terminal,
+      output,
+      ...(flags.resume === undefined ? { workingDir: workspace } : { resume: sessionId(flags.resume) }),
+    });
     stopListening = handleInterrupts({
       terminal,
       clock,
@@ -55,6 +61,11 @@ export async function runCommand(
     stopListening();
     await harness.shutdown();
   }
+}
+
+function sessionId(text: string): SessionId {
+  if (!SessionId.is(text)) throw new ReasonError("SessionNotFound", { session: text });
+  return text;
 }
 
 /** The answer on standard output, or on standard error why there is none. */

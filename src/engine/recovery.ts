@@ -58,34 +58,33 @@ export function createRecovery({ bus, history, openCalls, handler, tools }: Reco
     return { callId, turn, step, name, args: starts.get(callId)?.payload.args, startedAt: ts };
   }
 
-  /** The result that the model gets, and the outcome that closes the intent. */
-  async function conclude(orphan: Orphan, outcome: "ok" | "error", content: ToolOutputBlock[], reason?: "Interrupted") {
+  /** The result that the model gets. */
+  async function tell(orphan: Orphan, outcome: "ok" | "error", content: ToolOutputBlock[]): Promise<void> {
     const { callId: call_id, turn, step, name } = orphan;
-    const closed = bus.publish("ToolOutcome", { turn, call_id, outcome, result_hash: canonicalHash(content) });
-    const told = bus.publish("ToolResult", {
-      turn,
-      step,
-      call_id,
-      name,
-      content,
-      is_error: outcome !== "ok",
-      outcome,
-      ...(reason === undefined ? {} : { reason }),
-      duration_ms: 0,
-    });
-    await Promise.all([closed, told]);
+    const is_error = outcome !== "ok";
+    await bus.publish("ToolResult", { turn, step, call_id, name, content, is_error, outcome, duration_ms: 0 });
+  }
+
+  /** Closes the intent of a call that did not run again. */
+  async function close({ callId: call_id, turn }: Orphan, outcome: "ok" | "error", content: ToolOutputBlock[]) {
+    await bus.publish("ToolOutcome", { turn, call_id, outcome, result_hash: canonicalHash(content) });
   }
 
   async function runAgain(orphan: Orphan): Promise<void> {
     const tool = tools().find(({ name }) => name === orphan.name);
     const args = orphan.args;
     if (tool === undefined || typeof args !== "object" || args === null) {
-      const text = "The call was cut off and its tool is not there any more.";
-      return conclude(orphan, "error", [{ type: "text", text }], "Interrupted");
+      const content = [textBlock("The call was cut off and its tool is not there any more.")];
+      await close(orphan, "error", content);
+      return tell(orphan, "error", content);
     }
     const { callId: id, turn, step } = orphan;
     const originator = starts.get(id)?.originator;
     if (originator === undefined) throw new Error(`the log has no start for ${id}`);
+    let closed = false;
+    const stopWatching = bus.subscribe((event) => {
+      if (event.kind === "ToolOutcome" && event.payload.call_id === id) closed = true;
+    });
     const result = await handler({
       id,
       session: bus.session,
@@ -98,7 +97,13 @@ export function createRecovery({ bus, history, openCalls, handler, tools }: Reco
       signal: new AbortController().signal,
       progress: () => undefined,
     });
-    await conclude(orphan, result.outcome === "ok" ? "ok" : "error", [...result.content]);
+    await bus.flush();
+    stopWatching();
+    const outcome = result.outcome === "ok" ? "ok" : "error";
+    const content = [...result.content];
+    // The chain closes what it runs; what it refused is closed here.
+    if (!closed) await close(orphan, outcome, content);
+    await tell(orphan, outcome, content);
   }
 
   /** A turn that never ended gets its end, so that the log reads as what it was. */
@@ -148,9 +153,16 @@ export function createRecovery({ bus, history, openCalls, handler, tools }: Reco
         ...(note === undefined ? {} : { note }),
       });
       const said = resolution === "succeeded" ? "it succeeded" : "it failed";
-      const text = `The program stopped while this call ran. The user says that ${said}.${note === undefined ? "" : ` ${note}`}`;
-      await conclude(orphan, resolution === "succeeded" ? "ok" : "error", [{ type: "text", text }], "Interrupted");
+      const told = note === undefined ? "" : ` ${note}`;
+      const content = [textBlock(`The program stopped while this call ran. The user says that ${said}.${told}`)];
+      const outcome = resolution === "succeeded" ? "ok" : "error";
+      await close(orphan, outcome, content);
+      await tell(orphan, outcome, content);
       if (waiting.size === 0) await closeTurn();
     },
   };
+}
+
+function textBlock(text: string): ToolOutputBlock {
+  return { type: "text", text };
 }

@@ -1,12 +1,23 @@
 /** The program on a real pseudo-terminal: conversation, questions, Ctrl-C. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { createCliHome, openCliTerminal } from "../fakes/cli-process.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createCliHome, finish, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
 
 const ENTER = "\r";
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
+
+/** The content of a file that a child process is about to write. */
+async function untilWritten(path: string): Promise<string> {
+  const deadlineMs = performance.now() + 10_000;
+  for (;;) {
+    const content = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
+    if (content !== "") return content;
+    if (performance.now() > deadlineMs) throw new Error(`${path} was not written`);
+    await new Promise((resume) => setImmediate(resume));
+  }
+}
 
 /** Calls `exec` once for each turn, then answers. */
 const SCENARIO = `
@@ -19,7 +30,7 @@ rules:
   - when: {input: question}
     reply: [{tool: ask_user, args: {question: "Which one?", options: [first, second]}}]
   - when: {input: sleep}
-    reply: [{tool: exec, args: {command: "sleep 600"}}]
+    reply: [{tool: exec, args: {command: "echo $$ > pid; exec sleep 600"}}]
   - when: {input: touch}
     reply: [{tool: exec, args: {command: "touch made.txt"}}]
 otherwise: [{text: "Nothing to do."}]
@@ -96,6 +107,35 @@ describe("a terminal", () => {
     await terminal.see("› ");
     terminal.type(CTRL_D);
     expect(await terminal.exit).toBe(0);
+  });
+
+  test("a session that was killed in the middle of a call asks what became of it, then goes on", async () => {
+    const home = createCliHome();
+    home.put("touching.yaml", SCENARIO);
+    const model = ["--model", "scripted:./touching.yaml"];
+    const child = startCli(home, ["run", ...model, "--allow", "Bash", "--json", "sleep"]);
+    let shown = "";
+    for await (const chunk of child.stdout.setEncoding("utf8")) {
+      shown += chunk;
+      if (shown.includes('"kind":"ToolIntent"')) break;
+    }
+    const { session } = JSON.parse(shown.slice(0, shown.indexOf("\n"))) as { session: string };
+    const ended = finish(child);
+    const pid = Number(await untilWritten(join(home.workspace, "pid")));
+    // A killed program cannot end what its tools have started.
+    onTestFinished(() => void process.kill(pid, "SIGKILL"));
+    child.kill("SIGKILL");
+    await ended;
+    const resume = ["run", ...model, "--resume", session];
+    const refused = await runCli(home, [...resume, "go on"]);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("OrphanUnresolved") });
+    const terminal = openCliTerminal(home, [...resume, "hello"]);
+    await terminal.see("Cut off:");
+    await terminal.see("sleep 600");
+    terminal.type(`s I looked${ENTER}`);
+    await terminal.see("Nothing to do.");
+    expect(await terminal.exit).toBe(0);
+    expect(await runCli(home, [...resume, "hello"])).toMatchObject({ code: 0 });
   });
 
   test("Ctrl-C twice leaves with 130", async () => {

@@ -1,0 +1,105 @@
+/** Opening a session whose program stopped in the middle of a turn. */
+import { describe, expect, test } from "vitest";
+import type { EventDraft, SessionStore } from "#engine";
+import { CallId, ClientId, type EventKind, type EventPayload, SessionId, TurnId } from "#protocol";
+import { createMemoryStore } from "#sessions";
+import { createHarnessRig, says } from "./fakes/harness-rig.ts";
+
+const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const session = SessionId.from(ULID);
+const turn = TurnId.from(ULID);
+const originator = ClientId.from(ULID);
+const call = (n: number) => CallId.from(String(n).padStart(26, "0"));
+const NOW = "2026-01-01T00:00:00.000Z";
+
+function draft<Kind extends EventKind>(kind: Kind, payload: EventPayload<Kind>): EventDraft {
+  // The pair comes from one generic parameter, which the union type cannot express.
+  return { kind, originator, ts: NOW, payload } as EventDraft;
+}
+
+function started(n: number, name: string, args: unknown, mutating: boolean): EventDraft[] {
+  const toolClass = mutating ? "mutating" : "read_only";
+  return [
+    draft("ToolCallStarted", { turn, step: 1, block: n, call_id: call(n), name, label: name, args, class: toolClass }),
+    draft("ToolIntent", { turn, step: 1, call_id: call(n), name, class: toolClass, args_hash: "0".repeat(64) }),
+  ];
+}
+
+/** A store with a session that was cut off after these calls were begun. */
+async function crashed(...calls: EventDraft[][]): Promise<SessionStore> {
+  const store = createMemoryStore();
+  await store.create({ id: session, workingDir: "", profile: "default", model: "openai:mock-model", createdAt: NOW });
+  const log = await store.acquire(session);
+  const input = { turn, content: [{ type: "text", text: "do it" } as const], model: "openai:mock-model" };
+  await log.append([draft("TurnStarted", input), ...calls.flat()], NOW);
+  await log.release();
+  return store;
+}
+
+async function reopen(store: SessionStore) {
+  const rig = await createHarnessRig([says("I see."), says("And on.")], {
+    plugins: [{ name: "store", register: (host) => host.setStore(store) }],
+  });
+  rig.workspace.put("a.txt", "content of a\n");
+  await rig.client.submit({ kind: "CreateSession", resume: session, working_dir: rig.workspace.root });
+  const submit = rig.client.submit;
+  const send = async (text: string) => {
+    const { done } = await submit({ kind: "SendInput", session, content: [{ type: "text", text }] });
+    return done;
+  };
+  const kinds = () => rig.events.filter((event) => event.session === session).map(({ kind }) => kind);
+  return { rig, send, submit, kinds };
+}
+
+describe("a session that was cut off", () => {
+  test("runs calls that change nothing again, closes the turn, and goes on", async () => {
+    const { rig, send, kinds } = await reopen(await crashed(started(1, "fs.read", { path: "a.txt" }, false)));
+    expect(kinds()).toEqual(["SessionStarted", "ToolIntent", "ToolOutcome", "ToolResult", "Error", "TurnEnded"]);
+    expect(rig.of("TurnEnded")).toMatchObject([{ outcome: "error", reason: "Interrupted", steps: 1 }]);
+    expect(await send("go on")).toMatchObject({ outcome: "answered" });
+    expect(JSON.stringify(rig.vendor.requests[0]?.body)).toContain("content of a");
+  });
+
+  test.each([
+    ["failed", "error"],
+    ["succeeded", "ok"],
+  ] as const)("halts at a call that may have changed something until it is marked %s", async (resolution, outcome) => {
+    const store = await crashed(started(1, "exec", { command: "rm -rf build" }, true));
+    const { rig, send, submit, kinds } = await reopen(store);
+    expect(rig.of("OrphanedCall")).toEqual([
+      { turn, call_id: call(1), name: "exec", args: { command: "rm -rf build" }, started_at: NOW },
+    ]);
+    await expect(send("go on")).rejects.toMatchObject({ reason: "OrphanUnresolved" });
+    const agent = rig.harness.control.connect({ identityClass: "agent", interactive: true, onEvent: () => undefined });
+    const answer = { kind: "ResolveOrphan", session, call_id: call(1), resolution, note: "I looked." } as const;
+    await expect(agent.submit(answer)).rejects.toMatchObject({ reason: "NotAllowed" });
+    await submit(answer);
+    await expect(submit(answer)).rejects.toMatchObject({ reason: "CallNotFound" });
+    expect(rig.of("ToolOutcome")).toMatchObject([{ call_id: call(1), outcome }]);
+    expect(kinds().at(-1)).toBe("TurnEnded");
+    expect(await send("go on")).toMatchObject({ outcome: "answered" });
+    expect(JSON.stringify(rig.vendor.requests[0]?.body)).toContain("I looked.");
+  });
+
+  test("abort ends the session", async () => {
+    const { rig, send, submit } = await reopen(await crashed(started(1, "fs.write", { path: "x" }, true)));
+    await submit({ kind: "ResolveOrphan", session, call_id: call(1), resolution: "abort" });
+    expect(rig.of("SessionEnded")).toEqual([{ reason: "user" }]);
+    await expect(send("go on")).rejects.toMatchObject({ reason: "SessionNotFound" });
+  });
+
+  test("asks about each of several calls, and the next opening finds nothing left", async () => {
+    const store = await crashed(
+      started(1, "fs.write", { path: "x" }, true),
+      started(2, "exec", { command: "y" }, true),
+    );
+    const { rig, submit } = await reopen(store);
+    for (const n of [1, 2]) {
+      await submit({ kind: "ResolveOrphan", session, call_id: call(n), resolution: "failed" });
+    }
+    await submit({ kind: "EndSession", session });
+    rig.events.length = 0;
+    await rig.client.submit({ kind: "CreateSession", resume: session, working_dir: rig.workspace.root });
+    expect(rig.events.map(({ kind }) => kind)).toEqual(["SessionStarted"]);
+  });
+});
