@@ -8,15 +8,20 @@ import { buildInfo } from "./build-info.ts";
 /** Both `src/` and `dist/` are one folder below the package root. */
 const packageRoot = dirname(dirname(fileURLToPath(import.meta.url)));
 
+const STOP_GRACE_MS = 2000;
+
 export async function main(): Promise<void> {
-  // An orderly exit runs the handlers that end what tools have started.
+  let stopping: number | undefined;
   for (const [signal, code] of [
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const) {
-    process.once(signal, () => process.exit(code));
+    process.once(signal, () => {
+      stopping = code;
+      stop(code);
+    });
   }
-  process.exitCode = await runCli(process.argv.slice(2), {
+  const code = await runCli(process.argv.slice(2), {
     terminal: createTerminal(process),
     env: process.env,
     cwd: process.cwd(),
@@ -24,4 +29,13 @@ export async function main(): Promise<void> {
     build: buildInfo(packageRoot),
     scenariosDir: join(packageRoot, "scenarios"),
   });
+  process.exitCode = stopping ?? code;
+}
+
+/** As two Ctrl-C: the turn is cancelled and recorded, then the program leaves. What does not leave is ended. */
+function stop(code: number): void {
+  // An orderly exit runs the handlers that end what tools have started.
+  setTimeout(() => process.exit(code), STOP_GRACE_MS).unref();
+  if (!process.emit("SIGINT")) process.exit(code);
+  setTimeout(() => process.emit("SIGINT"), STOP_GRACE_MS / 2).unref();
 }

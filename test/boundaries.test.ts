@@ -67,7 +67,7 @@ describe("folders", () => {
       .filter(({ folder }) => withoutEffects.includes(folder))
       .flatMap(({ path, imports, text }) => [
         ...imports.filter((name) => effectModules.test(name)).map((name) => `${path} imports ${name}`),
-        ...(/getBuiltinModule|\bfetch\(|process\.(env|exit|kill|binding)/.test(text)
+        ...(/getBuiltinModule|createRequire|\bfetch\(|process\.(env|exit|kill|binding)/.test(text)
           ? [`${path} reaches for the process`]
           : []),
       ]);

@@ -1,5 +1,6 @@
 /** The whole program in one process: real wires, real files, real processes, driven through the protocol. */
-import { existsSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Plugin, type Tool, textOutput } from "#engine";
@@ -26,6 +27,20 @@ describe.each(["openai", "anthropic"] as const)("a turn over the %s wire", (vend
     ]);
     expect(JSON.stringify(rig.vendor.requests.at(-1)?.body)).toContain("two");
     expect(rig.of("TurnEnded")).toMatchObject([{ outcome: "answered", steps: 4 }]);
+  });
+
+  test.each([
+    'data: {"choices":[null]}\n\n',
+    'data: {"choices":[{"delta":{"tool_calls":5}}]}\n\n',
+    'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":null}\n\n',
+    'event: message_start\ndata: {"type":"message_start","message":{"usage":null}}\n\n',
+  ])("an event of an odd shape ends the turn, not the program: %j", async (body) => {
+    const headers = { "content-type": "text/event-stream" };
+    const odd = { type: "http", status: 200, headers, body } as const;
+    const settings = { models: [{ model: `${vendor}:mock-model`, retry: { maxRetries: 0 } }] };
+    const rig = await createHarnessRig([odd, says("fine")], { vendor, settings });
+    expect(await rig.send()).toMatchObject({ outcome: "error", reason: expect.stringMatching(/^Provider/) });
+    expect(await rig.send()).toMatchObject({ outcome: "answered" });
   });
 
   test("goes on after a failed turn", async () => {
@@ -171,8 +186,90 @@ describe("permissions", () => {
       },
     );
     rig.workspace.put("sub/file", "");
+    execFileSync("git", ["init", "-q"], { cwd: rig.workspace.root });
     await rig.send();
     expect(rig.of("ToolResult").map(({ outcome }) => outcome)).toEqual(["ok", "denied", "denied"]);
+  });
+
+  test("what a quiet name leads to on the disk counts: links, secrets below a folder, a repository that runs programs", async () => {
+    const commands = [
+      "cat notes.txt",
+      "cat *.txt",
+      "ls out/",
+      "cat inside.txt",
+      "grep -rn x src",
+      "grep -rn x docs",
+      "git status",
+      "git log -1 --unified --output=.git/config -s",
+    ];
+    const rig = await createHarnessRig([...commands.map((command) => calls(["exec", { command }])), says("done")], {
+      settings: { tools: { execution: "auto", onError: "continue" } },
+    });
+    const { root, outside } = rig.workspace;
+    writeFileSync(join(outside, "secret.txt"), "x");
+    symlinkSync(join(outside, "secret.txt"), join(root, "notes.txt"));
+    symlinkSync("/proc", join(root, "out"));
+    rig.workspace.put("plain.txt", "x");
+    rig.workspace.put("inside.txt", "x");
+    rig.workspace.put("src/.env", "x");
+    rig.workspace.put("docs/page.md", "x");
+    rig.workspace.put(".git/HEAD", "ref: refs/heads/main\n");
+    rig.workspace.put(".git/config", "[core]\n\tfsmonitor = touch ran\n");
+    await rig.send();
+    expect(rig.of("ToolResult").map(({ outcome }, index) => `${commands[index]}: ${outcome}`)).toEqual([
+      "cat notes.txt: denied",
+      "cat *.txt: denied",
+      "ls out/: denied",
+      "cat inside.txt: ok",
+      "grep -rn x src: denied",
+      "grep -rn x docs: ok",
+      "git status: denied",
+      "git log -1 --unified --output=.git/config -s: denied",
+    ]);
+  });
+
+  test("a link inside the workspace gets around neither rules nor the list of sensitive files", async () => {
+    const rig = await createHarnessRig(
+      [
+        calls(["fs_read", { path: "readme-link" }]),
+        calls(["fs_write", { path: "docs/hooks/pre-commit", content: "x" }]),
+        calls(["fs_read", { path: "denied-link" }]),
+        calls(["fs_read", { path: "/etc/hostname" }]),
+        says("done"),
+      ],
+      {
+        settings: {
+          permissions: [
+            { effect: "allow", rule: "Write(docs/**)", source: "test" },
+            { effect: "deny", rule: "Read(private/**)", source: "test" },
+          ],
+          tools: { execution: "auto", onError: "continue" },
+        },
+      },
+    );
+    const { root } = rig.workspace;
+    rig.workspace.put(".env", "KEY=1");
+    rig.workspace.put(".git/hooks/sample", "");
+    rig.workspace.put("private/a", "x");
+    rig.workspace.put("docs/page.md", "x");
+    symlinkSync(".env", join(root, "readme-link"));
+    symlinkSync("../.git/hooks", join(root, "docs/hooks"));
+    symlinkSync("private/a", join(root, "denied-link"));
+    await rig.send();
+    const results = rig.of("ToolResult");
+    expect(results.map(({ outcome }) => outcome)).toEqual(["denied", "denied", "denied", "denied"]);
+    expect(JSON.stringify(results[3]?.content)).toContain("--cwd");
+    expect(existsSync(join(root, ".git/hooks/pre-commit"))).toBe(false);
+  });
+
+  test("plan mode that begins while a question waits still holds", async () => {
+    const rig = await createHarnessRig([calls(write), says("done")], { interactive: true });
+    const turn = rig.send();
+    const { call_id } = await rig.next("PermissionRequested");
+    await rig.submit({ kind: "EnterPlanMode" });
+    await rig.submit({ kind: "AnswerPermission", call_id, decision: "allow_once" });
+    await turn;
+    expect(rig.of("ToolResult")).toMatchObject([{ outcome: "denied", reason: "PlanModeActive" }]);
   });
 
   test("plan mode passes only read-only calls until a human approves the plan", async () => {

@@ -1,12 +1,24 @@
 /** The environment a child process gets: a short allowlist, so that no key of ours is ever in it. */
 
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute } from "node:path";
+
 const INHERITED = new Set(["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TERM", "TMPDIR"]);
 const SECRET_NAME = /^HARNESS_|_(KEY|TOKEN|SECRET)$/i;
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
-/** `added` is what the caller sets on purpose; it wins over what is inherited, but cannot name one of our own. */
+/** Git asks its configuration which programs to run; these settings win over any repository's own. */
+const GIT_SETTINGS: readonly (readonly [string, string])[] = [
+  ["core.fsmonitor", "false"],
+  ["safe.bareRepository", "explicit"],
+  ["log.showSignature", "false"],
+  ["core.pager", "cat"],
+];
+
+/** `root` is the workspace: programs in it are never found by name. `added` is what the caller sets on purpose; it wins over what is inherited, but cannot name one of our own. */
 export function childEnvironment(
   source: Readonly<Record<string, string | undefined>>,
+  root: string,
   added: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const environment: Record<string, string> = { PATH: DEFAULT_PATH };
@@ -14,8 +26,25 @@ export function childEnvironment(
     if (value === undefined || SECRET_NAME.test(name)) continue;
     if (INHERITED.has(name) || name.startsWith("LC_")) environment[name] = value;
   }
+  environment.PATH = outsidePath(environment.PATH ?? DEFAULT_PATH, root);
+  environment.GIT_CONFIG_COUNT = String(GIT_SETTINGS.length);
+  for (const [index, [key, value]] of GIT_SETTINGS.entries()) {
+    environment[`GIT_CONFIG_KEY_${index}`] = key;
+    environment[`GIT_CONFIG_VALUE_${index}`] = value;
+  }
   for (const [name, value] of Object.entries(added)) {
     if (!/^HARNESS_/i.test(name)) environment[name] = value;
   }
   return environment;
+}
+
+/** The search path without relative folders and without those of the workspace. */
+function outsidePath(path: string, root: string): string {
+  const kept = path.split(":").filter((folder) => isAbsolute(folder) && !isInside(root, folder));
+  return kept.length > 0 ? kept.join(":") : DEFAULT_PATH;
+}
+
+function isInside(root: string, folder: string): boolean {
+  const real = existsSync(folder) ? realpathSync(folder) : folder;
+  return [folder, real].some((path) => path === root || path.startsWith(`${root}/`));
 }

@@ -45,7 +45,11 @@ export function createProcesses(options: ProcessesOptions): ProcessPort {
       if (signal.aborted) return { code: null, signal: null, ended: "cancelled", durationMs: 0 };
       const startedMs = clock.monotonicMs();
       const mark = Buffer.from(random.bytes(16)).toString("hex");
-      const child = await start(spec, cwd, childEnvironment(options.env, { ...spec.env, [MARK_NAME]: mark }));
+      const child = await start(
+        spec,
+        cwd,
+        childEnvironment(options.env, options.root, { ...spec.env, [MARK_NAME]: mark }),
+      );
       // `start` resolves only after the spawn event, which comes with a pid.
       const group = createProcessGroup(child.pid as number, mark, clock);
       track(group);

@@ -94,6 +94,13 @@ async function follow(request: WebRequest, options: PublicWebOptions, stop: Abor
       throw new EffectError("TooManyRedirects", `${request.url} redirects more than ${MAX_REDIRECTS} times`);
     }
     const next = parseUrl(location, url);
+    if (next.hostname !== url.hostname) {
+      // Another host is another decision: whoever judged this call has judged its host.
+      throw new EffectError(
+        "AddressRefused",
+        `${url.href} redirects to another host, ${next.href}; fetch that address itself`,
+      );
+    }
     if (url.protocol === "https:" && next.protocol === "http:") {
       throw new EffectError("AddressRefused", `${url.href} redirects from https to plain ${next.href}`);
     }

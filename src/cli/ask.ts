@@ -46,21 +46,25 @@ export function createAsker(terminal: Terminal, renderer: Renderer, client: () =
     globOffered: boolean,
     settled: AbortSignal,
   ): Promise<Pick<CommandOf<"AnswerPermission">, "decision" | "reason">> {
-    const answers: Record<string, Decision> = {
-      o: "allow_once",
-      y: "allow_once",
-      t: "allow_tool",
-      d: "deny",
-      n: "deny",
-    };
-    if (globOffered) answers.g = "allow_argv_glob";
+    const answers = new Map<string, Decision>([
+      ["o", "allow_once"],
+      ["once", "allow_once"],
+      ["t", "allow_tool"],
+      ["tool", "allow_tool"],
+      ["d", "deny"],
+      ["deny", "deny"],
+      ["n", "deny"],
+      ["no", "deny"],
+    ]);
+    if (globOffered) answers.set("g", "allow_argv_glob").set("glob", "allow_argv_glob");
     for (;;) {
       const line = await terminal.readLine("  > ", settled);
       if (line.kind !== "line") return { decision: "deny" };
       const [key = "", ...rest] = line.text.trim().split(/\s+/);
-      const decision = answers[key.toLowerCase().slice(0, 1)];
+      const decision = answers.get(key.toLowerCase());
       if (decision === "deny" && rest.length > 0) return { decision, reason: rest.join(" ") };
-      if (decision !== undefined) return { decision };
+      // A sentence that happens to begin with such a word is not an answer.
+      if (decision !== undefined && rest.length === 0) return { decision };
       terminal.err(`  Type ${globOffered ? "o, g, t or d" : "o, t or d"}; "d because …" tells the model why.\n`);
     }
   }
@@ -90,7 +94,9 @@ export function createAsker(terminal: Terminal, renderer: Renderer, client: () =
       const line = await terminal.readLine("  > ", settled);
       if (line.kind !== "line") return;
       const [key = "", ...rest] = line.text.trim().split(/\s+/);
-      const resolution = Object.entries(resolutions).find(([letter]) => letter === key.toLowerCase().slice(0, 1))?.[1];
+      const resolution = Object.entries(resolutions).find(([letter, word]) =>
+        [letter, word].includes(key.toLowerCase()),
+      )?.[1];
       if (resolution === undefined) continue;
       const note = rest.length === 0 ? {} : { note: rest.join(" ") };
       await client().submit({ kind: "ResolveOrphan", session, call_id, resolution, ...note });
@@ -128,13 +134,14 @@ export function createAsker(terminal: Terminal, renderer: Renderer, client: () =
 
 const SHOWN_ARGUMENT_LINES = 20;
 
-/** The arguments that the summary does not show, such as the text to be written, bounded. */
+/** Every argument besides the one that the summary is, such as the text to be written or another folder; bounded. */
 function describeArguments(args: unknown, summary: string): string {
   if (typeof args !== "object" || args === null) return "";
-  const hidden = Object.entries(args).filter(([, value]) => typeof value === "string" && !summary.includes(value));
-  return hidden
+  const others = Object.entries(args).filter(([, value]) => value !== summary);
+  return others
     .map(([key, value]) => {
-      const lines = printable(String(value)).split("\n");
+      const lines = printable(typeof value === "string" ? value : JSON.stringify(value)).split("\n");
+      if (lines.length === 1) return `  ${key}: ${lines[0]}\n`;
       const shown = lines.slice(0, SHOWN_ARGUMENT_LINES).map((line) => `    ${line}`);
       const more = lines.length - shown.length;
       return `  ${key}:\n${shown.join("\n")}\n${more > 0 ? `    … ${more} more lines\n` : ""}`;

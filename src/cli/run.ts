@@ -11,6 +11,7 @@ import type { RunFlags } from "./flags.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { openProgram } from "./open-program.ts";
 import { runRepl } from "./repl.ts";
+import { printable } from "./terminal.ts";
 
 export const PROMPT_MAX_BYTES = 10 * 1024 * 1024;
 
@@ -70,8 +71,8 @@ function sessionId(text: string): SessionId {
 
 /** The answer on standard output, or on standard error why there is none. */
 export function printAnswer({ terminal }: CliPorts, turn: CliTurn): void {
-  if (exitCodeOf(turn) === 0) terminal.out(turn.answer.endsWith("\n") ? turn.answer : `${turn.answer}\n`);
-  else if (turn.reason === "AnswerInvalid") terminal.err(`✗ ${turn.reason}: ${turn.message ?? ""}\n`);
+  if (exitCodeOf(turn) === 0) terminal.out(`${printable(turn.answer).trimEnd()}\n`);
+  else if (turn.reason === "AnswerInvalid") terminal.err(`✗ ${turn.reason}: ${printable(turn.message ?? "")}\n`);
 }
 
 /** A failure that is not an event of the session, as the last JSON line. */

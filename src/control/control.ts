@@ -99,6 +99,9 @@ export function createControl(options: ControlOptions): Control {
   }
 
   async function create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply> {
+    if (command.resume !== undefined && sessions.has(command.resume)) {
+      return attach(client, { kind: "AttachSession", session: command.resume });
+    }
     const attached = new Map<Client, () => void>();
     const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
     const approvals = createApprovals({ clock, timeoutMs, attached: () => attached.keys() });
@@ -208,7 +211,14 @@ export function createControl(options: ControlOptions): Control {
         if (handler === undefined) throw new ReasonError("UnknownNamespace", { namespace: command.namespace });
         return { result: await handler(command, client.id) };
       }
+      default:
+        return refuseUnknown(command);
     }
+  }
+
+  /** The type says it cannot be; a client without types can still send it. */
+  function refuseUnknown(command: never): never {
+    throw new ReasonError("InvalidCommand", { detail: `unknown command ${JSON.stringify(command).slice(0, 200)}` });
   }
 
   return {

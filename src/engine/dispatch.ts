@@ -7,6 +7,11 @@ import type { EventBus } from "./bus.ts";
 import type { Tool } from "./tool.ts";
 import { type CallResult, refusal, type ToolCall, type ToolHandler } from "./tool-chain.ts";
 
+/** Calls of one response that run at the same time. */
+const MAX_PARALLEL_CALLS = 8;
+/** Deeper arguments than any tool takes; what walks them may do so recursively. */
+const MAX_ARGUMENT_DEPTH = 64;
+
 /** A call as the model made it. */
 export interface RequestedCall {
   readonly id: CallId;
@@ -57,8 +62,11 @@ export async function dispatchCalls(parts: DispatchParts, input: DispatchInput):
   const prepared = input.calls.map((call) => prepare(call, input.tools));
   for (const group of groupCalls(prepared, parts.settings)) {
     const stop = failed && parts.settings.onError === "stop";
-    const results = await Promise.all(group.map((call) => runOne(parts, input, call, stop, timings)));
-    if (results.some((result) => result.outcome !== "ok")) failed = true;
+    for (let at = 0; at < group.length; at += MAX_PARALLEL_CALLS) {
+      const batch = group.slice(at, at + MAX_PARALLEL_CALLS);
+      const results = await Promise.all(batch.map((call) => runOne(parts, input, call, stop, timings)));
+      if (results.some((result) => result.outcome !== "ok")) failed = true;
+    }
   }
   return timings;
 }
@@ -93,8 +101,16 @@ function parseArguments(raw: string): ParsedArguments {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return { value, problem: "expected a JSON object" };
   }
+  if (isDeeper(value, MAX_ARGUMENT_DEPTH)) {
+    return { value: "«too deep»", problem: `nested more than ${MAX_ARGUMENT_DEPTH} levels deep` };
+  }
   // A JSON object has string keys and no prototype of its own.
   return { value: value as Record<string, unknown> };
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((field) => isDeeper(field, levels - 1));
 }
 
 /** Consecutive calls that may run together; a mutating call is a group of its own. */

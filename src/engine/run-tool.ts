@@ -1,11 +1,9 @@
 /** The end of the tool chain: runs the tool on the ports it was handed and turns every failure into a result. */
 import { EffectError } from "#base";
 import { reasonText } from "#protocol";
+import { abandonOnAbort } from "./abandon.ts";
 import { type ToolContext, ToolError } from "./tool.ts";
 import { type CallResult, refusal, type ToolCall } from "./tool-chain.ts";
-
-/** A tool that ignores its signal is left behind after this long; its ports are closed by then. */
-export const CANCEL_GRACE_MS = 900;
 
 export interface RunToolParts {
   readonly ask: (call: ToolCall, question: string, options: readonly string[]) => Promise<string | undefined>;
@@ -46,24 +44,4 @@ function cancelled(call: ToolCall, cause?: unknown): CallResult {
   const told = cause instanceof ToolError ? cause.message : `${call.tool.label} was cancelled.`;
   const reason = cause instanceof ToolError ? cause.reason : "Cancelled";
   return refusal("cancelled", reason, told);
-}
-
-/** The output, or undefined when the signal aborted and the tool did not end within the grace. */
-async function abandonOnAbort<Output>(running: Promise<Output>, signal: AbortSignal): Promise<Output | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  let onAbort: (() => void) | undefined;
-  const abandoned = new Promise<undefined>((resolve) => {
-    onAbort = () => {
-      timer = setTimeout(() => resolve(undefined), CANCEL_GRACE_MS);
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-  });
-  running.catch(() => undefined); // raced below; a late rejection of an abandoned tool has nobody left to tell
-  try {
-    return await Promise.race([running, abandoned]);
-  } finally {
-    clearTimeout(timer);
-    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
-  }
 }

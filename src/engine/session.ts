@@ -7,9 +7,11 @@ import {
   type IdMint,
   type InputBlock,
   ReasonError,
+  reasonText,
   type SessionId,
   type TurnId,
 } from "#protocol";
+import { abandonOnAbort } from "./abandon.ts";
 import { createEventBus, type EventBus, type Subscriber } from "./bus.ts";
 import { createConversation } from "./conversation.ts";
 import type { ToolSettings } from "./dispatch.ts";
@@ -67,6 +69,8 @@ export function createSession(parts: SessionParts): EngineSession {
   for (const event of parts.history ?? []) conversation.apply(event);
 
   let model = parts.model;
+  /** Set while a fallback answers; the next turn asks the session's own model again. */
+  let turnModel: string | undefined;
   let running: (EngineSession["running"] & { readonly abort: AbortController }) | undefined;
 
   const bus = createEventBus({
@@ -80,7 +84,7 @@ export function createSession(parts: SessionParts): EngineSession {
 
   const request = compose(parts.requestChain, async (call): Promise<ModelOutcome> => {
     const startMs = clock.monotonicMs();
-    const outcome = await parts.provider.chat(call);
+    const outcome = await endsOnAbort(parts.provider.chat(call), call.signal);
     call.onChat(clock.monotonicMs() - startMs);
     return outcome;
   });
@@ -107,7 +111,10 @@ export function createSession(parts: SessionParts): EngineSession {
           toolHandler,
           toolSettings: parts.toolSettings,
           tools,
-          model: () => model,
+          model: () => turnModel ?? model,
+          useModel: (next) => {
+            turnModel = next;
+          },
           maxSteps: parts.maxSteps,
           monotonicMs: () => clock.monotonicMs(),
         },
@@ -115,6 +122,7 @@ export function createSession(parts: SessionParts): EngineSession {
       );
     } finally {
       running = undefined;
+      turnModel = undefined;
       bus.setOriginator(undefined);
     }
   }
@@ -149,8 +157,15 @@ export function createSession(parts: SessionParts): EngineSession {
     async setModel(next) {
       const previous = model;
       model = next;
+      turnModel = undefined;
       await bus.publish("ModelChanged", { model: next, previous });
       await store.update(id, { model: next });
     },
   };
+}
+
+/** A provider that does not listen to its signal is left behind after the grace; what it still says goes nowhere. */
+async function endsOnAbort(answer: Promise<ModelOutcome>, signal: AbortSignal): Promise<ModelOutcome> {
+  const outcome = await abandonOnAbort(answer, signal);
+  return outcome ?? { type: "failed", reason: "Cancelled", message: reasonText("Cancelled"), retryable: false };
 }

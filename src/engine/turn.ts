@@ -35,6 +35,8 @@ export interface TurnParts {
   readonly tools: () => readonly Tool[];
   /** Asked at every step: `provider:name`. */
   readonly model: () => string;
+  /** A fallback took over: it stays for the rest of the turn. */
+  readonly useModel: (model: string) => void;
   readonly maxSteps: number;
   readonly monotonicMs: () => number;
 }
@@ -140,6 +142,8 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
     const { outcome, calls, yielded } = await requestStep(parts, input, step, tools, tally);
     await bus.flush();
     if (outcome.type === "failed") {
+      const { usage } = outcome;
+      if (usage !== undefined) await recordCost(parts, input.turn, step, { model: parts.model(), usage }, tally);
       if (input.signal.aborted) return cancelledEnding(input.signal);
       return { outcome: "error", reason: outcome.reason, message: outcome.message };
     }
@@ -181,7 +185,7 @@ async function requestStep(
   const startMs = monotonicMs();
 
   function emit(event: ModelEvent): void {
-    tally.firstByteMs ??= monotonicMs() - startMs;
+    if (event.type !== "retrying" && event.type !== "model_changed") tally.firstByteMs ??= monotonicMs() - startMs;
     switch (event.type) {
       case "text":
         bus.publishDelta({ kind: "TextDelta", payload: { turn, step, block: event.block, text: event.text } });
@@ -216,6 +220,7 @@ async function requestStep(
         break;
       }
       case "model_changed":
+        parts.useModel(event.model);
         tellLater(bus.publish("ModelChanged", { model: event.model, previous: event.previous }));
         break;
     }
@@ -246,7 +251,7 @@ function recordCost(
   { bus }: TurnParts,
   turn: TurnId,
   step: number,
-  outcome: ModelOutcome & { type: "done" },
+  outcome: { readonly model: string; readonly usage: Usage; readonly costUsd?: number },
   tally: Tally,
 ): Promise<void> {
   const { model, usage, costUsd } = outcome;

@@ -3,10 +3,13 @@ import type { ToolMiddleware } from "#engine";
 import type { ToolOutputBlock } from "#protocol";
 
 export const OUTPUT_MAX_CHARS = 120_000;
+const MAX_BLOCKS = 50;
 
 export function createOutputLimit(maxChars = OUTPUT_MAX_CHARS): ToolMiddleware {
   return async (call, next) => {
-    const result = await next(call);
+    const given = await next(call);
+    const result =
+      given.content.length > MAX_BLOCKS ? { ...given, content: given.content.slice(0, MAX_BLOCKS) } : given;
     if (result.content.every((block) => block.type !== "text" || block.text.length <= maxChars)) return result;
     return { ...result, content: result.content.map((block) => cut(block, maxChars)) };
   };

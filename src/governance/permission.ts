@@ -5,8 +5,10 @@
 import type { Approver, CallResult, EventBus, ToolCall, ToolMiddleware } from "#engine";
 import { refusal } from "#engine";
 import { type Decision, reasonText } from "#protocol";
+import { type DiskReader, locatedArguments, loudOnDisk } from "./on-disk.ts";
 import { blockedProgram, quietDecision, suggestArgvGlob } from "./quiet-preset.ts";
-import { evaluateRules, parseRule, type Rule, type RuleCall, type ToolAliases } from "./rules.ts";
+import { evaluateRules, parseRule, type Rule, type RuleCall, type RuleVerdict, type ToolAliases } from "./rules.ts";
+import { analyseShell, type SimpleCommand } from "./shell.ts";
 import { loudness } from "./shell-quiet.ts";
 
 /** The labels that rules may use instead of canonical names. Those of the built-in tools: a foreign tool cannot add one. */
@@ -27,6 +29,9 @@ export const TOOL_ALIASES: ToolAliases = {
 /** Session rules a person can add; beyond it only single answers are possible. */
 const MAX_SESSION_RULES = 200;
 const SUMMARY_CHARS = 2000;
+/** Longest path or glob that is judged; matching longer ones could take long. */
+const MAX_NAME_CHARS = 4096;
+const NAMES: ReadonlySet<string> = new Set(["path", "from", "to", "glob", "pattern"]);
 /** Anywhere in a command: what follows may run in another folder, where quiet programs obey other files. */
 const CHANGES_FOLDER = /\b(?:cd|pushd|popd|chdir)\b/;
 
@@ -36,6 +41,8 @@ export interface PermissionOptions {
   readonly rules: readonly Rule[];
   /** The absolute workspace root. */
   readonly root: string;
+  /** To see where a path really leads before it is judged. */
+  readonly files: DiskReader;
   /** No quiet preset. */
   readonly strict: boolean;
   /** Answers every request with yes. Deny rules, blocked programs and plan mode still hold. */
@@ -50,39 +57,93 @@ export interface Permission {
 }
 
 type Verdict =
-  | { readonly effect: "allow" }
+  /** `quiet`: commands that no rule allows and that pass because they only read; still to be looked up on the disk. */
+  | { readonly effect: "allow"; readonly quiet: readonly SimpleCommand[] }
   | { readonly effect: "ask"; readonly why: string }
   | { readonly effect: "deny"; readonly result: CallResult };
+
+interface Evaluation extends RuleVerdict {
+  readonly quietParts: readonly SimpleCommand[];
+}
 
 export function createPermission(options: PermissionOptions): Permission {
   const sessionRules: Rule[] = [];
 
-  function judge(call: ToolCall): Verdict {
+  /** What can refuse a call whatever anybody answers. Asked again after a question: things change while it waits. */
+  function refusedBy(call: ToolCall): CallResult | undefined {
     const { tool } = call;
     if (options.planMode() && tool.class !== "read_only") {
-      const text = reasonText("PlanModeActive", { tool: tool.label });
-      return { effect: "deny", result: refusal("denied", "PlanModeActive", text) };
+      return refusal("denied", "PlanModeActive", reasonText("PlanModeActive", { tool: tool.label }));
     }
+    const blocked = tool.name === "exec" ? blockedProgram(asRuleCall(call).subject) : undefined;
+    return blocked?.effect === "deny"
+      ? denied(call, `a built-in rule that no setting lifts: ${blocked.why}`)
+      : undefined;
+  }
+
+  function evaluate(call: ToolCall): Evaluation {
     const ruleCall = asRuleCall(call);
-    const blocked = tool.name === "exec" ? blockedProgram(ruleCall.subject) : undefined;
-    if (blocked?.effect === "deny") {
-      return { effect: "deny", result: denied(call, `a built-in rule that no setting lifts: ${blocked.why}`) };
-    }
-    // Quiet parts of a compound command need no rule of their own, as long as they run where they seem to.
-    const quietInPlace = !options.strict && call.args.cwd === undefined && !CHANGES_FOLDER.test(ruleCall.subject);
-    const { effect, rule, why } = evaluateRules([...options.rules, ...sessionRules], ruleCall, TOOL_ALIASES, {
+    const elsewhere = isElsewhere(call);
+    // What a pattern allows, and what is quiet, is meant for the workspace root.
+    const rules = [...options.rules, ...sessionRules].filter(
+      (rule) => !elsewhere || rule.effect !== "allow" || rule.pattern === undefined,
+    );
+    const quietParts: SimpleCommand[] = [];
+    const verdict = evaluateRules(rules, ruleCall, TOOL_ALIASES, {
       root: options.root,
-      passes: (command) => quietInPlace && loudness(command, { root: options.root }) === undefined,
+      // Quiet parts of a compound command need no rule of their own.
+      passes(command) {
+        const isQuiet = !options.strict && !elsewhere && loudness(command, { root: options.root }) === undefined;
+        if (isQuiet) quietParts.push(command);
+        return isQuiet;
+      },
     });
-    if (effect === "deny")
+    return { ...verdict, quietParts };
+  }
+
+  async function judge(call: ToolCall): Promise<Verdict> {
+    const { tool } = call;
+    const refused = refusedBy(call);
+    if (refused !== undefined) return { effect: "deny", result: refused };
+    const tooLong = Object.entries(call.args).find(([name, value]) => NAMES.has(name) && isTooLong(value));
+    if (tooLong !== undefined && tool.name.startsWith("fs.")) {
+      const text = `${tooLong[0]} is longer than ${MAX_NAME_CHARS} characters.`;
+      return { effect: "deny", result: refusal("error", "InvalidArguments", text) };
+    }
+    const written = decide(call, evaluate(call));
+    if (written.effect === "deny") return written;
+    if (tool.name.startsWith("fs.")) {
+      const args = await locatedArguments(call.args, options.files);
+      if (args === undefined) {
+        const text = `${tool.label} was denied: the path is outside the workspace ${options.root}, which tools cannot leave.`;
+        return {
+          effect: "deny",
+          result: refusal("denied", "PermissionDenied", `${text} Start harness with --cwd there.`),
+        };
+      }
+      // A link must not make a rule or the list of sensitive files mean something else.
+      return strictest(written, decide({ ...call, args }, evaluate({ ...call, args })));
+    }
+    if (written.effect !== "allow") return written;
+    const why = await loudOnDisk(written.quiet, options.files);
+    return why === undefined ? written : { effect: "ask", why };
+  }
+
+  /** What rules and the quiet preset say about the names as they are written in the call. */
+  function decide(call: ToolCall, { effect, rule, why, quietParts }: Evaluation): Verdict {
+    const { tool } = call;
+    if (effect === "deny") {
       return { effect, result: denied(call, `${describeRule(rule)}. To allow it, change that rule`) };
+    }
+    const blocked = tool.name === "exec" ? blockedProgram(asRuleCall(call).subject) : undefined;
     if (blocked !== undefined) return { effect: "ask", why: blocked.why };
     if (effect === "ask") return { effect, why: why ?? `${describeRule(rule)} asks` };
-    if (effect === "allow") return { effect };
+    if (effect === "allow") return { effect, quiet: quietParts };
     if (options.strict) return { effect: "ask", why: "strict permissions: no rule allows it" };
     const quiet = quietDecision({ tool: tool.name, args: call.args }, options.root);
-    if (quiet.quiet) return { effect: "allow" };
-    if (tool.class === "read_only" && !isBuiltin(tool.name)) return { effect: "allow" };
+    if (quiet.quiet)
+      return { effect: "allow", quiet: tool.name === "exec" ? commandsOf(asRuleCall(call).subject) : [] };
+    if (tool.class === "read_only" && !isBuiltin(tool.name)) return { effect: "allow", quiet: [] };
     return { effect: "ask", why: quiet.why };
   }
 
@@ -138,15 +199,36 @@ export function createPermission(options: PermissionOptions): Permission {
   return {
     sessionRules,
     async middleware(call, next) {
-      const verdict = judge(call);
+      const verdict = await judge(call);
       if (verdict.effect === "deny") return verdict.result;
       if (verdict.effect === "ask") {
-        const refused = await ask(call, verdict.why);
+        const refused = (await ask(call, verdict.why)) ?? refusedBy(call);
         if (refused !== undefined) return refused;
       }
       return next(call);
     },
   };
+}
+
+function commandsOf(command: string): readonly SimpleCommand[] {
+  const analysis = analyseShell(command);
+  return analysis.understood ? analysis.commands : [];
+}
+
+/** Runs in another folder than the root, or may. */
+function isElsewhere({ tool, args }: ToolCall): boolean {
+  if (tool.name !== "exec") return false;
+  const { cwd, command } = args;
+  return (cwd !== undefined && cwd !== ".") || CHANGES_FOLDER.test(String(command));
+}
+
+function isTooLong(value: unknown): boolean {
+  return typeof value === "string" && value.length > MAX_NAME_CHARS;
+}
+
+function strictest(a: Verdict, b: Verdict): Verdict {
+  if (a.effect === "deny" || b.effect === "deny") return a.effect === "deny" ? a : b;
+  return a.effect === "ask" ? a : b;
 }
 
 /** The rule that an answer adds to the session, if any. */

@@ -84,7 +84,7 @@ export function suggestArgvGlob(command: string): string | undefined {
   if (blockedPrograms.has(name) || /^(?:python|pypy|perl|ruby|php|lua)[\d.]+$/.test(name)) return undefined;
   if (!TWO_WORD_PROGRAMS.has(name)) return `${program} *`;
   if (subcommand === undefined) return program;
-  const launchesAnything = RUNNING_SUBCOMMANDS.has(subcommand);
+  const launchesAnything = RUNNING_SUBCOMMANDS.has(subcommand) || (subcommand === "run" && !RUNS_SCRIPTS.has(name));
   return PLAIN_WORD.test(subcommand) && !launchesAnything ? `${program} ${subcommand} *` : undefined;
 }
 
@@ -109,7 +109,12 @@ const RUNNING_SUBCOMMANDS = new Set([
   "bisect",
   "submodule",
   "filter-branch",
+  "config",
+  "rebase",
 ]);
+
+/** `run` starts whatever follows it, except where it names a script of the project. */
+const RUNS_SCRIPTS = new Set(["npm", "pnpm", "yarn", "bun", "cargo", "just", "task", "make"]);
 
 /** Text that is searched for is no path. */
 const SEARCH_TEXT = new Set(["pattern", "query", "regex"]);

@@ -54,6 +54,7 @@ const SECRET_EXTENSIONS = ["pem", "key", "p12", "pfx", "p8", "jks", "keystore", 
 const SECRET_DOCUMENTS =
   /^(?:credentials|credentials\.json|client_secret.*\.json|service-?account.*\.json|secrets?\.(?:json|ya?ml|toml|ini))$/;
 
+const MAX_GLOB_CHARS = 4096;
 const ENV_FILE = /^(?:\.env\..+|.+\.env)$/;
 const ENV_SAMPLE = /(?:^|\.)(?:example|sample|template|dist|defaults)(?:\.|$)/;
 const GIT_STEERING = new Set(["config", "config.worktree", "hooks", "credentials"]);
@@ -89,6 +90,8 @@ export function isSensitivePath(relativePath: string): Sensitivity {
  * file counts when the glob spells its ending.
  */
 export function isSensitiveGlob(glob: string, reader: "shell" | "search"): Sensitivity {
+  if (glob.includes("\\")) return secret(`a backslash in ${glob} can hide a name`);
+  if (glob.length > MAX_GLOB_CHARS) return secret("the glob is too long to judge");
   for (const alternative of expandBraces(glob)) {
     const literal = isSensitivePath(alternative);
     if (literal.sensitive) return literal;

@@ -87,6 +87,7 @@ function judgeTable(
     case "revisions":
       return firstProblem(paths, (index) => revisionProblem(command, index, workspace));
     default: {
+      // With a glob of file names the walk is judged on the disk, where the names are known.
       const walks = (table.recursive === "*" || has(table.recursive)) && globs.length === 0;
       if (walks && paths.length === 0) return WALKS_EVERYTHING;
       return firstProblem(
@@ -121,6 +122,7 @@ function splitOptions(name: string, command: SimpleCommand, from: number, table:
       const last = found.at(-1);
       if (last?.wants === true && at + 1 < words.length) {
         at++;
+        if (words[at]?.startsWith("-") === true) return `${words[at]} may be an option of ${name}`;
         if (globbed.includes(at)) return `${words[at] ?? ""} may turn into an option of ${name}`;
         last.value = words[at] ?? "";
       }

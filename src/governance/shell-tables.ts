@@ -180,9 +180,9 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
 const REVISION_LONG =
   "oneline graph all decorate[=] no-decorate stat[=] shortstat numstat name-only name-status patch no-patch raw summary " +
   "since= after= until= before= author= committer= grep= all-match invert-grep regexp-ignore-case extended-regexp " +
-  "fixed-strings max-count= skip= pretty[=] format= abbrev-commit no-abbrev-commit abbrev[=] date= relative-date follow " +
+  "fixed-strings max-count= skip= pretty[=] format[=] abbrev-commit no-abbrev-commit abbrev[=] date= relative-date follow " +
   "first-parent merges no-merges reverse topo-order date-order author-date-order color[=] no-color word-diff[=] " +
-  "color-words[=] ignore-all-space ignore-space-change ignore-space-at-eol ignore-blank-lines unified= diff-filter= " +
+  "color-words[=] ignore-all-space ignore-space-change ignore-space-at-eol ignore-blank-lines unified[=] diff-filter= " +
   "find-renames[=] find-copies[=] minimal histogram patience diff-algorithm= full-index exit-code quiet check " +
   "compact-summary dirstat[=] no-ext-diff no-textconv no-renames function-context patch-with-stat branches[=] tags[=] " +
   "remotes[=] left-right cherry cherry-pick cherry-mark simplify-by-decoration walk-reflogs full-history ancestry-path " +
@@ -237,7 +237,7 @@ export const QUIET_GIT: Readonly<Record<string, ProgramTable>> = {
     flags: "lswetfnpcb",
     valued: "L",
     attached: "MC",
-    long: "porcelain line-porcelain show-name show-number show-email root date= since= color-lines color-by-age abbrev=",
+    long: "porcelain line-porcelain show-name show-number show-email root date= since= color-lines color-by-age abbrev[=]",
     operands: "revisions",
   },
 };

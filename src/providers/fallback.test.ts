@@ -33,7 +33,9 @@ test("the next model answers, under its own name, until one can", async () => {
   ]);
   expect(await callModel(provider, request)).toEqual({
     events: [
+      { type: "retrying", reason: "ProviderUnauthorized", message: "ProviderUnauthorized", retryAfterMs: 0 },
       { type: "model_changed", model: "b:two", previous: "a:one" },
+      { type: "retrying", reason: "UnknownModel", message: "UnknownModel", retryAfterMs: 0 },
       { type: "model_changed", model: "c:three", previous: "b:two" },
     ],
     outcome: { type: "done", model: "c:three", stop: "end", usage },

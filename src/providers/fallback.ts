@@ -18,23 +18,29 @@ export function withFallback(chain: readonly FallbackModel[]): Provider {
   const [first, ...others] = chain;
   if (first === undefined) throw new Error("a fallback chain needs a model");
   return wrapProvider(first.provider, async (call) => {
-    let wrote = false;
-    const emit = (event: ModelEvent): void => {
-      wrote = event.type !== "retrying" && event.type !== "model_changed";
-      call.emit(event);
-    };
     let previous = call.request.model;
-    let outcome = await first.provider.chat({ ...call, emit });
+    let outcome = await first.provider.chat(call);
     for (const { model, provider } of others) {
       if (outcome.type === "done" || FINAL.includes(outcome.reason)) return outcome;
       if (call.signal.aborted) return failure("Cancelled", false);
-      if (wrote) {
-        call.emit({ type: "retrying", reason: outcome.reason, message: outcome.message, retryAfterMs: 0 });
-        wrote = false;
-      }
-      call.emit({ type: "model_changed", model, previous });
-      previous = model;
-      outcome = await provider.chat({ ...call, request: { ...call.request, model }, emit });
+      const failed = outcome;
+      let announced = false;
+      // Told only once the next model does something: one that cannot be asked at all is passed over in silence.
+      const announce = (): void => {
+        if (announced) return;
+        announced = true;
+        call.emit({ type: "retrying", reason: failed.reason, message: failed.message, retryAfterMs: 0 });
+        call.emit({ type: "model_changed", model, previous });
+        previous = model;
+      };
+      const emit = (event: ModelEvent): void => {
+        announce();
+        call.emit(event);
+      };
+      const next = await provider.chat({ ...call, request: { ...call.request, model }, emit });
+      if (next.type === "failed" && next.reason === "MissingCredential") continue;
+      announce();
+      outcome = next;
     }
     return outcome;
   });

@@ -7,12 +7,15 @@ import type { Provider } from "#engine";
 import { ReasonError } from "#protocol";
 import type { ProviderPorts } from "./create.ts";
 import { refused } from "./failure.ts";
+import { withFallback } from "./fallback.ts";
 import { defaultModel } from "./model-ref.ts";
 import { createRateLimiter } from "./rate-limit.ts";
+import { defaultRetryPolicy, withRetry } from "./retry.ts";
 import { createModelRouter, type ModelRouter } from "./router.ts";
 import { loadScenario } from "./scenario.ts";
 import { createScriptedProvider } from "./scripted.ts";
 import { estimateTokens } from "./tokens.ts";
+import { findVendor } from "./vendors.ts";
 
 const SCRIPTED = "scripted";
 /** The scenario that plays when nothing else is configured. */
@@ -46,6 +49,13 @@ export interface ModelChoice {
 export async function chooseModel(options: ModelChoiceOptions): Promise<ModelChoice> {
   const { settings, ports } = options;
   const own = new Map(options.extraProviders.map((provider) => [provider.name, provider]));
+  for (const name of own.keys()) {
+    if (name === SCRIPTED || findVendor(name) !== undefined) {
+      throw new ReasonError("ConfigInvalid", {
+        detail: `a plugin's provider may not be called '${name}': that one is built in`,
+      });
+    }
+  }
   const scripted = new Map<string, Provider>();
   const named = options.named === undefined ? undefined : fromList(settings.models, options.named);
   const wanted = named ?? settings.models[0]?.model ?? defaultModel(ports.env);
@@ -56,7 +66,7 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
       "No model is configured. Set a key (ANTHROPIC_API_KEY, OPENAI_API_KEY, …), name one with --model, or write one into config.toml.";
     throw new ReasonError("ModelNotConfigured", { detail });
   }
-  const router = memoized(() => createRouter(settings, fallbacks, wanted ?? OFFLINE_MODEL, ports));
+  const router = memoized(() => createRouter(settings, wanted ?? OFFLINE_MODEL, ports));
 
   async function resolve(text: string): Promise<string> {
     const name = providerName(text);
@@ -64,7 +74,7 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
     if (name !== SCRIPTED) return router().resolve(text);
     if (!scripted.has(text)) {
       const scenario = await loadScenario(options.scenarioFile(text.slice(SCRIPTED.length + 1)));
-      scripted.set(text, createScriptedProvider(scenario, ports));
+      scripted.set(text, withRetry(createScriptedProvider(scenario, ports), defaultRetryPolicy, ports));
     }
     return text;
   }
@@ -73,6 +83,23 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
     return own.get(providerName(model)) ?? scripted.get(model) ?? router().provider;
   }
 
+  /** A model without its key fails when its turn comes, as any other that cannot answer; not before. */
+  function lazily(model: string): Provider {
+    return {
+      name: providerName(model),
+      async chat(call) {
+        try {
+          return await find(model).chat(call);
+        } catch (error) {
+          return refused(error);
+        }
+      },
+      models: (signal) => find(model).models(signal),
+      countTokens: estimateTokens,
+    };
+  }
+
+  for (const model of fallbacks) if (providerName(model) === SCRIPTED) await resolve(model);
   return {
     model: await resolve(wanted ?? OFFLINE_MODEL),
     fallbacks,
@@ -82,7 +109,8 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
       name: "models",
       async chat(call) {
         try {
-          return await find(call.request.model).chat(call);
+          const chain = [call.request.model, ...fallbacks.filter((model) => model !== call.request.model)];
+          return await withFallback(chain.map((model) => ({ model, provider: lazily(model) }))).chat(call);
         } catch (error) {
           return refused(error);
         }
@@ -103,13 +131,8 @@ function fromList(models: readonly ModelSettings[], name: string): string {
   return matches.length === 1 ? (matches[0]?.model ?? name) : name;
 }
 
-/** A model that was named explicitly is not swapped for another; the configured list falls back along itself. */
-function createRouter(
-  settings: ModelChoiceOptions["settings"],
-  fallbacks: readonly string[],
-  wanted: string,
-  ports: ProviderPorts,
-): ModelRouter {
+/** The vendors' models: those of the list with their settings, any other with its vendor's defaults. */
+function createRouter(settings: ModelChoiceOptions["settings"], wanted: string, ports: ProviderPorts): ModelRouter {
   const listed = settings.models.filter(({ model }) => providerName(model) !== SCRIPTED);
   const first = listed.filter(({ model }) => model === wanted);
   const others = listed.filter(({ model }) => model !== wanted);
@@ -123,7 +146,6 @@ function createRouter(
         const rateLimit = perModel[model.model];
         return rateLimit === undefined ? model : { ...model, rateLimit };
       }),
-      fallback: fallbacks.filter((model) => providerName(model) !== SCRIPTED),
     },
     {
       ...ports,

@@ -1,9 +1,8 @@
-/** One Provider in front of all configured models: finds the right one for a request and falls back along the chain. */
+/** One Provider in front of all vendors' models: finds the right one for a request. */
 import type { ModelInfo, Provider } from "#engine";
 import { ReasonError } from "#protocol";
 import { createProvider, type ModelConfig, type ProviderPorts } from "./create.ts";
 import { refused } from "./failure.ts";
-import { type FallbackModel, withFallback } from "./fallback.ts";
 import { createHttpClient } from "./http.ts";
 import { parseModelRef } from "./model-ref.ts";
 import { estimateTokens } from "./tokens.ts";
@@ -11,16 +10,9 @@ import { estimateTokens } from "./tokens.ts";
 /** Models used in one process; each keeps a connection pool entry and a catalog. */
 const MAX_PROVIDERS = 64;
 
-export interface NamedModel extends ModelConfig {
-  /** A short name to ask for it by. */
-  readonly alias?: string;
-}
-
 export interface RouterConfig {
   /** The first is the default. */
-  readonly models: readonly NamedModel[];
-  /** Models to try, in order, when the asked one cannot answer: references, or names from the list. */
-  readonly fallback?: readonly string[];
+  readonly models: readonly ModelConfig[];
 }
 
 export interface ModelRouter {
@@ -28,7 +20,7 @@ export interface ModelRouter {
   readonly provider: Provider;
   readonly defaultModel: string;
   /**
-   * The reference for what a person wrote: a reference, an alias, or a model's name from the list. A model that is not
+   * The reference for what a person wrote: a reference, or a model's name from the list. A model that is not
    * listed is used with its vendor's defaults. Throws UnknownModel, MissingCredential or ConfigInvalid.
    */
   resolve(text: string): string;
@@ -58,16 +50,6 @@ export function createModelRouter(config: RouterConfig, ports: ProviderPorts): M
     providerFor(model);
     return model;
   };
-  const chainFor = (model: string): FallbackModel[] => {
-    const chain = [{ model, provider: providerFor(model) }];
-    for (const text of config.fallback ?? []) {
-      const next = listedModel(config.models, text) ?? text;
-      if (chain.some((entry) => entry.model === next)) continue;
-      chain.push({ model: next, provider: lazily(next, providerFor) });
-    }
-    return chain;
-  };
-
   const defaultModel = resolve(first.model);
   return {
     defaultModel,
@@ -76,7 +58,7 @@ export function createModelRouter(config: RouterConfig, ports: ProviderPorts): M
       name: "models",
       async chat(call) {
         try {
-          return await withFallback(chainFor(call.request.model)).chat(call);
+          return await providerFor(call.request.model).chat(call);
         } catch (error) {
           return refused(error);
         }
@@ -96,8 +78,8 @@ export function createModelRouter(config: RouterConfig, ports: ProviderPorts): M
   };
 }
 
-function listedModel(models: readonly NamedModel[], text: string): string | undefined {
-  const exact = models.find(({ model, alias }) => alias === text || model === text);
+function listedModel(models: readonly ModelConfig[], text: string): string | undefined {
+  const exact = models.find(({ model }) => model === text);
   if (exact !== undefined) return exact.model;
   const named = models.filter(({ model }) => model.slice(model.indexOf(":") + 1) === text);
   if (named.length > 1) {
@@ -105,22 +87,6 @@ function listedModel(models: readonly NamedModel[], text: string): string | unde
     throw new ReasonError("UnknownModel", { detail });
   }
   return named[0]?.model;
-}
-
-/** A fallback without its key fails when its turn comes, as any other model that cannot answer; not before. */
-function lazily(model: string, providerFor: (model: string) => Provider): Provider {
-  return {
-    name: vendorOf(model),
-    async chat(call) {
-      try {
-        return await providerFor(model).chat(call);
-      } catch (error) {
-        return refused(error);
-      }
-    },
-    models: (signal) => providerFor(model).models(signal),
-    countTokens: estimateTokens,
-  };
 }
 
 function vendorOf(model: string): string {

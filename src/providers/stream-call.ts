@@ -36,6 +36,7 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
   let head: HttpHead | undefined;
   let eventCount = 0;
   let complete = false;
+  let oddity: string | undefined;
   // What was sent instead of an event stream.
   let other = "";
 
@@ -49,7 +50,13 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
         // One chunk may hold many events: nothing is told after the cancel that one of them may have caused.
         if (complete || call.signal.aborted) return;
         eventCount += 1;
-        complete = reader.read(event.data);
+        try {
+          complete = reader.read(event.data);
+        } catch (error) {
+          // A shape that the reader did not expect, whatever it was: the vendor's mistake ends the call, nothing else.
+          oddity = error instanceof Error ? error.message : String(error);
+          complete = true;
+        }
       },
     });
     return (text) => {
@@ -73,6 +80,7 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
       return received.status < 300 && isEventStream(received) ? readEvents() : collect;
     },
   );
+  if (oddity !== undefined) return withUsage(garbled(peer, `an event of an unknown shape (${oddity})`), reader);
   if (complete) return reader.end();
   if (outcome.type === "failed") return withUsage(outcome, reader);
   if (outcome.status >= 400) {

@@ -97,25 +97,21 @@ function searchArgs(args: Arguments, mode: OutputMode, place: Place): string[] {
     "--with-filename",
     ...shape[mode],
     ...(flagArgument(args, "ignore_case") ? ["--ignore-case"] : []),
-    ...(glob === undefined ? (place.isFile ? [] : PASS_OVER_SECRETS) : [`--glob=${glob}`]),
+    ...(glob === undefined ? [] : [`--glob=${glob}`]),
+    // A glob that could mean a secret file was asked about before it came here; one that only leaves files out was not.
+    ...(place.isFile || (glob !== undefined && !glob.startsWith("!")) ? [] : PASS_OVER_SECRETS),
     `--regexp=${textArgument(args, "pattern")}`,
   ];
 }
 
-/** Files that hold secrets more often than answers: a search without a glob passes over them. */
-const SECRET_FILES = [
-  ".env",
-  ".env.*",
-  "*.pem",
-  "*.key",
-  "*.p12",
-  "*.pfx",
-  "id_rsa*",
-  "id_ed25519*",
-  ".netrc",
-  ".npmrc",
-];
-const PASS_OVER_SECRETS = [...SECRET_FILES, ".ssh", ".aws", ".gnupg"].map((name) => `--glob=!${name}`);
+/** Files that hold secrets more often than answers: a search passes over them unless its path or glob names one. */
+const SECRET_FILES =
+  ".env .env.* *.env .envrc *.pem *.key *.p12 *.pfx *.p8 *.jks *.keystore *.kdbx *.ppk *.tfstate id_rsa id_dsa id_ecdsa* " +
+  "id_ed25519* .netrc _netrc .npmrc .pypirc .yarnrc .pgpass .my.cnf .git-credentials .gitconfig .htpasswd .dockercfg " +
+  ".vault-token .terraformrc .bash_history .zsh_history credentials credentials.json client_secret*.json secret.json " +
+  "secrets.json secrets.yml secrets.yaml secrets.toml .ssh .aws .azure .gnupg .kube .docker .gcloud .password-store " +
+  ".harness-secrets";
+const PASS_OVER_SECRETS = SECRET_FILES.split(" ").map((name) => `--glob=!${name}`);
 
 /** A file name ends with NUL: it heads its lines, or stands before its count. */
 function readable(record: string, mode: OutputMode, prefix: string): string {
