@@ -1,6 +1,7 @@
 /** How built-ins take their arguments: counts, names and types, with starlark-go's messages. */
 import { fault } from "./errors.ts";
 import { isInt } from "./integers.ts";
+import { quote } from "./quote.ts";
 import { prefixed } from "./subscript.ts";
 import type { Thread } from "./thread.ts";
 import { elementsOf, isIterable } from "./truth.ts";
@@ -45,8 +46,8 @@ export function named(
   });
   for (const [name, v] of kwargs) {
     const i = names.indexOf(name);
-    if (i < 0) throw fault(`${fn}: unexpected keyword argument ${name}`);
-    if (given.has(i)) throw fault(`${fn}: got multiple values for keyword argument ${name}`);
+    if (i < 0) throw fault(`${fn}: unexpected keyword argument ${quote(name)}`);
+    if (given.has(i)) throw fault(`${fn}: got multiple values for keyword argument ${quote(name)}`);
     put(i, v);
   }
   for (let i = args.length; i < params.length && !params[i]?.endsWith("?"); i++) {

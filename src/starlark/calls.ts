@@ -1,6 +1,7 @@
 /** Calling values: binding of arguments to parameters, frames for the traceback, and unfinished calls. */
 import { Dict } from "./dict.ts";
 import { fault, overLimit, type Position, StarlarkError } from "./errors.ts";
+import { quote } from "./quote.ts";
 import type { Thread } from "./thread.ts";
 import { elementsOf } from "./truth.ts";
 import { encodeUtf8 } from "./utf8.ts";
@@ -129,10 +130,10 @@ export function bindArguments(f: Fn, args: readonly Value[], kwargs: readonly Ke
   for (const [key, value] of kwargs) {
     const i = params.indexOf(key);
     if (i >= 0) {
-      if (locals[i] !== undefined) throw fault(`function ${name} got multiple values for parameter ${key}`);
+      if (locals[i] !== undefined) throw fault(`function ${name} got multiple values for parameter ${quote(key)}`);
       locals[i] = value;
-    } else if (rest === null) throw fault(`function ${name} got an unexpected keyword argument ${key}`);
-    else if (!rest.set(key, value)) throw fault(`function ${name} got multiple values for parameter ${key}`);
+    } else if (rest === null) throw fault(`function ${name} got an unexpected keyword argument ${quote(key)}`);
+    else if (!rest.set(key, value)) throw fault(`function ${name} got multiple values for parameter ${quote(key)}`);
   }
   const bound = withDefaults(f, locals);
   if (code.varargs) bound.push(new Tuple(args.slice(taken)));

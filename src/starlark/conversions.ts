@@ -75,10 +75,10 @@ const float: Impl = (_t, _self, args, kwargs) => {
 const prefixes: Readonly<Record<string, number>> = { "0x": 16, "0o": 8, "0b": 2 };
 
 function parseIntText(t: Thread, text: string, base: number): Value {
-  const invalid = (): Error => fault(`int: invalid literal with base ${base === 0 ? 10 : base}: ${text}`);
   const negative = text.startsWith("-");
   let s = text.replace(/^[+-]/, "");
   let radix = base;
+  const invalid = (): Error => fault(`int: invalid literal with base ${radix}: ${text}`);
   const head = s.slice(0, 2).toLowerCase();
   const prefix = s.length > 2 && Object.hasOwn(prefixes, head) ? prefixes[head] : undefined;
   if (prefix !== undefined && (base === 0 || base === prefix)) {

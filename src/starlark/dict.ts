@@ -3,7 +3,7 @@
  * Map's; keys that change by it are kept beside.
  */
 import { fault, overLimit } from "./errors.ts";
-import { Builtin, Bytes, Float, Fn, FROZEN, Module, StarlarkObject, Struct, Tuple, type Value } from "./values.ts";
+import { Builtin, Bytes, Float, Fn, FROZEN, StarlarkObject, Struct, Tuple, type Value } from "./values.ts";
 
 /** Nesting of tuples inside a key. */
 const MAX_KEY_DEPTH = 100;
@@ -18,7 +18,7 @@ export function keyOf(x: Value): Value {
   if (x instanceof Float) return floatKey(x.v);
   if (x instanceof Bytes) return BYTES_MARK + x.s;
   if (x instanceof Tuple || x instanceof Struct) return TUPLE_MARK + encodeKey(x, 0);
-  if (x instanceof Fn || x instanceof Builtin || x instanceof Module) return x;
+  if (x instanceof Fn || x instanceof Builtin) return x;
   throw fault(unhashable(x));
 }
 

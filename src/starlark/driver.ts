@@ -33,7 +33,10 @@ export function drive(t: Thread, steps: Generator<unknown, Value, Value>): Promi
           return;
         }
         watch();
-        if (t.signal?.aborted) return onAbort();
+        if (t.signal?.aborted) {
+          onAbort();
+          return;
+        }
         if (value === null) {
           setImmediate(() => {
             t.ticked();

@@ -4,6 +4,7 @@ import { Dict } from "./dict.ts";
 import { drive, hostFailure } from "./driver.ts";
 import { fault } from "./errors.ts";
 import { toHost, toStarlark } from "./interop.ts";
+import { quote } from "./quote.ts";
 import type { Thread } from "./thread.ts";
 import { encodeUtf8 } from "./utf8.ts";
 import { Builtin, type Impl, type Keyword, Module, Pending, Struct, Tuple, type Value } from "./values.ts";
@@ -120,9 +121,9 @@ function bind(fn: string, spec: ParsedSpec, args: readonly Value[], kwargs: read
   const rest = new Dict();
   for (const [k, v] of kwargs) {
     if (spec.params.some((p) => p.name === k)) {
-      if (out.has(k)) throw fault(`${fn}: got multiple values for keyword argument ${k}`);
+      if (out.has(k)) throw fault(`${fn}: got multiple values for keyword argument ${quote(k)}`);
       out.set(k, v);
-    } else if (spec.kwargs === null) throw fault(`${fn}: unexpected keyword argument ${k}`);
+    } else if (spec.kwargs === null) throw fault(`${fn}: unexpected keyword argument ${quote(k)}`);
     else rest.set(k, v);
   }
   for (const p of spec.params) {

@@ -1,7 +1,7 @@
 /** Puts line breaks and indentation into valid JSON text, as Go's json.Indent does. */
 import { fault } from "./errors.ts";
 import type { Thread } from "./thread.ts";
-import { decodeUtf8 } from "./utf8.ts";
+import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
 
 const token = /\s+|"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s"[\]{},:]+/gy;
 
@@ -46,10 +46,19 @@ export function indentJson(t: Thread, text: string, prefix: string, indent: stri
 
 const MAX_DEPTH = 500;
 
+/** Go's words for the two ways in which text is not JSON. */
 function validate(text: string): void {
   try {
     JSON.parse(decodeUtf8(text));
-  } catch {
-    throw fault("json.indent: invalid JSON");
+  } catch (e) {
+    const found = /^Unexpected (?:token|non-whitespace character)[^']*'?(.)?/u.exec(
+      e instanceof Error ? e.message : "",
+    );
+    const c = found?.[1];
+    throw fault(
+      c === undefined
+        ? "json.indent: unexpected end of JSON input"
+        : encodeUtf8(`json.indent: invalid character '${c}' looking for beginning of value`),
+    );
   }
 }

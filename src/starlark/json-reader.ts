@@ -86,7 +86,7 @@ export class JsonReader {
       // The inside of a JSON string is valid text or JSON.parse refuses it.
       return encodeUtf8(JSON.parse(`"${decodeUtf8(inner)}"`) as string);
     } catch {
-      throw this.fail("invalid character in string literal");
+      throw this.fail(badString(inner));
     }
   }
 
@@ -144,6 +144,17 @@ export class JsonReader {
     }
     return new Float(v);
   }
+}
+
+/** Go's words for what is wrong inside a JSON string. */
+function badString(inner: string): string {
+  const show = (c: string | undefined): string => `'${quote(c ?? "").slice(1, -1)}'`;
+  const escaped = /^(?:[^\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*\\(u[0-9a-fA-F]{0,3})?(.)/s.exec(inner);
+  if (escaped?.[1] !== undefined) return `invalid character ${show(escaped[2])} in \\u hexadecimal character escape`;
+  if (escaped !== null) return `invalid character ${show(escaped[2])} in string escape code`;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids exactly these.
+  const control = /[\x00-\x1f]/.exec(inner)?.[0];
+  return `invalid character ${show(control)} in string literal`;
 }
 
 /** Digits of one number. */

@@ -34,13 +34,26 @@ function encode(t: Thread, x: Value): string {
   };
   const emit = (y: Value): void => {
     if (--t.fuel < 0) t.refuel();
-    if (y === null) return write("null");
-    if (typeof y === "boolean") return write(y ? "true" : "false");
-    if (typeof y === "number" || typeof y === "bigint") return write(intText(t, y));
-    if (typeof y === "string") return write(quoteJson(t, y));
+    if (y === null) {
+      write("null");
+      return;
+    }
+    if (typeof y === "boolean") {
+      write(y ? "true" : "false");
+      return;
+    }
+    if (typeof y === "number" || typeof y === "bigint") {
+      write(intText(t, y));
+      return;
+    }
+    if (typeof y === "string") {
+      write(quoteJson(t, y));
+      return;
+    }
     if (y instanceof Float) {
       if (!Number.isFinite(y.v)) throw fault(`cannot encode non-finite float ${formatFloat(y.v, "g")}`);
-      return write(formatFloat(y.v, "g"));
+      write(formatFloat(y.v, "g"));
+      return;
     }
     if (path.includes(y)) throw fault(`cycle in JSON structure`);
     if (path.length > MAX_DEPTH) throw overLimit("depth", "value is nested too deeply for JSON");

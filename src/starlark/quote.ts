@@ -26,9 +26,9 @@ export function quote(s: string): string {
     const rune = runeOf(d);
     const bytes = s.slice(i, i + size);
     i += size;
-    const escape = escapes[rune];
+    const escaped = escapes[rune];
     if (rune === RUNE_ERROR && size === 1) out += `\\x${hex(bytes.charCodeAt(0), 2)}`;
-    else if (escape !== undefined) out += escape;
+    else if (escaped !== undefined) out += escaped;
     else if (rune < 0x80 ? rune >= 0x20 && rune < 0x7f : printable.test(String.fromCodePoint(rune))) out += bytes;
     else if (rune < 0x80) out += `\\x${hex(rune, 2)}`;
     else out += rune < 0x10000 ? `\\u${hex(rune, 4)}` : `\\U${hex(rune, 8)}`;

@@ -3,7 +3,7 @@
  * everywhere in it, so uses are resolved when all bindings are known.
  */
 
-import { resolveArguments } from "./argument-rules.ts";
+import { resolveArguments, resolveParameters } from "./argument-rules.ts";
 import {
   type Comprehension,
   type Expr,
@@ -214,7 +214,8 @@ class Resolver {
   private stmt(s: Stmt): void {
     switch (s.kind) {
       case "expr":
-        return this.expr(s.x);
+        this.expr(s.x);
+        return;
       case "branch":
         if (this.loops === 0 && s.token !== "pass") this.error(s.pos, `${s.token} not in a loop`);
         return;
@@ -228,10 +229,12 @@ class Resolver {
         return;
       case "assign":
         this.expr(s.value);
-        return this.assign(s.target, s.op !== "=");
+        this.assign(s.target, s.op !== "=");
+        return;
       case "def":
         this.bind(s.ident);
-        return this.fn(s.fn);
+        this.fn(s.fn);
+        return;
       case "forStmt":
         this.control(s.pos, "for loop");
         this.expr(s.x);
@@ -253,7 +256,8 @@ class Resolver {
         if (s.x !== null) this.expr(s.x);
         return;
       case "load":
-        return this.load(s);
+        this.load(s);
+        return;
     }
   }
 
@@ -285,9 +289,11 @@ class Resolver {
         return;
       case "index":
         this.expr(x.x);
-        return this.expr(x.y);
+        this.expr(x.y);
+        return;
       case "dot":
-        return this.expr(x.x);
+        this.expr(x.x);
+        return;
       case "tuple":
       case "list":
         if (augmented) this.error(startOf(x), `can't use ${x.kind} expression in augmented assignment`);
@@ -301,7 +307,8 @@ class Resolver {
   expr(e: Expr): void {
     switch (e.kind) {
       case "ident":
-        return this.use(e);
+        this.use(e);
+        return;
       case "literal":
         return;
       case "list":
@@ -311,16 +318,20 @@ class Resolver {
       case "paren":
       case "unary":
       case "dot":
-        return this.expr(e.x);
+        this.expr(e.x);
+        return;
       case "binary":
-        return this.chain(e);
+        this.chain(e);
+        return;
       case "cond":
         this.expr(e.test);
         this.expr(e.yes);
-        return this.expr(e.no);
+        this.expr(e.no);
+        return;
       case "index":
         this.expr(e.x);
-        return this.expr(e.y);
+        this.expr(e.y);
+        return;
       case "slice":
         for (const x of [e.x, e.low, e.high, e.step]) if (x !== null) this.expr(x);
         return;
@@ -333,11 +344,14 @@ class Resolver {
       case "call":
         this.expr(e.fn);
         for (const arg of e.args) this.expr(arg.value);
-        return resolveArguments(e, (offset, message) => this.error(offset, message));
+        resolveArguments(e, (offset, message) => this.error(offset, message));
+        return;
       case "lambda":
-        return this.fn(e.fn);
+        this.fn(e.fn);
+        return;
       case "comprehension":
-        return this.comprehension(e);
+        this.comprehension(e);
+        return;
     }
   }
 
@@ -383,43 +397,14 @@ class Resolver {
     this.block = { parent: outer, scope, isFunction: true, bindings: new Map() };
     const { loops } = this;
     this.loops = 0;
-    this.params(node);
+    resolveParameters(
+      node,
+      (id) => this.bind(id),
+      (offset, message) => this.error(offset, message),
+    );
     this.stmts(node.body);
     this.loops = loops;
     this.block = outer;
-  }
-
-  private params(node: FunctionNode): void {
-    let optional = false;
-    let star: { ident: Ident | null; pos: number } | null = null;
-    let starstar: Ident | null = null;
-    let keywordOnly = 0;
-    const declare = (id: Ident, pos: number): void => {
-      if (this.bind(id)) this.error(pos, `duplicate parameter: ${id.name}`);
-    };
-    for (const p of node.params) {
-      if (p.kind === "plain" || p.kind === "optional") {
-        if (p.ident === null) continue;
-        const what = p.kind === "plain" ? "required" : "optional";
-        if (starstar !== null) this.error(p.pos, `${what} parameter may not follow **${starstar.name}`);
-        else if (star !== null) keywordOnly++;
-        else if (optional && p.kind === "plain") this.error(p.pos, "required parameter may not follow optional");
-        declare(p.ident, p.pos);
-        optional ||= p.kind === "optional";
-      } else if (p.kind === "star") {
-        if (starstar !== null) this.error(p.pos, `* parameter may not follow **${starstar.name}`);
-        else if (star !== null) this.error(p.pos, "multiple * parameters not allowed");
-        else star = { ident: p.ident, pos: p.pos };
-      } else {
-        if (starstar !== null) this.error(p.pos, "multiple ** parameters not allowed");
-        starstar = p.ident;
-      }
-    }
-    if (star?.ident) declare(star.ident, star.ident.pos);
-    else if (star !== null && keywordOnly === 0) {
-      this.error(star.pos, "bare * must be followed by keyword-only parameters");
-    }
-    if (starstar !== null) declare(starstar, starstar.pos);
   }
 }
 
