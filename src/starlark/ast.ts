@@ -260,3 +260,19 @@ export function unparen(e: Expr): Expr {
   while (at.kind === "paren") at = at.x;
   return at;
 }
+
+/** Names of node types as starlark-go prints them. */
+export const targetNames: Readonly<
+  Record<Exclude<Expr["kind"], "ident" | "index" | "dot" | "tuple" | "list">, string>
+> = {
+  paren: "parenexpr",
+  literal: "literal",
+  dict: "dictexpr",
+  cond: "condexpr",
+  unary: "unaryexpr",
+  binary: "binaryexpr",
+  slice: "sliceexpr",
+  call: "callexpr",
+  comprehension: "comprehension",
+  lambda: "lambdaexpr",
+};

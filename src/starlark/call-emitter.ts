@@ -1,6 +1,6 @@
 /** Generates calls: straight to a known function, through a method table, or general. */
-import { type CallExpr, type Expr, unparen } from "./ast.ts";
-import { Emitter } from "./emitter.ts";
+import { type CallExpr, type Expr, type Ident, unparen } from "./ast.ts";
+import { type DirectFunction, Emitter } from "./emitter.ts";
 
 /** Calls with more arguments than this build a list. */
 const MAX_INLINE = 6;
@@ -12,24 +12,41 @@ export abstract class CallEmitter extends Emitter {
     const fn = unparen(e.fn);
     const builtin = this.universal(fn);
     if (builtin === null || callers.has(builtin)) this.unit.hasCalls = true;
+    const direct = fn.kind === "ident" && fn.binding !== null ? this.direct.get(fn.binding) : undefined;
+    if (direct !== undefined && fn.kind === "ident") {
+      const text = this.directCall(e, direct, fn);
+      if (text !== null) return text;
+    }
     if (e.args.some((a) => a.kind !== "positional")) return this.generalCall(e);
     const args = e.args.map((a) => a.value);
     if (builtin === "len" && args.length === 1 && args[0]) {
       return `len(T,${this.expr(fn)},${this.expr(args[0])},${this.mark(e.pos)})`;
     }
     if (fn.kind === "dot") return this.methodCall(fn.x, fn.name, args, fn.pos, e.pos);
-    const direct = fn.kind === "ident" && fn.binding !== null ? this.direct.get(fn.binding) : undefined;
-    if (direct !== undefined && fn.kind === "ident" && direct.params === args.length) {
-      const values = args.map((a) => `,${this.expr(a)}`).join("");
-      const call = `${direct.name}(T${values},${this.mark(e.pos)})`;
-      const checked = this.ident(fn);
-      const run = this.isGenerator ? `(yield* ${call})` : call;
-      return checked.startsWith("(") ? `(${checked},${run})` : run;
-    }
     if (builtin !== null || args.length > MAX_INLINE) {
       return this.finish(`T,${this.expr(fn)},[${this.list(args)}]`, e.pos);
     }
     return this.inlineCall(fn, args, e.pos);
+  }
+
+  /** A call whose arguments can be matched with the parameters now, or null. */
+  private directCall(e: CallExpr, direct: DirectFunction, fn: Ident): string | null {
+    const slots: (Expr | null)[] = direct.params.map(() => null);
+    let last = -1;
+    for (const a of e.args) {
+      const i = a.kind === "positional" ? last + 1 : a.kind === "keyword" ? direct.params.indexOf(a.name) : -1;
+      // Arguments in another order than the parameters would be evaluated in the wrong order.
+      if (i <= last || i >= slots.length) return null;
+      slots[i] = a.value;
+      last = i;
+    }
+    if (slots.some((x, i) => x === null && i < direct.required)) return null;
+    const variable = fn.binding === null ? "" : this.variable(fn.binding);
+    const values = slots.map((x, i) => (x === null ? `${variable}.defaults[${i - direct.required}]` : this.expr(x)));
+    const call = `${direct.name}(${["T", ...values].join(",")},${this.mark(e.pos)})`;
+    const checked = this.ident(fn);
+    const run = this.isGenerator ? `(yield* ${call})` : call;
+    return checked.startsWith("(") ? `(${checked},${run})` : run;
   }
 
   private list(items: readonly Expr[]): string {

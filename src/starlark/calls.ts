@@ -30,7 +30,7 @@ export function call(
     const result = f.j(t, ...bound);
     if (!f.code.generator) return result;
     // The body of a generator program returns a generator where its type says Value.
-    return new Pending(null, result as unknown as Generator<unknown, Value, Value>);
+    return new Pending(result as unknown as Generator<unknown, Value, Value>);
   }
   if (f instanceof Builtin) return callBuiltin(t, f, args, kwargs);
   if (f instanceof Module && f.call !== null) return callBuiltin(t, f.call, args, kwargs);
@@ -51,7 +51,7 @@ export function unfinished(): never {
 export function* settle(pending: Pending): Generator<unknown, Value, Value> {
   try {
     if (pending.steps !== null) return yield* pending.steps;
-    return yield pending.promise;
+    return pending.finish(yield pending.promise);
   } catch (e) {
     throw pending.name === "" ? e : builtinFailure(e, pending.name);
   }

@@ -3,9 +3,8 @@
 import type { FunctionNode, Parameter, Stmt } from "./ast.ts";
 import { PROLOGUE } from "./emission-check.ts";
 import type { Emission, Mode } from "./emitter.ts";
-import type { Resolved } from "./resolver.ts";
 import { runtime } from "./runtime.ts";
-import type { Dialect, FunctionScope } from "./scope.ts";
+import type { Dialect, FunctionScope, Resolved } from "./scope.ts";
 import { emptyScope } from "./scope.ts";
 import type { Source } from "./source.ts";
 import { StatementEmitter } from "./statement-emitter.ts";
@@ -106,7 +105,9 @@ class ProgramEmitter extends StatementEmitter {
     const once = b !== null && b.scope === "global" && b.bindCount === 1 && !this.dialect.globalReassign;
     const plain = s.fn.params.every((p) => p.kind === "plain" || p.kind === "optional");
     if (once && plain && s.fn.scope?.free.size === 0) {
-      this.direct.set(b, { name: `f${this.names++}`, params: s.fn.params.length });
+      const params = s.fn.params.map((p) => p.ident?.name ?? "");
+      const required = s.fn.params.filter((p) => p.kind === "plain").length;
+      this.direct.set(b, { name: `f${this.names++}`, params, required });
     }
   }
 

@@ -7,55 +7,88 @@ import type { Value } from "./values.ts";
 /** Resolves with the program's result. A yielded null asks for a turn of the event loop, anything else is a promise. */
 export function drive(t: Thread, steps: Generator<unknown, Value, Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
-    let over = false;
-    let timer: NodeJS.Timeout | null = null;
-    const stop = (error: StarlarkError): void => resume(() => steps.throw(error));
-    const onAbort = (): void => {
-      if (t.signal !== null) stop(cancelled(t.signal));
-    };
-    const finish = (): void => {
-      over = true;
-      if (timer !== null) clearTimeout(timer);
-      t.signal?.removeEventListener("abort", onAbort);
-    };
-    const watch = (): void => {
-      if (timer !== null) return;
-      timer = setTimeout(() => stop(timedOut()), Math.max(0, t.remainingMs()));
-      t.signal?.addEventListener("abort", onAbort, { once: true });
-    };
-    const resume = (advance: () => IteratorResult<unknown, Value>): void => {
-      if (over) return;
-      try {
-        const { done, value } = advance();
-        if (done === true) {
-          finish();
-          resolve(value);
-          return;
-        }
-        watch();
-        if (t.signal?.aborted) {
-          onAbort();
-          return;
-        }
-        if (value === null) {
-          setImmediate(() => {
-            t.ticked();
-            resume(() => steps.next(null));
-          });
-        } else {
-          // The generator yields nothing but null and promises of values.
-          (value as Promise<Value>).then(
-            (v) => resume(() => steps.next(v)),
-            (e: unknown) => resume(() => steps.throw(hostFailure(e))),
-          );
-        }
-      } catch (e) {
-        finish();
-        reject(e);
-      }
-    };
-    resume(() => steps.next(null));
+    new Drive(t, steps, resolve, reject).next(null);
   });
+}
+
+class Drive {
+  private readonly t: Thread;
+  private readonly steps: Generator<unknown, Value, Value>;
+  private readonly resolve: (v: Value) => void;
+  private readonly reject: (e: unknown) => void;
+  private over = false;
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    t: Thread,
+    steps: Generator<unknown, Value, Value>,
+    resolve: (v: Value) => void,
+    reject: (e: unknown) => void,
+  ) {
+    this.t = t;
+    this.steps = steps;
+    this.resolve = resolve;
+    this.reject = reject;
+  }
+
+  /** Goes on with the value of what was awaited. */
+  readonly next = (value: unknown): void => {
+    if (this.over) return;
+    try {
+      // Whatever was awaited is made a Value inside the generator.
+      this.wait(this.steps.next(value as Value));
+    } catch (e) {
+      this.fail(e);
+    }
+  };
+
+  /** Goes on with a failure: frames are added to it on its way out. */
+  readonly throw = (e: unknown): void => {
+    if (this.over) return;
+    try {
+      this.wait(this.steps.throw(hostFailure(e)));
+    } catch (error) {
+      this.fail(error);
+    }
+  };
+
+  private readonly tick = (): void => {
+    this.t.ticked();
+    this.next(null);
+  };
+
+  private readonly onAbort = (): void => {
+    if (this.t.signal !== null) this.throw(cancelled(this.t.signal));
+  };
+
+  private wait(step: IteratorResult<unknown, Value>): void {
+    if (step.done === true) {
+      this.finish();
+      this.resolve(step.value);
+      return;
+    }
+    if (this.timer === null) this.watch();
+    if (this.t.signal?.aborted) this.onAbort();
+    else if (step.value instanceof Promise) step.value.then(this.next, this.throw);
+    else setImmediate(this.tick);
+  }
+
+  /** From the first suspension on, time and signal end the call even while the host is busy. */
+  private watch(): void {
+    this.timer = setTimeout(() => this.throw(timedOut()), Math.max(0, this.t.remainingMs()));
+    this.t.signal?.addEventListener("abort", this.onAbort, { once: true });
+  }
+
+  private finish(): void {
+    this.over = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.t.signal?.removeEventListener("abort", this.onAbort);
+  }
+
+  private fail(e: unknown): void {
+    this.finish();
+    this.reject(e);
+  }
 }
 
 /** A failure of the host as an error of the script: its message, and the original only for the host. */

@@ -34,6 +34,7 @@ const properties = [
   "active",
   "add",
   "alloc",
+  "defaults",
   "delete",
   "depth",
   "fuel",

@@ -22,6 +22,13 @@ export interface Emission {
   readonly outside: readonly string[];
 }
 
+/** A JS function that stands for a global. The parameters after the required ones have defaults. */
+export interface DirectFunction {
+  readonly name: string;
+  readonly params: readonly string[];
+  readonly required: number;
+}
+
 export abstract class Emitter {
   protected readonly mode: Mode;
   protected readonly dialect: Dialect;
@@ -33,7 +40,7 @@ export abstract class Emitter {
   /** Functions that capture nothing, emitted side by side. */
   protected readonly hoisted: string[] = [];
   /** The JS function of each global that is bound once, by a plain `def`: calls may go straight to it. */
-  protected readonly direct = new Map<Binding, { readonly name: string; readonly params: number }>();
+  protected readonly direct = new Map<Binding, DirectFunction>();
   protected unit: Unit;
   protected names = 0;
   private readonly strings = new Map<string, string>();

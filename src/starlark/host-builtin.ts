@@ -66,7 +66,7 @@ function runHost<R>(run: () => R): R {
 function finish(kind: "sync" | "async", name: string, result: unknown): Value | Pending {
   if (!(result instanceof Promise)) return toStarlark(result);
   if (kind === "sync") throw fault(`internal error: synchronous built-in ${name} returned a promise`);
-  return new Pending(result.then(toStarlark), null, encodeUtf8(name));
+  return new Pending(result, encodeUtf8(name), toStarlark);
 }
 
 function hostCall(t: Thread, values: ReadonlyMap<string, Value>): HostCall {

@@ -162,7 +162,7 @@ function start(
   // In generator mode the top level returns a generator where its type says Value.
   const steps = mode === "generator" ? (result as unknown as Generator<unknown, Value, Value>) : null;
   return {
-    pending: steps === null ? null : new Pending(null, steps),
+    pending: steps === null ? null : new Pending(steps),
     finish() {
       const values = linked.all();
       const globals = new Map<string, Value>();

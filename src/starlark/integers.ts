@@ -12,9 +12,17 @@ export function isInt(x: Value): x is Int {
   return typeof x === "number" || typeof x === "bigint";
 }
 
-/** Approximate size of a bigint. */
+/** Sizes up to which a bigint is measured by comparison, which costs nothing; larger ones are written out. */
+const sizes = [256, 512, 1024, 2048, 4096, 8192];
+const powers = sizes.map((bytes) => 1n << BigInt(8 * bytes));
+
+/** Approximate size of a bigint, at most twice too large. */
 export function bigBytes(x: Int): number {
   if (typeof x === "number" || Math.abs(Number(x)) < SMALL) return 128;
+  for (let i = 0; i < powers.length; i++) {
+    const power = powers[i] ?? 0n;
+    if (x < power && x > -power) return sizes[i] ?? 0;
+  }
   return x.toString(16).length >> 1;
 }
 

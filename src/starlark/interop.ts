@@ -15,15 +15,29 @@ const MAX_DEPTH = 200;
  * Uint8Array to bytes, arrays to list, Set to set, Map and plain objects to dict. Values of the language pass unchanged.
  */
 export function toStarlark(x: unknown): Value {
-  return convert(x, [], false);
+  return convert(x, null, false);
 }
 
 /** As toStarlark, but the entries of plain objects are converted when they are touched. The host must not change them meanwhile. */
 export function toStarlarkLazily(x: unknown): Value {
-  return convert(x, [], true);
+  return convert(x, null, true);
 }
 
-function convert(x: unknown, path: readonly object[], lazy: boolean): Value {
+/** The objects around the one being converted. */
+interface Path {
+  readonly x: object;
+  readonly up: Path | null;
+  readonly depth: number;
+}
+
+function enter(x: object, up: Path | null): Path {
+  for (let p = up; p !== null; p = p.up) if (p.x === x) throw fault("cannot convert a cyclic value");
+  const depth = up === null ? 1 : up.depth + 1;
+  if (depth > MAX_DEPTH) throw fault("value is nested too deeply to convert");
+  return { x, up, depth };
+}
+
+function convert(x: unknown, path: Path | null, lazy: boolean): Value {
   switch (typeof x) {
     case "string":
       return encodeUtf8(x);
@@ -43,40 +57,50 @@ function convert(x: unknown, path: readonly object[], lazy: boolean): Value {
   }
 }
 
-function convertObject(x: object, path: readonly object[], lazy: boolean): Value {
-  if (path.includes(x)) throw fault("cannot convert a cyclic host value");
-  if (path.length >= MAX_DEPTH) throw fault("host value is nested too deeply");
-  const inside = [...path, x];
+function convertObject(x: object, path: Path | null, lazy: boolean): Value {
+  const inside = enter(x, path);
   if (Array.isArray(x)) return new List(x.map((e) => convert(e, inside, lazy)));
-  if (x instanceof Uint8Array) return new Bytes(Buffer.from(x).toString("latin1"));
-  if (x instanceof Set) return StarlarkSet.of([...x].map((e) => convert(e, inside, lazy)));
-  const d = new Dict();
-  if (x instanceof Map) {
-    for (const [k, v] of x) d.set(convert(k, inside, lazy), convert(v, inside, lazy));
+  const proto: unknown = Object.getPrototypeOf(x);
+  if (proto === Object.prototype || proto === null) {
+    if (lazy) return new Dict(new LazyObject(x, inside));
+    const d = new Dict();
+    for (const [k, v] of Object.entries(x)) d.set(encodeUtf8(k), convert(v, inside, lazy));
     return d;
   }
-  const proto: unknown = Object.getPrototypeOf(x);
-  if (proto !== Object.prototype && proto !== null) throw fault("cannot convert a host object of a class");
-  if (lazy) return new Dict(lazyEntries(x, inside));
-  for (const [k, v] of Object.entries(x)) d.set(encodeUtf8(k), convert(v, inside, lazy));
+  if (x instanceof Uint8Array) return new Bytes(Buffer.from(x).toString("latin1"));
+  if (x instanceof Set) return StarlarkSet.of([...x].map((e) => convert(e, inside, lazy)));
+  if (!(x instanceof Map)) throw fault("cannot convert a host object of a class");
+  const d = new Dict();
+  for (const [k, v] of x) d.set(convert(k, inside, lazy), convert(v, inside, lazy));
   return d;
 }
 
-function lazyEntries(x: object, path: readonly object[]): LazyEntries {
-  const read = (k: string): unknown => Reflect.get(x, k);
-  return {
-    get(key) {
-      const name = decodeUtf8(key);
-      return Object.prototype.propertyIsEnumerable.call(x, name) ? convert(read(name), path, true) : undefined;
-    },
-    entries(known) {
-      return Object.keys(x).map((name): [string, Value] => {
-        const key = encodeUtf8(name);
-        const v = known.get(key);
-        return [key, v === undefined ? convert(read(name), path, true) : v];
-      });
-    },
-  };
+/** The entries of a plain object: own enumerable properties, whatever they are called. */
+class LazyObject implements LazyEntries {
+  private readonly x: object;
+  private readonly path: Path;
+
+  constructor(x: object, path: Path) {
+    this.x = x;
+    this.path = path;
+  }
+
+  private read(name: string): Value {
+    return convert(Reflect.get(this.x, name), this.path, true);
+  }
+
+  get(key: string): Value | undefined {
+    const name = decodeUtf8(key);
+    return Object.hasOwn(this.x, name) ? this.read(name) : undefined;
+  }
+
+  entries(known: ReadonlyMap<Value, Value>): Iterable<readonly [string, Value]> {
+    return Object.keys(this.x).map((name): [string, Value] => {
+      const key = encodeUtf8(name);
+      const v = known.get(key);
+      return [key, v === undefined ? this.read(name) : v];
+    });
+  }
 }
 
 /**
@@ -84,36 +108,46 @@ function lazyEntries(x: object, path: readonly object[]): LazyEntries {
  * and range to array; set to Set; struct and dict to an object, or to a Map if a key is not a string. Functions are refused.
  */
 export function toHost(x: Value): unknown {
-  return unconvert(x, []);
+  return unconvert(x, null);
 }
 
-function unconvert(x: Value, path: readonly object[]): unknown {
+function unconvert(x: Value, path: Path | null): unknown {
   if (typeof x === "string") return decodeUtf8(x);
   if (typeof x !== "object" || x === null) return x;
   if (x instanceof Float) return x.v;
   if (x instanceof Bytes) return new Uint8Array(Buffer.from(x.s, "latin1"));
-  if (path.includes(x)) throw fault(`cannot convert a cyclic ${typeOf(x)} to a host value`);
-  if (path.length >= MAX_DEPTH) throw fault("value is nested too deeply for the host");
-  const inside = [...path, x];
+  const inside = enter(x, path);
+  if (x instanceof Dict) return unconvertDict(x, inside);
   if (x instanceof List || x instanceof Tuple) return x.a.map((e) => unconvert(e, inside));
-  if (x instanceof Range) return Array.from({ length: Math.min(x.length, MAX_RANGE) }, (_, i) => x.at(i));
+  if (x instanceof Range) {
+    if (x.length > MAX_RANGE) throw fault("range is too long to convert");
+    return Array.from({ length: x.length }, (_, i) => x.at(i));
+  }
   if (x instanceof StarlarkSet) return new Set(x.elements().map((e) => unconvert(e, inside)));
-  if (x instanceof Struct) return record([...x.fields].map(([k, v]) => [k, unconvert(v, inside)]));
-  if (x instanceof Dict) {
-    const entries = x.entries().map(([k, v]) => [k, unconvert(v, inside)] as const);
-    if (entries.every((e): e is [string, unknown] => typeof e[0] === "string")) return record(entries);
-    return new Map(entries.map(([k, v]) => [unconvert(k, inside), v]));
+  if (x instanceof Struct) {
+    const out: Record<string, unknown> = {};
+    for (const [k, v] of x.fields) define(out, k, unconvert(v, inside));
+    return out;
   }
   throw fault(`cannot convert ${typeOf(x)} to a host value`);
 }
+
+function unconvertDict(x: Dict, inside: Path): unknown {
+  const entries = x.entries();
+  if (!entries.every(([k]) => typeof k === "string")) {
+    return new Map(entries.map(([k, v]) => [unconvert(k, inside), unconvert(v, inside)]));
+  }
+  const out: Record<string, unknown> = {};
+  for (const [k, v] of entries) define(out, String(k), unconvert(v, inside));
+  return out;
+}
+
 /** Elements of a range that are worth an array. */
 const MAX_RANGE = 1_000_000;
 
-/** Own properties only, whatever the keys are called. */
-function record(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
-  const out: Record<string, unknown> = {};
-  for (const [k, value] of entries) {
-    Object.defineProperty(out, decodeUtf8(k), { value, enumerable: true, writable: true, configurable: true });
-  }
-  return out;
+/** Makes an own property, even of the one name that would set the prototype. */
+function define(out: Record<string, unknown>, key: string, value: unknown): void {
+  const name = decodeUtf8(key);
+  if (name !== "__proto__") out[name] = value;
+  else Object.defineProperty(out, name, { value, enumerable: true, writable: true, configurable: true });
 }

@@ -12,28 +12,13 @@ import {
   type LoadStmt,
   type Stmt,
   startOf,
+  targetNames,
   unparen,
 } from "./ast.ts";
-import type { Issue } from "./errors.ts";
-import type { Binding, Dialect, FunctionScope, ScopeKind } from "./scope.ts";
+import type { Binding, Environment, FunctionScope, Resolved, ScopeKind } from "./scope.ts";
 import type { Source } from "./source.ts";
 import { nearest } from "./spelling.ts";
 import { decodeUtf8 } from "./utf8.ts";
-
-export interface Environment {
-  readonly dialect: Dialect;
-  readonly predeclared: ReadonlySet<string>;
-  readonly universal: ReadonlySet<string>;
-}
-
-export interface Resolved {
-  /** Module-level variables in the order of their first binding, those of load included. */
-  readonly globals: readonly Binding[];
-  readonly top: FunctionScope;
-  /** Predeclared and universal names that the program mentions. */
-  readonly mentioned: ReadonlySet<string>;
-  readonly issues: readonly Issue[];
-}
 
 interface Block {
   readonly parent: Block | null;
@@ -407,17 +392,3 @@ class Resolver {
     this.block = outer;
   }
 }
-
-/** Names of node types as starlark-go prints them. */
-const targetNames: Readonly<Record<Exclude<Expr["kind"], "ident" | "index" | "dot" | "tuple" | "list">, string>> = {
-  paren: "parenexpr",
-  literal: "literal",
-  dict: "dictexpr",
-  cond: "condexpr",
-  unary: "unaryexpr",
-  binary: "binaryexpr",
-  slice: "sliceexpr",
-  call: "callexpr",
-  comprehension: "comprehension",
-  lambda: "lambdaexpr",
-};

@@ -1,5 +1,6 @@
 /** What the resolver finds out about names: which variable an identifier denotes and which function owns it. */
 import type { Ident } from "./ast.ts";
+import type { Issue } from "./errors.ts";
 
 /** `file` is a name bound by load: visible in the whole file, not exported. */
 export type ScopeKind = "local" | "file" | "global" | "predeclared" | "universal" | "undefined";
@@ -46,4 +47,19 @@ export const defaultDialect: Dialect = {
 
 export function emptyScope(): FunctionScope {
   return { parent: null, locals: [], free: new Set() };
+}
+
+export interface Environment {
+  readonly dialect: Dialect;
+  readonly predeclared: ReadonlySet<string>;
+  readonly universal: ReadonlySet<string>;
+}
+
+export interface Resolved {
+  /** Module-level variables in the order of their first binding, those of load included. */
+  readonly globals: readonly Binding[];
+  readonly top: FunctionScope;
+  /** Predeclared and universal names that the program mentions. */
+  readonly mentioned: ReadonlySet<string>;
+  readonly issues: readonly Issue[];
 }

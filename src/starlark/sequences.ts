@@ -42,7 +42,7 @@ function withKeys(
     }
     return done(keys);
   }
-  return new Pending(null, steps(key), name);
+  return new Pending(steps(key), name);
 }
 
 /** Positions of the values in sorted order. The sort is stable in either direction. */

@@ -6,21 +6,24 @@
 /** The replacement character, which stands for each undecodable byte. */
 export const RUNE_ERROR = 0xfffd;
 
+/** Up to this length a loop is faster than asking the engine. */
+const SHORT = 40;
+
 /** JS text to a byte string. ASCII text is returned as it is. */
 export function encodeUtf8(text: string): string {
-  if (Buffer.byteLength(text) === text.length) return text;
-  return Buffer.from(text, "utf8").toString("latin1");
+  return isAscii(text) ? text : Buffer.from(text, "utf8").toString("latin1");
 }
 
 /** A byte string to JS text; undecodable bytes become U+FFFD. */
 export function decodeUtf8(bytes: string): string {
-  if (isAscii(bytes)) return bytes;
-  return Buffer.from(bytes, "latin1").toString("utf8");
+  return isAscii(bytes) ? bytes : Buffer.from(bytes, "latin1").toString("utf8");
 }
 
-/** True when no unit is above 0x7f. In a Latin-1 string only then is the UTF-8 length the same. */
-export function isAscii(bytes: string): boolean {
-  return Buffer.byteLength(bytes) === bytes.length;
+/** True when no unit is above 0x7f. Only then is the length in UTF-8 the same. */
+export function isAscii(s: string): boolean {
+  if (s.length > SHORT) return Buffer.byteLength(s) === s.length;
+  for (let i = 0; i < s.length; i++) if (s.charCodeAt(i) > 0x7f) return false;
+  return true;
 }
 
 const RUNE_BITS = 21;

@@ -196,14 +196,24 @@ export const noKeywords: readonly Keyword[] = [];
 
 /** A call that is not finished: a promise of the host, or a generator of a function or built-in. Never a Value. */
 export class Pending {
-  readonly promise: Promise<Value> | null;
+  readonly promise: Promise<unknown> | null;
   readonly steps: Generator<unknown, Value, Value> | null;
   /** The built-in whose frame belongs to errors of the rest; "" if there is none to add. */
   readonly name: string;
-  constructor(promise: Promise<Value> | null, steps: Generator<unknown, Value, Value> | null, name = "") {
-    this.promise = promise;
-    this.steps = steps;
+  /** Makes a value of what the promise resolves to. */
+  readonly finish: (x: unknown) => Value;
+  constructor(steps: Generator<unknown, Value, Value>, name?: string);
+  constructor(promise: Promise<unknown>, name: string, finish: (x: unknown) => Value);
+  constructor(
+    work: Promise<unknown> | Generator<unknown, Value, Value>,
+    name = "",
+    finish: (x: unknown) => Value = () => null,
+  ) {
+    const isPromise = work instanceof Promise;
+    this.promise = isPromise ? work : null;
+    this.steps = isPromise ? null : work;
     this.name = name;
+    this.finish = finish;
   }
 }
 
