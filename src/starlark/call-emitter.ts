@@ -1,6 +1,6 @@
 /** Generates calls: straight to a known function, through a method table, or general. */
 import { type CallExpr, type Expr, type Ident, unparen } from "./ast.ts";
-import { type DirectFunction, Emitter } from "./emitter.ts";
+import { constantValue, type DirectFunction, Emitter } from "./emitter.ts";
 
 /** Calls with more arguments than this build a list. */
 const MAX_INLINE = 6;
@@ -65,11 +65,12 @@ export abstract class CallEmitter extends Emitter {
   }
 
   private methodCall(x: Expr, name: string, args: readonly Expr[], dot: number, pos: number): string {
-    const receiver = this.expr(x);
+    const m = this.method(name);
+    const plain = args.every((a) => constantValue(a) !== undefined || this.isAssigned(a));
+    const receiver = plain ? this.expr(x) : `receiver(T,${this.expr(x)},${m},${this.mark(dot)})`;
     const values = this.list(args);
     this.position(dot);
     const mark = this.mark(pos);
-    const m = this.method(name);
     const call =
       args.length === 0
         ? `method0(T,${receiver},${m},${mark})`

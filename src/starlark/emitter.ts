@@ -127,6 +127,13 @@ export abstract class Emitter {
     return `(${v}===undefined?${complain}(${this.string(b.name)},${this.mark(e.pos)}):${v})`;
   }
 
+  /** Is it a name that certainly has a value? */
+  protected isAssigned(e: Expr): boolean {
+    if (e.kind !== "ident" || e.binding === null) return false;
+    const { scope, id } = e.binding;
+    return scope === "predeclared" || scope === "universal" || this.unit.assigned.has(id);
+  }
+
   /** The name of a universal function if the expression denotes it and nothing shadows it. */
   protected universal(e: Expr): string | null {
     return e.kind === "ident" && e.binding?.scope === "universal" ? e.binding.name : null;

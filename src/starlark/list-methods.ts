@@ -1,5 +1,5 @@
 /** The methods of list. */
-import { naming, positional, wantCount, wantIterable } from "./arguments.ts";
+import { naming, positional, wantCount, wantInt, wantIterable } from "./arguments.ts";
 import { eq } from "./compare.ts";
 import { fault } from "./errors.ts";
 import { ELEMENT_BYTES } from "./operators.ts";
@@ -94,8 +94,8 @@ export const listMethods: readonly Method[] = [
       positional("pop", args, kwargs, 0, 1);
       const list = self(recv);
       const n = list.a.length;
-      const index = args[0] === undefined ? n - 1 : wantCount("pop", 1, args[0]);
-      const at = index < 0 ? index + n : index;
+      const index = args[0] === undefined ? n - 1 : wantInt("pop", 1, args[0]);
+      const at = Number(index) < 0 ? Number(index) + n : Number(index);
       if (at < 0 || at >= n) throw fault(`pop: ${outOfRange(index, n, list).message}`);
       naming("pop", () => checkMutable(list, "pop from"));
       if (at === n - 1) return list.a.pop() ?? null;

@@ -212,6 +212,12 @@ function len(t: Thread, builtin: Value, x: Value): Value {
   return n >= 0 ? n : callSync(t, builtin, [x]);
 }
 
+/** The receiver of a method call whose arguments may fail or have effects: the method is looked up before them. */
+function receiver(_t: Thread, x: Value, name: MethodName): Value {
+  if (findMethod(x, name) === null) getAttribute(x, name.name);
+  return x;
+}
+
 /** A method call without arguments. `p` is its position id; that of the dot comes just before. */
 function method0(t: Thread, x: Value, name: MethodName, p: number): Value | Pending {
   const m = findMethod(x, name);
@@ -320,6 +326,7 @@ export const runtime = {
   fn,
   deny,
   len,
+  receiver,
   method0,
   method1,
   methodN,

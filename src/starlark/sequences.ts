@@ -2,7 +2,7 @@
 import { named, naming, positional, wantBool, wantCallable, wantIterable } from "./arguments.ts";
 import { call, callSync, settle } from "./calls.ts";
 import { gt, lt } from "./compare.ts";
-import { fault } from "./errors.ts";
+import { fault, StarlarkError } from "./errors.ts";
 import { addInt, isInt } from "./integers.ts";
 import { ELEMENT_BYTES } from "./operators.ts";
 import type { Thread } from "./thread.ts";
@@ -58,13 +58,41 @@ function order(t: Thread, keys: readonly Value[], reverse: boolean): number[] {
     const k = keys as readonly number[];
     return indexes.sort((i, j) => (k[i]! < k[j]! ? -sign : k[i]! > k[j]! ? sign : 0));
   }
-  return indexes.sort((i, j) => {
-    const x = keys[i]!;
-    const y = keys[j]!;
-    if (lt(t, x, y)) return -sign;
-    return lt(t, y, x) ? sign : 0;
-  });
+  try {
+    return indexes.sort((i, j) => {
+      const x = keys[i]!;
+      const y = keys[j]!;
+      if (lt(t, x, y)) return -sign;
+      return lt(t, y, x) ? sign : 0;
+    });
+  } catch (e) {
+    throw e instanceof StarlarkError && e.kind === "runtime" ? (lastRefusal(t, keys, reverse) ?? e) : e;
+  }
 }
+
+/** starlark-go sorts on after a refused comparison and reports the last one: insertion sort in blocks of 20. */
+function lastRefusal(t: Thread, keys: readonly Value[], reverse: boolean): StarlarkError | null {
+  let last: StarlarkError | null = null;
+  const less = (x: Value, y: Value): boolean => {
+    try {
+      return reverse ? lt(t, y, x) : lt(t, x, y);
+    } catch (e) {
+      if (!(e instanceof StarlarkError) || e.kind !== "runtime") throw e;
+      last = e;
+      return false;
+    }
+  };
+  for (let start = 0; start < keys.length; start += BLOCK) {
+    const block = keys.slice(start, start + BLOCK);
+    for (let i = 1; i < block.length; i++) {
+      for (let j = i; j > 0 && less(block[j]!, block[j - 1]!); j--) {
+        [block[j], block[j - 1]] = [block[j - 1]!, block[j]!];
+      }
+    }
+  }
+  return last;
+}
+const BLOCK = 20;
 
 const sorted: Impl = (t, _self, args, kwargs) => {
   const [iterable, keyArg, reverseArg] = named("sorted", args, kwargs, ["iterable", "key??", "reverse?"]);
@@ -101,7 +129,7 @@ export const sequences: Readonly<Record<string, Impl>> = {
   enumerate(t, _self, args, kwargs) {
     positional("enumerate", args, kwargs, 1, 2);
     const elements = wantIterable(t, "enumerate", 1, args[0]);
-    const start = args[1] ?? 0;
+    const start = args[1] === undefined ? 0 : args[1];
     if (!isInt(start)) throw fault(`enumerate: for parameter 2: got ${typeOf(start)}, want int`);
     t.alloc(4 * ELEMENT_BYTES * elements.length);
     return new List(elements.map((x, i) => new Tuple([addInt(t, start, i), x])));

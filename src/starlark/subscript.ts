@@ -47,7 +47,7 @@ function elementAt(x: Value, y: Value, n: number): Value {
   throw fault(`unhandled index operation ${typeOf(x)}[int]`);
 }
 
-export function outOfRange(i: number, n: number, x: Value): StarlarkError {
+export function outOfRange(i: number | bigint, n: number, x: Value): StarlarkError {
   return n === 0
     ? fault(`index ${i} out of range: empty ${typeOf(x)}`)
     : fault(`${typeOf(x)} index ${i} out of range [${-n}:${n - 1}]`);
@@ -86,7 +86,7 @@ export function setIndex(t: Thread, x: Value, y: Value, z: Value): void {
 }
 
 export function slice(t: Thread, x: Value, low: Value, high: Value, stepValue: Value): Value {
-  const n = typeof x === "string" || x instanceof List || x instanceof Tuple || indexable(x) ? lengthOf(x) : -1;
+  const n = x instanceof List || x instanceof Tuple || (indexable(x) && !(x instanceof StringView)) ? lengthOf(x) : -1;
   if (n < 0) throw fault(`invalid slice operand ${typeOf(x)}`);
   const step = stepValue === null ? 1 : prefixed("invalid slice step: ", () => asInt32(stepValue));
   if (step === 0) throw fault("zero is not a valid slice step");
@@ -121,11 +121,8 @@ function asIndex(v: Value, n: number, absent: number, what: string): number {
 function sliceOf(t: Thread, x: Value, start: number, end: number, step: number): Value {
   if (x instanceof Range) return sliceRange(x, start, end, step);
   const count = step > 0 ? Math.ceil((end - start) / step) : Math.ceil((start - end) / -step);
-  if (typeof x === "string" || x instanceof Bytes || x instanceof StringView) {
-    const s = sliceString(t, typeof x === "string" ? x : x.s, start, end, step);
-    if (typeof x === "string") return s;
-    return x instanceof Bytes ? new Bytes(s) : new StringView(s, x.unit, x.ords);
-  }
+  if (typeof x === "string") return sliceString(t, x, start, end, step);
+  if (x instanceof Bytes) return new Bytes(sliceString(t, x.s, start, end, step));
   t.allocValue(ELEMENT_BYTES * count);
   t.charge(count >> 4);
   const from = x instanceof List || x instanceof Tuple ? x.a : [];

@@ -1,0 +1,176 @@
+/** Random programs that print what expressions give or why they fail. Seeded, so that a finding can be found again. */
+
+/** A small generator of pseudo-random numbers (mulberry32). */
+export function randomSource(seed: number): (below: number) => number {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4294967296) * below);
+  };
+}
+
+const atoms = [
+  "None",
+  "True",
+  "False",
+  "0",
+  "1",
+  "-1",
+  "2",
+  "7",
+  "-13",
+  "255",
+  "4294967296",
+  "9007199254740993",
+  "-36893488147419103232",
+  "0.0",
+  "1.5",
+  "-2.25",
+  "1e100",
+  "0.1",
+  "1e-7",
+  "123456789.0",
+  '""',
+  '"a"',
+  '"abc"',
+  '"Hello, World"',
+  '"  x y  "',
+  '"h\u00e9llo"',
+  '"\u4e16\u754c"',
+  '"a,b,,c"',
+  '"\\t\\n\\\\"',
+  '"%s and %d"',
+  '"{} {0} {x}"',
+  "[]",
+  "[1, 2, 3]",
+  '["b", "a", "c"]',
+  "[[1], [2, [3]]]",
+  "()",
+  "(1,)",
+  '(1, "two", 3.0)',
+  "{}",
+  '{"a": 1, "b": [2]}',
+  "{1: 2, (1, 2): 3}",
+  "set([3, 1, 2])",
+  "set()",
+  "range(5)",
+  "range(10, 0, -3)",
+  "len",
+  "struct(a = 1, b = [2])",
+];
+
+const operators = [
+  "+",
+  "-",
+  "*",
+  "/",
+  "//",
+  "%",
+  "|",
+  "&",
+  "^",
+  "<<",
+  ">>",
+  "==",
+  "!=",
+  "<",
+  "<=",
+  ">",
+  ">=",
+  "in",
+  "not in",
+  "and",
+  "or",
+];
+const unary = ["-", "+", "~", "not "];
+const functions = [
+  "abs_",
+  "any",
+  "all",
+  "bool",
+  "chr",
+  "dict",
+  "dir",
+  "enumerate",
+  "float",
+  "hash",
+  "int",
+  "len",
+  "list",
+  "max",
+  "min",
+  "ord",
+  "range",
+  "repr",
+  "reversed",
+  "set",
+  "sorted",
+  "str",
+  "tuple",
+  "type",
+  "zip",
+];
+/** Receivers with methods that suit them, so that most calls get past the lookup. */
+const receivers: readonly (readonly [string, string])[] = [
+  [
+    '"" "a" "abc" "Hello,World" "h\u00e9llo" "\u4e16\u754c" "a,b,,c" "%s" "{}{0}" "aXbXc" "12" "\\t\\n"',
+    "capitalize codepoints count elem_ords elems endswith find format index isalnum isalpha isdigit islower isspace istitle isupper join lower lstrip partition replace rfind rindex rpartition rsplit rstrip split splitlines startswith strip title upper",
+  ],
+  ["[] [1,2,3] [[1],2] [1,1.0,True]", "append clear extend index insert pop remove"],
+  ['{} {"a":1,"b":[2]} {1:2,(1,2):3}', "clear get items keys pop popitem setdefault update values"],
+];
+
+/** One random expression of bounded depth. */
+export function randomExpression(random: (below: number) => number, depth: number): string {
+  const pick = (list: readonly string[]): string => list[random(list.length)] ?? "None";
+  if (depth <= 0 || random(5) === 0) return pick(atoms);
+  const sub = (): string => randomExpression(random, depth - 1);
+  const args = (max: number): string => Array.from({ length: random(max + 1) }, sub).join(", ");
+  switch (random(11)) {
+    case 0:
+    case 1:
+    case 2:
+      return `((${sub()}) ${pick(operators)} (${sub()}))`;
+    case 3:
+      return `${pick(unary)}(${sub()})`;
+    case 4:
+      return `${pick(functions).replace("abs_", "len")}(${args(2)})`;
+    case 5:
+    case 6:
+      return methodCall(random, args(3));
+    case 7:
+      return `(${sub()})[${sub()}]`;
+    case 8:
+      return `(${sub()})[${pick(["", "1", "-2"])}:${pick(["", "2", "-1"])}:${pick(["", "2", "-1"])}]`;
+    case 9:
+      return `[x for x in (${sub()})]`;
+    default:
+      return pick([
+        `((${sub()}) if (${sub()}) else (${sub()}))`,
+        `[${args(3)}]`,
+        `(${sub()}, ${sub()})`,
+        `{${sub()}: ${sub()}}`,
+      ]);
+  }
+}
+
+function methodCall(random: (below: number) => number, args: string): string {
+  const [values = "", methods = ""] = receivers[random(receivers.length)] ?? [];
+  const other = receivers[random(12)];
+  const pick = (list: string): string => list.split(" ")[random(list.split(" ").length)] ?? "";
+  return `(${pick(values)}).${pick(other?.[1] ?? methods)}(${args})`;
+}
+
+export const prelude = `def show(f):
+    message = catch(f)
+    print(repr(f()) if message == None else "error: " + message)
+
+`;
+
+/** A program of some expressions, each shown. */
+export function randomProgram(seed: number, lines = 40): string {
+  const random = randomSource(seed);
+  return prelude + Array.from({ length: lines }, () => `show(lambda: ${randomExpression(random, 3)})\n`).join("");
+}
