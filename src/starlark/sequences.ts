@@ -1,9 +1,9 @@
 /** Universal functions over iterables: any, all, enumerate, zip, reversed, sorted, min and max. */
-import { named, naming, positional, wantBool, wantCallable, wantIterable } from "./arguments.ts";
+import { named, naming, positional, wantBool, wantCallable, wantInt, wantIterable } from "./arguments.ts";
 import { call, callSync, settle } from "./calls.ts";
 import { gt, lt } from "./compare.ts";
 import { fault, StarlarkError } from "./errors.ts";
-import { addInt, isInt } from "./integers.ts";
+import { addInt } from "./integers.ts";
 import { ELEMENT_BYTES } from "./operators.ts";
 import type { Thread } from "./thread.ts";
 import { elementsOf, truth } from "./truth.ts";
@@ -129,8 +129,7 @@ export const sequences: Readonly<Record<string, Impl>> = {
   enumerate(t, _self, args, kwargs) {
     positional("enumerate", args, kwargs, 1, 2);
     const elements = wantIterable(t, "enumerate", 1, args[0]);
-    const start = args[1] === undefined ? 0 : args[1];
-    if (!isInt(start)) throw fault(`enumerate: for parameter 2: got ${typeOf(start)}, want int`);
+    const start = args[1] === undefined ? 0 : wantInt("enumerate", 2, args[1]);
     t.alloc(4 * ELEMENT_BYTES * elements.length);
     return new List(elements.map((x, i) => new Tuple([addInt(t, start, i), x])));
   },

@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { randomProgram } from "./generated.ts";
+import { randomProgram, randomStatements } from "./generated.ts";
 import { Builtin, call, compile, freezeValue, jsonModule, StarlarkError, structBuiltin } from "./internals.ts";
 
 interface Answer {
@@ -87,7 +87,9 @@ const first = Number(process.argv[3] ?? 1);
 const dir = mkdtempSync(path.join(tmpdir(), "starlark-oracle-"));
 try {
   const oracle = buildOracle(dir);
-  const programs = Array.from({ length: count }, (_, i) => randomProgram(first + i));
+  const programs = Array.from({ length: count }, (_, i) =>
+    i % 2 === 0 ? randomProgram(first + i) : randomStatements(first + i),
+  );
   const theirs = askOracle(oracle, programs);
   let lines = 0;
   let different = 0;
@@ -101,6 +103,7 @@ try {
       if (a[k] === b[k]) continue;
       different++;
       console.log(`seed ${first + i}: ${shown[k] ?? ""}\n  ours:   ${a[k]}\n  theirs: ${b[k]}`);
+      if (shown.length === 0) break;
     }
   });
   console.log(`${lines} lines compared, ${different} different`);

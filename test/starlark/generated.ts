@@ -174,3 +174,96 @@ export function randomProgram(seed: number, lines = 40): string {
   const random = randomSource(seed);
   return prelude + Array.from({ length: lines }, () => `show(lambda: ${randomExpression(random, 3)})\n`).join("");
 }
+
+const variables = ["a", "b", "c", "d"];
+
+/** Statements that assign, loop and branch over a few variables; most programs end in an error with a traceback. */
+class StatementWriter {
+  private readonly random: (below: number) => number;
+  readonly lines: string[] = [];
+
+  constructor(random: (below: number) => number) {
+    this.random = random;
+  }
+
+  private pick(list: readonly string[]): string {
+    return list[this.random(list.length)] ?? "None";
+  }
+
+  private operand(): string {
+    return this.random(2) === 0 ? this.pick(variables) : randomExpression(this.random, 1);
+  }
+
+  private expression(): string {
+    switch (this.random(8)) {
+      case 0:
+        return `${this.operand()} ${this.pick(["+", "-", "*", "//", "%", "<", "==", "and", "or"])} (${this.operand()})`;
+      case 1:
+        return `[x for x in (${this.operand()}) if x != (${this.operand()})]`;
+      case 2:
+        return `helper(${this.operand()}, ${this.pick(["", "y = "])}${this.operand()})`;
+      case 3:
+        return `(lambda q: [q, ${this.pick(variables)}])(${this.operand()})`;
+      case 4:
+        return `{k: v for k, v in [(1, ${this.operand()})]}`;
+      default:
+        return this.operand();
+    }
+  }
+
+  block(depth: number, indent: string): void {
+    const n = 1 + this.random(4);
+    for (let i = 0; i < n; i++) this.statement(depth, indent);
+  }
+
+  private statement(depth: number, indent: string): void {
+    const v = this.pick(variables);
+    const put = (text: string): number => this.lines.push(indent + text);
+    switch (this.random(depth > 0 ? 9 : 6)) {
+      case 0:
+        put(`${v} ${this.pick(["+=", "-=", "*=", "|="])} ${this.operand()}`);
+        break;
+      case 1:
+        put(`${v}, ${this.pick(variables)} = ${this.operand()}, ${this.operand()}`);
+        break;
+      case 2:
+        put(`${v}[${this.operand()}] = ${this.operand()}`);
+        break;
+      case 3:
+        put(`print(${this.expression()})`);
+        break;
+      case 6:
+        put(`for ${v} in ${this.pick(["range(3)", "[1, 2]", "{1: 2, 3: 4}", this.operand()])}:`);
+        this.block(depth - 1, `${indent}    `);
+        if (this.random(3) === 0) put(`    ${this.pick(["break", "continue", "return a"])}`);
+        break;
+      case 7:
+        put(`if ${this.expression()}:`);
+        this.block(depth - 1, `${indent}    `);
+        put("else:");
+        this.block(depth - 1, `${indent}    `);
+        break;
+      case 8:
+        put(`def inner(z = ${this.operand()}):`);
+        put(`    return [z, ${this.pick(variables)}]`);
+        put(`${v} = inner()`);
+        break;
+      default:
+        put(`${v} = ${this.expression()}`);
+    }
+  }
+}
+
+/** A program with functions that call one another. */
+export function randomStatements(seed: number): string {
+  const writer = new StatementWriter(randomSource(seed));
+  writer.lines.push("def helper(x, y = 1):", "    return [x, y] if x else x + y", "");
+  for (const name of ["first", "second"]) {
+    writer.lines.push(`def ${name}(a, b):`);
+    writer.lines.push("    c = [a, b]");
+    writer.block(2, "    ");
+    writer.lines.push("    return c", "");
+  }
+  writer.lines.push("print(first(1, 2))", 'print(second("x", [3]))', "print(first([], first))", "");
+  return writer.lines.join("\n");
+}
