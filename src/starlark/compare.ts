@@ -5,11 +5,14 @@ import type { Thread } from "./thread.ts";
 import { Bytes, Float, List, Range, Struct, Tuple, typeOf, type Value } from "./values.ts";
 
 const MAX_DEPTH = 10;
+/** From this length on, comparing strings costs steps. */
+const LONG_STRING = 1000;
 
 export type Comparison = "==" | "!=" | "<" | "<=" | ">" | ">=";
 
 export function eq(t: Thread, x: Value, y: Value): boolean {
   if (typeof x !== "object" || x === null) {
+    if (typeof x === "string" && x.length > LONG_STRING) t.charge(x.length >> 6);
     if (x === y) return true;
     return y instanceof Float && (typeof x === "number" || typeof x === "bigint") && sameNumber(x, y.v);
   }
@@ -23,7 +26,7 @@ function sameNumber(x: number | bigint, v: number): boolean {
 
 export function lt(t: Thread, x: Value, y: Value): boolean {
   if (typeof x === "number" && typeof y === "number") return x < y;
-  if (typeof x === "string" && typeof y === "string") return x < y;
+  if (typeof x === "string" && typeof y === "string" && x.length <= LONG_STRING) return x < y;
   return compareDepth(t, "<", x, y, MAX_DEPTH);
 }
 
@@ -101,7 +104,10 @@ function compareDepth(t: Thread, op: Comparison, x: Value, y: Value, depth: numb
   const nx = numeric(x);
   const ny = numeric(y);
   if (nx !== null && ny !== null) return threeWay(op, compareNumbers(nx, ny));
-  if (typeof x === "string" && typeof y === "string") return threeWay(op, x < y ? -1 : x > y ? 1 : 0);
+  if (typeof x === "string" && typeof y === "string") {
+    t.charge(Math.min(x.length, y.length) >> 6);
+    return threeWay(op, x < y ? -1 : x > y ? 1 : 0);
+  }
   if (typeof x === "boolean" && typeof y === "boolean") return threeWay(op, Number(x) - Number(y));
   if (x instanceof Bytes && y instanceof Bytes) return threeWay(op, x.s < y.s ? -1 : x.s > y.s ? 1 : 0);
   if ((x instanceof List && y instanceof List) || (x instanceof Tuple && y instanceof Tuple)) {

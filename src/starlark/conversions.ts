@@ -8,7 +8,7 @@ import { ELEMENT_BYTES, newSet } from "./operators.ts";
 import { repr, str } from "./repr.ts";
 import type { Thread } from "./thread.ts";
 import { elementsOf, lengthOf, truth } from "./truth.ts";
-import { decodeRune, encodeRune, runeCount, runeOf, runesOf, sizeOf, validUtf8 } from "./utf8.ts";
+import { decodeRune, encodeRune, everyRune, runeCount, runeOf, sizeOf, validUtf8 } from "./utf8.ts";
 import { Bytes, emptyTuple, Float, type Impl, List, Range, shrink, Tuple, typeOf, type Value } from "./values.ts";
 
 /** `f` takes exactly one positional argument of any type; the wording of a wrong count is the function's own. */
@@ -111,7 +111,7 @@ function digitsToInt(t: Thread, s: string, radix: number): number | bigint {
   if (radix === 10) return shrink(BigInt(s));
   const mark = Object.keys(prefixes).find((k) => prefixes[k] === radix);
   if (mark !== undefined) return shrink(BigInt(mark + s));
-  t.charge((s.length * s.length) >> 6);
+  t.charge(Math.floor((s.length * s.length) / 64));
   let n = 0n;
   for (const c of s) n = n * BigInt(radix) + BigInt(Number.parseInt(c, radix));
   return shrink(n);
@@ -159,7 +159,12 @@ function hash(t: Thread, x: Value): Value {
   }
   if (typeof x !== "string") throw fault(`hash: got ${typeOf(x)}, want string or bytes`);
   t.charge(x.length >> 3);
-  return runesOf(x).reduce((h, r) => (Math.imul(h, 31) + r) | 0, 0);
+  let h = 0;
+  everyRune(x, (r) => {
+    h = (Math.imul(h, 31) + r) | 0;
+    return true;
+  });
+  return h;
 }
 
 /** A function of one optional iterable. */

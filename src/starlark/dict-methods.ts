@@ -2,7 +2,7 @@
 import { naming, positional } from "./arguments.ts";
 import { Dict } from "./dict.ts";
 import { fault } from "./errors.ts";
-import { ELEMENT_BYTES, ENTRY_BYTES, mergeInto } from "./operators.ts";
+import { ELEMENT_BYTES, mergeInto } from "./operators.ts";
 import type { Thread } from "./thread.ts";
 import { elementsOf, lengthOf } from "./truth.ts";
 import { type Keyword, List, type Method, Tuple, typeOf, type Value } from "./values.ts";
@@ -27,14 +27,14 @@ export function updateDict(t: Thread, dict: Dict, args: readonly Value[], kwargs
       const n = lengthOf(pair);
       if (n < 0) throw fault(`${what} has unknown length (${typeOf(pair)})`);
       if (n !== 2) throw fault(`${what} has length ${n}, want 2`);
-      if (dict.set(elements[0]!, elements[1]!)) t.alloc(ENTRY_BYTES);
+      t.alloc(dict.set(elements[0]!, elements[1]!, t));
     });
   }
   const seen = new Set<string>();
   for (const [k, v] of kwargs) {
     if (seen.has(k)) throw fault(`duplicate keyword arg: "${k}"`);
     seen.add(k);
-    if (dict.set(k, v)) t.alloc(ENTRY_BYTES);
+    t.alloc(dict.set(k, v));
   }
 }
 
@@ -44,9 +44,9 @@ function newList(t: Thread, elements: Value[]): List {
   return new List(elements);
 }
 
-function get(_t: Thread, recv: Value, key: Value): Value {
+function get(t: Thread, recv: Value, key: Value): Value {
   const dict = self(recv);
-  const v = typeof key === "string" ? dict.get(key) : naming("get", () => dict.get(key));
+  const v = typeof key === "string" ? dict.get(key) : naming("get", () => dict.get(key, t));
   return v === undefined ? null : v;
 }
 
@@ -71,9 +71,9 @@ export const dictMethods: readonly Method[] = [
   {
     name: "get",
     f1: get,
-    impl(_t, recv, args, kwargs) {
+    impl(t, recv, args, kwargs) {
       positional("get", args, kwargs, 1, 2);
-      const v = naming("get", () => self(recv).get(args[0]!));
+      const v = naming("get", () => self(recv).get(args[0]!, t));
       return v === undefined ? (args[1] ?? null) : v;
     },
   },
@@ -94,9 +94,9 @@ export const dictMethods: readonly Method[] = [
   },
   {
     name: "pop",
-    impl(_t, recv, args, kwargs) {
+    impl(t, recv, args, kwargs) {
       positional("pop", args, kwargs, 1, 2);
-      const v = naming("pop", () => self(recv).delete(args[0]!));
+      const v = naming("pop", () => self(recv).delete(args[0]!, t));
       if (v !== undefined) return v;
       if (args[1] !== undefined) return args[1];
       throw fault("pop: missing key");
@@ -119,11 +119,10 @@ export const dictMethods: readonly Method[] = [
       positional("setdefault", args, kwargs, 1, 2);
       const dict = self(recv);
       const key = args[0]!;
-      const old = naming("setdefault", () => dict.get(key));
+      const old = naming("setdefault", () => dict.get(key, t));
       if (old !== undefined) return old;
       const value = args[1] ?? null;
-      naming("setdefault", () => dict.set(key, value));
-      t.alloc(ENTRY_BYTES);
+      t.alloc(naming("setdefault", () => dict.set(key, value, t)));
       return value;
     },
   },

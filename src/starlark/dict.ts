@@ -3,21 +3,25 @@
  * Map's; keys that change by it are kept beside.
  */
 import { fault, overLimit } from "./errors.ts";
+import type { Thread } from "./thread.ts";
 import { Builtin, Bytes, Float, Fn, FROZEN, StarlarkObject, Struct, Tuple, type Value } from "./values.ts";
 
-/** Nesting of tuples inside a key. */
+/** Nesting and number of values inside a key. */
 const MAX_KEY_DEPTH = 100;
+const MAX_KEY_NODES = 100_000;
+/** Bytes an entry takes besides the text of a compound key. */
+const ENTRY_BYTES = 64;
 
 /** No Starlark string holds a unit above 0xff, so these start keys that no string can equal. */
 const TUPLE_MARK = "\u0100";
 const BYTES_MARK = "\u0101";
 
-/** The Map key of a value. Fails for values that cannot be hashed. */
-export function keyOf(x: Value): Value {
+/** The Map key of a value. Fails for values that cannot be hashed. Work on compound keys is charged to the thread. */
+export function keyOf(x: Value, t?: Thread): Value {
   if (typeof x !== "object" || x === null) return x;
   if (x instanceof Float) return floatKey(x.v);
   if (x instanceof Bytes) return BYTES_MARK + x.s;
-  if (x instanceof Tuple || x instanceof Struct) return TUPLE_MARK + encodeKey(x, 0);
+  if (x instanceof Tuple || x instanceof Struct) return new KeyText(t).of(x);
   if (x instanceof Fn || x instanceof Builtin) return x;
   throw fault(unhashable(x));
 }
@@ -32,21 +36,50 @@ function floatKey(v: number): Value {
   return Number.isSafeInteger(v) ? v + 0 : BigInt(v);
 }
 
-/** An injective text of a value inside a tuple or struct. */
-function encodeKey(x: Value, depth: number): string {
-  if (depth > MAX_KEY_DEPTH) throw overLimit("depth", "key is nested too deeply");
-  if (typeof x === "string") return `s${x.length}:${x}`;
-  if (x === null) return "N";
-  if (typeof x === "boolean") return x ? "T" : "F";
-  if (typeof x === "number" || typeof x === "bigint") return `${x};`;
-  if (x instanceof Tuple) return `(${x.a.map((e) => encodeKey(e, depth + 1)).join("")})`;
-  if (x instanceof Struct) {
-    const fields = [...x.fields].map(([k, v]) => `${k.length}:${k}${encodeKey(v, depth + 1)}`);
-    return `{${x.constructorName.length}:${x.constructorName}${fields.join("")}}`;
+/** An injective text of a tuple or struct. */
+class KeyText {
+  private readonly t: Thread | undefined;
+  private nodes = 0;
+
+  constructor(t: Thread | undefined) {
+    this.t = t;
   }
-  if (x instanceof Bytes) return `b${x.s.length}:${x.s}`;
-  const key = keyOf(x);
-  return key instanceof StarlarkObject ? `@${identity(key)};` : `${String(key)};`;
+
+  of(x: Tuple | Struct): string {
+    return TUPLE_MARK + this.text(x, 0);
+  }
+
+  private text(x: Value, depth: number): string {
+    if (depth > MAX_KEY_DEPTH) throw overLimit("depth", "key is nested too deeply");
+    if (++this.nodes > MAX_KEY_NODES) throw overLimit("size", "key is too large");
+    if (typeof x === "string") {
+      this.t?.alloc(x.length);
+      return `s${x.length}:${x}`;
+    }
+    if (x === null) return "N";
+    if (typeof x === "boolean") return x ? "T" : "F";
+    if (typeof x === "number" || typeof x === "bigint") return `${x};`;
+    this.t?.charge(1);
+    this.t?.alloc(16);
+    if (x instanceof Tuple) {
+      let out = "(";
+      for (const e of x.a) out += this.text(e, depth + 1);
+      return `${out})`;
+    }
+    if (x instanceof Struct) {
+      let out = `{${x.constructorName.length}:${x.constructorName}`;
+      for (const [k, v] of x.fields) out += `${k.length}:${k}${this.text(v, depth + 1)}`;
+      return `${out}}`;
+    }
+    if (x instanceof Bytes) return `b${x.s.length}:${x.s}`;
+    const key = keyOf(x);
+    return key instanceof StarlarkObject ? `@${identity(key)};` : `${String(key)};`;
+  }
+}
+
+/** What a new entry costs. */
+function entryCost(k: Value, key: Value): number {
+  return k !== key && typeof k === "string" ? ENTRY_BYTES + k.length : ENTRY_BYTES;
 }
 
 const identities = new WeakMap<StarlarkObject, number>();
@@ -99,11 +132,11 @@ export class Dict extends StarlarkObject {
     return this.table().size;
   }
 
-  get(key: Value): Value | undefined {
+  get(key: Value, t?: Thread): Value | undefined {
     if (this.lazy !== null) return this.lazyGet(key);
     if (typeof key !== "object" || key === null) return this.m.get(key);
     // As in starlark-go, nothing is hashed to look into an empty table.
-    return this.m.size === 0 ? undefined : this.m.get(keyOf(key));
+    return this.m.size === 0 ? undefined : this.m.get(keyOf(key, t));
   }
 
   private lazyGet(key: Value): Value | undefined {
@@ -120,27 +153,27 @@ export class Dict extends StarlarkObject {
     if (this.lock !== 0) throw fault(locked(verb, this.lock));
   }
 
-  /** Inserts or replaces. True if the key is new. */
-  set(key: Value, value: Value): boolean {
+  /** Inserts or replaces. Returns the bytes to charge for a new entry, 0 if the key was there. */
+  set(key: Value, value: Value, t?: Thread): number {
     if (this.lock !== 0) this.checkMutable("insert into");
     const m = this.table();
     const before = m.size;
-    const k = keyOf(key);
+    const k = keyOf(key, t);
     m.set(k, value);
-    if (m.size === before) return false;
+    if (m.size === before) return 0;
     if (k !== key && !(k === 0 && key === 0)) {
       this.odd ??= new Map();
       this.odd.set(k, key);
     }
-    return true;
+    return entryCost(k, key);
   }
 
   /** Removes and returns the value, or undefined. */
-  delete(key: Value): Value | undefined {
+  delete(key: Value, t?: Thread): Value | undefined {
     this.checkMutable("delete from");
     const m = this.table();
     if (m.size === 0) return undefined;
-    const k = keyOf(key);
+    const k = keyOf(key, t);
     const v = m.get(k);
     if (v === undefined) return undefined;
     m.delete(k);
@@ -198,21 +231,21 @@ export class StarlarkSet extends StarlarkObject {
     return this.m.size;
   }
 
-  has(x: Value): boolean {
-    return this.m.size !== 0 && this.m.has(keyOf(x));
+  has(x: Value, t?: Thread): boolean {
+    return this.m.size !== 0 && this.m.has(keyOf(x, t));
   }
 
   checkMutable(verb: string): void {
     if (this.lock !== 0) throw fault(locked(verb, this.lock));
   }
 
-  /** True if the element is new; one that is equal to an old one does not replace it. */
-  add(x: Value): boolean {
+  /** Adds an element unless an equal one is there. Returns the bytes to charge, 0 for no change. */
+  add(x: Value, t?: Thread): number {
     if (this.lock !== 0) this.checkMutable("insert into");
-    const k = keyOf(x);
-    if (this.m.has(k)) return false;
+    const k = keyOf(x, t);
+    if (this.m.has(k)) return 0;
     this.m.set(k, x);
-    return true;
+    return entryCost(k, x);
   }
 
   delete(x: Value): boolean {

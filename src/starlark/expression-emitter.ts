@@ -37,6 +37,9 @@ const comparisons: Readonly<Record<string, string>> = {
 /** Chains of operators longer than this are evaluated step by step instead of nested. */
 const MAX_CHAIN = 40;
 
+/** Comparing with a string constant of this length costs next to nothing. */
+const SHORT_STRING = 100;
+
 export abstract class ExpressionEmitter extends CallEmitter {
   expr(e: Expr): string {
     switch (e.kind) {
@@ -163,7 +166,7 @@ export abstract class ExpressionEmitter extends CallEmitter {
   private constantComparison(e: BinaryExpr, x: string): string | null {
     const y = constantValue(e.y);
     if (e.op === "==" || e.op === "!=") {
-      const simple = y === null || typeof y === "boolean" || typeof y === "string";
+      const simple = y === null || typeof y === "boolean" || (typeof y === "string" && y.length < SHORT_STRING);
       return simple ? `(${x}${e.op}=${this.expr(e.y)})` : null;
     }
     if (e.op !== "in" && e.op !== "not in") return null;

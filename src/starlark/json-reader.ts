@@ -1,7 +1,7 @@
 /** Reads JSON text into values. */
 import { Dict } from "./dict.ts";
 import { fault, overLimit, type StarlarkError } from "./errors.ts";
-import { ELEMENT_BYTES, ENTRY_BYTES } from "./operators.ts";
+import { ELEMENT_BYTES } from "./operators.ts";
 import { quote } from "./quote.ts";
 import type { Thread } from "./thread.ts";
 import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
@@ -116,7 +116,7 @@ export class JsonReader {
         if (typeof key !== "string") throw this.fail(`got ${typeOf(key)} for object key, want string`);
         if (this.next() !== ":") throw this.fail(`after object key, got ${this.shown()}, want ':' `);
         this.i++;
-        if (out.set(key, this.value(depth + 1))) this.t.alloc(ENTRY_BYTES);
+        this.t.alloc(out.set(key, this.value(depth + 1)));
         const c = this.next();
         if (c === "}") break;
         if (c !== ",") throw this.fail(`in object, got ${this.shown()}, want ',' or '}'`);

@@ -12,12 +12,26 @@ const classes = {
 
 export type RuneClass = keyof typeof classes;
 
+/** The first 128 runes, of which almost all text consists. */
+const ascii: Readonly<Record<RuneClass, readonly boolean[]>> = {
+  letter: table((c) => /[A-Za-z]/.test(c)),
+  digit: table((c) => /[0-9]/.test(c)),
+  space: table((c) => /[\t-\r ]/.test(c)),
+  lower: table((c) => /[a-z]/.test(c)),
+  upper: table((c) => /[A-Z]/.test(c)),
+  title: table(() => false),
+};
+
+function table(test: (c: string) => boolean): boolean[] {
+  return Array.from({ length: 128 }, (_, i) => test(String.fromCharCode(i)));
+}
+
 export function isRune(rune: number, cls: RuneClass): boolean {
+  if (rune < 128) return ascii[cls][rune] ?? false;
   return classes[cls].test(String.fromCodePoint(rune));
 }
 
 export function isSpace(rune: number): boolean {
-  if (rune < 0x80) return rune === 32 || (rune >= 9 && rune <= 13);
   return isRune(rune, "space");
 }
 
@@ -46,6 +60,7 @@ export function titleRune(rune: number): number {
 }
 
 export function isCased(rune: number): boolean {
+  if (rune < 128) return isRune(rune, "letter");
   return upperRune(rune) !== rune || lowerRune(rune) !== rune;
 }
 

@@ -112,6 +112,7 @@ export const listMethods: readonly Method[] = [
       for (let i = 0; i < list.a.length; i++) {
         if (--t.fuel < 0) t.refuel();
         if (naming("remove", () => eq(t, list.a[i]!, args[0]!))) {
+          t.charge(list.a.length >> 6);
           list.a.splice(i, 1);
           return null;
         }

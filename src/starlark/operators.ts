@@ -95,9 +95,12 @@ export function sub(t: Thread, x: Value, y: Value): Value {
 }
 
 export function newSet(t: Thread, elements: readonly Value[]): StarlarkSet {
-  t.charge(elements.length);
-  t.alloc(ENTRY_BYTES * elements.length);
-  return StarlarkSet.of(elements);
+  const set = new StarlarkSet();
+  for (const x of elements) {
+    if (--t.fuel < 0) t.refuel();
+    t.alloc(set.add(x, t));
+  }
+  return set;
 }
 
 export function mul(t: Thread, x: Value, y: Value): Value {
@@ -192,10 +195,8 @@ export function or(t: Thread, x: Value, y: Value): Value {
 
 /** Puts all entries of `from` into `into`. */
 export function mergeInto(t: Thread, into: Dict, from: Dict): void {
-  const n = from.size;
-  t.charge(n);
-  t.alloc(ENTRY_BYTES * n);
-  for (const [k, v] of from.entries()) into.set(k, v);
+  t.charge(from.size);
+  for (const [k, v] of from.entries()) t.alloc(into.set(k, v, t));
 }
 
 export function and(t: Thread, x: Value, y: Value): Value {
@@ -229,7 +230,7 @@ export function shr(t: Thread, x: Value, y: Value): Value {
 
 /** `x in y`. */
 export function contains(t: Thread, x: Value, y: Value): boolean {
-  if (y instanceof Dict) return y.get(x) !== undefined;
+  if (y instanceof Dict) return y.get(x, t) !== undefined;
   if (y instanceof List || y instanceof Tuple) {
     for (const e of y.a) {
       if (--t.fuel < 0) t.refuel();
@@ -242,7 +243,7 @@ export function contains(t: Thread, x: Value, y: Value): boolean {
     t.charge(y.length >> 6);
     return y.includes(x);
   }
-  if (y instanceof StarlarkSet) return y.has(x);
+  if (y instanceof StarlarkSet) return y.has(x, t);
   if (y instanceof Range) return rangeHas(y, x);
   if (y instanceof Bytes) return bytesHas(t, y.s, x);
   throw unknown(x, "in", y);

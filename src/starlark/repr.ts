@@ -59,7 +59,7 @@ class Text {
   }
 
   private write(s: string): void {
-    this.t.alloc(s.length);
+    this.t.alloc(s.length + 16);
     this.out += s;
     if (this.out.length > this.t.maxValueBytes) this.t.allocValue(this.out.length);
   }

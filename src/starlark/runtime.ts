@@ -106,10 +106,12 @@ function tuple(t: Thread, a: Value[]): Value {
 /** A dict display. `first` is the position id of the first colon; those of the others follow it. */
 function dict(t: Thread, flat: readonly Value[], first: number): Value {
   const d = new Dict();
-  t.alloc(ENTRY_BYTES * (1 + flat.length / 2));
+  t.alloc(ENTRY_BYTES);
   for (let i = 0; i < flat.length; i += 2) {
     try {
-      if (!d.set(flat[i]!, flat[i + 1]!)) throw fault(`duplicate key: ${repr(t, flat[i]!)}`);
+      const cost = d.set(flat[i]!, flat[i + 1]!, t);
+      t.alloc(cost);
+      if (cost === 0) throw fault(`duplicate key: ${repr(t, flat[i]!)}`);
     } catch (e) {
       throw pin(e, first + i / 2);
     }
@@ -119,7 +121,7 @@ function dict(t: Thread, flat: readonly Value[], first: number): Value {
 
 /** Adds an entry in a dict comprehension. */
 function put(t: Thread, d: Dict, k: Value, v: Value): void {
-  if (d.set(k, v)) t.alloc(ENTRY_BYTES);
+  t.alloc(d.set(k, v, t));
 }
 
 /** Membership in a display of constants, which was turned into a set when the program was compiled. */

@@ -150,7 +150,7 @@ export const sequences: Readonly<Record<string, Impl>> = {
       return elements;
     });
     const rows = columns.length === 0 ? 0 : Math.min(...columns.map((c) => c.length));
-    t.charge((rows * columns.length) >> 1);
+    t.charge(Math.floor((rows * columns.length) / 2));
     t.allocValue(ELEMENT_BYTES * rows * (columns.length + 2));
     return new List(Array.from({ length: rows }, (_, i) => new Tuple(columns.map((c) => c[i]!))));
   },

@@ -2,7 +2,7 @@
 import { naming, positional, wantIterable } from "./arguments.ts";
 import { StarlarkSet } from "./dict.ts";
 import { fault } from "./errors.ts";
-import { ENTRY_BYTES, newSet } from "./operators.ts";
+import { newSet } from "./operators.ts";
 import type { Thread } from "./thread.ts";
 import type { Impl, Keyword, Method, Value } from "./values.ts";
 
@@ -15,7 +15,7 @@ function self(v: Value): StarlarkSet {
 
 function add(t: Thread, recv: Value, x: Value): Value {
   const set = self(recv);
-  if (naming("add", () => set.add(x))) t.alloc(ENTRY_BYTES);
+  t.alloc(naming("add", () => set.add(x, t)));
   return null;
 }
 
@@ -158,7 +158,7 @@ export const setMethods: readonly Method[] = [
       const set = self(recv);
       naming("update", () => {
         set.checkMutable("insert into");
-        for (const other of others) for (const x of other) if (set.add(x)) t.alloc(ENTRY_BYTES);
+        for (const other of others) for (const x of other) t.alloc(set.add(x, t));
       });
       return null;
     },

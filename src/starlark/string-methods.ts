@@ -7,13 +7,16 @@ import { ELEMENT_BYTES } from "./operators.ts";
 import { countOf, replace, rsplitSpace, splitOn, splitSpace, strip } from "./string-split.ts";
 import { indices } from "./subscript.ts";
 import type { Thread } from "./thread.ts";
-import { runesOf } from "./utf8.ts";
+import { everyRune, isAscii } from "./utf8.ts";
 import { Bytes, List, type Method, StringView, Tuple, typeOf, type Value } from "./values.ts";
 
 function self(v: Value): string {
   if (typeof v !== "string") throw new TypeError("receiver is not a string");
   return v;
 }
+
+/** From this length on, comparing costs steps. */
+const LONG_STRING = 1000;
 
 /** Work over a whole string costs steps by its length. */
 function scan(t: Thread, s: string): void {
@@ -40,7 +43,7 @@ function plain(name: string, f: (t: Thread, s: string) => Value): Method {
 function mapping(name: string, f: (s: string) => string): Method {
   return plain(name, (t, s) => {
     t.allocValue(2 * s.length);
-    t.charge(s.length >> 3);
+    if (!isAscii(s) || name === "title" || name === "capitalize") t.charge(s.length);
     return f(s);
   });
 }
@@ -48,24 +51,28 @@ function mapping(name: string, f: (s: string) => string): Method {
 function every(name: string, test: (rune: number) => boolean): Method {
   return plain(name, (t, s) => {
     t.charge(s.length >> 2);
-    return s !== "" && runesOf(s).every(test);
+    return s !== "" && everyRune(s, test);
   });
+}
+
+function isInCase(t: Thread, s: string, convert: (s: string) => string): boolean {
+  t.charge(s.length >> 2);
+  t.alloc(s.length);
+  return !everyRune(s, (r) => !isCased(r)) && s === convert(s);
 }
 
 function isTitle(s: string): boolean {
   let cased = false;
   let previous = false;
-  for (const r of runesOf(s)) {
-    if ((r >= 65 && r <= 90) || isRune(r, "title")) {
-      if (previous) return false;
-      previous = cased = true;
-    } else if (isRune(r, "lower")) {
-      if (!previous) return false;
-      previous = cased = true;
-    } else if (isRune(r, "upper")) return false;
-    else previous = false;
-  }
-  return cased;
+  const fits = everyRune(s, (r) => {
+    const start = (r >= 65 && r <= 90) || isRune(r, "title");
+    const lower = !start && isRune(r, "lower");
+    if (start ? previous : lower ? !previous : isRune(r, "upper")) return false;
+    previous = start || lower;
+    cased ||= previous;
+    return true;
+  });
+  return fits && cased;
 }
 
 function titleCase(s: string): string {
@@ -98,22 +105,26 @@ function finding(name: string, last: boolean, mustFind: boolean): Method {
 
 function affix(name: "startswith" | "endswith"): Method {
   const has = (s: string, x: string): boolean => (name === "startswith" ? s.startsWith(x) : s.endsWith(x));
-  const test = (s: string, x: Value): boolean => {
-    if (typeof x === "string") return has(s, x);
+  const test = (t: Thread, s: string, x: Value): boolean => {
+    if (typeof x === "string") {
+      if (x.length > LONG_STRING) t.charge(x.length >> 6);
+      return has(s, x);
+    }
     if (!(x instanceof Tuple)) throw fault(`${name}: got ${typeOf(x)}, want string or tuple of string`);
     return x.a.some((e, i) => {
+      if (--t.fuel < 0) t.refuel();
       if (typeof e !== "string") throw fault(`${name}: want string, got ${typeOf(e)}, for element ${i}`);
       return has(s, e);
     });
   };
   return {
     name,
-    f1: (_t, recv, x) => test(self(recv), x),
-    impl(_t, recv, args, kwargs) {
+    f1: (t, recv, x) => test(t, self(recv), x),
+    impl(t, recv, args, kwargs) {
       positional(name, args, kwargs, 1, 3);
       const s = self(recv);
       const [start, end] = naming(name, () => indices(args[1], args[2], s.length));
-      return test(s.slice(start, Math.max(start, end)), args[0]!);
+      return test(t, s.slice(start, Math.max(start, end)), args[0]!);
     },
   };
 }
@@ -121,9 +132,10 @@ function affix(name: "startswith" | "endswith"): Method {
 function stripping(name: string, left: boolean, right: boolean): Method {
   const run = (t: Thread, recv: Value, chars: string): Value => {
     const s = self(recv);
-    scan(t, s);
+    const stripped = strip(s, chars, left, right);
     t.alloc(32);
-    return strip(s, chars, left, right);
+    t.charge((s.length - stripped.length) >> 3);
+    return stripped;
   };
   return {
     name,
@@ -222,7 +234,9 @@ export const stringMethods: readonly Method[] = [
       const s = self(recv);
       scan(t, s);
       const [start, end] = naming("count", () => indices(args[1], args[2], s.length));
-      return countOf(s.slice(start, Math.max(start, end)), sub);
+      const n = countOf(s.slice(start, Math.max(start, end)), sub);
+      t.charge(n >> 2);
+      return n;
     },
   },
   view("elem_ords", "elem", true),
@@ -237,10 +251,13 @@ export const stringMethods: readonly Method[] = [
   every("isalnum", (r) => isRune(r, "letter") || isRune(r, "digit")),
   every("isalpha", (r) => isRune(r, "letter")),
   every("isdigit", (r) => isRune(r, "digit")),
-  plain("islower", (_t, s) => runesOf(s).some(isCased) && s === toLower(s)),
+  plain("islower", (t, s) => isInCase(t, s, toLower)),
   every("isspace", isSpace),
-  plain("istitle", (_t, s) => isTitle(s)),
-  plain("isupper", (_t, s) => runesOf(s).some(isCased) && s === toUpper(s)),
+  plain("istitle", (t, s) => {
+    t.charge(s.length >> 2);
+    return isTitle(s);
+  }),
+  plain("isupper", (t, s) => isInCase(t, s, toUpper)),
   {
     name: "join",
     impl(t, recv, args, kwargs) {

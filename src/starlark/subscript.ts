@@ -2,7 +2,7 @@
 import { Dict } from "./dict.ts";
 import { fault, StarlarkError } from "./errors.ts";
 import { asInt32 } from "./integers.ts";
-import { ELEMENT_BYTES, ENTRY_BYTES } from "./operators.ts";
+import { ELEMENT_BYTES } from "./operators.ts";
 import { repr } from "./repr.ts";
 import type { Thread } from "./thread.ts";
 import { lengthOf } from "./truth.ts";
@@ -17,7 +17,7 @@ export function getIndex(t: Thread, x: Value, y: Value): Value {
     return elementAt(x, y, x.a.length);
   }
   if (x instanceof Dict) {
-    const v = x.get(y);
+    const v = x.get(y, t);
     if (v === undefined) throw fault(`key ${repr(t, y)} not in dict`);
     return v;
   }
@@ -73,7 +73,7 @@ export function checkMutable(list: List, verb: string): void {
 
 export function setIndex(t: Thread, x: Value, y: Value, z: Value): void {
   if (x instanceof Dict) {
-    if (x.set(y, z)) t.alloc(ENTRY_BYTES);
+    t.alloc(x.set(y, z, t));
     return;
   }
   if (!(x instanceof List)) throw fault(`${typeOf(x)} value does not support item assignment`);

@@ -85,6 +85,16 @@ export function runesOf(s: string): number[] {
   return runes;
 }
 
+/** Are all runes so? Stops at the first that is not. */
+export function everyRune(s: string, test: (rune: number) => boolean): boolean {
+  for (let i = 0; i < s.length; ) {
+    const d = decodeRune(s, i);
+    if (!test(runeOf(d))) return false;
+    i += sizeOf(d);
+  }
+  return true;
+}
+
 /** Number of runes. */
 export function runeCount(s: string): number {
   if (isAscii(s)) return s.length;
