@@ -90,19 +90,11 @@ class Parser extends ExpressionParser {
 
   /** The next line that begins with a letter in column 1: the likely start of another statement. */
   private nextTopLevelLine(): number {
-    const line = /\n(?=[A-Za-z_])/g;
+    // An orphaned branch of the broken statement would only raise a second, false error.
+    const line = /\n(?=[A-Za-z_])(?!(?:else|elif)\b)/g;
     line.lastIndex = Math.max(0, this.in.pos - 1);
     const found = line.exec(this.in.text);
-    if (!found) return -1;
-    const word = /[a-z]*/y;
-    word.lastIndex = found.index + 1;
-    const first = word.exec(this.in.text)?.[0];
-    // An orphaned branch of the broken statement would only raise a second, false error.
-    if (first === "else" || first === "elif") {
-      this.in.pos = found.index + 1;
-      return this.nextTopLevelLine();
-    }
-    return found.index + 1;
+    return found ? found.index + 1 : -1;
   }
 
   private stmt(out: Stmt[]): void {
