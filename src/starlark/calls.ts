@@ -27,7 +27,7 @@ export function call(
 ): Value | Pending {
   if (f instanceof Fn) {
     const bound = f.n === args.length && kwargs.length === 0 ? args : bindArguments(f, args, kwargs);
-    const result = f.j(t, ...bound);
+    const result = enter(t, f, bound);
     if (!f.code.generator) return result;
     // The body of a generator program returns a generator where its type says Value.
     return new Pending(result as unknown as Generator<unknown, Value, Value>);
@@ -35,6 +35,22 @@ export function call(
   if (f instanceof Builtin) return callBuiltin(t, f, args, kwargs);
   if (f instanceof Module && f.call !== null) return callBuiltin(t, f.call, args, kwargs);
   throw fault(`invalid call of non-function (${typeOf(f)})`);
+}
+
+/** Spreading arguments costs as much as a small call, so the usual numbers of them are written out. */
+function enter(t: Thread, f: Fn, args: readonly Value[]): Value {
+  switch (args.length) {
+    case 0:
+      return f.j(t);
+    case 1:
+      return f.j(t, args[0]!);
+    case 2:
+      return f.j(t, args[0]!, args[1]!);
+    case 3:
+      return f.j(t, args[0]!, args[1]!, args[2]!);
+    default:
+      return f.j(t, ...args);
+  }
 }
 
 /** As `call`, where nothing may be left unfinished. */

@@ -206,6 +206,13 @@ export class Dict extends StarlarkObject {
     return [...this.table().values()];
   }
 
+  /** Visits all entries in order; the dict must not change meanwhile. */
+  each(visit: (key: Value, value: Value) => void): void {
+    this.table().forEach((v, k) => {
+      visit(this.odd === null ? k : this.original(k), v);
+    });
+  }
+
   entries(): (readonly [Value, Value])[] {
     const entries = [...this.table()];
     return this.odd === null ? entries : entries.map(([k, v]) => [this.original(k), v]);

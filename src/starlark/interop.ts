@@ -133,13 +133,14 @@ function unconvert(x: Value, path: Path | null): unknown {
 }
 
 function unconvertDict(x: Dict, inside: Path): unknown {
-  const entries = x.entries();
-  if (!entries.every(([k]) => typeof k === "string")) {
-    return new Map(entries.map(([k, v]) => [unconvert(k, inside), unconvert(v, inside)]));
-  }
   const out: Record<string, unknown> = {};
-  for (const [k, v] of entries) define(out, String(k), unconvert(v, inside));
-  return out;
+  let allStrings = true;
+  x.each((k, v) => {
+    if (typeof k !== "string") allStrings = false;
+    else if (allStrings) define(out, k, unconvert(v, inside));
+  });
+  if (allStrings) return out;
+  return new Map(x.entries().map(([k, v]) => [unconvert(k, inside), unconvert(v, inside)]));
 }
 
 /** Elements of a range that are worth an array. */
