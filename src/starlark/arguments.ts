@@ -2,6 +2,7 @@
 import { fault } from "./errors.ts";
 import { isInt } from "./integers.ts";
 import { quote } from "./quote.ts";
+import { nearest } from "./spelling.ts";
 import { prefixed } from "./subscript.ts";
 import type { Thread } from "./thread.ts";
 import { elementsOf, isIterable } from "./truth.ts";
@@ -46,7 +47,7 @@ export function named(
   });
   for (const [name, v] of kwargs) {
     const i = names.indexOf(name);
-    if (i < 0) throw fault(`${fn}: unexpected keyword argument ${quote(name)}`);
+    if (i < 0) throw fault(unexpectedKeyword(fn, name, names));
     if (given.has(i)) throw fault(`${fn}: got multiple values for keyword argument ${quote(name)}`);
     put(i, v);
   }
@@ -54,6 +55,12 @@ export function named(
     if (!given.has(i)) throw fault(`${fn}: missing argument for ${names[i]}`);
   }
   return out;
+}
+
+/** The message for a keyword no parameter has, with a suggestion. */
+export function unexpectedKeyword(fn: string, name: string, names: readonly string[]): string {
+  const guess = nearest(name, names);
+  return `${fn}: unexpected keyword argument ${quote(name)}${guess === "" ? "" : ` (did you mean ${guess}?)`}`;
 }
 
 /** A parameter in a message: its number from 1, or its name. */

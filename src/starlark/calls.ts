@@ -2,6 +2,7 @@
 import { Dict } from "./dict.ts";
 import { fault, overLimit, type Position, StarlarkError } from "./errors.ts";
 import { quote } from "./quote.ts";
+import { nearest } from "./spelling.ts";
 import type { Thread } from "./thread.ts";
 import { elementsOf } from "./truth.ts";
 import { encodeUtf8 } from "./utf8.ts";
@@ -148,13 +149,19 @@ export function bindArguments(f: Fn, args: readonly Value[], kwargs: readonly Ke
     if (i >= 0) {
       if (locals[i] !== undefined) throw fault(`function ${name} got multiple values for parameter ${quote(key)}`);
       locals[i] = value;
-    } else if (rest === null) throw fault(`function ${name} got an unexpected keyword argument ${quote(key)}`);
+    } else if (rest === null) throw fault(unexpected(name, key, params));
     else if (!rest.set(key, value)) throw fault(`function ${name} got multiple values for parameter ${quote(key)}`);
   }
   const bound = withDefaults(f, locals);
   if (code.varargs) bound.push(new Tuple(args.slice(taken)));
   if (rest !== null) bound.push(rest);
   return bound;
+}
+
+function unexpected(name: string, key: string, params: readonly string[]): string {
+  const guess = nearest(key, params);
+  const hint = guess === "" ? "" : ` (did you mean ${guess}?)`;
+  return `function ${name} got an unexpected keyword argument ${quote(key)}${hint}`;
 }
 
 function withDefaults(f: Fn, locals: readonly (Value | undefined)[]): Value[] {

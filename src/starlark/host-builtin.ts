@@ -1,4 +1,5 @@
 /** Functions of the host: a parameter list in words, arguments and results in host data, synchronous or asynchronous. */
+import { unexpectedKeyword } from "./arguments.ts";
 import { call, settle } from "./calls.ts";
 import { Dict } from "./dict.ts";
 import { drive, hostFailure } from "./driver.ts";
@@ -123,7 +124,14 @@ function bind(fn: string, spec: ParsedSpec, args: readonly Value[], kwargs: read
     if (spec.params.some((p) => p.name === k)) {
       if (out.has(k)) throw fault(`${fn}: got multiple values for keyword argument ${quote(k)}`);
       out.set(k, v);
-    } else if (spec.kwargs === null) throw fault(`${fn}: unexpected keyword argument ${quote(k)}`);
+    } else if (spec.kwargs === null)
+      throw fault(
+        unexpectedKeyword(
+          fn,
+          k,
+          spec.params.map((p) => p.name),
+        ),
+      );
     else rest.set(k, v);
   }
   for (const p of spec.params) {

@@ -9,7 +9,7 @@ import { JsonReader } from "./json-reader.ts";
 import { intText, repr } from "./repr.ts";
 import type { Thread } from "./thread.ts";
 import { elementsOf } from "./truth.ts";
-import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
+import { decodeRune, decodeUtf8, encodeUtf8, RUNE_ERROR, runeOf, sizeOf, validUtf8 } from "./utf8.ts";
 import { Builtin, Float, type Impl, Module, type Struct, typeOf, type Value } from "./values.ts";
 
 const MAX_DEPTH = 200;
@@ -108,12 +108,33 @@ function quoteJson(t: Thread, s: string): string {
   t.charge(s.length >> 5);
   if (/^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/.test(s)) return `"${s}"`;
   if (/^[\x20-\x7e]*$/.test(s)) return `"${s.replace(/["\\]/g, "\\$&")}"`;
+  if (validUtf8(s) !== s) return `"${invalidPieces(t, s)}"`;
   const text = JSON.stringify(decodeUtf8(s))
     .replace(/[<>&\u2028\u2029\u007f]/g, (c) =>
       c === "\u007f" ? c : `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
     )
     .replace(/\\[bf]/g, (c) => (c === "\\b" ? "\\u0008" : "\\u000c"));
   return encodeUtf8(text);
+}
+
+/** The inside of a JSON string in which each undecodable byte is an escape. */
+function invalidPieces(t: Thread, s: string): string {
+  let out = "";
+  let valid = "";
+  const flush = (): void => {
+    if (valid !== "") out += quoteJson(t, valid).slice(1, -1);
+    valid = "";
+  };
+  for (let i = 0; i < s.length; ) {
+    const d = decodeRune(s, i);
+    if (runeOf(d) === RUNE_ERROR && sizeOf(d) === 1) {
+      flush();
+      out += "\\ufffd";
+    } else valid += s.slice(i, i + sizeOf(d));
+    i += sizeOf(d);
+  }
+  flush();
+  return out;
 }
 
 function module(name: string, impl: Impl): [string, Value] {

@@ -95,7 +95,7 @@ function lastRefusal(t: Thread, keys: readonly Value[], reverse: boolean): Starl
 const BLOCK = 20;
 
 const sorted: Impl = (t, _self, args, kwargs) => {
-  const [iterable, keyArg, reverseArg] = named("sorted", args, kwargs, ["iterable", "key??", "reverse?"]);
+  const [iterable, keyArg, reverseArg] = named("sorted", args, kwargs, ["iterable", "key?", "reverse?"]);
   const values = [...wantIterable(t, "sorted", "iterable", iterable)];
   const key = keyArg === undefined ? undefined : wantCallable("sorted", "key", keyArg);
   const reverse = reverseArg === undefined ? false : wantBool("sorted", "reverse", reverseArg);
@@ -107,7 +107,7 @@ function extremum(name: "min" | "max"): Impl {
   const better = name === "min" ? lt : gt;
   return (t, _self, args, kwargs) => {
     if (args.length === 0) throw fault(`${name} requires at least one positional argument`);
-    const [keyArg] = named(name, [], kwargs as readonly Keyword[], ["key??"]);
+    const [keyArg] = named(name, [], kwargs as readonly Keyword[], ["key?"]);
     const key = keyArg === undefined ? undefined : wantCallable(name, "key", keyArg);
     const values = args.length === 1 ? elementsOf(t, args[0]!) : args;
     if (values === null) throw fault(`${name}: ${typeOf(args[0]!)} value is not iterable`);
