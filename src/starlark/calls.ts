@@ -27,7 +27,7 @@ export function call(
   kwargs: readonly Keyword[] = noKeywords,
 ): Value | Pending {
   if (f instanceof Fn) {
-    const bound = f.n === args.length && kwargs.length === 0 ? args : bindArguments(f, args, kwargs);
+    const bound = f.n === args.length && kwargs.length === 0 ? args : bindChecked(f, args, kwargs);
     const result = enter(t, f, bound);
     if (!f.code.generator) return result;
     // The body of a generator program returns a generator where its type says Value.
@@ -122,8 +122,23 @@ export function asStarlarkError(e: unknown): StarlarkError {
   return new StarlarkError("internal", encodeUtf8(`internal error: ${message}`), { cause: e });
 }
 
+/** Adds the frame of a function that could not be entered. */
+export function entryFailure(e: unknown, code: FunctionCode): StarlarkError {
+  const error = asStarlarkError(e);
+  error.trail.push({ name: code.name, position: code.entry });
+  return error;
+}
+
+function bindChecked(f: Fn, args: readonly Value[], kwargs: readonly Keyword[]): Value[] {
+  try {
+    return bindArguments(f, args, kwargs);
+  } catch (e) {
+    throw entryFailure(e, f.code);
+  }
+}
+
 /** One value for each parameter of a function, in the order its body takes them. */
-export function bindArguments(f: Fn, args: readonly Value[], kwargs: readonly Keyword[]): Value[] {
+function bindArguments(f: Fn, args: readonly Value[], kwargs: readonly Keyword[]): Value[] {
   const { code, defaults } = f;
   const { params, name } = code;
   const total = params.length;

@@ -1,6 +1,6 @@
 /** Generates the JS of a whole program: one function for each def, lambda and comprehension, and the top level. */
 
-import type { FunctionNode, Parameter, Stmt } from "./ast.ts";
+import type { Expr, FunctionNode, Parameter, Stmt } from "./ast.ts";
 import { PROLOGUE } from "./emission-check.ts";
 import type { Emission, Mode } from "./emitter.ts";
 import { runtime } from "./runtime.ts";
@@ -25,9 +25,8 @@ export function generate(
 
 class ProgramEmitter extends StatementEmitter {
   program(stmts: readonly Stmt[], resolved: Resolved): Emission {
-    const first = this.source.position(0);
     for (const s of stmts) if (s.kind === "def") this.registerDirect(s);
-    const code = this.code({ name: "<toplevel>", params: [], body: stmts, pos: 0, scope: resolved.top }, first);
+    const code = this.code({ name: "<toplevel>", params: [], body: stmts, pos: 0, scope: resolved.top });
     const body = this.body(code, [], stmts);
     const globals = resolved.globals.map((b) => `g${b.id}`);
     const parts = [
@@ -50,7 +49,7 @@ class ProgramEmitter extends StatementEmitter {
     };
   }
 
-  private code(node: FunctionNode, position = this.source.position(node.pos)): string {
+  private code(node: FunctionNode): string {
     const named = (kind: Parameter["kind"][]): Parameter[] => node.params.filter((p) => kind.includes(p.kind));
     const star = node.params.findIndex((p) => p.kind === "star");
     const ordinary = named(["plain", "optional"]);
@@ -59,7 +58,7 @@ class ProgramEmitter extends StatementEmitter {
     this.functions.push(
       new FunctionCode({
         name: node.name,
-        position,
+        entry: this.source.position(entryOffset(node)),
         params: ordinary.map((p) => p.ident?.name ?? ""),
         keywordOnly: star < 0 ? 0 : ordinary.filter((p) => node.params.indexOf(p) > star).length,
         varargs: star >= 0 && node.params[star]?.ident !== null,
@@ -153,6 +152,23 @@ class ProgramEmitter extends StatementEmitter {
       .slice(first)
       .map((p) => (p.fallback === null ? "undefined" : this.expr(p.fallback)))
       .join(",");
+  }
+}
+
+/** The first name that the body evaluates, as far as that is easily said, or else the def itself. */
+function entryOffset(node: FunctionNode): number {
+  const [first] = node.body;
+  let x: Expr | null = null;
+  if (first?.kind === "assign") x = first.value;
+  else if (first?.kind === "if") x = first.arms[0]?.test ?? null;
+  else if (first?.kind === "return" || first?.kind === "expr" || first?.kind === "forStmt") x = first.x;
+  for (;;) {
+    if (x === null) return node.pos;
+    if (x.kind === "ident") return x.pos;
+    if (x.kind === "call") x = x.fn;
+    else if (x.kind === "cond") x = x.test;
+    else if (x.kind === "binary" || x.kind === "dot" || x.kind === "index" || x.kind === "slice") x = x.x;
+    else return node.pos;
   }
 }
 

@@ -262,7 +262,8 @@ class Resolver {
       if (from.startsWith("_")) {
         this.error(fromPos, `load: names with leading underscores are not exported: ${from}`);
       }
-      this.bindLoaded(to);
+      if (this.env.dialect.loadBindsGlobally) this.bind(to);
+      else this.bindLoaded(to);
     }
   }
 

@@ -4,10 +4,10 @@
  */
 import { findMethod, getAttribute, type MethodName, setAttribute } from "./attributes.ts";
 import {
-  bindArguments,
   builtinFailure,
   call,
   callSync,
+  entryFailure,
   frameFailure,
   pin,
   settle,
@@ -204,9 +204,11 @@ function fn(
 
 /** Refuses to enter a function: it is active already, or the stack is too deep. */
 function deny(t: Thread, code: FunctionCode): never {
-  if (code.active === t || t.active.has(code)) throw fault(`function ${code.name} called recursively`);
+  if (code.active === t || t.active.has(code)) {
+    throw entryFailure(fault(`function ${code.name} called recursively`), code);
+  }
   t.depth--;
-  throw t.tooDeep();
+  throw entryFailure(t.tooDeep(), code);
 }
 
 function len(t: Thread, builtin: Value, x: Value): Value {
@@ -344,7 +346,6 @@ export const runtime = {
   settle,
   spreadPositional,
   spreadKeywords,
-  bindArguments,
   frameFailure,
   pin,
   Fn,

@@ -35,6 +35,8 @@ export interface Dialect {
   readonly topLevelControl: boolean;
   readonly globalReassign: boolean;
   readonly recursion: boolean;
+  /** `load` makes exported globals instead of names of the file. Deprecated in starlark-go. */
+  readonly loadBindsGlobally: boolean;
 }
 
 export const defaultDialect: Dialect = {
@@ -43,6 +45,7 @@ export const defaultDialect: Dialect = {
   topLevelControl: false,
   globalReassign: false,
   recursion: false,
+  loadBindsGlobally: false,
 };
 
 export function emptyScope(): FunctionScope {

@@ -125,7 +125,8 @@ const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 /** Static facts about a function, shared by all its closures. */
 export class FunctionCode {
   readonly name: string;
-  readonly position: Position;
+  /** Where the body begins to run: the place of errors in entering it. */
+  readonly entry: Position;
   /** Ordinary parameters first, then keyword-only ones; without *args and **kwargs. */
   readonly params: readonly string[];
   readonly keywordOnly: number;
@@ -137,7 +138,7 @@ export class FunctionCode {
   active: Thread | null = null;
   constructor(init: {
     name: string;
-    position: Position;
+    entry: Position;
     params: readonly string[];
     keywordOnly: number;
     varargs: boolean;
@@ -146,7 +147,7 @@ export class FunctionCode {
     generator: boolean;
   }) {
     this.name = init.name;
-    this.position = init.position;
+    this.entry = init.entry;
     this.params = init.params;
     this.keywordOnly = init.keywordOnly;
     this.varargs = init.varargs;
