@@ -42,7 +42,7 @@ import { repr } from "./repr.ts";
 import { nearest } from "./spelling.ts";
 import { checkMutable, getIndex, setIndex, slice } from "./subscript.ts";
 import type { Thread } from "./thread.ts";
-import { elementsOf, lengthOf, truth } from "./truth.ts";
+import { elementsOf, lengthOf, lock, release, truth } from "./truth.ts";
 import {
   type Body,
   Builtin,
@@ -134,7 +134,7 @@ function inConst(set: ReadonlySet<Value>, x: Value): boolean {
 function iterate(t: Thread, x: Value): readonly Value[] {
   if (x instanceof List || x instanceof Dict || x instanceof StarlarkSet) {
     const elements = x instanceof List ? x.a : (elementsOf(t, x) ?? noElements);
-    if (x.lock >= 0) x.lock++;
+    lock(x);
     return elements;
   }
   if (x instanceof Range) return noElements;
@@ -150,11 +150,6 @@ function count(x: Value, elements: readonly Value[]): number {
 
 function at(x: Value, i: number): Value {
   return x instanceof Range ? x.at(i) : null;
-}
-
-/** Ends an iteration. */
-function release(x: Value | undefined): void {
-  if ((x instanceof List || x instanceof Dict || x instanceof StarlarkSet) && x.lock > 0) x.lock--;
 }
 
 /** The number of rounds of `for x in range(n)`. */
@@ -180,7 +175,8 @@ function unpack(t: Thread, x: Value, n: number): readonly Value[] {
   if (elements === null) throw fault(`got ${typeOf(x)} in sequence assignment`);
   if (elements.length > n) throw fault(`too many values to unpack (got ${elements.length}, want ${n})`);
   if (elements.length < n) throw fault(`too few values to unpack (got ${elements.length}, want ${n})`);
-  return elements;
+  // The targets may be elements of the list itself.
+  return x instanceof List ? elements.slice() : elements;
 }
 
 function unbound(name: string): never {

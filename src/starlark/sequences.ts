@@ -6,7 +6,7 @@ import { fault, StarlarkError } from "./errors.ts";
 import { addInt } from "./integers.ts";
 import { ELEMENT_BYTES } from "./operators.ts";
 import type { Thread } from "./thread.ts";
-import { elementsOf, truth } from "./truth.ts";
+import { elementsOf, lock, release, truth } from "./truth.ts";
 import { Builtin, Fn, type Impl, type Keyword, List, Module, Pending, Tuple, typeOf, type Value } from "./values.ts";
 
 function quantifier(name: "any" | "all"): Impl {
@@ -24,25 +24,46 @@ function mayPend(f: Value): boolean {
   return f instanceof Builtin && f.async;
 }
 
-/** Calls `key` on each value, then `done` with all results; as a generator where a call may be left unfinished. */
+/**
+ * Calls `key` on each value, with `source` locked, then `done` with all results; as a generator where a call may be left
+ * unfinished.
+ */
 function withKeys(
   t: Thread,
   name: string,
   key: Value | undefined,
   values: readonly Value[],
+  source: Value,
   done: (keys: readonly Value[]) => Value,
 ): Value | Pending {
   if (key === undefined) return done(values);
-  if (!mayPend(key)) return done(values.map((v) => callSync(t, key, [v])));
-  function* steps(f: Value): Generator<unknown, Value, Value> {
+  if (mayPend(key)) return new Pending(keySteps(t, key, values, source, done), name);
+  lock(source);
+  try {
+    return done(values.map((v) => callSync(t, key, [v])));
+  } finally {
+    release(source);
+  }
+}
+
+function* keySteps(
+  t: Thread,
+  key: Value,
+  values: readonly Value[],
+  source: Value,
+  done: (keys: readonly Value[]) => Value,
+): Generator<unknown, Value, Value> {
+  lock(source);
+  try {
     const keys: Value[] = [];
     for (const v of values) {
-      const r = call(t, f, [v]);
+      const r = call(t, key, [v]);
       keys.push(r instanceof Pending ? yield* settle(r) : r);
     }
     return done(keys);
+  } finally {
+    release(source);
   }
-  return new Pending(steps(key), name);
 }
 
 /** Positions of the values in sorted order. The sort is stable in either direction. */
@@ -100,7 +121,7 @@ const sorted: Impl = (t, _self, args, kwargs) => {
   const key = keyArg === undefined ? undefined : wantCallable("sorted", "key", keyArg);
   const reverse = reverseArg === undefined ? false : wantBool("sorted", "reverse", reverseArg);
   t.alloc(ELEMENT_BYTES * values.length);
-  return withKeys(t, "sorted", key, values, (keys) => new List(order(t, keys, reverse).map((i) => values[i]!)));
+  return withKeys(t, "sorted", key, values, null, (keys) => new List(order(t, keys, reverse).map((i) => values[i]!)));
 };
 
 function extremum(name: "min" | "max"): Impl {
@@ -113,7 +134,7 @@ function extremum(name: "min" | "max"): Impl {
     if (values === null) throw fault(`${name}: ${typeOf(args[0]!)} value is not iterable`);
     if (values.length === 0) throw fault(`${name}: argument is an empty sequence`);
     t.charge(values.length >> 1);
-    return withKeys(t, name, key, values, (keys) => {
+    return withKeys(t, name, key, values, args[0]!, (keys) => {
       let best = 0;
       for (let i = 1; i < keys.length; i++) {
         if (naming(name, () => better(t, keys[i]!, keys[best]!))) best = i;

@@ -47,6 +47,16 @@ export function elementsOf(t: Thread, x: Value): readonly Value[] | null {
   return null;
 }
 
+/** Begins an iteration over a container: until `release` it cannot be changed. */
+export function lock(x: Value): void {
+  if ((x instanceof List || x instanceof Dict || x instanceof StarlarkSet) && x.lock >= 0) x.lock++;
+}
+
+/** Ends an iteration. */
+export function release(x: Value | undefined): void {
+  if ((x instanceof List || x instanceof Dict || x instanceof StarlarkSet) && x.lock > 0) x.lock--;
+}
+
 export function isIterable(x: Value): boolean {
   return (
     x instanceof List ||
