@@ -127,6 +127,19 @@ describe("cancellation", () => {
     expect(error.kind).toBe("cancelled");
   });
 
+  it("may come from a built-in of the call itself", async () => {
+    const controller = new AbortController();
+    const stop = builtin("stop", "async", "", () => {
+      controller.abort();
+      return null;
+    });
+    const text = "def f():\n  pause()\n  stop()\n  pause()\n  return 1\n";
+    const pause = builtin("pause", "async", "", () => later(null));
+    const instance = await compile(text, "a.star", { predeclared: { stop, pause } }).init();
+    const error = await failure(instance.call("f", [], { signal: controller.signal }));
+    expect([error.kind, error.frames.at(-2)?.position?.line]).toEqual(["cancelled", 4]);
+  });
+
   it("hands the signal and the host context to built-ins", async () => {
     const seen: unknown[] = [];
     const look = builtin("look", "async", "", (_args, call) => {

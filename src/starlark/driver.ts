@@ -17,6 +17,8 @@ class Drive {
   private readonly resolve: (v: Value) => void;
   private readonly reject: (e: unknown) => void;
   private over = false;
+  /** The generator is at work: an abort from inside a built-in is noticed when it next waits. */
+  private running = false;
   private timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -33,24 +35,26 @@ class Drive {
 
   /** Goes on with the value of what was awaited. */
   readonly next = (value: unknown): void => {
-    if (this.over) return;
-    try {
-      // Whatever was awaited is made a Value inside the generator.
-      this.wait(this.steps.next(value as Value));
-    } catch (e) {
-      this.fail(e);
-    }
+    // Whatever was awaited is made a Value inside the generator.
+    this.advance(() => this.steps.next(value as Value));
   };
 
   /** Goes on with a failure: frames are added to it on its way out. */
   readonly throw = (e: unknown): void => {
-    if (this.over) return;
-    try {
-      this.wait(this.steps.throw(hostFailure(e)));
-    } catch (error) {
-      this.fail(error);
-    }
+    this.advance(() => this.steps.throw(hostFailure(e)));
   };
+
+  private advance(step: () => IteratorResult<unknown, Value>): void {
+    if (this.over || this.running) return;
+    this.running = true;
+    try {
+      const result = step();
+      this.running = false;
+      this.wait(result);
+    } catch (e) {
+      this.fail(e);
+    }
+  }
 
   private readonly tick = (): void => {
     this.t.ticked();
