@@ -5,7 +5,7 @@ import { quote } from "./quote.ts";
 import { nearest } from "./spelling.ts";
 import { prefixed } from "./subscript.ts";
 import type { Thread } from "./thread.ts";
-import { elementsOf, isIterable } from "./truth.ts";
+import { elementsOf } from "./truth.ts";
 import { Builtin, Fn, type Keyword, Module, typeOf, type Value } from "./values.ts";
 
 /** Positional arguments only, between min and max of them. */
@@ -104,11 +104,7 @@ export function wantIterable(t: Thread, fn: string, param: Param, v: Value | und
   return elements;
 }
 
-export function checkIterable(fn: string, param: Param, v: Value | undefined): void {
-  if (v === undefined || !isIterable(v)) throw wrong(fn, param, v ?? null, "iterable");
-}
-
-export function isCallable(v: Value): boolean {
+function isCallable(v: Value): boolean {
   return v instanceof Fn || v instanceof Builtin || (v instanceof Module && v.call !== null);
 }
 

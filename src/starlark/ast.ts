@@ -9,26 +9,26 @@ export interface Ident {
   binding: Binding | null;
 }
 
-export interface Literal {
+interface Literal {
   readonly kind: "literal";
   readonly token: "int literal" | "float literal" | "string literal" | "bytes literal";
   readonly value: string | number | bigint;
   readonly pos: number;
 }
 
-export interface ListExpr {
+interface ListExpr {
   readonly kind: "list";
   readonly items: readonly Expr[];
   readonly pos: number;
 }
 
-export interface TupleExpr {
+interface TupleExpr {
   readonly kind: "tuple";
   readonly items: readonly Expr[];
   readonly pos: number;
 }
 
-export interface ParenExpr {
+interface ParenExpr {
   readonly kind: "paren";
   readonly x: Expr;
   readonly pos: number;
@@ -40,13 +40,13 @@ export interface DictEntry {
   readonly colon: number;
 }
 
-export interface DictExpr {
+interface DictExpr {
   readonly kind: "dict";
   readonly entries: readonly DictEntry[];
   readonly pos: number;
 }
 
-export interface CondExpr {
+interface CondExpr {
   readonly kind: "cond";
   readonly test: Expr;
   readonly yes: Expr;
@@ -54,7 +54,7 @@ export interface CondExpr {
   readonly pos: number;
 }
 
-export interface UnaryExpr {
+interface UnaryExpr {
   readonly kind: "unary";
   readonly op: "+" | "-" | "~" | "not";
   readonly x: Expr;
@@ -69,14 +69,14 @@ export interface BinaryExpr {
   readonly pos: number;
 }
 
-export interface DotExpr {
+interface DotExpr {
   readonly kind: "dot";
   readonly x: Expr;
   readonly name: string;
   readonly pos: number;
 }
 
-export interface IndexExpr {
+interface IndexExpr {
   readonly kind: "index";
   readonly x: Expr;
   readonly y: Expr;
@@ -145,7 +145,7 @@ export interface FunctionNode {
   scope: FunctionScope | null;
 }
 
-export interface LambdaExpr {
+interface LambdaExpr {
   readonly kind: "lambda";
   readonly fn: FunctionNode;
   readonly pos: number;
@@ -168,7 +168,7 @@ export type Expr =
   | Comprehension
   | LambdaExpr;
 
-export interface ExprStmt {
+interface ExprStmt {
   readonly kind: "expr";
   readonly x: Expr;
 }
@@ -182,13 +182,13 @@ export interface AssignStmt {
   readonly pos: number;
 }
 
-export interface BranchStmt {
+interface BranchStmt {
   readonly kind: "branch";
   readonly token: "break" | "continue" | "pass";
   readonly pos: number;
 }
 
-export interface DefStmt {
+interface DefStmt {
   readonly kind: "def";
   readonly ident: Ident;
   readonly fn: FunctionNode;
@@ -209,14 +209,14 @@ export interface ForStmt {
   readonly pos: number;
 }
 
-export interface WhileStmt {
+interface WhileStmt {
   readonly kind: "while";
   readonly test: Expr;
   readonly body: readonly Stmt[];
   readonly pos: number;
 }
 
-export interface ReturnStmt {
+interface ReturnStmt {
   readonly kind: "return";
   readonly x: Expr | null;
   readonly pos: number;

@@ -8,7 +8,7 @@ const MAX_DEPTH = 10;
 /** From this length on, comparing strings costs steps. */
 const LONG_STRING = 1000;
 
-export type Comparison = "==" | "!=" | "<" | "<=" | ">" | ">=";
+type Comparison = "==" | "!=" | "<" | "<=" | ">" | ">=";
 
 export function eq(t: Thread, x: Value, y: Value): boolean {
   if (typeof x !== "object" || x === null) {
@@ -94,7 +94,7 @@ function firstDifference(t: Thread, x: readonly Value[], y: readonly Value[], de
   return -1;
 }
 
-export function isSubset(t: Thread, x: StarlarkSet, y: StarlarkSet): boolean {
+function isSubset(t: Thread, x: StarlarkSet, y: StarlarkSet): boolean {
   t.charge(x.size);
   return x.elements().every((e) => y.has(e));
 }

@@ -15,7 +15,7 @@ import { ScanError, type Scanner } from "./scanner.ts";
 import { showToken, type Token } from "./tokens.ts";
 
 /** Brackets, operators and blocks inside one another. Keeps every later pass within the stack. */
-export const MAX_NESTING = 200;
+const MAX_NESTING = 200;
 
 const COMPARISON = 3;
 const NOT = 2;

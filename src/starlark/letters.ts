@@ -41,7 +41,7 @@ function single(rune: number, mapped: string): number {
   return mapped.length === (to > 0xffff ? 2 : 1) ? to : rune;
 }
 
-export function upperRune(rune: number): number {
+function upperRune(rune: number): number {
   return single(rune, String.fromCodePoint(rune).toUpperCase());
 }
 

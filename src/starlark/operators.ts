@@ -40,7 +40,7 @@ function floats(x: Value, y: Value): [number, number] | null {
   return y instanceof Float && isInt(x) ? [toFloat(x), y.v] : null;
 }
 
-export function concat(t: Thread, x: string, y: string): string {
+function concat(t: Thread, x: string, y: string): string {
   const n = x.length + y.length;
   if (n > t.maxValueBytes) t.allocValue(n);
   t.alloc(n <= SHORT_STRING ? n : 32 + (n >> 3));

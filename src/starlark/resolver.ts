@@ -40,12 +40,6 @@ export function resolveFile(stmts: readonly Stmt[], source: Source, env: Environ
   return r.finish();
 }
 
-export function resolveExpression(x: Expr, source: Source, env: Environment): Resolved {
-  const r = new Resolver(source, env);
-  r.expr(x);
-  return r.finish();
-}
-
 class Resolver {
   private readonly source: Source;
   private readonly env: Environment;

@@ -57,17 +57,6 @@ export function release(x: Value | undefined): void {
   if ((x instanceof List || x instanceof Dict || x instanceof StarlarkSet) && x.lock > 0) x.lock--;
 }
 
-export function isIterable(x: Value): boolean {
-  return (
-    x instanceof List ||
-    x instanceof Tuple ||
-    x instanceof Dict ||
-    x instanceof StarlarkSet ||
-    x instanceof Range ||
-    x instanceof StringView
-  );
-}
-
 function viewElements(t: Thread, view: StringView): Value[] {
   const { s, unit, ords } = view;
   t.allocValue(16 * s.length);

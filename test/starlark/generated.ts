@@ -123,7 +123,7 @@ const receivers: readonly (readonly [string, string])[] = [
 ];
 
 /** One random expression of bounded depth. */
-export function randomExpression(random: (below: number) => number, depth: number): string {
+function randomExpression(random: (below: number) => number, depth: number): string {
   const pick = (list: readonly string[]): string => list[random(list.length)] ?? "None";
   if (depth <= 0 || random(5) === 0) return pick(atoms);
   const sub = (): string => randomExpression(random, depth - 1);
@@ -163,7 +163,7 @@ function methodCall(random: (below: number) => number, args: string): string {
   return `(${pick(values)}).${pick(other?.[1] ?? methods)}(${args})`;
 }
 
-export const prelude = `def show(f):
+const prelude = `def show(f):
     message = catch(f)
     print(repr(f()) if message == None else "error: " + message)
 
