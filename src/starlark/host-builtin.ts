@@ -8,7 +8,7 @@ import { toHost, toStarlark } from "./interop.ts";
 import { quote } from "./quote.ts";
 import type { Thread } from "./thread.ts";
 import { encodeUtf8 } from "./utf8.ts";
-import { Builtin, type Impl, type Keyword, Module, Pending, Struct, Tuple, type Value } from "./values.ts";
+import { Builtin, Fn, type Impl, type Keyword, Module, Pending, Struct, Tuple, type Value } from "./values.ts";
 
 /** What a host function learns about the call besides its arguments. */
 export interface HostCall {
@@ -151,6 +151,7 @@ export function hostModule(name: string, members: Readonly<Record<string, Value>
 /** Does it hold an asynchronous function that a program could reach? */
 export function mayBeAsync(x: Value): boolean {
   if (x instanceof Builtin) return x.async;
+  if (x instanceof Fn) return x.code.generator;
   if (x instanceof Module) return x.call?.async === true || [...x.members.values()].some(mayBeAsync);
   return x instanceof Struct && [...x.fields.values()].some(mayBeAsync);
 }

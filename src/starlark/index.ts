@@ -22,5 +22,6 @@ export { toHost, toStarlark, toStarlarkLazily } from "./interop.ts";
 export { jsonModule } from "./json.ts";
 export { type CompileOptions, check, checkSyntax, compile, type Program } from "./program.ts";
 export { type Dialect, defaultDialect } from "./scope.ts";
+export { createSession, type Session } from "./session.ts";
 export { type CallLimits, defaultLimits, Thread, type ThreadOptions } from "./thread.ts";
 export type { Value } from "./values.ts";

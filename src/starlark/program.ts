@@ -21,6 +21,8 @@ import type { Body, Value } from "./values.ts";
 export interface CompileOptions extends SourceOptions {
   /** Names the program sees besides the universal ones. Host data is converted. */
   readonly predeclared?: Readonly<Record<string, unknown>>;
+  /** More such names, with values of the language, as another module left them. */
+  readonly values?: ReadonlyMap<string, Value>;
   readonly dialect?: Partial<Dialect>;
   /** Finds the program that `load(module, ...)` names. Without it, load fails. */
   readonly load?: (module: string, from: Program) => Program | Promise<Program>;
@@ -54,9 +56,10 @@ export class Program {
     this.dialect = dialect;
     this.load = options.load ?? null;
     this.loads = tree.flatMap((s) => (s.kind === "load" ? [s.module] : []));
-    this.predeclared = new Map(
-      Object.entries(options.predeclared ?? {}).map(([k, v]) => [encodeUtf8(k), toStarlark(v)]),
-    );
+    this.predeclared = new Map([
+      ...Object.entries(options.predeclared ?? {}).map(([k, v]): [string, Value] => [encodeUtf8(k), toStarlark(v)]),
+      ...(options.values ?? []),
+    ]);
     this.isAsync = [...resolved.mentioned].some((name) => {
       const v = this.predeclared.get(name);
       return v !== undefined && mayBeAsync(v);
@@ -152,7 +155,10 @@ function analyse(
   const dialect = { ...defaultDialect, ...options.dialect };
   const resolved = resolveFile(parsed.tree, source, {
     dialect,
-    predeclared: new Set(Object.keys(options.predeclared ?? {}).map(encodeUtf8)),
+    predeclared: new Set([
+      ...Object.keys(options.predeclared ?? {}).map(encodeUtf8),
+      ...(options.values?.keys() ?? []),
+    ]),
     universal: new Set(universe.keys()),
   });
   if (resolved.issues.length > 0) return { program: null, issues: resolved.issues, kind: "resolve" };
