@@ -85,7 +85,7 @@ function parseIntText(t: Thread, text: string, base: number): Value {
     s = s.slice(2);
     radix = prefix;
   } else if (base === 0) {
-    if (/^0+[1-9]/.test(s)) throw invalid();
+    if (/^0+[^0]/.test(s)) throw invalid();
     radix = 10;
   } else if (prefix !== undefined && base <= 16 && !validDigits(s, base)) throw invalid();
   if (!validDigits(s, radix)) throw invalid();

@@ -52,7 +52,8 @@ function encode(t: Thread, x: Value): string {
     }
     if (y instanceof Float) {
       if (!Number.isFinite(y.v)) throw fault(`cannot encode non-finite float ${formatFloat(y.v, "g")}`);
-      write(formatFloat(y.v, "g"));
+      // As starlark-go prints it, an integral float looks like an int.
+      write(formatFloat(y.v, "g").replace(/\.0$/, ""));
       return;
     }
     if (path.includes(y)) throw fault(`cycle in JSON structure`);

@@ -46,6 +46,8 @@ function upperRune(rune: number): number {
 }
 
 export function lowerRune(rune: number): number {
+  // The one rune whose simple lower case is not its full one.
+  if (rune === 0x130) return 0x69;
   return single(rune, String.fromCodePoint(rune).toLowerCase());
 }
 
@@ -61,6 +63,8 @@ export function titleRune(rune: number): number {
 
 export function isCased(rune: number): boolean {
   if (rune < 128) return isRune(rune, "letter");
+  // Sharp s folds with a capital that upper case does not use, dotted I with nothing.
+  if (rune === 0xdf || rune === 0x130) return rune === 0xdf;
   return upperRune(rune) !== rune || lowerRune(rune) !== rune;
 }
 

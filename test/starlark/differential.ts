@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { randomProgram, randomStatements } from "./generated.ts";
+import { randomLibrary, randomProgram, randomStatements } from "./generated.ts";
 import { Builtin, call, compile, freezeValue, jsonModule, StarlarkError, structBuiltin } from "./internals.ts";
 
 interface Answer {
@@ -88,7 +88,7 @@ const dir = mkdtempSync(path.join(tmpdir(), "starlark-oracle-"));
 try {
   const oracle = buildOracle(dir);
   const programs = Array.from({ length: count }, (_, i) =>
-    i % 2 === 0 ? randomProgram(first + i) : randomStatements(first + i),
+    ([randomProgram, randomStatements, randomLibrary][i % 3] ?? randomProgram)(first + i),
   );
   const theirs = askOracle(oracle, programs);
   let lines = 0;

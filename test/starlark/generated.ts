@@ -267,3 +267,62 @@ export function randomStatements(seed: number): string {
   writer.lines.push("print(first(1, 2))", 'print(second("x", [3]))', "print(first([], first))", "");
   return writer.lines.join("\n");
 }
+
+const alphabets = [
+  "ab ",
+  "aAbB1 _-",
+  "{}!rs:0x.[",
+  "%sdrxocgef()a",
+  "0123456789abxXoO+-",
+  "0123456789.eE+-",
+  "\u00e9\u00df\u4e16a\u0130\u01c6 \u00a0",
+  '[]{},:"123truefalsnl. ',
+  "\n\t a",
+];
+
+/** Calls of library functions with random texts and numbers, where parsing and formatting have their corners. */
+export function randomLibrary(seed: number, lines = 40): string {
+  const random = randomSource(seed);
+  const pick = (list: readonly string[]): string => list[random(list.length)] ?? "";
+  const text = (alphabet: string): string => {
+    const units = [...alphabet];
+    return JSON.stringify(Array.from({ length: random(9) }, () => units[random(units.length)] ?? "").join(""));
+  };
+  const any = (): string => text(pick(alphabets));
+  const at = (i: number): string => text(alphabets[i] ?? "a");
+  const int = (): string => pick(["0", "1", "-1", "2", "3", "-3", "7", "100", "-100", "None"]);
+  const float = (): string =>
+    `${pick(["-", ""])}${random(1000)}${pick(["", ".5", ".25", ".0078125"])}e${random(30) - 15}`;
+  const value = (): string => pick([int(), float(), any(), "[1]", "(1, 2)", "True", `1 << ${random(100)}`]);
+  const calls: readonly (() => string)[] = [
+    () => `${at(2)}.format(${value()}, ${value()}, x = ${value()}, a = 1)`,
+    () => `${at(3)} % (${value()}, ${value()})`,
+    () => `${at(3)} % ${value()}`,
+    () => `int(${at(4)}, ${pick(["0", "2", "8", "10", "16", "36"])})`,
+    () => `int(${at(4)})`,
+    () => `float(${at(5)})`,
+    () => `str(${float()})`,
+    () => `"%e %f %g" % (${float()}, ${float()}, ${float()})`,
+    () => `int(${float()})`,
+    () => `${any()}.${pick(["split", "rsplit"])}(${pick(["None", any()])}, ${int()})`.replace(", None)", ")"),
+    () => `${any()}.${pick(["strip", "lstrip", "rstrip", "partition", "rpartition", "count"])}(${any()})`,
+    () =>
+      `${any()}.${pick(["find", "rfind", "index", "rindex", "count", "startswith", "endswith"])}(${any()}, ${int()}, ${int()})`,
+    () => `${any()}.replace(${any()}, ${any()}, ${random(4) - 1})`,
+    () => `${any()}[${int()}:${int()}:${int()}]`,
+    () =>
+      `[${any()}.${pick(["upper", "lower", "title", "capitalize", "isalpha", "isalnum", "isdigit", "isspace", "istitle", "isupper", "islower"])}()]`,
+    () => `${any()}.splitlines(${pick(["True", "False", ""])})`,
+    () => `list(${any()}.${pick(["elems", "codepoints", "elem_ords", "codepoint_ords"])}())`,
+    () => `json.decode(${at(7)})`,
+    () => `json.encode([${value()}, {${any()}: ${value()}}])`,
+    () => `repr(${any()}[1:])`,
+    () => `[${value()}] * ${random(4)} + [${float()} ${pick(["//", "%", "/", "*", "-"])} ${float()}]`,
+    () => `(${float()} ${pick(["<", "==", ">="])} ${pick([`1 << ${random(80)}`, "0", float()])})`,
+    () => `range(${int()}, ${int()}, ${int()})[${int()}:${int()}]`,
+    () => `sorted([${value()}, ${value()}, ${value()}], reverse = ${pick(["True", "False"])})`,
+    () => `hash(${any()})`,
+  ];
+  const line = (): string => `show(lambda: ${(calls[random(calls.length)] ?? (() => "None"))()})\n`;
+  return prelude + Array.from({ length: lines }, line).join("");
+}
