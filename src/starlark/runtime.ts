@@ -45,7 +45,6 @@ import type { Thread } from "./thread.ts";
 import { elementsOf, lengthOf, lock, release, truth } from "./truth.ts";
 import {
   type Body,
-  Builtin,
   emptyTuple,
   Fn,
   type FunctionCode,
@@ -345,8 +344,6 @@ export const runtime = {
   frameFailure,
   pin,
   Fn,
-  List,
   Dict,
   Pending,
-  Builtin,
 } as const;

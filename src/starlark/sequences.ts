@@ -121,7 +121,14 @@ const sorted: Impl = (t, _self, args, kwargs) => {
   const key = keyArg === undefined ? undefined : wantCallable("sorted", "key", keyArg);
   const reverse = reverseArg === undefined ? false : wantBool("sorted", "reverse", reverseArg);
   t.alloc(ELEMENT_BYTES * values.length);
-  return withKeys(t, "sorted", key, values, null, (keys) => new List(order(t, keys, reverse).map((i) => values[i]!)));
+  return withKeys(
+    t,
+    "sorted",
+    key,
+    values,
+    iterable ?? null,
+    (keys) => new List(order(t, keys, reverse).map((i) => values[i]!)),
+  );
 };
 
 function extremum(name: "min" | "max"): Impl {
