@@ -60,7 +60,7 @@ export abstract class CallEmitter extends Emitter {
     return this.settled(`call(${args},undefined,${mark})`);
   }
 
-  private settled(pending: string): string {
+  protected settled(pending: string): string {
     return this.unit.temp((t) => `((${t}=${pending}) instanceof Pending?(yield* settle(${t})):${t})`);
   }
 

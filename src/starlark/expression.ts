@@ -4,7 +4,7 @@ import { asStarlarkError, callSync } from "./calls.ts";
 import { fault, staticError } from "./errors.ts";
 import { toHost, toStarlarkLazily } from "./interop.ts";
 import { parseExpression } from "./parser.ts";
-import { Program } from "./program.ts";
+import { noModules, Program } from "./program.ts";
 import { resolveFile } from "./resolver.ts";
 import { defaultDialect } from "./scope.ts";
 import { makeSource, type SourceOptions } from "./source.ts";
@@ -59,7 +59,7 @@ export function compileExpression(text: string, file: string, options: Expressio
   });
   if (resolved.issues.length > 0) throw staticError("resolve", resolved.issues);
   const program = new Program(source, tree, resolved, { predeclared: options.predeclared ?? {} }, defaultDialect);
-  const linked = program.link("sync", new Map());
+  const linked = program.link("sync", noModules);
   linked.top(new Thread(expressionLimits));
   const [value = null] = linked.all();
   return expressionOf(value);

@@ -5,8 +5,8 @@ import type { Mode } from "./emitter.ts";
 import { fault, StarlarkError } from "./errors.ts";
 import { freeze } from "./freeze.ts";
 import { toHost, toStarlarkLazily } from "./interop.ts";
-import type { Program } from "./program.ts";
-import type { Loaded } from "./runtime.ts";
+import type { Linked, Program } from "./program.ts";
+import type { Loaded, Modules } from "./runtime.ts";
 import { Thread, type ThreadOptions } from "./thread.ts";
 import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
 import { Pending, type Value } from "./values.ts";
@@ -40,10 +40,10 @@ interface Graph {
 export async function init(program: Program, options: ThreadOptions = {}): Promise<Instance> {
   try {
     const graph = await resolveGraph(program, new Map(), []);
-    const mode = isAsync(graph) ? "generator" : "sync";
     const thread = new Thread(options);
-    const made = new Map<Program, Instance | StarlarkError>();
-    return await instantiateAsync(graph, mode, thread, made);
+    const { steps, finish } = new Initialisation(isAsync(graph) ? "generator" : "sync", thread).start(graph);
+    if (steps !== null) await drive(thread, steps);
+    return finish();
   } catch (e) {
     throw asStarlarkError(e).seal();
   }
@@ -54,7 +54,7 @@ export function initSync(program: Program, options: ThreadOptions = {}): Instanc
   try {
     const graph = resolveGraphSync(program, new Map(), []);
     if (isAsync(graph)) throw new StarlarkError("internal", "the program names asynchronous built-ins: use init");
-    return instantiateSync(graph, new Thread(options), new Map());
+    return new Initialisation("sync", new Thread(options)).start(graph).finish();
   } catch (e) {
     throw asStarlarkError(e).seal();
   }
@@ -114,66 +114,71 @@ function isAsync(graph: Graph, seen = new Set<Graph>()): boolean {
   return [...graph.loads.values()].some((g) => !(g instanceof StarlarkError) && isAsync(g, seen));
 }
 
-type Made = Map<Program, Instance | StarlarkError>;
+/** One initialisation of a program and all it loads, on one thread and in one mode. */
+class Initialisation {
+  private readonly mode: Mode;
+  private readonly thread: Thread;
+  /** What each module that has run exports, or why it failed. */
+  private readonly made = new Map<Program, Loaded>();
 
-async function instantiateAsync(graph: Graph, mode: Mode, thread: Thread, made: Made): Promise<Instance> {
-  const modules = new Map<string, Loaded>();
-  for (const [name, part] of graph.loads) {
-    if (!(part instanceof StarlarkError) && !made.has(part.program)) {
-      made.set(part.program, await instantiateAsync(part, mode, thread, made).catch(asStarlarkError));
-    }
-    modules.set(name, exportsOf(part, made));
+  constructor(mode: Mode, thread: Thread) {
+    this.mode = mode;
+    this.thread = thread;
   }
-  const run = start(graph.program, mode, modules, thread);
-  if (run.pending !== null) await drive(thread, settle(run.pending));
-  return run.finish();
-}
 
-function instantiateSync(graph: Graph, thread: Thread, made: Made): Instance {
-  const modules = new Map<string, Loaded>();
-  for (const [name, part] of graph.loads) {
-    if (!(part instanceof StarlarkError) && !made.has(part.program)) {
-      try {
-        made.set(part.program, instantiateSync(part, thread, made));
-      } catch (e) {
-        made.set(part.program, asStarlarkError(e));
-      }
-    }
-    modules.set(name, exportsOf(part, made));
+  /** Runs the top level; in generator mode it is left pending. */
+  start(graph: Graph): { steps: Generator<unknown, Value, Value> | null; finish: () => Instance } {
+    const { program } = graph;
+    const linked = program.link(this.mode, this.modulesOf(graph));
+    const result = linked.top(this.thread);
+    // In generator mode the top level returns a generator where its type says Value.
+    const steps = this.mode === "generator" ? (result as unknown as Generator<unknown, Value, Value>) : null;
+    return { steps, finish: () => this.finish(program, linked) };
   }
-  return start(graph.program, "sync", modules, thread).finish();
-}
 
-function exportsOf(part: Graph | StarlarkError, made: Made): Loaded {
-  const instance = part instanceof StarlarkError ? part : made.get(part.program);
-  if (instance === undefined || instance instanceof StarlarkError) return instance ?? fault("module did not run");
-  return new Map(instance.names.map((n) => [encodeUtf8(n), instance.get(n) ?? null]));
-}
+  private finish(program: Program, linked: Linked): Instance {
+    const values = linked.all();
+    const globals = new Map<string, Value>();
+    program.globals.forEach(({ name, exported }, i) => {
+      const v = values[i];
+      freeze(v);
+      if (exported && v !== undefined) globals.set(name, v);
+    });
+    this.made.set(program, globals);
+    return makeInstance(program, this.mode, globals, this.thread.steps);
+  }
 
-/** Runs the top level; in generator mode it is left pending. */
-function start(
-  program: Program,
-  mode: Mode,
-  modules: ReadonlyMap<string, Loaded>,
-  thread: Thread,
-): { pending: Pending | null; finish: () => Instance } {
-  const linked = program.link(mode, modules);
-  const result = linked.top(thread);
-  // In generator mode the top level returns a generator where its type says Value.
-  const steps = mode === "generator" ? (result as unknown as Generator<unknown, Value, Value>) : null;
-  return {
-    pending: steps === null ? null : new Pending(steps),
-    finish() {
-      const values = linked.all();
-      const globals = new Map<string, Value>();
-      program.globals.forEach(({ name, exported }, i) => {
-        const v = values[i];
-        freeze(v);
-        if (exported && v !== undefined) globals.set(name, v);
-      });
-      return makeInstance(program, mode, globals, thread.steps);
-    },
-  };
+  private modulesOf(graph: Graph): Modules {
+    return {
+      run: (name) => {
+        const part = graph.loads.get(name);
+        if (part === undefined || part instanceof StarlarkError || this.made.has(part.program)) return null;
+        if (this.mode === "generator") return new Pending(this.stepsOf(part));
+        try {
+          this.start(part).finish();
+        } catch (e) {
+          this.made.set(part.program, asStarlarkError(e));
+        }
+        return null;
+      },
+      get: (name) => {
+        const part = graph.loads.get(name);
+        return part === undefined || part instanceof StarlarkError ? part : this.made.get(part.program);
+      },
+    };
+  }
+
+  /** Runs a module inside the generator that loads it; a failure is kept for the statement that asks for it. */
+  private *stepsOf(part: Graph): Generator<unknown, Value, Value> {
+    try {
+      const { steps, finish } = this.start(part);
+      if (steps !== null) yield* steps;
+      finish();
+    } catch (e) {
+      this.made.set(part.program, asStarlarkError(e));
+    }
+    return null;
+  }
 }
 
 function makeInstance(program: Program, mode: Mode, globals: ReadonlyMap<string, Value>, steps: number): Instance {

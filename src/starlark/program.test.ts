@@ -128,12 +128,44 @@ describe("load", () => {
     );
   });
 
+  it("runs a module when its first load statement is reached, once", () => {
+    const lines: string[] = [];
+    const lib = compile('print("lib")\nx = 1', "lib.star");
+    const source =
+      'print("before")\nload("lib.star", "x")\nprint("between")\nload("lib.star", y = "x")\nprint("after")\n';
+    compile(source, "main.star", { load: () => lib }).initSync({ print: (l) => lines.push(l) });
+    expect(lines).toEqual(["before", "lib", "between", "after"]);
+  });
+
+  it("keeps the kind of a failure inside a module", () => {
+    const lib = compile("x = [i for i in range(1000)]", "lib.star");
+    const program = compile('load("lib.star", "x")', "main.star", { load: () => lib });
+    const error = failure(() => program.initSync({ maxSteps: 100 }));
+    expect([error.kind, error.limit, error.message]).toEqual([
+      "limit",
+      "steps",
+      "cannot load lib.star: too many steps (limit 100)",
+    ]);
+  });
+
   it("works with an asynchronous loader and asynchronous modules", async () => {
     const now = builtin("now", "async", "", () => Promise.resolve(7));
     const lib = compile("def time(f): return f(now())", "lib.star", { predeclared: { now } });
     const source = 'load("lib.star", "time")\ndef f(): return time(lambda t: t + 1)';
     const instance = await compile(source, "main.star", { load: () => Promise.resolve(lib) }).init();
     expect(await instance.call("f", [])).toBe(8);
+  });
+
+  it("waits for modules that wait for the host while they run", async () => {
+    const now = builtin("now", "async", "", () => Promise.resolve(7));
+    const lib = compile("t = now()", "lib.star", { predeclared: { now } });
+    const bad = compile("t = now() // 0", "bad.star", { predeclared: { now } });
+    const load = (module: string): Program => (module === "lib.star" ? lib : bad);
+    const instance = await compile('load("lib.star", "t")\nx = t + 1', "main.star", { load }).init();
+    expect(instance.get("x")).toBe(8);
+    await expect(compile('load("bad.star", "t")', "main.star", { load }).init()).rejects.toThrow(
+      "cannot load bad.star: floored division by zero",
+    );
   });
 });
 

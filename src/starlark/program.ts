@@ -10,7 +10,7 @@ import { type Instance, init, initSync } from "./instance.ts";
 import { toStarlark } from "./interop.ts";
 import { parseFile } from "./parser.ts";
 import { resolveFile } from "./resolver.ts";
-import { type Loaded, runtime } from "./runtime.ts";
+import { type Modules, runtime } from "./runtime.ts";
 import { type Dialect, defaultDialect, type Resolved } from "./scope.ts";
 import { makeSource, type Source, type SourceOptions } from "./source.ts";
 import type { ThreadOptions } from "./thread.ts";
@@ -34,6 +34,9 @@ export interface Linked {
   readonly all: () => readonly (Value | undefined)[];
 }
 
+/** For programs that load nothing. */
+export const noModules: Modules = { run: () => null, get: () => undefined };
+
 export class Program {
   readonly file: string;
   /** Modules the program loads, in order. */
@@ -46,7 +49,7 @@ export class Program {
   private readonly resolved: Resolved;
   private readonly dialect: Dialect;
   private readonly predeclared: ReadonlyMap<string, Value>;
-  private readonly factories = new Map<Mode, (modules: ReadonlyMap<string, Loaded>) => Linked>();
+  private readonly factories = new Map<Mode, (modules: Modules) => Linked>();
 
   constructor(source: Source, tree: readonly Stmt[], resolved: Resolved, options: CompileOptions, dialect: Dialect) {
     this.file = source.file;
@@ -82,7 +85,7 @@ export class Program {
   }
 
   /** A fresh module, not yet run. Generates the code on first use in a mode. */
-  link(mode: Mode, modules: ReadonlyMap<string, Loaded>): Linked {
+  link(mode: Mode, modules: Modules): Linked {
     let factory = this.factories.get(mode);
     if (factory === undefined) {
       factory = this.build(mode);
@@ -91,7 +94,7 @@ export class Program {
     return factory(modules);
   }
 
-  private build(mode: Mode): (modules: ReadonlyMap<string, Loaded>) => Linked {
+  private build(mode: Mode): (modules: Modules) => Linked {
     const { source } = this;
     const emission = generate(this.tree, this.resolved, { source, mode, dialect: this.dialect });
     checkEmission(emission.code);
@@ -109,7 +112,7 @@ type Factory = (
   K: readonly unknown[],
   C: Emission["functions"],
   D: readonly Value[],
-  L: ReadonlyMap<string, Loaded>,
+  L: Modules,
   P: (id: number) => Position,
 ) => Linked;
 

@@ -60,6 +60,13 @@ import {
 /** Exports of a loaded module, or why there are none. */
 export type Loaded = ReadonlyMap<string, Value> | StarlarkError;
 
+/** The modules a program loads, each run when its first load statement is reached. */
+export interface Modules {
+  /** Runs the module unless that is done; pending in a generator program. */
+  run(module: string): Pending | null;
+  get(module: string): Loaded | undefined;
+}
+
 function neg(t: Thread, x: Value): Value {
   return unary(t, "-", x);
 }
@@ -269,12 +276,17 @@ function setattr(_t: Thread, x: Value, name: string): never {
   return setAttribute(x, name);
 }
 
+function runModule(modules: Modules, module: string): Pending | null {
+  return modules.run(module);
+}
+
 /** A symbol of a loaded module. */
-function loaded(modules: ReadonlyMap<string, Loaded>, module: string, name: string): Value {
+function loaded(modules: Modules, module: string, name: string): Value {
   const exports = modules.get(module);
   if (exports === undefined) throw fault("load not implemented by this application");
   if (exports instanceof StarlarkError) {
-    throw new StarlarkError(exports.kind, `cannot load ${module}: ${exports.message}`, { cause: exports });
+    const message = `cannot load ${module}: ${exports.message}`;
+    throw new StarlarkError(exports.kind, message, { cause: exports, ...(exports.limit && { limit: exports.limit }) });
   }
   const v = exports.get(name);
   if (v !== undefined) return v;
@@ -332,6 +344,7 @@ export const runtime = {
   done,
   attr,
   setattr,
+  runModule,
   loaded,
   getIndex,
   setIndex,

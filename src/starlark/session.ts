@@ -5,7 +5,7 @@ import { drive } from "./driver.ts";
 import { mayBeAsync } from "./host-builtin.ts";
 import { toStarlark } from "./interop.ts";
 import { parseExpression } from "./parser.ts";
-import { type CompileOptions, checkSyntax, compile } from "./program.ts";
+import { type CompileOptions, checkSyntax, compile, noModules } from "./program.ts";
 import { repr } from "./repr.ts";
 import { makeSource } from "./source.ts";
 import { Thread, type ThreadOptions } from "./thread.ts";
@@ -37,7 +37,7 @@ export function createSession(options: Omit<CompileOptions, "load"> = {}): Sessi
       try {
         const program = compile(source, "<stdin>", { ...options, ...place, dialect, values: globals });
         const thread = new Thread(threadOptions);
-        const linked = program.link(mode, new Map());
+        const linked = program.link(mode, noModules);
         try {
           const result = linked.top(thread);
           // In generator mode the top level returns a generator where its type says Value.

@@ -66,9 +66,12 @@ export abstract class StatementEmitter extends ExpressionEmitter {
   private load(s: LoadStmt): string {
     const module = this.string(s.module);
     const mark = this.mark(s.pos);
-    return s.names
-      .map(({ from, to }) => `${this.assignIdent(to.binding)}=loaded(L,${module},${this.string(from)},${mark});`)
-      .join("");
+    const call = `runModule(L,${module},${mark})`;
+    const run = this.isGenerator ? this.settled(call) : call;
+    const names = s.names.map(({ from, to }) => {
+      return `${this.assignIdent(to.binding)}=loaded(L,${module},${this.string(from)},${mark});`;
+    });
+    return `${run};${names.join("")}`;
   }
 
   /** Emits code that may not run: what it assigns is not certain afterwards. */
