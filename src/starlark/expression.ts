@@ -1,0 +1,104 @@
+/** Single expressions, as in `when:`: compiled once to a function of named inputs, evaluated often and synchronously. */
+import type { FunctionNode } from "./ast.ts";
+import { asStarlarkError, callSync } from "./calls.ts";
+import { fault, staticError } from "./errors.ts";
+import { toHost, toStarlarkLazily } from "./interop.ts";
+import { parseExpression } from "./parser.ts";
+import { noModules, Program } from "./program.ts";
+import { resolveFile } from "./resolver.ts";
+import { defaultDialect } from "./scope.ts";
+import { makeSource, type SourceOptions } from "./source.ts";
+import { Thread, type ThreadOptions } from "./thread.ts";
+import { truth } from "./truth.ts";
+import { universe } from "./universe.ts";
+import { encodeUtf8 } from "./utf8.ts";
+import { Fn, type Value } from "./values.ts";
+
+/** A guard that needs more than this is no guard. */
+export const expressionLimits = { maxSteps: 10_000, maxAllocBytes: 1_000_000, timeoutMs: 5 } as const;
+
+export interface ExpressionOptions extends SourceOptions {
+  /** Names the expression may use besides the universal ones, whose values each evaluation supplies in this order. */
+  readonly names: readonly string[];
+  /** Constant names and their values. */
+  readonly predeclared?: Readonly<Record<string, unknown>>;
+}
+
+export interface Expression {
+  /** The value as host data. */
+  evaluate(inputs: readonly unknown[], options?: ThreadOptions): unknown;
+  /** Whether the value counts as true. */
+  test(inputs: readonly unknown[], options?: ThreadOptions): boolean;
+}
+
+/** Names with effects, which an expression may not use. */
+const effects: ReadonlySet<string> = new Set(["print", "fail"]);
+
+/** Compiles an expression. Throws a StarlarkError for syntax errors and for names that are neither given nor universal. */
+export function compileExpression(text: string, file: string, options: ExpressionOptions): Expression {
+  const source = makeSource(file, text, options);
+  const parsed = parseExpression(source);
+  if (parsed.tree === null) throw staticError("syntax", parsed.issues);
+  const fn: FunctionNode = {
+    name: "<expr>",
+    params: options.names.map((name) => ({
+      kind: "plain",
+      ident: { kind: "ident", name: encodeUtf8(name), pos: 0, binding: null },
+      fallback: null,
+      pos: 0,
+    })),
+    body: [{ kind: "return", x: parsed.tree, pos: 0 }],
+    pos: 0,
+    scope: null,
+  };
+  const tree = [{ kind: "def", ident: { kind: "ident", name: "<expr>", pos: 0, binding: null }, fn }] as const;
+  const resolved = resolveFile(tree, source, {
+    dialect: defaultDialect,
+    predeclared: new Set(Object.keys(options.predeclared ?? {}).map(encodeUtf8)),
+    universal: new Set([...universe.keys()].filter((n) => !effects.has(n))),
+  });
+  if (resolved.issues.length > 0) throw staticError("resolve", resolved.issues);
+  const program = new Program(source, tree, resolved, { predeclared: options.predeclared ?? {} }, defaultDialect);
+  const linked = program.link("sync", noModules);
+  linked.top(new Thread(expressionLimits));
+  const [value = null] = linked.all();
+  return expressionOf(value);
+}
+
+function expressionOf(f: Value): Expression {
+  if (!(f instanceof Fn)) throw new TypeError("expression did not compile to a function");
+  const run = (inputs: readonly unknown[], options: ThreadOptions): Value => {
+    if (inputs.length !== f.n) throw fault(`expression takes ${f.n} inputs (${inputs.length} given)`);
+    return callSync(new Thread(options), f, inputs.map(toStarlarkLazily));
+  };
+  return {
+    evaluate(inputs, options = expressionLimits) {
+      try {
+        return toHost(run(inputs, options));
+      } catch (e) {
+        throw asStarlarkError(e).seal();
+      }
+    },
+    test(inputs, options = expressionLimits) {
+      try {
+        return truth(run(inputs, options));
+      } catch (e) {
+        throw asStarlarkError(e).seal();
+      }
+    },
+  };
+}
+
+/** Compiles and evaluates once, with each name's value. */
+export function evalExpression(
+  text: string,
+  values: Readonly<Record<string, unknown>>,
+  options: ThreadOptions & SourceOptions & { readonly file?: string } = {},
+): unknown {
+  const names = Object.keys(values);
+  const expression = compileExpression(text, options.file ?? "<expr>", { ...options, names });
+  return expression.evaluate(
+    names.map((n) => values[n]),
+    { ...expressionLimits, ...options },
+  );
+}

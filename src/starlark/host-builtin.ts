@@ -1,0 +1,167 @@
+/** Functions of the host: a parameter list in words, arguments and results in host data, synchronous or asynchronous. */
+import { unexpectedKeyword } from "./arguments.ts";
+import { call, settle } from "./calls.ts";
+import { Dict } from "./dict.ts";
+import { drive, hostFailure } from "./driver.ts";
+import { fault } from "./errors.ts";
+import { toHost, toStarlark } from "./interop.ts";
+import { quote } from "./quote.ts";
+import type { Thread } from "./thread.ts";
+import { encodeUtf8 } from "./utf8.ts";
+import { Builtin, Fn, type Impl, type Keyword, Module, Pending, Struct, Tuple, type Value } from "./values.ts";
+
+/** What a host function learns about the call besides its arguments. */
+export interface HostCall {
+  /** The `host` of the call options. */
+  readonly host: unknown;
+  readonly signal: AbortSignal | null;
+  /** The arguments before conversion. */
+  readonly values: ReadonlyMap<string, Value>;
+  /** Calls a Starlark function that was passed as an argument, from a synchronous host function. */
+  call(f: Value, ...args: unknown[]): unknown;
+}
+
+export type HostFunction = (args: Record<string, unknown>, call: HostCall) => unknown;
+
+interface Spec {
+  readonly name: string;
+  readonly optional: boolean;
+  readonly keywordOnly: boolean;
+}
+
+/**
+ * Makes a built-in. `params` is a list such as "url, headers?, *, timeout_seconds?": a name that ends in "?" is optional, names
+ * after "*" are keyword-only, "*args" and "**kwargs" take the rest. Arguments named in `raw` are not converted. An "async" one
+ * may return a promise; a script waits for it without seeing it.
+ */
+export function builtin(
+  name: string,
+  kind: "sync" | "async",
+  params: string,
+  fn: HostFunction,
+  options: { readonly raw?: readonly string[] } = {},
+): Builtin {
+  const spec = parseSpec(params);
+  const raw = new Set(options.raw ?? []);
+  const impl: Impl = (t, _self, args, kwargs) => {
+    const values = bind(encodeUtf8(name), spec, args, kwargs);
+    const converted: Record<string, unknown> = {};
+    for (const [k, v] of values) converted[k] = raw.has(k) ? v : toHost(v);
+    return finish(
+      kind,
+      name,
+      runHost(() => fn(converted, hostCall(t, values))),
+    );
+  };
+  return new Builtin({ name: encodeUtf8(name), impl }, undefined, kind === "async");
+}
+
+function runHost<R>(run: () => R): R {
+  try {
+    return run();
+  } catch (e) {
+    throw hostFailure(e);
+  }
+}
+
+function finish(kind: "sync" | "async", name: string, result: unknown): Value | Pending {
+  if (!(result instanceof Promise)) return toStarlark(result);
+  if (kind === "sync") throw fault(`internal error: synchronous built-in ${name} returned a promise`);
+  return new Pending(result, encodeUtf8(name), toStarlark);
+}
+
+function hostCall(t: Thread, values: ReadonlyMap<string, Value>): HostCall {
+  return {
+    host: t.host,
+    signal: t.signal,
+    values,
+    call(f, ...args) {
+      const inputs = args.map(toStarlark);
+      const result = call(t, f, inputs);
+      if (result instanceof Pending) return drive(t, settle(result)).then(toHost);
+      return toHost(result);
+    },
+  };
+}
+
+interface ParsedSpec {
+  readonly params: readonly Spec[];
+  readonly varargs: string | null;
+  readonly kwargs: string | null;
+}
+
+function parseSpec(text: string): ParsedSpec {
+  const params: Spec[] = [];
+  let varargs: string | null = null;
+  let kwargs: string | null = null;
+  let keywordOnly = false;
+  for (const part of text.split(",").map((s) => s.trim())) {
+    if (part === "") continue;
+    const found = /^(\*{0,2})([A-Za-z_]\w*)?(\?)?$/.exec(part);
+    if (!found) throw new TypeError(`bad parameter ${part}`);
+    const [, stars, name = "", optional] = found;
+    if (stars === "**") kwargs = name;
+    else if (stars === "*") {
+      keywordOnly = true;
+      varargs = name === "" ? null : name;
+    } else params.push({ name, optional: optional === "?", keywordOnly });
+  }
+  return { params, varargs, kwargs };
+}
+
+function bind(fn: string, spec: ParsedSpec, args: readonly Value[], kwargs: readonly Keyword[]): Map<string, Value> {
+  const out = new Map<string, Value>();
+  const positional = spec.params.filter((p) => !p.keywordOnly);
+  if (args.length > positional.length && spec.varargs === null) {
+    throw fault(`${fn}: got ${args.length} arguments, want at most ${positional.length}`);
+  }
+  positional.forEach((p, i) => {
+    const v = args[i];
+    if (v !== undefined) out.set(p.name, v);
+  });
+  const rest = new Dict();
+  for (const [k, v] of kwargs) {
+    if (spec.params.some((p) => p.name === k)) {
+      if (out.has(k)) throw fault(`${fn}: got multiple values for keyword argument ${quote(k)}`);
+      out.set(k, v);
+    } else if (spec.kwargs === null)
+      throw fault(
+        unexpectedKeyword(
+          fn,
+          k,
+          spec.params.map((p) => p.name),
+        ),
+      );
+    else rest.set(k, v);
+  }
+  for (const p of spec.params) {
+    if (!p.optional && !out.has(p.name)) throw fault(`${fn}: missing argument for ${p.name}`);
+  }
+  if (spec.varargs !== null) out.set(spec.varargs, new Tuple(args.slice(positional.length)));
+  if (spec.kwargs !== null) out.set(spec.kwargs, rest);
+  return out;
+}
+
+/** A module for `predeclared`: `fs.read(...)`. With `call`, the module itself can be called. */
+export function hostModule(name: string, members: Readonly<Record<string, Value>>, callable?: Builtin): Module {
+  const entries = Object.entries(members).map(([k, v]): [string, Value] => [encodeUtf8(k), v]);
+  return new Module(encodeUtf8(name), new Map(entries), callable ?? null);
+}
+
+/** Does it hold an asynchronous function that a program could reach? */
+export function mayBeAsync(x: Value): boolean {
+  if (x instanceof Builtin) return x.async;
+  if (x instanceof Fn) return x.code.generator;
+  if (x instanceof Module) return x.call?.async === true || [...x.members.values()].some(mayBeAsync);
+  return x instanceof Struct && [...x.fields.values()].some(mayBeAsync);
+}
+
+/** The `struct` function: struct(name = value, ...). */
+export const structBuiltin: Builtin = new Builtin({
+  name: "struct",
+  impl(t, _self, args, kwargs) {
+    if (args.length > 0) throw fault("struct: unexpected positional arguments");
+    t.alloc(64 * (1 + kwargs.length));
+    return new Struct("struct", new Map(kwargs));
+  },
+});
