@@ -98,7 +98,7 @@ function render(first: string, rows: readonly CostRow[], columns: number): strin
       String(row.input_tokens),
       String(row.output_tokens),
       String(row.cached_tokens),
-      row.unpriced_calls === 0 ? cost : `${cost} + ${row.unpriced_calls} calls without a known price`,
+      row.unpriced_calls === 0 ? cost : `${cost} + ${row.unpriced_calls} without a known price`,
     ];
   });
   return formatTable([first, "INPUT", "OUTPUT", "CACHED", "COST"], cells, columns);
