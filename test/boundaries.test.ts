@@ -111,6 +111,7 @@ describe("the checks themselves", () => {
     path,
     folder: folderOf(path),
     imports,
+    loads: imports,
     text: "",
   });
 
