@@ -104,7 +104,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 
   program
     .command("cost")
-    .description("what sessions have used and cost, by session (or turn) and by model")
+    .description("what sessions have used and cost, by session (or turn), by model and by provider")
     .option("--session <id>", "one session, turn by turn")
     .option("--limit <n>", "how many sessions", Number, 20)
     .option("--json", "print JSON")

@@ -233,6 +233,7 @@ output = 0
     expect(code).toBe(0);
     const { models } = JSON.parse(out) as { models: { group: string; cost_usd: number; input_tokens: number }[] };
     expect(models).toMatchObject([{ group: "openai:mock-model" }]);
+    expect(JSON.parse(out)).toMatchObject({ providers: [{ group: "openai" }] });
     expect(models[0]?.cost_usd).toBe(models[0]?.input_tokens);
     expect(models[0]?.cost_usd).toBeGreaterThan(0);
   });
