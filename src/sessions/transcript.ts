@@ -83,8 +83,7 @@ function createFold({ timing }: TranscriptOptions) {
       case "Error":
         return errorNote(event.payload);
       case "HookError":
-      case "HookTimeout":
-        return `_Hook ${inline(event.payload.hook)} ${event.kind === "HookError" ? "failed" : "took too long"}._`;
+        return `_Hook ${inline(event.payload.hook)} failed: ${inline(event.payload.message)}_`;
       case "MCPServerDown":
         return `_MCP server ${inline(event.payload.name)} is down: ${inline(event.payload.reason)}._`;
       case "OrphanedCall":
