@@ -39,7 +39,7 @@ export async function listSessions(ports: CliPorts, flags: ListFlags): Promise<E
       updatedAt.slice(0, 16).replace("T", " "),
       String(lastEventId),
       `${pinned ? "pinned" : ""}${pinned && parent !== undefined ? ", " : ""}${parent === undefined ? "" : "branch"}`,
-      model,
+      printable(model),
       title,
     ]);
     terminal.out(formatTable(["SESSION", "CHANGED (UTC)", "EVENTS", "", "MODEL", "TITLE"], rows, terminal.columns));

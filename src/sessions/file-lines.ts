@@ -5,7 +5,7 @@ const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
 
 export interface FileLine {
-  /** Without its newline; valid until the next one is asked for. */
+  /** Without its newline. */
   readonly bytes: Buffer;
   /** Where it begins in the file. */
   readonly start: number;
@@ -13,24 +13,30 @@ export interface FileLine {
 
 /** Lines from `from` to the byte `to`; a last line without a newline counts. Throws when one is longer than `maxBytes`. */
 export function* fileLines(file: number, from: number, to: number, maxBytes = Infinity): Generator<FileLine> {
-  let rest: Buffer = Buffer.alloc(0);
+  /** The beginning of a line whose end has not been read yet. */
+  let parts: Buffer[] = [];
+  let heldBytes = 0;
   let start = from;
   for (let at = from; at < to; ) {
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, to - at));
-    const length = readSync(file, chunk, 0, chunk.length, at);
-    if (length === 0) break;
-    at += length;
-    const piece = rest.length === 0 ? chunk.subarray(0, length) : Buffer.concat([rest, chunk.subarray(0, length)]);
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, to - at));
+    const chunk = buffer.subarray(0, readSync(file, buffer, 0, buffer.length, at));
+    if (chunk.length === 0) break;
+    at += chunk.length;
     let begin = 0;
-    for (let end = piece.indexOf(NEWLINE, rest.length); end >= 0; end = piece.indexOf(NEWLINE, begin)) {
-      yield { bytes: piece.subarray(begin, end), start };
-      start += end + 1 - begin;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, begin)) {
+      const tail = chunk.subarray(begin, end);
+      const bytes = parts.length === 0 ? tail : Buffer.concat([...parts, tail]);
+      yield { bytes, start };
+      start += bytes.length + 1;
       begin = end + 1;
+      parts = [];
+      heldBytes = 0;
     }
-    rest = piece.subarray(begin);
-    if (rest.length > maxBytes) throw new RangeError(`a line is longer than ${maxBytes} bytes`);
+    if (begin < chunk.length) parts.push(chunk.subarray(begin));
+    heldBytes += chunk.length - begin;
+    if (heldBytes > maxBytes) throw new RangeError(`a line is longer than ${maxBytes} bytes`);
   }
-  if (rest.length > 0) yield { bytes: rest, start };
+  if (heldBytes > 0) yield { bytes: Buffer.concat(parts), start };
 }
 
 /** The lines of a file as text. Throws when one is not UTF-8 or is longer than `maxBytes`. */
