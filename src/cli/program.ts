@@ -12,10 +12,15 @@ import { describeError } from "./terminal.ts";
 export async function runCli(argv: readonly string[], ports: CliPorts): Promise<ExitCode> {
   const { terminal } = ports;
   let exitCode: ExitCode = 0;
-  const program = buildProgram(ports, (code) => {
+  const exit = (code: ExitCode): void => {
     exitCode = code;
-  });
+  };
+  const program = buildProgram(ports, exit);
   try {
+    if (argv[0] === "sessions" || (argv[0] === "help" && argv[1] === "sessions")) {
+      const { addSessionsCommands } = await import("./sessions.ts");
+      addSessionsCommands(program, ports, exit);
+    }
     if (argv.length === 0) {
       if (terminal.interactive) await program.parseAsync(["run"], { from: "user" });
       else {
@@ -112,6 +117,9 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       const { costCommand } = await import("./cost.ts");
       exit(await costCommand(ports, flags));
     });
+
+  // Its commands are added when it is called: see `runCli`.
+  program.command("sessions").description("list, read, compare, branch and move the sessions in the log");
 
   program
     .command("starlark")
