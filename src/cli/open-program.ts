@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { defaultSettings, type LoadedConfig, type PermissionRule, parseUserConfig, type Settings } from "#artifacts";
 import { assembleHarness, type Harness } from "#harness";
 import { ReasonError } from "#protocol";
-import { harnessPaths } from "#sessions";
+import { harnessPaths, machineKeySource } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
 import { paint } from "./renderer.ts";
@@ -37,7 +37,10 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
     workspace,
     offlineAllowed,
     scenarioFile: (name) => scenarioFile(ports, name),
-    store: flags.store === "memory" ? { kind: "memory" } : { kind: "sqlite", path: harnessPaths(env).sessionsDb },
+    store:
+      flags.store === "memory"
+        ? { kind: "memory" }
+        : { kind: "sqlite", path: harnessPaths(env).sessionsDb, key: machineKeySource(env) },
     autoApprove: flags.autoApprove === true,
     permissionTimeoutMs: TERMINAL_ANSWER_MS,
     ...(named === undefined ? {} : { model: named }),

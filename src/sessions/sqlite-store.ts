@@ -9,14 +9,18 @@ import { type EventOf, ReasonError, type SessionId } from "#protocol";
 import { chainStart, createSalts } from "./evidence.ts";
 import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
 import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, toEvent } from "./record.ts";
-import { hasCode, openDatabase, type SqliteDatabase } from "./sqlite-driver.ts";
+import {
+  type DatabaseOptions,
+  damaged,
+  hasCode,
+  isDamage,
+  openDatabase,
+  type SqliteDatabase,
+} from "./sqlite-driver.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
 /** Rejects with a ReasonError that names the file when it cannot be opened. Creates the file and its folder. */
-export async function openSqliteStore(options: {
-  readonly path: string;
-  readonly clock: Pick<Clock, "now">;
-}): Promise<SessionStore> {
+export async function openSqliteStore(options: DatabaseOptions): Promise<SessionStore> {
   return createSqliteStore(openDatabase(options), options.clock);
 }
 
@@ -136,7 +140,8 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
     try {
       return work();
     } catch (error) {
-      throw error instanceof ReasonError ? error : accessFailed(effect, db.name, error);
+      if (error instanceof ReasonError) throw error;
+      throw effect === "reads" && isDamage(error) ? damaged(db.name, error) : accessFailed(effect, db.name, error);
     }
   };
 
