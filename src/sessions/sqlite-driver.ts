@@ -1,9 +1,8 @@
 /**
  * Opens the encrypted SQLite file of the session log and brings its schema up to date. This is on the way to the first
- * model request, so it does as little as it can: the part of the header that is not encrypted tells much before SQLite is
- * asked.
+ * model request, so it does as little as it can.
  */
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
+import { accessSync, closeSync, constants, mkdirSync, openSync, readSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3-multiple-ciphers";
@@ -32,8 +31,8 @@ const LINKER_SEARCH_BYTES = 4096;
  * used; a file that is not ours, damaged or from a newer version is left as it was.
  */
 export function openDatabase(options: DatabaseOptions): SqliteDatabase {
-  return connect(options, (db, header) => {
-    if (!header.isWal) enterWal(db);
+  return connect(options, (db) => {
+    if (db.prepare("PRAGMA journal_mode").pluck().get() !== "wal") enterWal(db);
     db.prepare("PRAGMA synchronous = FULL").run();
     migrate(db, options.path, options.clock);
   });
@@ -51,15 +50,15 @@ export interface DatabaseOptions {
  */
 export function connect(
   { path, key }: Omit<DatabaseOptions, "clock">,
-  prepare: (db: SqliteDatabase, header: FileHeader) => void,
+  prepare: (db: SqliteDatabase) => void,
 ): SqliteDatabase {
   try {
-    const header = prepareFile(path);
+    const isNew = prepareFile(path);
     const db = new (loadDriver())(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       unlock(db, key);
-      if (!header.isNew) checkIdentity(db, path, key);
-      prepare(db, header);
+      if (!isNew) checkIdentity(db, path, key);
+      prepare(db);
       return db;
     } catch (error) {
       db.close();
@@ -75,12 +74,6 @@ export function connect(
       { cause: error },
     );
   }
-}
-
-export interface FileHeader {
-  /** Nothing has been written to it yet. */
-  readonly isNew: boolean;
-  readonly isWal: boolean;
 }
 
 /** Must come before anything else is asked of the database. */
@@ -101,6 +94,7 @@ function checkIdentity(db: SqliteDatabase, path: string, key: MachineKey): void 
     application = db.prepare("PRAGMA application_id").pluck().get();
   } catch (error) {
     if (!hasCode(error, "SQLITE_NOTADB")) throw error;
+    refuseForeign(path);
     const detail = `The session log ${path} does not open with the key from ${key.source}: the key is another one than it was written with, or the start of the file is damaged. It was not changed.`;
     throw new ReasonError("KeyInvalid", { detail }, { cause: error });
   }
@@ -119,34 +113,46 @@ export function damaged(path: string, cause: unknown): ReasonError {
   return new ReasonError("LogCorrupt", { path, detail }, { cause });
 }
 
-/** Creates what is missing and looks at the header of what is there. */
-function prepareFile(path: string): FileHeader {
+/**
+ * Creates what is missing; true when nothing has been written to the file yet. A file that is there is not opened: closing
+ * it again would give up the locks that SQLite holds on it elsewhere in this process.
+ */
+function prepareFile(path: string): boolean {
   mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE });
-  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, FILE_MODE);
+  const known = statSync(path, { throwIfNoEntry: false });
+  if (known !== undefined) {
+    // SQLite would open it for reading only and fail later.
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return known.size === 0;
+  }
   try {
-    if (fstatSync(file).size === 0) return { isNew: true, isWal: false };
-    const header = Buffer.alloc(HEADER_BYTES);
-    const length = readSync(file, header, 0, HEADER_BYTES, 0);
-    if (header.toString("latin1", 0, HEADER_MAGIC.length) === HEADER_MAGIC) {
-      const ours = header.readUInt32BE(68) === APPLICATION_ID;
-      throw unusable(path, ours ? "it is not encrypted" : "it belongs to another program");
-    }
-    if (length < HEADER_BYTES || !header.subarray(20, 24).equals(CIPHER_MARK)) {
-      throw unusable(path, "it is not a session log");
-    }
-    return { isNew: false, isWal: header[18] === 2 && header[19] === 2 };
-  } finally {
-    closeSync(file);
+    closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, FILE_MODE));
+    return true;
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+    return prepareFile(path);
   }
 }
 
+/** Says what a file is that does not look like ours at all; returns when it does. */
+function refuseForeign(path: string): void {
+  const header = readStart(path, HEADER_BYTES);
+  if (header.toString("latin1", 0, HEADER_MAGIC.length) === HEADER_MAGIC) {
+    const isOurs = header.readUInt32BE(68) === APPLICATION_ID;
+    throw unusable(path, isOurs ? "it is not encrypted" : "it belongs to another program");
+  }
+  if (!header.subarray(20, 24).equals(CIPHER_MARK)) throw unusable(path, "it is not a session log");
+}
+
 /**
- * The id goes into the main file before WAL is on, so that `prepareFile` finds it there also after a crash. SQLite does
+ * The id goes into the main file before WAL is on, so that it is there also after a crash. SQLite does
  * not wait by itself when two processes turn WAL on at once, so this does.
  */
 function enterWal(db: SqliteDatabase): void {
   for (let waitedMs = 0; ; waitedMs += WAL_RETRY_MS) {
     try {
+      // Has an effect on an empty file only: retention can give pages back.
+      db.exec("PRAGMA auto_vacuum = INCREMENTAL");
       db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
       db.exec("PRAGMA journal_mode = WAL");
       return;
@@ -157,7 +163,7 @@ function enterWal(db: SqliteDatabase): void {
   }
 }
 
-/** True for an error that SQLite raised with this result code. */
+/** True for an error that SQLite or the file system raised with this code. */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }
@@ -224,11 +230,16 @@ function loadDriver(): typeof Database {
 }
 
 function usesMusl(): boolean {
-  const file = openSync(process.execPath, "r");
+  return readStart(process.execPath, LINKER_SEARCH_BYTES).includes("/ld-musl-");
+}
+
+/** The first bytes of a file, filled up with zeros. */
+function readStart(path: string, length: number): Buffer {
+  const file = openSync(path, "r");
   try {
-    const start = Buffer.alloc(LINKER_SEARCH_BYTES);
-    readSync(file, start, 0, LINKER_SEARCH_BYTES, 0);
-    return start.includes("/ld-musl-");
+    const start = Buffer.alloc(length);
+    readSync(file, start, 0, length, 0);
+    return start;
   } finally {
     closeSync(file);
   }

@@ -209,6 +209,24 @@ describe("several processes", () => {
     await theirs.close();
   });
 
+  it("keep their locks when one of them opens the log a second time", async () => {
+    const ours = await open();
+    await ours.create(newSession(1));
+    await (await open()).close();
+    // Nobody has a session open, so that only the lock on the file stands in the way of a new key.
+    const child = startChild(`import { rekeyStore } from ${JSON.stringify(new URL("./rekey.ts", import.meta.url).href)};
+      const to = { bytes: Buffer.alloc(32, 8), source: "" };
+      try { rekeyStore({ path, from: key, to, clock }) } catch (error) { writeSync(1, error.reason) }`);
+    let told = "";
+    for await (const chunk of child.stdout ?? []) told += chunk;
+    expect(told).toBe("NotAllowed");
+    expect(await append(ours, sessionId(1), [textDraft("after")], NOW)).toBe(1);
+    await ours.close();
+    const later = await open();
+    expect(await later.read(sessionId(1), { after: 0, limit: 9 })).toHaveLength(1);
+    await later.close();
+  });
+
   it("create one log together", async () => {
     const children = [1, 2, 3, 4].map((n) =>
       startChild(`const store = await openSqliteStore({ path, clock, key });
