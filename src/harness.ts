@@ -263,8 +263,9 @@ async function openStore({ store, clock }: HarnessOptions): Promise<SessionStore
 
 async function readEvents(store: SessionStore, id: SessionId): Promise<Event[]> {
   const events: Event[] = [];
+  const start = (await store.historyStart?.(id)) ?? 0;
   for (;;) {
-    const page = await store.read(id, { after: events.at(-1)?.id ?? 0, limit: READ_PAGE });
+    const page = await store.read(id, { after: events.at(-1)?.id ?? start, limit: READ_PAGE });
     if (page.length === 0) return events;
     events.push(...page);
   }

@@ -5,7 +5,7 @@
 import type Database from "better-sqlite3-multiple-ciphers";
 import type { Clock } from "#base";
 import type { EventDraft, SessionLog, SessionMeta, SessionStore } from "#engine";
-import { type EventOf, ReasonError, type SessionId } from "#protocol";
+import { type EventOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import { chainStart, createSalts } from "./evidence.ts";
 import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
 import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, toEvent } from "./record.ts";
@@ -195,6 +195,24 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
         // The selected columns are the fields of an EventRecord and the id.
         const rows = statement(sql).all(key, after, limit) as (EventRecord & { id: number })[];
         return rows.map((row) => toEvent(id, row.id, row));
+      });
+    },
+    async historyStart(id) {
+      return guarded("reads", () => {
+        const key = keyOf(id);
+        const lastOf = (kind: string): { id: number; payload: string } | undefined => {
+          // The columns as selected; the list is the condition of the index.
+          const sql = `SELECT id, payload FROM events WHERE session = ? AND kind = ?
+            AND kind IN ('TurnStarted', 'CompactionTriggered') ORDER BY id DESC LIMIT 1`;
+          return statement(sql).get(key, kind) as { id: number; payload: string } | undefined;
+        };
+        const compaction = lastOf("CompactionTriggered");
+        if (compaction === undefined) return 0;
+        // Written by `append` from a typed draft.
+        const { boundary } = JSON.parse(compaction.payload) as EventPayload<"CompactionTriggered">;
+        // A turn may be compacted while it runs; closing it after a crash takes its start.
+        const turn = lastOf("TurnStarted");
+        return Math.min(boundary, (turn?.id ?? 1) - 1);
       });
     },
     async close() {
