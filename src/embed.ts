@@ -9,6 +9,7 @@ import { type ControlClient, createAnswerCollector } from "#control";
 import { type Plugin, type Tool, type ToolContext, type TurnSummary, textOutput } from "#engine";
 import { assembleHarness } from "#harness";
 import { ReasonError, reasonText, type SessionId } from "#protocol";
+import { machineKeySource } from "#sessions";
 import { createBlockHandler, type EventHandler } from "./embed-blocks.ts";
 
 export type { Plugin, PluginHost, Tool, ToolContext, ToolOutput } from "#engine";
@@ -36,7 +37,7 @@ export interface HarnessConfig {
   /** Rules for tools that are not read-only; without one such a call is denied, because nobody can be asked. */
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
-  /** Keep the session log in this SQLite file; default: in memory. */
+  /** Keep the session log in this SQLite file, encrypted with the key of this machine; default: in memory. */
   readonly logFile?: string;
   readonly plugins?: readonly Plugin[];
 }
@@ -92,7 +93,10 @@ export async function createHarness(
     workspace: resolve(config.workspace ?? "."),
     offlineAllowed: false,
     scenarioFile: (name) => name,
-    store: config.logFile === undefined ? { kind: "memory" } : { kind: "sqlite", path: config.logFile },
+    store:
+      config.logFile === undefined
+        ? { kind: "memory" }
+        : { kind: "sqlite", path: config.logFile, key: machineKeySource(env) },
     autoApprove: false,
     toolSources: [{ name: "embedded", tools: () => embedded }],
     plugins: config.plugins ?? [],

@@ -40,7 +40,7 @@ import {
 } from "#governance";
 import { type CommandOf, createIdMint, type Event, ReasonError, type SessionId } from "#protocol";
 import { chooseModel, type ModelChoice } from "#providers";
-import { createMemoryStore, loadPortability, openSqliteStore } from "#sessions";
+import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore } from "#sessions";
 import { createBuiltinTools, createMemoization } from "#tools";
 
 const READ_PAGE = 1000;
@@ -57,7 +57,7 @@ export interface HarnessOptions {
   readonly scenarioFile: (name: string) => string;
   readonly store:
     | { readonly kind: "memory" }
-    | { readonly kind: "sqlite"; readonly path: string }
+    | { readonly kind: "sqlite"; readonly path: string; readonly key: () => MachineKey }
     | { readonly kind: "jsonl"; readonly root: string };
   /** Every permission request is answered with yes; deny rules still hold. */
   readonly autoApprove: boolean;
@@ -266,14 +266,15 @@ async function openStore({ store, clock }: HarnessOptions): Promise<SessionStore
     case "jsonl":
       return (await loadPortability()).openJsonlStore({ root: store.root, clock });
     case "sqlite":
-      return openSqliteStore({ path: store.path, clock });
+      return openSqliteStore({ path: store.path, clock, key: store.key() });
   }
 }
 
 async function readEvents(store: SessionStore, id: SessionId): Promise<Event[]> {
   const events: Event[] = [];
+  const start = (await store.historyStart?.(id)) ?? 0;
   for (;;) {
-    const page = await store.read(id, { after: events.at(-1)?.id ?? 0, limit: READ_PAGE });
+    const page = await store.read(id, { after: events.at(-1)?.id ?? start, limit: READ_PAGE });
     if (page.length === 0) return events;
     events.push(...page);
   }

@@ -1,7 +1,7 @@
 /** `harness cost`: what sessions have used and cost, summed from the CostIncremented events of the log. */
 import type { SessionMeta, SessionStore } from "#engine";
 import { type Event, type EventPayload, ReasonError, SessionId } from "#protocol";
-import { harnessPaths, openSqliteStore } from "#sessions";
+import { harnessPaths, machineKey, openSqliteStore } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { formatTable } from "./table.ts";
@@ -29,7 +29,7 @@ export async function costCommand(ports: CliPorts, flags: CostFlags): Promise<Ex
   if (!Number.isInteger(flags.limit) || flags.limit < 1) {
     throw new ReasonError("UsageInvalid", { detail: "--limit takes a positive whole number" });
   }
-  const store = await openSqliteStore({ path: harnessPaths(env).sessionsDb, clock });
+  const store = await openSqliteStore({ path: harnessPaths(env).sessionsDb, clock, key: machineKey(env) });
   try {
     const sessions = await chosenSessions(store, flags);
     const bySession = new Map<string, CostRow>();

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import type { SessionMeta } from "#engine";
 import { ReasonError, SessionId } from "#protocol";
-import { type ArchiveStore, harnessPaths, loadPortability, openSqliteStore } from "#sessions";
+import { type ArchiveStore, harnessPaths, loadPortability, machineKey, openSqliteStore } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 
 /** Sessions that a shortened id is looked for among, newest first. */
@@ -34,7 +34,7 @@ export async function withStore<Result>(
   const store =
     flags.store === "jsonl"
       ? await (await loadPortability()).openJsonlStore({ root: resolve(cwd, flags.root ?? "."), clock })
-      : await openSqliteStore({ path: harnessPaths(env).sessionsDb, clock });
+      : await openSqliteStore({ path: harnessPaths(env).sessionsDb, clock, key: machineKey(env) });
   try {
     return await work(store);
   } finally {

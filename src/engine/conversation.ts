@@ -3,16 +3,17 @@
  * The result is always legal: roles alternate, no message is empty, and each tool call has its one result in the message
  * that follows. Compaction replaces a prefix by its summary; nothing else is ever edited.
  */
-import type {
-  CallId,
-  Event,
-  EventPayload,
-  InputBlock,
-  Message,
-  ThinkingBlock,
-  ToolResultBlock,
-  ToolUseBlock,
-  TurnId,
+import {
+  type CallId,
+  type Event,
+  type EventPayload,
+  EXPIRED_CONTENT,
+  type InputBlock,
+  type Message,
+  type ThinkingBlock,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  type TurnId,
 } from "#protocol";
 
 /** What the model reads about a call that was cut off by a cancel or a crash. */
@@ -108,7 +109,10 @@ type Part = Step | { readonly firstId: number; readonly input: readonly InputBlo
 
 function addText(step: Step, { block, text }: EventPayload<"TextDelta">): void {
   const before = step.blocks.get(block);
-  step.blocks.set(block, { type: "text", text: before?.type === "text" ? before.text + text : text });
+  const known = before?.type === "text" ? before.text : "";
+  // Each expired delta carries the marker; to the model one says it all.
+  if (text === EXPIRED_CONTENT && known.endsWith(EXPIRED_CONTENT)) return;
+  step.blocks.set(block, { type: "text", text: known + text });
 }
 
 /** Only the finished block can be given back; the text before it is for people. */

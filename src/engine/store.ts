@@ -46,6 +46,11 @@ export interface SessionStore {
   acquire(id: SessionId): Promise<SessionLog>;
   /** Events with `id > after`, oldest first, at most `limit`. */
   read(id: SessionId, options: { readonly after: number; readonly limit: number }): Promise<readonly Event[]>;
+  /**
+   * Where reading must begin so that the conversation and an unfinished turn can be rebuilt: an `after` for `read`. A store
+   * that does not say is read from its first event.
+   */
+  historyStart?(id: SessionId): Promise<number>;
   close(): Promise<void>;
 }
 

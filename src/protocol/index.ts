@@ -14,6 +14,7 @@ export type {
 } from "./content.ts";
 export type { Event, EventOf } from "./envelope.ts";
 export type { CallOutcome, EventKind, EventPayload, ToolClass, TurnOutcome, Usage } from "./events.ts";
+export { EXPIRED_CONTENT } from "./expired.ts";
 export type { Handshake } from "./handshake.ts";
 export { CallId, ClientId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
 export { createIdMint, type IdMint } from "./mint.ts";

@@ -32,13 +32,34 @@ export function chainStart(session: SessionId): Buffer {
 
 /** `payload` is the JSON text that is stored. */
 export function contentHash(salt: Buffer, payload: string): Buffer {
-  return digest("sha256", Buffer.concat([salt, Buffer.from(payload, "utf8")]), "buffer");
+  return hashOf(salt, undefined, payload);
 }
 
 /** The hash that the next event carries. */
 export function eventHash({ session, id, kind, ts, originator }: EventFacts, prev: Buffer, content: Buffer): Buffer {
-  const facts = JSON.stringify([session, id, kind, ts, originator]);
-  return digest("sha256", Buffer.concat([prev, content, Buffer.from(facts, "utf8")]), "buffer");
+  return hashOf(prev, content, JSON.stringify([session, id, kind, ts, originator]));
+}
+
+/** Room for most events; written before each use, so that nothing is carried from one to the next. */
+const SCRATCH_BYTES = 16 * 1024;
+const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+/** A UTF-16 unit becomes at most three bytes. */
+const MAX_BYTES_PER_CHAR = 3;
+
+/**
+ * SHA-256 of the parts one after the other. This runs twice for each event on its way to the disk: putting the parts
+ * together in one place and taking the digest as text costs half of what joining buffers does.
+ */
+function hashOf(first: Buffer, second: Buffer | undefined, text: string): Buffer {
+  const start = first.length + (second?.length ?? 0);
+  if (start + text.length * MAX_BYTES_PER_CHAR > SCRATCH_BYTES) {
+    const parts = second === undefined ? [first] : [first, second];
+    return digest("sha256", Buffer.concat([...parts, Buffer.from(text, "utf8")]), "buffer");
+  }
+  scratch.set(first, 0);
+  if (second !== undefined) scratch.set(second, first.length);
+  const end = start + scratch.write(text, start, "utf8");
+  return Buffer.from(digest("sha256", scratch.subarray(0, end), "latin1"), "latin1");
 }
 
 /** Returns a fresh random salt at each call. */

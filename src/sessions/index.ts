@@ -1,7 +1,20 @@
 /** The append-only session log, its stores, and what can be rebuilt from it. */
 export type { ArchiveStore } from "./archive.ts";
+export { diagnoseStore, type Finding } from "./doctor.ts";
+export { isExpired } from "./expired-payload.ts";
+export { createKeyFiles } from "./key-files.ts";
+export { deriveKey, type MachineKey, machineKey, machineKeySource, resolveMachineKey } from "./machine-key.ts";
 export { createMemoryStore } from "./memory-store.ts";
 export { type HarnessPaths, harnessPaths } from "./paths.ts";
 export { loadPortability } from "./portability.ts";
+export { rekeyStore, rotateKeyFile } from "./rekey.ts";
 export type { Replay, ReplayFrame } from "./replay.ts";
+export {
+  defaultRetention,
+  type ExpiringSession,
+  expiringSessions,
+  type RetentionPolicy,
+  type RetentionReport,
+  runRetention,
+} from "./retention.ts";
 export { openSqliteStore } from "./sqlite-store.ts";

@@ -37,7 +37,8 @@ CREATE TABLE sessions (
   parent TEXT,
   head BLOB NOT NULL,
   owner TEXT,
-  owner_until INTEGER NOT NULL DEFAULT 0
+  owner_until INTEGER NOT NULL DEFAULT 0,
+  expired_to INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE TABLE events (
   session INTEGER NOT NULL REFERENCES sessions (key),
@@ -51,6 +52,7 @@ CREATE TABLE events (
   content BLOB NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX events_since ON events (session, id);
+CREATE INDEX events_marks ON events (session, kind, id) WHERE kind IN ('TurnStarted', 'CompactionTriggered');
 CREATE TABLE open_calls (
   session INTEGER NOT NULL REFERENCES sessions (key),
   call_id TEXT NOT NULL,
@@ -58,6 +60,6 @@ CREATE TABLE open_calls (
   PRIMARY KEY (session, call_id)
 ) STRICT, WITHOUT ROWID;
 `,
-    sha256: "4b68a1e01a9d495480bce01ea289b3f6331e5a4402adc3005f07bf326e504b0d",
+    sha256: "2b5979ced3e3582dc11ee71b9233ab25c0f9580039db6cc4073fd5f99d582615",
   },
 ];

@@ -14,7 +14,7 @@ import { openJsonlStore } from "./jsonl-store.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { headAfter } from "./record.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
-import { append, NOW, newSession, sessionId, textDraft } from "./store-suite.ts";
+import { append, NOW, newSession, sessionId, TEST_KEY, textDraft } from "./store-suite.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "harness-port-"));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -22,7 +22,7 @@ const clock = createManualClock();
 let opened = 0;
 const stores: Readonly<Record<string, () => Promise<ArchiveStore>>> = {
   memory: async () => createMemoryStore(),
-  sqlite: () => openSqliteStore({ path: join(directory, `${++opened}.db`), clock }),
+  sqlite: () => openSqliteStore({ path: join(directory, `${++opened}.db`), clock, key: TEST_KEY }),
   jsonl: () => openJsonlStore({ root: join(directory, `${++opened}`), clock }),
 };
 

@@ -1,13 +1,14 @@
 /**
- * Opens the SQLite file of the session log and brings its schema up to date. This is on the way to the first model
- * request, so it does as little as it can: the file header tells most of what matters before SQLite is asked.
+ * Opens the encrypted SQLite file of the session log and brings its schema up to date. This is on the way to the first
+ * model request, so it does as little as it can.
  */
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
+import { accessSync, closeSync, constants, mkdirSync, openSync, readSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3-multiple-ciphers";
 import type { Clock } from "#base";
 import { ReasonError } from "#protocol";
+import { deriveKey, type MachineKey } from "./machine-key.ts";
 import { APPLICATION_ID, LEDGER_SQL, type Migration, migrations } from "./migrations.ts";
 
 export type SqliteDatabase = Database.Database;
@@ -17,6 +18,9 @@ const BUSY_TIMEOUT_MS = 5000;
 const WAL_RETRY_MS = 5;
 const HEADER_BYTES = 100;
 const HEADER_MAGIC = "SQLite format 3\0";
+/** Bytes 20 to 23 of the header stay readable: 32 bytes of each page hold its nonce and tag; the rest is fixed. */
+const CIPHER_MARK = Buffer.from([32, 64, 32, 32]);
+const KEY_PURPOSE = "session log";
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 /** The dynamic linker's name stands near the start of the program file. */
@@ -26,15 +30,35 @@ const LINKER_SEARCH_BYTES = 4096;
  * The open database: WAL, every commit synced, schema current. Throws a ReasonError that names the file when it cannot be
  * used; a file that is not ours, damaged or from a newer version is left as it was.
  */
-export function openDatabase(options: { readonly path: string; readonly clock: Pick<Clock, "now"> }): SqliteDatabase {
-  const { path } = options;
+export function openDatabase(options: DatabaseOptions): SqliteDatabase {
+  return connect(options, (db) => {
+    if (db.prepare("PRAGMA journal_mode").pluck().get() !== "wal") enterWal(db);
+    db.prepare("PRAGMA synchronous = FULL").run();
+    migrate(db, options.path, options.clock);
+  });
+}
+
+export interface DatabaseOptions {
+  readonly path: string;
+  readonly clock: Pick<Clock, "now">;
+  readonly key: MachineKey;
+}
+
+/**
+ * The database with its key, checked to be ours, before anything is done to it. `prepare` runs on it; when that throws,
+ * the database is closed again.
+ */
+export function connect(
+  { path, key }: Omit<DatabaseOptions, "clock">,
+  prepare: (db: SqliteDatabase) => void,
+): SqliteDatabase {
   try {
-    const header = prepareFile(path);
+    const isNew = prepareFile(path);
     const db = new (loadDriver())(path, { timeout: BUSY_TIMEOUT_MS });
     try {
-      if (!header.isWal) enterWal(db);
-      db.prepare("PRAGMA synchronous = FULL").run();
-      migrate(db, path, options.clock);
+      unlock(db, key);
+      if (!isNew) checkIdentity(db, path, key);
+      prepare(db);
       return db;
     } catch (error) {
       db.close();
@@ -42,6 +66,7 @@ export function openDatabase(options: { readonly path: string; readonly clock: P
     }
   } catch (error) {
     if (error instanceof ReasonError) throw error;
+    if (isDamage(error)) throw damaged(path, error);
     const why = error instanceof Error ? error.message : String(error);
     throw new ReasonError(
       "ConfigInvalid",
@@ -51,31 +76,83 @@ export function openDatabase(options: { readonly path: string; readonly clock: P
   }
 }
 
-/** Creates what is missing and looks at the header of what is there. */
-function prepareFile(path: string): { readonly isWal: boolean } {
-  mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE });
-  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, FILE_MODE);
+/** Must come before anything else is asked of the database. */
+function unlock(db: SqliteDatabase, key: MachineKey): void {
+  db.exec("PRAGMA cipher = 'chacha20'");
+  db.exec(`PRAGMA key = "${cipherKey(key)}"`);
+}
+
+/** As the pragmas `key` and `rekey` take it. */
+export function cipherKey(key: MachineKey): string {
+  return `raw:${deriveKey(key, KEY_PURPOSE).toString("hex")}`;
+}
+
+/** The first page that is read is where a wrong key shows; nothing has been written until then. */
+function checkIdentity(db: SqliteDatabase, path: string, key: MachineKey): void {
+  let application: unknown;
   try {
-    if (fstatSync(file).size === 0) return { isWal: false };
-    const header = Buffer.alloc(HEADER_BYTES);
-    const length = readSync(file, header, 0, HEADER_BYTES, 0);
-    if (length < HEADER_BYTES || header.toString("latin1", 0, HEADER_MAGIC.length) !== HEADER_MAGIC) {
-      throw unusable(path, "it is not an SQLite database");
-    }
-    if (header.readUInt32BE(68) !== APPLICATION_ID) throw unusable(path, "it belongs to another program");
-    return { isWal: header[18] === 2 && header[19] === 2 };
-  } finally {
-    closeSync(file);
+    application = db.prepare("PRAGMA application_id").pluck().get();
+  } catch (error) {
+    if (!hasCode(error, "SQLITE_NOTADB")) throw error;
+    refuseForeign(path);
+    const detail = `The session log ${path} does not open with the key from ${key.source}: the key is another one than it was written with, or the start of the file is damaged. It was not changed.`;
+    throw new ReasonError("KeyInvalid", { detail }, { cause: error });
   }
+  if (application !== APPLICATION_ID) throw unusable(path, "it belongs to another program");
+}
+
+/** True when SQLite or the cipher found bytes that nobody of us wrote. */
+export function isDamage(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB";
+}
+
+export function damaged(path: string, cause: unknown): ReasonError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const detail = `${why}. Nothing was changed. Run harness sessions doctor, and restore the file from a backup.`;
+  return new ReasonError("LogCorrupt", { path, detail }, { cause });
 }
 
 /**
- * The id goes into the main file before WAL is on, so that `prepareFile` finds it there also after a crash. SQLite does
+ * Creates what is missing; true when nothing has been written to the file yet. A file that is there is not opened: closing
+ * it again would give up the locks that SQLite holds on it elsewhere in this process.
+ */
+function prepareFile(path: string): boolean {
+  mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE });
+  const known = statSync(path, { throwIfNoEntry: false });
+  if (known !== undefined) {
+    // SQLite would open it for reading only and fail later.
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return known.size === 0;
+  }
+  try {
+    closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, FILE_MODE));
+    return true;
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+    return prepareFile(path);
+  }
+}
+
+/** Says what a file is that does not look like ours at all; returns when it does. */
+function refuseForeign(path: string): void {
+  const header = readStart(path, HEADER_BYTES);
+  if (header.toString("latin1", 0, HEADER_MAGIC.length) === HEADER_MAGIC) {
+    const isOurs = header.readUInt32BE(68) === APPLICATION_ID;
+    throw unusable(path, isOurs ? "it is not encrypted" : "it belongs to another program");
+  }
+  if (!header.subarray(20, 24).equals(CIPHER_MARK)) throw unusable(path, "it is not a session log");
+}
+
+/**
+ * The id goes into the main file before WAL is on, so that it is there also after a crash. SQLite does
  * not wait by itself when two processes turn WAL on at once, so this does.
  */
 function enterWal(db: SqliteDatabase): void {
   for (let waitedMs = 0; ; waitedMs += WAL_RETRY_MS) {
     try {
+      // Has an effect on an empty file only: retention can give pages back.
+      db.exec("PRAGMA auto_vacuum = INCREMENTAL");
       db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
       db.exec("PRAGMA journal_mode = WAL");
       return;
@@ -86,7 +163,7 @@ function enterWal(db: SqliteDatabase): void {
   }
 }
 
-/** True for an error that SQLite raised with this result code. */
+/** True for an error that SQLite or the file system raised with this code. */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }
@@ -153,11 +230,16 @@ function loadDriver(): typeof Database {
 }
 
 function usesMusl(): boolean {
-  const file = openSync(process.execPath, "r");
+  return readStart(process.execPath, LINKER_SEARCH_BYTES).includes("/ld-musl-");
+}
+
+/** The first bytes of a file, filled up with zeros. */
+function readStart(path: string, length: number): Buffer {
+  const file = openSync(path, "r");
   try {
-    const start = Buffer.alloc(LINKER_SEARCH_BYTES);
-    readSync(file, start, 0, LINKER_SEARCH_BYTES, 0);
-    return start.includes("/ld-musl-");
+    const start = Buffer.alloc(length);
+    readSync(file, start, 0, length, 0);
+    return start;
   } finally {
     closeSync(file);
   }

@@ -5,19 +5,23 @@
 import type Database from "better-sqlite3-multiple-ciphers";
 import type { Clock } from "#base";
 import type { EventDraft, SessionLog, SessionMeta } from "#engine";
-import { type EventOf, ReasonError, type SessionId } from "#protocol";
+import { type EventOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ArchivedSession, ArchiveStore } from "./archive.ts";
 import { chainStart, createSalts } from "./evidence.ts";
 import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
 import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, headAfter, toEvent } from "./record.ts";
-import { hasCode, openDatabase, type SqliteDatabase } from "./sqlite-driver.ts";
+import {
+  type DatabaseOptions,
+  damaged,
+  hasCode,
+  isDamage,
+  openDatabase,
+  type SqliteDatabase,
+} from "./sqlite-driver.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
 /** Rejects with a ReasonError that names the file when it cannot be opened. Creates the file and its folder. */
-export async function openSqliteStore(options: {
-  readonly path: string;
-  readonly clock: Pick<Clock, "now">;
-}): Promise<ArchiveStore> {
+export async function openSqliteStore(options: DatabaseOptions): Promise<ArchiveStore> {
   return createSqliteStore(openDatabase(options), options.clock);
 }
 
@@ -158,7 +162,8 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
     try {
       return work();
     } catch (error) {
-      throw error instanceof ReasonError ? error : accessFailed(effect, db.name, error);
+      if (error instanceof ReasonError) throw error;
+      throw effect === "reads" && isDamage(error) ? damaged(db.name, error) : accessFailed(effect, db.name, error);
     }
   };
 
@@ -224,6 +229,24 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
     },
     async restore(session, records) {
       guarded("writes", () => restoreAll.immediate(session, records));
+    },
+    async historyStart(id) {
+      return guarded("reads", () => {
+        const key = keyOf(id);
+        const lastOf = (kind: string): { id: number; payload: string } | undefined => {
+          // The columns as selected; the list is the condition of the index.
+          const sql = `SELECT id, payload FROM events WHERE session = ? AND kind = ?
+            AND kind IN ('TurnStarted', 'CompactionTriggered') ORDER BY id DESC LIMIT 1`;
+          return statement(sql).get(key, kind) as { id: number; payload: string } | undefined;
+        };
+        const compaction = lastOf("CompactionTriggered");
+        if (compaction === undefined) return 0;
+        // Written by `append` from a typed draft.
+        const { boundary } = JSON.parse(compaction.payload) as EventPayload<"CompactionTriggered">;
+        // A turn may be compacted while it runs; closing it after a crash takes its start.
+        const turn = lastOf("TurnStarted");
+        return Math.min(boundary, (turn?.id ?? 1) - 1);
+      });
     },
     async close() {
       if (db.open) db.close();

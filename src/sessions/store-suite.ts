@@ -2,11 +2,14 @@
 import { describe, expect, it } from "vitest";
 import type { EventDraft, NewSession, SessionStore } from "#engine";
 import { CallId, ClientId, type Event, SessionId, TurnId } from "#protocol";
+import type { MachineKey } from "./machine-key.ts";
 
 const TURN = TurnId.from("01ARZ3NDEKTSV4RRFFQ69G5FAV");
 const CALL = CallId.from("01ARZ3NDEKTSV4RRFFQ69G5FAV");
 const CLIENT = ClientId.from("01ARZ3NDEKTSV4RRFFQ69G5FAV");
 
+/** The key of the machine that tests run on. */
+export const TEST_KEY: MachineKey = { bytes: Buffer.alloc(32, 7), source: "the test" };
 export const NOW = "2026-01-01T00:00:00.000Z";
 const LATER = "2026-01-02T00:00:00.000Z";
 

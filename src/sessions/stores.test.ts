@@ -6,12 +6,14 @@ import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { openJsonlStore } from "./jsonl-store.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
-import { describeStore } from "./store-suite.ts";
+import { describeStore, TEST_KEY } from "./store-suite.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "harness-stores-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 let opened = 0;
 
 describeStore("memory", async () => createMemoryStore());
-describeStore("sqlite", () => openSqliteStore({ path: join(directory, `${++opened}.db`), clock: createManualClock() }));
+describeStore("sqlite", () =>
+  openSqliteStore({ path: join(directory, `${++opened}.db`), clock: createManualClock(), key: TEST_KEY }),
+);
 describeStore("jsonl", () => openJsonlStore({ root: join(directory, `${++opened}`), clock: createManualClock() }));

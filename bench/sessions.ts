@@ -1,0 +1,268 @@
+/**
+ * The session log against a bare batched insert into the same encrypted database, in one run: appending in groups and one
+ * by one, what the evidence costs, resuming long sessions, and the size of the file. Ratios count; the machine does not.
+ */
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { EventDraft, SessionStore } from "#engine";
+import { SessionId } from "#protocol";
+import { openSqliteStore } from "#sessions";
+import { chainStart, createSalts } from "../src/sessions/evidence.ts";
+import { chainDrafts, toRecord } from "../src/sessions/record.ts";
+import { openDatabase, type SqliteDatabase } from "../src/sessions/sqlite-driver.ts";
+import { type Figure, holds, median, printFigures } from "./figures.ts";
+import { sessionDrafts } from "./session-drafts.ts";
+
+const GROUP = 100;
+/** A call is recorded event by event; text that arrives while a commit runs becomes one event of the next. */
+const EVIDENCE_GROUPS = [1, 10, GROUP];
+/** Commits of one round when evidence is weighed. */
+const EVIDENCE_COMMITS = 100;
+const THROUGHPUT_EVENTS = 10_000;
+const ROUNDS = 15;
+const SINGLE_EVENTS = 500;
+const RESUMES = 20;
+/** About 1.6 MB of payload: more than today's models take in, so that real sessions are compacted sooner. */
+const COMPACT_EVERY = 10_000;
+/** What an event may take besides twice its payload. */
+const FIXED_BYTES_PER_EVENT = 256;
+const NOW = "2026-01-01T00:00:00.000Z";
+const clock = { now: () => Date.now() };
+const key = { bytes: randomBytes(32), source: "the benchmark" };
+
+/** `part` is `append` or `resume`; both when absent. */
+export async function benchSessions(part?: string): Promise<Figure[]> {
+  const directory = mkdtempSync(join(tmpdir(), "harness-bench-sessions-"));
+  try {
+    return [
+      ...(part === "resume" ? [] : await benchAppend(join(directory, "append.db"))),
+      ...(part === "append" ? [] : await benchResume(join(directory, "resume.db"))),
+    ];
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function benchAppend(path: string): Promise<Figure[]> {
+  const store = await openSqliteStore({ path, clock, key });
+  const db = openDatabase({ path, clock, key });
+  const drafts = [...sessionDrafts(THROUGHPUT_EVENTS)];
+  const bare = createBareTables(db);
+  const groups = inGroups(drafts, GROUP);
+  const ours: number[] = [];
+  const floors: number[] = [];
+  const shares = new Map(EVIDENCE_GROUPS.map((size) => [size, [] as number[]]));
+  let made = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    ours.push(await perEventUs(drafts.length, () => appendGroups(store, sessionId(made++), groups)));
+    floors.push(await perEventUs(drafts.length, () => bare.insert("bare", groups)));
+    for (const [size, found] of shares) {
+      const compared = inGroups(drafts.slice(0, size * EVIDENCE_COMMITS), size);
+      const events = size * EVIDENCE_COMMITS;
+      const appendUs = await cpuPerEventUs(events, () => appendGroups(store, sessionId(made++), compared));
+      const chainedUs = await cpuPerEventUs(events, () => bare.insert("chained", compared));
+      const unchainedUs = await cpuPerEventUs(events, () => bare.insert("unchained", compared));
+      const chainUs = chainedUs - unchainedUs;
+      found.push((chainUs / (appendUs - chainUs)) * 100);
+    }
+  }
+  const singles = await singleAppends(store, drafts.slice(0, SINGLE_EVENTS));
+  db.close();
+  await store.close();
+  return [
+    {
+      name: `append in groups of ${GROUP}, per event (floor: bare batched insert)`,
+      unit: "µs",
+      ours: median(ours),
+      floor: median(floors),
+      maxRatio: 2,
+    },
+    { name: "one durable event, p95", unit: "ms", ours: percentile(singles, 0.95), limit: 5 },
+    { name: "one durable event, median", unit: "ms", ours: median(singles) },
+    ...[...shares].map(([size, found]) => ({
+      name: `evidence: CPU time added to a durable append of ${size}`,
+      unit: "%",
+      ours: median(found),
+      // Where many events share one sync, hashing each is a larger part of what is left.
+      ...bound(size === 1 ? 10 : undefined),
+    })),
+  ];
+}
+
+/** The same rows without a store around them: as they are, with the columns of the chain, and without. */
+function createBareTables(db: SqliteDatabase) {
+  const columns = "session INTEGER, id INTEGER, kind TEXT, ts TEXT, originator TEXT, payload TEXT";
+  for (const [table, more] of [
+    ["bare", ""],
+    ["unchained", ""],
+    ["chained", ", prev BLOB, salt BLOB, content BLOB"],
+  ]) {
+    db.exec(
+      `CREATE TABLE ${table} (${columns}${more}) STRICT; CREATE UNIQUE INDEX ${table}_since ON ${table} (session, id)`,
+    );
+  }
+  const plain = (table: string) => db.prepare(`INSERT INTO ${table} VALUES (?, ?, ?, ?, ?, ?)`);
+  const statements = {
+    bare: plain("bare"),
+    unchained: plain("unchained"),
+    chained: db.prepare("INSERT INTO chained VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+  };
+  const nextSalt = createSalts();
+  let session = 0;
+  const write = db.transaction((table: keyof typeof statements, from: number, drafts: readonly EventDraft[]) => {
+    const insert = statements[table];
+    if (table === "chained") {
+      const head = { lastEventId: from, hash: chainStart(sessionId(0)) };
+      for (const { id, kind, ts, originator, payload, prev, salt, content } of chainDrafts(
+        sessionId(0),
+        head,
+        drafts,
+        nextSalt,
+      ).records) {
+        insert.run(session, id, kind, ts, originator, payload, prev, salt, content);
+      }
+      return;
+    }
+    let id = from;
+    for (const draft of drafts) {
+      const { kind, ts, originator, payload } = toRecord(draft);
+      id += 1;
+      insert.run(session, id, kind, ts, originator, payload);
+    }
+  });
+  return {
+    async insert(table: keyof typeof statements, groups: readonly (readonly EventDraft[])[]): Promise<void> {
+      session += 1;
+      let from = 0;
+      for (const group of groups) {
+        write.immediate(table, from, group);
+        from += group.length;
+      }
+    },
+  };
+}
+
+async function appendGroups(store: SessionStore, id: SessionId, groups: readonly EventDraft[][]): Promise<void> {
+  await store.create({ id, workingDir: "/", profile: "default", model: "bench:one", createdAt: NOW });
+  const log = await store.acquire(id);
+  for (const group of groups) await log.append(group, NOW);
+  await log.release();
+}
+
+async function singleAppends(store: SessionStore, drafts: readonly EventDraft[]): Promise<number[]> {
+  const id = sessionId(9999);
+  await store.create({ id, workingDir: "/", profile: "default", model: "bench:one", createdAt: NOW });
+  const log = await store.acquire(id);
+  const times: number[] = [];
+  for (const draft of drafts) {
+    const startMs = performance.now();
+    await log.append([draft], NOW);
+    times.push(performance.now() - startMs);
+  }
+  await log.release();
+  return times;
+}
+
+async function benchResume(path: string): Promise<Figure[]> {
+  const store = await openSqliteStore({ path, clock, key });
+  const cases = [
+    { name: "100,000 events", events: 100_000, compactEvery: COMPACT_EVERY, limitMs: 300, limitMb: 200 },
+    { name: "1,000,000 events", events: 1_000_000, compactEvery: COMPACT_EVERY, limitMs: 2000, limitMb: 200 },
+    // More than any model takes in; here to show what compaction saves.
+    { name: "100,000 events, never compacted", events: 100_000 },
+  ];
+  const figures: Figure[] = [];
+  let payloadBytes = 0;
+  let events = 0;
+  for (const [index, { events: wanted, compactEvery }] of cases.entries()) {
+    const id = sessionId(index);
+    await store.create({ id, workingDir: "/", profile: "default", model: "bench:one", createdAt: NOW });
+    const log = await store.acquire(id);
+    let group: EventDraft[] = [];
+    for (const draft of sessionDrafts(wanted, compactEvery)) {
+      payloadBytes += Buffer.byteLength(JSON.stringify(draft.payload));
+      events += 1;
+      group.push(draft);
+      if (group.length < 1000) continue;
+      await log.append(group, NOW);
+      group = [];
+    }
+    await log.append(group, NOW);
+    await log.release();
+  }
+  await store.close();
+  for (const [index, { name, limitMs, limitMb }] of cases.entries()) {
+    const runs = Array.from({ length: RESUMES }, () => resumeOnce(path, sessionId(index)));
+    const times = runs.map(({ ms }) => ms);
+    const peak = Math.max(...runs.map(({ peakMb }) => peakMb));
+    figures.push(
+      {
+        name: `resume of ${name}, p95 (${runs[0]?.events} read)`,
+        unit: "ms",
+        ours: percentile(times, 0.95),
+        ...bound(limitMs),
+      },
+      { name: `resume of ${name}, peak memory`, unit: "MB", ours: peak, ...bound(limitMb) },
+    );
+  }
+  const megabyte = 1024 * 1024;
+  figures.push({
+    name: `file of ${events} events, ${(payloadBytes / megabyte).toFixed(0)} MB payload (limit: 2x payload + ${FIXED_BYTES_PER_EVENT} B each)`,
+    unit: "MB",
+    ours: statSync(path).size / megabyte,
+    limit: Math.round((2 * payloadBytes + events * FIXED_BYTES_PER_EVENT) / megabyte),
+  });
+  return figures;
+}
+
+function bound(limit: number | undefined): Pick<Figure, "limit"> {
+  return limit === undefined ? {} : { limit };
+}
+
+interface Resume {
+  readonly ms: number;
+  readonly peakMb: number;
+  readonly events: number;
+}
+
+function resumeOnce(path: string, id: SessionId): Resume {
+  const script = join(import.meta.dirname, "session-resume.ts");
+  const out = execFileSync(process.execPath, [script, path, id, key.bytes.toString("hex")], { encoding: "utf8" });
+  return JSON.parse(out) as Resume;
+}
+
+async function perEventUs(events: number, work: () => Promise<void>): Promise<number> {
+  const startMs = performance.now();
+  await work();
+  return ((performance.now() - startMs) * 1000) / events;
+}
+
+/** Without what the disk and other processes take: what is left is more sensitive to the work of our own. */
+async function cpuPerEventUs(events: number, work: () => Promise<void>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / events;
+}
+
+function inGroups(drafts: readonly EventDraft[], size: number): EventDraft[][] {
+  return Array.from({ length: Math.ceil(drafts.length / size) }, (_, i) => drafts.slice(i * size, (i + 1) * size));
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+function sessionId(n: number): SessionId {
+  return SessionId.from(String(n).padStart(26, "0"));
+}
+
+if (import.meta.main) {
+  const figures = await benchSessions(process.argv[2]);
+  printFigures("sessions", figures);
+  process.exitCode = figures.every(holds) ? 0 : 1;
+}

@@ -1,0 +1,183 @@
+/**
+ * Looks a session log over and says what is wrong with it and what to do. Changes nothing but what opening the log does
+ * anyway; it repairs nothing. Whether the record was altered on purpose is the business of the audit, not of this.
+ */
+import { accessSync, constants, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { ReasonError, type SessionId } from "#protocol";
+import { chainStart, eventHash } from "./evidence.ts";
+import { isAlive } from "./lease.ts";
+import { type DatabaseOptions, openDatabase, type SqliteDatabase } from "./sqlite-driver.ts";
+
+export interface Finding {
+  readonly level: "warning" | "error";
+  readonly what: string;
+  readonly remedy: string;
+}
+
+/** Below this, the next long turn may fill the disk. */
+const FREE_BYTES_WARNING = 64 * 1024 * 1024;
+/** Damage is often everywhere; a handful of places tells as much. */
+const MAX_CHECK_ROWS = 20;
+const RESTORE = "Restore the file from a backup, or move it away to start a new one.";
+
+/** Empty when all is well; also when there is no log yet. Never throws for what is wrong with the log. */
+export function diagnoseStore(options: DatabaseOptions): readonly Finding[] {
+  const { path } = options;
+  const outside = [...checkPlace(path), ...checkModes(path)];
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return outside;
+  let db: SqliteDatabase;
+  try {
+    db = openDatabase(options);
+  } catch (error) {
+    return [...outside, failure(error)];
+  }
+  try {
+    return [...outside, ...inside(db, options)];
+  } finally {
+    db.close();
+  }
+}
+
+/** Later checks read what earlier ones found to be readable; the first that cannot go on ends the list. */
+function* inside(db: SqliteDatabase, { path, clock }: DatabaseOptions): Generator<Finding> {
+  try {
+    yield* checkPages(db, path);
+    yield* checkSessions(db);
+    yield* checkLeases(db, clock.now());
+    yield* checkOpenCalls(db, clock.now());
+  } catch (error) {
+    yield failure(error, path);
+  }
+}
+
+function* checkPlace(path: string): Generator<Finding> {
+  const folder = dirname(path);
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return;
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch {
+    yield error(`${folder} cannot be written to; the log needs its journal there.`, `Run: chmod u+w ${folder}`);
+  }
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < FREE_BYTES_WARNING) {
+    yield warning(`The disk of ${folder} is almost full.`, "Make room; a turn that cannot be stored is stopped.");
+  }
+}
+
+function* checkModes(path: string): Generator<Finding> {
+  if (process.platform === "win32") return;
+  for (const [file, mode] of [
+    [dirname(path), "700"],
+    [path, "600"],
+    [`${path}-wal`, "600"],
+    [`${path}-shm`, "600"],
+  ] as const) {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (stat !== undefined && (stat.mode & 0o077) !== 0) {
+      const shown = (stat.mode & 0o777).toString(8).padStart(4, "0");
+      yield warning(`Others may access ${file} (mode ${shown}).`, `Run: chmod ${mode} ${file}`);
+    }
+  }
+}
+
+function* checkPages(db: SqliteDatabase, path: string): Generator<Finding> {
+  const rows = db.prepare<[], string>(`PRAGMA quick_check(${MAX_CHECK_ROWS})`).pluck().all();
+  for (const row of rows) if (row !== "ok") yield error(`${path} is damaged: ${row}.`, RESTORE);
+  const strays = db.prepare<[], { table: string; rowid: number }>("PRAGMA foreign_key_check").all();
+  for (const { table, rowid } of strays.slice(0, MAX_CHECK_ROWS)) {
+    yield error(`Row ${rowid} of ${table} belongs to a session that does not exist.`, RESTORE);
+  }
+}
+
+interface SessionRow {
+  readonly key: number;
+  readonly id: SessionId;
+  readonly head: Buffer;
+  readonly expired_to: number;
+  readonly count: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+interface LastEvent {
+  readonly id: number;
+  readonly kind: string;
+  readonly ts: string;
+  readonly originator: string | null;
+  readonly prev: Buffer;
+  readonly content: Buffer;
+}
+
+function* checkSessions(db: SqliteDatabase): Generator<Finding> {
+  const lastEvent = db.prepare<[number, number], LastEvent>(
+    "SELECT id, kind, ts, originator, prev, content FROM events WHERE session = ? AND id = ?",
+  );
+  const sql = `SELECT key, sessions.id, head, expired_to, count(events.id) AS count,
+    coalesce(min(events.id), 1) AS first, coalesce(max(events.id), 0) AS last
+    FROM sessions LEFT JOIN events ON events.session = sessions.key GROUP BY key`;
+  for (const { key, id, head, expired_to, count, first, last } of db.prepare<[], SessionRow>(sql).all()) {
+    if (first !== 1 || count !== last) {
+      yield error(`Session ${id} has ${count} events, but their ids go from ${first} to ${last}.`, RESTORE);
+    }
+    const event = lastEvent.get(key, last);
+    const expected =
+      event === undefined ? chainStart(id) : eventHash({ session: id, ...event }, event.prev, event.content);
+    if (!expected.equals(head)) {
+      yield error(
+        `The end of session ${id} is not the one that was written last (event ${last}).`,
+        `Run harness audit verify ${id}; restore the file from a backup if it was not you.`,
+      );
+    }
+    if (expired_to > last) yield error(`Session ${id} says that events expired which it does not have.`, RESTORE);
+  }
+}
+
+function* checkLeases(db: SqliteDatabase, nowMs: number): Generator<Finding> {
+  const sql = "SELECT id, owner, owner_until FROM sessions WHERE owner IS NOT NULL";
+  for (const { id, owner, owner_until } of db
+    .prepare<[], { id: SessionId; owner: string; owner_until: number }>(sql)
+    .all()) {
+    if (isAlive(owner, owner_until, nowMs)) continue;
+    yield warning(
+      `Session ${id} was left open by a process that has ended (${owner}).`,
+      `Nothing is lost. Resume it with harness sessions resume ${id}; that takes it over.`,
+    );
+  }
+}
+
+interface CallRow {
+  readonly id: SessionId;
+  readonly owner: string | null;
+  readonly owner_until: number;
+  readonly call_id: string;
+  readonly kind: string | null;
+}
+
+function* checkOpenCalls(db: SqliteDatabase, nowMs: number): Generator<Finding> {
+  const sql = `SELECT sessions.id, owner, owner_until, call_id, kind FROM open_calls
+    JOIN sessions ON sessions.key = open_calls.session
+    LEFT JOIN events ON events.session = open_calls.session AND events.id = open_calls.event`;
+  for (const { id, owner, owner_until, call_id, kind } of db.prepare<[], CallRow>(sql).all()) {
+    if (kind !== "ToolIntent") yield error(`The intent of call ${call_id} of session ${id} is missing.`, RESTORE);
+    else if (owner === null || !isAlive(owner, owner_until, nowMs)) {
+      yield warning(
+        `Call ${call_id} of session ${id} was cut off; nobody knows how far it got.`,
+        `Say what became of it: harness sessions resume ${id}`,
+      );
+    }
+  }
+}
+
+function failure(cause: unknown, path = ""): Finding {
+  if (cause instanceof ReasonError) return error(cause.message, RESTORE);
+  return error(`${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`, RESTORE);
+}
+
+function error(what: string, remedy: string): Finding {
+  return { level: "error", what, remedy };
+}
+
+function warning(what: string, remedy: string): Finding {
+  return { level: "warning", what, remedy };
+}

@@ -1,0 +1,53 @@
+/**
+ * What is left of a payload when its content has passed its time: an event that is still valid, with the marker where the
+ * content was. Which fields are content is decided here, and a field that is not known counts as content. Pure.
+ */
+import { type EventKind, EXPIRED_CONTENT } from "#protocol";
+
+interface Expiry {
+  /** Fields that stay as they are. */
+  readonly keep: readonly string[];
+  /** Fields that must be there, with what they get. */
+  readonly replace: Readonly<Record<string, unknown>>;
+}
+
+const block = [{ type: "text", text: EXPIRED_CONTENT }];
+const args = { expired: EXPIRED_CONTENT };
+
+/** Kinds that are not listed carry no content. */
+const expiries: { readonly [Kind in EventKind]?: Expiry } = {
+  TurnStarted: { keep: ["turn", "model"], replace: { content: block } },
+  TextDelta: { keep: ["turn", "step", "block"], replace: { text: EXPIRED_CONTENT } },
+  ThinkingDelta: { keep: ["turn", "step", "block", "provider"], replace: { text: EXPIRED_CONTENT } },
+  ToolCallStarted: { keep: ["turn", "step", "block", "call_id", "name", "label", "class"], replace: { args } },
+  ToolCallProgress: { keep: ["turn", "call_id"], replace: { text: EXPIRED_CONTENT } },
+  ToolResult: {
+    keep: ["turn", "step", "call_id", "name", "is_error", "outcome", "reason", "duration_ms", "memoized"],
+    replace: { content: block },
+  },
+  OrphanedCall: { keep: ["turn", "call_id", "name", "started_at"], replace: { args } },
+  OrphanResolved: { keep: ["turn", "call_id", "resolution", "by"], replace: { note: EXPIRED_CONTENT } },
+  CompactionTriggered: { keep: ["turn", "boundary"], replace: { summary: EXPIRED_CONTENT } },
+  PermissionRequested: {
+    keep: ["turn", "call_id", "name", "label", "reason"],
+    replace: { args, summary: EXPIRED_CONTENT },
+  },
+  QuestionAsked: { keep: ["turn", "call_id"], replace: { question: EXPIRED_CONTENT } },
+  CustomEvent: { keep: ["namespace", "kind"], replace: { payload: EXPIRED_CONTENT } },
+};
+
+/** The stored JSON text without its content; the same text when there is none in this kind, or none any more. */
+export function expirePayload(kind: string, payload: string): string {
+  const expiry = Object.hasOwn(expiries, kind) ? expiries[kind as EventKind] : undefined;
+  if (expiry === undefined) return payload;
+  const fields: unknown = JSON.parse(payload);
+  // The log holds only payloads of events, which are objects.
+  const known = fields as Readonly<Record<string, unknown>>;
+  const kept = expiry.keep.filter((name) => Object.hasOwn(known, name)).map((name) => [name, known[name]] as const);
+  return JSON.stringify({ ...Object.fromEntries(kept), ...expiry.replace });
+}
+
+/** True for a payload that has been through `expirePayload`: its content hash cannot be checked any more. */
+export function isExpired(kind: string, payload: string): boolean {
+  return payload.includes(EXPIRED_CONTENT) && expirePayload(kind, payload) === payload;
+}

@@ -1,0 +1,175 @@
+/**
+ * How long content is kept: events lose their content when it is older than its time to live, or earlier, oldest first,
+ * when the log outgrows its bound. Metadata and the evidence chain stay. Pinned sessions are never touched.
+ */
+import type { Clock } from "#base";
+import type { SessionId } from "#protocol";
+import { expirePayload } from "./expired-payload.ts";
+import { isAlive } from "./lease.ts";
+import { type DatabaseOptions, openDatabase, type SqliteDatabase } from "./sqlite-driver.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Events of one transaction: a writer waits for at most one of these. */
+const BATCH_EVENTS = 500;
+const DEFAULT_MAX_BATCHES = 200;
+const VACUUM_PAGES = 1000;
+
+export interface RetentionPolicy {
+  readonly contentTtlMs: number;
+  /** Sessions that lose content within this time are told. */
+  readonly warnWithinMs: number;
+  /** Of pages in use; content goes, oldest first, until the log is below it. */
+  readonly maxStoreBytes: number;
+}
+
+export const defaultRetention: RetentionPolicy = {
+  contentTtlMs: 30 * DAY_MS,
+  warnWithinMs: 7 * DAY_MS,
+  maxStoreBytes: 4 * 1024 ** 3,
+};
+
+export interface RetentionReport {
+  readonly expiredEvents: number;
+  readonly usedBytes: number;
+  /** False when the bound on one run was reached; the next run goes on. */
+  readonly isComplete: boolean;
+}
+
+export interface ExpiringSession {
+  readonly id: SessionId;
+  readonly title: string;
+  /** When its oldest content goes. */
+  readonly expiresAt: string;
+}
+
+interface RetentionOptions {
+  readonly clock: Pick<Clock, "now">;
+  readonly policy: RetentionPolicy;
+  readonly maxBatches?: number;
+}
+
+/** `applyRetention` on a connection of its own. */
+export function runRetention(options: DatabaseOptions & RetentionOptions): RetentionReport {
+  return withDatabase(options, (db) => applyRetention(db, options));
+}
+
+/** Unpinned sessions whose oldest content goes within `warnWithinMs`, the next one first. */
+export function expiringSessions(options: DatabaseOptions & RetentionOptions): readonly ExpiringSession[] {
+  const { policy, clock } = options;
+  return withDatabase(options, (db) =>
+    candidates(db).flatMap(({ id, title, next }) => {
+      const expiresMs = Date.parse(next) + policy.contentTtlMs;
+      if (!(expiresMs <= clock.now() + policy.warnWithinMs)) return [];
+      return [{ id, title, expiresAt: new Date(expiresMs).toISOString() }];
+    }),
+  );
+}
+
+/** Works in bounded transactions, so that writers go on meanwhile; stops after `maxBatches` of them. */
+export function applyRetention(db: SqliteDatabase, { clock, policy, maxBatches }: RetentionOptions): RetentionReport {
+  let batchesLeft = maxBatches ?? DEFAULT_MAX_BATCHES;
+  let expiredEvents = 0;
+  const cutoffMs = clock.now() - policy.contentTtlMs;
+  // What is overwritten shall not linger in free pages.
+  db.pragma("secure_delete = ON");
+
+  /** Until the session has nothing older than the limit, `enough` says so, or the run has done its share. */
+  const expireSession = (key: number, limitMs: number, enough: () => boolean): void => {
+    while (batchesLeft > 0 && !enough()) {
+      batchesLeft -= 1;
+      const batch = expireBatch(db, key, limitMs);
+      expiredEvents += batch.expired;
+      if (batch.seen < BATCH_EVENTS) return;
+    }
+  };
+
+  for (const { key, next } of candidates(db)) {
+    if (Date.parse(next) < cutoffMs) expireSession(key, cutoffMs, () => false);
+  }
+  const fits = (): boolean => usedBytes(db) <= policy.maxStoreBytes;
+  if (!fits()) {
+    // An open session is in somebody's hands; its content goes when its time has come, not for room.
+    const idle = candidates(db).filter(({ owner, owner_until }) => !isLeased(owner, owner_until, clock.now()));
+    for (const { key } of idle) expireSession(key, Number.POSITIVE_INFINITY, fits);
+  }
+  if (expiredEvents > 0) giveBack(db);
+  return { expiredEvents, usedBytes: usedBytes(db), isComplete: batchesLeft > 0 };
+}
+
+interface Candidate {
+  readonly key: number;
+  readonly id: SessionId;
+  readonly title: string;
+  readonly owner: string | null;
+  readonly owner_until: number;
+  /** Time of the oldest event that still has what it was written with. */
+  readonly next: string;
+}
+
+/** Unpinned sessions that have something left to expire, oldest content first. */
+function candidates(db: SqliteDatabase): Candidate[] {
+  const sql = `SELECT * FROM (SELECT key, id, title, owner, owner_until,
+    (SELECT ts FROM events WHERE events.session = sessions.key AND events.id > sessions.expired_to
+      ORDER BY events.id LIMIT 1) AS next FROM sessions WHERE pinned = 0)
+    WHERE next IS NOT NULL ORDER BY next`;
+  return db.prepare<[], Candidate>(sql).all();
+}
+
+/**
+ * Goes on from where the last batch ended and stops at the first event that is not older than the limit: an event whose
+ * time lies before the one of its predecessor, because the clock went backwards, goes no earlier than that one.
+ */
+function expireBatch(db: SqliteDatabase, key: number, limitMs: number): { seen: number; expired: number } {
+  const select = db.prepare<[number, number], { id: number; kind: string; ts: string; payload: string }>(
+    `SELECT events.id, kind, ts, payload FROM sessions JOIN events ON events.session = sessions.key
+      WHERE sessions.key = ? AND sessions.pinned = 0 AND events.id > sessions.expired_to ORDER BY events.id LIMIT ?`,
+  );
+  const update = db.prepare("UPDATE events SET payload = ? WHERE session = ? AND id = ?");
+  return db
+    .transaction(() => {
+      let seen = 0;
+      let expired = 0;
+      let expiredTo = 0;
+      for (const { id, kind, ts, payload } of select.all(key, BATCH_EVENTS)) {
+        if (!(Date.parse(ts) < limitMs)) break;
+        const left = expirePayload(kind, payload);
+        if (left !== payload) {
+          update.run(left, key, id);
+          expired += 1;
+        }
+        expiredTo = id;
+        seen += 1;
+      }
+      if (seen > 0) db.prepare("UPDATE sessions SET expired_to = ? WHERE key = ?").run(expiredTo, key);
+      return { seen, expired };
+    })
+    .immediate();
+}
+
+function isLeased(owner: string | null, until: number, nowMs: number): boolean {
+  return owner !== null && isAlive(owner, until, nowMs);
+}
+
+function usedBytes(db: SqliteDatabase): number {
+  const pragma = (name: string): number => Number(db.pragma(name, { simple: true }));
+  return (pragma("page_count") - pragma("freelist_count")) * pragma("page_size");
+}
+
+/** Returns free pages to the file system, and the log of what was there with them; a reader in the way only delays it. */
+function giveBack(db: SqliteDatabase): void {
+  while (Number(db.pragma("freelist_count", { simple: true })) > 0) {
+    const before = Number(db.pragma("page_count", { simple: true }));
+    db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
+    if (Number(db.pragma("page_count", { simple: true })) >= before) break;
+  }
+  db.pragma("wal_checkpoint(TRUNCATE)");
+}
+
+function withDatabase<Result>(options: DatabaseOptions, work: (db: SqliteDatabase) => Result): Result {
+  const db = openDatabase(options);
+  try {
+    return work(db);
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,28 @@
+/** The program keeps nothing readable, and says what is wrong with a key. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createCliHome, runCli } from "../fakes/cli-process.ts";
+
+test("what was said is not readable on the disk, and the key is private", async () => {
+  const home = createCliHome();
+  const { code } = await runCli(home, ["run", "hello canary-in-the-mine"]);
+  expect(code).toBe(0);
+  const data = join(home.env.XDG_DATA_HOME ?? "", "harness");
+  const files = readdirSync(data);
+  expect(files).toContain("sessions.db");
+  expect(files.filter((name) => readFileSync(join(data, name)).includes("canary"))).toEqual([]);
+  const key = join(home.env.XDG_CONFIG_HOME ?? "", "harness", "machine.key");
+  expect([statSync(key).size, statSync(key).mode & 0o777]).toEqual([32, 0o600]);
+});
+
+test("a key that is none, or another one, is exit 2 with the reason", async () => {
+  const home = createCliHome();
+  const given = (value: string) => ({ ...home, env: { ...home.env, HARNESS_MACHINE_KEY: value } });
+  const bad = await runCli(given("hunter2"), ["run", "hello"]);
+  expect([bad.code, bad.err]).toEqual([2, expect.stringContaining("HARNESS_MACHINE_KEY is not a key")]);
+  expect(bad.err).not.toContain("hunter2");
+  expect((await runCli(given("a".repeat(64)), ["run", "hello"])).code).toBe(0);
+  const other = await runCli(given("b".repeat(64)), ["run", "hello"]);
+  expect([other.code, other.err]).toEqual([2, expect.stringMatching(/sessions\.db does not open with the key/)]);
+});
