@@ -42,6 +42,7 @@ import { type CommandOf, createIdMint, type Event, ReasonError, type SessionId }
 import { chooseModel, type ModelChoice } from "#providers";
 import { createMemoryStore, openSqliteStore } from "#sessions";
 import { createBuiltinTools, createMemoization } from "#tools";
+import { createUndoRecorder, createUndoStore, type UndoStore, type UndoStoreOptions } from "#undo";
 
 const READ_PAGE = 1000;
 
@@ -56,6 +57,11 @@ export interface HarnessOptions {
   readonly offlineAllowed: boolean;
   readonly scenarioFile: (name: string) => string;
   readonly store: { readonly kind: "memory" } | { readonly kind: "sqlite"; readonly path: string };
+  /**
+   * Where undo keeps what mutating calls change; a call that cannot be kept there is then refused. Default `off`: nothing
+   * is kept and nothing can be undone.
+   */
+  readonly undo?: "off" | Omit<UndoStoreOptions, "clock">;
   /** Every permission request is answered with yes; deny rules still hold. */
   readonly autoApprove: boolean;
   /** How long a question waits for its answer when somebody is there; default 60 s. */
@@ -109,6 +115,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     ports: { env, clock, random },
   });
   const store = extensions.store ?? (await openStore(options));
+  const { undo = "off" } = options;
+  const undoStore = undo === "off" ? undefined : createUndoStore({ ...undo, clock });
 
   async function open(command: CommandOf<"CreateSession">, approver: Approver): Promise<LiveSession> {
     const { resume } = command;
@@ -154,7 +162,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
           autoApprove: options.autoApprove,
           planMode: () => plan.active,
         });
-        return toolChain({ bus, approver, permission, ports, clock, extra: extensions.toolChain });
+        return toolChain({ bus, approver, permission, ports, clock, extra: extensions.toolChain, undoStore });
       },
       toolSources,
       toolSettings: settings.tools,
@@ -217,10 +225,11 @@ interface ToolChainParts {
   readonly ports: EffectPorts;
   readonly clock: Clock;
   readonly extra: readonly ToolMiddleware[];
+  readonly undoStore: UndoStore | undefined;
 }
 
 /** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
-function toolChain({ bus, approver, permission, ports, clock, extra }: ToolChainParts) {
+function toolChain({ bus, approver, permission, ports, clock, extra, undoStore }: ToolChainParts) {
   return {
     chain: [
       createOutputLimit(),
@@ -229,6 +238,7 @@ function toolChain({ bus, approver, permission, ports, clock, extra }: ToolChain
       permission.middleware,
       createMemoization(),
       createLedger(bus),
+      ...(undoStore === undefined ? [] : [createUndoRecorder(undoStore, ports.files)]),
       createTimeLimit(clock),
       createGate(ports),
     ],

@@ -79,7 +79,9 @@ describe("cli.md", () => {
   });
 
   test("has no flag that the program lacks", async () => {
-    const known = await Promise.all([[], ["run"], ["deploy"], ["demo"], ["models"], ["cost"], ["version"]].map(help));
+    const known = await Promise.all(
+      [[], ["run"], ["deploy"], ["demo"], ["models"], ["cost"], ["undo"], ["redo"], ["version"]].map(help),
+    );
     const flags = new Set([...page.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
     expect([...flags].filter((flag) => !known.join("").includes(flag))).toEqual([]);
   });

@@ -11,6 +11,7 @@ export interface RunFlags {
   readonly autoApprove?: boolean;
   readonly maxSteps?: number;
   readonly store: "sqlite" | "memory";
+  readonly undo?: "on" | "off";
 }
 
 /** What decides how a session runs. */
@@ -26,6 +27,11 @@ export function addRunFlags(command: Command): Command {
     .option("--max-steps <n>", "model calls per turn (default: 20, or as configured)", positiveInteger)
     .addOption(
       new Option("--store <kind>", "where the session log goes").choices(["sqlite", "memory"]).default("sqlite"),
+    )
+    .addOption(
+      new Option("--undo <state>", "keep what calls change, for harness undo; off with --store memory")
+        .choices(["on", "off"])
+        .default("on"),
     );
 }
 
