@@ -45,7 +45,7 @@ export async function carryOut(
     const { path, present, target } = step;
     if (present === null || present.kind === target?.kind) return;
     if (present.kind === "directory") return port.removeDirectory(path);
-    await checkUnchanged(workspace, port, step);
+    if (await isDone(workspace, port, step)) return;
     // A file or link in the place of another is replaced in one go below.
     if (target === null || target.kind === "directory") await port.removeEntry(path);
   });
@@ -56,7 +56,7 @@ export async function carryOut(
   await attempt(shallowFirst, async (step) => {
     const { path, present, target } = step;
     if (target === null || target.kind === "directory") return;
-    if (present?.kind !== "directory") await checkUnchanged(workspace, port, step);
+    if (present?.kind !== "directory" && (await isDone(workspace, port, step))) return;
     if (target.kind === "symlink") return port.putSymlink(path, target.target);
     if (present?.kind === "file" && present.hash === target.hash) return port.setMode(path, target.mode);
     const content = workspace.contents.get(target.hash);
@@ -72,10 +72,14 @@ export async function carryOut(
   };
 }
 
-async function checkUnchanged(workspace: WorkspaceUndo, port: RestorePort, step: RestoreStep): Promise<void> {
+/** Whether the path is where it should be: a hard link goes with the other one. Throws when somebody has changed it. */
+async function isDone(workspace: WorkspaceUndo, port: RestorePort, step: RestoreStep): Promise<boolean> {
   const now = stateOf(await port.inspect(step.path, workspace.limits.maxFileBytes), workspace);
-  const isSame = now !== "other" && now !== "unknown" && sameState(now, step.present);
-  if (!isSame) throw new Error("changed while it was being restored");
+  if (now !== "other" && now !== "unknown") {
+    if (sameState(now, step.present)) return false;
+    if (sameState(now, step.target)) return true;
+  }
+  throw new Error("changed while it was being restored");
 }
 
 /** What a step does, in a word or two. */

@@ -94,7 +94,7 @@ function chooseUndo(sets: readonly ChangeSet[], open: readonly OpenCall[], targe
   if (target === "last") {
     const newest = sets.findLast(({ undoneAt }) => undoneAt === undefined);
     if (newest !== undefined) return inEffect(sets.filter(({ turn }) => turn === newest.turn));
-    throw nothing("undo", sets.length === 0 ? "no call has changed anything here" : "everything is undone already");
+    throw nothing("undo", sets.length === 0 ? "no call has changed anything here that undo covers" : "everything is undone already");
   }
   const found = ofTarget(sets, target);
   const name = nameOf(target);
