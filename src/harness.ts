@@ -1,4 +1,5 @@
 /** The composition root: the one file that knows every part and how they are put together. */
+import { resolve } from "node:path";
 import type { PermissionRule, Settings } from "#artifacts";
 import {
   type Clock,
@@ -61,7 +62,7 @@ export interface HarnessOptions {
    * Where undo keeps what mutating calls change; a call that cannot be kept there is then refused. Default `off`: nothing
    * is kept and nothing can be undone.
    */
-  readonly undo?: "off" | Omit<UndoStoreOptions, "clock">;
+  readonly undo?: "off" | Pick<UndoStoreOptions, "directory" | "key" | "limits">;
   /** Every permission request is answered with yes; deny rules still hold. */
   readonly autoApprove: boolean;
   /** How long a question waits for its answer when somebody is there; default 60 s. */
@@ -116,7 +117,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   });
   const store = extensions.store ?? (await openStore(options));
   const { undo = "off" } = options;
-  const undoStore = undo === "off" ? undefined : createUndoStore({ ...undo, clock });
+  const ownPaths = options.store.kind === "memory" ? [] : sqliteFiles(options.store.path);
+  const undoStore = undo === "off" ? undefined : createUndoStore({ ...undo, clock, ownPaths });
 
   async function open(command: CommandOf<"CreateSession">, approver: Approver): Promise<LiveSession> {
     const { resume } = command;
@@ -263,6 +265,11 @@ function effectPorts(workspace: string, env: HarnessOptions["env"]): EffectPorts
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;
     throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
   }
+}
+
+/** The log must never count as something that a call has changed. */
+function sqliteFiles(path: string): string[] {
+  return ["", "-wal", "-shm", "-journal"].map((suffix) => resolve(path) + suffix);
 }
 
 async function openStore({ store, clock }: HarnessOptions): Promise<SessionStore> {

@@ -1,12 +1,13 @@
 /** Files that only their owner can read, written whole or not at all. For undo's own store, never for the workspace. */
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 
 export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
 }
 
-/** Through a temporary name; `durable` waits for the disk. */
+/** Through a temporary name; `durable` waits until the disk has it under its name. */
 export function writePrivateFile(path: string, content: Uint8Array, options: { readonly durable: boolean }): void {
   const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   const file = openSync(temporary, "wx", 0o600);
@@ -18,9 +19,20 @@ export function writePrivateFile(path: string, content: Uint8Array, options: { r
       closeSync(file);
     }
     renameSync(temporary, path);
+    if (options.durable) syncDirectory(dirname(path));
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
+  }
+}
+
+function syncDirectory(path: string): void {
+  if (process.platform === "win32") return; // has no such thing
+  const directory = openSync(path, "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
   }
 }
 

@@ -49,6 +49,8 @@ export interface Snapshot {
 export interface SnapshotParts {
   /** Absolute and real. */
   readonly root: string;
+  /** Relative paths that are never looked at. */
+  readonly never: ReadonlySet<string>;
   readonly maxEntries: number;
   readonly maxFileBytes: number;
   /** Names the content, and keeps it when there is room. */
@@ -64,7 +66,7 @@ export interface SnapshotTaker {
   take(from: readonly string[], before?: Snapshot): Promise<Snapshot>;
 }
 
-export function createSnapshotTaker({ root, maxEntries, maxFileBytes, keep }: SnapshotParts): SnapshotTaker {
+export function createSnapshotTaker({ root, never, maxEntries, maxFileBytes, keep }: SnapshotParts): SnapshotTaker {
   let known = new Map<string, KnownEntry>();
 
   function read(path: string, info: BigIntStats): KnownEntry | undefined {
@@ -115,6 +117,7 @@ export function createSnapshotTaker({ root, maxEntries, maxFileBytes, keep }: Sn
         root,
         from,
         maxEntries,
+        never,
         mustCover: (path) => before?.entries.has(path) ?? false,
         mustLeave: (path) => left.has(path),
       });

@@ -2,7 +2,7 @@
  * Where undo keeps what calls have changed: one folder for each workspace below one directory, everything in it sealed
  * with the key that is handed in and readable by its owner alone.
  */
-import { readdirSync, realpathSync, statSync, utimesSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "#base";
 import { makePrivateDirectory } from "./private-file.ts";
@@ -16,6 +16,7 @@ export const defaultUndoLimits: UndoLimits = {
   maxFileBytes: 16 * MIB,
   maxEntries: 100_000,
   maxSets: 2_000,
+  maxAgeMs: 30 * 24 * 60 * 60 * 1000,
   maxWorkspaces: 16,
 };
 
@@ -25,6 +26,8 @@ export interface UndoStoreOptions {
   /** 32 bytes. */
   readonly key: Uint8Array;
   readonly clock: Pick<Clock, "now">;
+  /** Absolute paths of the program's own files: never looked at, never restored. The store itself is always one. */
+  readonly ownPaths?: readonly string[];
   readonly limits?: Partial<UndoLimits>;
 }
 
@@ -34,7 +37,7 @@ export interface UndoStore {
 }
 
 /** Throws KeyInvalid for a key of the wrong size. Touches the disk only when a workspace is opened. */
-export function createUndoStore({ directory, key, clock, limits }: UndoStoreOptions): UndoStore {
+export function createUndoStore({ directory, key, clock, ownPaths = [], limits }: UndoStoreOptions): UndoStore {
   const seal = createSeal(key);
   const bounds: UndoLimits = { ...defaultUndoLimits, ...limits };
   const opened = new Map<string, WorkspaceUndo>();
@@ -46,7 +49,14 @@ export function createUndoStore({ directory, key, clock, limits }: UndoStoreOpti
       const name = seal.name(`workspace ${root}`).slice(0, 32);
       makePrivateDirectory(directory);
       const folder = join(directory, name);
-      const workspace = openWorkspaceUndo({ directory: folder, root, seal, clock, limits: bounds });
+      const workspace = openWorkspaceUndo({
+        directory: folder,
+        root,
+        seal,
+        clock,
+        limits: bounds,
+        ownPaths: [directory, ...ownPaths].flatMap(realPaths),
+      });
       const now = new Date();
       utimesSync(folder, now, now); // says when it was last used
       dropUnused(directory, name, bounds.maxWorkspaces);
@@ -54,6 +64,11 @@ export function createUndoStore({ directory, key, clock, limits }: UndoStoreOpti
       return workspace;
     },
   };
+}
+
+/** As it is given and as it is reached without symlinks. */
+function realPaths(path: string): readonly string[] {
+  return existsSync(path) ? [path, realpathSync(path)] : [path];
 }
 
 function dropUnused(directory: string, used: string, maxWorkspaces: number): void {

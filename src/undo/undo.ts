@@ -3,7 +3,7 @@
  * path that somebody else has changed since is a conflict; by default one conflict means that nothing is changed at all.
  */
 import type { RestorePort } from "#base";
-import { type CallId, ReasonError, type SessionId, type TurnId } from "#protocol";
+import { type CallId, type Reason, ReasonError, type SessionId, type TurnId } from "#protocol";
 import type { ChangeSet, OpenCall, UncoveredPath } from "./change-set.ts";
 import { carryOut, describeStep } from "./restore.ts";
 import { type Conflict, type Direction, planRestore } from "./restore-plan.ts";
@@ -32,6 +32,8 @@ export interface UndoReport {
   readonly action: Direction;
   /** `refused`: conflicts, nothing was changed. `partial`: some paths were not done. `planned`: a dry run. */
   readonly outcome: "done" | "partial" | "refused" | "planned";
+  /** Set when it was refused. */
+  readonly reason?: Reason;
   readonly session: SessionId;
   readonly turns: readonly TurnId[];
   readonly calls: readonly CallId[];
@@ -77,6 +79,7 @@ async function restore(action: Direction, request: UndoRequest): Promise<UndoRep
   return {
     action,
     outcome: dryRun ? "planned" : refused ? "refused" : isWhole ? "done" : "partial",
+    ...(refused && !dryRun ? { reason: "UndoConflict" as const } : {}),
     session: first.session,
     turns: [...new Set(chosen.map(({ turn }) => turn))],
     calls: chosen.map(({ call }) => call),
@@ -94,7 +97,10 @@ function chooseUndo(sets: readonly ChangeSet[], open: readonly OpenCall[], targe
   if (target === "last") {
     const newest = sets.findLast(({ undoneAt }) => undoneAt === undefined);
     if (newest !== undefined) return inEffect(sets.filter(({ turn }) => turn === newest.turn));
-    throw nothing("undo", sets.length === 0 ? "no call has changed anything here that undo covers" : "everything is undone already");
+    throw nothing(
+      "undo",
+      sets.length === 0 ? "no call has changed anything here that undo covers" : "everything is undone already",
+    );
   }
   const found = ofTarget(sets, target);
   const name = nameOf(target);

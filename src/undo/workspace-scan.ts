@@ -19,6 +19,8 @@ export interface ScanOptions {
   /** Where to begin, relative to the root; "" is the root itself. */
   readonly from: readonly string[];
   readonly maxEntries: number;
+  /** Entries that are never looked at: the program's own files. */
+  readonly never: ReadonlySet<string>;
   /** Directories that must be looked at although they are marked as caches now. */
   readonly mustCover: (path: string) => boolean;
   /** Directories that must not be looked at, because the scan before did not. */
@@ -35,7 +37,7 @@ export interface Scan {
 
 /** Throws when the root cannot be read; what cannot be read below it is left out. */
 export async function scanWorkspace(options: ScanOptions): Promise<Scan> {
-  const { root, from, maxEntries, mustCover, mustLeave } = options;
+  const { root, from, maxEntries, never, mustCover, mustLeave } = options;
   const entries = new Map<string, BigIntStats>();
   const leftOut: UncoveredPath[] = [];
   const inPart: UncoveredPath[] = [];
@@ -43,6 +45,7 @@ export async function scanWorkspace(options: ScanOptions): Promise<Scan> {
   let sliceEnd = performance.now() + SLICE_MS;
 
   function visit(path: string, name: string): void {
+    if (never.has(path)) return;
     const info = look(`${root}/${path}`);
     if (info === "hidden") {
       leftOut.push({ path, why: "cannot be read" });

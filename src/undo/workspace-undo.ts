@@ -3,7 +3,7 @@
  * bounds. The oldest change sets give way when the store is full. It changes nothing in the workspace.
  */
 import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Clock } from "#base";
 import type { Tool, ToolCall } from "#engine";
 import type { SessionId } from "#protocol";
@@ -29,6 +29,8 @@ export interface UndoLimits {
   readonly maxEntries: number;
   /** Change sets kept for one workspace. */
   readonly maxSets: number;
+  /** Older change sets are dropped. */
+  readonly maxAgeMs: number;
   /** Workspaces kept; the one unused for longest goes first. */
   readonly maxWorkspaces: number;
 }
@@ -71,14 +73,24 @@ export interface WorkspaceUndoParts {
   readonly seal: Seal;
   readonly clock: Pick<Clock, "now">;
   readonly limits: UndoLimits;
+  /** Absolute paths that are never looked at, the store itself among them. */
+  readonly ownPaths: readonly string[];
 }
 
-export function openWorkspaceUndo({ directory, root, seal, clock, limits }: WorkspaceUndoParts): WorkspaceUndo {
+export function openWorkspaceUndo({
+  directory,
+  root,
+  seal,
+  clock,
+  limits,
+  ownPaths,
+}: WorkspaceUndoParts): WorkspaceUndo {
   makePrivateDirectory(directory);
   const contents = createContentStore(join(directory, "objects"), seal, () => Date.now());
   const log = createSetLog(join(directory, "sets"), seal);
   const baselineFile = join(directory, "baseline");
   const takers = new Set<SnapshotTaker>();
+  const never = new Set(ownPaths.map((path) => relative(root, path)));
   let order = 0;
   let setCount: number | undefined;
 
@@ -108,15 +120,23 @@ export function openWorkspaceUndo({ directory, root, seal, clock, limits }: Work
     return contents.put(content);
   }
 
+  /** Returns how many sets are left. */
+  function dropExpired(): number {
+    const { sets } = log.read();
+    const expired = sets.filter(({ time }) => time < clock.now() - limits.maxAgeMs);
+    for (const set of expired) log.remove(set);
+    return sets.length - expired.length;
+  }
+
   function record(set: ChangeSet): void {
     log.save(set);
-    setCount = (setCount ?? log.read().sets.length - 1) + 1;
+    setCount = (setCount ?? dropExpired() - 1) + 1;
     if (setCount > limits.maxSets) makeRoom(0);
   }
 
   function tracker(): CallTracker {
     const { maxEntries, maxFileBytes } = limits;
-    const taker = createSnapshotTaker({ root, maxEntries, maxFileBytes, keep });
+    const taker = createSnapshotTaker({ root, never, maxEntries, maxFileBytes, keep });
     takers.add(taker);
     let seeded = false;
 

@@ -22,13 +22,13 @@ export interface SequenceResult {
 }
 
 /** One sequence. The same seed gives the same operations. */
-export async function runUndoSequence(seed: number): Promise<SequenceResult> {
+export async function runUndoSequence(seed: number, maxOperations = MAX_OPERATIONS): Promise<SequenceResult> {
   const random = createRandom(seed);
   const rig = createUndoRig();
   try {
     buildTree(rig.root, random);
     const initial = agentPart(readTree(rig.root), readTree(rig.root));
-    const operations = 3 + random(MAX_OPERATIONS - 2);
+    const operations = 3 + random(maxOperations - 2);
     for (let at = 0; at < operations; at++) {
       if (random(3) === 0) rig.newTurn();
       if (random(3) === 0) actAsHuman(rig, random);
@@ -70,7 +70,7 @@ function buildTree(root: string, random: Random): void {
 
 /** Touches only bystander files, in any folder that there is. */
 function actAsHuman({ root, workspace }: UndoRig, random: Random): void {
-  // In a folder that was a file before, undo would have to stop at somebody else's file; that is another test.
+  // In or below a folder that was a file before, undo would have to stop at somebody else's file; that is another test.
   const wereFiles = new Set(
     workspace
       .read()
@@ -80,7 +80,8 @@ function actAsHuman({ root, workspace }: UndoRig, random: Random): void {
           .map(({ path }) => path),
       ),
   );
-  const folders = ["", ...paths(root, "directory").filter((path) => !wereFiles.has(path))];
+  const isSafe = (path: string): boolean => path === "." || (!wereFiles.has(path) && isSafe(posix.dirname(path)));
+  const folders = ["", ...paths(root, "directory").filter(isSafe)];
   const existing = [...readTree(root).keys()].filter(isBystander);
   const action = random(4);
   const old = existing.length === 0 ? undefined : existing[random(existing.length)];
