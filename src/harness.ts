@@ -10,6 +10,7 @@ import {
   createWorkspaceFiles,
   EffectError,
   type EffectPorts,
+  type FilePort,
 } from "#base";
 import { createHistory, createIdentity } from "#context";
 import { type Control, createControl, type LiveSession } from "#control";
@@ -43,7 +44,7 @@ import { type CommandOf, createIdMint, type Event, ReasonError, type SessionId }
 import { chooseModel, type ModelChoice } from "#providers";
 import { createMemoryStore, openSqliteStore } from "#sessions";
 import { createBuiltinTools, createMemoization } from "#tools";
-import { createUndoRecorder, createUndoStore, type UndoStore, type UndoStoreOptions } from "#undo";
+import type { UndoStoreOptions } from "#undo";
 
 const READ_PAGE = 1000;
 
@@ -116,9 +117,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     ports: { env, clock, random },
   });
   const store = extensions.store ?? (await openStore(options));
-  const { undo = "off" } = options;
-  const ownPaths = options.store.kind === "memory" ? [] : sqliteFiles(options.store.path);
-  const undoStore = undo === "off" ? undefined : createUndoStore({ ...undo, clock, ownPaths });
+  const undoRecorder = prepareUndo(options);
 
   async function open(command: CommandOf<"CreateSession">, approver: Approver): Promise<LiveSession> {
     const { resume } = command;
@@ -164,7 +163,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
           autoApprove: options.autoApprove,
           planMode: () => plan.active,
         });
-        return toolChain({ bus, approver, permission, ports, clock, extra: extensions.toolChain, undoStore });
+        return toolChain({ bus, approver, permission, ports, clock, extra: extensions.toolChain, undoRecorder });
       },
       toolSources,
       toolSettings: settings.tools,
@@ -227,11 +226,11 @@ interface ToolChainParts {
   readonly ports: EffectPorts;
   readonly clock: Clock;
   readonly extra: readonly ToolMiddleware[];
-  readonly undoStore: UndoStore | undefined;
+  readonly undoRecorder: ((files: FilePort) => ToolMiddleware) | undefined;
 }
 
 /** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
-function toolChain({ bus, approver, permission, ports, clock, extra, undoStore }: ToolChainParts) {
+function toolChain({ bus, approver, permission, ports, clock, extra, undoRecorder }: ToolChainParts) {
   return {
     chain: [
       createOutputLimit(),
@@ -240,7 +239,7 @@ function toolChain({ bus, approver, permission, ports, clock, extra, undoStore }
       permission.middleware,
       createMemoization(),
       createLedger(bus),
-      ...(undoStore === undefined ? [] : [createUndoRecorder(undoStore, ports.files)]),
+      ...(undoRecorder === undefined ? [] : [undoRecorder(ports.files)]),
       createTimeLimit(clock),
       createGate(ports),
     ],
@@ -265,6 +264,29 @@ function effectPorts(workspace: string, env: HarnessOptions["env"]): EffectPorts
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;
     throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
   }
+}
+
+/** One store for all sessions and a recorder for each, loaded with the first call that changes something. */
+function prepareUndo({ undo = "off", store, clock }: HarnessOptions): ToolChainParts["undoRecorder"] {
+  if (undo === "off") return undefined;
+  const ownPaths = store.kind === "memory" ? [] : sqliteFiles(store.path);
+  const loaded = once(async () => {
+    const { createUndoRecorder, createUndoStore } = await import("#undo");
+    const undoStore = createUndoStore({ ...undo, clock, ownPaths });
+    return (files: FilePort) => createUndoRecorder(undoStore, files);
+  });
+  return (files) => {
+    const recorder = once(async () => (await loaded())(files));
+    return async (call, next) => (call.tool.class === "mutating" ? (await recorder())(call, next) : next(call));
+  };
+}
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 /** The log must never count as something that a call has changed. */
