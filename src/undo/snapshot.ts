@@ -157,6 +157,10 @@ export function compareSnapshots(before: Snapshot, after: Snapshot, isKept: (has
   const unread = new Set(after.leftOut.map(({ path }) => path));
   const cut = halfKnown(before, after);
   for (const [path, why] of cut) uncovered.push({ path, why });
+  const unreadBefore = new Set(before.leftOut.map(({ path }) => path));
+  for (const { path, why } of after.leftOut) {
+    if (before.entries.has(path) && !unreadBefore.has(path)) uncovered.push({ path, why: `after the call: ${why}` });
+  }
   let inodes: Set<bigint> | undefined;
   const wasThere = (ino: bigint): boolean => {
     inodes ??= new Set(Array.from(before.entries.values(), (known) => known.ino));
