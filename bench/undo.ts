@@ -20,9 +20,9 @@ const FIND_FORMAT = "%p %s %T@ %C@ %i %m\\n";
 const sequences = Number(process.argv[2] ?? 1_000);
 const firstSeed = Number(process.argv[3] ?? 1);
 const campaign = await runCampaign();
-const overhead = await measureOverhead();
-printFigures("undo", [...campaign, ...overhead]);
-process.exitCode = [...campaign, ...overhead].every(holds) ? 0 : 1;
+const figures = [...campaign, ...(await measureOverhead()), await measureWrite()];
+printFigures("undo", figures);
+process.exitCode = figures.every(holds) ? 0 : 1;
 
 async function runCampaign(): Promise<Figure[]> {
   let operations = 0;
@@ -99,4 +99,25 @@ async function measureOverhead(): Promise<Figure[]> {
   } finally {
     rig.dispose();
   }
+}
+
+/** One `fs.write` with and without undo; both wait for the disk, undo for its two records on top. */
+async function measureWrite(): Promise<Figure> {
+  const rigs = { ours: createUndoRig(), floor: createUndoRig({ record: false }) };
+  const times: Record<keyof typeof rigs, number[]> = { ours: [], floor: [] };
+  for (let round = 0; round < ROUNDS * 5; round++) {
+    for (const name of ["ours", "floor"] as const) {
+      const start = performance.now();
+      await rigs[name].call("fs.write", { path: "file.txt", content: `${round}`.padEnd(FILE_BYTES) });
+      times[name].push(performance.now() - start);
+    }
+  }
+  rigs.ours.dispose();
+  rigs.floor.dispose();
+  return {
+    name: "one fs.write with undo, and without",
+    unit: "ms",
+    ours: median(times.ours),
+    floor: median(times.floor),
+  };
 }

@@ -28,6 +28,7 @@ export function createContentStore(directory: string, seal: Seal, nowMs: () => n
   const folder = (name: string): string => join(directory, name.slice(0, 2));
   const file = (name: string): string => join(folder(name), name);
   const own = new Set<string>();
+  const shards = new Set<string>();
   let known: Map<string, number> | undefined;
   let totalBytes = 0;
 
@@ -61,7 +62,8 @@ export function createContentStore(directory: string, seal: Seal, nowMs: () => n
         if (statSync(file(name), { throwIfNoEntry: false }) !== undefined) return name;
         totalBytes -= present; // another process has collected it
       }
-      makePrivateDirectory(folder(name));
+      if (!shards.has(folder(name))) makePrivateDirectory(folder(name));
+      shards.add(folder(name));
       writePrivateFile(file(name), seal.seal(content, name), { durable: false });
       const size = content.length + SEAL_BYTES + OBJECT_OVERHEAD_BYTES;
       all.set(name, size);

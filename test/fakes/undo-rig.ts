@@ -55,11 +55,14 @@ export interface UndoRig {
 export interface UndoRigOptions {
   readonly limits?: Partial<UndoLimits>;
   readonly clock?: Clock;
+  /** False: the same calls without undo, to compare with. */
+  readonly record?: boolean;
   /** Another rig on the same workspace and store, as a later run of the program is. */
   readonly after?: UndoRig;
 }
 
-export function createUndoRig({ limits = {}, clock = createSystemClock(), after }: UndoRigOptions = {}): UndoRig {
+export function createUndoRig(options: UndoRigOptions = {}): UndoRig {
+  const { limits = {}, clock = createSystemClock(), record = true, after } = options;
   const base =
     after === undefined ? realpathSync(mkdtempSync(join(tmpdir(), "harness-undo-"))) : join(after.root, "..");
   const root = join(base, "workspace");
@@ -74,7 +77,7 @@ export function createUndoRig({ limits = {}, clock = createSystemClock(), after 
   const ports = { files, processes: createProcesses({ root, env: process.env }), web: createPublicWeb() };
   const tools = createBuiltinTools().tools();
   const handler = compose<ToolCall, CallResult>(
-    [createUndoRecorder(store, files), createGate(ports)],
+    [...(record ? [createUndoRecorder(store, files)] : []), createGate(ports)],
     createRunTool({ ask: async () => undefined }),
   );
   const workspace = store.workspace(root);
