@@ -1,4 +1,5 @@
 /** The composition root: the one file that knows every part and how they are put together. */
+import { join, resolve } from "node:path";
 import type { PermissionRule, Settings } from "#artifacts";
 import {
   type Clock,
@@ -9,6 +10,7 @@ import {
   createWorkspaceFiles,
   EffectError,
   type EffectPorts,
+  type FilePort,
 } from "#base";
 import { createHistory, createIdentity } from "#context";
 import { type Control, createControl, type LiveSession } from "#control";
@@ -42,6 +44,7 @@ import { type CommandOf, createIdMint, type Event, ReasonError, type SessionId }
 import { chooseModel, type ModelChoice } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore } from "#sessions";
 import { createBuiltinTools, createMemoization } from "#tools";
+import type { UndoStoreOptions } from "#undo";
 
 const READ_PAGE = 1000;
 
@@ -59,6 +62,11 @@ export interface HarnessOptions {
     | { readonly kind: "memory" }
     | { readonly kind: "sqlite"; readonly path: string; readonly key: () => MachineKey }
     | { readonly kind: "jsonl"; readonly root: string };
+  /**
+   * Where undo keeps what mutating calls change; a call that cannot be kept there is then refused. Default `off`: nothing
+   * is kept and nothing can be undone.
+   */
+  readonly undo?: "off" | Pick<UndoStoreOptions, "directory" | "key" | "limits">;
   /** Every permission request is answered with yes; deny rules still hold. */
   readonly autoApprove: boolean;
   /** How long a question waits for its answer when somebody is there; default 60 s. */
@@ -112,6 +120,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     ports: { env, clock, random },
   });
   const store = extensions.store ?? (await openStore(options));
+  const undoRecorder = prepareUndo(options);
 
   async function open(command: CommandOf<"CreateSession">, approver: Approver): Promise<LiveSession> {
     const { resume } = command;
@@ -158,7 +167,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
           autoApprove: options.autoApprove,
           planMode: () => plan.active,
         });
-        return toolChain({ bus, approver, permission, ports, clock, extra: extensions.toolChain });
+        return toolChain({ bus, approver, permission, ports, clock, extra: extensions.toolChain, undoRecorder });
       },
       toolSources,
       toolSettings: settings.tools,
@@ -221,10 +230,11 @@ interface ToolChainParts {
   readonly ports: EffectPorts;
   readonly clock: Clock;
   readonly extra: readonly ToolMiddleware[];
+  readonly undoRecorder: ((files: FilePort) => ToolMiddleware) | undefined;
 }
 
 /** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
-function toolChain({ bus, approver, permission, ports, clock, extra }: ToolChainParts) {
+function toolChain({ bus, approver, permission, ports, clock, extra, undoRecorder }: ToolChainParts) {
   return {
     chain: [
       createOutputLimit(),
@@ -233,6 +243,7 @@ function toolChain({ bus, approver, permission, ports, clock, extra }: ToolChain
       permission.middleware,
       createMemoization(),
       createLedger(bus),
+      ...(undoRecorder === undefined ? [] : [undoRecorder(ports.files)]),
       createTimeLimit(clock),
       createGate(ports),
     ],
@@ -256,6 +267,41 @@ function effectPorts(workspace: string, env: HarnessOptions["env"]): EffectPorts
     if (!(error instanceof EffectError)) throw error;
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;
     throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
+  }
+}
+
+/** One store for all sessions and a recorder for each, loaded with the first call that changes something. */
+function prepareUndo({ undo = "off", store, clock }: HarnessOptions): ToolChainParts["undoRecorder"] {
+  if (undo === "off") return undefined;
+  const ownPaths = logFiles(store);
+  const loaded = once(async () => {
+    const { createUndoRecorder, createUndoStore } = await import("#undo");
+    const undoStore = createUndoStore({ ...undo, clock, ownPaths });
+    return (files: FilePort) => createUndoRecorder(undoStore, files);
+  });
+  return (files) => {
+    const recorder = once(async () => (await loaded())(files));
+    return async (call, next) => (call.tool.class === "mutating" ? (await recorder())(call, next) : next(call));
+  };
+}
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+/** The log must never count as something that a call has changed. */
+function logFiles(store: HarnessOptions["store"]): string[] {
+  switch (store.kind) {
+    case "memory":
+      return [];
+    case "jsonl":
+      return [join(resolve(store.root), ".harness", "threads")];
+    case "sqlite":
+      return ["", "-wal", "-shm", "-journal"].map((suffix) => resolve(store.path) + suffix);
   }
 }
 

@@ -19,8 +19,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   tools: ["base", "protocol", "engine", "artifacts"],
   governance: ["base", "protocol", "engine", "artifacts"],
   sessions: ["base", "protocol", "engine", "artifacts"],
+  undo: ["base", "protocol", "engine"],
   control: ["base", "protocol", "engine"],
-  cli: ["base", "starlark", "protocol", "engine", "artifacts", "control", "providers", "sessions", "harness"],
+  cli: ["base", "starlark", "protocol", "engine", "artifacts", "control", "providers", "sessions", "undo", "harness"],
   ".": [
     "base",
     "protocol",
@@ -31,6 +32,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "tools",
     "governance",
     "sessions",
+    "undo",
     "control",
     "cli",
     "harness",

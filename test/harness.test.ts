@@ -3,8 +3,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { createSystemClock, createWorkspaceRestore } from "#base";
 import { type Plugin, type Tool, textOutput } from "#engine";
+import { createUndoStore, undo } from "#undo";
 import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
+import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 
 describe.each(["openai", "anthropic"] as const)("a turn over the %s wire", (vendor) => {
   test("reads, edits and runs for real, and the model sees the results", async () => {
@@ -505,3 +508,37 @@ function isRunning(pid: number): boolean {
   const stat = `/proc/${pid}/stat`;
   return !existsSync(stat) || !/\) Z/.test(readFileSync(stat, "utf8"));
 }
+
+describe("undo", () => {
+  const allowed = { permissions: [{ effect: "allow" as const, rule: "Write(**)", source: "test" }] };
+  const write = ["fs_write", { path: "new.txt", content: "x" }] as const;
+
+  test("what a turn changed is kept and can be taken back; the ledger has the call", async () => {
+    const { outside } = createTemporaryWorkspace();
+    const place = { directory: join(outside, "undo"), key: Buffer.alloc(32, 1) };
+    const rig = await createHarnessRig([calls(write), says("done")], { settings: allowed, undo: place });
+    await rig.send();
+    expect(rig.of("ToolOutcome")).toMatchObject([{ outcome: "ok" }]);
+    const workspace = createUndoStore({ ...place, clock: createSystemClock() }).workspace(rig.workspace.root);
+    const port = createWorkspaceRestore(rig.workspace.root);
+    expect(await undo({ workspace, port, target: "last", session: rig.session })).toMatchObject({
+      outcome: "done",
+      turns: rig.of("TurnStarted").map(({ turn }) => turn),
+      restored: [{ path: "new.txt", what: "removed" }],
+    });
+    expect(existsSync(join(rig.workspace.root, "new.txt"))).toBe(false);
+  });
+
+  test("a call that cannot be kept is refused with the reason, and runs when undo is off", async () => {
+    const { outside, put } = createTemporaryWorkspace();
+    put("taken", "a file where a folder has to be");
+    const place = { directory: join(outside, "workspace/taken/undo"), key: Buffer.alloc(32, 1) };
+    const refused = await createHarnessRig([calls(write), says("no")], { settings: allowed, undo: place });
+    await refused.send();
+    expect(refused.of("ToolResult")).toMatchObject([{ outcome: "error", reason: "ToolFailed" }]);
+    expect(existsSync(join(refused.workspace.root, "new.txt"))).toBe(false);
+    const off = await createHarnessRig([calls(write), says("yes")], { settings: allowed, undo: "off" });
+    await off.send();
+    expect(off.of("ToolResult")).toMatchObject([{ outcome: "ok" }]);
+  });
+});

@@ -24,3 +24,4 @@ export { createPublicWeb, type PublicWebOptions, type ResolvedAddress } from "./
 export { createSystemClock, createSystemRandom } from "./system.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";
 export { createWorkspaceFiles } from "./workspace-files.ts";
+export { createWorkspaceRestore, type PresentEntry, type RestorePort } from "./workspace-restore.ts";

@@ -11,6 +11,7 @@ export interface RunFlags {
   readonly autoApprove?: boolean;
   readonly maxSteps?: number;
   readonly store: "sqlite" | "jsonl" | "memory";
+  readonly undo?: "on" | "off";
 }
 
 /** What decides how a session runs. */
@@ -28,6 +29,11 @@ export function addRunFlags(command: Command): Command {
       new Option("--store <kind>", "where the session log goes")
         .choices(["sqlite", "jsonl", "memory"])
         .default("sqlite"),
+    )
+    .addOption(
+      new Option("--undo <state>", "keep what calls change, for harness undo; off with --store memory")
+        .choices(["on", "off"])
+        .default("on"),
     );
 }
 

@@ -8,6 +8,7 @@ import { harnessPaths, machineKeySource } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
 import { paint } from "./renderer.ts";
+import { undoPlace } from "./undo-key.ts";
 
 const CONFIG_MAX_BYTES = 1024 * 1024;
 /** A person at the terminal may take their time; Ctrl-C is always there. */
@@ -38,6 +39,7 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
     offlineAllowed,
     scenarioFile: (name) => scenarioFile(ports, name),
     store: storeOf(flags.store, workspace, env),
+    undo: flags.store === "memory" || flags.undo === "off" ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
     permissionTimeoutMs: TERMINAL_ANSWER_MS,
     ...(named === undefined ? {} : { model: named }),

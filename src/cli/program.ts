@@ -136,6 +136,26 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       exit(await starlarkCommand(ports, file, flags));
     });
 
+  for (const action of ["undo", "redo"] as const) {
+    program
+      .command(action)
+      .description(
+        action === "undo"
+          ? "take back what the agent changed in this folder: the last turn, or the one named"
+          : "make again what was undone last, or the call or turn named",
+      )
+      .argument("[target]", "a call (call_…) or a turn (turn_…)")
+      .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
+      .option("--session <id>", "only this session (default: whichever changed this folder last)")
+      .option("--dry-run", "only say what would be done")
+      .option("--skip-conflicts", "leave files alone that were changed since, and do the rest")
+      .option("--json", "print JSON")
+      .action(async (target: string | undefined, flags) => {
+        const { undoCommand } = await import("./undo.ts");
+        exit(await undoCommand(ports, action, target, flags));
+      });
+  }
+
   program
     .command("version")
     .description("print version, commit and build date")

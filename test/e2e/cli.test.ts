@@ -303,3 +303,52 @@ function findOldNode(): string | undefined {
   }
   return undefined;
 }
+
+describe("undo", () => {
+  const call = (name: string, args: unknown): MockReply => ({
+    type: "message",
+    blocks: [{ type: "tool_call", name, arguments: JSON.stringify(args) }],
+  });
+
+  test("takes back what a run changed, shows conflicts, and redoes", async () => {
+    const { home: user } = await withVendor(
+      call("exec", { command: "printf two > a.txt; mkdir d; printf x > d/new" }),
+      text("done"),
+    );
+    user.put("a.txt", "one");
+    expect(await runCli(user, ["run", "--auto-approve", "go"])).toMatchObject({ code: 0 });
+    expect(readFileSync(join(user.workspace, "a.txt"), "utf8")).toBe("two");
+
+    const planned = await runCli(user, ["undo", "--dry-run"]);
+    expect(planned).toMatchObject({ code: 0, out: expect.stringContaining("Would undo turn_") });
+    user.put("a.txt", "mine");
+    const refused = await runCli(user, ["undo"]);
+    expect(refused).toMatchObject({ code: 1, out: "", err: expect.stringContaining("a.txt  has other contents now") });
+    expect(existsSync(join(user.workspace, "d/new"))).toBe(true);
+    const skipped = await runCli(user, ["undo", "--skip-conflicts", "--json"]);
+    expect(skipped.code).toBe(1);
+    expect(JSON.parse(skipped.out)).toMatchObject({
+      outcome: "partial",
+      restored: [
+        { path: "d", what: "removed" },
+        { path: "d/new", what: "removed" },
+      ],
+      conflicts: [{ path: "a.txt" }],
+    });
+    expect(readFileSync(join(user.workspace, "a.txt"), "utf8")).toBe("mine");
+    const again = await runCli(user, ["undo"]);
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining("everything is undone already") });
+    user.put("a.txt", "two");
+    const redone = await runCli(user, ["redo"]);
+    expect(redone).toMatchObject({ code: 0, out: expect.stringContaining("d/new  brought back") });
+    const undone = await runCli(user, ["undo"]);
+    expect(undone).toMatchObject({ code: 0, out: expect.stringContaining("a.txt  restored") });
+    expect(readFileSync(join(user.workspace, "a.txt"), "utf8")).toBe("one");
+  });
+
+  test("refuses a target that is none, and a key that is none", async () => {
+    expect(await runCli(home, ["undo", "yesterday"])).toMatchObject({ code: 2 });
+    const wrong = createCliHome({ HARNESS_MACHINE_KEY: "short" });
+    expect(await runCli(wrong, ["undo"])).toMatchObject({ code: 2, err: expect.stringContaining("KeyInvalid") });
+  });
+});

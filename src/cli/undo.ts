@@ -1,0 +1,100 @@
+/** `harness undo` and `harness redo`: take back what an agent has changed in this folder, or make it again. */
+import { resolve } from "node:path";
+import { createWorkspaceRestore } from "#base";
+import { CallId, ReasonError, SessionId, TurnId } from "#protocol";
+import { createUndoStore, redo, type UndoReport, type UndoTarget, undo } from "#undo";
+import type { CliPorts } from "./cli-ports.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { paint } from "./renderer.ts";
+import { undoPlace } from "./undo-key.ts";
+
+/** So many paths of one kind are printed; `--json` has all. */
+const MAX_LINES = 100;
+
+export interface UndoFlags {
+  readonly cwd?: string;
+  readonly session?: string;
+  readonly dryRun?: boolean;
+  readonly skipConflicts?: boolean;
+  readonly json?: boolean;
+}
+
+export async function undoCommand(
+  ports: CliPorts,
+  action: "undo" | "redo",
+  named: string | undefined,
+  flags: UndoFlags,
+): Promise<ExitCode> {
+  const { terminal, clock } = ports;
+  const target = parseTarget(named);
+  const session = parseSession(flags.session);
+  const store = createUndoStore({ ...undoPlace(ports), clock });
+  const folder = resolve(ports.cwd, flags.cwd ?? ".");
+  const restore = action === "undo" ? undo : redo;
+  const report = await restore({
+    workspace: store.workspace(folder),
+    port: createWorkspaceRestore(folder),
+    target,
+    dryRun: flags.dryRun === true,
+    skipConflicts: flags.skipConflicts === true,
+    ...(session === undefined ? {} : { session }),
+  });
+  if (flags.json) terminal.out(`${JSON.stringify(report)}\n`);
+  else render(ports, report);
+  return report.outcome === "done" || report.outcome === "planned" ? 0 : 1;
+}
+
+function parseTarget(named: string | undefined): UndoTarget {
+  if (named === undefined) return "last";
+  if (CallId.is(named)) return { call: named };
+  if (TurnId.is(named)) return { turn: named };
+  throw new ReasonError("UsageInvalid", { detail: `'${named}' is neither a call (call_…) nor a turn (turn_…)` });
+}
+
+function parseSession(given: string | undefined): SessionId | undefined {
+  if (given === undefined || SessionId.is(given)) return given;
+  throw new ReasonError("SessionNotFound", { session: given });
+}
+
+/** What was done goes to standard output, what was not and why to standard error. */
+function render({ terminal }: CliPorts, report: UndoReport): void {
+  const { outcome, action, restored, conflicts, failed, kept, uncovered, leftOut, interrupted } = report;
+  const what = `${report.turns.join(", ")} of ${report.session}`;
+  const heads = {
+    done: `${action === "undo" ? "Undid" : "Redid"} ${what}:`,
+    partial: `${action === "undo" ? "Undid" : "Redid"} a part of ${what}:`,
+    planned: `Would ${action} ${what}:`,
+    refused: `Nothing was changed: ${what} cannot be taken ${action === "undo" ? "back" : "up again"} as a whole.`,
+  } as const;
+  (outcome === "refused" ? terminal.err : terminal.out)(`${heads[outcome]}\n`);
+  if (outcome !== "refused") {
+    list(
+      terminal.out,
+      restored.map(({ path, what: done }) => `  ${path}  ${done}`),
+    );
+    if (restored.length === 0) terminal.out("  (everything is as it should be already)\n");
+  }
+  const lines = (title: string, paths: readonly { readonly path: string; readonly why: string }[]): void => {
+    if (paths.length === 0) return;
+    terminal.err(`${paint(terminal, "yellow", title)}\n`);
+    list(
+      terminal.err,
+      paths.map(({ path, why }) => `  ${path === "" ? "." : path}  ${why}`),
+    );
+  };
+  lines(`In conflict with a later change, left as ${conflicts.length === 1 ? "it is" : "they are"}:`, conflicts);
+  lines("Failed:", failed);
+  lines("Directories that stay:", kept);
+  lines("Changed, but not covered by undo:", uncovered);
+  lines("Not looked at when the calls ran:", leftOut);
+  lines(
+    "Cut off while running (what they changed is not known):",
+    interrupted.map(({ call, tool }) => ({ path: call, why: tool })),
+  );
+  if (outcome === "refused") terminal.err(`Add --skip-conflicts to ${action} the rest.\n`);
+}
+
+function list(write: (text: string) => void, lines: readonly string[]): void {
+  for (const line of lines.slice(0, MAX_LINES)) write(`${line}\n`);
+  if (lines.length > MAX_LINES) write(`  … and ${lines.length - MAX_LINES} more\n`);
+}

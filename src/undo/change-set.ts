@@ -1,0 +1,73 @@
+/** What one call changed in the workspace, as recorded: pure data and how two states compare. */
+import type { CallId, SessionId, TurnId } from "#protocol";
+
+/** An entry of the workspace as it was. `hash` names its content in the content store. */
+export type EntryState =
+  | { readonly kind: "file"; readonly mode: number; readonly size: number; readonly hash: string }
+  | { readonly kind: "symlink"; readonly target: string }
+  | { readonly kind: "directory"; readonly mode: number };
+
+/** null: nothing was there. */
+export type MaybeState = EntryState | null;
+
+export interface FileChange {
+  /** Relative to the workspace, with `/`. */
+  readonly path: string;
+  readonly before: MaybeState;
+  readonly after: MaybeState;
+}
+
+/** What undo leaves alone, and says so. */
+export interface UncoveredPath {
+  readonly path: string;
+  readonly why: string;
+}
+
+export interface ChangeSet {
+  readonly call: CallId;
+  readonly turn: TurnId;
+  readonly session: SessionId;
+  readonly tool: string;
+  /** Milliseconds since the epoch; with `order` the place among the sets of a workspace. */
+  readonly time: number;
+  readonly order: number;
+  readonly files: readonly FileChange[];
+  /** Changed, but without its content being known. */
+  readonly uncovered: readonly UncoveredPath[];
+  /** Not looked at, so it may have changed. */
+  readonly leftOut: readonly UncoveredPath[];
+  /** When it was undone; all sets of one undo carry the same time. Absent: it is in effect. */
+  readonly undoneAt?: number;
+}
+
+/** A call whose record was begun and never finished: the program stopped while it ran. */
+export interface OpenCall extends Pick<ChangeSet, "call" | "turn" | "session" | "tool" | "time"> {
+  /** What it was going to touch; absent for a command, which may touch anything. */
+  readonly paths?: readonly string[];
+}
+
+export function sameState(a: MaybeState, b: MaybeState): boolean {
+  if (a === null || b === null) return a === b;
+  if (a.kind === "file") return b.kind === "file" && a.hash === b.hash && a.mode === b.mode;
+  if (a.kind === "symlink") return b.kind === "symlink" && a.target === b.target;
+  return b.kind === "directory" && a.mode === b.mode;
+}
+
+/** How `present` differs from what was expected, for a person. */
+export function difference(expected: MaybeState, present: MaybeState | "other" | "unknown"): string {
+  if (present === "other") return "is neither a file, a symbolic link nor a directory now";
+  if (present === "unknown") return "cannot be compared now (it is too large or may not be read)";
+  if (present === null) return "is gone now";
+  if (expected === null) return `is there now (a ${present.kind})`;
+  if (present.kind !== expected.kind) return `is a ${present.kind} now, was a ${expected.kind}`;
+  if (present.kind === "symlink") return "points elsewhere now";
+  if (present.kind === "file" && expected.kind === "file" && present.hash !== expected.hash) {
+    return "has other contents now";
+  }
+  const modes = expected.kind === "symlink" ? "" : `: ${octal(present.mode)}, was ${octal(expected.mode)}`;
+  return `has another mode now${modes}`;
+}
+
+function octal(mode: number): string {
+  return mode.toString(8).padStart(3, "0");
+}

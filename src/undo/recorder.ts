@@ -1,0 +1,112 @@
+/**
+ * Tool middleware: a snapshot before each mutating call of what it may touch, a change set after it. A call that cannot be
+ * snapshotted does not run. Mutating calls of a session run one at a time here, so that a change has one cause.
+ */
+import { basename, dirname, join, resolve } from "node:path";
+import { EffectError, type FilePort } from "#base";
+import { type CallResult, refusal, type ToolCall, type ToolMiddleware } from "#engine";
+import type { UndoStore } from "./undo-store.ts";
+import type { CallTracker, PendingChange } from "./workspace-undo.ts";
+
+/** Where to look when it is not known what a call touches: everywhere. */
+const WHOLE_WORKSPACE = [""];
+
+/** Which arguments name what a tool touches. `entry`: the entry itself; `target`: where a symlink there leads. */
+const NAMED_PATHS: Readonly<
+  Record<string, readonly { readonly argument: string; readonly means: "entry" | "target" }[]>
+> = {
+  "fs.write": [{ argument: "path", means: "target" }],
+  "fs.edit": [{ argument: "path", means: "target" }],
+  "fs.move": [
+    { argument: "from", means: "entry" },
+    { argument: "to", means: "entry" },
+  ],
+  "fs.remove": [{ argument: "path", means: "entry" }],
+};
+
+export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddleware {
+  let tracker: CallTracker | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function begin(call: ToolCall): Promise<PendingChange> {
+    tracker ??= store.workspace(files.root).tracker();
+    return tracker.begin(call, await touchedPaths(call, files));
+  }
+
+  async function recorded(call: ToolCall, next: (call: ToolCall) => Promise<CallResult>): Promise<CallResult> {
+    let pending: PendingChange;
+    try {
+      pending = await begin(call);
+    } catch (error) {
+      return refusal("error", "ToolFailed", refusalText(call, error));
+    }
+    let result: CallResult;
+    try {
+      result = await next(call);
+    } catch (error) {
+      // It may have changed something all the same; its own failure is the one to tell.
+      await pending.finish().catch(() => undefined);
+      throw error;
+    }
+    try {
+      await pending.finish();
+      return result;
+    } catch (error) {
+      const text = `[harness undo does not know what this call changed: ${messageOf(error)}]`;
+      return { ...result, content: [...result.content, { type: "text", text }] };
+    }
+  }
+
+  return (call, next) => {
+    if (call.tool.class !== "mutating") return next(call);
+    const running = last.then(() => recorded(call, next));
+    last = running.catch(() => undefined); // told to whoever called; here only the order counts
+    return running;
+  };
+}
+
+function refusalText(call: ToolCall, error: unknown): string {
+  return (
+    `${call.tool.label} was not run: what it would change could not be saved for undo (${messageOf(error)}). ` +
+    "A person can fix that, or run with undo switched off."
+  );
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Real paths relative to the workspace, each the topmost that does not exist yet, so that new parents count too. */
+async function touchedPaths({ tool, args }: ToolCall, files: FilePort): Promise<readonly string[]> {
+  const named = NAMED_PATHS[tool.name];
+  if (named === undefined) return WHOLE_WORKSPACE;
+  const paths: string[] = [];
+  for (const { argument, means } of named) {
+    const given = args[argument];
+    if (typeof given !== "string") return WHOLE_WORKSPACE;
+    try {
+      const path = means === "target" ? await files.locate(given) : await locateEntry(given, files);
+      paths.push(path === "." ? "" : await topmostMissing(path, files));
+    } catch (error) {
+      // The tool will most likely be refused as well; if it is not, nothing it does goes unseen.
+      if (error instanceof EffectError) return WHOLE_WORKSPACE;
+      throw error;
+    }
+  }
+  return paths;
+}
+
+async function locateEntry(path: string, files: FilePort): Promise<string> {
+  const absolute = resolve(files.root, path);
+  if (absolute === files.root) return ".";
+  return join(await files.locate(dirname(absolute)), basename(absolute));
+}
+
+async function topmostMissing(path: string, files: FilePort): Promise<string> {
+  let missing = path;
+  for (let parent = dirname(missing); parent !== "."; parent = dirname(parent)) {
+    if ((await files.stat(parent)) === undefined) missing = parent;
+    else break;
+  }
+  return missing;
+}
