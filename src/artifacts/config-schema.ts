@@ -57,6 +57,13 @@ export const configSchema = z.strictObject({
       on_error: z.enum(["stop", "continue"]).optional(),
     })
     .optional(),
+  retention: z
+    .strictObject({
+      content_days: z.number().positive().optional(),
+      warn_days: z.number().nonnegative().optional(),
+      max_store_mb: z.number().positive().optional(),
+    })
+    .optional(),
   max_steps: z.number().int().positive().max(1000).optional(),
   system_prompt: z.string().optional(),
 });

@@ -6,6 +6,7 @@ export {
   type PermissionRule,
   type PriceSettings,
   type RateSettings,
+  type RetentionSettings,
   type RetrySettings,
   type Settings,
 } from "./settings.ts";

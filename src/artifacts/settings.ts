@@ -40,6 +40,16 @@ export interface RateSettings {
   readonly tokensPerMinute?: number;
 }
 
+/** What is absent has the store's default. */
+export interface RetentionSettings {
+  /** Days after which content goes. */
+  readonly contentDays?: number;
+  /** Days before that in which a session is named. */
+  readonly warnDays?: number;
+  /** Content goes earlier, oldest first, when the log is larger. */
+  readonly maxStoreMb?: number;
+}
+
 export interface Settings {
   /** The first is the default; the others are its fallbacks and what SetModel may name. Empty: choose by the keys found. */
   readonly models: readonly ModelSettings[];
@@ -51,6 +61,7 @@ export interface Settings {
   readonly rateLimits: { readonly global?: RateSettings; readonly models: Readonly<Record<string, RateSettings>> };
   readonly tools: { readonly execution: "auto" | "sequential" | "parallel"; readonly onError: "stop" | "continue" };
   readonly maxSteps: number;
+  readonly retention: RetentionSettings;
   /** Replaces the standing system prompt. */
   readonly systemPrompt?: string;
 }
@@ -66,4 +77,5 @@ export const defaultSettings: Settings = {
   rateLimits: { models: {} },
   tools: { execution: "auto", onError: "stop" },
   maxSteps: DEFAULT_MAX_STEPS,
+  retention: {},
 };

@@ -15,6 +15,7 @@ describe("config.toml", () => {
         rateLimits: { models: {} },
         tools: { execution: "auto", onError: "stop" },
         maxSteps: 20,
+        retention: {},
       },
     });
   });
@@ -54,6 +55,9 @@ tokens_per_minute = 1000
 [tools]
 execution = "sequential"
 on_error = "continue"
+
+[retention]
+content_days = 90
 `);
     expect(warnings).toEqual([]);
     expect(settings).toEqual({
@@ -80,6 +84,7 @@ on_error = "continue"
       rateLimits: { global: { requestsPerMinute: 5 }, models: { "custom:big": { tokensPerMinute: 1000 } } },
       tools: { execution: "sequential", onError: "continue" },
       maxSteps: 7,
+      retention: { contentDays: 90 },
       systemPrompt: "Be brief.",
     });
   });

@@ -84,6 +84,11 @@ function toSettings(raw: RawConfig, file: string, text: string): Settings {
     },
     tools: { execution: raw.tools?.execution ?? "auto", onError: raw.tools?.on_error ?? "stop" },
     maxSteps: raw.max_steps ?? DEFAULT_MAX_STEPS,
+    retention: defined({
+      contentDays: raw.retention?.content_days,
+      warnDays: raw.retention?.warn_days,
+      maxStoreMb: raw.retention?.max_store_mb,
+    }),
     ...(raw.system_prompt === undefined ? {} : { systemPrompt: raw.system_prompt }),
   };
 }

@@ -57,5 +57,9 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
   } finally {
     stopListening();
     await harness.shutdown();
+    if (flags.store === "sqlite") {
+      const { applyDailyRetention } = await import("./daily-retention.ts");
+      await applyDailyRetention(ports, settings);
+    }
   }
 }

@@ -33,7 +33,7 @@ export async function runCommand(
   }
   const schema = flags.outputSchema === undefined ? undefined : await readSchema(ports, flags.outputSchema);
   const output: OutputMode = flags.json ? "json" : schema === undefined ? "stream" : "answer";
-  const { harness, workspace } = await openProgram(ports, { flags, offlineAllowed: true });
+  const { harness, settings, workspace } = await openProgram(ports, { flags, offlineAllowed: true });
   const left = new AbortController();
   let stopListening = (): void => undefined;
   try {
@@ -61,6 +61,10 @@ export async function runCommand(
   } finally {
     stopListening();
     await harness.shutdown();
+    if (flags.store === "sqlite") {
+      const { applyDailyRetention } = await import("./daily-retention.ts");
+      await applyDailyRetention(ports, settings);
+    }
   }
 }
 

@@ -73,6 +73,30 @@ export function addSessionsCommands(program: Command, ports: CliPorts, exit: (co
     .argument("<session>", SESSION)
     .option("--yes", "do not ask")
     .action(async (id, flags) => exit(await (await import("./sessions-write.ts")).deleteSession(ports, id, flags)));
+
+  group
+    .command("doctor")
+    .description("look the encrypted log over and say what is wrong and what to do")
+    .option("--json", "print JSON")
+    .action(async (flags) => exit(await (await import("./sessions-care.ts")).doctorCommand(ports, flags)));
+
+  group
+    .command("rekey")
+    .description("encrypt the log with a new key file; no session may be open")
+    .action(async () => exit(await (await import("./sessions-care.ts")).rekeyCommand(ports)));
+
+  group
+    .command("expire")
+    .description("let go of content older than its time to live, and list what goes next")
+    .option("-c, --config <file>", "configuration file")
+    .option("--dry-run", "only list what goes next")
+    .option("--json", "print JSON")
+    .action(async (flags) => {
+      const { loadSettings } = await import("./open-program.ts");
+      const { settings } = await loadSettings(ports, flags);
+      const { expireCommand } = await import("./sessions-care.ts");
+      exit(await expireCommand(ports, { ...flags, settings: settings.retention }));
+    });
 }
 
 function positiveInteger(value: string): number {

@@ -1,5 +1,5 @@
 /** `harness sessions …` as users and scripts call it: real processes on real logs. */
-import { readFileSync, statSync } from "node:fs";
+import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { EventDraft } from "#engine";
@@ -134,5 +134,48 @@ describe("moving", () => {
     const events = join(home.workspace, ".harness", "threads", meta.id, "events.jsonl");
     expect(readFileSync(events, "utf8").trimEnd().split("\n")).toHaveLength(meta.last_event_id);
     expect(JSON.parse((await sessions("list", "--json")).out)).toEqual([]);
+  });
+});
+
+describe("looking after the log", () => {
+  test("doctor finds nothing wrong with a fresh log, and says what is wrong with a damaged one", async () => {
+    const home = createCliHome();
+    await runCli(home, ["run", "hello"]);
+    expect(await runCli(home, ["sessions", "doctor"])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("nothing is wrong"),
+    });
+    chmodSync(join(home.env.XDG_DATA_HOME ?? "", "harness/sessions.db"), 0o644);
+    expect(await runCli(home, ["sessions", "doctor"])).toMatchObject({ out: expect.stringMatching(/mode/) });
+    const other = { ...home, env: { ...home.env, HARNESS_MACHINE_KEY: "0".repeat(64) } };
+    const wrong = await runCli(other, ["sessions", "doctor", "--json"]);
+    expect(wrong.code).toBe(1);
+    expect(JSON.parse(wrong.out)).toMatchObject({
+      findings: expect.arrayContaining([expect.objectContaining({ level: "error" })]),
+    });
+  });
+
+  test("rekey changes the key file, and the sessions are still there", async () => {
+    const home = createCliHome();
+    await runCli(home, ["run", "hello"]);
+    const key = join(home.env.XDG_CONFIG_HOME ?? "", "harness/machine.key");
+    const before = readFileSync(key);
+    expect(await runCli(home, ["sessions", "rekey"])).toMatchObject({ code: 0 });
+    expect(readFileSync(key).equals(before)).toBe(false);
+    expect(JSON.parse((await runCli(home, ["sessions", "list", "--json"])).out)).toHaveLength(1);
+    const given = { ...home, env: { ...home.env, HARNESS_PASSPHRASE: "x" } };
+    expect(await runCli(given, ["sessions", "rekey"])).toMatchObject({ code: 2 });
+  });
+
+  test("content goes when its time is over, and the session can still be read", async () => {
+    const home = createCliHome();
+    home.configure("[retention]\ncontent_days = 0.0000001\n");
+    await runCli(home, ["run", "a secret question"]);
+    expect(await runCli(home, ["sessions", "expire"])).toMatchObject({ code: 0 });
+    const [session] = JSON.parse((await runCli(home, ["sessions", "list", "--json"])).out) as { id: string }[];
+    const shown = await runCli(home, ["sessions", "show", session?.id ?? ""]);
+    expect(shown.code).toBe(0);
+    expect(shown.out).not.toContain("a secret question");
+    expect(await runCli(home, ["sessions", "doctor"])).toMatchObject({ code: 0 });
   });
 });

@@ -1,0 +1,82 @@
+/** `harness sessions doctor`, `rekey` and `expire`: looking after the encrypted log. */
+
+import type { RetentionSettings } from "#artifacts";
+import { ReasonError } from "#protocol";
+import {
+  createKeyFiles,
+  defaultRetention,
+  diagnoseStore,
+  expiringSessions,
+  harnessPaths,
+  machineKey,
+  rotateKeyFile,
+  runRetention,
+} from "#sessions";
+import type { CliPorts } from "./cli-ports.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { paint } from "./renderer.ts";
+import { formatTable } from "./table.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export interface CareFlags {
+  readonly json?: boolean;
+}
+
+/** Exit code 1 when something is wrong; warnings alone are 0. */
+export async function doctorCommand({ terminal, env, clock }: CliPorts, flags: CareFlags): Promise<ExitCode> {
+  const path = harnessPaths(env).sessionsDb;
+  const findings = diagnoseStore({ path, clock, key: machineKey(env) });
+  const isBroken = findings.some(({ level }) => level === "error");
+  if (flags.json) {
+    terminal.out(`${JSON.stringify({ path, findings })}\n`);
+    return isBroken ? 1 : 0;
+  }
+  if (findings.length === 0) terminal.out(`${path}: nothing is wrong.\n`);
+  for (const { level, what, remedy } of findings) {
+    terminal.out(`${paint(terminal, level === "error" ? "red" : "yellow", level)}: ${what}\n  ${remedy}\n`);
+  }
+  return isBroken ? 1 : 0;
+}
+
+/** A new key file, and the log under it. Keys from the environment are changed where they come from. */
+export async function rekeyCommand({ terminal, env, clock }: CliPorts): Promise<ExitCode> {
+  for (const variable of ["HARNESS_MACHINE_KEY", "HARNESS_PASSPHRASE"]) {
+    if (env[variable] !== undefined) {
+      const detail = `the key comes from ${variable}; rekey changes the key file only. Unset it to go over to a key file.`;
+      throw new ReasonError("UsageInvalid", { detail });
+    }
+  }
+  const { sessionsDb, configDir } = harnessPaths(env);
+  rotateKeyFile({ path: sessionsDb, files: createKeyFiles(configDir), clock });
+  terminal.out(
+    `${sessionsDb} has a new key, in ${configDir}. What undo kept under the old one cannot be read any more.\n`,
+  );
+  return 0;
+}
+
+/** Lets go of content that is older than its time to live, and tells what goes next. */
+export async function expireCommand(
+  { terminal, env, clock }: CliPorts,
+  flags: CareFlags & { readonly dryRun?: boolean; readonly settings: RetentionSettings },
+): Promise<ExitCode> {
+  const options = { path: harnessPaths(env).sessionsDb, clock, key: machineKey(env), policy: policyOf(flags.settings) };
+  const soon = expiringSessions(options);
+  const report = flags.dryRun ? undefined : runRetention(options);
+  if (flags.json) {
+    terminal.out(`${JSON.stringify({ report: report ?? null, expiring: soon })}\n`);
+    return 0;
+  }
+  if (report !== undefined) terminal.out(`${report.expiredEvents} events lost their content.\n`);
+  const rows = soon.map(({ id, expiresAt, title }) => [id, expiresAt, title]);
+  if (rows.length > 0) terminal.out(formatTable(["SESSION", "LOSES CONTENT FROM", "TITLE"], rows, terminal.columns));
+  return 0;
+}
+
+export function policyOf({ contentDays, warnDays, maxStoreMb }: RetentionSettings) {
+  return {
+    contentTtlMs: contentDays === undefined ? defaultRetention.contentTtlMs : contentDays * DAY_MS,
+    warnWithinMs: warnDays === undefined ? defaultRetention.warnWithinMs : warnDays * DAY_MS,
+    maxStoreBytes: maxStoreMb === undefined ? defaultRetention.maxStoreBytes : maxStoreMb * 1024 * 1024,
+  };
+}
