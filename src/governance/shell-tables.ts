@@ -83,7 +83,6 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
     flags: "lwcmL",
     long: "lines words bytes chars max-line-length",
     operands: "paths",
-    anyOption: true,
     namesOnly: true,
   },
   grep,
@@ -171,7 +170,6 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
       "summarize human-readable max-depth= apparent-size total bytes all si exclude= one-file-system threshold= " +
       "block-size= separate-dirs time",
     operands: "paths",
-    anyOption: true,
     namesOnly: true,
   },
   nl: { flags: "p", valued: "bdfhilnsvw", operands: "paths" },

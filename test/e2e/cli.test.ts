@@ -286,6 +286,28 @@ describe("starlark", () => {
 describe("the launcher", () => {
   const oldNode = findOldNode();
 
+  test.each([
+    ["SIGTERM", 143, undefined],
+    ["SIGTERM", 143, oldNode],
+    ["SIGINT", 130, oldNode],
+  ] as const)("%s ends the turn, records it, and exits with %i (Node: %s)", async (signal, code, node) => {
+    const command = "echo $$ > pid; exec sleep 600";
+    home.put("s.yaml", `name: s\nrules: []\notherwise: [{tool: exec, args: {command: ${JSON.stringify(command)}}}]\n`);
+    const child = startCli(home, ["run", "-m", "scripted:./s.yaml", "--allow", "Bash", "--json", "go"], node);
+    const result = finish(child);
+    const pidFile = join(home.workspace, "pid");
+    while (!existsSync(pidFile) || readFileSync(pidFile, "utf8").trim() === "") {
+      await new Promise((resume) => setImmediate(resume));
+    }
+    child.kill(signal);
+    const ended = await result;
+    expect(ended.code).toBe(code);
+    expect(ended.out).toContain('"kind":"TurnEnded"');
+    expect(ended.out).toContain('"kind":"SessionEnded"');
+    const stat = `/proc/${readFileSync(pidFile, "utf8").trim()}/stat`;
+    expect(!existsSync(stat) || /\) Z/.test(readFileSync(stat, "utf8"))).toBe(true);
+  });
+
   test.skipIf(oldNode === undefined)("hands over to the bundled runtime when Node is older", async () => {
     const { code, out } = await runCli(home, ["version", "--json"], "", oldNode);
     expect(code).toBe(0);
