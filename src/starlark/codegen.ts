@@ -23,6 +23,9 @@ export function generate(
   return new ProgramEmitter(options.source, options.mode, options.dialect, resolved.top).program(stmts, resolved);
 }
 
+/** Code up to this long may run without a step of its own. */
+const FREE_LENGTH = 400;
+
 class ProgramEmitter extends StatementEmitter {
   program(stmts: readonly Stmt[], resolved: Resolved): Emission {
     for (const s of stmts) if (s.kind === "def") this.registerDirect(s);
@@ -78,7 +81,9 @@ class ProgramEmitter extends StatementEmitter {
     for (const p of params) unit.declared.delete(p);
     const releases = unit.iterated.map((s) => `release(${s});`).join("");
     const caught = `catch(e){${releases}throw frameFailure(e,${code},P,p)}`;
-    const head = `{let p=0;${unit.prologue()}${this.step()}`;
+    // A short body that calls nothing is a bounded part of the step that called it.
+    const step = unit.hasCalls || text.length > FREE_LENGTH ? this.step() : "";
+    const head = `{let p=0;${unit.prologue()}${step}`;
     if (!unit.hasCalls) return `${head}try{${text}${tail}}${caught}}`;
     if (this.isGenerator) {
       const check = this.dialect.recursion ? "" : `if(T.active.has(${code}))deny(T,${code});`;
