@@ -1,7 +1,16 @@
 /** `npm run bench`: every benchmark, one after the other; exit code 1 when a requirement does not hold. */
 import { benchEngine } from "./engine.ts";
 import { holds, printFigures } from "./figures.ts";
+import { benchStarlark } from "./starlark.ts";
 
-const figures = await benchEngine();
-printFigures("engine", figures);
-process.exitCode = figures.every(holds) ? 0 : 1;
+const suites = [
+  ["engine", benchEngine],
+  ["starlark", benchStarlark],
+] as const;
+let allHold = true;
+for (const [title, bench] of suites) {
+  const figures = await bench();
+  printFigures(title, figures);
+  allHold &&= figures.every(holds);
+}
+process.exitCode = allHold ? 0 : 1;

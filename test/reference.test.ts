@@ -71,6 +71,14 @@ describe("cli.md", () => {
   test("has every command and every flag of the program's own help", async () => {
     const commands = [...(await help([])).matchAll(/^ {2}([a-z]+) \[/gm)].map(([, name = ""]) => name);
     expect(commands).not.toEqual([]);
+    expect(page).toContain("## harness sessions\n");
+    for (const command of await sessionsCommands()) {
+      expect(page).toContain(`harness sessions ${command}`.replace("sessions unpin", "sessions pin"));
+      const flags = [...(await help(["sessions", command])).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(
+        ([, flag = ""]) => flag,
+      );
+      for (const flag of flags.filter((name) => name !== "--help")) expect(page, command).toContain(`\`${flag}`);
+    }
     for (const command of commands) {
       expect(page).toContain(`## harness ${command}\n`);
       const flags = [...(await help([command])).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag = ""]) => flag);
@@ -79,7 +87,10 @@ describe("cli.md", () => {
   });
 
   test("has no flag that the program lacks", async () => {
-    const known = await Promise.all([[], ["run"], ["deploy"], ["demo"], ["models"], ["cost"], ["version"]].map(help));
+    const below = (await sessionsCommands()).map((command) => ["sessions", command]);
+    const known = await Promise.all(
+      [[], ["run"], ["deploy"], ["demo"], ["models"], ["cost"], ["starlark"], ["version"], ...below].map(help),
+    );
     const flags = new Set([...page.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
     expect([...flags].filter((flag) => !known.join("").includes(flag))).toEqual([]);
   });
@@ -143,6 +154,11 @@ function codeBlock(page: string, language: string): string {
   const found = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];
   if (found === undefined) throw new Error(`the page has no ${language} block`);
   return found;
+}
+
+async function sessionsCommands(): Promise<string[]> {
+  const names = [...(await help(["sessions"])).matchAll(/^ {2}([a-z]+) \[/gm)].map(([, name = ""]) => name);
+  return names.filter((name) => name !== "help");
 }
 
 async function help(command: readonly string[]): Promise<string> {

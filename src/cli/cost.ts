@@ -34,20 +34,24 @@ export async function costCommand(ports: CliPorts, flags: CostFlags): Promise<Ex
     const sessions = await chosenSessions(store, flags);
     const bySession = new Map<string, CostRow>();
     const byModel = new Map<string, CostRow>();
+    const byProvider = new Map<string, CostRow>();
     for (const meta of sessions) {
       for await (const event of readAll(store, meta.id)) {
         if (event.kind !== "CostIncremented") continue;
         add(bySession, flags.session === undefined ? meta.id : event.payload.turn, event.payload);
         add(byModel, event.payload.model, event.payload);
+        add(byProvider, event.payload.provider, event.payload);
       }
     }
     const groups = [...bySession.values()];
     const models = [...byModel.values()];
-    if (flags.json) terminal.out(`${JSON.stringify({ by: groups, models })}\n`);
+    const providers = [...byProvider.values()];
+    if (flags.json) terminal.out(`${JSON.stringify({ by: groups, models, providers })}\n`);
     else {
       const first = flags.session === undefined ? "SESSION" : "TURN";
       terminal.out(render(first, groups, terminal.columns));
       terminal.out(`\n${render("MODEL", models, terminal.columns)}`);
+      terminal.out(`\n${render("PROVIDER", providers, terminal.columns)}`);
     }
     return 0;
   } finally {
@@ -98,7 +102,7 @@ function render(first: string, rows: readonly CostRow[], columns: number): strin
       String(row.input_tokens),
       String(row.output_tokens),
       String(row.cached_tokens),
-      row.unpriced_calls === 0 ? cost : `${cost} + ${row.unpriced_calls} calls without a known price`,
+      row.unpriced_calls === 0 ? cost : `${cost} + ${row.unpriced_calls} without a known price`,
     ];
   });
   return formatTable([first, "INPUT", "OUTPUT", "CACHED", "COST"], cells, columns);

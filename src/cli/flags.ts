@@ -10,7 +10,7 @@ export interface RunFlags {
   readonly strictPermissions?: boolean;
   readonly autoApprove?: boolean;
   readonly maxSteps?: number;
-  readonly store: "sqlite" | "memory";
+  readonly store: "sqlite" | "jsonl" | "memory";
 }
 
 /** What decides how a session runs. */
@@ -25,7 +25,9 @@ export function addRunFlags(command: Command): Command {
     .option("--auto-approve", "answer every permission request with yes (deny rules still hold)")
     .option("--max-steps <n>", "model calls per turn (default: 20, or as configured)", positiveInteger)
     .addOption(
-      new Option("--store <kind>", "where the session log goes").choices(["sqlite", "memory"]).default("sqlite"),
+      new Option("--store <kind>", "where the session log goes")
+        .choices(["sqlite", "jsonl", "memory"])
+        .default("sqlite"),
     );
 }
 
@@ -33,7 +35,7 @@ function collect(value: string, previous: readonly string[] = []): readonly stri
   return [...previous, value];
 }
 
-function positiveInteger(value: string): number {
+export function positiveInteger(value: string): number {
   const number = Number(value);
   if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError("Expected a positive whole number.");
   return number;

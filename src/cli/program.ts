@@ -4,7 +4,7 @@ import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
-import { addRunFlags } from "./flags.ts";
+import { addRunFlags, positiveInteger } from "./flags.ts";
 import { paint } from "./renderer.ts";
 import { describeError } from "./terminal.ts";
 
@@ -12,10 +12,15 @@ import { describeError } from "./terminal.ts";
 export async function runCli(argv: readonly string[], ports: CliPorts): Promise<ExitCode> {
   const { terminal } = ports;
   let exitCode: ExitCode = 0;
-  const program = buildProgram(ports, (code) => {
+  const exit = (code: ExitCode): void => {
     exitCode = code;
-  });
+  };
+  const program = buildProgram(ports, exit);
   try {
+    if (argv[0] === "sessions" || (argv[0] === "help" && argv[1] === "sessions")) {
+      const { addSessionsCommands } = await import("./sessions.ts");
+      addSessionsCommands(program, ports, exit);
+    }
     if (argv.length === 0) {
       if (terminal.interactive) await program.parseAsync(["run"], { from: "user" });
       else {
@@ -27,7 +32,11 @@ export async function runCli(argv: readonly string[], ports: CliPorts): Promise<
     }
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      if (argv.includes("--json")) terminal.out(`${errorLine("UsageInvalid", error.message)}\n`);
+      return 2;
+    }
     terminal.err(`${paint(terminal, "red", describeError(error))}\n`);
     if (argv.includes("--json") && error instanceof ReasonError) {
       terminal.out(`${errorLine(error.reason, error.message)}\n`);
@@ -48,7 +57,11 @@ On a terminal, harness alone starts a conversation.
 Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configuration or usage, 130 cancelled.`,
     )
     .exitOverride()
-    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: terminal.err,
+      outputError: (text, write) => write(text.replace(/^error: /, "✗ UsageInvalid: ")),
+    })
     .showHelpAfterError("(add --help for usage)")
     .showSuggestionAfterError();
 
@@ -96,13 +109,31 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 
   program
     .command("cost")
-    .description("what sessions have used and cost, by session (or turn) and by model")
+    .description("what sessions have used and cost, by session (or turn), by model and by provider")
     .option("--session <id>", "one session, turn by turn")
     .option("--limit <n>", "how many sessions", Number, 20)
     .option("--json", "print JSON")
     .action(async (flags) => {
       const { costCommand } = await import("./cost.ts");
       exit(await costCommand(ports, flags));
+    });
+
+  // Its commands are added when it is called: see `runCli`.
+  program.command("sessions").description("list, read, compare, branch and move the sessions in the log");
+
+  program
+    .command("starlark")
+    .description("run a Starlark file, or try the language on a terminal")
+    .argument("[file]", "the program; '-' or nothing reads standard input when that is not a terminal")
+    .option("--recursion", "allow functions to call themselves")
+    .option("--while", "allow while loops")
+    .option("--top-level-control", "allow if, for and while outside functions")
+    .option("--global-reassign", "allow a global to be bound again")
+    .option("--max-steps <n>", "steps before the program is stopped", positiveInteger)
+    .option("--timeout-ms <n>", "milliseconds before the program is stopped", positiveInteger)
+    .action(async (file: string | undefined, flags) => {
+      const { starlarkCommand } = await import("./starlark.ts");
+      exit(await starlarkCommand(ports, file, flags));
     });
 
   program

@@ -1,5 +1,5 @@
 /** Events as a person reads them in a terminal: the answer on standard output, everything else on standard error. */
-import type { Event, ToolOutputBlock } from "#protocol";
+import type { CallId, Event, ToolOutputBlock } from "#protocol";
 import { printable, type Terminal } from "./terminal.ts";
 
 const PREVIEW_LINES = 6;
@@ -26,6 +26,8 @@ export function paint(terminal: Terminal, name: keyof typeof style, text: string
 
 export function createRenderer(terminal: Terminal, { answer, activity }: RendererOptions): Renderer {
   let midLine = false;
+  /** Lines shown of each running call. */
+  const progress = new Map<CallId, number>();
 
   function finishLine(): void {
     if (midLine) terminal.out("\n");
@@ -35,6 +37,15 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
   function note(colour: keyof typeof style, text: string): void {
     finishLine();
     terminal.err(`${paint(terminal, colour, printable(text))}\n`);
+  }
+
+  function showProgress(callId: CallId, text: string): void {
+    for (const line of text.split("\n").filter((part) => part.trim() !== "")) {
+      const shown = progress.get(callId) ?? 0;
+      if (shown < PREVIEW_LINES) note("dim", `  ${clip(line)}`);
+      else if (shown === PREVIEW_LINES) note("dim", "  …");
+      progress.set(callId, shown + 1);
+    }
   }
 
   return {
@@ -51,10 +62,18 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
         case "ToolCallStarted":
           if (activity) note("cyan", `● ${event.payload.label} ${summarise(event.payload.args)}`);
           break;
+        case "ToolCallProgress":
+          if (activity) showProgress(event.payload.call_id, event.payload.text);
+          break;
         case "ToolResult": {
           if (!activity) break;
-          const { is_error, content, outcome, duration_ms } = event.payload;
+          const { is_error, content, outcome, duration_ms, call_id } = event.payload;
           const took = duration_ms >= 1000 ? ` (${(duration_ms / 1000).toFixed(1)} s)` : "";
+          // What was shown while it ran is not shown again.
+          if (progress.delete(call_id)) {
+            if (outcome !== "ok" || took !== "") note(is_error ? "yellow" : "dim", `  [${outcome}]${took}`);
+            break;
+          }
           note(is_error ? "yellow" : "dim", `${preview(content)}${outcome === "ok" ? "" : `  [${outcome}]`}${took}`);
           break;
         }

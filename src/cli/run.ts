@@ -106,7 +106,7 @@ async function readPrompt({ terminal }: CliPorts, prompt: string | undefined): P
 export async function readPromptFromInput(terminal: CliPorts["terminal"]): Promise<string> {
   const text = await terminal.readAll(PROMPT_MAX_BYTES);
   if (text.trim() === "") {
-    const detail = "no prompt: give one as an argument or on standard input (harness run --help)";
+    const detail = "no prompt: give one as an argument or on standard input (add --help for usage)";
     throw new ReasonError("UsageInvalid", { detail });
   }
   return text;

@@ -1,17 +1,21 @@
 /** Sessions that live as long as the process: for embedding, for `--store memory` and for tests. Durable in name only. */
-import type { EventDraft, SessionMeta, SessionStore } from "#engine";
+import type { EventDraft, SessionMeta } from "#engine";
 import type { CallId, EventOf, SessionId } from "#protocol";
-import { type EventRecord, toEvent, toRecord } from "./record.ts";
+import type { ArchiveStore } from "./archive.ts";
+import { chainStart, createSalts } from "./evidence.ts";
+import { type ChainedRecord, type ChainHead, chainDrafts, headAfter, toEvent } from "./record.ts";
 import { sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
 interface StoredSession {
   meta: Omit<SessionMeta, "lastEventId">;
-  readonly records: EventRecord[];
+  readonly records: ChainedRecord[];
+  head: ChainHead;
   readonly openCalls: Map<CallId, number>;
   isOpen: boolean;
 }
 
-export function createMemoryStore(): SessionStore {
+export function createMemoryStore(): ArchiveStore {
+  const nextSalt = createSalts();
   const sessions = new Map<SessionId, StoredSession>();
   let closed = false;
 
@@ -41,7 +45,16 @@ export function createMemoryStore(): SessionStore {
         pinned: false,
         ...(session.parent === undefined ? {} : { parent: session.parent }),
       } as const;
-      sessions.set(id, { meta, records: [], openCalls: new Map(), isOpen: false });
+      sessions.set(id, { meta, records: [], head: startOf(id), openCalls: new Map(), isOpen: false });
+    },
+    async restore(meta, records) {
+      if (find(meta.id) !== undefined) throw sessionExists(meta.id);
+      const restored: ChainedRecord[] = [...records];
+      const last = restored.at(-1);
+      const openCalls: StoredSession["openCalls"] = new Map();
+      for (const record of restored) noteCall(openCalls, toEvent(meta.id, record.id, record), record.id);
+      const head = last === undefined ? startOf(meta.id) : headAfter(meta.id, last);
+      sessions.set(meta.id, { meta, records: restored, head, openCalls, isOpen: false });
     },
     async get(id) {
       const session = find(id);
@@ -70,9 +83,10 @@ export function createMemoryStore(): SessionStore {
       return {
         async append(drafts, now) {
           existing(id);
-          const records = drafts.map(toRecord);
           const first = session.records.length + 1;
-          if (records.length === 0) return first;
+          if (drafts.length === 0) return first;
+          const { records, head } = chainDrafts(id, session.head, drafts, nextSalt);
+          session.head = head;
           for (const [index, draft] of drafts.entries()) noteCall(session.openCalls, draft, first + index);
           for (const record of records) session.records.push(record);
           session.meta = { ...session.meta, updatedAt: now };
@@ -96,6 +110,9 @@ export function createMemoryStore(): SessionStore {
         .records.slice(after, after + limit)
         .map((record, index) => toEvent(id, after + index + 1, record));
     },
+    async records(id, { after, limit }) {
+      return existing(id).records.slice(after, after + limit);
+    },
     async close() {
       closed = true;
       sessions.clear();
@@ -106,6 +123,10 @@ export function createMemoryStore(): SessionStore {
 function noteCall(openCalls: Map<CallId, number>, draft: EventDraft, event: number): void {
   if (draft.kind === "ToolIntent") openCalls.set(draft.payload.call_id, event);
   else if (draft.kind === "ToolOutcome") openCalls.delete(draft.payload.call_id);
+}
+
+function startOf(id: SessionId): ChainHead {
+  return { lastEventId: 0, hash: chainStart(id) };
 }
 
 function toMeta(session: StoredSession): SessionMeta {

@@ -52,6 +52,11 @@ export function chainDrafts(
   return { records, head: { lastEventId: id, hash: prev } };
 }
 
+/** The head of a chain that ends with this record. */
+export function headAfter(session: SessionId, record: ChainedRecord): ChainHead {
+  return { lastEventId: record.id, hash: eventHash({ session, ...record }, record.prev, record.content) };
+}
+
 export function toEvent(session: SessionId, id: number, record: EventRecord): Event {
   const { kind, ts, originator } = record;
   const payload: unknown = JSON.parse(record.payload);

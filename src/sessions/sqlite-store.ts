@@ -4,11 +4,12 @@
  */
 import type Database from "better-sqlite3-multiple-ciphers";
 import type { Clock } from "#base";
-import type { EventDraft, SessionLog, SessionMeta, SessionStore } from "#engine";
+import type { EventDraft, SessionLog, SessionMeta } from "#engine";
 import { type EventOf, ReasonError, type SessionId } from "#protocol";
+import type { ArchivedSession, ArchiveStore } from "./archive.ts";
 import { chainStart, createSalts } from "./evidence.ts";
 import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
-import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, toEvent } from "./record.ts";
+import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, headAfter, toEvent } from "./record.ts";
 import { hasCode, openDatabase, type SqliteDatabase } from "./sqlite-driver.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
@@ -16,7 +17,7 @@ import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound,
 export async function openSqliteStore(options: {
   readonly path: string;
   readonly clock: Pick<Clock, "now">;
-}): Promise<SessionStore> {
+}): Promise<ArchiveStore> {
   return createSqliteStore(openDatabase(options), options.clock);
 }
 
@@ -33,7 +34,7 @@ const SELECT_SESSION = `SELECT id, working_dir, profile, model, created_at, upda
   coalesce((SELECT max(events.id) FROM events WHERE events.session = sessions.key), 0) AS last_event_id FROM sessions`;
 
 /** The store on an open database, which it owns from now on. */
-export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">): SessionStore {
+export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">): ArchiveStore {
   const statement = statementCache(db);
   const nextSalt = createSalts();
 
@@ -46,11 +47,7 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
 
   const insertAll = db.transaction(
     (key: number, records: readonly ChainedRecord[], drafts: readonly EventDraft[], head: ChainHead, now: string) => {
-      const insert = statement(`INSERT INTO events (session, id, kind, ts, originator, payload, prev, salt, content)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-      for (const { id, kind, ts, originator, payload, prev, salt, content } of records) {
-        insert.run(key, id, kind, ts, originator, payload, prev, salt, content);
-      }
+      for (const record of records) insertRecord(key, record);
       for (const [index, draft] of drafts.entries()) noteCall(key, draft, records[index]?.id ?? 0);
       statement("UPDATE sessions SET updated_at = ?, head = ?, owner_until = ? WHERE key = ?").run(
         now,
@@ -60,6 +57,31 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
       );
     },
   );
+
+  const insertRecord = (key: number, record: ChainedRecord): void => {
+    const { id, kind, ts, originator, payload, prev, salt, content } = record;
+    const sql = `INSERT INTO events (session, id, kind, ts, originator, payload, prev, salt, content)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    statement(sql).run(key, id, kind, ts, originator, payload, prev, salt, content);
+  };
+
+  const restoreAll = db.transaction((session: ArchivedSession, records: Iterable<ChainedRecord>) => {
+    const { id, workingDir, profile, model, createdAt, updatedAt, title, state, pinned, parent } = session;
+    const sql = `INSERT INTO sessions (id, working_dir, profile, model, created_at, updated_at, title, state, pinned,
+      parent, head) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
+    const values = [id, workingDir, profile, model, createdAt, updatedAt, title, state, Number(pinned), parent ?? null];
+    if (statement(sql).run(...values, chainStart(id)).changes === 0) throw sessionExists(id);
+    const key = keyOf(id);
+    let last: ChainedRecord | undefined;
+    for (const record of records) {
+      insertRecord(key, record);
+      if (record.kind === "ToolIntent" || record.kind === "ToolOutcome") {
+        noteCall(key, toEvent(id, record.id, record), record.id);
+      }
+      last = record;
+    }
+    if (last !== undefined) statement("UPDATE sessions SET head = ? WHERE key = ?").run(headAfter(id, last).hash, key);
+  });
 
   const noteCall = (key: number, draft: EventDraft, event: number): void => {
     if (draft.kind === "ToolIntent") {
@@ -191,6 +213,17 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
         const rows = statement(sql).all(key, after, limit) as (EventRecord & { id: number })[];
         return rows.map((row) => toEvent(id, row.id, row));
       });
+    },
+    async records(id, { after, limit }) {
+      return guarded("reads", () => {
+        const sql = `SELECT id, kind, ts, originator, payload, prev, salt, content FROM events
+          WHERE session = ? AND id > ? ORDER BY id LIMIT ?`;
+        // The selected columns are the fields of a ChainedRecord.
+        return statement(sql).all(keyOf(id), after, limit) as ChainedRecord[];
+      });
+    },
+    async restore(session, records) {
+      guarded("writes", () => restoreAll.immediate(session, records));
     },
     async close() {
       if (db.open) db.close();

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { openJsonlStore } from "./jsonl-store.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 import { describeStore } from "./store-suite.ts";
@@ -13,3 +14,4 @@ let opened = 0;
 
 describeStore("memory", async () => createMemoryStore());
 describeStore("sqlite", () => openSqliteStore({ path: join(directory, `${++opened}.db`), clock: createManualClock() }));
+describeStore("jsonl", () => openJsonlStore({ root: join(directory, `${++opened}`), clock: createManualClock() }));

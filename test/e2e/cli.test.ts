@@ -69,7 +69,7 @@ describe("usage", () => {
 
   test.each([
     [["runn"], "Did you mean run?"],
-    [["run", "--modle", "x", "hi"], "unknown option"],
+    [["run", "--modle", "x", "hi"], "UsageInvalid: unknown option"],
     [["run", "--max-steps", "0", "hi"], "positive whole number"],
     [["run", "--store", "cloud", "hi"], "Allowed choices are"],
     [["run", ""], "the prompt is empty"],
@@ -233,6 +233,7 @@ output = 0
     expect(code).toBe(0);
     const { models } = JSON.parse(out) as { models: { group: string; cost_usd: number; input_tokens: number }[] };
     expect(models).toMatchObject([{ group: "openai:mock-model" }]);
+    expect(JSON.parse(out)).toMatchObject({ providers: [{ group: "openai" }] });
     expect(models[0]?.cost_usd).toBe(models[0]?.input_tokens);
     expect(models[0]?.cost_usd).toBeGreaterThan(0);
   });
@@ -257,6 +258,28 @@ output = 0
     expect(out).toContain('"kind":"Cancelled"');
     const stat = `/proc/${readFileSync(pidFile, "utf8").trim()}/stat`;
     expect(!existsSync(stat) || /\) Z/.test(readFileSync(stat, "utf8"))).toBe(true);
+  });
+});
+
+describe("starlark", () => {
+  test("runs a file with its loads, and standard input", async () => {
+    home.put("lib/square.star", "def square(n):\n    return n * n\n");
+    home.put("main.star", 'load("lib/square.star", "square")\nprint(json.encode([square(n) for n in range(4)]))\n');
+    expect(await runCli(home, ["starlark", "main.star"])).toEqual({ code: 0, out: "[0,1,4,9]\n", err: "" });
+    expect(await runCli(home, ["starlark"], "print(1 + 1)\n")).toEqual({ code: 0, out: "2\n", err: "" });
+  });
+
+  test("fails with a backtrace, stops at its limits, and takes the language's flags", async () => {
+    home.put("bad.star", "def f(x):\n    return x // 0\nf(1)\n");
+    expect(await runCli(home, ["starlark", "bad.star"])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/bad\.star:3:2: in <toplevel>[\s\S]*bad\.star:2:14: in f[\s\S]*division by zero/),
+    });
+    const loop = "def f():\n    while True:\n        pass\nf()\n";
+    expect(await runCli(home, ["starlark"], loop)).toMatchObject({ code: 1, err: expect.stringContaining("while") });
+    const limited = await runCli(home, ["starlark", "--while", "--max-steps", "1000"], loop);
+    expect(limited).toMatchObject({ code: 1, err: expect.stringContaining("steps") });
+    expect(await runCli(home, ["starlark", "missing.star"])).toMatchObject({ code: 2 });
   });
 });
 

@@ -1,0 +1,99 @@
+/** `harness sessions diff`: the first turn in which two sessions differ, and how, as a difference of their transcripts. */
+
+import type { SessionId } from "#protocol";
+import { type ArchiveStore, loadPortability } from "#sessions";
+import type { CliPorts } from "./cli-ports.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { type DiffLine, diffLines, withContext } from "./line-diff.ts";
+import { paint } from "./renderer.ts";
+import { findSession, type StoreFlags, withStore } from "./session-store.ts";
+import { readEvents } from "./sessions-read.ts";
+import { printable } from "./terminal.ts";
+
+/** Lines of each side that are compared from the first difference on. */
+const MAX_LINES = 2000;
+const CONTEXT_LINES = 3;
+
+/** What is left of a transcript from the first turn that differs. */
+interface Rest {
+  readonly lines: readonly string[];
+  readonly cut: boolean;
+}
+
+export async function diffSessions(
+  ports: CliPorts,
+  nameA: string,
+  nameB: string,
+  flags: StoreFlags & { readonly json?: boolean },
+): Promise<ExitCode> {
+  const { terminal } = ports;
+  return withStore<ExitCode>(ports, flags, async (store) => {
+    const a = (await findSession(store, nameA)).id;
+    const b = (await findSession(store, nameB)).id;
+    const { turn, before, after } = await firstDifference(turnsOf(store, a), turnsOf(store, b));
+    const lines = diffLines(before.lines, after.lines);
+    if (flags.json) {
+      const changes = lines.filter(({ mark }) => mark !== " ").map(({ mark, text }) => mark + text);
+      terminal.out(`${JSON.stringify({ a, b, first_differing_turn: turn ?? null, changes })}\n`);
+      return 0;
+    }
+    if (turn === undefined) {
+      terminal.out("The two sessions read the same.\n");
+      return 0;
+    }
+    terminal.out(`--- ${a}\n+++ ${b}\n`);
+    terminal.out(
+      `The first ${turn === 1 ? "turn differs" : `${turn - 1} turns are the same; they part in turn ${turn}`}.\n`,
+    );
+    for (const line of withContext(lines, CONTEXT_LINES)) terminal.out(`${show(ports, line)}\n`);
+    if (before.cut || after.cut) terminal.err(`Only ${MAX_LINES} lines of each side were compared.\n`);
+    return 0;
+  });
+}
+
+async function firstDifference(
+  a: AsyncGenerator<string>,
+  b: AsyncGenerator<string>,
+): Promise<{ readonly turn?: number; readonly before: Rest; readonly after: Rest }> {
+  const none: Rest = { lines: [], cut: false };
+  for (let turn = 1; ; turn++) {
+    const [left, right] = [await a.next(), await b.next()];
+    if (left.done === true && right.done === true) return { before: none, after: none };
+    if (left.done !== true && right.done !== true && left.value === right.value) continue;
+    const before = left.done === true ? none : await restOf(left.value, a);
+    const after = right.done === true ? none : await restOf(right.value, b);
+    return { turn, before, after };
+  }
+}
+
+async function restOf(first: string, turns: AsyncGenerator<string>): Promise<Rest> {
+  const lines = first.split("\n");
+  while (lines.length <= MAX_LINES) {
+    const next = await turns.next();
+    if (next.done === true) break;
+    for (const line of next.value.split("\n")) lines.push(line);
+  }
+  return { lines: lines.slice(0, MAX_LINES), cut: lines.length > MAX_LINES };
+}
+
+/** The transcript of each turn, without what differs between two runs of the same thing. */
+async function* turnsOf(store: ArchiveStore, id: SessionId): AsyncGenerator<string> {
+  const { transcript } = await loadPortability();
+  const meta = await findSession(store, id);
+  let turn = 0;
+  let text = "";
+  for await (const part of transcript(meta, readEvents(store, id), { timing: false })) {
+    if (part.turn === 0) continue;
+    if (part.turn !== turn && turn > 0) yield text;
+    text = part.turn === turn ? `${text}\n${part.text}\n` : `${part.text}\n`;
+    turn = part.turn;
+  }
+  if (turn > 0) yield text;
+}
+
+function show({ terminal }: CliPorts, line: DiffLine | undefined): string {
+  if (line === undefined) return paint(terminal, "dim", "…");
+  const text = printable(line.mark + line.text);
+  if (line.mark === " ") return text;
+  return paint(terminal, line.mark === "-" ? "red" : "green", text);
+}

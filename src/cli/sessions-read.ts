@@ -1,0 +1,141 @@
+/** `harness sessions list` and `show`: what is in the log. */
+import { resolve } from "node:path";
+import type { SessionMeta } from "#engine";
+import { type Event, ReasonError, type SessionId } from "#protocol";
+import { type ArchiveStore, loadPortability } from "#sessions";
+import type { CliPorts } from "./cli-ports.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { findSession, type StoreFlags, withStore } from "./session-store.ts";
+import { formatTable } from "./table.ts";
+import { printable } from "./terminal.ts";
+
+const READ_PAGE = 1000;
+/** The first input of a session is among its first events. */
+const TITLE_EVENTS = 8;
+const TITLE_CHARS = 80;
+
+export interface ListFlags extends StoreFlags {
+  readonly limit: number;
+  readonly here?: boolean;
+  readonly json?: boolean;
+}
+
+export async function listSessions(ports: CliPorts, flags: ListFlags): Promise<ExitCode> {
+  const { terminal, cwd } = ports;
+  return withStore<ExitCode>(ports, flags, async (store) => {
+    const here = flags.here === true ? { workingDir: resolve(cwd) } : {};
+    const found = await store.list({ limit: flags.limit, ...here });
+    const sessions = await Promise.all(found.map(async (meta) => ({ ...meta, title: await titleOf(store, meta) })));
+    if (flags.json) {
+      terminal.out(`${JSON.stringify(sessions.map(toJson))}\n`);
+      return 0;
+    }
+    if (sessions.length === 0) {
+      terminal.err("There are no sessions in this log.\n");
+      return 0;
+    }
+    const rows = sessions.map(({ id, updatedAt, lastEventId, pinned, parent, model, title }) => [
+      id,
+      updatedAt.slice(0, 16).replace("T", " "),
+      String(lastEventId),
+      `${pinned ? "pinned" : ""}${pinned && parent !== undefined ? ", " : ""}${parent === undefined ? "" : "branch"}`,
+      printable(model),
+      title,
+    ]);
+    terminal.out(formatTable(["SESSION", "CHANGED (UTC)", "EVENTS", "", "MODEL", "TITLE"], rows, terminal.columns));
+    return 0;
+  });
+}
+
+export interface ShowFlags extends StoreFlags {
+  readonly turn?: number;
+  readonly json?: boolean;
+}
+
+export async function showSession(ports: CliPorts, name: string, flags: ShowFlags): Promise<ExitCode> {
+  const { terminal } = ports;
+  return withStore<ExitCode>(ports, flags, async (store) => {
+    const meta = await findSession(store, name);
+    if (flags.json) {
+      const turns = await summarise(readEvents(store, meta.id));
+      terminal.out(`${JSON.stringify({ session: toJson(meta), turns: pick(turns, flags.turn, meta.id) })}\n`);
+      return 0;
+    }
+    const { createReplay, transcript } = await loadPortability();
+    const turns = await createReplay(store, meta.id).turns();
+    pick(turns, flags.turn, meta.id);
+    for await (const part of transcript(meta, readEvents(store, meta.id))) {
+      if (flags.turn !== undefined && part.turn > flags.turn) break;
+      if (flags.turn === undefined || part.turn === flags.turn) terminal.out(`${printable(part.text)}\n\n`);
+    }
+    return 0;
+  });
+}
+
+/** The events of a session, oldest first. */
+export async function* readEvents(store: Pick<ArchiveStore, "read">, id: SessionId): AsyncGenerator<Event> {
+  for (let after = 0; ; ) {
+    const page = await store.read(id, { after, limit: READ_PAGE });
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+  }
+}
+
+/** As on the wire. */
+export function toJson(meta: SessionMeta): Record<string, unknown> {
+  const { id, workingDir, profile, model, createdAt, updatedAt, title, state, pinned, parent, lastEventId } = meta;
+  return {
+    id,
+    working_dir: workingDir,
+    profile,
+    model,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    title,
+    state,
+    pinned,
+    parent: parent ?? null,
+    last_event_id: lastEventId,
+  };
+}
+
+/** Its title, or what was asked first. */
+async function titleOf(store: ArchiveStore, { id, title }: SessionMeta): Promise<string> {
+  if (title !== "") return printable(title);
+  const start = await store.read(id, { after: 0, limit: TITLE_EVENTS });
+  const first = start
+    .find((event) => event.kind === "TurnStarted")
+    ?.payload.content.find(({ type }) => type === "text");
+  const line = first?.type === "text" ? printable(first.text).trim().split("\n")[0] : undefined;
+  return (line ?? "").slice(0, TITLE_CHARS);
+}
+
+async function summarise(events: AsyncIterable<Event>): Promise<Record<string, unknown>[]> {
+  const turns: Record<string, unknown>[] = [];
+  for await (const { id, kind, ts, payload } of events) {
+    if (kind === "TurnStarted") {
+      turns.push({
+        number: turns.length + 1,
+        turn: payload.turn,
+        model: payload.model,
+        started_at: ts,
+        first_event: id,
+      });
+    } else if (kind === "TurnEnded") {
+      const { turn: _, ...ended } = payload;
+      Object.assign(turns.at(-1) ?? {}, { last_event: id, ...ended });
+    }
+  }
+  return turns;
+}
+
+function pick<Turn>(turns: readonly Turn[], number: number | undefined, session: SessionId): readonly Turn[] {
+  if (number === undefined) return turns;
+  const turn = turns[number - 1];
+  if (turn !== undefined) return [turn];
+  throw new ReasonError("UsageInvalid", {
+    detail: `${session} has ${turns.length} turns; there is no turn ${number}.`,
+  });
+}

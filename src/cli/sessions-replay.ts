@@ -1,0 +1,90 @@
+/** `harness sessions replay`: a walk through the events of a session, by keys on a terminal, else all of them in a row. */
+import { type Event, ReasonError } from "#protocol";
+import { loadPortability, type Replay, type ReplayFrame } from "#sessions";
+import type { CliPorts } from "./cli-ports.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { paint, summarise } from "./renderer.ts";
+import { findSession, type StoreFlags, withStore } from "./session-store.ts";
+import { printable } from "./terminal.ts";
+
+const HELP = "Enter next · p previous · t N turn N · s N step N of this turn · e N event N · q leave";
+
+export interface ReplayFlags extends StoreFlags {
+  readonly turn?: number;
+  readonly json?: boolean;
+}
+
+export async function replaySession(ports: CliPorts, name: string, flags: ReplayFlags): Promise<ExitCode> {
+  const { terminal } = ports;
+  return withStore<ExitCode>(ports, flags, async (store) => {
+    const { id } = await findSession(store, name);
+    const replay = (await loadPortability()).createReplay(store, id);
+    const first = await (flags.turn === undefined ? replay.next() : replay.seek({ turn: flags.turn }));
+    if (first === undefined && flags.turn !== undefined) {
+      const { length } = await replay.turns();
+      throw new ReasonError("UsageInvalid", { detail: `${id} has ${length} turns; there is no turn ${flags.turn}.` });
+    }
+    if (terminal.interactive && flags.json !== true) return walk(ports, replay, first);
+    for (let frame = first; frame !== undefined; frame = await replay.next()) {
+      terminal.out(`${flags.json ? JSON.stringify(frame.event) : frameLine(frame)}\n`);
+    }
+    return 0;
+  });
+}
+
+async function walk({ terminal }: CliPorts, replay: Replay, first: ReplayFrame | undefined): Promise<ExitCode> {
+  terminal.err(`${paint(terminal, "dim", HELP)}\n`);
+  let turn = 0;
+  const show = (frame: ReplayFrame | undefined, missing: string): void => {
+    if (frame === undefined) {
+      terminal.err(`${paint(terminal, "yellow", missing)}\n`);
+      return;
+    }
+    turn = frame.turn;
+    terminal.out(`${frameLine(frame)}\n`);
+  };
+  show(first, "The session has no events.");
+  for (;;) {
+    const answer = await terminal.readLine("", new AbortController().signal);
+    if (answer.kind !== "line") return 0;
+    const [key = "", argument = ""] = answer.text.trim().split(/\s+/);
+    const number = Number(argument);
+    if (key === "q") return 0;
+    if (key === "" || key === "n") show(await replay.next(), "This was the last event.");
+    else if (key === "p") show(await replay.previous(), "This is the first event.");
+    else if (key === "t") show(await replay.seek({ turn: number }), `There is no turn ${argument}.`);
+    else if (key === "s") show(await replay.seek({ turn, step: number }), `Turn ${turn} has no step ${argument}.`);
+    else if (key === "e") show(await replay.seek({ event: number }), `There is no event ${argument}.`);
+    else terminal.err(`${paint(terminal, "dim", HELP)}\n`);
+  }
+}
+
+function frameLine({ event, turn }: ReplayFrame): string {
+  const at = event.ts.slice(11, 23);
+  return printable(`${String(event.id).padStart(6)}  ${at}  turn ${turn}  ${event.kind}  ${gist(event)}`).trimEnd();
+}
+
+/** What a person would want to know of the event in one line. */
+function gist({ kind, payload }: Event): string {
+  switch (kind) {
+    case "TurnStarted":
+      return summarise(payload.content.map((block) => (block.type === "text" ? block.text : "[image]")).join(" "));
+    case "TextDelta":
+    case "ThinkingDelta":
+    case "ToolCallProgress":
+      return summarise(payload.text);
+    case "ToolCallStarted":
+      return `${payload.label} ${summarise(payload.args)}`;
+    case "ToolResult": {
+      const text = payload.content.map((block) => (block.type === "text" ? block.text : "[image]")).join(" ");
+      return `${payload.outcome} ${summarise(text)}`;
+    }
+    case "Error":
+      return `${payload.reason}: ${summarise(payload.message)}`;
+    default: {
+      // The turn stands before it already.
+      const { turn: _, ...rest } = { turn: undefined, ...payload };
+      return summarise(rest);
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { EventDraft } from "#engine";
+import { SessionId } from "#protocol";
+import { createMemoryStore, loadPortability } from "#sessions";
+import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { callDrafts, sessionStarted, turnDrafts } from "../../test/fakes/session-drafts.ts";
+import { runCli } from "./program.ts";
+
+const NOW = "2026-01-01T00:00:00.000Z";
+const FIRST = SessionId.from("01ARZ3NDEKTSV4RRFFQ69G5FA1");
+const SECOND = SessionId.from("01ARZ3NDEKTSV4RRFFQ69G5FA2");
+
+let home: string;
+let workspace: string;
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), "harness-sessions-")));
+  workspace = join(home, "workspace");
+  mkdirSync(workspace);
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+function putFile(name: string, content: string): string {
+  const path = join(workspace, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** The program in this process; nobody is at its terminal. */
+async function sessions(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const said = { out: "", err: "" };
+  const code = await runCli(["sessions", ...args], {
+    terminal: {
+      out: (text) => {
+        said.out += text;
+      },
+      err: (text) => {
+        said.err += text;
+      },
+      interactive: false,
+      inputIsPiped: false,
+      colour: false,
+      columns: 120,
+      readLine: async () => ({ kind: "end" }),
+      readAll: async () => "",
+      onInterrupt: () => () => undefined,
+    },
+    env: { XDG_DATA_HOME: join(home, "data"), HOME: home },
+    cwd: workspace,
+    clock: createManualClock(),
+    build: { version: "0.0.0", commit: "test", builtAt: "test" },
+    scenariosDir: home,
+  });
+  return { code, ...said };
+}
+
+/** Puts a session with these events into the log by way of an export. */
+async function put(id: SessionId, drafts: readonly EventDraft[], ...flags: string[]): Promise<string> {
+  const store = createMemoryStore();
+  await store.create({ id, workingDir: workspace, profile: "default", model: "scripted:x", createdAt: NOW });
+  const log = await store.acquire(id);
+  await log.append(drafts, NOW);
+  const { exportLines, readRecords } = await loadPortability();
+  const meta = await store.get(id);
+  if (meta === undefined) throw new Error("the session is there");
+  const lines = await Array.fromAsync(exportLines(meta, readRecords(store, id), "0.1.0"));
+  const file = putFile(`${id}.jsonl`, `${lines.join("\n")}\n`);
+  expect(await sessions("import", file, ...flags)).toMatchObject({ code: 0, out: `${id}\n` });
+  return file;
+}
+
+const twoTurns = (second: string): EventDraft[] => [
+  sessionStarted(),
+  ...turnDrafts(1, "begin", "the same answer", callDrafts(1, { command: "ls" }, "a.txt")),
+  ...turnDrafts(2, "go on", second),
+];
+
+test("sessions are named by the beginning of their id, when only one begins so", async () => {
+  await put(FIRST, twoTurns("x"));
+  await put(SECOND, twoTurns("y"));
+  expect(await sessions("show", FIRST.slice(5).toLowerCase(), "--turn", "2")).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^## Turn 2\n[\s\S]*go on/),
+  });
+  const refused = async (message: string, ...args: string[]) => {
+    expect(await sessions(...args)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
+  };
+  await refused(`2 sessions begin with 'sess_01ARZ': ${SECOND}, ${FIRST}. Give more of the id.`, "show", "sess_01ARZ");
+  await refused("no session begins with 'zzz'. harness sessions list", "show", "zzz");
+  await refused("There is no session sess_01ARZ3NDEKTSV4RRFFQ69G5FA9", "show", "sess_01ARZ3NDEKTSV4RRFFQ69G5FA9");
+  await refused("has 2 turns; there is no turn 3", "show", FIRST, "--turn", "3");
+  await refused("has 2 turns; there is no turn 3", "replay", FIRST, "--turn", "3");
+  await refused("--root goes with --store jsonl", "list", "--root", ".");
+  await refused("unknown command 'lst'", "lst");
+});
+
+describe("branching and comparing", () => {
+  test("branch cuts at the end of a turn, twice the same, and says where it can", async () => {
+    await put(FIRST, twoTurns("x"));
+    const branch = JSON.parse((await sessions("branch", FIRST, "--turn", "1", "--json")).out);
+    expect(branch).toMatchObject({ source: FIRST, at: 11, created: true });
+    expect(await sessions("branch", FIRST, "--at", "11")).toMatchObject({
+      code: 0,
+      out: `${branch.session}\n`,
+      err: expect.stringContaining("was made before"),
+    });
+    const another = JSON.parse((await sessions("branch", FIRST, "--at", "11", "--new", "--json")).out);
+    expect(another.session).not.toBe(branch.session);
+    expect(await sessions("branch", FIRST, "--at", "12")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("the nearest turns end at event 11 and event 15"),
+    });
+    expect((await sessions("list")).out.match(/ branch /g)).toHaveLength(2);
+    const { out } = await sessions("diff", branch.session, FIRST);
+    expect(out).toContain("The first 1 turns are the same; they part in turn 2.");
+    expect(out).toContain("+> go on");
+    expect(out).not.toMatch(/^-[^-]/m);
+  });
+
+  test("diff shows the first turn that differs, and nothing when none does", async () => {
+    await put(FIRST, twoTurns("the first end"));
+    await put(SECOND, twoTurns("the other end"));
+    const { code, out } = await sessions("diff", FIRST, SECOND);
+    expect(code).toBe(0);
+    expect(out).toContain(`--- ${FIRST}\n+++ ${SECOND}\n`);
+    expect(out).toContain("they part in turn 2");
+    expect(out.match(/^[-+][^-+].*$/gm)).toEqual(["-the first end", "+the other end"]);
+    const json = JSON.parse((await sessions("diff", FIRST, SECOND, "--json")).out);
+    expect(json).toEqual({
+      a: FIRST,
+      b: SECOND,
+      first_differing_turn: 2,
+      changes: ["-the first end", "+the other end"],
+    });
+    expect((await sessions("diff", FIRST, FIRST)).out).toBe("The two sessions read the same.\n");
+  });
+});
+
+test("import refuses what is there already, what was changed and what is no export", async () => {
+  const file = await put(FIRST, twoTurns("x"));
+  const refused = async (message: string, ...args: string[]) => {
+    const { code, err } = await sessions("import", ...args);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
+  };
+  await refused("--new-id", file);
+  const fresh = JSON.parse((await sessions("import", file, "--new-id", "--json")).out);
+  expect(fresh).toEqual({ session: expect.stringMatching(SessionId.pattern), events: 15, evidence: "made" });
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll(FIRST, SECOND).replace("begin", "began"));
+  await refused(`${file}, line 2: the evidence does not follow`, file);
+  await refused("cannot be used: ENOENT", "missing.jsonl");
+  await refused("'x_export' is missing", putFile("other.json", "{}\n"));
+  writeFileSync(file, Buffer.from([0xff, 0x0a]));
+  await refused("line 1 is not UTF-8", file);
+  expect(JSON.parse((await sessions("list", "--json")).out)).toHaveLength(2);
+});
+
+test("pin, unpin, and delete only when it was said", async () => {
+  await put(FIRST, twoTurns("x"));
+  await sessions("pin", FIRST);
+  expect((await sessions("list")).out).toContain(" pinned ");
+  await sessions("unpin", FIRST);
+  expect((await sessions("list")).out).not.toContain("pinned");
+  expect(await sessions("delete", FIRST)).toMatchObject({ code: 2, err: expect.stringContaining("--yes") });
+  expect(await sessions("delete", FIRST, "--yes")).toMatchObject({ code: 0 });
+  expect(await sessions("list")).toMatchObject({ code: 0, out: "", err: "There are no sessions in this log.\n" });
+});

@@ -1,0 +1,82 @@
+/** `harness sessions …`: the table of its commands; each is loaded when it is called. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { CliPorts } from "./cli-ports.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { addStoreFlags } from "./session-store.ts";
+
+const SESSION = "id of a session, or the beginning of one";
+
+/** Adds the commands to the `sessions` group of `program`. */
+export function addSessionsCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+  const group = program.commands.find((command) => command.name() === "sessions");
+  if (group === undefined) throw new Error("the program has no sessions group");
+  const add = (name: string, description: string): Command =>
+    addStoreFlags(group.command(name).description(description));
+
+  add("list", "list sessions, newest first")
+    .option("--limit <n>", "how many", positiveInteger, 20)
+    .option("--here", "only those of the current folder")
+    .option("--json", "print JSON")
+    .action(async (flags) => exit(await (await import("./sessions-read.ts")).listSessions(ports, flags)));
+
+  add("show", "print a session as a transcript")
+    .argument("<session>", SESSION)
+    .option("--turn <n>", "one turn only", positiveInteger)
+    .option("--json", "print what is known about the session and its turns as JSON")
+    .action(async (id, flags) => exit(await (await import("./sessions-read.ts")).showSession(ports, id, flags)));
+
+  add("replay", "step through the events of a session; nothing is run again")
+    .argument("<session>", SESSION)
+    .option("--turn <n>", "begin at this turn", positiveInteger)
+    .option("--json", "print canonical events as JSON lines")
+    .action(async (id, flags) => exit(await (await import("./sessions-replay.ts")).replaySession(ports, id, flags)));
+
+  add("diff", "show where two sessions part")
+    .argument("<a>", SESSION)
+    .argument("<b>", SESSION)
+    .option("--json", "print JSON")
+    .action(async (a, b, flags) => exit(await (await import("./sessions-diff.ts")).diffSessions(ports, a, b, flags)));
+
+  add("branch", "copy a session up to the end of a turn into a new one")
+    .argument("<session>", SESSION)
+    .option("--at <event>", "id of the TurnEnded event to cut after (default: the last)", positiveInteger)
+    .addOption(new Option("--turn <n>", "cut after this turn").argParser(positiveInteger).conflicts("at"))
+    .option("--new", "another branch where there is one already")
+    .option("--json", "print JSON")
+    .action(async (id, flags) => exit(await (await import("./sessions-write.ts")).branchCommand(ports, id, flags)));
+
+  add("export", "write a session as JSON lines or as a Markdown transcript")
+    .argument("<session>", SESSION)
+    .addOption(new Option("--format <kind>", "what to write").choices(["jsonl", "markdown"]).default("jsonl"))
+    .option("-o, --output <file>", "a new file (default: standard output)")
+    .action(async (id, flags) => exit(await (await import("./sessions-port.ts")).exportCommand(ports, id, flags)));
+
+  add("import", "read a session from exported JSON lines")
+    .argument("<file>", "the file; '-' reads standard input")
+    .option("--new-id", "take it in under new ids")
+    .option("--json", "print JSON")
+    .action(async (file, flags) => exit(await (await import("./sessions-port.ts")).importCommand(ports, file, flags)));
+
+  for (const [name, description] of [
+    ["pin", "keep a session: it does not expire"],
+    ["unpin", "let a session expire again"],
+  ] as const) {
+    add(name, description)
+      .argument("<session>", SESSION)
+      .action(async (id, flags) => {
+        const { pinSession } = await import("./sessions-write.ts");
+        exit(await pinSession(ports, id, { ...flags, pinned: name === "pin" }));
+      });
+  }
+
+  add("delete", "delete a session and all its events for good")
+    .argument("<session>", SESSION)
+    .option("--yes", "do not ask")
+    .action(async (id, flags) => exit(await (await import("./sessions-write.ts")).deleteSession(ports, id, flags)));
+}
+
+function positiveInteger(value: string): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number) || number < 1) throw new InvalidArgumentError("Expected a positive whole number.");
+  return number;
+}

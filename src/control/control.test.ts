@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import { createUlidFactory } from "#base";
+import { createSession, type SessionStore } from "#engine";
+import { type Command, createIdMint, type Event, SessionId } from "#protocol";
+import { createFakeProvider, says, text } from "../../test/fakes/fake-provider.ts";
+import { createFakeStore } from "../../test/fakes/fake-store.ts";
+import { createManualClock } from "../../test/fakes/manual-clock.ts";
+
+import { createControl, type LiveSession } from "./control.ts";
+
+const id = SessionId.from("0".repeat(26));
+
+function rig(change: Partial<SessionStore> = {}) {
+  const clock = createManualClock();
+  const ids = createIdMint(createUlidFactory({ clock, random: { bytes: (count) => new Uint8Array(count) } }));
+  const base = createFakeStore();
+  const updates: unknown[] = [];
+  const store: SessionStore = {
+    ...base,
+    update: async (_id, update) => void updates.push(update),
+    ...change,
+  };
+  let released = false;
+  const control = createControl({
+    clock,
+    ids,
+    store,
+    customHandlers: new Map(),
+    async open(): Promise<LiveSession> {
+      const engine = createSession({
+        id,
+        clock,
+        ids,
+        store,
+        log: base.log(id),
+        provider: createFakeProvider([says(text("one")), says(text("two")), says(text("three"))]),
+        model: "fake:one",
+        requestChain: [],
+        toolChain: () => ({ chain: [], last: async () => ({ content: [], outcome: "ok" }) }),
+        toolSources: [],
+        toolSettings: { execution: "auto", onError: "stop" },
+        maxSteps: 3,
+      });
+      return {
+        engine,
+        begin: () => engine.bus.publish("SessionStarted", { working_dir: "/w", profile: "p", model: "fake:one" }),
+        release: async () => {
+          released = true;
+        },
+        setPlanMode: async () => undefined,
+        setModel: async () => undefined,
+      };
+    },
+  });
+  const connect = () => {
+    const seen: Event[] = [];
+    const client = control.connect({ identityClass: "human", interactive: false, onEvent: (e) => seen.push(e) });
+    return { client, seen, ids: () => seen.map((event) => event.id) };
+  };
+  return { base, control, connect, updates, isReleased: () => released };
+}
+
+const input = { kind: "SendInput", session: id, content: [{ type: "text", text: "hi" }] } as const satisfies Command;
+
+describe("control", () => {
+  test("a client that catches up while a turn runs sees every event once and in order", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { base, connect } = rig({
+      async read(_id, { after, limit }) {
+        const page = base.events.filter((event) => event.id > after).slice(0, limit);
+        await gate.promise;
+        return page;
+      },
+    });
+    const first = connect();
+    await first.client.submit({ kind: "CreateSession" });
+    await (await first.client.submit(input)).done;
+    const second = connect();
+    const attached = second.client.submit({ kind: "AttachSession", session: id, since: 0 });
+    await (await first.client.submit(input)).done;
+    gate.resolve();
+    await attached;
+    await (await first.client.submit(input)).done;
+    expect(second.ids()).toEqual(first.ids());
+  });
+
+  test("a client that throws is cut off alone", async () => {
+    const { control, connect } = rig();
+    const { client, seen } = connect();
+    await client.submit({ kind: "CreateSession" });
+    const broken = control.connect({
+      identityClass: "human",
+      interactive: false,
+      onEvent: () => {
+        throw new Error("broken client");
+      },
+    });
+    await broken.submit({ kind: "AttachSession", session: id });
+    await (await client.submit(input)).done;
+    expect(seen.map(({ kind }) => kind)).toContain("TurnEnded");
+  });
+
+  test("resuming a session that is open attaches to it", async () => {
+    const { connect } = rig();
+    const first = connect();
+    await first.client.submit({ kind: "CreateSession" });
+    const second = connect();
+    expect(await second.client.submit({ kind: "CreateSession", resume: id })).toEqual({ session: id });
+    await (await first.client.submit(input)).done;
+    expect(second.ids()).toEqual(first.ids().slice(1));
+  });
+
+  test("an ended session is recorded as ended and given back", async () => {
+    const { connect, updates, isReleased } = rig();
+    const { client, seen } = connect();
+    await client.submit({ kind: "CreateSession" });
+    await client.submit({ kind: "EndSession", session: id });
+    expect(seen.at(-1)).toMatchObject({ kind: "SessionEnded", payload: { reason: "user" } });
+    expect(updates).toEqual([{ state: "ended" }]);
+    expect(isReleased()).toBe(true);
+  });
+
+  test("what is not a command is refused with its reason", async () => {
+    const { connect } = rig();
+    const nonsense = { kind: "Dance" } as unknown as Command; // a client without types can send it
+    await expect(connect().client.submit(nonsense)).rejects.toMatchObject({ reason: "InvalidCommand" });
+  });
+});

@@ -1,0 +1,148 @@
+/** The smaller tool middlewares, each around a handler of the test's own. */
+import { describe, expect, test } from "vitest";
+import type { EffectPorts } from "#base";
+import type { CallResult, Tool, ToolCall } from "#engine";
+import { CallId, ClientId, SessionId, TurnId } from "#protocol";
+import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
+import { createGate } from "./gate.ts";
+import { createLedger } from "./ledger.ts";
+import { createOutputLimit } from "./output-limit.ts";
+import { createTimeLimit } from "./time-limit.ts";
+import { createValidation } from "./validation.ts";
+
+const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const OK: CallResult = { content: [{ type: "text", text: "ok" }], outcome: "ok" };
+
+function toolCall(
+  change: Partial<Tool> = {},
+  args: Record<string, unknown> = {},
+  signal = new AbortController().signal,
+) {
+  const tool: Tool = {
+    name: "t",
+    label: "T",
+    class: "mutating",
+    description: "",
+    parameters: { type: "object", properties: { n: { type: "integer" } }, additionalProperties: false },
+    run: async () => ({ content: [] }),
+    ...change,
+  };
+  const call: ToolCall = {
+    id: CallId.from(ULID),
+    session: SessionId.from(ULID),
+    turn: TurnId.from(ULID),
+    step: 1,
+    originator: ClientId.from(ULID),
+    tool,
+    args,
+    signal,
+    progress: () => undefined,
+  };
+  return call;
+}
+
+describe("the time limit", () => {
+  test("stops a call through its signal and says so", async () => {
+    const clock = createManualClock();
+    const limited = createTimeLimit(clock)(toolCall({ timeoutMs: 5000 }), ({ signal }) => {
+      return new Promise((resolve) => signal.addEventListener("abort", () => resolve({ ...OK, outcome: "cancelled" })));
+    });
+    await clock.advance(5000);
+    expect(await limited).toMatchObject({ outcome: "timeout", reason: "ToolTimeout" });
+  });
+
+  test("leaves alone what ends in time, and does not hide a cancel", async () => {
+    const clock = createManualClock();
+    expect(await createTimeLimit(clock)(toolCall(), async () => OK)).toBe(OK);
+    expect(clock.sleeping).toBe(0);
+    const cancel = new AbortController();
+    cancel.abort();
+    const cancelled: CallResult = { ...OK, outcome: "cancelled" };
+    expect(await createTimeLimit(clock)(toolCall({}, {}, cancel.signal), async () => cancelled)).toBe(cancelled);
+  });
+});
+
+test("the output limit keeps head and tail, tells what is left out, and bounds the number of blocks", async () => {
+  const text = `head${"x".repeat(1000)}tail`;
+  const limited = await createOutputLimit(100)(toolCall(), async () => ({ ...OK, content: [{ type: "text", text }] }));
+  expect(limited.content).toEqual([
+    { type: "text", text: expect.stringMatching(/^head.*\n… 908 characters left out …\n.*tail$/s) },
+  ]);
+  const many = { ...OK, content: Array.from({ length: 500 }, () => ({ type: "text", text: "x" }) as const) };
+  expect((await createOutputLimit()(toolCall(), async () => many)).content).toHaveLength(50);
+});
+
+describe("validation", () => {
+  test("passes what matches the schema and refuses the rest with the field", async () => {
+    const validation = createValidation();
+    expect(await validation(toolCall({}, { n: 1 }), async () => OK)).toBe(OK);
+    const refused = await validation(toolCall({}, { n: "one" }), async () => OK);
+    expect(refused).toMatchObject({ outcome: "error", reason: "InvalidArguments" });
+    expect(JSON.stringify(refused.content)).toContain("n:");
+    const unknown = await validation(toolCall({}, { m: 1 }), async () => OK);
+    expect(unknown).toMatchObject({ outcome: "error", reason: "InvalidArguments" });
+  });
+});
+
+describe("the ledger", () => {
+  test("records intent and outcome with hashes that do not depend on the order of keys", async () => {
+    const recorded: [string, object][] = [];
+    const ledger = createLedger({ publish: async (kind, payload) => void recorded.push([kind, payload]) });
+    await ledger(toolCall({}, { a: 1, b: { c: 2, d: 3 } }), async () => OK);
+    await ledger(toolCall({}, { b: { d: 3, c: 2 }, a: 1 }), async () => OK);
+    expect(recorded.map(([kind]) => kind)).toEqual(["ToolIntent", "ToolOutcome", "ToolIntent", "ToolOutcome"]);
+    expect(recorded[0]).toEqual(recorded[2]);
+    expect(recorded[0]?.[1]).toMatchObject({ args_hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  });
+
+  test("a call whose intent cannot be recorded does not run", async () => {
+    let ran = false;
+    const ledger = createLedger({ publish: () => Promise.reject(new Error("disk full")) });
+    const run = ledger(toolCall(), async () => {
+      ran = true;
+      return OK;
+    });
+    await expect(run).rejects.toThrow("disk full");
+    expect(ran).toBe(false);
+  });
+});
+
+describe("the gate", () => {
+  async function portsOf(change: Partial<Tool>, signal?: AbortSignal) {
+    const workspace = createTemporaryWorkspace();
+    workspace.put("a.txt", "a");
+    let given: EffectPorts | undefined;
+    let inside: Promise<unknown> = Promise.resolve();
+    await createGate(workspace.ports)(toolCall(change, {}, signal), async ({ ports }) => {
+      given = ports;
+      inside = Promise.allSettled([
+        ports?.files.read("a.txt", 10),
+        ports?.files.write("b.txt", Buffer.from("b")),
+        ports?.files.remove("a.txt", { recursive: false }),
+      ]);
+      await inside;
+      return OK;
+    });
+    const outcomes = (await inside) as PromiseSettledResult<unknown>[];
+    return { given: given as EffectPorts, statuses: outcomes.map(({ status }) => status) };
+  }
+
+  test("hands a mutating call ports that work, and closes them when it has ended", async () => {
+    const { given, statuses } = await portsOf({ class: "mutating" });
+    expect(statuses).toEqual(["fulfilled", "fulfilled", "fulfilled"]);
+    await expect(given.files.read("a.txt", 10)).rejects.toMatchObject({ reason: "AccessDenied" });
+    const spec = { file: "true", args: [], timeoutMs: 1000 };
+    await expect(given.processes.run(spec, new AbortController().signal)).rejects.toMatchObject({
+      reason: "AccessDenied",
+    });
+  });
+
+  test.each(["read_only", "sensitive"] as const)("lets a %s call change no file", async (toolClass) => {
+    expect((await portsOf({ class: toolClass })).statuses).toEqual(["fulfilled", "rejected", "rejected"]);
+  });
+
+  test("refuses once the call was cancelled", async () => {
+    expect((await portsOf({}, AbortSignal.abort())).statuses).toEqual(["rejected", "rejected", "rejected"]);
+  });
+});

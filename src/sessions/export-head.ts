@@ -1,0 +1,81 @@
+/** The first line of an export: what is known about the session besides its events. */
+import type { SessionMeta } from "#engine";
+import { SessionId } from "#protocol";
+import type { ArchivedSession } from "./archive.ts";
+import { isObject } from "./event-line.ts";
+
+export const EXPORT_FORMAT = 1;
+
+export interface ExportHead {
+  readonly session: ArchivedSession;
+  readonly lastEventId: number;
+}
+
+export function formatExportHead(meta: SessionMeta, protocolVersion: string): string {
+  const { id, workingDir, profile, model, createdAt, updatedAt, title, state, pinned, parent, lastEventId } = meta;
+  const session = {
+    id,
+    working_dir: workingDir,
+    profile,
+    model,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    title,
+    state,
+    pinned,
+    ...(parent === undefined ? {} : { parent }),
+    last_event_id: lastEventId,
+  };
+  return JSON.stringify({ x_export: { format: EXPORT_FORMAT, protocol_version: protocolVersion, session } });
+}
+
+/** Throws an Error that says what is wrong. */
+export function parseExportHead(line: string): ExportHead {
+  const head = exportOf(line);
+  if (head.format !== EXPORT_FORMAT) {
+    throw new Error(`the format is ${String(head.format)}, this program knows ${EXPORT_FORMAT}; use a newer version`);
+  }
+  const { session } = head;
+  if (!isObject(session)) throw new Error("'session' is missing");
+  const text = (name: string): string => {
+    const field = session[name];
+    if (typeof field !== "string") throw new Error(`'session.${name}' is not text`);
+    return field;
+  };
+  const sessionId = (name: string): SessionId => {
+    const id = text(name);
+    if (!SessionId.is(id)) throw new Error(`'session.${name}' is not a session id`);
+    return id;
+  };
+  const { last_event_id: lastEventId } = session;
+  if (typeof lastEventId !== "number" || !Number.isSafeInteger(lastEventId) || lastEventId < 0) {
+    throw new Error("'session.last_event_id' is not a number of events");
+  }
+  return {
+    lastEventId,
+    session: {
+      id: sessionId("id"),
+      workingDir: text("working_dir"),
+      profile: text("profile"),
+      model: text("model"),
+      createdAt: text("created_at"),
+      updatedAt: text("updated_at"),
+      title: text("title"),
+      state: text("state") === "ended" ? "ended" : "active",
+      pinned: session.pinned === true,
+      ...(session.parent === undefined ? {} : { parent: sessionId("parent") }),
+    },
+  };
+}
+
+function exportOf(line: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw new Error("it is not JSON, so this is no export of a session");
+  }
+  const head = isObject(value) ? value.x_export : undefined;
+  if (!isObject(head)) throw new Error("'x_export' is missing, so this is no export of a session");
+  return head;
+}

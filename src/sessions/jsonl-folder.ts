@@ -1,0 +1,177 @@
+/** The folders and small files of the JSONL store: `<root>/.harness/threads/<id>/` with `meta.json`. Private to the user. */
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { ReasonError, SessionId } from "#protocol";
+import type { ArchivedSession } from "./archive.ts";
+import { isObject } from "./event-line.ts";
+import { corrupt } from "./jsonl-file.ts";
+
+const DIRECTORY_MODE = 0o700;
+export const FILE_MODE = 0o600;
+/** What a process that was killed left half made is removed after this long. */
+const LEFTOVER_MS = 24 * 60 * 60 * 1000;
+const META_FORMAT = 1;
+
+/** What does not change with every append. */
+export type StoredMeta = Omit<ArchivedSession, "updatedAt">;
+
+/** Makes the folder of all sessions. A link in its place is refused: a repository could have planted it. */
+export function prepareThreads(root: string, nowMs: number): string {
+  const harness = join(root, ".harness");
+  const threads = join(harness, "threads");
+  mkdirSync(root, { recursive: true, mode: DIRECTORY_MODE });
+  for (const path of [harness, threads]) {
+    makeIfMissing(path);
+    if (!lstatSync(path).isDirectory()) {
+      throw new ReasonError("ConfigInvalid", {
+        detail: `${path} is a link or a file; the session log needs a folder.`,
+      });
+    }
+  }
+  // Sessions hold what was said and read; they do not belong into a repository.
+  writeIfMissing(join(threads, ".gitignore"), "*\n");
+  for (const name of readdirSync(threads)) {
+    const path = join(threads, name);
+    if (/^\.(?:new|gone)-/.test(name) && nowMs - statSync(path).mtimeMs > LEFTOVER_MS) {
+      rmSync(path, { recursive: true, force: true });
+    }
+  }
+  return threads;
+}
+
+export function sessionIds(threads: string): SessionId[] {
+  return readdirSync(threads).filter((name) => SessionId.is(name));
+}
+
+/** Makes a session's folder in one step: it is there whole, or not at all. False when the id is taken. */
+export function createFolder(threads: string, meta: StoredMeta, fill: (file: number) => void): boolean {
+  const staged = join(threads, `.new-${randomBytes(8).toString("hex")}`);
+  mkdirSync(staged, { mode: DIRECTORY_MODE });
+  try {
+    const file = openSync(join(staged, "events.jsonl"), "wx+", FILE_MODE);
+    try {
+      fill(file);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    writeMeta(staged, meta);
+    renameSync(staged, join(threads, meta.id));
+    syncFolder(threads);
+    return true;
+  } catch (error) {
+    rmSync(staged, { recursive: true, force: true });
+    if (isCode(error, "ENOTEMPTY") || isCode(error, "EEXIST")) return false;
+    throw error;
+  }
+}
+
+export function removeFolder(threads: string, id: SessionId): void {
+  const gone = join(threads, `.gone-${randomBytes(8).toString("hex")}`);
+  renameSync(join(threads, id), gone);
+  syncFolder(threads);
+  rmSync(gone, { recursive: true, force: true });
+}
+
+export function writeMeta(folder: string, meta: StoredMeta): void {
+  const { id, workingDir, profile, model, createdAt, title, state, pinned, parent } = meta;
+  const fields = { format: META_FORMAT, id, working_dir: workingDir, profile, model, created_at: createdAt };
+  const text = JSON.stringify(
+    { ...fields, title, state, pinned, ...(parent === undefined ? {} : { parent }) },
+    null,
+    2,
+  );
+  const draft = join(folder, `meta.${randomBytes(8).toString("hex")}`);
+  writeFileSync(draft, `${text}\n`, { mode: FILE_MODE, flag: "wx", flush: true });
+  renameSync(draft, join(folder, "meta.json"));
+  syncFolder(folder);
+}
+
+/** Undefined when there is no such session. */
+export function readMeta(folder: string): StoredMeta | undefined {
+  const path = join(folder, "meta.json");
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (isCode(error, "ENOENT") || isCode(error, "ENOTDIR")) return undefined;
+    throw error;
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw corrupt(path, "it is not JSON.");
+  }
+  return checkMeta(value, path);
+}
+
+function checkMeta(value: unknown, path: string): StoredMeta {
+  if (!isObject(value)) throw corrupt(path, "it is not an object.");
+  if (value.format !== META_FORMAT) throw corrupt(path, `its format is ${String(value.format)}, not ${META_FORMAT}.`);
+  const text = (name: string): string => {
+    const field = value[name];
+    if (typeof field !== "string") throw corrupt(path, `'${name}' is not text.`);
+    return field;
+  };
+  const session = (name: string): SessionId => {
+    const id = text(name);
+    if (!SessionId.is(id)) throw corrupt(path, `'${name}' is not a session id.`);
+    return id;
+  };
+  return {
+    id: session("id"),
+    workingDir: text("working_dir"),
+    profile: text("profile"),
+    model: text("model"),
+    createdAt: text("created_at"),
+    title: text("title"),
+    state: text("state") === "ended" ? "ended" : "active",
+    pinned: value.pinned === true,
+    ...(value.parent === undefined ? {} : { parent: session("parent") }),
+  };
+}
+
+function makeIfMissing(path: string): void {
+  try {
+    mkdirSync(path, { mode: DIRECTORY_MODE });
+  } catch (error) {
+    if (!isCode(error, "EEXIST")) throw error;
+  }
+}
+
+function writeIfMissing(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { mode: FILE_MODE, flag: "wx" });
+  } catch (error) {
+    if (!isCode(error, "EEXIST")) throw error;
+  }
+}
+
+/** Makes a new name durable. Windows cannot sync a folder and does not need it. */
+function syncFolder(path: string): void {
+  if (process.platform === "win32") return;
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+export function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

@@ -1,0 +1,263 @@
+/**
+ * The session log as plain files in a workspace, one folder for each session. Readable by anybody who can read the files;
+ * the encrypted store is the other one. What a crash left behind the last whole append is cut off by the next writer.
+ */
+import { closeSync, fstatSync, ftruncateSync, openSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "#base";
+import type { SessionLog, SessionMeta } from "#engine";
+import { type CallId, type EventOf, ReasonError, type SessionId } from "#protocol";
+import type { ArchiveStore } from "./archive.ts";
+import { type ParsedLine, toChained } from "./event-line.ts";
+import { createSalts } from "./evidence.ts";
+import { appendRecords, type FileTail, type OpenFile, readLinesAfter, readTail, writeRecords } from "./jsonl-file.ts";
+import {
+  createFolder,
+  FILE_MODE,
+  isCode,
+  prepareThreads,
+  readMeta,
+  removeFolder,
+  type StoredMeta,
+  sessionIds,
+  writeMeta,
+} from "./jsonl-folder.ts";
+import { type FolderLock, lockFolder } from "./jsonl-lock.ts";
+import { createPlaces } from "./jsonl-places.ts";
+import { chainDrafts } from "./record.ts";
+import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
+
+/** What the store found and put right when a session was opened for writing. */
+export interface StoreFinding {
+  readonly kind: "torn_tail";
+  readonly path: string;
+  readonly bytes: number;
+  readonly message: string;
+}
+
+export interface JsonlLog extends SessionLog {
+  readonly findings: readonly StoreFinding[];
+}
+
+export interface JsonlStore extends ArchiveStore {
+  acquire(id: SessionId): Promise<JsonlLog>;
+}
+
+/** Rejects with a ReasonError that names the folder when it cannot be used. Creates it with a `.gitignore`. */
+export async function openJsonlStore(options: {
+  /** The workspace; sessions go to `.harness/threads` in it. */
+  readonly root: string;
+  readonly clock: Pick<Clock, "now">;
+}): Promise<JsonlStore> {
+  const { root, clock } = options;
+  try {
+    return createStore(prepareThreads(root, clock.now()), clock);
+  } catch (error) {
+    if (error instanceof ReasonError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ReasonError("ConfigInvalid", { detail: `The session log in ${root} cannot be opened: ${why}.` });
+  }
+}
+
+function createStore(threads: string, clock: Pick<Clock, "now">): JsonlStore {
+  const nextSalt = createSalts();
+  const places = createPlaces();
+  /** How to give up each session that is open for writing here. */
+  const open = new Set<() => void>();
+  let closed = false;
+
+  const guarded = <Result>(effect: "reads" | "writes", work: () => Result): Result => {
+    if (closed) throw storeClosed();
+    try {
+      return work();
+    } catch (error) {
+      throw error instanceof ReasonError ? error : accessFailed(effect, threads, error);
+    }
+  };
+
+  const withFile = <Result>(id: SessionId, work: (file: OpenFile) => Result): Result => {
+    const opened = openEvents(threads, id, "r");
+    try {
+      return work(opened);
+    } finally {
+      closeSync(opened.file);
+    }
+  };
+
+  /** Undefined when the session was deleted in the meantime. */
+  const readTailOf = (id: SessionId): FileTail | undefined => {
+    try {
+      return withFile(id, readTail);
+    } catch (error) {
+      if (error instanceof ReasonError && error.reason === "SessionNotFound") return undefined;
+      throw error;
+    }
+  };
+
+  const metaOf = (id: SessionId): SessionMeta | undefined => {
+    const meta = readMeta(join(threads, id));
+    if (meta === undefined) return undefined;
+    const tail = readTailOf(id);
+    if (tail === undefined) return undefined;
+    const { head, updatedAt } = tail;
+    return { ...meta, updatedAt: updatedAt ?? meta.createdAt, lastEventId: head.lastEventId };
+  };
+
+  const readLines = (id: SessionId, after: number, limit: number): ParsedLine[] =>
+    withFile(id, (opened) => {
+      const { end } = readTail(opened);
+      const known = places.of(id, fstatSync(opened.file).ino);
+      const lines: ParsedLine[] = [];
+      if (limit < 1) return lines;
+      for (const line of readLinesAfter(opened, { from: known.before(after + 1), after, end }, known.mark)) {
+        lines.push(line);
+        if (lines.length >= limit) break;
+      }
+      return lines;
+    });
+
+  const lock = (id: SessionId): FolderLock => {
+    if (readMeta(join(threads, id)) === undefined) throw sessionNotFound(id);
+    const held = lockFolder(join(threads, id), clock);
+    if ("heldBy" in held) throw sessionBusy(id, held.heldBy);
+    return held;
+  };
+
+  const openLog = (id: SessionId): JsonlLog => {
+    const held = lock(id);
+    let opened: OpenFile;
+    let tail: FileTail;
+    try {
+      opened = openEvents(threads, id, "r+");
+      tail = readTail(opened);
+      if (tail.tornBytes > 0) ftruncateSync(opened.file, tail.end);
+    } catch (error) {
+      held.release();
+      throw error;
+    }
+    const { file, path } = opened;
+    let { head, end } = tail;
+    const giveUp = (): void => {
+      if (!open.delete(giveUp)) return;
+      closeSync(file);
+      held.release();
+    };
+    open.add(giveUp);
+    return {
+      findings: tail.tornBytes === 0 ? [] : [tornTail(path, tail.tornBytes)],
+      async append(drafts, now) {
+        return guarded("writes", () => {
+          const first = head.lastEventId + 1;
+          if (drafts.length === 0) return first;
+          const chained = chainDrafts(id, head, drafts, nextSalt);
+          held.renew(clock.now());
+          if (fstatSync(file).size !== end) throw otherWriter(id, undefined);
+          end = appendRecords(opened, end, chained.records, now);
+          head = chained.head;
+          return first;
+        });
+      },
+      async openCalls() {
+        return guarded("reads", () => unfinishedCalls(opened, end));
+      },
+      async release() {
+        giveUp();
+      },
+    };
+  };
+
+  const create = (meta: StoredMeta, fill: (file: number) => void): void => {
+    if (!createFolder(threads, meta, fill)) throw sessionExists(meta.id);
+  };
+
+  return {
+    async create(session) {
+      guarded("writes", () => create({ ...session, title: "", state: "active", pinned: false }, () => undefined));
+    },
+    async restore({ updatedAt, ...meta }, records) {
+      guarded("writes", () => {
+        // Asked before the work; the folder that is made at the end decides.
+        if (readMeta(join(threads, meta.id)) !== undefined) throw sessionExists(meta.id);
+        const { id: session } = meta;
+        create(meta, (file) => writeRecords({ file, path: threads, session }, records, updatedAt));
+      });
+    },
+    async get(id) {
+      return guarded("reads", () => metaOf(id));
+    },
+    async list({ limit, workingDir }) {
+      return guarded("reads", () =>
+        sessionIds(threads)
+          .map(metaOf)
+          .filter((meta) => meta !== undefined)
+          .filter((meta) => workingDir === undefined || meta.workingDir === workingDir)
+          .sort((a, b) => compare(b.updatedAt, a.updatedAt) || compare(b.id, a.id))
+          .slice(0, limit),
+      );
+    },
+    async update(id, change) {
+      guarded("writes", () => {
+        const folder = join(threads, id);
+        const meta = readMeta(folder);
+        if (meta === undefined) throw sessionNotFound(id);
+        writeMeta(folder, { ...meta, ...change });
+      });
+    },
+    async delete(id) {
+      guarded("writes", () => {
+        const held = lock(id);
+        try {
+          removeFolder(threads, id);
+          places.forget(id);
+        } finally {
+          held.release();
+        }
+      });
+    },
+    async acquire(id) {
+      return guarded("writes", () => openLog(id));
+    },
+    async read(id, { after, limit }) {
+      return guarded("reads", () => readLines(id, after, limit).map(({ event }) => event));
+    },
+    async records(id, { after, limit }) {
+      return guarded("reads", () => readLines(id, after, limit).map(toChained));
+    },
+    async close() {
+      for (const giveUp of [...open]) giveUp();
+      closed = true;
+    },
+  };
+}
+
+function openEvents(threads: string, session: SessionId, flags: "r" | "r+"): OpenFile {
+  const path = join(threads, session, "events.jsonl");
+  try {
+    return { file: openSync(path, flags, FILE_MODE), path, session };
+  } catch (error) {
+    throw isCode(error, "ENOENT") ? sessionNotFound(session) : error;
+  }
+}
+
+const INTENT = Buffer.from('"kind":"ToolIntent"');
+const OUTCOME = Buffer.from('"kind":"ToolOutcome"');
+
+function unfinishedCalls(opened: OpenFile, end: number): EventOf<"ToolIntent">[] {
+  const calls = new Map<CallId, EventOf<"ToolIntent">>();
+  const from = { id: 1, offset: 0 };
+  const concerns = (bytes: Buffer): boolean => bytes.includes(INTENT) || bytes.includes(OUTCOME);
+  for (const { event } of readLinesAfter(opened, { from, after: 0, end, concerns }, () => undefined)) {
+    if (event.kind === "ToolIntent") calls.set(event.payload.call_id, event);
+    else if (event.kind === "ToolOutcome") calls.delete(event.payload.call_id);
+  }
+  return [...calls.values()];
+}
+
+function tornTail(path: string, bytes: number): StoreFinding {
+  const message = `${path} ended in the middle of a write; ${bytes} bytes that were never acknowledged were cut off`;
+  return { kind: "torn_tail", path, bytes, message };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,244 @@
+/**
+ * A session as a Markdown document that a person can read: what was asked, said, called, allowed and spent, turn by turn.
+ * Pure and deterministic; holds one step at a time. Names no ids below the head, so that two sessions can be compared.
+ */
+import type { SessionMeta } from "#engine";
+import type { CallId, Event, EventOf, EventPayload, InputBlock, ToolOutputBlock } from "#protocol";
+import { EXPIRED } from "./archive.ts";
+import { fence, inline, prose, quote, shorten } from "./markdown.ts";
+
+export interface TranscriptPart {
+  /** Counted from 1; 0 is the head. */
+  readonly turn: number;
+  /** A paragraph or a few, without the blank line after it. */
+  readonly text: string;
+}
+
+export interface TranscriptOptions {
+  /** False leaves out durations, so that two runs of the same thing read the same. */
+  readonly timing: boolean;
+}
+
+/** The parts in order; joined with a blank line they are the document. */
+export async function* transcript(
+  meta: SessionMeta,
+  events: AsyncIterable<Event>,
+  options: TranscriptOptions = { timing: true },
+): AsyncGenerator<TranscriptPart> {
+  yield { turn: 0, text: headOf(meta) };
+  const fold = createFold(options);
+  for await (const event of events) {
+    for (const text of fold.apply(event)) yield { turn: fold.turn, text };
+  }
+  for (const text of fold.finish()) yield { turn: fold.turn, text };
+}
+
+function headOf({ id, title, model, workingDir, createdAt, parent, pinned }: SessionMeta): string {
+  const facts = [
+    `- session: \`${id}\`${pinned ? " (pinned)" : ""}`,
+    `- model: ${inline(model)}`,
+    `- folder: ${inline(workingDir)}`,
+    `- begun: ${inline(createdAt)}`,
+    ...(parent === undefined ? [] : [`- branched from: \`${parent}\``]),
+  ];
+  return `# ${title === "" ? "Session" : inline(title)}\n\n${facts.join("\n")}`;
+}
+
+interface OpenCall {
+  readonly started: EventPayload<"ToolCallStarted">;
+  readonly notes: string[];
+}
+
+/** What has been written and is not yet a part: the text of the current block, and calls without a result. */
+function createFold({ timing }: TranscriptOptions) {
+  let turn = 0;
+  let text = "";
+  let thinking = "";
+  let started = false;
+  const calls = new Map<CallId, OpenCall>();
+
+  function* flush(): Generator<string> {
+    if (thinking.trim() !== "") yield details("Thinking", shorten(thinking));
+    if (text.trim() !== "") yield prose(text);
+    thinking = "";
+    text = "";
+  }
+
+  function noteOf(event: Event): string | undefined {
+    switch (event.kind) {
+      case "SessionStarted":
+        if (started) return `_Opened again with ${inline(event.payload.model)}._`;
+        started = true;
+        return undefined;
+      case "SessionEnded":
+        return `_Session ended (${event.payload.reason})._`;
+      case "ModelChanged":
+        return `_Model: ${inline(event.payload.previous)} → ${inline(event.payload.model)}._`;
+      case "PlanModeChanged":
+        return event.payload.active ? "_Plan mode on._" : "_Plan mode off._";
+      case "Cancelled":
+        return `_Cancelled (${event.payload.reason})._`;
+      case "CompactionTriggered":
+        return `_What came before is from here on told to the model as a summary:_\n\n${quote(event.payload.summary)}`;
+      case "Error":
+        return errorNote(event.payload);
+      case "HookError":
+        return `_Hook ${inline(event.payload.hook)} failed: ${inline(event.payload.message)}_`;
+      case "MCPServerDown":
+        return `_MCP server ${inline(event.payload.name)} is down: ${inline(event.payload.reason)}._`;
+      case "OrphanedCall":
+        return `_The call of ${inline(event.payload.name)} was cut off; nobody knows how far it got._`;
+      case "OrphanResolved": {
+        const { resolution, note } = event.payload;
+        return `_The cut-off call counts as ${resolution}${note === undefined ? "" : `: ${inline(note)}`}._`;
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  return {
+    get turn() {
+      return turn;
+    },
+    *apply(event: Event): Generator<string> {
+      switch (event.kind) {
+        case "TurnStarted":
+          yield* flush();
+          turn += 1;
+          yield turnHead(turn, event, timing);
+          return;
+        case "TextDelta":
+          text += event.payload.text;
+          return;
+        case "ThinkingDelta":
+          thinking += event.payload.text;
+          return;
+        case "ToolCallStarted":
+          yield* flush();
+          calls.set(event.payload.call_id, { started: event.payload, notes: [] });
+          return;
+        case "PermissionAnswered":
+          calls.get(event.payload.call_id)?.notes.push(permissionNote(event.payload));
+          return;
+        case "QuestionAsked":
+          calls.get(event.payload.call_id)?.notes.push(`Asked: ${inline(event.payload.question)}`);
+          return;
+        case "ToolResult": {
+          const call = calls.get(event.payload.call_id);
+          calls.delete(event.payload.call_id);
+          yield* flush();
+          yield callPart(call, event.payload, timing);
+          return;
+        }
+        case "TurnEnded":
+          yield* flush();
+          for (const call of calls.values()) yield callPart(call, undefined, timing);
+          calls.clear();
+          yield turnFoot(turn, event.payload, timing);
+          return;
+        case "Error":
+          // A step that is tried again has written nothing that counts.
+          if (!event.payload.terminal && event.payload.call_id === undefined) text = thinking = "";
+      }
+      const note = noteOf(event);
+      if (note === undefined) return;
+      yield* flush();
+      yield note;
+    },
+    *finish(): Generator<string> {
+      yield* flush();
+      for (const call of calls.values()) yield callPart(call, undefined, timing);
+    },
+  };
+}
+
+function turnHead(turn: number, { ts, payload }: EventOf<"TurnStarted">, timing: boolean): string {
+  const when = timing ? ` · ${inline(ts)}` : "";
+  const input = payload.content.map(blockText).join("\n\n");
+  return `## Turn ${turn}\n\n_${inline(payload.model)}${when}_\n\n${quote(input)}`;
+}
+
+function turnFoot(turn: number, payload: EventPayload<"TurnEnded">, timing: boolean): string {
+  const { outcome, reason, steps, usage, cost_usd, duration_ms } = payload;
+  const input = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+  const facts = [
+    `${outcome.replace("_", " ")}${reason === undefined ? "" : ` (${inline(reason)})`}`,
+    `${steps} ${steps === 1 ? "step" : "steps"}`,
+    `${input} tokens in, ${usage.output_tokens} out`,
+    cost_usd === undefined ? "cost not known" : `$${cost_usd.toFixed(4)}`,
+    ...(timing ? [seconds(duration_ms)] : []),
+  ];
+  return `_Turn ${turn}: ${facts.join(" · ")}_`;
+}
+
+/** `result` is missing for a call that was cut off. */
+function callPart(call: OpenCall | undefined, result: EventPayload<"ToolResult"> | undefined, timing: boolean): string {
+  const name = call?.started.label ?? result?.name ?? "call";
+  const outcome = result === undefined ? "did not finish" : outcomeText(result);
+  const took = timing && result !== undefined ? ` · ${seconds(result.duration_ms)}` : "";
+  const notes = (call?.notes ?? []).map((note) => `_${note}_`);
+  return [
+    `**${inline(name)}** · ${outcome}${took}`,
+    call === undefined ? "" : argsBlock(call.started.args),
+    ...notes,
+    result === undefined ? "" : outputBlock(result.content),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function outcomeText({ outcome, reason, memoized }: EventPayload<"ToolResult">): string {
+  const why = reason === undefined ? "" : ` (${inline(reason)})`;
+  return `${outcome.replace("_", " ")}${why}${memoized === true ? " · same as before" : ""}`;
+}
+
+function argsBlock(args: unknown): string {
+  if (args === EXPIRED) return "_arguments expired and removed_";
+  if (typeof args === "string") return fence(shorten(args));
+  const entries = typeof args === "object" && args !== null ? Object.entries(args) : [];
+  if (entries.length === 0) return "";
+  // One argument for a line; a text of several lines as it is.
+  const lines = entries.map(([key, value]) => {
+    const shown = typeof value === "string" ? value : JSON.stringify(value);
+    return shown.includes("\n") ? `${key}:\n${shown.replace(/^/gm, "  ")}` : `${key}: ${shown}`;
+  });
+  return fence(shorten(lines.join("\n")), "yaml");
+}
+
+function outputBlock(content: readonly ToolOutputBlock[]): string {
+  const text = content.map(blockText).join("\n");
+  return text.trim() === EXPIRED ? "_result expired and removed_" : fence(shorten(text));
+}
+
+function blockText(block: InputBlock | ToolOutputBlock): string {
+  if (block.type === "text") return block.text;
+  return `[${block.media_type}, ${Math.round((block.data.length * 3) / 4)} bytes]`;
+}
+
+function permissionNote({ decision, by, rule, reason }: EventPayload<"PermissionAnswered">): string {
+  const said = {
+    allow_once: "Allowed once",
+    allow_argv_glob: "Allowed, with calls like it",
+    allow_tool: "Allowed, with this tool from now on",
+    deny: "Denied",
+  }[decision];
+  const who = by.startsWith("cli_") ? "" : ` by ${inline(by)}`;
+  const why = reason === undefined ? "" : `: ${inline(reason)}`;
+  return `${said}${who}${rule === undefined ? "" : ` (rule ${inline(rule)})`}${why}`;
+}
+
+function errorNote({ reason, message, terminal, call_id }: EventPayload<"Error">): string {
+  const what = `${inline(reason)}: ${inline(message)}`;
+  if (terminal) return `**Error** ${what}`;
+  return call_id === undefined ? `_Attempt failed and was made again. ${what}_` : `_${what}_`;
+}
+
+function details(summary: string, text: string): string {
+  if (text.replaceAll(EXPIRED, "").trim() === "") return "_thinking expired and removed_";
+  return `<details><summary>${summary}</summary>\n\n${fence(text)}\n\n</details>`;
+}
+
+function seconds(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}

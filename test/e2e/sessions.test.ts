@@ -1,0 +1,138 @@
+/** `harness sessions …` as users and scripts call it: real processes on real logs. */
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { EventDraft } from "#engine";
+import { SessionId } from "#protocol";
+import { parseEvent } from "#protocol/schemas";
+import { createMemoryStore, loadPortability } from "#sessions";
+import { type CliHome, createCliHome, openCliTerminal, runCli } from "../fakes/cli-process.ts";
+import { callDrafts, sessionStarted, turnDrafts } from "../fakes/session-drafts.ts";
+
+const NOW = "2026-01-01T00:00:00.000Z";
+const FIRST = SessionId.from("01ARZ3NDEKTSV4RRFFQ69G5FA1");
+
+let home: CliHome;
+beforeEach(() => {
+  home = createCliHome();
+});
+
+const sessions = (...args: string[]) => runCli(home, ["sessions", ...args]);
+
+/** Puts a session with these events into the log by way of an export. */
+async function put(id: SessionId, drafts: readonly EventDraft[], ...flags: string[]): Promise<string> {
+  const store = createMemoryStore();
+  await store.create({ id, workingDir: home.workspace, profile: "default", model: "scripted:x", createdAt: NOW });
+  const log = await store.acquire(id);
+  await log.append(drafts, NOW);
+  const { exportLines, readRecords } = await loadPortability();
+  const meta = await store.get(id);
+  if (meta === undefined) throw new Error("the session is there");
+  const lines = await Array.fromAsync(exportLines(meta, readRecords(store, id), "0.1.0"));
+  const file = home.put(`${id}.jsonl`, `${lines.join("\n")}\n`);
+  expect(await sessions("import", file, ...flags)).toMatchObject({ code: 0, out: `${id}\n` });
+  return file;
+}
+
+const twoTurns = (second: string): EventDraft[] => [
+  sessionStarted(),
+  ...turnDrafts(1, "begin", "the same answer", callDrafts(1, { command: "ls" }, "a.txt")),
+  ...turnDrafts(2, "go on", second),
+];
+
+describe("reading", () => {
+  test("list, show and replay what run has written", async () => {
+    home.put("note.txt", "a note");
+    await runCli(home, ["run", "read note.txt"]);
+    const listed = await sessions("list");
+    expect(listed.out).toMatch(/^SESSION .* TITLE\nsess_[0-9A-Z]{26} .* scripted:offline {2}read note\.txt\n$/);
+    const [meta] = JSON.parse((await sessions("list", "--json", "--here")).out);
+    expect(meta).toMatchObject({ working_dir: home.workspace, title: "read note.txt", pinned: false, parent: null });
+    const shown = await sessions("show", meta.id);
+    expect(shown.code).toBe(0);
+    expect(shown.out).toMatch(/## Turn 1\n\n.*\n\n> read note\.txt\n\n\*\*Read\*\* · ok/);
+    expect(shown.out).toContain("a note");
+    const { session, turns } = JSON.parse((await sessions("show", meta.id, "--json")).out);
+    expect(session.id).toBe(meta.id);
+    expect(turns).toMatchObject([{ number: 1, outcome: "answered", steps: 2 }]);
+    const replayed = await sessions("replay", meta.id);
+    expect(replayed.out.trimEnd().split("\n")).toHaveLength(meta.last_event_id);
+    const events = (await sessions("replay", meta.id, "--json")).out.trimEnd().split("\n");
+    expect(events.map((line) => parseEvent(JSON.parse(line)).id)).toEqual(events.map((_, index) => index + 1));
+  });
+
+  test("fits the terminal, and steps through a session by keys", async () => {
+    await put(FIRST, [sessionStarted(), ...turnDrafts(1, "a long question ".repeat(20), "an answer")]);
+    const list = openCliTerminal(home, ["sessions", "list"]);
+    const shown = await list.see("…");
+    for (const line of shown.split(/\r?\n/)) expect(line.length).toBeLessThanOrEqual(120);
+    expect(await list.exit).toBe(0);
+    const replay = openCliTerminal(home, ["sessions", "replay", FIRST]);
+    await replay.see("1  00:00:00.000  turn 0  SessionStarted");
+    replay.type("\r");
+    await replay.see("2  00:00:00.000  turn 1  TurnStarted");
+    replay.type("s 2\r");
+    await replay.see("3  00:00:00.000  turn 1  TextDelta");
+    replay.type("p\r");
+    await replay.see("2  00:00:00.000  turn 1  TurnStarted");
+    replay.type("e 5\r");
+    await replay.see("5  00:00:00.000  turn 1  TurnEnded");
+    replay.type("n\r");
+    await replay.see("This was the last event.");
+    replay.type("q\r");
+    expect(await replay.exit).toBe(0);
+  });
+});
+
+test("a branch, its pin, and the difference to its source", async () => {
+  await put(FIRST, twoTurns("x"));
+  const branch = (await sessions("branch", FIRST, "--turn", "1")).out.trim();
+  expect(await sessions("pin", branch)).toMatchObject({ code: 0 });
+  expect((await sessions("list")).out).toMatch(new RegExp(`^${branch} .* pinned, branch `, "m"));
+  const { code, out } = await sessions("diff", branch, FIRST);
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("they part in turn 2") });
+  expect(out).toContain("+> go on");
+});
+
+describe("moving", () => {
+  test("export and import bring a session to another store unchanged", async () => {
+    const file = await put(FIRST, twoTurns("x"));
+    const { out } = await sessions("export", FIRST);
+    expect(out).toBe(readFileSync(file, "utf8"));
+    expect(await sessions("export", FIRST, "-o", "out.jsonl")).toMatchObject({ code: 0, out: "" });
+    const written = join(home.workspace, "out.jsonl");
+    expect([readFileSync(written, "utf8"), statSync(written).mode & 0o777]).toEqual([out, 0o600]);
+    expect(await sessions("export", FIRST, "-o", "out.jsonl")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("it exists already"),
+    });
+    const jsonl = ["--store", "jsonl", "--root", "elsewhere"];
+    expect(await runCli(home, ["sessions", "import", "-", ...jsonl], out)).toMatchObject({
+      code: 0,
+      out: `${FIRST}\n`,
+      err: expect.stringContaining("its evidence was checked"),
+    });
+    expect((await sessions("export", FIRST, ...jsonl)).out).toBe(out);
+    const markdown = await sessions("export", FIRST, "--format", "markdown", ...jsonl);
+    expect(markdown.out).toMatch(/^# Session\n[\s\S]*## Turn 2\n[\s\S]*_Turn 2: answered .*_\n$/);
+  });
+
+  test("delete asks on a terminal", async () => {
+    await put(FIRST, twoTurns("x"));
+    const terminal = openCliTerminal(home, ["sessions", "delete", FIRST]);
+    await terminal.see("15 events for good? [y/N]");
+    terminal.type("n\r");
+    await terminal.see("Nothing was deleted.");
+    expect(await terminal.exit).toBe(1);
+    expect(await sessions("delete", FIRST, "--yes")).toMatchObject({ code: 0 });
+    expect(await sessions("list")).toMatchObject({ code: 0, out: "", err: "There are no sessions in this log.\n" });
+  });
+
+  test("run writes to the workspace with --store jsonl, and the other commands read it there", async () => {
+    expect(await runCli(home, ["run", "hello", "--store", "jsonl"])).toMatchObject({ code: 0 });
+    const [meta] = JSON.parse((await sessions("list", "--store", "jsonl", "--json")).out);
+    const events = join(home.workspace, ".harness", "threads", meta.id, "events.jsonl");
+    expect(readFileSync(events, "utf8").trimEnd().split("\n")).toHaveLength(meta.last_event_id);
+    expect(JSON.parse((await sessions("list", "--json")).out)).toEqual([]);
+  });
+});
