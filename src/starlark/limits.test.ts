@@ -76,6 +76,11 @@ describe("limits end what would hang or exhaust the process", () => {
     expect(outcome(`${defs.join("\n")}\nf59()`, small)).toBe("steps");
   });
 
+  it("short functions that call each other in a circle", () => {
+    expect(outcome("def f(): return g()\ndef g(): return f()\nf()")).toBe("runtime");
+    expect(outcome("def f(x): return f(x)\nf(1)")).toBe("runtime");
+  });
+
   it("calls of a short function that calls nothing, and of a long one", () => {
     const many = (body: string): string => `def g(x): ${body}\n${"g(1)\n".repeat(2000)}`;
     expect(outcome(many("return x"), { maxSteps: 1000 })).toBe("ok");
