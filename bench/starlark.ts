@@ -1,12 +1,14 @@
 /**
  * Starlark against CPython and plain JS on the same machine, interleaved, best of several rounds; then the figures a hook cares
- * about. Prints ratios: absolute times mean little on a shared machine. Usage: node bench/starlark.ts
+ * about and what counting steps costs. Absolute times mean little on a shared machine. Usage: node bench/starlark.ts
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { builtin, compile, compileExpression, type Instance } from "#starlark";
+import { type Figure, printFigures } from "./figures.ts";
 import { plainPrograms } from "./starlark/plain.ts";
+import { stepCost } from "./starlark/step-cost.ts";
 
 /** How large each program's input is: a few milliseconds of work. */
 const sizes: Readonly<Record<string, number>> = {
@@ -26,6 +28,7 @@ const sizes: Readonly<Record<string, number>> = {
 const folder = path.join(import.meta.dirname, "starlark");
 const unlimited = { maxSteps: 1e15, maxAllocBytes: 1e15, timeoutMs: 1e9 };
 const rounds = 5;
+const SHORT_RUNS = 100;
 
 function timeMs(run: () => unknown): number {
   const start = performance.now();
@@ -87,10 +90,10 @@ function geometricMean(values: readonly number[]): number {
   return Math.exp(values.reduce((sum, v) => sum + Math.log(v), 0) / values.length);
 }
 
-/** Best time of one call in microseconds. */
+/** Best time of one call in microseconds: many short runs, so that some of them are undisturbed. */
 function microseconds(run: () => unknown, times: number): number {
   let best = Infinity;
-  for (let k = 0; k < 2 * rounds; k++) {
+  for (let k = 0; k < SHORT_RUNS; k++) {
     const ms = timeMs(() => {
       for (let i = 0; i < times; i++) run();
     });
@@ -103,14 +106,14 @@ const hookSource = readFileSync(path.join(folder, "hook.star"), "utf8").split("P
 const whenSource =
   'event == "tool.before" and payload["name"] in ["shell", "write"] and payload["path"].endswith(".ts")';
 
-function hookFigures(): StarlarkFigure[] {
+function hookFigures(): Figure[] {
   const instance = compile(hookSource, "hook.star").initSync();
   const payload = { name: "shell", args: { command: "git status --short" }, path: "/work/src/main.ts" };
   const large = { ...payload, output: "x".repeat(100_000) };
   const when = compileExpression(whenSource, "when", { names: ["event", "payload"] });
-  const hook = (p: object): number => microseconds(() => instance.callSync("on_tool", ["tool.before", p]), 20_000);
-  const test = (p: object): number => microseconds(() => when.test(["tool.before", p]), 50_000);
-  const compiling = microseconds(() => compile(hookSource, "hook.star").initSync(), 200);
+  const hook = (p: object): number => microseconds(() => instance.callSync("on_tool", ["tool.before", p]), 2000);
+  const test = (p: object): number => microseconds(() => when.test(["tool.before", p]), 5000);
+  const compiling = microseconds(() => compile(hookSource, "hook.star").initSync(), 20);
   return [
     { name: "hook call, payload converted", unit: "us", ours: hook(payload), limit: 1.5 },
     { name: "hook call, 100 kB field untouched", unit: "us", ours: hook(large), limit: 1.5 },
@@ -120,7 +123,7 @@ function hookFigures(): StarlarkFigure[] {
   ];
 }
 
-async function asyncFigure(): Promise<StarlarkFigure> {
+async function asyncFigure(): Promise<Figure> {
   const get = builtin("get", "async", "x", ({ x }) => Promise.resolve(x));
   const source = "def f(n):\n  s = 0\n  for i in range(n):\n    s += get(i)\n  return s\n";
   const instance = await compile(source, "a.star", { predeclared: { get } }).init();
@@ -134,35 +137,35 @@ async function asyncFigure(): Promise<StarlarkFigure> {
   return { name: "awaited host call", unit: "us", ours: best, limit: 1 };
 }
 
-/** One measurement, with what it is compared to or the bound it has to keep. */
-export interface StarlarkFigure {
-  readonly name: string;
-  readonly unit: string;
-  readonly ours: number;
-  readonly floor?: number;
-  readonly maxRatio?: number;
-  readonly limit?: number;
-}
-
-/** All figures. The floor of a program is CPython's time; without CPython it is left out. */
-export async function benchStarlark(): Promise<StarlarkFigure[]> {
-  const rows = comparePrograms();
-  const figures: StarlarkFigure[] = rows.map(({ name, ours, cpython, plain }) => {
-    const label = `${name} (${(ours / plain).toFixed(1)} x plain JS), against CPython`;
-    if (!Number.isFinite(cpython)) return { name: label, unit: "ms", ours };
-    return { name: label, unit: "ms", ours, floor: cpython, maxRatio: 3 };
+/** The share of time that counting steps takes, in percent. */
+function stepFigures(): Figure[] {
+  const shares = Object.entries(sizes).map(([name, n]) => {
+    const { counted, uncounted } = stepCost(readFileSync(path.join(folder, `${name}.star`), "utf8"), n);
+    return { name, ratio: counted / uncounted };
   });
-  const ratios = rows.map((r) => r.ours / r.cpython).filter((x) => x > 0);
-  if (ratios.length > 0) {
-    figures.push({ name: "geometric mean against CPython", unit: "x", ours: geometricMean(ratios), limit: 1 });
-  }
-  return [...figures, ...hookFigures(), await asyncFigure()];
+  const percent = (ratio: number): number => 100 * (ratio - 1);
+  const worst = shares.reduce((a, b) => (b.ratio > a.ratio ? b : a));
+  const mean = geometricMean(shares.map((s) => s.ratio));
+  return [
+    { name: "counting steps, geometric mean", unit: "%", ours: percent(mean), limit: 5 },
+    { name: `counting steps, worst program (${worst.name})`, unit: "%", ours: percent(worst.ratio) },
+  ];
 }
 
-if (import.meta.main) {
-  for (const { name, unit, ours, floor, maxRatio, limit } of await benchStarlark()) {
-    const ratio = floor === undefined ? "" : `${(ours / floor).toFixed(2)} x`;
-    const bound = maxRatio === undefined ? (limit === undefined ? "" : `at most ${limit}`) : `at most ${maxRatio} x`;
-    console.log(`${name.padEnd(52)}${ours.toFixed(2).padStart(9)} ${unit}  ${ratio.padStart(7)}  ${bound}`);
+/** All figures. The floor of a program is CPython's time; without CPython it is left out, and the name says so. */
+export async function benchStarlark(): Promise<Figure[]> {
+  const rows = comparePrograms();
+  const figures: Figure[] = rows.map(({ name, ours, cpython, plain }) => {
+    const label = `${name} (${(ours / plain).toFixed(1)} x plain JS)`;
+    if (!Number.isFinite(cpython)) return { name: `${label}, no python3 here to compare with`, unit: "ms", ours };
+    return { name: `${label}, against CPython`, unit: "ms", ours, floor: cpython, maxRatio: 3 };
+  });
+  const compared = rows.filter((r) => Number.isFinite(r.cpython));
+  if (compared.length > 0) {
+    const mean = geometricMean(compared.map((r) => r.ours / r.cpython));
+    figures.push({ name: "geometric mean against CPython", unit: "x", ours: mean, limit: 1 });
   }
+  return [...figures, ...hookFigures(), await asyncFigure(), ...stepFigures()];
 }
+
+if (import.meta.main) printFigures("Starlark", await benchStarlark());

@@ -25,7 +25,7 @@ export function resolveArguments(call: CallExpr, error: (offset: number, message
         keyword++;
         if (starstar) error(arg.pos, "keyword argument may not follow **kwargs");
         else if (star) error(arg.pos, "keyword argument may not follow *args");
-        if (names.has(arg.name)) error(arg.pos, `keyword argument ${arg.name} repeated`);
+        if (names.has(arg.name)) error(arg.pos, `keyword argument "${arg.name}" is repeated`);
         names.add(arg.name);
         break;
       case "positional":

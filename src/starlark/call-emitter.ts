@@ -11,12 +11,16 @@ export abstract class CallEmitter extends Emitter {
   protected callExpr(e: CallExpr): string {
     const fn = unparen(e.fn);
     const builtin = this.universal(fn);
-    if (builtin === null || callers.has(builtin)) this.unit.hasCalls = true;
     const direct = fn.kind === "ident" && fn.binding !== null ? this.direct.get(fn.binding) : undefined;
     if (direct !== undefined && fn.kind === "ident") {
       const text = this.directCall(e, direct, fn);
-      if (text !== null) return text;
+      if (text !== null) {
+        if (direct.short === null) this.unit.hasCalls = true;
+        else this.unit.called += direct.short;
+        return text;
+      }
     }
+    if (builtin === null || callers.has(builtin)) this.unit.hasCalls = true;
     if (e.args.some((a) => a.kind !== "positional")) return this.generalCall(e);
     const args = e.args.map((a) => a.value);
     if (builtin === "len" && args.length === 1 && args[0]) {

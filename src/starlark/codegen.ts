@@ -2,7 +2,7 @@
 
 import type { Expr, FunctionNode, Parameter, Stmt } from "./ast.ts";
 import { PROLOGUE } from "./emission-check.ts";
-import type { Emission, Mode } from "./emitter.ts";
+import type { DirectFunction, Emission, Mode } from "./emitter.ts";
 import { runtime } from "./runtime.ts";
 import type { Dialect, FunctionScope, Resolved } from "./scope.ts";
 import { emptyScope } from "./scope.ts";
@@ -22,6 +22,9 @@ export function generate(
 ): Emission {
   return new ProgramEmitter(options.source, options.mode, options.dialect, resolved.top).program(stmts, resolved);
 }
+
+/** Code up to this long may run without a step of its own. */
+const FREE_LENGTH = 400;
 
 class ProgramEmitter extends StatementEmitter {
   program(stmts: readonly Stmt[], resolved: Resolved): Emission {
@@ -78,7 +81,9 @@ class ProgramEmitter extends StatementEmitter {
     for (const p of params) unit.declared.delete(p);
     const releases = unit.iterated.map((s) => `release(${s});`).join("");
     const caught = `catch(e){${releases}throw frameFailure(e,${code},P,p)}`;
-    const head = `{let p=0;${unit.prologue()}${this.step()}`;
+    // A short body that calls nothing but such is a bounded part of the step that called it.
+    const step = lengthIfShort(unit, text) === null ? this.step() : "";
+    const head = `{let p=0;${unit.prologue()}${step}`;
     if (!unit.hasCalls) return `${head}try{${text}${tail}}${caught}}`;
     if (this.isGenerator) {
       const check = this.dialect.recursion ? "" : `if(T.active.has(${code}))deny(T,${code});`;
@@ -106,17 +111,17 @@ class ProgramEmitter extends StatementEmitter {
     if (once && plain && s.fn.scope?.free.size === 0) {
       const params = s.fn.params.map((p) => p.ident?.name ?? "");
       const required = s.fn.params.filter((p) => p.kind === "plain").length;
-      this.direct.set(b, { name: `f${this.names++}`, params, required });
+      this.direct.set(b, { name: `f${this.names++}`, params, required, short: null });
     }
   }
 
   protected define(s: Extract<Stmt, { kind: "def" }>): string {
     const direct = s.ident.binding === null ? undefined : this.direct.get(s.ident.binding);
-    return this.closure(s.fn, direct?.name ?? null);
+    return this.closure(s.fn, direct ?? null);
   }
 
   /** The JS of a function value. Without captured variables its body is hoisted. */
-  private closure(node: FunctionNode, given: string | null): string {
+  private closure(node: FunctionNode, direct: DirectFunction | null): string {
     const defaults = this.defaults(node.params);
     const code = this.code(node);
     const scope: FunctionScope = node.scope ?? emptyScope();
@@ -131,10 +136,11 @@ class ProgramEmitter extends StatementEmitter {
     this.unit = unit;
     const body = this.body(code, params, node.body);
     this.unit = outer;
+    if (direct !== null) direct.short = lengthIfShort(unit, body);
     const star = this.isGenerator ? "*" : "";
     const signature = `(${["T", ...params].join(",")})`;
     if (scope.free.size === 0) {
-      const name = given ?? `f${this.names++}`;
+      const name = direct?.name ?? `f${this.names++}`;
       this.hoisted.push(`function${star} ${name}${signature}${body}`);
       return `fn(T,${code},${name},[${defaults}],null)`;
     }
@@ -153,6 +159,12 @@ class ProgramEmitter extends StatementEmitter {
       .map((p) => (p.fallback === null ? "undefined" : this.expr(p.fallback)))
       .join(",");
   }
+}
+
+/** How much code a call runs at most, loops aside, or null if that is much or unknown. */
+function lengthIfShort(unit: Unit, text: string): number | null {
+  const length = text.length + unit.called;
+  return unit.hasCalls || length > FREE_LENGTH ? null : length;
 }
 
 /** The first name that the body evaluates, as far as that is easily said, or else the def itself. */

@@ -27,6 +27,8 @@ export interface DirectFunction {
   readonly name: string;
   readonly params: readonly string[];
   readonly required: number;
+  /** Length of the code that a call runs, if that is so short that it takes no step; known once it is emitted. */
+  short: number | null;
 }
 
 export abstract class Emitter {

@@ -189,6 +189,7 @@ export abstract class ExpressionEmitter extends CallEmitter {
     const body = this.clauses(e, 0);
     this.unit = outer;
     outer.hasCalls ||= unit.hasCalls;
+    outer.called += unit.called;
     const result = e.curly ? "new Dict()" : "list(T,[])";
     const releases = unit.iterated.map((s) => `release(${s});`).join("");
     const borrowed = [...unit.borrowed].map((b) => `l${b.id}`);

@@ -282,7 +282,8 @@ export class ExpressionParser {
         return { kind: "unary", op: token, x: this.nested(() => this.suffixed()), pos };
       }
       default:
-        return this.fail(`got ${showToken(token)}, want primary expression`);
+        // At its start, since the end of a newline is on the next line.
+        throw new ScanError(this.in.start, `got ${showToken(token)}, want primary expression`);
     }
   }
 

@@ -71,6 +71,23 @@ describe("limits end what would hang or exhaust the process", () => {
     });
   }
 
+  it("calls that double at every level", () => {
+    const defs = Array.from({ length: 60 }, (_, i) => `def f${i}(): ${i === 0 ? "pass" : `f${i - 1}(); f${i - 1}()`}`);
+    expect(outcome(`${defs.join("\n")}\nf59()`, small)).toBe("steps");
+  });
+
+  it("short functions that call each other in a circle", () => {
+    expect(outcome("def f(): return g()\ndef g(): return f()\nf()")).toBe("runtime");
+    expect(outcome("def f(x): return f(x)\nf(1)")).toBe("runtime");
+  });
+
+  it("calls of a short function that calls nothing, and of a long one", () => {
+    const many = (body: string): string => `def g(x): ${body}\n${"g(1)\n".repeat(2000)}`;
+    expect(outcome(many("return x"), { maxSteps: 1000 })).toBe("ok");
+    expect(outcome(many(`return x + ${"x + ".repeat(50)}x`), { maxSteps: 1000 })).toBe("steps");
+    expect(outcome("x = max(range(2000), key = lambda x: x)", { maxSteps: 1999 })).toBe("steps");
+  });
+
   it("a deep chain of calls", () => {
     const defs = Array.from({ length: 300 }, (_, i) => `def f${i}(): return ${i === 0 ? "1" : `f${i - 1}()`}`);
     expect(outcome(`${defs.join("\n")}\nf200()`)).toBe("ok");
@@ -113,8 +130,8 @@ describe("accounting", () => {
 
   it("allows exactly the given number of steps", () => {
     const instance = program.initSync();
-    expect(instance.callSync("f", [99], { maxSteps: 100 })).toBe(4851);
-    expect(() => instance.callSync("f", [100], { maxSteps: 100 })).toThrow(/too many steps \(limit 100\)/);
+    expect(instance.callSync("f", [100], { maxSteps: 100 })).toBe(4950);
+    expect(() => instance.callSync("f", [101], { maxSteps: 100 })).toThrow(/too many steps \(limit 100\)/);
   });
 
   it("counts the same steps in every run", () => {

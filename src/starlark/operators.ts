@@ -1,7 +1,7 @@
 /** The unary and binary operators on values. `add(t, x, y)` is `x + y`; what has no meaning fails as "unknown binary op". */
 import { eq } from "./compare.ts";
 import { Dict, StarlarkSet } from "./dict.ts";
-import { fault } from "./errors.ts";
+import { fault, StarlarkError } from "./errors.ts";
 import {
   addInt,
   andInt,
@@ -228,9 +228,20 @@ export function shr(t: Thread, x: Value, y: Value): Value {
   return shiftInt(t, ">>", x, y);
 }
 
+/** As in starlark-go, what cannot be a key is not an error here: it is simply not in the dict. */
+function hasKey(t: Thread, x: Value, dict: Dict): boolean {
+  if (typeof x !== "object") return dict.get(x, t) !== undefined;
+  try {
+    return dict.get(x, t) !== undefined;
+  } catch (e) {
+    if (e instanceof StarlarkError && e.kind === "runtime") return false;
+    throw e;
+  }
+}
+
 /** `x in y`. */
 export function contains(t: Thread, x: Value, y: Value): boolean {
-  if (y instanceof Dict) return y.get(x, t) !== undefined;
+  if (y instanceof Dict) return hasKey(t, x, y);
   if (y instanceof List || y instanceof Tuple) {
     for (const e of y.a) {
       if (--t.fuel < 0) t.refuel();

@@ -47,7 +47,8 @@ export function interpolate(t: Thread, format: string, x: Value): string {
     i++;
     next++;
   }
-  if (next < args.length) throw fault("too many arguments for format string");
+  // A mapping may hold more than the format uses.
+  if (next < args.length && !(x instanceof Dict)) throw fault("too many arguments for format string");
   return out;
 }
 

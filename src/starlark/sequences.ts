@@ -40,7 +40,11 @@ function withKeys(
   if (mayPend(key)) return new Pending(keySteps(t, key, values, source, done), name);
   lock(source);
   try {
-    return done(values.map((v) => callSync(t, key, [v])));
+    const keys = values.map((v) => {
+      if (--t.fuel < 0) t.refuel();
+      return callSync(t, key, [v]);
+    });
+    return done(keys);
   } finally {
     release(source);
   }
@@ -57,6 +61,7 @@ function* keySteps(
   try {
     const keys: Value[] = [];
     for (const v of values) {
+      t.charge(1);
       const r = call(t, key, [v]);
       keys.push(r instanceof Pending ? yield* settle(r) : r);
     }

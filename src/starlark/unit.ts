@@ -19,6 +19,8 @@ export class Unit {
   readonly iterated: string[] = [];
   /** Calls something that may call back. */
   hasCalls = false;
+  /** Length of the code of the short functions it calls straight. */
+  called = 0;
   private temps = 0;
   private serial = 0;
 
