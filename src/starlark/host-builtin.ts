@@ -26,12 +26,15 @@ export type HostFunction = (args: Record<string, unknown>, call: HostCall) => un
 interface Spec {
   readonly name: string;
   readonly optional: boolean;
+  /** What it is when it is not given; absent: then it is not there at all. */
+  readonly fallback?: Value;
   readonly keywordOnly: boolean;
 }
 
 /**
- * Makes a built-in. `params` is a list such as "url, headers?, *, timeout_seconds?": a name that ends in "?" is optional, names
- * after "*" are keyword-only, "*args" and "**kwargs" take the rest. Arguments named in `raw` are not converted. An "async" one
+ * Makes a built-in. `params` is a list such as "url, headers?=None, *, timeout_seconds?": a name that ends in "?" is optional,
+ * with "=" and a literal (None, True, False, a number or a quoted text) as what it is then; names after "*" are keyword-only,
+ * "*args" and "**kwargs" take the rest. Arguments named in `raw` are not converted. An "async" one
  * may return a promise; a script waits for it without seeing it.
  */
 export function builtin(
@@ -97,16 +100,33 @@ function parseSpec(text: string): ParsedSpec {
   let keywordOnly = false;
   for (const part of text.split(",").map((s) => s.trim())) {
     if (part === "") continue;
-    const found = /^(\*{0,2})([A-Za-z_]\w*)?(\?)?$/.exec(part);
+    const found = /^(\*{0,2})([A-Za-z_]\w*)?(\?)?(?:\s*=\s*(.+))?$/.exec(part);
     if (!found) throw new TypeError(`bad parameter ${part}`);
-    const [, stars, name = "", optional] = found;
+    const [, stars, name = "", optional, literal] = found;
+    if (literal !== undefined && optional === undefined) throw new TypeError(`${name}= needs a ? before it`);
     if (stars === "**") kwargs = name;
     else if (stars === "*") {
       keywordOnly = true;
       varargs = name === "" ? null : name;
-    } else params.push({ name, optional: optional === "?", keywordOnly });
+    } else {
+      const fallback = literal === undefined ? {} : { fallback: literalValue(literal) };
+      params.push({ name, optional: optional === "?", keywordOnly, ...fallback });
+    }
   }
   return { params, varargs, kwargs };
+}
+
+function literalValue(text: string): Value {
+  const named = new Map<string, Value>([
+    ["None", null],
+    ["True", true],
+    ["False", false],
+  ]).get(text);
+  if (named !== undefined) return named;
+  const quoted = /^"([^"\\]*)"$|^'([^'\\]*)'$/.exec(text);
+  if (quoted !== null) return encodeUtf8(quoted[1] ?? quoted[2] ?? "");
+  if (/^-?\d{1,15}$/.test(text)) return Number(text);
+  throw new TypeError(`${text} is not a literal that a parameter can have`);
 }
 
 function bind(fn: string, spec: ParsedSpec, args: readonly Value[], kwargs: readonly Keyword[]): Map<string, Value> {
@@ -135,7 +155,9 @@ function bind(fn: string, spec: ParsedSpec, args: readonly Value[], kwargs: read
     else rest.set(k, v);
   }
   for (const p of spec.params) {
-    if (!p.optional && !out.has(p.name)) throw fault(`${fn}: missing argument for ${p.name}`);
+    if (out.has(p.name)) continue;
+    if (!p.optional) throw fault(`${fn}: missing argument for ${p.name}`);
+    if (p.fallback !== undefined) out.set(p.name, p.fallback);
   }
   if (spec.varargs !== null) out.set(spec.varargs, new Tuple(args.slice(positional.length)));
   if (spec.kwargs !== null) out.set(spec.kwargs, rest);

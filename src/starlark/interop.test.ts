@@ -114,6 +114,18 @@ describe("host built-ins", () => {
     expect(call(source, [], { show })).toEqual({ a: 1, b: 2, rest: [3], k: 4, more: { z: 5 } });
   });
 
+  it("fills in what a parameter is when it is not given", () => {
+    const params = "a, n?=None, t?=True, i?=-5, s?='x y', absent?";
+    const fill = builtin("fill", "sync", params, (args) => args);
+    const value = compile("def f():\n    return fill(1, t=False)\n", "f.star", { predeclared: { fill } })
+      .initSync()
+      .callSync("f", []);
+    expect(value).toEqual({ a: 1, n: null, t: false, i: -5, s: "x y" });
+    for (const wrong of ["a=1", "a?=[]", "a?=x", "a ?? b"]) {
+      expect(() => builtin("bad", "sync", wrong, () => null)).toThrow(TypeError);
+    }
+  });
+
   it("complain in the language's words", () => {
     const plain = builtin("plain", "sync", "a, b?", () => null);
     const message = (source: string): string => {
