@@ -12,6 +12,9 @@ import type { MockPlan, MockReport } from "./mock-model.ts";
 const root = resolve(import.meta.dirname, "..");
 const REPEATS = Number(process.env.BENCH_REPEATS ?? 15);
 
+/** Model calls of the long turn: each but the last reads a file. */
+const STEPS = 20;
+
 interface Run {
   readonly wallMs: number;
   readonly cpuMs: number;
@@ -29,7 +32,9 @@ export async function benchEngine(): Promise<Figure[]> {
   const scratch = mkdtempSync(join(tmpdir(), "harness-bench-"));
   const workspace = join(scratch, "workspace");
   mkdirSync(workspace);
-  writeFileSync(join(workspace, "data.txt"), "a line of text\n".repeat(50));
+  for (let step = 0; step < STEPS; step++) {
+    writeFileSync(join(workspace, `data-${step}.txt`), "a line of text\n".repeat(50));
+  }
   const { server, baseUrl } = await startMock();
   const env = {
     PATH: process.env.PATH ?? "",
@@ -56,7 +61,7 @@ export async function benchEngine(): Promise<Figure[]> {
       return results;
     };
     const cold = await compare({ steps: 0, deltas: 5 }, REPEATS);
-    const steps = await compare({ steps: 19, deltas: 5 }, REPEATS);
+    const steps = await compare({ steps: STEPS - 1, deltas: 5 }, REPEATS);
     const deltas = await compare({ steps: 0, deltas: 20_000 }, Math.ceil(REPEATS / 2));
     const promptBytes = cold.ours[0]?.report.promptBytes ?? Number.NaN;
     return [

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface MockPlan {
-  /** Tool calls (reads of `data.txt`) before the final text. */
+  /** Tool calls (each reads a file of its own, `data-<step>.txt`) before the final text. */
   readonly steps: number;
   /** Deltas of the final text. */
   readonly deltas: number;
@@ -29,7 +29,7 @@ function toolReply(step: number): Buffer {
     index: 0,
     id: `t${step}`,
     type: "function",
-    function: { name: "fs_read", arguments: '{"path":"data.txt"}' },
+    function: { name: "fs_read", arguments: `{"path":"data-${step}.txt"}` },
   };
   return Buffer.from(
     event({ delta: { role: "assistant", tool_calls: [call] } }) +

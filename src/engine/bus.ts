@@ -17,6 +17,8 @@ export interface EventBus {
   readonly session: SessionId;
   /** Resolves when the event is durable and has been told; rejects with StoreFailed when it could not be stored. */
   publish<Kind extends EventKind>(kind: Kind, payload: EventPayload<Kind>): Promise<void>;
+  /** As `publish`, but in no hurry: it is written together with what comes next, at the latest after the flush window. */
+  publishSoon<Kind extends EventKind>(kind: Kind, payload: EventPayload<Kind>): Promise<void>;
   /** Queues text to be merged; a failure to store it surfaces at the next `flush` or `publish` and in `onFailure`. */
   publishDelta(delta: DeltaDraft): void;
   /** Resolves when everything queued so far is durable. */
@@ -133,16 +135,31 @@ export function createEventBus({ session, log, clock, onFailure }: BusOptions): 
     }
   }
 
+  function enqueue<Kind extends EventKind>(kind: Kind, payload: EventPayload<Kind>): Promise<void> {
+    closeDelta();
+    // The pair comes from one generic parameter, which the union type cannot express.
+    queue.push({ kind, ...stamp(), payload } as EventDraft);
+    return new Promise<void>((resolve, reject) => {
+      waiters.push({ resolve, reject });
+    });
+  }
+
+  function writeSoon(waitMs: number): void {
+    if (running !== undefined || windowTimer !== undefined) return;
+    if (waitMs <= 0) void write();
+    else windowTimer = setTimeout(() => void write(), waitMs);
+  }
+
   const bus: EventBus = {
     session,
     publish(kind, payload) {
-      closeDelta();
-      // The pair comes from one generic parameter, which the union type cannot express.
-      queue.push({ kind, ...stamp(), payload } as EventDraft);
-      const done = new Promise<void>((resolve, reject) => {
-        waiters.push({ resolve, reject });
-      });
+      const done = enqueue(kind, payload);
       void write();
+      return done;
+    },
+    publishSoon(kind, payload) {
+      const done = enqueue(kind, payload);
+      writeSoon(FLUSH_WINDOW_MS);
       return done;
     },
     publishDelta(delta) {
@@ -154,10 +171,7 @@ export function createEventBus({ session, log, clock, onFailure }: BusOptions): 
       }
       closeDelta();
       open = { draft: delta, texts: [text], chars: text.length };
-      if (running !== undefined || windowTimer !== undefined) return;
-      const waitMs = lastWriteMs + FLUSH_WINDOW_MS - clock.monotonicMs();
-      if (waitMs <= 0) void write();
-      else windowTimer = setTimeout(() => void write(), waitMs);
+      writeSoon(lastWriteMs + FLUSH_WINDOW_MS - clock.monotonicMs());
     },
     async flush() {
       await write();

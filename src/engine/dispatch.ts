@@ -147,7 +147,9 @@ async function runOne(
   const { requested, tool } = call;
   const { turn, step } = input;
   const startMs = monotonicMs();
-  const started = bus.publish("ToolCallStarted", {
+  const isReading = tool?.class === "read_only";
+  const announce = isReading ? bus.publishSoon : bus.publish;
+  const started = announce("ToolCallStarted", {
     turn,
     step,
     block: requested.block,
@@ -157,11 +159,11 @@ async function runOne(
     args: "args" in call ? call.args : call.shown,
     ...(tool === undefined ? {} : { class: tool.class }),
   });
-  // The intent of a call that changes things is durable before it runs; the others need only keep the order.
-  if (tool?.class === "read_only") started.catch(() => undefined);
+  // A call that changes things is announced before it runs; one that only reads need only keep the order, and what it
+  // publishes is written together with its result, which fails with it.
+  if (isReading) started.catch(() => undefined);
   else await started;
   const result = await resultOf(parts, input, call, stop);
-  await started;
   const duration_ms = monotonicMs() - startMs;
   timings.push({ call_id: requested.id, name: requested.name, duration_ms });
   await bus.publish("ToolResult", {

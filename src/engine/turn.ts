@@ -143,11 +143,11 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
     await bus.flush();
     if (outcome.type === "failed") {
       const { usage } = outcome;
-      if (usage !== undefined) await recordCost(parts, input.turn, step, { model: parts.model(), usage }, tally);
+      if (usage !== undefined) recordCost(parts, input.turn, step, { model: parts.model(), usage }, tally);
       if (input.signal.aborted) return cancelledEnding(input.signal);
       return { outcome: "error", reason: outcome.reason, message: outcome.message };
     }
-    const recorded = recordCost(parts, input.turn, step, outcome, tally);
+    recordCost(parts, input.turn, step, outcome, tally);
     if (calls.length > 0) {
       const { session, toolHandler: handler, toolSettings: settings, monotonicMs } = parts;
       const { turn, originator, signal } = input;
@@ -157,7 +157,6 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
       );
       tally.tools.push(...(await dispatched));
     }
-    await recorded;
     if (input.signal.aborted) return cancelledEnding(input.signal);
     if (yielded || outcome.stop === "yield") return { outcome: "yielded" };
     if (calls.length === 0) return { outcome: "answered" };
@@ -253,7 +252,7 @@ function recordCost(
   step: number,
   outcome: { readonly model: string; readonly usage: Usage; readonly costUsd?: number },
   tally: Tally,
-): Promise<void> {
+): void {
   const { model, usage, costUsd } = outcome;
   const sum = tally.usage;
   tally.usage = {
@@ -266,9 +265,8 @@ function recordCost(
   tally.costUsd = tally.costUsd === undefined || costUsd === undefined ? undefined : tally.costUsd + costUsd;
   const provider = model.slice(0, model.indexOf(":"));
   const cost = costUsd === undefined ? {} : { cost_usd: costUsd };
-  const recorded = bus.publish("CostIncremented", { turn, step, provider, model, usage, ...cost });
-  recorded.catch(() => undefined); // awaited after the calls of the step
-  return recorded;
+  // Written with what comes next, the calls of the step or the end of the turn, and failing with it.
+  tellLater(bus.publishSoon("CostIncremented", { turn, step, provider, model, usage, ...cost }));
 }
 
 function providerOf(parts: TurnParts): string {

@@ -6,11 +6,13 @@
 import { canonicalHash } from "#base";
 import type { EventBus, ToolMiddleware } from "#engine";
 
-export function createLedger(bus: Pick<EventBus, "publish">): ToolMiddleware {
+export function createLedger(bus: Pick<EventBus, "publish" | "publishSoon">): ToolMiddleware {
   return async (call, next) => {
     const { turn, step, id: call_id, tool, args } = call;
     const isMutating = tool.class === "mutating";
-    const intent = bus.publish("ToolIntent", {
+    // What only reads is written together with its ToolResult, in order, and fails with it.
+    const record: EventBus["publish"] = isMutating ? bus.publish : bus.publishSoon;
+    const intent = record("ToolIntent", {
       turn,
       step,
       call_id,
@@ -19,17 +21,16 @@ export function createLedger(bus: Pick<EventBus, "publish">): ToolMiddleware {
       args_hash: canonicalHash(args),
     });
     if (isMutating) await intent;
-    else intent.catch(() => undefined); // awaited below, before the result goes anywhere
+    else intent.catch(() => undefined);
     const result = await next(call);
-    await intent;
-    const outcome = bus.publish("ToolOutcome", {
+    const outcome = record("ToolOutcome", {
       turn,
       call_id,
       outcome: result.outcome,
       result_hash: canonicalHash(result.content),
     });
     if (isMutating) await outcome;
-    else outcome.catch(() => undefined); // the ToolResult that follows is in the same batch and fails with it
+    else outcome.catch(() => undefined);
     return result;
   };
 }

@@ -1,7 +1,7 @@
 /** The smaller tool middlewares, each around a handler of the test's own. */
 import { describe, expect, test } from "vitest";
 import type { EffectPorts } from "#base";
-import type { CallResult, Tool, ToolCall } from "#engine";
+import type { CallResult, EventBus, Tool, ToolCall } from "#engine";
 import { CallId, ClientId, SessionId, TurnId } from "#protocol";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
@@ -88,7 +88,7 @@ describe("validation", () => {
 describe("the ledger", () => {
   test("records intent and outcome with hashes that do not depend on the order of keys", async () => {
     const recorded: [string, object][] = [];
-    const ledger = createLedger({ publish: async (kind, payload) => void recorded.push([kind, payload]) });
+    const ledger = createLedger(recorder(async (kind, payload) => void recorded.push([kind, payload])));
     await ledger(toolCall({}, { a: 1, b: { c: 2, d: 3 } }), async () => OK);
     await ledger(toolCall({}, { b: { d: 3, c: 2 }, a: 1 }), async () => OK);
     expect(recorded.map(([kind]) => kind)).toEqual(["ToolIntent", "ToolOutcome", "ToolIntent", "ToolOutcome"]);
@@ -98,7 +98,7 @@ describe("the ledger", () => {
 
   test("a call whose intent cannot be recorded does not run", async () => {
     let ran = false;
-    const ledger = createLedger({ publish: () => Promise.reject(new Error("disk full")) });
+    const ledger = createLedger(recorder(() => Promise.reject(new Error("disk full"))));
     const run = ledger(toolCall(), async () => {
       ran = true;
       return OK;
@@ -107,6 +107,10 @@ describe("the ledger", () => {
     expect(ran).toBe(false);
   });
 });
+
+function recorder(record: EventBus["publish"]): Pick<EventBus, "publish" | "publishSoon"> {
+  return { publish: record, publishSoon: record };
+}
 
 describe("the gate", () => {
   async function portsOf(change: Partial<Tool>, signal?: AbortSignal) {

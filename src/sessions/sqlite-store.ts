@@ -52,7 +52,11 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
   const insertAll = db.transaction(
     (key: number, records: readonly ChainedRecord[], drafts: readonly EventDraft[], head: ChainHead, now: string) => {
       for (const record of records) insertRecord(key, record);
-      for (const [index, draft] of drafts.entries()) noteCall(key, draft, records[index]?.id ?? 0);
+      const whole = callsWithin(drafts);
+      for (const [index, draft] of drafts.entries()) {
+        const isWhole = "call_id" in draft.payload && whole.has(draft.payload.call_id);
+        if (!isWhole) noteCall(key, draft, records[index]?.id ?? 0);
+      }
       statement("UPDATE sessions SET updated_at = ?, head = ?, owner_until = ? WHERE key = ?").run(
         now,
         head.hash,
@@ -260,6 +264,17 @@ interface LeaseRow {
   readonly owner: string | null;
   readonly owner_until: number;
   readonly last: number;
+}
+
+/** Calls that begin and end in these drafts: nobody can ever find them open. */
+function callsWithin(drafts: readonly EventDraft[]): ReadonlySet<unknown> {
+  const begun = new Set<unknown>();
+  const whole = new Set<unknown>();
+  for (const { kind, payload } of drafts) {
+    if (kind === "ToolIntent") begun.add(payload.call_id);
+    else if (kind === "ToolOutcome" && begun.has(payload.call_id)) whole.add(payload.call_id);
+  }
+  return whole;
 }
 
 /** Prepares each statement when it is first used, so that opening stays short. */
