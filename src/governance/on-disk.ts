@@ -16,9 +16,11 @@ const MAX_ENTRIES = 2000;
 /** A recursive read of more than this asks. */
 const MAX_WALKED_ENTRIES = 20_000;
 const MAX_GIT_CONFIG_BYTES = 64 * 1024;
-/** Keys with which a repository's own configuration runs programs or points elsewhere. */
-const RUNS_PROGRAMS =
-  /^\s*(?:\[\s*include|(?:fsmonitor|external|textconv|command|sshcommand|pager|hookspath|program|editor|clean|smudge|process|worktree|path|helper|askpass)\s*=)/im;
+/** The lines that a repository's own configuration may have and be harmless: one header or one key to a line. */
+const PLAIN_CONFIG_LINE =
+  /^\s*(?:$|[#;].*|\[(?:core|user|init|pull|push|(?:remote|branch) "[^"\\\]]*")\]\s*$|(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|name|email|defaultbranch|url|pushurl|fetch|remote|merge|rebase|default|ff)\s*=[^\\]*$)/i;
+/** Files of a repository that change where git looks or what it runs. */
+const STEERING_FILES = [".git/config.worktree", ".git/commondir", ".git/info/attributes", ".gitmodules"];
 
 /** The arguments with every path replaced by where it really leads; undefined when one leads out of the workspace. */
 export async function locatedArguments(
@@ -72,9 +74,14 @@ async function leadsElsewhere(word: string, globbed: boolean, files: DiskReader)
   if ((await files.stat(folder))?.kind !== "directory") return undefined;
   const entries = await files.list(folder);
   if (entries.length > MAX_ENTRIES) return `${folder} has more entries than are looked through`;
+  const pattern = segments.at(-1) ?? "";
   for (const { name, kind } of entries) {
-    if (kind !== "symlink") continue;
-    const why = await problemOf(`${folder}/${name}`, files);
+    const mayMatch = /[[\\{]/.test(pattern) || matchWildcard(pattern, name);
+    if (!mayMatch) continue;
+    const path = folder === "." ? name : `${folder}/${name}`;
+    const found = isSensitivePath(path);
+    if (found.sensitive) return `${word} can mean ${path}: ${found.why}`;
+    const why = kind === "symlink" ? await problemOf(path, files) : undefined;
     if (why !== undefined) return why;
   }
   return undefined;
@@ -98,23 +105,32 @@ async function locate(path: string, files: DiskReader): Promise<string | undefin
   }
 }
 
-/** A recursive grep reads whatever lies below; the secrets there are looked for by name first. */
+const READERS: ReadonlySet<string> = new Set(["grep", "egrep", "fgrep", "rg", "diff"]);
+
+/** What reads whole folders reads the secrets in them too: they are looked for by name first. */
 async function loudWalk({ words }: SimpleCommand, files: DiskReader): Promise<string | undefined> {
-  const isRecursive = words.some((word) => word === "--recursive" || /^-[a-z]*r/i.test(word));
-  if (programName(words) !== "grep" || !isRecursive) return undefined;
-  const includes = words.filter((word) => word.startsWith("--include=")).map((word) => word.slice(10));
-  const isRead = (name: string): boolean => includes.length === 0 || includes.some((glob) => matchWildcard(glob, name));
+  const program = programName(words);
+  const walks =
+    program === "rg" || program === "diff" || words.some((word) => /^--(?:rec|dir)|^-[a-z]*[rR]/.test(word));
+  if (!READERS.has(program) || !walks) return undefined;
   const operands = words.slice(1).filter((word) => !word.startsWith("-"));
-  const folders = operands.length < 2 ? ["."] : operands.slice(1);
+  // Ripgrep leaves hidden files out, and what it is told to look at is judged by its options.
+  const isShown = (name: string): boolean => program !== "rg" || !name.startsWith(".");
+  const isRead = includesOf(words);
+  // Every operand counts, also the one that is probably the pattern.
+  const folders = operands.length < 2 && program !== "diff" ? [".", ...operands] : [...operands];
   let seen = 0;
   while (folders.length > 0) {
     const folder = folders.pop() ?? ".";
-    if ((await files.stat(folder))?.kind !== "directory") continue;
+    if ((await files.stat(folder).catch(() => undefined))?.kind !== "directory") continue;
     for (const { name, kind } of await files.list(folder)) {
       seen += 1;
-      if (seen > MAX_WALKED_ENTRIES) return `${operands.join(" ")} holds too many files to look for secrets first`;
+      if (seen > MAX_WALKED_ENTRIES) return "it reads more files than are looked through for secrets first";
       const path = folder === "." ? name : `${folder}/${name}`;
-      if (kind === "directory" && (name !== ".git" || includes.length === 0)) folders.push(path);
+      if (!isShown(name)) continue;
+      if (kind === "symlink" && program === "diff") return `${path} is a link that it would follow`;
+      if (name === ".git" && isRead("config")) return "it would read git's own files";
+      if (kind === "directory" && name !== ".git" && name !== "node_modules") folders.push(path);
       const found = isSensitivePath(path);
       if (kind === "file" && found.sensitive && isRead(name)) return `it would read ${path}: ${found.why}`;
     }
@@ -122,13 +138,30 @@ async function loudWalk({ words }: SimpleCommand, files: DiskReader): Promise<st
   return undefined;
 }
 
-/** A repository's own configuration can run programs on a mere `git status`. */
+/** Whether a file of this name is read, as far as `--include` says; a glob that is not plain counts as every name. */
+function includesOf(words: readonly string[]): (name: string) => boolean {
+  const globs = words.filter((word) => word.startsWith("--include=")).map((word) => word.slice(10));
+  if (globs.length === 0 || globs.some((glob) => /[[\\{]/.test(glob))) return () => true;
+  return (name) => globs.some((glob) => matchWildcard(glob, name));
+}
+
+/** A repository's own files can make git run programs, on a mere `git status`. Only a plain one is quiet. */
 async function loudRepository(files: DiskReader): Promise<string | undefined> {
-  const folder = await files.stat(".git");
-  if (folder?.kind !== "directory") return "the workspace is not the root of a plain git repository";
+  if ((await files.stat(".git"))?.kind !== "directory")
+    return "the workspace is not the root of a plain git repository";
+  for (const path of STEERING_FILES) {
+    if ((await files.stat(path)) !== undefined) return `${path} can change what git does`;
+  }
+  if ((await files.stat(".git/hooks"))?.kind === "directory") {
+    const hook = (await files.list(".git/hooks")).find(({ name }) => !name.endsWith(".sample"));
+    if (hook !== undefined) return `the hook ${hook.name} may run`;
+  }
   try {
     const config = Buffer.from(await files.read(".git/config", MAX_GIT_CONFIG_BYTES)).toString("utf8");
-    return RUNS_PROGRAMS.test(config) ? "the repository's configuration can run programs" : undefined;
+    const odd = config.split(/\r?\n/).find((line) => !PLAIN_CONFIG_LINE.test(line));
+    return odd === undefined
+      ? undefined
+      : `the repository's configuration can change what git runs (${odd.trim().slice(0, 80)})`;
   } catch (error) {
     if (error instanceof EffectError) return `the repository's configuration cannot be read: ${error.message}`;
     throw error;

@@ -140,6 +140,8 @@ export function createPermission(options: PermissionOptions): Permission {
     if (effect === "ask") return { effect, why: why ?? `${describeRule(rule)} asks` };
     if (effect === "allow") return { effect, quiet: quietParts };
     if (options.strict) return { effect: "ask", why: "strict permissions: no rule allows it" };
+    if (isElsewhere(call))
+      return { effect: "ask", why: "it runs, or may run, in another folder than the workspace root" };
     const quiet = quietDecision({ tool: tool.name, args: call.args }, options.root);
     if (quiet.quiet)
       return { effect: "allow", quiet: tool.name === "exec" ? commandsOf(asRuleCall(call).subject) : [] };
@@ -219,7 +221,7 @@ function commandsOf(command: string): readonly SimpleCommand[] {
 function isElsewhere({ tool, args }: ToolCall): boolean {
   if (tool.name !== "exec") return false;
   const { cwd, command } = args;
-  return (cwd !== undefined && cwd !== ".") || CHANGES_FOLDER.test(String(command));
+  return (cwd !== undefined && cwd !== ".") || CHANGES_FOLDER.test(String(command).replace(/["'\\]/g, ""));
 }
 
 function isTooLong(value: unknown): boolean {

@@ -137,6 +137,7 @@ function quietFiles(call: QuietCall, root: string): QuietDecision {
 }
 
 function fileProblem(tool: string, path: string, root: string): string | undefined {
+  if (path.includes("\\")) return `a backslash in ${path} can hide a name`;
   const relative = workspaceRelative(root, path);
   if (relative === undefined) return `${path} is outside the workspace`;
   const literal = isSensitivePath(relative);

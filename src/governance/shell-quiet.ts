@@ -40,7 +40,8 @@ function judgeProgram(name: string, command: SimpleCommand, workspace: Workspace
   if (name === "command") return judgeTable(name, command, 2, { operands: "text" }, workspace);
   if (name === "printf") {
     if (/^-/.test(command.words[1] ?? "")) return "printf has options that set variables";
-    if (/%[^a-zA-Z%]*n/.test(command.words[1] ?? "")) return "printf %n sets a variable";
+    // %n, however it is spelled, sets a variable: only the plainest conversions pass.
+    if (/%(?![sdq%])/.test((command.words[1] ?? "").replaceAll("%%", ""))) return "printf can set variables";
   }
   const table = Object.hasOwn(QUIET_PROGRAMS, name) ? QUIET_PROGRAMS[name] : undefined;
   if (table === undefined) return `${name} is not in the list of quiet programs`;

@@ -54,7 +54,7 @@ const grep: ProgramTable = {
 
 export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
   ls: {
-    flags: "aAlhrtRSs1dFGnogUXxCcmpQkLHiBNqvfZ",
+    flags: "aAlhrtRSs1dFGnogUXxCcmpQkiBNqvfZ",
     valued: "Iw",
     long:
       "all almost-all human-readable recursive reverse size sort= time= time-style= color[=] classify[=] directory " +

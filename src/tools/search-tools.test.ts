@@ -109,7 +109,8 @@ describe("fs.search", () => {
     workspace.put("certs/server.pem", "needle_secret\n");
     expect(await run(searchTool, workspace, { pattern: "needle_secret" })).toBe("No matches.");
     expect(await run(searchTool, workspace, { pattern: "needle_secret", path: ".env" })).toContain(".env");
-    expect(await run(searchTool, workspace, { pattern: "needle_secret", glob: "*.pem" })).toContain("server.pem");
+    expect(await run(searchTool, workspace, { pattern: "needle_secret", glob: "*.pem" })).toBe("No matches.");
+    expect(await run(searchTool, workspace, { pattern: "needle_secret", glob: "server.pem" })).toContain("server.pem");
   });
 
   test("lists files or counts", async () => {

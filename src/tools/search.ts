@@ -98,8 +98,8 @@ function searchArgs(args: Arguments, mode: OutputMode, place: Place): string[] {
     ...shape[mode],
     ...(flagArgument(args, "ignore_case") ? ["--ignore-case"] : []),
     ...(glob === undefined ? [] : [`--glob=${glob}`]),
-    // A glob that could mean a secret file was asked about before it came here; one that only leaves files out was not.
-    ...(place.isFile || (glob !== undefined && !glob.startsWith("!")) ? [] : PASS_OVER_SECRETS),
+    // A secret file is searched only when it is named in full, which was asked about before it came here.
+    ...(place.isFile || (glob !== undefined && !/[*?[{!]/.test(glob)) ? [] : PASS_OVER_SECRETS),
     `--regexp=${textArgument(args, "pattern")}`,
   ];
 }
@@ -110,8 +110,9 @@ const SECRET_FILES =
   "id_ed25519* .netrc _netrc .npmrc .pypirc .yarnrc .pgpass .my.cnf .git-credentials .gitconfig .htpasswd .dockercfg " +
   ".vault-token .terraformrc .bash_history .zsh_history credentials credentials.json client_secret*.json secret.json " +
   "secrets.json secrets.yml secrets.yaml secrets.toml .ssh .aws .azure .gnupg .kube .docker .gcloud .password-store " +
-  ".harness-secrets";
-const PASS_OVER_SECRETS = SECRET_FILES.split(" ").map((name) => `--glob=!${name}`);
+  ".harness .harness-secrets service-account*.json serviceaccount*.json secret.yml secret.yaml secret.toml secret.ini " +
+  "secrets.ini";
+const PASS_OVER_SECRETS = SECRET_FILES.split(" ").map((name) => `--iglob=!${name}`);
 
 /** A file name ends with NUL: it heads its lines, or stands before its count. */
 function readable(record: string, mode: OutputMode, prefix: string): string {
