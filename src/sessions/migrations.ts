@@ -57,7 +57,17 @@ CREATE TABLE open_calls (
   event INTEGER NOT NULL,
   PRIMARY KEY (session, call_id)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE checkpoints (
+  session INTEGER NOT NULL REFERENCES sessions (key),
+  event INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  ts TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  public_key BLOB NOT NULL,
+  signature BLOB NOT NULL,
+  PRIMARY KEY (session, event)
+) STRICT, WITHOUT ROWID;
 `,
-    sha256: "4b68a1e01a9d495480bce01ea289b3f6331e5a4402adc3005f07bf326e504b0d",
+    sha256: "74a0ad47e7550fa0562510c6b7dc9e7d52712fa0af084645d3bd810db17add7e",
   },
 ];

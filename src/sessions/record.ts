@@ -29,7 +29,7 @@ export interface ChainedRecord extends EventRecord, EventEvidence {
 /** Where the next event of a session goes: after this id, carrying this hash. */
 export interface ChainHead {
   readonly lastEventId: number;
-  readonly hash: Buffer;
+  readonly hash: string;
 }
 
 /** Links the drafts behind `head`, in order; the last element of the chain is the new head. */
@@ -37,7 +37,7 @@ export function chainDrafts(
   session: SessionId,
   head: ChainHead,
   drafts: readonly EventDraft[],
-  nextSalt: () => Buffer,
+  nextSalt: () => string,
 ): { readonly records: readonly ChainedRecord[]; readonly head: ChainHead } {
   let { lastEventId: id, hash: prev } = head;
   const records = drafts.map((draft) => {

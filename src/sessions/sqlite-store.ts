@@ -6,18 +6,23 @@ import type Database from "better-sqlite3-multiple-ciphers";
 import type { Clock } from "#base";
 import type { EventDraft, SessionLog, SessionMeta, SessionStore } from "#engine";
 import { type EventOf, ReasonError, type SessionId } from "#protocol";
+import type { Checkpoint, Sign } from "./checkpoint.ts";
 import { chainStart, createSalts } from "./evidence.ts";
+import type { EvidenceSource } from "./evidence-lines.ts";
 import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
-import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, toEvent } from "./record.ts";
+import { type ChainHead, chainDrafts, type EventRecord, toEvent } from "./record.ts";
 import { hasCode, openDatabase, type SqliteDatabase } from "./sqlite-driver.ts";
+import { insertCheckpoint, lastSealedEvent, readEvidenceRows } from "./sqlite-evidence.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
 /** Rejects with a ReasonError that names the file when it cannot be opened. Creates the file and its folder. */
 export async function openSqliteStore(options: {
   readonly path: string;
   readonly clock: Pick<Clock, "now">;
-}): Promise<SessionStore> {
-  return createSqliteStore(openDatabase(options), options.clock);
+  /** Signs a checkpoint at the end of each turn and when a writer leaves; without it the log is chained and not signed. */
+  readonly sign?: Sign;
+}): Promise<SessionStore & EvidenceSource> {
+  return createSqliteStore(openDatabase(options), options.clock, options.sign);
 }
 
 interface SessionRow extends Pick<SessionMeta, "id" | "profile" | "model" | "title" | "state"> {
@@ -33,7 +38,11 @@ const SELECT_SESSION = `SELECT id, working_dir, profile, model, created_at, upda
   coalesce((SELECT max(events.id) FROM events WHERE events.session = sessions.key), 0) AS last_event_id FROM sessions`;
 
 /** The store on an open database, which it owns from now on. */
-export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">): SessionStore {
+export function createSqliteStore(
+  db: SqliteDatabase,
+  clock: Pick<Clock, "now">,
+  sign?: Sign,
+): SessionStore & EvidenceSource {
   const statement = statementCache(db);
   const nextSalt = createSalts();
 
@@ -45,14 +54,16 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
   };
 
   const insertAll = db.transaction(
-    (key: number, records: readonly ChainedRecord[], drafts: readonly EventDraft[], head: ChainHead, now: string) => {
+    (key: number, chained: Chained, drafts: readonly EventDraft[], seals: readonly Checkpoint[], now: string) => {
+      const { records, head } = chained;
       const insert = statement(`INSERT INTO events (session, id, kind, ts, originator, payload, prev, salt, content)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+        VALUES (?, ?, ?, ?, ?, ?, unhex(?), unhex(?), unhex(?))`);
       for (const { id, kind, ts, originator, payload, prev, salt, content } of records) {
         insert.run(key, id, kind, ts, originator, payload, prev, salt, content);
       }
       for (const [index, draft] of drafts.entries()) noteCall(key, draft, records[index]?.id ?? 0);
-      statement("UPDATE sessions SET updated_at = ?, head = ?, owner_until = ? WHERE key = ?").run(
+      for (const checkpoint of seals) insertCheckpoint(statement, key, checkpoint);
+      statement("UPDATE sessions SET updated_at = ?, head = unhex(?), owner_until = ? WHERE key = ?").run(
         now,
         head.hash,
         clock.now() + LEASE_MS,
@@ -60,6 +71,15 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
       );
     },
   );
+
+  /** Made before the transaction, stored in it: a turn is never seen to end without its checkpoint. */
+  const sealTurns = (session: SessionId, { records, head }: Chained, now: string): readonly Checkpoint[] => {
+    if (sign === undefined) return [];
+    return records.flatMap(({ id, kind }, index) => {
+      if (kind !== "TurnEnded") return [];
+      return [sign({ session, event: id, hash: records[index + 1]?.prev ?? head.hash, ts: now })];
+    });
+  };
 
   const noteCall = (key: number, draft: EventDraft, event: number): void => {
     if (draft.kind === "ToolIntent") {
@@ -72,7 +92,7 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
 
   /** Takes the lease in one transaction: of two that try at once, one gets it. */
   const takeLease = db.transaction((id: SessionId, owner: string): { key: number; head: ChainHead } => {
-    const sql = `SELECT key, head, owner, owner_until,
+    const sql = `SELECT key, lower(hex(head)) AS head, owner, owner_until,
       coalesce((SELECT max(id) FROM events WHERE session = key), 0) AS last FROM sessions WHERE id = ?`;
     // The columns as selected.
     const row = statement(sql).get(id) as LeaseRow | undefined;
@@ -86,9 +106,30 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
     return { key: row.key, head: { lastEventId: row.last, hash: row.head } };
   });
 
+  /** What was written after the last turn is signed when the writer leaves. */
+  const leave = db.transaction((session: SessionId, key: number, owner: string, head: ChainHead) => {
+    const sql = "UPDATE sessions SET owner = NULL, owner_until = 0 WHERE key = ? AND owner = ?";
+    const { changes } = statement(sql).run(key, owner);
+    if (changes === 0 || sign === undefined || head.lastEventId <= lastSealedEvent(statement, key)) return;
+    const ts = new Date(clock.now()).toISOString();
+    insertCheckpoint(statement, key, sign({ session, event: head.lastEventId, hash: head.hash, ts }));
+  });
+
+  /** Head and last checkpoint as of one moment. */
+  const evidenceBounds = db.transaction((session: SessionId) => {
+    const sql = `SELECT key, lower(hex(head)) AS hash,
+      coalesce((SELECT max(id) FROM events WHERE session = key), 0) AS last FROM sessions WHERE id = ?`;
+    // The columns as selected.
+    const row = statement(sql).get(session) as { key: number; hash: string; last: number } | undefined;
+    if (row === undefined) throw sessionNotFound(session);
+    const head: ChainHead = { lastEventId: row.last, hash: row.hash };
+    return { session, key: row.key, head, sealed: lastSealedEvent(statement, row.key) };
+  });
+
   const deleteSession = db.transaction((id: SessionId) => {
     const { key } = takeLease(id, createOwner());
-    for (const table of ["open_calls", "events"]) statement(`DELETE FROM ${table} WHERE session = ?`).run(key);
+    for (const table of ["open_calls", "checkpoints", "events"])
+      statement(`DELETE FROM ${table} WHERE session = ?`).run(key);
     statement("DELETE FROM sessions WHERE key = ?").run(key);
   });
 
@@ -104,7 +145,7 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
           if (drafts.length === 0) return first;
           const chained = chainDrafts(id, head, drafts, nextSalt);
           try {
-            insertAll.immediate(key, chained.records, drafts, chained.head, now);
+            insertAll.immediate(key, chained, drafts, sealTurns(id, chained, now), now);
           } catch (error) {
             throw hasCode(error, "SQLITE_CONSTRAINT_UNIQUE") ? otherWriter(id, error) : error;
           }
@@ -123,9 +164,7 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
         });
       },
       async release() {
-        guarded("writes", () => {
-          statement("UPDATE sessions SET owner = NULL, owner_until = 0 WHERE key = ? AND owner = ?").run(key, owner);
-        });
+        guarded("writes", () => leave.immediate(id, key, owner, head));
       },
     };
   };
@@ -144,7 +183,7 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
     async create({ id, workingDir, profile, model, createdAt, parent }) {
       guarded("writes", () => {
         const sql = `INSERT INTO sessions (id, working_dir, profile, model, created_at, updated_at, parent, head)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
+          VALUES (?, ?, ?, ?, ?, ?, ?, unhex(?)) ON CONFLICT (id) DO NOTHING`;
         const values = [id, workingDir, profile, model, createdAt, createdAt, parent ?? null, chainStart(id)];
         const { changes } = statement(sql).run(...values);
         if (changes === 0) throw sessionExists(id);
@@ -192,15 +231,25 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
         return rows.map((row) => toEvent(id, row.id, row));
       });
     },
+    async *readEvidence(id) {
+      const rows = guarded("reads", () => readEvidenceRows(statement, evidenceBounds(id)));
+      for (;;) {
+        const next = guarded("reads", () => rows.next());
+        if (next.done) return;
+        yield next.value;
+      }
+    },
     async close() {
       if (db.open) db.close();
     },
   };
 }
 
+type Chained = ReturnType<typeof chainDrafts>;
+
 interface LeaseRow {
   readonly key: number;
-  readonly head: Buffer;
+  readonly head: string;
   readonly owner: string | null;
   readonly owner_until: number;
   readonly last: number;
