@@ -40,7 +40,7 @@ import {
 } from "#governance";
 import { type CommandOf, createIdMint, type Event, ReasonError, type SessionId } from "#protocol";
 import { chooseModel, type ModelChoice } from "#providers";
-import { createMemoryStore, openSqliteStore } from "#sessions";
+import { createMemoryStore, openSqliteStore, type Sign } from "#sessions";
 import { createBuiltinTools, createMemoization } from "#tools";
 
 const READ_PAGE = 1000;
@@ -55,7 +55,9 @@ export interface HarnessOptions {
   readonly model?: string;
   readonly offlineAllowed: boolean;
   readonly scenarioFile: (name: string) => string;
-  readonly store: { readonly kind: "memory" } | { readonly kind: "sqlite"; readonly path: string };
+  readonly store:
+    | { readonly kind: "memory" }
+    | { readonly kind: "sqlite"; readonly path: string; readonly sign?: Sign };
   /** Every permission request is answered with yes; deny rules still hold. */
   readonly autoApprove: boolean;
   /** How long a question waits for its answer when somebody is there; default 60 s. */
@@ -256,7 +258,7 @@ function effectPorts(workspace: string, env: HarnessOptions["env"]): EffectPorts
 }
 
 async function openStore({ store, clock }: HarnessOptions): Promise<SessionStore> {
-  return store.kind === "memory" ? createMemoryStore() : openSqliteStore({ path: store.path, clock });
+  return store.kind === "memory" ? createMemoryStore() : openSqliteStore({ ...store, clock });
 }
 
 async function readEvents(store: SessionStore, id: SessionId): Promise<Event[]> {

@@ -78,8 +78,18 @@ describe("cli.md", () => {
     }
   });
 
+  test("has every command below audit and its flags", async () => {
+    for (const name of ["verify", "anchor", "key"]) {
+      expect(page).toContain(`### harness audit ${name}\n`);
+      const flags = [...(await help(["audit", name])).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];
+      for (const [, flag = ""] of flags.filter(([, text]) => text !== "--help")) expect(page).toContain(`\`${flag}`);
+    }
+  });
+
   test("has no flag that the program lacks", async () => {
-    const known = await Promise.all([[], ["run"], ["deploy"], ["demo"], ["models"], ["cost"], ["version"]].map(help));
+    const single = [[], ["run"], ["deploy"], ["demo"], ["models"], ["cost"], ["version"]];
+    const audit = ["verify", "anchor", "key"].map((name) => ["audit", name]);
+    const known = await Promise.all([...single, ...audit].map(help));
     const flags = new Set([...page.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
     expect([...flags].filter((flag) => !known.join("").includes(flag))).toEqual([]);
   });

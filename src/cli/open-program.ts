@@ -2,9 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { defaultSettings, type LoadedConfig, type PermissionRule, parseUserConfig, type Settings } from "#artifacts";
-import { assembleHarness, type Harness } from "#harness";
+import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
-import { harnessPaths } from "#sessions";
+import { harnessPaths, openSigningKey } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
 import { paint } from "./renderer.ts";
@@ -37,7 +37,7 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
     workspace,
     offlineAllowed,
     scenarioFile: (name) => scenarioFile(ports, name),
-    store: flags.store === "memory" ? { kind: "memory" } : { kind: "sqlite", path: harnessPaths(env).sessionsDb },
+    store: flags.store === "memory" ? { kind: "memory" } : signedLog(env),
     autoApprove: flags.autoApprove === true,
     permissionTimeoutMs: TERMINAL_ANSWER_MS,
     ...(named === undefined ? {} : { model: named }),
@@ -49,6 +49,11 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
     );
   }
   return { harness, settings, workspace };
+}
+
+function signedLog(env: CliPorts["env"]): HarnessOptions["store"] {
+  const { sessionsDb, configDir } = harnessPaths(env);
+  return { kind: "sqlite", path: sessionsDb, sign: openSigningKey(configDir).sign };
 }
 
 /** Configuration file, then flags; later wins, deny rules add up. */

@@ -107,8 +107,8 @@ function readLine(text: string, line: number): EvidenceItem {
     return checkpoint === undefined ? unreadable("it is no checkpoint") : { type: "checkpoint", checkpoint };
   }
   if (hasOnly(fields, "x_head")) {
-    const { event, hash } = fieldsOf(fields.x_head) ?? {};
-    if (!isCount(event) || !isHex(hash, 64)) return unreadable("it is no head");
+    const { event, hash, ...more } = fieldsOf(fields.x_head) ?? {};
+    if (!isCount(event) || !isHex(hash, 64) || Object.keys(more).length > 0) return unreadable("it is no head");
     return { type: "head", head: { lastEventId: event, hash } };
   }
   const record = recordOf(fields);
