@@ -75,8 +75,8 @@ function createVerifier(trusted, anchors) {
     if (payload !== EXPIRED && hash("sha256", salt + JSON.stringify(payload)) !== content) {
       found(id, "altered", "its content was changed");
     }
-    const facts = JSON.stringify([envelope.session, id, kind, ts, originator]);
-    chain = hash("sha256", `${prev}\n${content}\n${facts}`);
+    const facts = `${envelope.session}:${id}:${kind.length}:${kind}${ts.length}:${ts}`;
+    chain = hash("sha256", `${prev}${content}${facts}${originator === null ? "-" : `+${originator}`}`);
     lastId = id;
     if (kind === "TurnEnded") openTurns.set(id, chain);
     for (const anchor of ours()) {

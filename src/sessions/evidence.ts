@@ -41,9 +41,10 @@ export function contentHash(salt: string, payload: string): string {
   return digest("sha256", salt + payload);
 }
 
-/** The hash that the next event carries. */
+/** The hash that the next event carries. Lengths stand before the texts, so that no two events have the same form. */
 export function eventHash({ session, id, kind, ts, originator }: EventFacts, prev: string, content: string): string {
-  return digest("sha256", `${prev}\n${content}\n${JSON.stringify([session, id, kind, ts, originator])}`);
+  const who = originator === null ? "-" : `+${originator}`;
+  return digest("sha256", `${prev}${content}${session}:${id}:${kind.length}:${kind}${ts.length}:${ts}${who}`);
 }
 
 /**

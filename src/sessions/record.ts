@@ -40,14 +40,14 @@ export function chainDrafts(
   nextSalt: () => string,
 ): { readonly records: readonly ChainedRecord[]; readonly head: ChainHead } {
   let { lastEventId: id, hash: prev } = head;
-  const records = drafts.map((draft) => {
-    const record = toRecord(draft);
+  const records = drafts.map((draft): ChainedRecord => {
+    const { kind, ts, originator, payload } = toRecord(draft);
     const salt = nextSalt();
-    const content = contentHash(salt, record.payload);
+    const content = contentHash(salt, payload);
+    const carried = prev;
     id += 1;
-    const chained: ChainedRecord = { ...record, id, prev, salt, content };
-    prev = eventHash({ session, id, ...record }, prev, content);
-    return chained;
+    prev = eventHash({ session, id, kind, ts, originator }, carried, content);
+    return { id, kind, ts, originator, payload, prev: carried, salt, content };
   });
   return { records, head: { lastEventId: id, hash: prev } };
 }

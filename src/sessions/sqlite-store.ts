@@ -74,11 +74,13 @@ export function createSqliteStore(
 
   /** Made before the transaction, stored in it: a turn is never seen to end without its checkpoint. */
   const sealTurns = (session: SessionId, { records, head }: Chained, now: string): readonly Checkpoint[] => {
-    if (sign === undefined) return [];
-    return records.flatMap(({ id, kind }, index) => {
-      if (kind !== "TurnEnded") return [];
-      return [sign({ session, event: id, hash: records[index + 1]?.prev ?? head.hash, ts: now })];
-    });
+    const seals: Checkpoint[] = [];
+    if (sign === undefined) return seals;
+    for (const [index, { id, kind }] of records.entries()) {
+      if (kind !== "TurnEnded") continue;
+      seals.push(sign({ session, event: id, hash: records[index + 1]?.prev ?? head.hash, ts: now }));
+    }
+    return seals;
   };
 
   const noteCall = (key: number, draft: EventDraft, event: number): void => {
