@@ -22,8 +22,7 @@ const KILL_AFTER_MAX_MS = 120;
 
 const clock = { now: () => Date.now() };
 const directory = mkdtempSync(join(tmpdir(), "harness-bench-"));
-const { openJsonlStore, branchSession, exportLines, importSession, readRecords, readTextLines } =
-  await loadPortability();
+const { openJsonlStore, branchSession, exportLines, importSession, readTextLines } = await loadPortability();
 
 const draft: EventDraft = {
   kind: "TextDelta",
@@ -118,7 +117,7 @@ async function writeExport(store: ArchiveStore, path: string): Promise<void> {
   const meta = await store.get(ID);
   if (meta === undefined) throw new Error("the session is there");
   const file = openSync(path, "w");
-  for await (const line of exportLines(meta, readRecords(store, ID, meta.lastEventId), "0.1.0")) {
+  for await (const line of exportLines(meta, store.readEvidence(ID), "0.1.0")) {
     writeSync(file, `${line}\n`);
   }
   closeSync(file);

@@ -42,7 +42,7 @@ import {
 } from "#governance";
 import { type CommandOf, createIdMint, type Event, ReasonError, type SessionId } from "#protocol";
 import { chooseModel, type ModelChoice } from "#providers";
-import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore } from "#sessions";
+import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Sign } from "#sessions";
 import { createBuiltinTools, createMemoization } from "#tools";
 import type { UndoStoreOptions } from "#undo";
 
@@ -60,7 +60,7 @@ export interface HarnessOptions {
   readonly scenarioFile: (name: string) => string;
   readonly store:
     | { readonly kind: "memory" }
-    | { readonly kind: "sqlite"; readonly path: string; readonly key: () => MachineKey }
+    | { readonly kind: "sqlite"; readonly path: string; readonly key: () => MachineKey; readonly sign?: Sign }
     | { readonly kind: "jsonl"; readonly root: string };
   /**
    * Where undo keeps what mutating calls change; a call that cannot be kept there is then refused. Default `off`: nothing
@@ -312,7 +312,7 @@ async function openStore({ store, clock }: HarnessOptions): Promise<SessionStore
     case "jsonl":
       return (await loadPortability()).openJsonlStore({ root: store.root, clock });
     case "sqlite":
-      return openSqliteStore({ path: store.path, clock, key: store.key() });
+      return openSqliteStore({ ...store, clock, key: store.key() });
   }
 }
 

@@ -86,10 +86,19 @@ describe("cli.md", () => {
     }
   });
 
+  test("has every command below audit and its flags", async () => {
+    for (const name of ["verify", "anchor", "key"]) {
+      expect(page).toContain(`### harness audit ${name}\n`);
+      const flags = [...(await help(["audit", name])).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];
+      for (const [, flag = ""] of flags.filter(([, text]) => text !== "--help")) expect(page).toContain(`\`${flag}`);
+    }
+  });
+
   test("has no flag that the program lacks", async () => {
     const below = (await sessionsCommands()).map((command) => ["sessions", command]);
+    const audit = ["verify", "anchor", "key"].map((command) => ["audit", command]);
     const plain = ["run", "deploy", "demo", "models", "cost", "starlark", "undo", "redo", "version"];
-    const known = await Promise.all([[], ...plain.map((command) => [command]), ...below].map(help));
+    const known = await Promise.all([[], ...plain.map((command) => [command]), ...below, ...audit].map(help));
     const flags = new Set([...page.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
     expect([...flags].filter((flag) => !known.join("").includes(flag))).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { defaultSettings, type LoadedConfig, type PermissionRule, parseUserConfig, type Settings } from "#artifacts";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
-import { harnessPaths, machineKeySource } from "#sessions";
+import { createSigner, harnessPaths, machineKeySource } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
 import { paint } from "./renderer.ts";
@@ -55,9 +55,9 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
 
 function storeOf(kind: RunFlags["store"], workspace: string, env: CliPorts["env"]): HarnessOptions["store"] {
   if (kind === "memory") return { kind };
-  return kind === "jsonl"
-    ? { kind, root: workspace }
-    : { kind, path: harnessPaths(env).sessionsDb, key: machineKeySource(env) };
+  if (kind === "jsonl") return { kind, root: workspace };
+  const { sessionsDb, configDir } = harnessPaths(env);
+  return { kind, path: sessionsDb, key: machineKeySource(env), sign: createSigner(configDir) };
 }
 
 /** Configuration file, then flags; later wins, deny rules add up. */

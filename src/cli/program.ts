@@ -156,6 +156,8 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       });
   }
 
+  addAuditCommands(program.command("audit"), ports, exit);
+
   program
     .command("version")
     .description("print version, commit and build date")
@@ -166,4 +168,45 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     });
 
   return program;
+}
+
+function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+  const collect = (value: string, values: readonly string[] = []) => [...values, value];
+  audit.description("check that a session log is as it was written");
+
+  audit
+    .command("verify")
+    .description("check a session, or an exported file; exit code 1 and every finding when it was tampered with")
+    .argument("<file|session>", "a session of the log, or a JSONL export")
+    .option("--anchor <file>", "compare with the anchors in this file; repeatable", collect)
+    .option("--git-note", "compare with the anchors in the git notes of the working folder")
+    .option("-C, --cwd <dir>", "the folder with the git notes (default: that of the session)")
+    .option("--key <public-key>", "trust this key and no other; repeatable (default: the key of this machine)", collect)
+    .option("--json", "print JSON")
+    .action(async (target: string, flags) => {
+      const { auditVerifyCommand } = await import("./audit.ts");
+      exit(await auditVerifyCommand(ports, target, flags));
+    });
+
+  audit
+    .command("anchor")
+    .description("write the signed hash of a session where this program does not keep it")
+    .argument("<session>", "the session")
+    .option("--file <file>", "append it to this file")
+    .option("--git-note", "add it to a git note on HEAD of the working folder")
+    .option("-C, --cwd <dir>", "the folder for the git note (default: that of the session)")
+    .option("--json", "print JSON")
+    .action(async (session: string, flags) => {
+      const { auditAnchorCommand } = await import("./audit.ts");
+      exit(await auditAnchorCommand(ports, session, flags));
+    });
+
+  audit
+    .command("key")
+    .description("print the public key that signs the logs of this machine")
+    .option("--json", "print JSON")
+    .action(async (flags) => {
+      const { auditKeyCommand } = await import("./audit.ts");
+      exit(await auditKeyCommand(ports, flags));
+    });
 }

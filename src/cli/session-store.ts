@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import type { SessionMeta } from "#engine";
 import { ReasonError, SessionId } from "#protocol";
-import { type ArchiveStore, harnessPaths, loadPortability, machineKey, openSqliteStore } from "#sessions";
+import { type ArchiveStore, createSigner, harnessPaths, loadPortability, machineKey, openSqliteStore } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 
 /** Sessions that a shortened id is looked for among, newest first. */
@@ -31,10 +31,11 @@ export async function withStore<Result>(
   if (flags.root !== undefined && flags.store !== "jsonl") {
     throw new ReasonError("UsageInvalid", { detail: "--root goes with --store jsonl." });
   }
+  const { sessionsDb, configDir } = harnessPaths(env);
   const store =
     flags.store === "jsonl"
       ? await (await loadPortability()).openJsonlStore({ root: resolve(cwd, flags.root ?? "."), clock })
-      : await openSqliteStore({ path: harnessPaths(env).sessionsDb, clock, key: machineKey(env) });
+      : await openSqliteStore({ path: sessionsDb, clock, key: machineKey(env), sign: createSigner(configDir) });
   try {
     return await work(store);
   } finally {

@@ -43,10 +43,10 @@ export async function exportCommand(ports: CliPorts, name: string, flags: Export
 }
 
 async function* jsonPieces(store: ArchiveStore, meta: SessionMeta): AsyncGenerator<string> {
-  const { exportLines, readRecords } = await loadPortability();
+  const { exportLines } = await loadPortability();
   const { PROTOCOL_VERSION } = await import("#protocol/schemas");
-  const records = readRecords(store, meta.id, meta.lastEventId);
-  for await (const line of exportLines(meta, records, PROTOCOL_VERSION)) yield `${line}\n`;
+  const evidence = store.readEvidence(meta.id);
+  for await (const line of exportLines(meta, evidence, PROTOCOL_VERSION)) yield `${line}\n`;
 }
 
 async function* markdownPieces(store: ArchiveStore, meta: SessionMeta): AsyncGenerator<string> {

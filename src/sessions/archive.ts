@@ -1,10 +1,9 @@
 /** What the stores of this folder add to the engine's port: sessions leave and enter whole, with their evidence. */
 import type { SessionMeta, SessionStore } from "#engine";
 import type { SessionId } from "#protocol";
-import type { ChainedRecord } from "./record.ts";
-
-/** Stands where content was that has expired. */
-export const EXPIRED = "«ttl-expired»";
+import type { Checkpoint } from "./checkpoint.ts";
+import type { EvidenceItem } from "./evidence-lines.ts";
+import type { ChainedRecord, ChainHead } from "./record.ts";
 
 /** Everything about a session but its events. */
 export type ArchivedSession = Omit<SessionMeta, "lastEventId">;
@@ -17,9 +16,19 @@ export interface ArchiveStore extends SessionStore {
   ): Promise<readonly ChainedRecord[]>;
   /**
    * Writes a whole session, durable when it resolves: all or nothing, also when `records` throws. The records are linked
-   * and numbered from 1, which the caller has checked. Rejects when the id exists.
+   * and numbered from 1, which the caller has checked. Rejects when the id exists. `checkpoints` are those that came with
+   * the records; without them the evidence was made here, and a store that signs signs it. One that does not keeps none.
    */
-  restore(session: ArchivedSession, records: Iterable<ChainedRecord>): Promise<void>;
+  restore(
+    session: ArchivedSession,
+    records: Iterable<ChainedRecord>,
+    checkpoints?: readonly Checkpoint[],
+  ): Promise<void>;
+  /**
+   * Every record in order, each checkpoint after its event, the head of the chain last; what is appended meanwhile is left
+   * out. Rejects with SessionNotFound.
+   */
+  readEvidence(id: SessionId): AsyncIterable<EvidenceItem>;
 }
 
 const READ_PAGE = 500;
@@ -34,4 +43,14 @@ export async function* readRecords(store: ArchiveStore, id: SessionId, upTo = In
     if (last === undefined) return;
     after = last.id;
   }
+}
+
+/** The evidence of a session in a store that keeps no checkpoints. */
+export async function* unsignedEvidence(
+  session: SessionId,
+  records: AsyncIterable<ChainedRecord> | Iterable<ChainedRecord>,
+  head: ChainHead,
+): AsyncGenerator<EvidenceItem> {
+  for await (const record of records) yield { type: "record", record: { ...record, session } };
+  yield { type: "head", head };
 }

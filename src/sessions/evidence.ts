@@ -62,6 +62,11 @@ function hashOf(first: Buffer, second: Buffer | undefined, text: string): Buffer
   return Buffer.from(digest("sha256", scratch.subarray(0, end), "latin1"), "latin1");
 }
 
+/** Exactly so many lower-case hex digits: how hashes, salts, keys and signatures are written. */
+export function isHex(value: unknown, chars: number): value is string {
+  return typeof value === "string" && value.length === chars && /^[0-9a-f]*$/.test(value);
+}
+
 /** Returns a fresh random salt at each call. */
 export function createSalts(draw: (bytes: number) => Buffer = randomBytes): () => Buffer {
   let pool: Buffer = Buffer.alloc(0);

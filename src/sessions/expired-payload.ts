@@ -47,7 +47,15 @@ export function expirePayload(kind: string, payload: string): string {
   return JSON.stringify({ ...Object.fromEntries(kept), ...expiry.replace });
 }
 
-/** True for a payload that has been through `expirePayload`: its content hash cannot be checked any more. */
+/**
+ * True for a payload that has been through `expirePayload` and lost its content there: its hash cannot be checked any more.
+ * False for a kind that has no content to lose, and for text that is not JSON.
+ */
 export function isExpired(kind: string, payload: string): boolean {
-  return payload.includes(EXPIRED_CONTENT) && expirePayload(kind, payload) === payload;
+  if (!Object.hasOwn(expiries, kind) || !payload.includes(EXPIRED_CONTENT)) return false;
+  try {
+    return expirePayload(kind, payload) === payload;
+  } catch {
+    return false; // somebody wrote this into the log, not the program
+  }
 }

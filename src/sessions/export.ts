@@ -1,18 +1,25 @@
-/** A session as JSON lines that stand alone: a head, then every event with its evidence. Pure; holds one event at a time. */
+/** A session as JSON lines that stand alone: a header, then all of its evidence. Pure; holds one event at a time. */
 import type { SessionMeta } from "#engine";
-import { formatLine } from "./event-line.ts";
+import { type EvidenceItem, evidenceLine } from "./evidence-lines.ts";
 import { formatExportHead } from "./export-head.ts";
-import type { ChainedRecord } from "./record.ts";
 
 /**
- * Lines without their newline. The first is `{"x_export":{format,protocol_version,session}}`; `records` are those of `meta`,
- * all of them. The same session gives the same bytes.
+ * Lines without their newline. The first is `{"x_export":{format,protocol_version,session}}`; `items` is the evidence of
+ * `meta`, of which what was appended after `meta` was read is left out. The same session gives the same bytes.
  */
 export async function* exportLines(
   meta: SessionMeta,
-  records: AsyncIterable<ChainedRecord>,
+  items: AsyncIterable<EvidenceItem>,
   protocolVersion: string,
 ): AsyncGenerator<string> {
   yield formatExportHead(meta, protocolVersion);
-  for await (const record of records) yield formatLine(meta.id, record);
+  for await (const item of items) {
+    if (item.type === "header" || item.type === "unreadable") throw new Error("a store gives no such line");
+    if (item.type === "record" && item.record.id > meta.lastEventId) {
+      // It carries the hash of the event before it.
+      yield evidenceLine({ type: "head", head: { lastEventId: meta.lastEventId, hash: item.record.prev } });
+      return;
+    }
+    yield evidenceLine(item);
+  }
 }

@@ -1,9 +1,12 @@
 /** An exported session back into a store: every line is checked first, then all is written or nothing. */
 import { type Event, type LogId, ReasonError, type SessionId } from "#protocol";
-import { type ArchiveStore, EXPIRED } from "./archive.ts";
+import type { ArchiveStore } from "./archive.ts";
+import { type Checkpoint, isSignedByItsKey } from "./checkpoint.ts";
 import { copyRecords, linkRecords, rewriteId } from "./copied-session.ts";
 import { isObject, type ParsedLine, parseLine, toChained } from "./event-line.ts";
 import { chainStart, contentHash, createSalts } from "./evidence.ts";
+import { parseMark } from "./evidence-lines.ts";
+import { isExpired } from "./expired-payload.ts";
 import { type ExportHead, parseExportHead } from "./export-head.ts";
 import { type ChainedRecord, type ChainHead, type EventRecord, headAfter } from "./record.ts";
 
@@ -33,10 +36,11 @@ export async function importSession(store: ArchiveStore, options: ImportOptions)
     const detail = `session ${id} exists already; import it under new ids (--new-id), or delete it first.`;
     throw new ReasonError("UsageInvalid", { detail });
   }
-  const { count, hasEvidence } = checkEvents(options, head, parseEvent);
+  const { count, hasEvidence, checkpoints } = checkEvents(options, head, parseEvent);
   const keep = hasEvidence && newLog === undefined;
-  const records = keep ? keptRecords(options, head) : madeRecords(options, head, newLog);
-  await store.restore({ ...head.session, id }, records);
+  const session = { ...head.session, id };
+  if (keep) await store.restore(session, keptRecords(options, head), checkpoints);
+  else await store.restore(session, madeRecords(options, head, newLog));
   return { session: id, events: count, evidence: keep ? "kept" : "made" };
 }
 
@@ -49,7 +53,7 @@ function checkEvents(
   options: ImportOptions,
   head: ExportHead,
   parseEvent: (raw: unknown) => Event,
-): { readonly count: number; readonly hasEvidence: boolean } {
+): { readonly count: number; readonly hasEvidence: boolean; readonly checkpoints: readonly Checkpoint[] } {
   let hasEvidence: boolean | undefined;
   let count = 0;
   for (const { line, number } of eventLines(options, head)) {
@@ -63,48 +67,91 @@ function checkEvents(
     });
     count += 1;
   }
-  if (hasEvidence === true) for (const _ of keptRecords(options, head));
+  const checkpoints: Checkpoint[] = [];
+  if (hasEvidence === true) for (const _ of keptRecords(options, head, (checkpoint) => checkpoints.push(checkpoint)));
   if (count !== head.lastEventId) {
     const detail = `${options.name} ends after event ${count} of ${head.lastEventId}: it was cut off.`;
     throw new ReasonError("UsageInvalid", { detail });
   }
-  return { count, hasEvidence: hasEvidence === true };
+  return { count, hasEvidence: hasEvidence === true, checkpoints };
 }
 
-/** Events in order, each of this session; line 1 is the head. */
-function* eventLines(
-  { lines, name }: ImportOptions,
-  head: ExportHead,
-): Generator<{ readonly line: ParsedLine; readonly number: number }> {
+interface EventLine {
+  readonly line: ParsedLine;
+  readonly number: number;
+}
+interface MarkLine {
+  readonly mark: NonNullable<ReturnType<typeof parseMark>>;
+  readonly number: number;
+}
+
+/** Events in order, each of this session, and between them what was signed; line 1 is the head of the file. */
+function* bodyLines({ lines, name }: ImportOptions, head: ExportHead): Generator<EventLine | MarkLine> {
   let number = 0;
+  let next = 1;
+  let isOver = false;
   for (const text of lines()) {
     number += 1;
     if (number === 1) continue;
-    const line = at(name, number, () => {
-      const parsed = parseLine(text);
-      if (parsed.event.id !== number - 1)
-        throw new Error(`event ${number - 1} is missing; event ${parsed.event.id} is here`);
-      if (parsed.event.session !== head.session.id) throw new Error(`the event belongs to ${parsed.event.session}`);
-      return parsed;
+    yield at(name, number, () => {
+      if (isOver) throw new Error("there is something behind 'x_head', which is the end");
+      const mark = parseMark(text);
+      if (mark !== undefined) {
+        isOver = mark.type === "head";
+        return { mark, number };
+      }
+      const line = parseLine(text);
+      if (line.event.id !== next) throw new Error(`event ${next} is missing; event ${line.event.id} is here`);
+      if (line.event.session !== head.session.id) throw new Error(`the event belongs to ${line.event.session}`);
+      next += 1;
+      return { line, number };
     });
-    yield { line, number };
   }
 }
 
-/** The records as they were, each checked against the one before it. */
-function* keptRecords(options: ImportOptions, head: ExportHead): Generator<ChainedRecord> {
+function* eventLines(options: ImportOptions, head: ExportHead): Generator<EventLine> {
+  for (const entry of bodyLines(options, head)) if ("line" in entry) yield entry;
+}
+
+/** The records as they were, each checked against the one before it, and what was signed against the chain. */
+function* keptRecords(
+  options: ImportOptions,
+  head: ExportHead,
+  onCheckpoint: (checkpoint: Checkpoint) => void = () => undefined,
+): Generator<ChainedRecord> {
   const { id: session } = head.session;
   let chain: ChainHead = { lastEventId: 0, hash: chainStart(session) };
-  for (const { line, number } of eventLines(options, head)) {
-    const record = at(options.name, number, () => checkLink(toChained(line), chain));
+  for (const entry of bodyLines(options, head)) {
+    if ("mark" in entry) {
+      at(options.name, entry.number, () => checkMark(entry.mark, session, chain));
+      if (entry.mark.type === "checkpoint") onCheckpoint(entry.mark.checkpoint);
+      continue;
+    }
+    const record = at(options.name, entry.number, () => checkLink(toChained(entry.line), chain));
     yield record;
     chain = headAfter(session, record);
   }
 }
 
+/** Whose key it is, the audit asks; that it belongs here and was made by its key, this does. */
+function checkMark(mark: MarkLine["mark"], session: SessionId, chain: ChainHead): void {
+  if (mark.type === "head") {
+    if (mark.head.lastEventId !== chain.lastEventId || !mark.head.hash.equals(chain.hash)) {
+      throw new Error("the head does not follow from the lines before: one was changed");
+    }
+    return;
+  }
+  const { checkpoint } = mark;
+  const isHere = checkpoint.session === session && checkpoint.event === chain.lastEventId;
+  if (!isHere || checkpoint.hash !== chain.hash.toString("hex") || !isSignedByItsKey(checkpoint)) {
+    throw new Error("the checkpoint does not belong to the lines before: one was changed");
+  }
+}
+
 function checkLink(record: ChainedRecord, { hash }: ChainHead): ChainedRecord {
   if (!record.prev.equals(hash)) throw new Error("the evidence does not follow from the line before: one was changed");
-  if (!contentHash(record.salt, record.payload).equals(record.content) && !hasExpired(JSON.parse(record.payload))) {
+  const isWhole = contentHash(record.salt, record.payload).equals(record.content);
+  if (!isWhole && !isExpired(record.kind, record.payload)) {
     throw new Error("the payload is not the one that was recorded");
   }
   return record;
@@ -123,12 +170,6 @@ function* plainRecords(options: ImportOptions, head: ExportHead): Generator<Even
     const salt = line.evidence === undefined ? {} : { salt: line.evidence.salt };
     yield { kind, ts, originator: originator ?? null, payload: JSON.stringify(payload), ...salt };
   }
-}
-
-/** Content that has expired no longer matches its hash; its place says so. */
-function hasExpired(value: unknown): boolean {
-  if (value === EXPIRED) return true;
-  return typeof value === "object" && value !== null && Object.values(value).some(hasExpired);
 }
 
 function isPartOf(part: unknown, whole: unknown): boolean {

@@ -1,6 +1,9 @@
 /** The append-only session log, its stores, and what can be rebuilt from it. */
 export type { ArchiveStore } from "./archive.ts";
+export { loadAudit } from "./audit.ts";
+export type { Checkpoint, Sign } from "./checkpoint.ts";
 export { diagnoseStore, type Finding } from "./doctor.ts";
+export type { EvidenceItem } from "./evidence-lines.ts";
 export { isExpired } from "./expired-payload.ts";
 export { createKeyFiles } from "./key-files.ts";
 export { deriveKey, type MachineKey, machineKey, machineKeySource, resolveMachineKey } from "./machine-key.ts";
@@ -17,4 +20,6 @@ export {
   type RetentionReport,
   runRetention,
 } from "./retention.ts";
+export { createSigner, openSigningKey, readSigningKey } from "./signing-key.ts";
 export { openSqliteStore } from "./sqlite-store.ts";
+export type { Verdict } from "./verify.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Clock } from "#base";
 import type { SessionLog, SessionMeta } from "#engine";
 import { type CallId, type EventOf, ReasonError, type SessionId } from "#protocol";
-import type { ArchiveStore } from "./archive.ts";
+import { type ArchiveStore, readRecords, unsignedEvidence } from "./archive.ts";
 import { type ParsedLine, toChained } from "./event-line.ts";
 import { createSalts } from "./evidence.ts";
 import { appendRecords, type FileTail, type OpenFile, readLinesAfter, readTail, writeRecords } from "./jsonl-file.ts";
@@ -222,6 +222,10 @@ function createStore(threads: string, clock: Pick<Clock, "now">): JsonlStore {
     },
     async records(id, { after, limit }) {
       return guarded("reads", () => readLines(id, after, limit).map(toChained));
+    },
+    async *readEvidence(id) {
+      const { head } = guarded("reads", () => withFile(id, readTail));
+      yield* unsignedEvidence(id, readRecords(this, id, head.lastEventId), head);
     },
     async close() {
       for (const giveUp of [...open]) giveUp();

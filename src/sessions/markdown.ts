@@ -1,5 +1,5 @@
 /** Text of people, models and tools inside a Markdown document, so that none of it can pass for the document's own parts. */
-import { EXPIRED } from "./archive.ts";
+import { EXPIRED_CONTENT } from "#protocol";
 
 const MAX_LINES = 40;
 /** Of a shortened text, what is kept from its end. */
@@ -50,7 +50,7 @@ export function prose(text: string): string {
       return open === "" ? proseLine(line) : line;
     });
   if (open !== "") lines.push(open);
-  return lines.join("\n").replaceAll(new RegExp(`(?:${EXPIRED}\\s*)+`, "g"), EXPIRED_NOTE);
+  return lines.join("\n").replaceAll(new RegExp(`(?:${EXPIRED_CONTENT}\\s*)+`, "g"), EXPIRED_NOTE);
 }
 
 function proseLine(line: string): string {

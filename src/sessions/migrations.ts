@@ -59,7 +59,17 @@ CREATE TABLE open_calls (
   event INTEGER NOT NULL,
   PRIMARY KEY (session, call_id)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE checkpoints (
+  session INTEGER NOT NULL REFERENCES sessions (key),
+  event INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  ts TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  public_key BLOB NOT NULL,
+  signature BLOB NOT NULL,
+  PRIMARY KEY (session, event)
+) STRICT, WITHOUT ROWID;
 `,
-    sha256: "2b5979ced3e3582dc11ee71b9233ab25c0f9580039db6cc4073fd5f99d582615",
+    sha256: "67587bd332009e82efe2a2c2793897716acc6270b456c2c5d3740eb49f20d5aa",
   },
 ];

@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { LogId, type SessionId } from "#protocol";
+import { EXPIRED_CONTENT, LogId, type SessionId } from "#protocol";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { callDrafts, draft, sessionStarted, turnDrafts, turnId } from "../../test/fakes/session-drafts.ts";
-import { type ArchiveStore, EXPIRED, readRecords } from "./archive.ts";
+import type { ArchiveStore } from "./archive.ts";
 import { branchSession } from "./branch.ts";
+import { expirePayload } from "./expired-payload.ts";
 import { exportLines } from "./export.ts";
 import { importSession } from "./import.ts";
 import { openJsonlStore } from "./jsonl-store.ts";
@@ -42,7 +43,7 @@ async function fill(store: ArchiveStore): Promise<void> {
 async function exported(store: ArchiveStore, id: SessionId = sessionId(1)): Promise<string[]> {
   const meta = await store.get(id);
   if (meta === undefined) throw new Error("the session is there");
-  return Array.fromAsync(exportLines(meta, readRecords(store, id, meta.lastEventId), "0.1.0"));
+  return Array.fromAsync(exportLines(meta, store.readEvidence(id), "0.1.0"));
 }
 
 const importing = (lines: readonly string[], change: object = {}) => ({
@@ -58,14 +59,14 @@ describe.each(Object.keys(stores))("from %s", (from) => {
     await fill(source);
     const lines = await exported(source);
     const imported = await importSession(target, importing(lines));
-    expect(imported).toEqual({ session: sessionId(1), events: lines.length - 1, evidence: "kept" });
+    expect(imported).toEqual({ session: sessionId(1), events: lines.length - 2, evidence: "kept" });
     expect(await exported(target)).toEqual(lines);
     expect(await target.get(sessionId(1))).toEqual(await source.get(sessionId(1)));
     const log = await target.acquire(sessionId(1));
     expect((await log.openCalls()).map(({ id }) => id)).toEqual([20]);
-    expect(await log.append([textDraft("on")], NOW)).toBe(lines.length);
+    expect(await log.append([textDraft("on")], NOW)).toBe(lines.length - 1);
     await log.release();
-    const [head, last] = await target.records(sessionId(1), { after: lines.length - 2, limit: 2 });
+    const [head, last] = await target.records(sessionId(1), { after: lines.length - 3, limit: 2 });
     expect(head && headAfter(sessionId(1), head).hash).toEqual(last?.prev);
     await Promise.all([source.close(), target.close()]);
   });
@@ -147,7 +148,11 @@ describe("an import", () => {
 
   it("takes content that has expired", async () => {
     const store = createMemoryStore();
-    const text = edit(await lines(), 3, (line) => line.replace('"text":"first"', `"text":"${EXPIRED}"`));
+    const text = edit(await lines(), 3, (line) => {
+      const payload = JSON.stringify(JSON.parse(line).payload);
+      return line.replace(payload, expirePayload("TurnStarted", payload));
+    });
+    expect(text[2]).toContain(EXPIRED_CONTENT);
     expect(await importSession(store, importing(text))).toMatchObject({ evidence: "kept" });
     expect(await exported(store)).toEqual(text);
   });
@@ -188,7 +193,12 @@ describe("an import", () => {
       (text) => [...text.slice(0, 2), text[3] ?? "", text[2] ?? "", ...text.slice(4)],
       "line 3: event 2 is missing",
     ],
-    ["a cut end", (text) => text.slice(0, -2), "ends after event 18 of 20"],
+    [
+      "content that is expired only in part",
+      (text) => edit(text, 3, (line) => line.replace('"text":"first"', `"text":"${EXPIRED_CONTENT}"`)),
+      "line 3: the payload is not the one",
+    ],
+    ["a cut end", (text) => text.slice(0, -3), "ends after event 18 of 20"],
     [
       "another session",
       (text) => edit(text, 3, (line) => line.replace(sessionId(1), sessionId(2))),

@@ -7,6 +7,7 @@ import type { Clock } from "#base";
 import type { EventDraft, SessionLog, SessionMeta } from "#engine";
 import { type EventOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ArchivedSession, ArchiveStore } from "./archive.ts";
+import type { Checkpoint, Sign } from "./checkpoint.ts";
 import { chainStart, createSalts } from "./evidence.ts";
 import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
 import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, headAfter, toEvent } from "./record.ts";
@@ -18,11 +19,17 @@ import {
   openDatabase,
   type SqliteDatabase,
 } from "./sqlite-driver.ts";
+import { insertCheckpoint, lastSignedEvent, readEvidenceRows } from "./sqlite-evidence.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
 /** Rejects with a ReasonError that names the file when it cannot be opened. Creates the file and its folder. */
-export async function openSqliteStore(options: DatabaseOptions): Promise<ArchiveStore> {
-  return createSqliteStore(openDatabase(options), options.clock);
+export async function openSqliteStore(
+  options: DatabaseOptions & {
+    /** Signs a checkpoint at the end of each turn and when a writer leaves; without it the log is chained, not signed. */
+    readonly sign?: Sign;
+  },
+): Promise<ArchiveStore> {
+  return createSqliteStore(openDatabase(options), options.clock, options.sign);
 }
 
 interface SessionRow extends Pick<SessionMeta, "id" | "profile" | "model" | "title" | "state"> {
@@ -38,7 +45,7 @@ const SELECT_SESSION = `SELECT id, working_dir, profile, model, created_at, upda
   coalesce((SELECT max(events.id) FROM events WHERE events.session = sessions.key), 0) AS last_event_id FROM sessions`;
 
 /** The store on an open database, which it owns from now on. */
-export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">): ArchiveStore {
+export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">, sign?: Sign): ArchiveStore {
   const statement = statementCache(db);
   const nextSalt = createSalts();
 
@@ -50,8 +57,10 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
   };
 
   const insertAll = db.transaction(
-    (key: number, records: readonly ChainedRecord[], drafts: readonly EventDraft[], head: ChainHead, now: string) => {
+    (key: number, chained: Chained, drafts: readonly EventDraft[], signed: readonly Checkpoint[], now: string) => {
+      const { records, head } = chained;
       for (const record of records) insertRecord(key, record);
+      for (const checkpoint of signed) insertCheckpoint(statement, key, checkpoint);
       const whole = callsWithin(drafts);
       for (const [index, draft] of drafts.entries()) {
         const isWhole = "call_id" in draft.payload && whole.has(draft.payload.call_id);
@@ -73,7 +82,7 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
     statement(sql).run(key, id, kind, ts, originator, payload, prev, salt, content);
   };
 
-  const restoreAll = db.transaction((session: ArchivedSession, records: Iterable<ChainedRecord>) => {
+  const restoreAll = db.transaction((session: ArchivedSession, records: Iterable<ChainedRecord>, known: Known) => {
     const { id, workingDir, profile, model, createdAt, updatedAt, title, state, pinned, parent } = session;
     const sql = `INSERT INTO sessions (id, working_dir, profile, model, created_at, updated_at, title, state, pinned,
       parent, head) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
@@ -86,10 +95,30 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
       if (record.kind === "ToolIntent" || record.kind === "ToolOutcome") {
         noteCall(key, toEvent(id, record.id, record), record.id);
       }
+      if (record.kind === "TurnEnded" && known === undefined) signHere(key, id, headAfter(id, record));
       last = record;
     }
-    if (last !== undefined) statement("UPDATE sessions SET head = ? WHERE key = ?").run(headAfter(id, last).hash, key);
+    if (last === undefined) return;
+    const head = headAfter(id, last);
+    statement("UPDATE sessions SET head = ? WHERE key = ?").run(head.hash, key);
+    if (known === undefined) signHere(key, id, head);
+    for (const checkpoint of known ?? []) insertCheckpoint(statement, key, checkpoint);
   });
+
+  const signHead = (session: SessionId, head: ChainHead, ts: string): readonly Checkpoint[] =>
+    sign === undefined ? [] : [sign({ session, event: head.lastEventId, hash: head.hash.toString("hex"), ts })];
+
+  const signHere = (key: number, session: SessionId, head: ChainHead): void => {
+    const now = new Date(clock.now()).toISOString();
+    for (const checkpoint of signHead(session, head, now)) insertCheckpoint(statement, key, checkpoint);
+  };
+
+  /** Made before the transaction, stored in it: a turn is never seen to end without its checkpoint. */
+  const signTurns = (session: SessionId, { records, head }: Chained, now: string): readonly Checkpoint[] =>
+    records.flatMap(({ id, kind }, index) => {
+      if (kind !== "TurnEnded") return [];
+      return signHead(session, { lastEventId: id, hash: records[index + 1]?.prev ?? head.hash }, now);
+    });
 
   const noteCall = (key: number, draft: EventDraft, event: number): void => {
     if (draft.kind === "ToolIntent") {
@@ -116,9 +145,29 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
     return { key: row.key, head: { lastEventId: row.last, hash: row.head } };
   });
 
+  /** What was written after the last turn is signed when the writer leaves. */
+  const leave = db.transaction((session: SessionId, key: number, owner: string, head: ChainHead) => {
+    const sql = "UPDATE sessions SET owner = NULL, owner_until = 0 WHERE key = ? AND owner = ?";
+    const { changes } = statement(sql).run(key, owner);
+    if (changes > 0 && head.lastEventId > lastSignedEvent(statement, key)) signHere(key, session, head);
+  });
+
+  /** Head and last checkpoint as of one moment. */
+  const evidenceBounds = db.transaction((session: SessionId) => {
+    const sql = `SELECT key, head, coalesce((SELECT max(id) FROM events WHERE session = key), 0) AS last
+      FROM sessions WHERE id = ?`;
+    // The columns as selected.
+    const row = statement(sql).get(session) as { key: number; head: Buffer; last: number } | undefined;
+    if (row === undefined) throw sessionNotFound(session);
+    const head: ChainHead = { lastEventId: row.last, hash: row.head };
+    return { session, key: row.key, head, lastSigned: lastSignedEvent(statement, row.key) };
+  });
+
   const deleteSession = db.transaction((id: SessionId) => {
     const { key } = takeLease(id, createOwner());
-    for (const table of ["open_calls", "events"]) statement(`DELETE FROM ${table} WHERE session = ?`).run(key);
+    for (const table of ["open_calls", "checkpoints", "events"]) {
+      statement(`DELETE FROM ${table} WHERE session = ?`).run(key);
+    }
     statement("DELETE FROM sessions WHERE key = ?").run(key);
   });
 
@@ -134,7 +183,7 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
           if (drafts.length === 0) return first;
           const chained = chainDrafts(id, head, drafts, nextSalt);
           try {
-            insertAll.immediate(key, chained.records, drafts, chained.head, now);
+            insertAll.immediate(key, chained, drafts, signTurns(id, chained, now), now);
           } catch (error) {
             throw hasCode(error, "SQLITE_CONSTRAINT_UNIQUE") ? otherWriter(id, error) : error;
           }
@@ -153,9 +202,7 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
         });
       },
       async release() {
-        guarded("writes", () => {
-          statement("UPDATE sessions SET owner = NULL, owner_until = 0 WHERE key = ? AND owner = ?").run(key, owner);
-        });
+        guarded("writes", () => leave.immediate(id, key, owner, head));
       },
     };
   };
@@ -231,8 +278,16 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
         return statement(sql).all(keyOf(id), after, limit) as ChainedRecord[];
       });
     },
-    async restore(session, records) {
-      guarded("writes", () => restoreAll.immediate(session, records));
+    async restore(session, records, checkpoints) {
+      guarded("writes", () => restoreAll.immediate(session, records, checkpoints));
+    },
+    async *readEvidence(id) {
+      const rows = guarded("reads", () => readEvidenceRows(statement, evidenceBounds(id)));
+      for (;;) {
+        const next = guarded("reads", () => rows.next());
+        if (next.done) return;
+        yield next.value;
+      }
     },
     async historyStart(id) {
       return guarded("reads", () => {
@@ -257,6 +312,9 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">)
     },
   };
 }
+
+type Chained = ReturnType<typeof chainDrafts>;
+type Known = readonly Checkpoint[] | undefined;
 
 interface LeaseRow {
   readonly key: number;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { EventDraft, SessionMeta } from "#engine";
-import type { Event } from "#protocol";
+import { type Event, EXPIRED_CONTENT } from "#protocol";
 import { callDrafts, callId, draft, sessionStarted, turnDrafts, turnId } from "../../test/fakes/session-drafts.ts";
-import { EXPIRED } from "./archive.ts";
 import { fence, inline, prose, quote, shorten } from "./markdown.ts";
 import { NOW, newSession, sessionId } from "./store-suite.ts";
 import { transcript } from "./transcript.ts";
@@ -133,8 +132,15 @@ _Opened again with scripted:x._`);
   });
 
   it("reads well where content has expired", async () => {
-    const text = await render([...turnDrafts(1, EXPIRED, `${EXPIRED}${EXPIRED}`, callDrafts(1, EXPIRED, EXPIRED))]);
-    expect(text).not.toContain(EXPIRED);
+    const text = await render([
+      ...turnDrafts(
+        1,
+        EXPIRED_CONTENT,
+        `${EXPIRED_CONTENT}${EXPIRED_CONTENT}`,
+        callDrafts(1, EXPIRED_CONTENT, EXPIRED_CONTENT),
+      ),
+    ]);
+    expect(text).not.toContain(EXPIRED_CONTENT);
     expect(text.slice(text.indexOf("> "), text.lastIndexOf("\n\n"))).toBe(`> _(expired and removed)_
 
 **Bash** · ok · 42 ms

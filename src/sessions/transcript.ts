@@ -3,8 +3,15 @@
  * Pure and deterministic; holds one step at a time. Names no ids below the head, so that two sessions can be compared.
  */
 import type { SessionMeta } from "#engine";
-import type { CallId, Event, EventOf, EventPayload, InputBlock, ToolOutputBlock } from "#protocol";
-import { EXPIRED } from "./archive.ts";
+import {
+  type CallId,
+  type Event,
+  type EventOf,
+  type EventPayload,
+  EXPIRED_CONTENT,
+  type InputBlock,
+  type ToolOutputBlock,
+} from "#protocol";
 import { fence, inline, prose, quote, shorten } from "./markdown.ts";
 
 export interface TranscriptPart {
@@ -194,7 +201,7 @@ function outcomeText({ outcome, reason, memoized }: EventPayload<"ToolResult">):
 }
 
 function argsBlock(args: unknown): string {
-  if (args === EXPIRED) return "_arguments expired and removed_";
+  if (args === EXPIRED_CONTENT) return "_arguments expired and removed_";
   if (typeof args === "string") return fence(shorten(args));
   const entries = typeof args === "object" && args !== null ? Object.entries(args) : [];
   if (entries.length === 0) return "";
@@ -208,7 +215,7 @@ function argsBlock(args: unknown): string {
 
 function outputBlock(content: readonly ToolOutputBlock[]): string {
   const text = content.map(blockText).join("\n");
-  return text.trim() === EXPIRED ? "_result expired and removed_" : fence(shorten(text));
+  return text.trim() === EXPIRED_CONTENT ? "_result expired and removed_" : fence(shorten(text));
 }
 
 function blockText(block: InputBlock | ToolOutputBlock): string {
@@ -235,7 +242,7 @@ function errorNote({ reason, message, terminal, call_id }: EventPayload<"Error">
 }
 
 function details(summary: string, text: string): string {
-  if (text.replaceAll(EXPIRED, "").trim() === "") return "_thinking expired and removed_";
+  if (text.replaceAll(EXPIRED_CONTENT, "").trim() === "") return "_thinking expired and removed_";
   return `<details><summary>${summary}</summary>\n\n${fence(text)}\n\n</details>`;
 }
 

@@ -25,10 +25,10 @@ async function put(id: SessionId, drafts: readonly EventDraft[], ...flags: strin
   await store.create({ id, workingDir: home.workspace, profile: "default", model: "scripted:x", createdAt: NOW });
   const log = await store.acquire(id);
   await log.append(drafts, NOW);
-  const { exportLines, readRecords } = await loadPortability();
+  const { exportLines } = await loadPortability();
   const meta = await store.get(id);
   if (meta === undefined) throw new Error("the session is there");
-  const lines = await Array.fromAsync(exportLines(meta, readRecords(store, id), "0.1.0"));
+  const lines = await Array.fromAsync(exportLines(meta, store.readEvidence(id), "0.1.0"));
   const file = home.put(`${id}.jsonl`, `${lines.join("\n")}\n`);
   expect(await sessions("import", file, ...flags)).toMatchObject({ code: 0, out: `${id}\n` });
   return file;

@@ -1,0 +1,208 @@
+/**
+ * Checks the evidence of one session: that every event is as it was written, that none is missing, moved, repeated or added,
+ * and that what was signed and anchored still holds. Reads once, keeps only the hashes at the ends of turns. Pure.
+ */
+import type { SessionId } from "#protocol";
+import { type Checkpoint, isSignedByItsKey } from "./checkpoint.ts";
+import { chainStart, contentHash, eventHash } from "./evidence.ts";
+import type { EvidenceItem, SessionRecord } from "./evidence-lines.ts";
+import { isExpired } from "./expired-payload.ts";
+import type { ChainHead } from "./record.ts";
+
+/** More are counted and not kept. */
+const MAX_FINDINGS = 10_000;
+
+export type FindingKind =
+  /** A line that is not what an export consists of. `event` is the one before it. */
+  | "unreadable"
+  /** Events that are not there. */
+  | "missing"
+  /** An event or checkpoint that comes again, too early or too late. */
+  | "out-of-order"
+  /** Of another session. */
+  | "foreign"
+  /** The content is not what was hashed. */
+  | "altered"
+  /** It does not carry the hash of what stands before it: one of the two was changed, or something between them removed. */
+  | "broken-link"
+  /** The end of a turn without a checkpoint. */
+  | "unsigned"
+  /** A signature that its key did not make. */
+  | "forged"
+  /** A good signature of a key that nobody vouched for; told once for each key. */
+  | "unknown-key"
+  /** The chain has another hash here than the one that was signed or anchored. */
+  | "replaced"
+  /** Something was signed, anchored or announced beyond the last event. */
+  | "truncated"
+  /** Anchors were given, none of them for this session. */
+  | "no-anchor";
+
+export interface Finding {
+  /** 0 when it is about the whole. */
+  readonly event: number;
+  readonly what: FindingKind;
+  readonly detail: string;
+}
+
+export interface Verdict {
+  readonly session: SessionId | undefined;
+  readonly events: number;
+  readonly checkpoints: number;
+  /** Anchors of this session that were compared. */
+  readonly anchors: number;
+  /** Events whose content has expired; their hash stands for it. */
+  readonly expired: number;
+  /** Events after the last checkpoint: chained, not yet signed. */
+  readonly unsealed: number;
+  /** Empty: intact. */
+  readonly findings: readonly Finding[];
+  readonly findingsLeftOut: number;
+}
+
+export interface VerifyOptions {
+  /** Default: the session that the export names, else that of the first event. */
+  readonly session?: SessionId;
+  /** Public keys in hex. A signature of any other key is a finding. */
+  readonly trustedKeys: readonly string[];
+  /** Of this and other sessions; absent when there is nothing outside to compare with. */
+  readonly anchors?: readonly Checkpoint[];
+}
+
+/** Never rejects because of what it reads, only when reading fails. */
+export async function verifyEvidence(items: AsyncIterable<EvidenceItem>, options: VerifyOptions): Promise<Verdict> {
+  const verifier = createVerifier(options);
+  for await (const item of items) verifier.take(item);
+  return verifier.end();
+}
+
+function createVerifier(options: VerifyOptions) {
+  const trusted = new Set(options.trustedKeys);
+  const findings: Finding[] = [];
+  const unknownKeys = new Set<string>();
+  /** Ends of turns whose checkpoint has not come yet. */
+  const turnEnds = new Map<number, Buffer>();
+  const ahead: Checkpoint[] = [];
+  const heads: ChainHead[] = [];
+  let { session } = options;
+  let findingsLeftOut = 0;
+  let events = 0;
+  let checkpoints = 0;
+  let expired = 0;
+  let lastId = 0;
+  let lastCheckpoint = 0;
+  /** Of the chain up to and including `lastId`. */
+  let hash: Buffer | undefined;
+  let anchorsAt: Map<number, Checkpoint[]> | undefined;
+
+  const found = (event: number, what: FindingKind, detail: string): void => {
+    if (findings.length < MAX_FINDINGS) findings.push({ event, what, detail });
+    else findingsLeftOut += 1;
+  };
+
+  const anchors = (): Map<number, Checkpoint[]> => {
+    const own = (options.anchors ?? []).filter((anchor) => anchor.session === session);
+    anchorsAt ??= Map.groupBy(own, ({ event }) => event);
+    return anchorsAt;
+  };
+
+  const checkSignature = (checkpoint: Checkpoint, what: "checkpoint" | "anchor"): void => {
+    const { event, public_key, key_id } = checkpoint;
+    if (!isSignedByItsKey(checkpoint)) found(event, "forged", `the signature of the ${what} is not one of its key`);
+    else if (!trusted.has(public_key) && !unknownKeys.has(public_key)) {
+      unknownKeys.add(public_key);
+      found(event, "unknown-key", `signed by key ${key_id} (${public_key}), which is not among those that are trusted`);
+    }
+  };
+
+  const takeRecord = (record: SessionRecord): void => {
+    const { id, prev, content } = record;
+    session ??= record.session;
+    events += 1;
+    if (record.session !== session) found(id, "foreign", `it belongs to ${record.session}`);
+    if (id > lastId + 1) {
+      const gap = id - lastId === 2 ? `event ${id - 1} is` : `events ${lastId + 1} to ${id - 1} are`;
+      found(lastId + 1, "missing", `${gap} missing`);
+    } else if (id <= lastId) found(id, "out-of-order", `it comes after event ${lastId}`);
+    else if (!prev.equals(hash ?? chainStart(session))) {
+      found(id, "broken-link", `it does not carry the hash of ${id === 1 ? "the session" : `event ${id - 1}`}`);
+    }
+    if (!contentHash(record.salt, record.payload).equals(content)) {
+      if (isExpired(record.kind, record.payload)) expired += 1;
+      else found(id, "altered", "its content was changed");
+    }
+    hash = eventHash(record, prev, content);
+    lastId = id;
+    if (record.kind === "TurnEnded") turnEnds.set(id, hash);
+    for (const anchor of anchors().get(id) ?? []) {
+      if (anchor.hash !== hash.toString("hex"))
+        found(id, "replaced", "the chain has another hash here than the anchor");
+    }
+  };
+
+  const takeCheckpoint = (checkpoint: Checkpoint): void => {
+    const { event } = checkpoint;
+    checkpoints += 1;
+    checkSignature(checkpoint, "checkpoint");
+    if (session !== undefined && checkpoint.session !== session) {
+      found(event, "foreign", `the checkpoint belongs to ${checkpoint.session}`);
+    } else if (event > lastId) ahead.push(checkpoint);
+    else {
+      const known = event === lastId ? hash : turnEnds.get(event);
+      if (event <= lastCheckpoint || known === undefined) {
+        found(event, "out-of-order", `the checkpoint comes after event ${lastId} and is repeated or out of place`);
+      } else if (checkpoint.hash !== known.toString("hex")) {
+        found(event, "replaced", "the chain has another hash here than the one that was signed");
+      }
+      lastCheckpoint = Math.max(lastCheckpoint, event);
+      turnEnds.delete(event);
+    }
+  };
+
+  const checkEnd = (): void => {
+    const truncated = (event: number, what: string) =>
+      found(event, "truncated", `${what} at event ${event}; the last event here is ${lastId}`);
+    for (const { event } of ahead) {
+      if (event > lastId) truncated(event, "there is a checkpoint");
+      else found(event, "out-of-order", "the checkpoint comes before its event");
+    }
+    const [head, ...more] = heads;
+    if (head !== undefined && head.lastEventId > lastId) truncated(head.lastEventId, "the log ends");
+    else if (head !== undefined && (head.lastEventId < lastId || !isEnd(head.hash))) {
+      found(lastId, "broken-link", "the head of the log does not belong to its last event");
+    }
+    if (more.length > 0) found(lastId, "out-of-order", "there is more than one head");
+    if (head === undefined && (lastId === 0 || lastCheckpoint !== lastId)) {
+      found(
+        lastId,
+        "truncated",
+        "the end of the log is missing: neither a head nor a checkpoint covers the last event",
+      );
+    }
+    for (const event of turnEnds.keys()) found(event, "unsigned", "a turn ends here and there is no checkpoint");
+    for (const anchor of [...anchors().values()].flat()) {
+      checkSignature(anchor, "anchor");
+      if (anchor.event > lastId) truncated(anchor.event, "there is an anchor");
+    }
+    if (options.anchors !== undefined && anchors().size === 0) {
+      found(0, "no-anchor", `no anchor is for ${session ?? "this session"}`);
+    }
+  };
+  const isEnd = (head: Buffer): boolean => session !== undefined && head.equals(hash ?? chainStart(session));
+
+  return {
+    take(item: EvidenceItem): void {
+      if (item.type === "record") takeRecord(item.record);
+      else if (item.type === "checkpoint") takeCheckpoint(item.checkpoint);
+      else if (item.type === "head") heads.push(item.head);
+      else if (item.type === "header") session ??= item.session;
+      else found(lastId, "unreadable", `line ${item.line}: ${item.why}`);
+    },
+    end(): Verdict {
+      checkEnd();
+      const unsealed = Math.max(0, lastId - lastCheckpoint);
+      const compared = [...anchors().values()].flat().length;
+      return { session, events, checkpoints, anchors: compared, expired, unsealed, findings, findingsLeftOut };
+    },
+  };
+}
