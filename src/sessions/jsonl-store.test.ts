@@ -327,6 +327,8 @@ describe("several processes", () => {
   });
 });
 
+let children = 0;
+
 /** Runs `body` in a process of its own with the store at hand; `before` are shell commands that bind it. */
 function startChild(body: string, before = ""): ChildProcess {
   const script = `import { writeSync } from "node:fs";
@@ -334,7 +336,8 @@ function startChild(body: string, before = ""): ChildProcess {
     const root = ${JSON.stringify(root)};
     const clock = { now: () => 0 };
     ${body}`;
-  const path = join(root, "child.mjs");
+  // A file for each: one that is written again is empty for a moment, and a child that starts then does nothing.
+  const path = join(root, `child-${++children}.mjs`);
   writeFileSync(path, script);
   const command = `${before}exec "${process.execPath}" "${path}"`;
   return spawn("/bin/sh", ["-c", command], { stdio: ["ignore", "pipe", "inherit"], env: {} });
