@@ -38,15 +38,19 @@ export const readTool: Tool = {
   },
 };
 
+/** Reads first and asks questions only when that fails: most reads succeed, and each look at the disk costs. */
 async function readExisting(files: FilePort, path: string): Promise<Uint8Array> {
-  const info = await files.stat(path);
-  if (info?.kind === "directory") throw new ToolError(`${path} is a directory; list it with fs.list.`);
-  if (info === undefined) throw new ToolError(`${path} does not exist.${await suggestNames(files, path)}`);
   try {
     return await files.read(path, MAX_FILE_BYTES);
   } catch (error) {
-    if (!(error instanceof EffectError) || error.reason !== "TooLarge") throw error;
-    throw new ToolError(`${error.message}. Search it with fs.search, or cut out a part with exec (sed -n, tail).`);
+    if (!(error instanceof EffectError)) throw error;
+    if (error.reason === "TooLarge") {
+      throw new ToolError(`${error.message}. Search it with fs.search, or cut out a part with exec (sed -n, tail).`);
+    }
+    const info = error.reason === "OutsideWorkspace" ? undefined : await files.stat(path);
+    if (info?.kind === "directory") throw new ToolError(`${path} is a directory; list it with fs.list.`);
+    if (error.reason !== "NotFound") throw error;
+    throw new ToolError(`${path} does not exist.${await suggestNames(files, path)}`);
   }
 }
 
