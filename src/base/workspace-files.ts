@@ -7,6 +7,7 @@ import { constants, type FileHandle, link, lstat, open, opendir, rename, rmdir, 
 import { basename, dirname } from "node:path";
 import { errnoOf, fileError } from "./file-error.ts";
 import { type DirectoryEntry, EffectError, type FileInfo, type FilePort } from "./ports.ts";
+import { readSmallFile } from "./small-file.ts";
 import { createSystemRandom } from "./system.ts";
 import { SwappedPath, WorkspaceDirectory } from "./workspace-directory.ts";
 import { resolveInWorkspace } from "./workspace-path.ts";
@@ -62,8 +63,10 @@ export function createWorkspaceFiles(root: string): FilePort {
       }
     },
 
-    read: (path, maxBytes) =>
-      inParent(path, { follow: true, create: false }, async (parent, name) => {
+    async read(path, maxBytes) {
+      const small = readSmallFile(realRoot, path);
+      if (small !== undefined && small.length <= maxBytes) return small;
+      return inParent(path, { follow: true, create: false }, async (parent, name) => {
         const handle = await open(parent.entry(name), READ_FLAGS).catch(swapOn("ELOOP", path));
         await parent.check(name, handle);
         try {
@@ -71,7 +74,8 @@ export function createWorkspaceFiles(root: string): FilePort {
         } finally {
           await handle.close();
         }
-      }),
+      });
+    },
 
     list: (path) =>
       guarded(path, async () => {
