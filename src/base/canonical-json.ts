@@ -1,5 +1,5 @@
 /** JSON with one spelling for each value: keys sorted, no white space. What hashes are made of. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** Like JSON.stringify, with the keys of every object sorted by code unit. Undefined fields are left out. */
 export function canonicalJson(value: unknown): string {
@@ -11,7 +11,5 @@ export function canonicalJson(value: unknown): string {
 
 /** Hex SHA-256 of the canonical JSON; undefined counts as null. */
 export function canonicalHash(value: unknown): string {
-  return createHash("sha256")
-    .update(canonicalJson(value ?? null))
-    .digest("hex");
+  return hash("sha256", canonicalJson(value ?? null), "hex");
 }
