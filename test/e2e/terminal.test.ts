@@ -138,6 +138,26 @@ describe("a terminal", () => {
     expect(await runCli(home, [...resume, "hello"])).toMatchObject({ code: 0 });
   });
 
+  test("Starlark can be tried line by line", async () => {
+    const terminal = openCliTerminal(createCliHome(), ["starlark"]);
+    await terminal.see(">>> ");
+    terminal.type(`x = [n * n for n in range(4)]${ENTER}`);
+    await terminal.see(">>> ");
+    terminal.type(`def f(n):${ENTER}`);
+    await terminal.see("... ");
+    terminal.type(`    return x[n] + 100${ENTER}`);
+    await terminal.see("... ");
+    terminal.type(ENTER);
+    await terminal.see(">>> ");
+    terminal.type(`f(3)${ENTER}`);
+    await terminal.see("109");
+    terminal.type(`x.nope${ENTER}`);
+    await terminal.see("list has no .nope");
+    await terminal.see(">>> ");
+    terminal.type(CTRL_D);
+    expect(await terminal.exit).toBe(0);
+  });
+
   test("Ctrl-C twice leaves with 130", async () => {
     const terminal = openCliTerminal(createCliHome(), []);
     await terminal.see("› ");
