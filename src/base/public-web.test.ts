@@ -223,6 +223,21 @@ describe("redirects", () => {
     expect(await reasonOf(local(`${url}/6`))).toBe("TooManyRedirects");
   });
 
+  test("to another host are not followed, also when that host may be reached: it is a decision of its own", async () => {
+    let reached = 0;
+    const { port } = await startLoopbackServer((request, response) => {
+      if (request.url === "/other") reached++;
+      response.writeHead(302, { location: `http://other.test:${port}/other` }).end();
+    });
+    const options = { resolve: resolver("127.0.0.1").resolve, allowPrivateHosts: true };
+    const refused = get(`http://public.test:${port}/`, options);
+    await expect(refused).rejects.toMatchObject({
+      reason: "AddressRefused",
+      message: expect.stringContaining("other.test"),
+    });
+    expect(reached).toBe(0);
+  });
+
   test.each([301, 302, 303, 307, 308])(
     "of status %i is checked again: a private address is refused",
     async (status) => {

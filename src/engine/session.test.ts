@@ -268,6 +268,31 @@ describe("tool calls of one response", () => {
     expect(trace).toEqual(["+bad", "-bad", "+bad", "-bad", "+r", "-r", "+r", "-r"]);
   });
 
+  test("no more than eight run at the same time", async () => {
+    let now = 0;
+    let most = 0;
+    const busy = tool("busy", "read_only", async () => {
+      now += 1;
+      most = Math.max(most, now);
+      await tick();
+      now -= 1;
+      return textOutput("x");
+    });
+    const calls = Array.from({ length: 30 }, (_, block) => toolCall("busy", { block }, block));
+    const { send, of } = rig([says(...calls), says(text("x"))], { tools: [busy] });
+    await send();
+    expect(of("ToolResult")).toHaveLength(30);
+    expect(most).toBe(8);
+  });
+
+  test("arguments nested too deeply are refused before anything walks them", async () => {
+    const echo = tool("echo", "read_only", async () => textOutput("x"));
+    const deep = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    const { send, of } = rig([says(toolCall("echo", deep)), says(text("sorry"))], { tools: [echo] });
+    expect(await send()).toMatchObject({ outcome: "answered" });
+    expect(of("ToolResult")).toMatchObject([{ reason: "InvalidArguments", is_error: true }]);
+  });
+
   test("an unknown tool and arguments that are not JSON are results the model can read", async () => {
     const echo = tool("echo", "read_only", async () => textOutput("x"));
     const { send, of } = rig(

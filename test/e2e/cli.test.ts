@@ -145,6 +145,15 @@ describe("a real wire", () => {
     expect(JSON.stringify(vendor.requests[0]?.body)).toContain("the question");
   });
 
+  test("what a model writes cannot drive the terminal", async () => {
+    const hostile = "a\u001b]52;c;aGk=\u0007b\u001b[2Jc\u009b31md";
+    const { vendor, home: vendorHome } = await withVendor(text(hostile));
+    const expected = "a]52;c;aGk=b[2Jc31md\n";
+    expect(await runCli(vendorHome, ["deploy", "--input", "x"])).toMatchObject({ code: 0, out: expected });
+    vendor.reply(text(hostile));
+    expect(await runCli(vendorHome, ["run", "x"])).toMatchObject({ code: 0, out: expected });
+  });
+
   test("deploy --dry-run prints the plan and calls nobody", async () => {
     const { vendor, home: vendorHome } = await withVendor();
     const { code, out } = await runCli(vendorHome, ["deploy", "--dry-run"]);
