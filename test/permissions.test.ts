@@ -265,6 +265,29 @@ describe("permissions", () => {
     expect(existsSync(join(root, ".git/hooks/pre-commit"))).toBe(false);
   });
 
+  test("the session's own record in the workspace is out of reach of the file tools, whatever is allowed", async () => {
+    const rig = await createHarnessRig(
+      [
+        calls(["fs_write", { path: ".harness/threads/x/events.jsonl", content: "forged" }]),
+        calls(["fs_remove", { path: ".harness", recursive: true }]),
+        calls(["fs_move", { from: "log/x", to: "elsewhere" }]),
+        calls(["fs_write", { path: ".harness/notes.md", content: "fine" }]),
+        says("done"),
+      ],
+      {
+        settings: {
+          permissions: [{ effect: "allow", rule: "fs.*", source: "test" }],
+          tools: { execution: "auto", onError: "continue" },
+        },
+      },
+    );
+    rig.workspace.put(".harness/threads/x/events.jsonl", "real");
+    symlinkSync(".harness/threads", join(rig.workspace.root, "log"));
+    await rig.send();
+    expect(rig.of("ToolResult").map(({ outcome }) => outcome)).toEqual(["denied", "denied", "denied", "ok"]);
+    expect(readFileSync(join(rig.workspace.root, ".harness/threads/x/events.jsonl"), "utf8")).toBe("real");
+  });
+
   test("plan mode that begins while a question waits still holds", async () => {
     const rig = await createHarnessRig([calls(write), says("done")], { interactive: true });
     const turn = rig.send();

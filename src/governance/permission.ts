@@ -121,6 +121,12 @@ export function createPermission(options: PermissionOptions): Permission {
           result: refusal("denied", "PermissionDenied", `${text} Start harness with --cwd there.`),
         };
       }
+      if (tool.class === "mutating" && [args.path, args.from, args.to].some(isOwnRecord)) {
+        return {
+          effect: "deny",
+          result: denied(call, "a built-in rule that no setting lifts: it is the session's own record"),
+        };
+      }
       if (Object.entries(args).every(([name, value]) => call.args[name] === value)) return written;
       // A link must not make a rule or the list of sensitive files mean something else.
       return strictest(written, decide({ ...call, args }, evaluate({ ...call, args })));
@@ -223,6 +229,11 @@ function isElsewhere({ tool, args }: ToolCall): boolean {
   if (tool.name !== "exec") return false;
   const { cwd, command } = args;
   return (cwd !== undefined && cwd !== ".") || CHANGES_FOLDER.test(String(command).replace(/["'\\]/g, ""));
+}
+
+/** The log of a session that is kept in the workspace; its writer is the program alone. */
+function isOwnRecord(path: unknown): boolean {
+  return typeof path === "string" && /^\.harness(?:$|\/threads(?:$|\/))/.test(path);
 }
 
 function isTooLong(value: unknown): boolean {
