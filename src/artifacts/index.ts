@@ -1,4 +1,5 @@
 /** Files that people write, as typed and checked values. */
+export type * from "./project.ts";
 export {
   DEFAULT_MAX_STEPS,
   defaultSettings,

@@ -3,6 +3,17 @@ export type { Approver, PermissionAnswer, PermissionQuestion } from "./approver.
 export { createEventBus, type EventBus, type Subscriber } from "./bus.ts";
 export { createConversation } from "./conversation.ts";
 export type { ToolSettings } from "./dispatch.ts";
+export type {
+  Attributes,
+  Hook,
+  HookCall,
+  HookDecision,
+  HookDispatcher,
+  HookPoint,
+  HookPorts,
+  HookSource,
+  HookVerdict,
+} from "./hook.ts";
 export type { CustomHandler, Plugin, PluginHost } from "./plugin.ts";
 export type {
   ModelCall,

@@ -1,5 +1,6 @@
 /** Tools as the engine sees them: a schema, a class and a function that gets its effects handed in. */
 import type { EffectPorts } from "#base";
+import type { Attributes } from "./hook.ts";
 import type { CallId, Reason, SessionId, ToolClass, ToolOutputBlock, TurnId } from "#protocol";
 
 export interface ToolContext {
@@ -10,6 +11,15 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** Bound to this call; the only way to an effect. */
   readonly ports: EffectPorts;
+  /** 0 for the root agent. */
+  readonly depth: number;
+  /** Attributes for the record of this call. */
+  annotate(attributes: Attributes): void;
+  /**
+   * Makes another call through the whole chain, as if the model had: policy, hooks, permission, ledger. Its result is what the
+   * model would have read; a refusal is a result too.
+   */
+  call(name: string, args: Readonly<Record<string, unknown>>, options?: { readonly timeoutMs?: number }): Promise<ToolOutput>;
   /** Partial output for people; never reaches the model. */
   progress(text: string): void;
   /** Asks the person; resolves to undefined when nobody can answer. */

@@ -7,6 +7,11 @@ import { idSchema, wire } from "./wire.ts";
 const session = idSchema(SessionId).describe("The session the command is for.");
 const callId = idSchema(CallId);
 
+/** Values of the run context: plain data, bounded. */
+const contextValues = z
+  .record(z.string().min(1).max(100), z.union([z.string().max(10_000), z.number(), z.boolean(), z.null()]))
+  .refine((values) => Object.keys(values).length <= 100, "at most 100 values");
+
 /** The four answers to a permission request. */
 export const decision = z.enum(["allow_once", "allow_argv_glob", "allow_tool", "deny"]);
 
@@ -30,6 +35,7 @@ export const commands = {
     resume: idSchema(SessionId).optional().describe("Open this session again instead of a new one."),
     working_dir: z.string().optional().describe("Absolute path of the workspace; default: the engine's own."),
     model: z.string().optional().describe("provider:name; default: as configured."),
+    context: contextValues.optional().describe("What conditions and scripts see as ctx. Feature: context_values."),
   }).describe("Opens a session and attaches the sender to it."),
   AttachSession: wire({
     kind: z.literal("AttachSession"),
@@ -63,6 +69,9 @@ export const commands = {
     resolution: z.enum(["failed", "succeeded", "abort"]),
     note: z.string().max(2000).optional().describe("What the person found out; told to the model."),
   }).describe("Says what became of an OrphanedCall; abort ends the session. Feature: orphans."),
+  SetContext: wire({ kind: z.literal("SetContext"), session, values: contextValues }).describe(
+    "Sets values of the run context (null removes one) from the next step on. Feature: context_values.",
+  ),
   EndSession: wire({ kind: z.literal("EndSession"), session }).describe(
     "Cancels the running turn and closes the session; its log stays. Feature: end_session.",
   ),
@@ -92,6 +101,7 @@ export const command = z.discriminatedUnion("kind", [
   commands.ExitPlanMode,
   commands.AnswerQuestion,
   commands.ResolveOrphan,
+  commands.SetContext,
   commands.EndSession,
   commands.CustomCommand,
 ]);

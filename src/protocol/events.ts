@@ -13,6 +13,10 @@ const block = z.number().int().nonnegative();
 const callId = idSchema(CallId);
 const durationMs = z.number().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const attrs = z
+  .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+  .describe("Span attributes: what hooks and tools noted about it.");
+const where = z.string().describe("Where it is written: file:line, a flag, or built-in.");
 
 const usage = wire({
   input_tokens: z.number().int().nonnegative(),
@@ -64,6 +68,7 @@ export const events = {
     reason: z.string().optional().describe("A reason code when the call was refused or failed."),
     duration_ms: durationMs,
     memoized: z.boolean().optional().describe("The result of an identical earlier call of this turn."),
+    attrs: attrs.optional(),
   }).describe("A tool call ended; the content is what the model gets."),
   ToolIntent: wire({
     turn,
@@ -140,6 +145,64 @@ export const events = {
     rule: z.string().optional().describe("The session rule that the answer added."),
     reason: z.string().optional(),
   }).describe("A permission request was answered."),
+  HooksAsked: wire({
+    turn: turn.optional(),
+    step: step.optional(),
+    call_id: callId.optional(),
+    event: z.string().describe("Canonical name of the lifecycle event."),
+    depth: z.number().int().nonnegative(),
+    decisions: z.array(
+      wire({
+        hook: z.string(),
+        source: where,
+        action: z.enum(["allow", "block", "modify", "failed"]).describe("failed: it raised, timed out or made no sense."),
+        reason: z.string().optional(),
+        duration_ms: durationMs,
+      }),
+    ),
+    blocked: z.boolean(),
+    attrs: attrs.optional(),
+  }).describe("The hooks of a lifecycle event that wanted to be asked, in order. Not there when none did."),
+  CallJudged: wire({
+    turn,
+    step,
+    call_id: callId,
+    name: z.string(),
+    effect: z.enum(["allow", "ask", "deny"]),
+    by: z.string().describe("What decided: a rule, the quiet preset, plan mode, the tool policy, a built-in rule."),
+    source: where.optional(),
+    why: z.string(),
+    trail: z.array(wire({ stage: z.string(), name: z.string(), source: where, effect: z.string() })).describe(
+      "Everything that was consulted, in order.",
+    ),
+  }).describe("The gate has judged a call; an ask is followed by the question and its answer."),
+  NetworkJudged: wire({
+    turn: turn.optional(),
+    call_id: callId.optional(),
+    host: z.string(),
+    port: z.number().int().optional(),
+    policy: z.enum(["allowed", "denied"]),
+    reason: z.string().optional(),
+  }).describe("A tool, a script or a sandboxed command wanted to reach a host."),
+  ProjectChanged: wire({
+    version: sha256.describe("Of all files of the project together."),
+    files: z.array(z.string()).describe("Those that are new, changed or gone."),
+    in_force: z.boolean().describe("False: there are errors, and the last good version stays in force."),
+    problems: z.array(z.string()),
+  }).describe("Files of the project changed; what they say holds from this step on."),
+  Reprompted: wire({ turn, step, text: z.string(), source: where }).describe(
+    "The agent wanted to stop and was sent back to work with this text.",
+  ),
+  ScriptLogged: wire({
+    turn: turn.optional(),
+    call_id: callId.optional(),
+    source: where,
+    level: z.enum(["info", "warn", "error"]),
+    message: z.string(),
+  }).describe("A script of a tool or hook wrote a line."),
+  ContextSet: wire({ values: z.record(z.string(), z.unknown()) }).describe(
+    "Values that conditions see have changed; all of them as they are now.",
+  ),
   QuestionAsked: wire({
     turn,
     call_id: callId,

@@ -1,0 +1,244 @@
+/**
+ * A project as its files describe it: `harness.md` and `.harness/`, checked and with the place where each thing is written.
+ * Plain data: nothing here runs anything. What a field means to people is in docs/reference/artifacts.md.
+ */
+import type { PermissionRule, RetrySettings } from "./settings.ts";
+
+/** Where something is written; `file` as people know it: relative to the project root, absolute outside it. Both from 1. */
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface Problem {
+  readonly severity: "error" | "warning";
+  /** Stable, for tests and tools: `unknown-key`, `duplicate-name`, `script-syntax`. */
+  readonly code: string;
+  readonly place: Place;
+  readonly message: string;
+  /** What would be right here. */
+  readonly expected?: string;
+  /** The nearest known name to the one that was written. */
+  readonly nearest?: string;
+}
+
+/** Starlark as written in a file. Line 1 of `text` is at `place`, each further line one line down at the same column. */
+export interface ScriptSource {
+  readonly text: string;
+  readonly place: Place;
+}
+
+/** `admin`: from the policy outside the project, which nothing below can loosen. */
+export type Tier = "admin" | "project";
+
+interface Artifact {
+  readonly name: string;
+  readonly place: Place;
+  /** SHA-256 of the file it is written in, hex. */
+  readonly hash: string;
+  readonly tier: Tier;
+  /** The bundle it came in; absent for a file of its own and for `harness.md`. */
+  readonly bundle?: string;
+}
+
+export interface ParameterSpec {
+  readonly name: string;
+  readonly type: "string" | "number" | "integer" | "boolean" | "object" | "array";
+  readonly description?: string;
+  readonly required: boolean;
+}
+
+export interface ToolArtifact extends Artifact {
+  readonly kind: "tool";
+  /** For the model: the body, or the name when there is none. */
+  readonly description: string;
+  /** In the order in which they are written. */
+  readonly parameters: readonly ParameterSpec[];
+  /** Absent: declared only; a handler of that name must be supplied by the program. */
+  readonly script?: ScriptSource;
+  /** Absent or 0: no cap of its own. */
+  readonly timeoutMs?: number;
+  readonly async: boolean;
+  /** When the bundle it came in is active. */
+  readonly condition?: ScriptSource;
+}
+
+/** An example beside a rule: a payload it must, or must not, act on. */
+export interface PolicyExample {
+  readonly place: Place;
+  readonly payload: unknown;
+}
+
+export interface HookArtifact extends Artifact {
+  readonly kind: "hook";
+  /** Canonical: `delegation.pre`, never its alias. */
+  readonly event: string;
+  readonly priority: number;
+  readonly when?: ScriptSource;
+  readonly script?: ScriptSource;
+  readonly timeoutMs?: number;
+  /** What a failure of the hook means; absent: the default of its event. */
+  readonly onError?: "allow" | "block";
+  /** Payloads that it blocks or modifies, and payloads that it lets pass unchanged. */
+  readonly match: readonly PolicyExample[];
+  readonly notMatch: readonly PolicyExample[];
+  readonly condition?: ScriptSource;
+}
+
+/** A name defined elsewhere, or a definition private to the agent. */
+export type Reference<Of> = { readonly ref: string; readonly place: Place } | Of;
+
+export interface AgentArtifact extends Artifact {
+  readonly kind: "agent";
+  readonly description: string;
+  /** The system prompt of the child. */
+  readonly prompt: string;
+  /** `provider:name`, or a name of `models`; absent: that of the parent. */
+  readonly model?: string;
+  readonly tools: readonly Reference<ToolArtifact>[];
+  readonly hooks: readonly Reference<HookArtifact>[];
+  readonly toolsPolicy?: ToolsPolicy;
+  readonly context?: ContextConfig;
+  readonly condition?: ScriptSource;
+}
+
+export type BundleType = "plugin" | "builtin" | "harness" | "override";
+
+/** A file in `.harness/{plugins,builtins,overrides}`: text for the prompt, and tools and hooks that come with it. */
+export interface BundleArtifact extends Artifact {
+  readonly kind: "bundle";
+  readonly type: BundleType;
+  /** Higher comes later in the prompt. */
+  readonly priority: number;
+  readonly version?: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly condition?: ScriptSource;
+  readonly body: string;
+}
+
+/** `allow` and `deny` entries: a glob over tool names, with where it is written. */
+export interface PolicyPattern {
+  readonly pattern: string;
+  readonly place: Place;
+}
+
+export interface ToolsPolicy {
+  readonly mode: "allowlist" | "denylist";
+  readonly allow: readonly PolicyPattern[];
+  readonly deny: readonly PolicyPattern[];
+}
+
+export interface ModelConfig {
+  /** `provider:name`. */
+  readonly model: string;
+  readonly place: Place;
+  readonly baseUrl?: string;
+  readonly apiKeyEnv?: string;
+  readonly family?: "openai" | "anthropic";
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  readonly retry?: RetrySettings;
+}
+
+export interface ContextConfig {
+  /** Turns that are shown to the model. */
+  readonly maxHistory?: number;
+  /** Budget of the assembled prompt. */
+  readonly maxTokens?: number;
+  readonly systemPrompt?: string;
+  /** Files whose text joins the prompt, in order. */
+  readonly files: readonly string[];
+}
+
+export interface DelegationConfig {
+  readonly maxDepth: number;
+  readonly maxConcurrent: number;
+  readonly iterationsPerDepth: readonly number[];
+  readonly timeoutMs: number;
+  readonly allowRecursive: boolean;
+}
+
+export interface MetaConfig {
+  readonly enabled: boolean;
+  readonly maxTools: number;
+  readonly maxHooks: number;
+  readonly maxAgents: number;
+  readonly maxCallDepth: number;
+}
+
+export interface ServeSource {
+  readonly type: "stdin" | "telegram" | "meshwire";
+  readonly place: Place;
+  /** The fields as written, checked. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export interface NetworkConfig {
+  /** Present and empty: nothing may be reached. */
+  readonly allowedDomains: readonly PolicyPattern[];
+}
+
+export type SandboxMode = "auto" | "required" | "off";
+
+export interface BudgetConfig {
+  readonly maxCostUsd?: number;
+  readonly maxTokens?: number;
+  readonly maxSteps?: number;
+  readonly maxCalls?: number;
+  readonly maxWallMs?: number;
+}
+
+export interface ProjectConfig {
+  readonly model?: ModelConfig;
+  readonly models: readonly ModelConfig[];
+  readonly context: ContextConfig;
+  readonly toolsPolicies: readonly { readonly tier: Tier; readonly policy: ToolsPolicy }[];
+  readonly permissions: readonly PermissionRule[];
+  readonly strictPermissions?: boolean;
+  readonly delegation: DelegationConfig;
+  readonly meta: MetaConfig;
+  readonly serve: readonly ServeSource[];
+  /** Each list must allow a host; absent: any public host. */
+  readonly networks: readonly { readonly tier: Tier; readonly network: NetworkConfig }[];
+  readonly sandbox?: SandboxMode;
+  readonly budgets: { readonly turn?: BudgetConfig; readonly session?: BudgetConfig; readonly tree?: BudgetConfig };
+}
+
+export interface Project {
+  /** Absolute. */
+  readonly root: string;
+  /** `harness.md` or `harness.yaml`, as a `Place.file`; absent when there is none. */
+  readonly configFile?: string;
+  /** Changes when any file of the project or the admin policy does: SHA-256 over their names and hashes, hex. */
+  readonly version: string;
+  readonly config: ProjectConfig;
+  /** The body of `harness.md`. */
+  readonly identity?: { readonly text: string; readonly place: Place };
+  readonly tools: readonly ToolArtifact[];
+  readonly hooks: readonly HookArtifact[];
+  readonly agents: readonly AgentArtifact[];
+  readonly bundles: readonly BundleArtifact[];
+  /** Every file that was read, `harness.md` first. */
+  readonly files: readonly { readonly file: string; readonly hash: string; readonly bytes: number }[];
+}
+
+/** Errors and warnings of all files together, in the order of file and line. */
+export interface LoadedProject {
+  /** Absent when there was an error: a project is loaded whole or not at all. */
+  readonly project?: Project;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Checks what only the scripting part can: given to the loader by whoever puts the parts together, so that loading stays free of
+ * the language. A returned problem has its place in the file already.
+ */
+export interface ScriptChecker {
+  tool(tool: ToolArtifact): readonly Problem[];
+  /** The script, its `when:`, and what the examples beside it promise. */
+  hook(hook: HookArtifact): readonly Problem[];
+  /** A `condition:`; `what` names its owner in messages. */
+  condition(what: string, condition: ScriptSource): readonly Problem[];
+}

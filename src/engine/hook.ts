@@ -1,0 +1,72 @@
+/**
+ * Hooks as the engine sees them: code of the project that is asked at fixed points of a session, and answers allow, block or
+ * modify. Which hooks exist and how they are composed is the business of the parts; the engine only knows where they are asked.
+ */
+import type { FilePort, WebPort } from "#base";
+import type { CallId, SessionId, TurnId } from "#protocol";
+
+/** Attributes that a hook or a tool adds to the record of what it was asked about. */
+export type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+/** Where a hook is asked. */
+export interface HookPoint {
+  readonly session: SessionId;
+  readonly turn?: TurnId;
+  readonly step?: number;
+  readonly callId?: CallId;
+  /** 0 for the root agent. */
+  readonly depth: number;
+  readonly signal: AbortSignal;
+}
+
+/** What a hook may reach: it reads and asks, it changes nothing. Bound to one dispatch. */
+export interface HookPorts {
+  readonly files: Pick<FilePort, "root" | "locate" | "stat" | "read" | "list">;
+  readonly web: WebPort;
+}
+
+export interface HookCall extends HookPoint {
+  /** Canonical name: `tool.pre`. */
+  readonly event: string;
+  /** JSON data. A hook must not change it; it answers with another one. */
+  readonly payload: unknown;
+  readonly ports: HookPorts;
+  annotate(attributes: Attributes): void;
+}
+
+export type HookDecision =
+  | { readonly action: "allow" }
+  | { readonly action: "block"; readonly reason: string }
+  | { readonly action: "modify"; readonly payload: unknown };
+
+export interface Hook {
+  readonly name: string;
+  readonly event: string;
+  /** `file:line`. */
+  readonly source: string;
+  /** Lower is asked first. */
+  readonly priority: number;
+  /** What a failure means: a guard that cannot do its work blocks. */
+  readonly onError: "block" | "allow";
+  /** Whether it wants to be asked. Throws when that cannot be told. */
+  matches(call: HookCall): boolean;
+  /** Throws, or rejects, when it fails, times out or answers nonsense. Synchronous where the script is. */
+  handle(call: HookCall): HookDecision | Promise<HookDecision>;
+}
+
+/** Asked at every dispatch, so hooks may come and go between calls. */
+export interface HookSource {
+  hooks(event: string): readonly Hook[];
+}
+
+export type HookVerdict =
+  /** `payload` is what came out of all of them; the same object when nobody changed it. */
+  | { readonly blocked: false; readonly payload: unknown; readonly attributes: Attributes }
+  | { readonly blocked: true; readonly reason: string; readonly hook: string; readonly source: string };
+
+/** Asks the hooks of an event, records what they said, and says what came out. Never throws because of a hook. */
+export interface HookDispatcher {
+  /** True when nobody listens: the caller need not build a payload. */
+  idle(event: string): boolean;
+  dispatch(event: string, payload: unknown, at: HookPoint): Promise<HookVerdict>;
+}
