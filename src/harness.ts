@@ -12,7 +12,7 @@ import {
   type EffectPorts,
   type FilePort,
 } from "#base";
-import { createHistory, createIdentity } from "#context";
+import { createHistory, createIdentity, promptBlocks, STANDING_PROMPT } from "#context";
 import { type Control, createControl, type LiveSession } from "#control";
 import {
   type Approver,
@@ -146,6 +146,13 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     const history = previous === undefined ? [] : await readEvents(store, id);
     const context = createRunContext({ ...options.context, ...command.context }, history);
     const plan = { active: false };
+    const blocks = promptBlocks({
+      condition: () => ({ holds: false }),
+      files: [],
+      standing: settings.systemPrompt ?? STANDING_PROMPT,
+      workspace,
+      platform: process.platform,
+    });
     const engine = createSession({
       id,
       clock,
@@ -154,15 +161,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       log,
       provider: models.provider,
       model,
-      requestChain: [
-        ...extensions.requestChain,
-        createIdentity({
-          workspace,
-          platform: process.platform,
-          ...(settings.systemPrompt === undefined ? {} : { prompt: settings.systemPrompt }),
-        }),
-        createHistory(),
-      ],
+      requestChain: [...extensions.requestChain, createIdentity(() => blocks), createHistory()],
       toolChain: (bus, nested) => {
         const permission = createPermission({
           bus,
