@@ -3,7 +3,9 @@ import { join, resolve } from "node:path";
 import type { PermissionRule, Settings } from "#artifacts";
 import {
   type Clock,
+  canonicalHash,
   createProcesses,
+  createProgramFacts,
   createPublicWeb,
   createSystemRandom,
   createUlidFactory,
@@ -115,6 +117,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const rules = [...settings.permissions, ...extensions.rules].map(({ effect, rule, source }) =>
     parseRule(rule, effect, source),
   );
+  const rulesVersion = canonicalHash(rules.map(({ effect, text, source }) => [effect, text, source]));
   const toolSources = [...(options.toolSources ?? [createBuiltinTools()]), ...extensions.toolSources];
   const models = await chooseModel({
     settings,
@@ -146,6 +149,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     const history = previous === undefined ? [] : await readEvents(store, id);
     const context = createRunContext({ ...options.context, ...command.context }, history);
     const plan = { active: false };
+    const policyVersion = (): string => rulesVersion;
     const blocks = promptBlocks({
       condition: () => ({ holds: false }),
       files: [],
@@ -172,9 +176,12 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
           strict: () => settings.strictPermissions,
           autoApprove: options.autoApprove,
           planMode: () => plan.active,
+          binding: { programs: createProgramFacts({ root: ports.files.root, env }), policyVersion },
+          newApproval: () => ids.approval(),
+          now: () => clock.now(),
         });
         const extra = extensions.toolChain;
-        return toolChain({ bus, approver, permission, ports, clock, extra, undoRecorder, nested });
+        return toolChain({ bus, approver, permission, ports, clock, extra, undoRecorder, nested, policyVersion });
       },
       toolSources,
       toolSettings: settings.tools,
@@ -242,10 +249,12 @@ interface ToolChainParts {
   readonly extra: readonly ToolMiddleware[];
   readonly undoRecorder: ((files: FilePort) => ToolMiddleware) | undefined;
   readonly nested: NestedCall;
+  readonly policyVersion: () => string;
 }
 
 /** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
-function toolChain({ bus, approver, permission, ports, clock, extra, undoRecorder, nested }: ToolChainParts) {
+function toolChain(parts: ToolChainParts) {
+  const { bus, approver, permission, ports, clock, extra, undoRecorder, nested, policyVersion } = parts;
   const { judgeEffect, isJudgedWhole } = permission;
   return {
     chain: [
@@ -254,10 +263,10 @@ function toolChain({ bus, approver, permission, ports, clock, extra, undoRecorde
       createValidation(),
       permission.middleware,
       createMemoization(),
-      createLedger(bus),
+      createLedger({ bus, clock, policyVersion }),
       ...(undoRecorder === undefined ? [] : [undoRecorder(ports.files)]),
       createTimeLimit(clock),
-      createGate({ ports, judgeEffect, isJudgedWhole }),
+      createGate({ ports, clock, policyVersion, judgeEffect, isJudgedWhole }),
     ],
     last: createRunTool({
       nested,
