@@ -100,7 +100,9 @@ export function bindingHash({ facts }: Binding): string {
 function describeChange(name: string, before: string, after: string): string {
   if (name === "policy") return "the policy has changed";
   if (name === "environment") return "the environment of child processes has changed";
-  const how = before === "absent" ? "appeared" : after === "absent" ? "is gone" : "has changed";
+  const wasThere = !before.startsWith("absent");
+  const isThere = !after.startsWith("absent");
+  const how = wasThere === isThere ? "has changed" : isThere ? "appeared" : "is gone";
   return `${name} ${how}`;
 }
 
@@ -116,8 +118,8 @@ async function located(path: string, files: DiskReader): Promise<string> {
 async function fileState(path: string, files: DiskReader): Promise<string> {
   try {
     const info = await files.stat(path);
-    if (info === undefined) return "absent";
     const where = await files.locate(path);
+    if (info === undefined) return `absent ${where}`;
     if (info.kind !== "file") return `${info.kind} ${where}`;
     const size = `${where} ${info.mode} ${info.sizeBytes}`;
     if (info.sizeBytes > MAX_HASHED_BYTES) return `${size} ${info.modifiedMs}`;
