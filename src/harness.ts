@@ -36,12 +36,14 @@ import {
   type ToolSource,
 } from "#engine";
 import {
+  createBudgets,
   createGate,
   createLedger,
   createOutputLimit,
   createPermission,
   createTimeLimit,
   createValidation,
+  newBudgetUse,
   type Permission,
   parseRule,
 } from "#governance";
@@ -149,6 +151,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     const history = previous === undefined ? [] : await readEvents(store, id);
     const context = createRunContext({ ...options.context, ...command.context }, history);
     const plan = { active: false };
+    const budgets = createBudgets({ clock, limits: () => settings.budgets, tree: newBudgetUse(), history });
     const policyVersion = (): string => rulesVersion;
     const blocks = promptBlocks({
       condition: () => ({ holds: false }),
@@ -165,7 +168,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       log,
       provider: models.provider,
       model,
-      requestChain: [...extensions.requestChain, createIdentity(() => blocks), createHistory()],
+      requestChain: [budgets.request, ...extensions.requestChain, createIdentity(() => blocks), createHistory()],
       toolChain: (bus, nested) => {
         const permission = createPermission({
           bus,
@@ -180,7 +183,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
           newApproval: () => ids.approval(),
           now: () => clock.now(),
         });
-        const extra = extensions.toolChain;
+        budgets.attach(bus);
+        const extra = [budgets.tool, ...extensions.toolChain];
         return toolChain({ bus, approver, permission, ports, clock, extra, undoRecorder, nested, policyVersion });
       },
       toolSources,
@@ -188,7 +192,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       maxSteps: settings.maxSteps,
       history,
       openCalls: previous === undefined ? [] : await log.openCalls(),
-      subscribers: extensions.subscribers,
+      subscribers: [budgets.onEvent, ...extensions.subscribers],
     });
     const started = { working_dir: workspace, profile, model };
     return {

@@ -8,6 +8,7 @@ import { type ApprovalId, type Decision, type EventPayload, reasonText } from "#
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
 import { type DiskReader, locatedArguments, loudOnDisk } from "./on-disk.ts";
 import { blockedProgram, quietDecision, suggestArgvGlob } from "./quiet-preset.ts";
+import { createRepeats } from "./repeats.ts";
 import { evaluateRules, parseRule, type Rule, type RuleCall, type RuleVerdict, type ToolAliases } from "./rules.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
 import { analyseShell, type SimpleCommand } from "./shell.ts";
@@ -91,6 +92,7 @@ interface Evaluation extends RuleVerdict {
 
 export function createPermission(options: PermissionOptions): Permission {
   const sessionRules: Rule[] = [];
+  const repeats = createRepeats();
   const sources: BindingSources = { ...options.binding, files: options.files };
 
   /** What can refuse a call whatever anybody answers. Asked again after a question: things change while it waits. */
@@ -261,7 +263,7 @@ export function createPermission(options: PermissionOptions): Permission {
   return {
     sessionRules,
     async middleware(call, next) {
-      const verdict = await judge(call);
+      const verdict = withRepeats(await judge(call), repeats.seen(call));
       if (verdict.effect === "allow") return next({ ...call, judged: verdict.judged });
       const { turn, step, id: call_id, tool } = call;
       const recorded = { ...verdict.judged, trail: [...verdict.judged.trail] };
@@ -303,6 +305,14 @@ export function createPermission(options: PermissionOptions): Permission {
       return `${told} was denied: ${verdict.judged.why}, and allowing ${call.tool.name} does not cover it`;
     },
   };
+}
+
+/** Going in circles is a reason to ask also about what is allowed. */
+function withRepeats(verdict: Verdict, why: string | undefined): Verdict {
+  if (why === undefined || verdict.effect !== "allow") return verdict;
+  const consulted = { stage: "preset", name: "repeated calls", source: "built-in", effect: "ask" };
+  const trail = [...verdict.judged.trail, consulted];
+  return { effect: "ask", judged: { effect: "ask", by: "repeated calls", why, trail } };
 }
 
 interface Yes {

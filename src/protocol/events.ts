@@ -209,6 +209,13 @@ export const events = {
     policy: z.enum(["allowed", "denied"]),
     reason: z.string().optional(),
   }).describe("A tool, a script or a sandboxed command wanted to reach a host."),
+  BudgetWarning: wire({
+    turn,
+    scope: z.enum(["turn", "session", "tree"]),
+    kind: z.enum(["cost_usd", "tokens", "steps", "calls", "wall_ms"]),
+    used: z.number().nonnegative(),
+    limit: z.number().nonnegative(),
+  }).describe("Less than a fifth of a budget is left."),
   ProjectChanged: wire({
     version: sha256.describe("Of all files of the project together."),
     files: z.array(z.string()).describe("Those that are new, changed or gone."),

@@ -51,6 +51,12 @@ export const reasons = {
     "Permission denied for <tool> by <client>. To allow: re-prompt and pick 'Allow once / argv-glob / tool / session'.",
   ),
   PolicyDenied: row(403, -32603, 1, "<tool> is not available here: <why> (<source>). To allow it, change that policy."),
+  BudgetExceeded: row(
+    429,
+    -32603,
+    1,
+    "The budget of the <scope> is used up: <used> of <limit> <kind>. Raise it in budgets: of harness.md or with --budget.",
+  ),
   ApprovalVoid: row(
     409,
     -32603,
