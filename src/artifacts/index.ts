@@ -1,5 +1,6 @@
 /** Files that people write, as typed and checked values. */
 export type * from "./project.ts";
+export { addAllowRule } from "./promote-rule.ts";
 export {
   DEFAULT_MAX_STEPS,
   defaultSettings,

@@ -40,7 +40,8 @@ function bind(
     };
     if (!ticket.isOpen) refuse(`call ${call.id} has ended; its ports are closed`);
     if (call.signal.aborted) throw new EffectError("Cancelled", "the call was cancelled");
-    if (clock.monotonicMs() > ticket.expiresMs) refuse(`the ticket of call ${call.id} has expired`);
+    // Written so that a clock that gives nonsense refuses.
+    if (!(clock.monotonicMs() <= ticket.expiresMs)) refuse(`the ticket of call ${call.id} has expired`);
     if (ticket.callId !== call.id || ticket.tool !== call.tool.name || ticket.args !== call.args) {
       refuse("the ticket is for another call");
     }

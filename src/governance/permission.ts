@@ -65,6 +65,8 @@ export interface Permission {
   readonly middleware: ToolMiddleware;
   /** Rules that answers have added; they end with the session. */
   readonly sessionRules: readonly Rule[];
+  /** False when there is no such rule. */
+  revoke(text: string): boolean;
   /**
    * Whether an effect inside an allowed call may happen: why not, or undefined. What nobody has judged as a call of its own,
    * because a script does it, is judged here as if it were one.
@@ -237,7 +239,7 @@ export function createPermission(options: PermissionOptions): Permission {
       ...(answer.reason === undefined ? {} : { reason: answer.reason }),
       ...approvalRecord(answer.decision, binding, expiresMs, options.newApproval),
     });
-    if (answer.decision !== "deny") {
+    if (YES.has(answer.decision)) {
       if (added !== undefined && sessionRules.length < MAX_SESSION_RULES) sessionRules.push(added);
       return { yesBy: answer.by, recheck: () => recheck(call, binding, expiresMs) };
     }
@@ -254,7 +256,8 @@ export function createPermission(options: PermissionOptions): Permission {
   }
 
   async function recheck(call: ToolCall, binding: Binding, expiresMs: number): Promise<void> {
-    const isLate = options.now() > expiresMs;
+    // Written so that a clock that gives nonsense is late.
+    const isLate = !(options.now() <= expiresMs);
     const changed = isLate ? "the approval has expired" : await whatChanged(binding, call, sources);
     if (changed === undefined) return;
     throw new ToolError(reasonText("ApprovalVoid", { tool: call.tool.label, changed }), "ApprovalVoid");
@@ -262,6 +265,11 @@ export function createPermission(options: PermissionOptions): Permission {
 
   return {
     sessionRules,
+    revoke(text) {
+      const at = sessionRules.findIndex((rule) => rule.text === text);
+      if (at >= 0) sessionRules.splice(at, 1);
+      return at >= 0;
+    },
     async middleware(call, next) {
       const verdict = withRepeats(await judge(call), repeats.seen(call));
       if (verdict.effect === "allow") return next({ ...call, judged: verdict.judged });
@@ -326,11 +334,14 @@ function approvalRecord(
   expiresMs: number,
   newApproval: () => ApprovalId,
 ): Pick<EventPayload<"PermissionAnswered">, "approval"> {
-  if (decision === "deny") return {};
+  if (!YES.has(decision)) return {};
   const scope = decision === "allow_once" ? "call" : decision === "allow_tool" ? "tool" : "argv_glob";
   const expires_at = new Date(expiresMs).toISOString();
   return { approval: { id: newApproval(), scope, expires_at, bound_to: bindingHash(binding) } };
 }
+
+/** Anything else, also what is no answer at all, is a no. */
+const YES: ReadonlySet<Decision> = new Set(["allow_once", "allow_argv_glob", "allow_tool"]);
 
 /** `Judgement.by` when somebody was asked about this very call. */
 const PERSON = "person";

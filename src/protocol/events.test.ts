@@ -135,6 +135,10 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
     { judged: { effect: "perhaps" } },
   ],
   NetworkJudged: [{ turn, call_id, host: "a.example", port: 443, policy: "denied", reason: "r" }, { policy: "maybe" }],
+  RuleChanged: [
+    { rule: "Bash(ls *)", change: "promoted", by: `cli_${ULID}`, source: "config.toml" },
+    { change: "framed" },
+  ],
   BudgetWarning: [{ turn, scope: "turn", kind: "tokens", used: 90, limit: 100 }, { kind: "patience" }],
   ProjectChanged: [
     { version: "a".repeat(64), files: ["harness.md"], in_force: false, problems: ["p"] },

@@ -209,6 +209,12 @@ export const events = {
     policy: z.enum(["allowed", "denied"]),
     reason: z.string().optional(),
   }).describe("A tool, a script or a sandboxed command wanted to reach a host."),
+  RuleChanged: wire({
+    rule: z.string(),
+    change: z.enum(["revoked", "promoted"]),
+    by: idSchema(ClientId),
+    source: where.optional().describe("Where a promoted rule is written now."),
+  }).describe("A rule of the session was taken back, or kept for good."),
   BudgetWarning: wire({
     turn,
     scope: z.enum(["turn", "session", "tree"]),

@@ -57,6 +57,7 @@ export const reasons = {
     1,
     "The budget of the <scope> is used up: <used> of <limit> <kind>. Raise it in budgets: of harness.md or with --budget.",
   ),
+  RuleNotFound: row(404, -32602, 2, "No answer of this session has added the rule '<rule>'."),
   ApprovalVoid: row(
     409,
     -32603,
