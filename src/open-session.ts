@@ -235,8 +235,17 @@ function toolChain(parts: ToolChainParts) {
         const { turn, id: callId, signal } = call;
         if (!approver.canAnswer(turn)) return undefined;
         const choices = options.length === 0 ? {} : { options: [...options] };
-        await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices });
-        return approver.answer({ turn, callId }, signal);
+        // Waits before it is told: whoever is told may answer at once.
+        const untold = new AbortController();
+        const answered = approver.answer({ turn, callId }, AbortSignal.any([signal, untold.signal]));
+        try {
+          await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices });
+        } catch (error) {
+          untold.abort();
+          await answered;
+          throw error;
+        }
+        return answered;
       },
     }),
   };
