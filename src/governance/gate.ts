@@ -39,6 +39,10 @@ function bind(ports: EffectPorts, call: ToolCall, ticket: { open: boolean }): Ef
         () => checkChange("write files"),
         (path, content) => files.write(path, content),
       ),
+      makeDirectory: guarded(
+        () => checkChange("make directories"),
+        (path) => files.makeDirectory(path),
+      ),
       move: guarded(
         () => checkChange("move files"),
         (from, to) => files.move(from, to),
@@ -49,7 +53,13 @@ function bind(ports: EffectPorts, call: ToolCall, ticket: { open: boolean }): Ef
       ),
     },
     processes: { run: guarded(check, (spec, signal) => processes.run(spec, signal)) },
-    web: { get: guarded(check, (request, signal) => web.get(request, signal)) },
+    web: {
+      get: guarded(check, (request, signal) => web.get(request, signal)),
+      post: guarded(
+        () => checkChange("send data to a server"),
+        (request, signal) => web.post(request, signal),
+      ),
+    },
   };
 }
 

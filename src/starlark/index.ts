@@ -1,4 +1,6 @@
 /** Starlark: a small, deterministic, sandboxed language for tools and hooks. It knows nothing of agents. */
+
+export { StarlarkSet } from "./dict.ts";
 export {
   type ErrorKind,
   type Frame,
@@ -15,7 +17,6 @@ export {
   evalExpression,
   expressionLimits,
 } from "./expression.ts";
-export { StarlarkSet } from "./dict.ts";
 export { freeze } from "./freeze.ts";
 export { builtin, type HostCall, type HostFunction, hostModule, structBuiltin } from "./host-builtin.ts";
 export type { Instance } from "./instance.ts";

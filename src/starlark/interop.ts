@@ -6,7 +6,19 @@ import { Dict, type LazyEntries, StarlarkSet } from "./dict.ts";
 import { fault } from "./errors.ts";
 import { lengthOf } from "./truth.ts";
 import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
-import { Bytes, Float, List, Opaque, Range, StarlarkObject, Struct, shrink, Tuple, typeOf, type Value } from "./values.ts";
+import {
+  Bytes,
+  Float,
+  List,
+  Opaque,
+  Range,
+  StarlarkObject,
+  Struct,
+  shrink,
+  Tuple,
+  typeOf,
+  type Value,
+} from "./values.ts";
 
 /** Nesting of data that crosses the border. */
 const MAX_DEPTH = 200;
