@@ -1,7 +1,14 @@
 /** From flags to a running program: configuration, model and store, with the messages a person needs when one is wrong. */
-import { readFile } from "node:fs/promises";
-import { isAbsolute, join, resolve } from "node:path";
-import { defaultSettings, type LoadedConfig, type PermissionRule, parseUserConfig, type Settings } from "#artifacts";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import {
+  addAllowRule,
+  defaultSettings,
+  type LoadedConfig,
+  type PermissionRule,
+  parseUserConfig,
+  type Settings,
+} from "#artifacts";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
 import { createSigner, harnessPaths, machineKeySource } from "#sessions";
@@ -42,6 +49,7 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
     undo: flags.store === "memory" || flags.undo === "off" ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
     permissionTimeoutMs: TERMINAL_ANSWER_MS,
+    keepRule: (rule) => keepRule(ports, flags.config, rule),
     ...(named === undefined ? {} : { model: named }),
   });
   if (harness.offline) {
@@ -83,7 +91,7 @@ export async function loadSettings(
 
 /** A file that was named must be there; the default one need not. */
 async function loadConfig(ports: CliPorts, named: string | undefined): Promise<LoadedConfig> {
-  const file = named === undefined ? join(harnessPaths(ports.env).configDir, "config.toml") : resolve(ports.cwd, named);
+  const file = configFile(ports, named);
   let text: string;
   try {
     text = await readFile(file, "utf8");
@@ -97,6 +105,25 @@ async function loadConfig(ports: CliPorts, named: string | undefined): Promise<L
     throw new ReasonError("ConfigInvalid", { detail: `${file} is larger than ${CONFIG_MAX_BYTES} bytes` });
   }
   return parseUserConfig(file, text);
+}
+
+/** Writes an allow rule into the user's configuration file, which need not be there yet. */
+async function keepRule(ports: CliPorts, named: string | undefined, rule: string): Promise<string> {
+  const file = configFile(ports, named);
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  const added = await addAllowRule(file, text, rule);
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${process.pid}.tmp`;
+  await writeFile(draft, added, { mode: 0o600 });
+  await rename(draft, file);
+  return file;
+}
+
+function configFile({ env, cwd }: CliPorts, named: string | undefined): string {
+  return named === undefined ? join(harnessPaths(env).configDir, "config.toml") : resolve(cwd, named);
 }
 
 /** A plain word is a scenario that ships with the program, anything else a path. */

@@ -48,6 +48,10 @@ function rig(change: Partial<SessionStore> = {}) {
           released = true;
         },
         setPlanMode: async () => undefined,
+        setContext: async () => undefined,
+        rules: () => [],
+        revokeRule: async () => undefined,
+        promoteRule: async () => undefined,
         setModel: async () => undefined,
       };
     },

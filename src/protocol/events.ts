@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { inputBlock, toolOutputBlock } from "./content.ts";
-import { CallId, ClientId, SessionId, TokenId, TurnId } from "./ids.ts";
+import { ApprovalId, CallId, ClientId, SessionId, TokenId, TurnId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
 
 const turn = idSchema(TurnId);
@@ -17,6 +17,18 @@ const attrs = z
   .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
   .describe("Span attributes: what hooks and tools noted about it.");
 const where = z.string().describe("Where it is written: file:line, a flag, or built-in.");
+
+const judgement = wire({
+  effect: z.enum(["allow", "ask", "deny"]),
+  by: z
+    .string()
+    .describe("What decided: a rule, the quiet preset, a person, plan mode, tools_policy, a built-in rule."),
+  source: where.optional(),
+  why: z.string(),
+  trail: z
+    .array(wire({ stage: z.string(), name: z.string(), source: where, effect: z.string() }))
+    .describe("Everything that was consulted, in order."),
+});
 
 const usage = wire({
   input_tokens: z.number().int().nonnegative(),
@@ -55,6 +67,7 @@ export const events = {
     label: z.string().describe("The name people see."),
     args: z.unknown().describe("As the model gave them; a string when they were not JSON."),
     class: toolClass.optional().describe("Absent for an unknown tool."),
+    parent: callId.optional().describe("The call that made this one, when it was not the model."),
   }).describe("A tool call entered the tool chain."),
   ToolCallProgress: wire({ turn, call_id: callId, text: z.string() }).describe("Partial output of a running call."),
   ToolResult: wire({
@@ -68,6 +81,7 @@ export const events = {
     reason: z.string().optional().describe("A reason code when the call was refused or failed."),
     duration_ms: durationMs,
     memoized: z.boolean().optional().describe("The result of an identical earlier call of this turn."),
+    parent: callId.optional(),
     attrs: attrs.optional(),
   }).describe("A tool call ended; the content is what the model gets."),
   ToolIntent: wire({
@@ -77,12 +91,19 @@ export const events = {
     name: z.string(),
     class: toolClass,
     args_hash: sha256.describe("Of the canonical JSON of the arguments that run."),
+    policy_version: z.string().optional().describe("Of the rules and files that were in force."),
+    allowed_by: judgement.optional().describe("What let it run."),
   }).describe("A call was allowed and is about to run; for one that changes things this is durable before it does."),
   ToolOutcome: wire({
     turn,
     call_id: callId,
     outcome: callOutcome,
     result_hash: sha256.describe("Of the canonical JSON of what the tool gave back."),
+    effects: z
+      .array(wire({ port: z.enum(["process", "write", "move", "remove", "connect"]), target: z.string() }))
+      .optional()
+      .describe("What it did to the world, in order: each program, each changed file, each host."),
+    more_effects: z.number().int().positive().optional().describe("Effects beyond those that are listed."),
   }).describe("A call that had a ToolIntent has ended; one without this was cut off."),
   OrphanedCall: wire({
     turn,
@@ -144,6 +165,14 @@ export const events = {
     by: z.string().describe("The client that answered, or the policy that did when nobody could."),
     rule: z.string().optional().describe("The session rule that the answer added."),
     reason: z.string().optional(),
+    approval: wire({
+      id: idSchema(ApprovalId),
+      scope: z.enum(["call", "argv_glob", "tool"]),
+      expires_at: z.iso.datetime(),
+      bound_to: sha256.describe("Over the arguments and the state of everything they name."),
+    })
+      .optional()
+      .describe("What a yes has given: single use for a call; dispatch checks it."),
   }).describe("A permission request was answered."),
   HooksAsked: wire({
     turn: turn.optional(),
@@ -155,7 +184,9 @@ export const events = {
       wire({
         hook: z.string(),
         source: where,
-        action: z.enum(["allow", "block", "modify", "failed"]).describe("failed: it raised, timed out or made no sense."),
+        action: z
+          .enum(["allow", "block", "modify", "failed"])
+          .describe("failed: it raised, timed out or made no sense."),
         reason: z.string().optional(),
         duration_ms: durationMs,
       }),
@@ -168,14 +199,8 @@ export const events = {
     step,
     call_id: callId,
     name: z.string(),
-    effect: z.enum(["allow", "ask", "deny"]),
-    by: z.string().describe("What decided: a rule, the quiet preset, plan mode, the tool policy, a built-in rule."),
-    source: where.optional(),
-    why: z.string(),
-    trail: z.array(wire({ stage: z.string(), name: z.string(), source: where, effect: z.string() })).describe(
-      "Everything that was consulted, in order.",
-    ),
-  }).describe("The gate has judged a call; an ask is followed by the question and its answer."),
+    judged: judgement,
+  }).describe("A call was refused, or somebody is asked next. One that was allowed has this in its ToolIntent."),
   NetworkJudged: wire({
     turn: turn.optional(),
     call_id: callId.optional(),
@@ -184,6 +209,19 @@ export const events = {
     policy: z.enum(["allowed", "denied"]),
     reason: z.string().optional(),
   }).describe("A tool, a script or a sandboxed command wanted to reach a host."),
+  RuleChanged: wire({
+    rule: z.string(),
+    change: z.enum(["revoked", "promoted"]),
+    by: idSchema(ClientId),
+    source: where.optional().describe("Where a promoted rule is written now."),
+  }).describe("A rule of the session was taken back, or kept for good."),
+  BudgetWarning: wire({
+    turn,
+    scope: z.enum(["turn", "session", "tree"]),
+    kind: z.enum(["cost_usd", "tokens", "steps", "calls", "wall_ms"]),
+    used: z.number().nonnegative(),
+    limit: z.number().nonnegative(),
+  }).describe("Less than a fifth of a budget is left."),
   ProjectChanged: wire({
     version: sha256.describe("Of all files of the project together."),
     files: z.array(z.string()).describe("Those that are new, changed or gone."),
