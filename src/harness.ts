@@ -10,7 +10,7 @@ import { chooseModel } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Sign } from "#sessions";
 import { createBuiltinTools } from "#tools";
 import type { UndoStoreOptions } from "#undo";
-import { openSession, type SessionDependencies } from "./open-session.ts";
+import { type OpenProject, openSession, type SessionDependencies } from "./open-session.ts";
 import { registerPlugins } from "./plugins.ts";
 
 export interface HarnessOptions {
@@ -41,6 +41,8 @@ export interface HarnessOptions {
   readonly plugins?: readonly Plugin[];
   /** Values that conditions see as `ctx`, for every session. */
   readonly context?: CommandOf<"SetContext">["values"];
+  /** Finds the project of a workspace. Absent: files of a workspace say nothing. */
+  readonly projects?: OpenProject;
   /** Keeps an allow rule for good; resolves to where it is written now. Absent: rules cannot be kept. */
   readonly keepRule?: (rule: string) => Promise<string>;
 }
@@ -95,6 +97,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     autoApprove: options.autoApprove,
     context: options.context ?? {},
     keepRule: options.keepRule,
+    projects: options.projects,
   };
   const control: Control = createControl({
     clock,

@@ -3,7 +3,7 @@
  * at before each step; a broken edit leaves the last good version in force and is told.
  */
 import { type LoadedProject, type Project, type ProjectLoader, toolVisible } from "#artifacts";
-import { canonicalHash, createDomainPolicy, type DomainPolicy, EffectError, type FilePort } from "#base";
+import { createDomainPolicy, type DomainPolicy, EffectError, type FilePort } from "#base";
 import { type ConditionResult, type PromptBlock, promptBlocks } from "#context";
 import type { EventBus, HiddenTools, Hook, HookSource, RunContext, Tool, ToolSource } from "#engine";
 import { parseRule, type Rule } from "#governance";
@@ -211,11 +211,6 @@ function changedFiles(before: Project, after: Project | undefined): string[] {
   const now = hashes(after);
   const names = new Set([...old.keys(), ...now.keys()]);
   return [...names].filter((name) => old.get(name) !== now.get(name));
-}
-
-/** One name for the rules of the user, the program and the project together. */
-export function policyVersionOf(rulesVersion: string, project: LiveProject | undefined): string {
-  return project === undefined ? rulesVersion : canonicalHash([rulesVersion, project.version()]);
 }
 
 function messageOf(error: unknown): string {

@@ -1,11 +1,13 @@
 /** Puts one session together: its ports, its chains, its engine. Plain calls, top to bottom. */
-import type { Settings } from "#artifacts";
+import type { Project, ProjectLoader, Settings } from "#artifacts";
 import {
   type Clock,
+  canonicalHash,
   createProcesses,
   createProgramFacts,
   createPublicWeb,
   createWorkspaceFiles,
+  type DomainPolicy,
   EffectError,
   type EffectPorts,
   type FilePort,
@@ -18,19 +20,24 @@ import {
   createRunTool,
   createSession,
   type EventBus,
+  type HookDispatcher,
   type NestedCall,
   type RunContext,
   type SessionStore,
+  type Tool,
   type ToolCall,
   type ToolMiddleware,
   type ToolSource,
 } from "#engine";
 import {
   createBudgets,
+  createCompletionHooks,
   createGate,
   createLedger,
   createOutputLimit,
   createPermission,
+  createPostHooks,
+  createPreHooks,
   createTimeLimit,
   createValidation,
   type NetworkJudgement,
@@ -42,6 +49,7 @@ import { type ClientId, type CommandOf, type Event, type IdMint, ReasonError, ty
 import type { ModelChoice } from "#providers";
 import { createMemoization } from "#tools";
 import type { Extensions } from "./plugins.ts";
+import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
 
 const READ_PAGE = 1000;
 
@@ -65,7 +73,13 @@ export interface SessionDependencies {
   readonly autoApprove: boolean;
   readonly context: CommandOf<"SetContext">["values"];
   readonly keepRule: ((rule: string) => Promise<string>) | undefined;
+  readonly projects: OpenProject | undefined;
 }
+
+/** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
+export type OpenProject = (
+  workspace: string,
+) => Promise<{ readonly loader: ProjectLoader; readonly project: Project } | undefined>;
 
 export async function openSession(
   dependencies: SessionDependencies,
@@ -77,7 +91,13 @@ export async function openSession(
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
-  const ports = effectPorts(workspace, env);
+  const opened = await dependencies.projects?.(workspace);
+  // Asked for each request, when the project is there.
+  const network: DomainPolicy = {
+    check: (host, port) => runtime?.live.network.check(host, port),
+    named: (host) => runtime?.live.network.named(host) === true,
+  };
+  const ports = effectPorts(workspace, env, network);
   const asked = command.model ?? (dependencies.namedModel === undefined ? previous?.model : undefined);
   const model = asked === undefined ? models.model : await models.resolve(asked);
   const id = previous?.id ?? ids.session();
@@ -91,14 +111,22 @@ export async function openSession(
   const history = previous === undefined ? [] : await readEvents(store, id);
   const context = createRunContext({ ...dependencies.context, ...command.context }, history);
   const plan = { active: false };
-  const budgets = createBudgets({ clock, limits: () => settings.budgets, tree: newBudgetUse(), history });
-  const policyVersion = (): string => rulesVersion;
-  const blocks = promptBlocks({
-    condition: () => ({ holds: false }),
-    files: [],
-    standing: settings.systemPrompt ?? STANDING_PROMPT,
-    workspace,
-    platform: process.platform,
+  const standing = settings.systemPrompt ?? STANDING_PROMPT;
+  const otherTools = (): readonly Tool[] => dependencies.toolSources.flatMap((source) => source.tools());
+  const runtime =
+    opened === undefined
+      ? undefined
+      : await createRuntime({ ...opened, session: id, context, ports, env, clock, ids, standing, otherTools });
+  const project = (): Project | undefined => runtime?.live.current();
+  const allRules = (): readonly Rule[] => (runtime === undefined ? rules : [...rules, ...runtime.live.rules()]);
+  const policyVersion = (): string =>
+    runtime === undefined ? rulesVersion : canonicalHash([rulesVersion, runtime.live.version()]);
+  const plain = promptBlocks({ files: [], standing, workspace, platform: process.platform });
+  const budgets = createBudgets({
+    clock,
+    limits: () => tighterBudgets(settings.budgets, project()?.config.budgets ?? {}),
+    tree: newBudgetUse(),
+    history,
   });
   let permission: Permission | undefined;
   const engine = createSession({
@@ -109,15 +137,21 @@ export async function openSession(
     log,
     provider: models.provider,
     model,
-    requestChain: [budgets.request, ...extensions.requestChain, createIdentity(() => blocks), createHistory()],
+    requestChain: [
+      budgets.request,
+      ...extensions.requestChain,
+      createIdentity(() => runtime?.live.prompt() ?? plain),
+      createHistory({ maxTurns: () => project()?.config.context.maxHistory }),
+      ...(runtime === undefined ? [] : [createCompletionHooks({ hooks: runtime.hooks, depth: 0 })]),
+    ],
     toolChain: (bus, nested) => {
       permission = createPermission({
         bus,
         approver,
-        rules: () => rules,
+        rules: allRules,
         root: ports.files.root,
         files: ports.files,
-        strict: () => settings.strictPermissions,
+        strict: () => settings.strictPermissions || project()?.config.strictPermissions === true,
         autoApprove: dependencies.autoApprove,
         planMode: () => plan.active,
         binding: { programs: createProgramFacts({ root: ports.files.root, env }), policyVersion },
@@ -125,11 +159,16 @@ export async function openSession(
         now: () => clock.now(),
       });
       budgets.attach(bus);
+      runtime?.attach(bus, nested);
       const extra = [budgets.tool, ...extensions.toolChain];
       const { undoRecorder } = dependencies;
-      return toolChain({ bus, approver, permission, ports, clock, extra, undoRecorder, nested, policyVersion });
+      const hooks = runtime?.hooks;
+      return toolChain({ bus, approver, permission, ports, clock, extra, hooks, undoRecorder, nested, policyVersion });
     },
-    toolSources: dependencies.toolSources,
+    toolSources: [...dependencies.toolSources, ...(runtime?.sources ?? [])],
+    ...(runtime === undefined
+      ? {}
+      : { hooks: runtime.hooks, hidden: runtime.live.hidden, beforeStep: () => runtime.refresh() }),
     toolSettings: settings.tools,
     maxSteps: settings.maxSteps,
     history,
@@ -140,14 +179,46 @@ export async function openSession(
   const started = { working_dir: workspace, profile, model };
   return {
     ...liveSession({ engine, models, plan, context }),
-    ...ruleCommands(engine.bus, permission, rules, dependencies.keepRule),
+    ...ruleCommands(engine.bus, permission, allRules, dependencies.keepRule),
     async begin() {
       await engine.bus.publish("SessionStarted", started);
+      await runtime?.refresh();
+      await tellHooks("session.start");
       if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
       await engine.recovery.begin();
     },
+    finish: () => tellHooks("session.end"),
     release: () => log.release(),
   };
+
+  /** Informs: what hooks answer to these changes nothing. */
+  async function tellHooks(event: "session.start" | "session.end"): Promise<void> {
+    if (runtime === undefined || runtime.hooks.idle(event)) return;
+    await runtime.hooks.dispatch(event, null, { session: id, depth: 0, signal: new AbortController().signal });
+  }
+}
+
+/** Loaded with the first session that has a project: a folder without one pays nothing for it. */
+async function createRuntime(options: ProjectRuntimeOptions): Promise<ProjectRuntime> {
+  const { createProjectRuntime } = await import("./project-runtime.ts");
+  return createProjectRuntime(options);
+}
+
+type BudgetSets = Settings["budgets"];
+
+/** The smaller of each limit. */
+function tighterBudgets(a: BudgetSets, b: BudgetSets): BudgetSets {
+  const scopes = ["turn", "session", "tree"] as const;
+  return Object.fromEntries(
+    scopes.flatMap((scope) => {
+      const limits = { ...a[scope] };
+      for (const [name, value] of Object.entries(b[scope] ?? {})) {
+        const kind = name as keyof typeof limits; // keys of the same type
+        limits[kind] = Math.min(value, limits[kind] ?? Number.POSITIVE_INFINITY);
+      }
+      return Object.keys(limits).length === 0 ? [] : [[scope, limits]];
+    }),
+  );
 }
 
 type RuleCommands = Pick<LiveSession, "rules" | "revokeRule" | "promoteRule">;
@@ -162,7 +233,7 @@ function liveSession({
   readonly models: ModelChoice;
   readonly plan: { active: boolean };
   readonly context: RunContext;
-}): Omit<LiveSession, "begin" | "release" | keyof RuleCommands> {
+}): Omit<LiveSession, "begin" | "release" | "finish" | keyof RuleCommands> {
   return {
     engine,
     setContext: (values) => context.set(engine.bus, values),
@@ -180,7 +251,7 @@ function liveSession({
 function ruleCommands(
   bus: EventBus,
   permission: Permission,
-  rules: readonly Rule[],
+  rules: () => readonly Rule[],
   keepRule: SessionDependencies["keepRule"],
 ): RuleCommands {
   const find = (text: string): string => {
@@ -189,7 +260,7 @@ function ruleCommands(
   };
   return {
     rules: () =>
-      [...rules, ...permission.sessionRules].map(({ effect, text, source }) => ({ effect, rule: text, source })),
+      [...rules(), ...permission.sessionRules].map(({ effect, text, source }) => ({ effect, rule: text, source })),
     async revokeRule(text, by: ClientId) {
       permission.revoke(find(text));
       await bus.publish("RuleChanged", { rule: text, change: "revoked", by });
@@ -209,6 +280,7 @@ interface ToolChainParts {
   readonly ports: EffectPorts;
   readonly clock: Clock;
   readonly extra: readonly ToolMiddleware[];
+  readonly hooks: HookDispatcher | undefined;
   readonly undoRecorder: SessionDependencies["undoRecorder"];
   readonly nested: NestedCall;
   readonly policyVersion: () => string;
@@ -216,14 +288,18 @@ interface ToolChainParts {
 
 /** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
 function toolChain(parts: ToolChainParts) {
-  const { bus, approver, permission, ports, clock, extra, undoRecorder, nested, policyVersion } = parts;
+  const { bus, approver, permission, ports, clock, extra, hooks, undoRecorder, nested, policyVersion } = parts;
   const { judgeEffect, isJudgedWhole } = permission;
+  const validation = createValidation();
   return {
     chain: [
       createOutputLimit(),
       ...extra,
-      createValidation(),
+      validation,
+      // What a hook has changed is validated again.
+      ...(hooks === undefined ? [] : [createPreHooks(hooks), validation]),
       permission.middleware,
+      ...(hooks === undefined ? [] : [createPostHooks(hooks), createOutputLimit()]),
       createMemoization(),
       createLedger({ bus, clock, policyVersion }),
       ...(undoRecorder === undefined ? [] : [undoRecorder(ports.files)]),
@@ -261,10 +337,10 @@ function networkRecord(bus: EventBus): (call: ToolCall, judged: NetworkJudgement
   };
 }
 
-function effectPorts(workspace: string, env: SessionDependencies["env"]): EffectPorts {
+function effectPorts(workspace: string, env: SessionDependencies["env"], policy: DomainPolicy): EffectPorts {
   try {
     const files = createWorkspaceFiles(workspace);
-    return { files, processes: createProcesses({ root: files.root, env }), web: createPublicWeb() };
+    return { files, processes: createProcesses({ root: files.root, env }), web: createPublicWeb({ policy }) };
   } catch (error) {
     if (!(error instanceof EffectError)) throw error;
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;

@@ -123,11 +123,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     ports,
     monotonicMs: () => clock.monotonicMs(),
   });
-  const allTools = (): readonly Tool[] => [
-    ...options.otherTools(),
-    ...live.tools.tools(),
-    ...meta.source.tools(),
-  ];
+  const allTools = (): readonly Tool[] => [...options.otherTools(), ...live.tools.tools(), ...meta.source.tools()];
   const meta: MetaRegistry = createMetaRegistry({
     config: options.project.config.meta,
     parser: {

@@ -22,7 +22,7 @@ export type ConditionResult = { readonly holds: boolean } | { readonly error: st
 export interface PromptSources {
   readonly project?: Project;
   /** Of a bundle that has one. */
-  readonly condition: (bundle: BundleArtifact) => ConditionResult;
+  readonly condition?: (bundle: BundleArtifact) => ConditionResult;
   /** Files that the project adds to the prompt, read; `text` is absent for one that could not be. */
   readonly files: readonly { readonly path: string; readonly text?: string; readonly problem?: string }[];
   /** The standing text, for a project that says nothing else. */
@@ -74,7 +74,7 @@ export function promptBlocks({
 function bundleBlock(bundle: BundleArtifact, condition: PromptSources["condition"]): PromptBlock {
   const { type, name, place, priority, body } = bundle;
   const block = { kind: type, name, source: `${place.file}:${place.line}`, priority, text: body.trim() };
-  if (bundle.condition === undefined) return { ...block, active: true };
+  if (bundle.condition === undefined || condition === undefined) return { ...block, active: true };
   const result = condition(bundle);
   const text = bundle.condition.text.trim();
   // A clamp that cannot tell whether it applies, applies.

@@ -48,6 +48,7 @@ function rig(change: Partial<SessionStore> = {}) {
           released = true;
         },
         setPlanMode: async () => undefined,
+        finish: async () => undefined,
         setContext: async () => undefined,
         rules: () => [],
         revokeRule: async () => undefined,

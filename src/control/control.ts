@@ -50,6 +50,8 @@ export interface LiveSession {
   readonly engine: EngineSession;
   /** Publishes the first event, once somebody is attached to see it, and takes up what an earlier run left behind. */
   begin(): Promise<void>;
+  /** The session is about to end. */
+  finish(): Promise<void>;
   /** Lets another process have the session. */
   release(): Promise<void>;
   /** Turns plan mode on or off; enforced below. */
@@ -152,6 +154,7 @@ export function createControl(options: ControlOptions): Control {
     const session = find(id);
     session.live.engine.cancel({ reason: reason === "user" ? "user" : "shutdown" });
     await session.lastTurn;
+    await session.live.finish();
     await session.live.engine.bus.publish("SessionEnded", { reason });
     await store.update(id, { state: "ended" });
     await session.live.release();
