@@ -183,6 +183,7 @@ async function help(command: readonly string[]): Promise<string> {
       columns: 120,
       readLine: async () => ({ kind: "end" }),
       readAll: async () => "",
+      readLines: async function* () {},
       onInterrupt: () => () => undefined,
     },
     env: {},
@@ -190,6 +191,8 @@ async function help(command: readonly string[]): Promise<string> {
     clock: createManualClock(),
     build: { version: "0.0.0", commit: "test", builtAt: "test" },
     scenariosDir: join(root, "scenarios"),
+    templatesDir: join(root, "templates"),
+    endsWhenStopped: () => undefined,
   };
   expect(await runCli([...command, "--help"], ports)).toBe(0);
   return out;

@@ -1,0 +1,141 @@
+/**
+ * The project that a command works on: the one place of the command line where files, scripts and built-in tools come together.
+ * Reads files and runs nothing.
+ */
+import { existsSync, statSync } from "node:fs";
+import { dirname, extname, isAbsolute, join, resolve } from "node:path";
+import type { LoadedProject, Problem, Project, ProjectLoader } from "#artifacts";
+import { ReasonError } from "#protocol";
+import type { CliPorts } from "./cli-ports.ts";
+
+/** The policy of whoever runs the machine. */
+const ADMIN_POLICY = "/etc/harness/policy.md";
+const PROJECT_EXTENSIONS = [".md", ".yaml", ".yml"];
+
+export interface ProjectPlace {
+  /** `-c`: a project file. */
+  readonly config?: string;
+  /** Default: the current folder. */
+  readonly dir?: string;
+  /** `--allowed-domain`: hosts beside those that the project names. */
+  readonly allowedDomains?: readonly string[];
+}
+
+export interface OpenedProject {
+  readonly loader: ProjectLoader;
+  readonly loaded: LoadedProject;
+  readonly root: string;
+}
+
+/** Whether `-c` names a project file, as opposed to a configuration file (`.toml`). Any other extension is refused. */
+export function namesProject(config: string): boolean {
+  const extension = extname(config).toLowerCase();
+  if (PROJECT_EXTENSIONS.includes(extension)) return true;
+  if (extension === ".toml") return false;
+  const detail = `--config takes a project file (.md, .yaml) or a configuration file (.toml), not '${config}'`;
+  throw new ReasonError("UsageInvalid", { detail });
+}
+
+/** Loads the project with everything that is wrong in it. Throws when the named file or folder is not there. */
+export async function openProject(ports: CliPorts, place: ProjectPlace): Promise<OpenedProject> {
+  const [{ createProjectLoader }, { createScriptChecker }, { builtinToolNames }] = await Promise.all([
+    import("#artifacts"),
+    import("#script"),
+    import("#tools"),
+  ]);
+  const { root, configFile } = locate(ports, place);
+  const loader = await createProjectLoader({
+    root,
+    ...(configFile === undefined ? {} : { configFile }),
+    adminPolicy: adminPolicy(ports.env),
+    checker: createScriptChecker(),
+    cacheDir: cacheDir(ports.env),
+    knownTools: builtinToolNames(),
+  });
+  const { allowedDomains = [] } = place;
+  const extended = allowedDomains.length === 0 ? loader : withAllowedDomains(loader, allowedDomains);
+  return { loader: extended, loaded: extended.load(), root };
+}
+
+/** The project, or a refusal that names every problem. */
+export function soundProject({ project, problems }: LoadedProject): Project {
+  if (project !== undefined) return project;
+  const errors = problems.filter(({ severity }) => severity === "error");
+  throw new ReasonError("ConfigInvalid", { detail: errors.map(problemText).join("\n") });
+}
+
+/** On one line but for what is expected: `harness.md:3:5: unknown key … Did you mean "model"?` */
+export function problemText({ place, message, expected, nearest }: Problem): string {
+  const hint = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
+  const right = expected === undefined ? "" : ` Expected: ${expected}.`;
+  return `${place.file}:${place.line}:${place.column}: ${message}${right}${hint}`;
+}
+
+/** Nothing of a project is here: the program alone is the agent. */
+export function isBare({ configFile, tools, hooks, agents, bundles }: Project): boolean {
+  return configFile === undefined && [tools, hooks, agents, bundles].every((list) => list.length === 0);
+}
+
+function locate({ cwd }: CliPorts, { config, dir }: ProjectPlace): { root: string; configFile?: string } {
+  if (config === undefined) {
+    const root = resolve(cwd, dir ?? ".");
+    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
+      throw new ReasonError("ConfigInvalid", { detail: `there is no folder ${root}` });
+    }
+    return { root };
+  }
+  if (!namesProject(config)) {
+    throw new ReasonError("UsageInvalid", { detail: `'${config}' is no project file: name a harness.md or harness.yaml` });
+  }
+  const configFile = resolve(cwd, config);
+  if (!statSync(configFile, { throwIfNoEntry: false })?.isFile()) {
+    throw new ReasonError("ConfigInvalid", { detail: `cannot read ${configFile}: there is no such file` });
+  }
+  return { root: dir === undefined ? dirname(configFile) : resolve(cwd, dir), configFile };
+}
+
+/** The one of the machine cannot be set aside: a variable names one only where the machine has none. */
+function adminPolicy(env: CliPorts["env"]): string {
+  const named = env.HARNESS_ADMIN_POLICY;
+  if (named === undefined || named === "" || named === ADMIN_POLICY) return ADMIN_POLICY;
+  if (existsSync(ADMIN_POLICY)) {
+    const detail = `HARNESS_ADMIN_POLICY names ${named}, but this machine has ${ADMIN_POLICY}, which nothing sets aside`;
+    throw new ReasonError("ConfigInvalid", { detail });
+  }
+  if (!isAbsolute(named) || !existsSync(named)) {
+    throw new ReasonError("ConfigInvalid", { detail: `HARNESS_ADMIN_POLICY: there is no file ${named} (an absolute path)` });
+  }
+  return named;
+}
+
+function cacheDir(env: CliPorts["env"]): string {
+  const { XDG_CACHE_HOME: base, HOME: home } = env;
+  if (base !== undefined && isAbsolute(base)) return join(base, "harness", "projects");
+  if (home !== undefined && isAbsolute(home)) return join(home, ".cache", "harness", "projects");
+  throw new Error("neither XDG_CACHE_HOME nor HOME is an absolute path; set one of them");
+}
+
+function withAllowedDomains(loader: ProjectLoader, domains: readonly string[]): ProjectLoader {
+  const extend = (loaded: LoadedProject): LoadedProject =>
+    loaded.project === undefined ? loaded : { ...loaded, project: allowDomains(loaded.project, domains) };
+  return {
+    load: () => extend(loader.load()),
+    refresh() {
+      const loaded = loader.refresh();
+      return loaded === undefined ? undefined : extend(loaded);
+    },
+  };
+}
+
+/** Adds to the project's own list, or makes one; what the machine's policy refuses stays refused. */
+function allowDomains(project: Project, domains: readonly string[]): Project {
+  const added = domains.map((pattern) => ({ pattern, place: { file: "--allowed-domain", line: 1, column: 1 } }));
+  const { networks } = project.config;
+  const own = networks.find(({ tier }) => tier === "project");
+  const allowedDomains = [...(own?.network.allowedDomains ?? []), ...added];
+  const others = networks.filter((entry) => entry !== own);
+  return {
+    ...project,
+    config: { ...project.config, networks: [...others, { tier: "project", network: { allowedDomains } }] },
+  };
+}
