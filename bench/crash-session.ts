@@ -57,7 +57,7 @@ export async function openCrashSession(
     toolChain: (bus) => ({
       // The tools below have their effects at hand.
       chain: [createLedger(bus), (call, next) => next({ ...call, ports: {} as EffectPorts })],
-      last: createRunTool({ ask: async () => undefined }),
+      last: createRunTool({ ask: async () => undefined, nested: async () => Promise.reject(new Error("not here")) }),
     }),
     toolSources: [
       { name: "marks", tools: () => [markTool(marks, "mark", "mutating"), markTool(marks, "look", "read_only")] },

@@ -12,17 +12,20 @@ import {
   type EffectPorts,
   type FilePort,
 } from "#base";
-import { createHistory, createIdentity } from "#context";
+import { createHistory, createIdentity, promptBlocks, STANDING_PROMPT } from "#context";
 import { type Control, createControl, type LiveSession } from "#control";
 import {
   type Approver,
   type CustomHandler,
+  createRunContext,
   createRunTool,
   createSession,
   type EventBus,
+  type NestedCall,
   type Plugin,
   type Provider,
   type RequestMiddleware,
+  type RunContext,
   type SessionStore,
   type Subscriber,
   type Tool,
@@ -74,6 +77,8 @@ export interface HarnessOptions {
   /** Instead of the built-in tools. */
   readonly toolSources?: readonly ToolSource[];
   readonly plugins?: readonly Plugin[];
+  /** Values that conditions see as `ctx`, for every session. */
+  readonly context?: CommandOf<"SetContext">["values"];
 }
 
 export interface Harness {
@@ -138,7 +143,16 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       await store.update(id, { state: "active", model });
     }
     const log = await store.acquire(id);
+    const history = previous === undefined ? [] : await readEvents(store, id);
+    const context = createRunContext({ ...options.context, ...command.context }, history);
     const plan = { active: false };
+    const blocks = promptBlocks({
+      condition: () => ({ holds: false }),
+      files: [],
+      standing: settings.systemPrompt ?? STANDING_PROMPT,
+      workspace,
+      platform: process.platform,
+    });
     const engine = createSession({
       id,
       clock,
@@ -147,40 +161,34 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       log,
       provider: models.provider,
       model,
-      requestChain: [
-        ...extensions.requestChain,
-        createIdentity({
-          workspace,
-          platform: process.platform,
-          ...(settings.systemPrompt === undefined ? {} : { prompt: settings.systemPrompt }),
-        }),
-        createHistory(),
-      ],
-      toolChain: (bus) => {
+      requestChain: [...extensions.requestChain, createIdentity(() => blocks), createHistory()],
+      toolChain: (bus, nested) => {
         const permission = createPermission({
           bus,
           approver,
-          rules,
+          rules: () => rules,
           root: ports.files.root,
           files: ports.files,
-          strict: settings.strictPermissions,
+          strict: () => settings.strictPermissions,
           autoApprove: options.autoApprove,
           planMode: () => plan.active,
         });
-        return toolChain({ bus, approver, permission, ports, clock, extra: extensions.toolChain, undoRecorder });
+        const extra = extensions.toolChain;
+        return toolChain({ bus, approver, permission, ports, clock, extra, undoRecorder, nested });
       },
       toolSources,
       toolSettings: settings.tools,
       maxSteps: settings.maxSteps,
-      history: previous === undefined ? [] : await readEvents(store, id),
+      history,
       openCalls: previous === undefined ? [] : await log.openCalls(),
       subscribers: extensions.subscribers,
     });
     const started = { working_dir: workspace, profile, model };
     return {
-      ...liveSession(engine, models, plan),
+      ...liveSession(engine, models, plan, context),
       async begin() {
         await engine.bus.publish("SessionStarted", started);
+        if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
         await engine.recovery.begin();
       },
       release: () => log.release(),
@@ -209,9 +217,11 @@ function liveSession(
   engine: LiveSession["engine"],
   models: ModelChoice,
   plan: { active: boolean },
+  context: RunContext,
 ): Omit<LiveSession, "begin" | "release"> {
   return {
     engine,
+    setContext: (values) => context.set(engine.bus, values),
     async setPlanMode(active) {
       if (plan.active === active) return;
       plan.active = active;
@@ -231,10 +241,12 @@ interface ToolChainParts {
   readonly clock: Clock;
   readonly extra: readonly ToolMiddleware[];
   readonly undoRecorder: ((files: FilePort) => ToolMiddleware) | undefined;
+  readonly nested: NestedCall;
 }
 
 /** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
-function toolChain({ bus, approver, permission, ports, clock, extra, undoRecorder }: ToolChainParts) {
+function toolChain({ bus, approver, permission, ports, clock, extra, undoRecorder, nested }: ToolChainParts) {
+  const { judgeEffect, isJudgedWhole } = permission;
   return {
     chain: [
       createOutputLimit(),
@@ -245,9 +257,10 @@ function toolChain({ bus, approver, permission, ports, clock, extra, undoRecorde
       createLedger(bus),
       ...(undoRecorder === undefined ? [] : [undoRecorder(ports.files)]),
       createTimeLimit(clock),
-      createGate(ports),
+      createGate({ ports, judgeEffect, isJudgedWhole }),
     ],
     last: createRunTool({
+      nested,
       async ask(call: ToolCall, question, options) {
         const { turn, id: callId, signal } = call;
         if (!approver.canAnswer(turn)) return undefined;

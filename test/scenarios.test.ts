@@ -59,7 +59,13 @@ async function run({ id, name, input }: ToolUseBlock): Promise<ToolResultBlock> 
     web: createPublicWeb(),
   };
   const context = { session: ids.session(), turn: ids.turn(), callId: id, signal, ports };
-  const asking = { progress: () => {}, ask: async () => undefined };
+  const asking = {
+    depth: 0,
+    annotate: () => undefined,
+    call: async () => ({ content: [] }),
+    progress: () => {},
+    ask: async () => undefined,
+  };
   try {
     // The arguments are what the scenario says; the scenario's mappings are objects.
     const output = await tool.run(input as Record<string, unknown>, { ...context, ...asking });

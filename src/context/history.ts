@@ -1,7 +1,13 @@
 /** Request middleware: the conversation so far and the tools that may be called, as the session has them. */
 import type { RequestMiddleware } from "#engine";
+import type { Message } from "#protocol";
 
-export function createHistory(): RequestMiddleware {
+export interface HistoryOptions {
+  /** Turns that are shown to the model; absent: all. Asked at every step. */
+  readonly maxTurns?: () => number | undefined;
+}
+
+export function createHistory({ maxTurns }: HistoryOptions = {}): RequestMiddleware {
   return (call, next) => {
     const { request, history, tools, session } = call;
     const schemas = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
@@ -9,10 +15,26 @@ export function createHistory(): RequestMiddleware {
       ...call,
       request: {
         ...request,
-        messages: [...request.messages, ...history],
+        messages: [...request.messages, ...lastTurns(history, maxTurns?.())],
         tools: [...request.tools, ...schemas],
         cacheKey: session,
       },
     });
   };
+}
+
+/** Begins where a turn begins: with something that a person said and not with the result of a call. */
+export function lastTurns(history: readonly Message[], turns: number | undefined): readonly Message[] {
+  if (turns === undefined) return history;
+  let left = Math.max(1, turns);
+  for (let at = history.length - 1; at > 0; at--) {
+    if (!beginsTurn(history[at])) continue;
+    left -= 1;
+    if (left === 0) return history.slice(at);
+  }
+  return history;
+}
+
+function beginsTurn(message: Message | undefined): boolean {
+  return message?.role === "user" && message.content.every((block) => block.type !== "tool_result");
 }

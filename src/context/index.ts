@@ -1,3 +1,4 @@
 /** Request middleware, one file each: what the model is told besides the user's words. */
 export { createHistory } from "./history.ts";
-export { createIdentity, type IdentityOptions } from "./identity.ts";
+export { createIdentity, STANDING_PROMPT } from "./identity.ts";
+export { type ConditionResult, type PromptBlock, type PromptSources, promptBlocks } from "./prompt-blocks.ts";

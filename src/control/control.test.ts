@@ -48,6 +48,7 @@ function rig(change: Partial<SessionStore> = {}) {
           released = true;
         },
         setPlanMode: async () => undefined,
+        setContext: async () => undefined,
         setModel: async () => undefined,
       };
     },

@@ -54,6 +54,8 @@ export interface LiveSession {
   release(): Promise<void>;
   /** Turns plan mode on or off; enforced below. */
   setPlanMode(active: boolean): Promise<void>;
+  /** Changes values of the run context; null removes one. */
+  setContext(values: CommandOf<"SetContext">["values"]): Promise<void>;
   /** Checks that a model can be used, then makes it the next step's. */
   setModel(model: string): Promise<void>;
 }
@@ -201,6 +203,9 @@ export function createControl(options: ControlOptions): Control {
       }
       case "ResolveOrphan":
         await resolveOrphan(client, command);
+        return {};
+      case "SetContext":
+        await find(command.session).live.setContext(command.values);
         return {};
       case "EndSession":
         await end(command.session, "user");

@@ -61,8 +61,9 @@ export function createConversation(): Conversation {
           addThinking(stepOf(event, event.payload.turn, event.payload.step), event.payload);
           break;
         case "ToolCallStarted": {
-          const { turn, step: number, block, call_id: id, name, args } = event.payload;
-          if (calls.has(id)) break;
+          const { turn, step: number, block, call_id: id, name, args, parent } = event.payload;
+          // A call that another call made is that one's business.
+          if (calls.has(id) || parent !== undefined) break;
           const step = stepOf(event, turn, number);
           step.blocks.set(block, { type: "tool_use", id, name, input: asInput(args) });
           calls.set(id, step);
@@ -78,6 +79,9 @@ export function createConversation(): Conversation {
         }
         case "Error":
           if (voidsStep(event.payload)) clear(stepOf(event, event.payload.turn, event.payload.step));
+          break;
+        case "Reprompted":
+          parts.push({ firstId: event.id, input: [{ type: "text", text: event.payload.text }] });
           break;
         case "CompactionTriggered": {
           const { boundary, summary } = event.payload;

@@ -4,6 +4,7 @@
  */
 import { type CallId, type ClientId, reasonText, type SessionId, type TurnId } from "#protocol";
 import type { EventBus } from "./bus.ts";
+import type { Attributes } from "./hook.ts";
 import type { Tool } from "./tool.ts";
 import { type CallResult, refusal, type ToolCall, type ToolHandler } from "./tool-chain.ts";
 
@@ -11,6 +12,10 @@ import { type CallResult, refusal, type ToolCall, type ToolHandler } from "./too
 const MAX_PARALLEL_CALLS = 8;
 /** Deeper arguments than any tool takes; what walks them may do so recursively. */
 const MAX_ARGUMENT_DEPTH = 64;
+/** Calls inside calls. */
+const MAX_NESTING = 8;
+/** Notes on one call; what comes beyond is left out. */
+const MAX_ATTRIBUTES = 64;
 
 /** A call as the model made it. */
 export interface RequestedCall {
@@ -35,8 +40,16 @@ export interface DispatchInput {
   readonly originator: ClientId;
   readonly calls: readonly RequestedCall[];
   readonly tools: readonly Tool[];
+  /** Why a tool that exists is not among them. */
+  readonly hidden: HiddenTools;
+  readonly depth: number;
   readonly signal: AbortSignal;
+  /** The call that makes these, when it is not the model. */
+  readonly parent?: ToolCall;
 }
+
+/** Says why a tool must not be called, or nothing when it is not known at all. */
+export type HiddenTools = (name: string) => { readonly why: string; readonly source: string } | undefined;
 
 export interface DispatchParts {
   readonly bus: EventBus;
@@ -54,12 +67,19 @@ export interface CallTiming {
 /** A call that has its result without running: unknown tool, arguments that are not JSON. */
 type Prepared =
   | { readonly requested: RequestedCall; readonly tool: Tool; readonly args: Readonly<Record<string, unknown>> }
-  | { readonly requested: RequestedCall; readonly tool?: Tool; readonly shown: unknown; readonly refused: CallResult };
+  | {
+      readonly requested: RequestedCall;
+      readonly tool?: Tool;
+      readonly shown: unknown;
+      readonly refused: CallResult;
+      /** The policy that hides the tool. */
+      readonly policy?: { readonly why: string; readonly source: string };
+    };
 
 export async function dispatchCalls(parts: DispatchParts, input: DispatchInput): Promise<readonly CallTiming[]> {
   const timings: CallTiming[] = [];
   let failed = false;
-  const prepared = input.calls.map((call) => prepare(call, input.tools));
+  const prepared = input.calls.map((call) => prepare(call, input));
   for (const group of groupCalls(prepared, parts.settings)) {
     const stop = failed && parts.settings.onError === "stop";
     for (let at = 0; at < group.length; at += MAX_PARALLEL_CALLS) {
@@ -71,9 +91,30 @@ export async function dispatchCalls(parts: DispatchParts, input: DispatchInput):
   return timings;
 }
 
-function prepare(requested: RequestedCall, tools: readonly Tool[]): Prepared {
+/** One call that another call makes: the whole chain, and a record of its own that names the one around it. */
+export async function dispatchNested(
+  parts: DispatchParts,
+  input: Omit<DispatchInput, "calls" | "session" | "turn" | "step" | "originator" | "depth">,
+  parent: ToolCall,
+  call: Pick<RequestedCall, "id" | "name"> & { readonly args: Readonly<Record<string, unknown>> },
+): Promise<CallResult> {
+  if (parent.nesting >= MAX_NESTING) {
+    return refusal("denied", "NotAllowed", `Calls are nested more than ${MAX_NESTING} levels deep.`);
+  }
+  const requested = { id: call.id, block: 0, name: call.name, arguments: JSON.stringify(call.args) };
+  const { session, turn, step, originator, depth } = parent;
+  const whole: DispatchInput = { ...input, session, turn, step, originator, depth, parent, calls: [requested] };
+  return runOne(parts, whole, prepare(requested, whole), false, []);
+}
+
+function prepare(requested: RequestedCall, { tools, hidden }: DispatchInput): Prepared {
   const tool = tools.find((candidate) => candidate.name === requested.name);
   const parsed = parseArguments(requested.arguments);
+  const why = tool === undefined ? hidden(requested.name) : undefined;
+  if (why !== undefined) {
+    const text = reasonText("PolicyDenied", { tool: requested.name, why: why.why, source: why.source });
+    return { requested, shown: parsed.value, refused: refusal("denied", "PolicyDenied", text), policy: why };
+  }
   if (tool === undefined) {
     const known = tools.map((candidate) => candidate.name).join(", ");
     const text = reasonText("UnknownTool", { tool: requested.name, known });
@@ -158,12 +199,15 @@ async function runOne(
     label: tool?.label ?? requested.name,
     args: "args" in call ? call.args : call.shown,
     ...(tool === undefined ? {} : { class: tool.class }),
+    ...(input.parent === undefined ? {} : { parent: input.parent.id }),
   });
   // A call that changes things is announced before it runs; one that only reads need only keep the order, and what it
   // publishes is written together with its result, which fails with it.
   if (isReading) started.catch(() => undefined);
   else await started;
-  const result = await resultOf(parts, input, call, stop);
+  const notes = createNotes();
+  const result = await resultOf(parts, input, call, stop, notes.add);
+  const attrs = notes.all();
   const duration_ms = monotonicMs() - startMs;
   timings.push({ call_id: requested.id, name: requested.name, duration_ms });
   await bus.publish("ToolResult", {
@@ -177,8 +221,23 @@ async function runOne(
     ...(result.reason === undefined ? {} : { reason: result.reason }),
     duration_ms,
     ...(result.memoized ? { memoized: true } : {}),
+    ...(input.parent === undefined ? {} : { parent: input.parent.id }),
+    ...(attrs === undefined ? {} : { attrs }),
   });
   return result;
+}
+
+function createNotes(): { add(attributes: Attributes): void; all(): Attributes | undefined } {
+  let notes: Map<string, string | number | boolean> | undefined;
+  return {
+    add(attributes) {
+      notes ??= new Map();
+      for (const [name, value] of Object.entries(attributes)) {
+        if (notes.has(name) || notes.size < MAX_ATTRIBUTES) notes.set(name, value);
+      }
+    },
+    all: () => (notes === undefined ? undefined : Object.fromEntries(notes)),
+  };
 }
 
 async function resultOf(
@@ -186,20 +245,28 @@ async function resultOf(
   input: DispatchInput,
   call: Prepared,
   stop: boolean,
+  annotate: (attributes: Attributes) => void,
 ): Promise<CallResult> {
   if (input.signal.aborted) return refusal("cancelled", "Cancelled", "Cancelled before it ran.");
-  if ("refused" in call) return call.refused;
+  if ("refused" in call) {
+    if (call.policy !== undefined) await recordPolicy(parts.bus, input, call.requested, call.policy, annotate);
+    return call.refused;
+  }
   if (stop && isMutating(call)) return refusal("not_executed", "NotExecuted", reasonText("NotExecuted"));
-  const { session, turn, step, originator, signal } = input;
+  const { session, turn, step, originator, signal, depth, parent } = input;
   const toolCall: ToolCall = {
     id: call.requested.id,
     session,
     turn,
     step,
+    depth,
+    ...(parent === undefined ? {} : { parent: parent.id }),
+    nesting: parent === undefined ? 0 : parent.nesting + 1,
     originator,
     tool: call.tool,
     args: call.args,
     signal,
+    annotate,
     progress: (text) => {
       parts.bus.publishDelta({ kind: "ToolCallProgress", payload: { turn, call_id: call.requested.id, text } });
     },
@@ -211,4 +278,17 @@ async function resultOf(
     const detail = cause instanceof Error ? cause.message : String(cause);
     return refusal("error", "InternalError", reasonText("InternalError", { detail }));
   }
+}
+
+async function recordPolicy(
+  bus: EventBus,
+  { turn, step }: DispatchInput,
+  { id, name }: RequestedCall,
+  { why, source }: { readonly why: string; readonly source: string },
+  annotate: (attributes: Attributes) => void,
+): Promise<void> {
+  annotate({ "tool.policy": "denied", "tool.deny.reason": "tools_policy" });
+  const trail = [{ stage: "policy", name: why, source, effect: "deny" }];
+  const judged = { effect: "deny", by: "tools_policy", source, why, trail } as const;
+  await bus.publish("CallJudged", { turn, step, call_id: id, name, judged });
 }

@@ -2,7 +2,7 @@
 export type { Approver, PermissionAnswer, PermissionQuestion } from "./approver.ts";
 export { createEventBus, type EventBus, type Subscriber } from "./bus.ts";
 export { createConversation } from "./conversation.ts";
-export type { ToolSettings } from "./dispatch.ts";
+export type { HiddenTools, ToolSettings } from "./dispatch.ts";
 export type {
   Attributes,
   Hook,
@@ -26,9 +26,17 @@ export type {
 } from "./provider.ts";
 export type { Orphan, OrphanResolution, Recovery } from "./recovery.ts";
 export type { RequestCall, RequestHandler, RequestMiddleware } from "./request-chain.ts";
-export { createRunTool } from "./run-tool.ts";
+export { createRunContext, type RunContext } from "./run-context.ts";
+export { createRunTool, type NestedCall } from "./run-tool.ts";
 export { createSession, type EngineSession, type SessionParts } from "./session.ts";
 export type { EventDraft, NewSession, SessionLog, SessionMeta, SessionStore } from "./store.ts";
 export { type Tool, type ToolContext, ToolError, type ToolOutput, type ToolSource, textOutput } from "./tool.ts";
-export { type CallResult, refusal, type ToolCall, type ToolHandler, type ToolMiddleware } from "./tool-chain.ts";
+export {
+  type CallResult,
+  type Judgement,
+  refusal,
+  type ToolCall,
+  type ToolHandler,
+  type ToolMiddleware,
+} from "./tool-chain.ts";
 export type { CancelCause, TurnSummary } from "./turn.ts";

@@ -27,6 +27,7 @@ export interface RecoveryParts {
   readonly openCalls: readonly EventOf<"ToolIntent">[];
   readonly handler: ToolHandler;
   readonly tools: () => readonly Tool[];
+  readonly depth: number;
 }
 
 export interface Recovery {
@@ -47,7 +48,7 @@ export interface Orphan {
   readonly startedAt: string;
 }
 
-export function createRecovery({ bus, history, openCalls, handler, tools }: RecoveryParts): Recovery {
+export function createRecovery({ bus, history, openCalls, handler, tools, depth }: RecoveryParts): Recovery {
   const waiting = new Map<CallId, Orphan>();
   const starts = new Map(
     history.filter((event) => event.kind === "ToolCallStarted").map((e) => [e.payload.call_id, e]),
@@ -71,6 +72,10 @@ export function createRecovery({ bus, history, openCalls, handler, tools }: Reco
   }
 
   async function runAgain(orphan: Orphan): Promise<void> {
+    if (starts.get(orphan.callId)?.payload.parent !== undefined) {
+      // Whoever made it runs again, or is told of; it is not run on its own.
+      return close(orphan, "error", [textBlock("The call around it was cut off.")]);
+    }
     const tool = tools().find(({ name }) => name === orphan.name);
     const args = orphan.args;
     if (tool === undefined || typeof args !== "object" || args === null) {
@@ -95,7 +100,10 @@ export function createRecovery({ bus, history, openCalls, handler, tools }: Reco
       // An object by the check above; validated again by the chain.
       args: args as Record<string, unknown>,
       signal: new AbortController().signal,
+      depth,
+      nesting: 0,
       progress: () => undefined,
+      annotate: () => undefined,
     });
     await bus.flush();
     stopWatching();

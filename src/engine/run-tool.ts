@@ -7,9 +7,18 @@ import { type CallResult, refusal, type ToolCall } from "./tool-chain.ts";
 
 export interface RunToolParts {
   readonly ask: (call: ToolCall, question: string, options: readonly string[]) => Promise<string | undefined>;
+  readonly nested: NestedCall;
 }
 
-export function createRunTool({ ask }: RunToolParts): (call: ToolCall) => Promise<CallResult> {
+/** Makes a call on behalf of another one, through the whole chain. */
+export type NestedCall = (
+  parent: ToolCall,
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  options: { readonly timeoutMs?: number },
+) => Promise<CallResult>;
+
+export function createRunTool({ ask, nested }: RunToolParts): (call: ToolCall) => Promise<CallResult> {
   return async (call) => {
     const { tool, ports, signal } = call;
     if (ports === undefined) {
@@ -21,6 +30,13 @@ export function createRunTool({ ask }: RunToolParts): (call: ToolCall) => Promis
       callId: call.id,
       signal,
       ports,
+      depth: call.depth,
+      annotate: call.annotate,
+      async call(name, args, options = {}) {
+        if (signal.aborted) throw new EffectError("Cancelled", "the call was cancelled");
+        const result = await nested(call, name, args, options);
+        return { content: result.content, isError: result.outcome !== "ok" };
+      },
       progress: call.progress,
       ask: (question, options) => ask(call, question, options),
     };

@@ -46,7 +46,7 @@ function rig(responses: FakeResponse[], options: Partial<SessionParts> & { tools
     requestChain: [history],
     toolChain: () => ({
       chain: [(call, next) => next({ ...call, ports: noPorts })],
-      last: createRunTool({ ask: async () => undefined }),
+      last: createRunTool({ ask: async () => undefined, nested: async () => Promise.reject(new Error("not here")) }),
     }),
     toolSources: [{ name: "test", tools: () => options.tools ?? [] }],
     toolSettings: { execution: "auto", onError: "stop" },

@@ -14,10 +14,12 @@ import {
 import { abandonOnAbort } from "./abandon.ts";
 import { createEventBus, type EventBus, type Subscriber } from "./bus.ts";
 import { createConversation } from "./conversation.ts";
-import type { ToolSettings } from "./dispatch.ts";
+import { dispatchNested, type HiddenTools, type ToolSettings } from "./dispatch.ts";
+import type { HookDispatcher } from "./hook.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
+import type { NestedCall } from "./run-tool.ts";
 import type { SessionLog, SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolHandler, ToolMiddleware } from "./tool-chain.ts";
@@ -34,10 +36,21 @@ export interface SessionParts {
   readonly model: string;
   readonly requestChain: readonly RequestMiddleware[];
   /** Built by the composition root around the session's own bus. */
-  readonly toolChain: (bus: EventBus) => { readonly chain: readonly ToolMiddleware[]; readonly last: ToolHandler };
+  readonly toolChain: (
+    bus: EventBus,
+    nested: NestedCall,
+  ) => { readonly chain: readonly ToolMiddleware[]; readonly last: ToolHandler };
   readonly toolSources: readonly ToolSource[];
+  /** Tools that are there and must not be called; the model does not see them. Asked at every step. */
+  readonly hidden?: HiddenTools;
   readonly toolSettings: ToolSettings;
   readonly maxSteps: number;
+  /** 0 for the root agent. */
+  readonly depth?: number;
+  /** Asked around turns and when the agent wants to stop. */
+  readonly hooks?: HookDispatcher;
+  /** Before each step: what was written since takes effect. */
+  readonly beforeStep?: () => Promise<void>;
   /** Events of an earlier run, oldest first, and the calls it left without an outcome. */
   readonly history?: readonly Event[];
   readonly openCalls?: readonly EventOf<"ToolIntent">[];
@@ -88,15 +101,30 @@ export function createSession(parts: SessionParts): EngineSession {
     call.onChat(clock.monotonicMs() - startMs);
     return outcome;
   });
-  const { chain, last } = parts.toolChain(bus);
+  const hidden: HiddenTools = parts.hidden ?? (() => undefined);
+  const tools = (): readonly Tool[] =>
+    parts.toolSources.flatMap((source) => source.tools()).filter((tool) => hidden(tool.name) === undefined);
+  const nested: NestedCall = (parent, name, args, { timeoutMs }) => {
+    const signal =
+      timeoutMs === undefined ? parent.signal : AbortSignal.any([parent.signal, AbortSignal.timeout(timeoutMs)]);
+    const dispatch = {
+      bus,
+      handler: toolHandler,
+      settings: parts.toolSettings,
+      monotonicMs: () => clock.monotonicMs(),
+    };
+    return dispatchNested(dispatch, { tools: tools(), hidden, signal }, parent, { id: ids.call(), name, args });
+  };
+  const { chain, last } = parts.toolChain(bus, nested);
   const toolHandler = compose(chain, last);
-  const tools = (): readonly Tool[] => parts.toolSources.flatMap((source) => source.tools());
+  const depth = parts.depth ?? 0;
   const recovery = createRecovery({
     bus,
     history: parts.history ?? [],
     openCalls: parts.openCalls ?? [],
     handler: toolHandler,
     tools,
+    depth,
   });
 
   async function run(turn: TurnId, originator: ClientId, content: readonly InputBlock[], abort: AbortController) {
@@ -111,6 +139,10 @@ export function createSession(parts: SessionParts): EngineSession {
           toolHandler,
           toolSettings: parts.toolSettings,
           tools,
+          hidden,
+          depth,
+          ...(parts.hooks === undefined ? {} : { hooks: parts.hooks }),
+          ...(parts.beforeStep === undefined ? {} : { beforeStep: parts.beforeStep }),
           model: () => turnModel ?? model,
           useModel: (next) => {
             turnModel = next;

@@ -1,6 +1,7 @@
 /** The tool chain: what one call is, and what every middleware around it sees. Embeds no policy. */
 import type { EffectPorts, Handler, Middleware } from "#base";
 import type { CallId, CallOutcome, ClientId, Reason, SessionId, ToolOutputBlock, TurnId } from "#protocol";
+import type { Attributes } from "./hook.ts";
 import type { Tool } from "./tool.ts";
 
 export interface ToolCall {
@@ -8,6 +9,12 @@ export interface ToolCall {
   readonly session: SessionId;
   readonly turn: TurnId;
   readonly step: number;
+  /** 0 for the root agent. */
+  readonly depth: number;
+  /** The call that made this one, when it was not the model. */
+  readonly parent?: CallId;
+  /** How many calls are around it: 0 for one that the model made. */
+  readonly nesting: number;
   /** The client whose input started the turn. */
   readonly originator: ClientId;
   readonly tool: Tool;
@@ -15,9 +22,29 @@ export interface ToolCall {
   readonly args: Readonly<Record<string, unknown>>;
   /** Aborts on cancel; middleware may narrow it (timeouts). */
   readonly signal: AbortSignal;
+  /** Why it may run; absent until it has been judged. */
+  readonly judged?: Judgement;
   /** Absent until the gate has bound them to this call. */
   readonly ports?: EffectPorts;
   progress(text: string): void;
+  /** Notes something on the record of this call; the last value of a name counts. */
+  annotate(attributes: Attributes): void;
+}
+
+/** What decided about a call, and everything that was consulted on the way. */
+export interface Judgement {
+  readonly effect: "allow" | "ask" | "deny";
+  /** `rule`, `quiet preset`, `read-only tool`, `person`, `--auto-approve`, `plan mode`, `built-in rule`. */
+  readonly by: string;
+  /** Where that is written. */
+  readonly source?: string;
+  readonly why: string;
+  readonly trail: readonly {
+    readonly stage: string;
+    readonly name: string;
+    readonly source: string;
+    readonly effect: string;
+  }[];
 }
 
 export interface CallResult {

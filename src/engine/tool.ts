@@ -1,7 +1,7 @@
 /** Tools as the engine sees them: a schema, a class and a function that gets its effects handed in. */
 import type { EffectPorts } from "#base";
-import type { Attributes } from "./hook.ts";
 import type { CallId, Reason, SessionId, ToolClass, ToolOutputBlock, TurnId } from "#protocol";
+import type { Attributes } from "./hook.ts";
 
 export interface ToolContext {
   readonly session: SessionId;
@@ -19,7 +19,11 @@ export interface ToolContext {
    * Makes another call through the whole chain, as if the model had: policy, hooks, permission, ledger. Its result is what the
    * model would have read; a refusal is a result too.
    */
-  call(name: string, args: Readonly<Record<string, unknown>>, options?: { readonly timeoutMs?: number }): Promise<ToolOutput>;
+  call(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    options?: { readonly timeoutMs?: number },
+  ): Promise<ToolOutput>;
   /** Partial output for people; never reaches the model. */
   progress(text: string): void;
   /** Asks the person; resolves to undefined when nobody can answer. */

@@ -17,11 +17,13 @@ import {
 } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import type { Conversation } from "./conversation.ts";
-import { type CallTiming, dispatchCalls, type RequestedCall, type ToolSettings } from "./dispatch.ts";
+import { type CallTiming, dispatchCalls, type HiddenTools, type RequestedCall, type ToolSettings } from "./dispatch.ts";
+import type { HookDispatcher } from "./hook.ts";
 import type { ModelEvent, ModelOutcome } from "./provider.ts";
 import type { RequestHandler } from "./request-chain.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolHandler } from "./tool-chain.ts";
+import { askAtEnd, askAtStart, askToStop, type ToldCall } from "./turn-hooks.ts";
 
 export interface TurnParts {
   readonly session: SessionId;
@@ -33,6 +35,10 @@ export interface TurnParts {
   readonly toolSettings: ToolSettings;
   /** Asked at every step. */
   readonly tools: () => readonly Tool[];
+  readonly hidden: HiddenTools;
+  readonly depth: number;
+  readonly hooks?: HookDispatcher;
+  readonly beforeStep?: () => Promise<void>;
   /** Asked at every step: `provider:name`. */
   readonly model: () => string;
   /** A fallback took over: it stays for the rest of the turn. */
@@ -64,7 +70,7 @@ export interface TurnSummary {
   readonly costUsd?: number;
 }
 
-interface Ending {
+export interface Ending {
   readonly outcome: TurnOutcome;
   readonly reason?: Reason;
   readonly message?: string;
@@ -79,6 +85,10 @@ interface Tally {
   providerMs: number;
   firstByteMs: number | undefined;
   readonly tools: CallTiming[];
+  /** What the model wrote in the last step. */
+  text: string;
+  readonly calls: ToldCall[];
+  stopsBlocked: number;
 }
 
 /** Runs one turn to its end. Rejects only with StoreFailed, when not even the end could be recorded. */
@@ -95,14 +105,20 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     providerMs: 0,
     firstByteMs: undefined,
     tools: [],
+    text: "",
+    calls: [],
+    stopsBlocked: 0,
   };
   let ending: Ending;
   try {
-    await bus.publish("TurnStarted", { turn, content: [...input.content], model: parts.model() });
-    ending = await runSteps(parts, input, tally);
+    // Asked first: what a hook takes out of an input must not be in the log.
+    const { content, refused } = await askAtStart(parts, input);
+    await bus.publish("TurnStarted", { turn, content: [...content], model: parts.model() });
+    ending = refused ?? (await runSteps(parts, input, tally));
   } catch (cause) {
     ending = endingOf(cause);
   }
+  await askAtEnd(parts, input, tally, ending);
   if (ending.cancelled !== undefined) {
     await bus.publish("Cancelled", { turn, ...ending.cancelled });
   } else if (ending.reason !== undefined) {
@@ -138,8 +154,9 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
   for (let step = 1; step <= parts.maxSteps; step++) {
     if (input.signal.aborted) return cancelledEnding(input.signal);
     tally.steps = step;
+    await parts.beforeStep?.();
     const tools = parts.tools();
-    const { outcome, calls, yielded } = await requestStep(parts, input, step, tools, tally);
+    const { outcome, calls, yielded, text } = await requestStep(parts, input, step, tools, tally);
     await bus.flush();
     if (outcome.type === "failed") {
       const { usage } = outcome;
@@ -148,18 +165,24 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
       return { outcome: "error", reason: outcome.reason, message: outcome.message };
     }
     recordCost(parts, input.turn, step, outcome, tally);
+    tally.text = text;
     if (calls.length > 0) {
       const { session, toolHandler: handler, toolSettings: settings, monotonicMs } = parts;
       const { turn, originator, signal } = input;
+      const { hidden, depth } = parts;
+      if (tally.calls.length < MAX_TOLD_CALLS) tally.calls.push(...calls.map(toldCall));
       const dispatched = dispatchCalls(
         { bus, handler, settings, monotonicMs },
-        { session, turn, step, originator, calls, tools, signal },
+        { session, turn, step, originator, calls, tools, hidden, depth, signal },
       );
       tally.tools.push(...(await dispatched));
     }
     if (input.signal.aborted) return cancelledEnding(input.signal);
-    if (yielded || outcome.stop === "yield") return { outcome: "yielded" };
-    if (calls.length === 0) return { outcome: "answered" };
+    const yields = yielded || outcome.stop === "yield";
+    if (!yields && calls.length > 0) continue;
+    const stop = await askToStop(parts, input, step, tally);
+    if (stop === "go on") continue;
+    return stop ?? { outcome: yields ? "yielded" : "answered" };
   }
   return { outcome: "step_limit", reason: "StepLimit", message: reasonText("StepLimit", { limit: parts.maxSteps }) };
 }
@@ -168,6 +191,18 @@ interface StepOutput {
   readonly outcome: ModelOutcome;
   readonly calls: readonly RequestedCall[];
   readonly yielded: boolean;
+  readonly text: string;
+}
+
+/** Calls of a turn that `turn.end` and `agent.stop` are told of. */
+const MAX_TOLD_CALLS = 1000;
+
+function toldCall({ name, arguments: raw }: RequestedCall): ToldCall {
+  try {
+    return { name, args: JSON.parse(raw) };
+  } catch {
+    return { name, args: raw };
+  }
 }
 
 async function requestStep(
@@ -181,12 +216,14 @@ async function requestStep(
   const { turn, signal } = input;
   let calls: RequestedCall[] = [];
   let yielded = false;
+  const texts: string[] = [];
   const startMs = monotonicMs();
 
   function emit(event: ModelEvent): void {
     if (event.type !== "retrying" && event.type !== "model_changed") tally.firstByteMs ??= monotonicMs() - startMs;
     switch (event.type) {
       case "text":
+        texts.push(event.text);
         bus.publishDelta({ kind: "TextDelta", payload: { turn, step, block: event.block, text: event.text } });
         break;
       case "thinking": {
@@ -213,6 +250,7 @@ async function requestStep(
         break;
       case "retrying": {
         calls = [];
+        texts.length = 0;
         yielded = false;
         const { reason, message, retryAfterMs } = event;
         tellLater(bus.publish("Error", { turn, step, reason, message, terminal: false, retry_after_ms: retryAfterMs }));
@@ -243,7 +281,7 @@ async function requestStep(
   });
   tally.providerMs += chatMs;
   tally.requestMs += monotonicMs() - startMs - chatMs;
-  return { outcome, calls, yielded };
+  return { outcome, calls, yielded, text: texts.join("") };
 }
 
 function recordCost(

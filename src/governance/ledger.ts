@@ -8,7 +8,7 @@ import type { EventBus, ToolMiddleware } from "#engine";
 
 export function createLedger(bus: Pick<EventBus, "publish" | "publishSoon">): ToolMiddleware {
   return async (call, next) => {
-    const { turn, step, id: call_id, tool, args } = call;
+    const { turn, step, id: call_id, tool, args, judged } = call;
     const isMutating = tool.class === "mutating";
     // What only reads is written together with its ToolResult, in order, and fails with it.
     const record: EventBus["publish"] = isMutating ? bus.publish : bus.publishSoon;
@@ -19,6 +19,7 @@ export function createLedger(bus: Pick<EventBus, "publish" | "publishSoon">): To
       name: tool.name,
       class: tool.class,
       args_hash: canonicalHash(args),
+      ...(judged === undefined ? {} : { allowed_by: { ...judged, trail: [...judged.trail] } }),
     });
     if (isMutating) await intent;
     else intent.catch(() => undefined);

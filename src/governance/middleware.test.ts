@@ -37,7 +37,10 @@ function toolCall(
     tool,
     args,
     signal,
+    depth: 0,
+    nesting: 0,
     progress: () => undefined,
+    annotate: () => undefined,
   };
   return call;
 }
@@ -118,16 +121,19 @@ describe("the gate", () => {
     workspace.put("a.txt", "a");
     let given: EffectPorts | undefined;
     let inside: Promise<unknown> = Promise.resolve();
-    await createGate(workspace.ports)(toolCall(change, {}, signal), async ({ ports }) => {
-      given = ports;
-      inside = Promise.allSettled([
-        ports?.files.read("a.txt", 10),
-        ports?.files.write("b.txt", Buffer.from("b")),
-        ports?.files.remove("a.txt", { recursive: false }),
-      ]);
-      await inside;
-      return OK;
-    });
+    await createGate({ ports: workspace.ports, judgeEffect: async () => undefined, isJudgedWhole: () => true })(
+      toolCall(change, {}, signal),
+      async ({ ports }) => {
+        given = ports;
+        inside = Promise.allSettled([
+          ports?.files.read("a.txt", 10),
+          ports?.files.write("b.txt", Buffer.from("b")),
+          ports?.files.remove("a.txt", { recursive: false }),
+        ]);
+        await inside;
+        return OK;
+      },
+    );
     const outcomes = (await inside) as PromiseSettledResult<unknown>[];
     return { given: given as EffectPorts, statuses: outcomes.map(({ status }) => status) };
   }

@@ -2,12 +2,13 @@
  * Tool middleware: decides whether a call may run. Plan mode, blocked programs and deny rules refuse; allow rules and the
  * quiet preset let pass; everything else asks a person, and without one it is denied at once.
  */
-import type { Approver, CallResult, EventBus, ToolCall, ToolMiddleware } from "#engine";
+import type { Approver, CallResult, EventBus, Judgement, Tool, ToolCall, ToolMiddleware } from "#engine";
 import { refusal } from "#engine";
 import { type Decision, reasonText } from "#protocol";
 import { type DiskReader, locatedArguments, loudOnDisk } from "./on-disk.ts";
 import { blockedProgram, quietDecision, suggestArgvGlob } from "./quiet-preset.ts";
 import { evaluateRules, parseRule, type Rule, type RuleCall, type RuleVerdict, type ToolAliases } from "./rules.ts";
+import { isSensitivePath } from "./sensitive-paths.ts";
 import { analyseShell, type SimpleCommand } from "./shell.ts";
 import { loudness } from "./shell-quiet.ts";
 
@@ -38,13 +39,14 @@ const CHANGES_FOLDER = /\b(?:cd|pushd|popd|chdir)\b/;
 export interface PermissionOptions {
   readonly bus: EventBus;
   readonly approver: Approver;
-  readonly rules: readonly Rule[];
+  /** Asked for each call: a project may change them between steps. */
+  readonly rules: () => readonly Rule[];
   /** The absolute workspace root. */
   readonly root: string;
   /** To see where a path really leads before it is judged. */
   readonly files: DiskReader;
-  /** No quiet preset. */
-  readonly strict: boolean;
+  /** No quiet preset. Asked for each call. */
+  readonly strict: () => boolean;
   /** Answers every request with yes. Deny rules, blocked programs and plan mode still hold. */
   readonly autoApprove: boolean;
   readonly planMode: () => boolean;
@@ -54,13 +56,26 @@ export interface Permission {
   readonly middleware: ToolMiddleware;
   /** Rules that answers have added; they end with the session. */
   readonly sessionRules: readonly Rule[];
+  /**
+   * Whether an effect inside an allowed call may happen: why not, or undefined. What nobody has judged as a call of its own,
+   * because a script does it, is judged here as if it were one.
+   */
+  judgeEffect(call: ToolCall, effect: InnerEffect): Promise<string | undefined>;
+  /** Whether the call is one effect, named by its tool, so that judging it has judged all it does. */
+  isJudgedWhole(call: ToolCall): boolean;
+}
+
+/** An effect that a tool other than the built-in one wants to have, named as the built-in tool that would have it. */
+export interface InnerEffect {
+  readonly tool: "exec" | "fs.read" | "fs.list" | "fs.write" | "fs.move" | "fs.remove" | "web.fetch";
+  readonly args: Readonly<Record<string, unknown>>;
 }
 
 type Verdict =
   /** `quiet`: commands that no rule allows and that pass because they only read; still to be looked up on the disk. */
-  | { readonly effect: "allow"; readonly quiet: readonly SimpleCommand[] }
-  | { readonly effect: "ask"; readonly why: string }
-  | { readonly effect: "deny"; readonly result: CallResult };
+  | { readonly effect: "allow"; readonly judged: Judgement; readonly quiet: readonly SimpleCommand[] }
+  | { readonly effect: "ask"; readonly judged: Judgement }
+  | { readonly effect: "deny"; readonly judged: Judgement; readonly result: CallResult };
 
 interface Evaluation extends RuleVerdict {
   readonly quietParts: readonly SimpleCommand[];
@@ -70,22 +85,21 @@ export function createPermission(options: PermissionOptions): Permission {
   const sessionRules: Rule[] = [];
 
   /** What can refuse a call whatever anybody answers. Asked again after a question: things change while it waits. */
-  function refusedBy(call: ToolCall): CallResult | undefined {
+  function refusedBy(call: ToolCall): Extract<Verdict, { effect: "deny" }> | undefined {
     const { tool } = call;
     if (options.planMode() && tool.class !== "read_only") {
-      return refusal("denied", "PlanModeActive", reasonText("PlanModeActive", { tool: tool.label }));
+      const why = reasonText("PlanModeActive", { tool: tool.label });
+      return deny({ by: "plan mode", why }, refusal("denied", "PlanModeActive", why));
     }
     const blocked = tool.name === "exec" ? blockedProgram(asRuleCall(call).subject) : undefined;
-    return blocked?.effect === "deny"
-      ? denied(call, `a built-in rule that no setting lifts: ${blocked.why}`)
-      : undefined;
+    return blocked?.effect === "deny" ? deniedByBuiltin(call, blocked.why) : undefined;
   }
 
   function evaluate(call: ToolCall): Evaluation {
     const ruleCall = asRuleCall(call);
     const elsewhere = isElsewhere(call);
     // What a pattern allows, and what is quiet, is meant for the workspace root.
-    const rules = [...options.rules, ...sessionRules].filter(
+    const rules = [...options.rules(), ...sessionRules].filter(
       (rule) => !elsewhere || rule.effect !== "allow" || rule.pattern === undefined,
     );
     const quietParts: SimpleCommand[] = [];
@@ -93,7 +107,7 @@ export function createPermission(options: PermissionOptions): Permission {
       root: options.root,
       // Quiet parts of a compound command need no rule of their own.
       passes(command) {
-        const isQuiet = !options.strict && !elsewhere && loudness(command, { root: options.root }) === undefined;
+        const isQuiet = !options.strict() && !elsewhere && loudness(command, { root: options.root }) === undefined;
         if (isQuiet) quietParts.push(command);
         return isQuiet;
       },
@@ -104,28 +118,23 @@ export function createPermission(options: PermissionOptions): Permission {
   async function judge(call: ToolCall): Promise<Verdict> {
     const { tool } = call;
     const refused = refusedBy(call);
-    if (refused !== undefined) return { effect: "deny", result: refused };
+    if (refused !== undefined) return refused;
     const tooLong = Object.entries(call.args).find(([name, value]) => NAMES.has(name) && isTooLong(value));
     if (tooLong !== undefined && tool.name.startsWith("fs.")) {
-      const text = `${tooLong[0]} is longer than ${MAX_NAME_CHARS} characters.`;
-      return { effect: "deny", result: refusal("error", "InvalidArguments", text) };
+      const why = `${tooLong[0]} is longer than ${MAX_NAME_CHARS} characters.`;
+      return deny({ by: "built-in rule", why }, refusal("error", "InvalidArguments", why));
     }
     const written = decide(call, evaluate(call));
     if (written.effect === "deny") return written;
     if (tool.name.startsWith("fs.")) {
       const args = await locatedArguments(call.args, options.files);
       if (args === undefined) {
-        const text = `${tool.label} was denied: the path is outside the workspace ${options.root}, which tools cannot leave.`;
-        return {
-          effect: "deny",
-          result: refusal("denied", "PermissionDenied", `${text} Start harness with --cwd there.`),
-        };
+        const why = `the path is outside the workspace ${options.root}, which tools cannot leave`;
+        const text = `${tool.label} was denied: ${why}. Start harness with --cwd there.`;
+        return deny({ by: "built-in rule", why }, refusal("denied", "PermissionDenied", text));
       }
       if (tool.class === "mutating" && [args.path, args.from, args.to].some(isOwnRecord)) {
-        return {
-          effect: "deny",
-          result: denied(call, "a built-in rule that no setting lifts: it is the session's own record"),
-        };
+        return deniedByBuiltin(call, "it is the session's own record");
       }
       if (Object.entries(args).every(([name, value]) => call.args[name] === value)) return written;
       // A link must not make a rule or the list of sensitive files mean something else.
@@ -133,36 +142,60 @@ export function createPermission(options: PermissionOptions): Permission {
     }
     if (written.effect !== "allow") return written;
     const why = await loudOnDisk(written.quiet, options.files);
-    return why === undefined ? written : { effect: "ask", why };
+    return why === undefined ? written : { effect: "ask", judged: { ...written.judged, effect: "ask", why } };
   }
 
   /** What rules and the quiet preset say about the names as they are written in the call. */
-  function decide(call: ToolCall, { effect, rule, why, quietParts }: Evaluation): Verdict {
+  function decide(call: ToolCall, { effect, rule, why, quietParts, trail: matches }: Evaluation): Verdict {
     const { tool } = call;
+    const trail = matches.map(({ rule: matched }) => {
+      return { stage: "rule", name: matched.text, source: matched.source, effect: matched.effect };
+    });
+    const byRule = (told: string): Judgement => ({
+      effect: effect === "none" ? "ask" : effect,
+      by: rule === undefined ? "rules" : `rule ${rule.text}`,
+      ...(rule === undefined ? {} : { source: rule.source }),
+      why: told,
+      trail,
+    });
+    const preset = (verdict: "allow" | "ask", by: string, told: string): Judgement => {
+      const consulted = { stage: "preset", name: by, source: "built-in", effect: verdict };
+      return { effect: verdict, by, why: told, trail: [...trail, consulted] };
+    };
     if (effect === "deny") {
-      return { effect, result: denied(call, `${describeRule(rule)}. To allow it, change that rule`) };
+      const told = describeRule(rule);
+      return { effect, judged: byRule(told), result: denied(call, `${told}. To allow it, change that rule`) };
     }
     const blocked = tool.name === "exec" ? blockedProgram(asRuleCall(call).subject) : undefined;
-    if (blocked !== undefined) return { effect: "ask", why: blocked.why };
-    if (effect === "ask") return { effect, why: why ?? `${describeRule(rule)} asks` };
-    if (effect === "allow") return { effect, quiet: quietParts };
-    if (options.strict) return { effect: "ask", why: "strict permissions: no rule allows it" };
-    if (isElsewhere(call))
-      return { effect: "ask", why: "it runs, or may run, in another folder than the workspace root" };
+    if (blocked !== undefined) return { effect: "ask", judged: preset("ask", "blocked programs", blocked.why) };
+    if (effect === "ask") return { effect, judged: byRule(why ?? `${describeRule(rule)} asks`) };
+    if (effect === "allow") return { effect, judged: byRule(`${describeRule(rule)} allows it`), quiet: quietParts };
+    if (options.strict()) {
+      return { effect: "ask", judged: preset("ask", "strict permissions", "strict permissions: no rule allows it") };
+    }
+    if (isElsewhere(call)) {
+      const told = "it runs, or may run, in another folder than the workspace root";
+      return { effect: "ask", judged: preset("ask", "quiet preset", told) };
+    }
     const quiet = quietDecision({ tool: tool.name, args: call.args }, options.root);
-    if (quiet.quiet)
-      return { effect: "allow", quiet: tool.name === "exec" ? commandsOf(asRuleCall(call).subject) : [] };
-    if (tool.class === "read_only" && !isBuiltin(tool.name)) return { effect: "allow", quiet: [] };
-    return { effect: "ask", why: quiet.why };
+    if (quiet.quiet) {
+      const commands = tool.name === "exec" ? commandsOf(asRuleCall(call).subject) : [];
+      return { effect: "allow", judged: preset("allow", "quiet preset", quiet.why), quiet: commands };
+    }
+    if (tool.class === "read_only" && !isBuiltin(tool.name)) {
+      return { effect: "allow", judged: preset("allow", "read-only tool", "it changes nothing"), quiet: [] };
+    }
+    return { effect: "ask", judged: preset("ask", "quiet preset", quiet.why) };
   }
 
-  async function ask(call: ToolCall, why: string): Promise<CallResult | undefined> {
+  /** Undefined, or who said yes, or the refusal. */
+  async function ask(call: ToolCall, why: string): Promise<CallResult | { readonly yesBy: string }> {
     const { bus, approver } = options;
     const { id: callId, turn, tool } = call;
     const rule = ruleToOffer(call);
     if (options.autoApprove) {
       await bus.publish("PermissionAnswered", { turn, call_id: callId, decision: "allow_once", by: "--auto-approve" });
-      return undefined;
+      return { yesBy: "--auto-approve" };
     }
     if (!approver.canAnswer(turn)) {
       const text = `${tool.label} was denied: ${why}, and nobody can be asked. ${howToAllow(tool.name, rule)}`;
@@ -191,7 +224,7 @@ export function createPermission(options: PermissionOptions): Permission {
     });
     if (answer.decision !== "deny") {
       if (added !== undefined && sessionRules.length < MAX_SESSION_RULES) sessionRules.push(added);
-      return undefined;
+      return { yesBy: answer.by };
     }
     if (call.signal.aborted) return refusal("cancelled", "Cancelled", `${tool.label} was cancelled.`);
     if (answer.unanswered === "timeout") {
@@ -209,14 +242,75 @@ export function createPermission(options: PermissionOptions): Permission {
     sessionRules,
     async middleware(call, next) {
       const verdict = await judge(call);
+      if (verdict.effect === "allow") return next({ ...call, judged: verdict.judged });
+      const { turn, step, id: call_id, tool } = call;
+      const judged = { ...verdict.judged, trail: [...verdict.judged.trail] };
+      const told = options.bus.publishSoon("CallJudged", { turn, step, call_id, name: tool.name, judged });
+      told.catch(() => undefined); // written with the question or the result, and failing with it
       if (verdict.effect === "deny") return verdict.result;
-      if (verdict.effect === "ask") {
-        const refused = (await ask(call, verdict.why)) ?? refusedBy(call);
-        if (refused !== undefined) return refused;
-      }
-      return next(call);
+      const answer = await ask(call, verdict.judged.why);
+      if (!("yesBy" in answer)) return answer;
+      const refused = refusedBy(call);
+      if (refused !== undefined) return refused.result;
+      const { yesBy } = answer;
+      const said = { stage: "answer", name: "yes", source: yesBy, effect: "allow" };
+      const trail = [...verdict.judged.trail, said];
+      const by = yesBy === "--auto-approve" ? yesBy : PERSON;
+      return next({ ...call, judged: { effect: "allow", by, source: yesBy, why: `${yesBy} allowed it`, trail } });
+    },
+    isJudgedWhole: (call) => isBuiltin(call.tool.name),
+    async judgeEffect(call, { tool: name, args }) {
+      const verdict = await judge({ ...call, tool: standIn(name), args });
+      if (verdict.effect === "allow") return undefined;
+      const told = `${name} inside ${call.tool.name}`;
+      if (verdict.effect === "deny") return `${told} was denied: ${verdict.judged.why}`;
+      // Whoever allowed the call has seen its arguments, not each thing that its script does.
+      const asksByRule = verdict.judged.trail.some(({ effect }) => effect === "ask");
+      const isSensitive = [args.path, args.from, args.to].some(
+        (path) => typeof path === "string" && isSensitivePath(path).sensitive,
+      );
+      const { by } = call.judged ?? {};
+      const isCovered = by === PERSON || (by?.startsWith("rule ") && !isSensitive) || by === "--auto-approve";
+      if (isCovered && !asksByRule && call.tool.class !== "read_only") return undefined;
+      return `${told} was denied: ${verdict.judged.why}, and allowing ${call.tool.name} does not cover it`;
     },
   };
+}
+
+/** `Judgement.by` when somebody was asked about this very call. */
+const PERSON = "person";
+
+/** A built-in tool as far as judging needs it. */
+function standIn(name: InnerEffect["tool"]): Tool {
+  const isReading = name === "fs.read" || name === "fs.list";
+  const label = Object.entries(TOOL_ALIASES).find(([, canonical]) => canonical === name)?.[0] ?? name;
+  return {
+    name,
+    label,
+    class: isReading ? "read_only" : name === "web.fetch" ? "sensitive" : "mutating",
+    description: "",
+    parameters: {},
+    subject: ({ command, path, from, url }) => String(command ?? path ?? from ?? url ?? ""),
+    run: async () => {
+      throw new Error(`${name} is only judged here`);
+    },
+  };
+}
+
+function deny(
+  { by, why, source }: { readonly by: string; readonly why: string; readonly source?: string },
+  result: CallResult,
+): Extract<Verdict, { effect: "deny" }> {
+  const consulted = { stage: "built-in", name: by, source: source ?? "built-in", effect: "deny" };
+  return {
+    effect: "deny",
+    judged: { effect: "deny", by, source: source ?? "built-in", why, trail: [consulted] },
+    result,
+  };
+}
+
+function deniedByBuiltin(call: ToolCall, why: string): Extract<Verdict, { effect: "deny" }> {
+  return deny({ by: "built-in rule", why }, denied(call, `a built-in rule that no setting lifts: ${why}`));
 }
 
 function commandsOf(command: string): readonly SimpleCommand[] {

@@ -18,7 +18,13 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     wrong: { call_id: { call_id: session }, decision: { decision: "yes" }, reason: { reason: "x".repeat(2001) } },
   },
   CreateSession: {
-    body: { profile: "default", resume: session, working_dir: "/w", model: "scripted:demo" },
+    body: {
+      profile: "default",
+      resume: session,
+      working_dir: "/w",
+      model: "scripted:demo",
+      context: { mode: "review" },
+    },
     wrong: { resume: { resume: "last" }, working_dir: { working_dir: 7 } },
   },
   AttachSession: { body: { session, since: 0 }, wrong: { since: { since: -1 }, session: { session: null } } },
@@ -33,6 +39,10 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
   ResolveOrphan: {
     body: { session, call_id, resolution: "succeeded", note: "checked" },
     wrong: { resolution: { resolution: "maybe" }, call_id: { call_id: ULID } },
+  },
+  SetContext: {
+    body: { session, values: { mode: "review", n: 1, on: true, off: null } },
+    wrong: { values: { values: { deep: {} } }, session: { session: 1 } },
   },
   EndSession: { body: { session }, wrong: { session: { session: [] } } },
   CustomCommand: {

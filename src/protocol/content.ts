@@ -49,6 +49,15 @@ export const inputBlock = z.preprocess(
   z.discriminatedUnion("type", [text, image]),
 );
 
+/** One message of a conversation, for edges that get one from elsewhere. */
+export const message = z.discriminatedUnion("role", [
+  wire({ role: z.literal("user"), content: z.array(z.discriminatedUnion("type", [text, image, toolResult])) }),
+  wire({
+    role: z.literal("assistant"),
+    content: z.array(z.discriminatedUnion("type", [text, thinking, toolUse, yielded])),
+  }),
+]);
+
 export const toolOutputBlock = z.discriminatedUnion("type", [text, image]);
 
 export type TextBlock = z.infer<typeof text>;

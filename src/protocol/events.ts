@@ -18,6 +18,18 @@ const attrs = z
   .describe("Span attributes: what hooks and tools noted about it.");
 const where = z.string().describe("Where it is written: file:line, a flag, or built-in.");
 
+const judgement = wire({
+  effect: z.enum(["allow", "ask", "deny"]),
+  by: z
+    .string()
+    .describe("What decided: a rule, the quiet preset, a person, plan mode, tools_policy, a built-in rule."),
+  source: where.optional(),
+  why: z.string(),
+  trail: z
+    .array(wire({ stage: z.string(), name: z.string(), source: where, effect: z.string() }))
+    .describe("Everything that was consulted, in order."),
+});
+
 const usage = wire({
   input_tokens: z.number().int().nonnegative(),
   output_tokens: z.number().int().nonnegative(),
@@ -55,6 +67,7 @@ export const events = {
     label: z.string().describe("The name people see."),
     args: z.unknown().describe("As the model gave them; a string when they were not JSON."),
     class: toolClass.optional().describe("Absent for an unknown tool."),
+    parent: callId.optional().describe("The call that made this one, when it was not the model."),
   }).describe("A tool call entered the tool chain."),
   ToolCallProgress: wire({ turn, call_id: callId, text: z.string() }).describe("Partial output of a running call."),
   ToolResult: wire({
@@ -68,6 +81,7 @@ export const events = {
     reason: z.string().optional().describe("A reason code when the call was refused or failed."),
     duration_ms: durationMs,
     memoized: z.boolean().optional().describe("The result of an identical earlier call of this turn."),
+    parent: callId.optional(),
     attrs: attrs.optional(),
   }).describe("A tool call ended; the content is what the model gets."),
   ToolIntent: wire({
@@ -77,6 +91,7 @@ export const events = {
     name: z.string(),
     class: toolClass,
     args_hash: sha256.describe("Of the canonical JSON of the arguments that run."),
+    allowed_by: judgement.optional().describe("What let it run."),
   }).describe("A call was allowed and is about to run; for one that changes things this is durable before it does."),
   ToolOutcome: wire({
     turn,
@@ -155,7 +170,9 @@ export const events = {
       wire({
         hook: z.string(),
         source: where,
-        action: z.enum(["allow", "block", "modify", "failed"]).describe("failed: it raised, timed out or made no sense."),
+        action: z
+          .enum(["allow", "block", "modify", "failed"])
+          .describe("failed: it raised, timed out or made no sense."),
         reason: z.string().optional(),
         duration_ms: durationMs,
       }),
@@ -168,14 +185,8 @@ export const events = {
     step,
     call_id: callId,
     name: z.string(),
-    effect: z.enum(["allow", "ask", "deny"]),
-    by: z.string().describe("What decided: a rule, the quiet preset, plan mode, the tool policy, a built-in rule."),
-    source: where.optional(),
-    why: z.string(),
-    trail: z.array(wire({ stage: z.string(), name: z.string(), source: where, effect: z.string() })).describe(
-      "Everything that was consulted, in order.",
-    ),
-  }).describe("The gate has judged a call; an ask is followed by the question and its answer."),
+    judged: judgement,
+  }).describe("A call was refused, or somebody is asked next. One that was allowed has this in its ToolIntent."),
   NetworkJudged: wire({
     turn: turn.optional(),
     call_id: callId.optional(),

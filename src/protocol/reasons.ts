@@ -51,6 +51,8 @@ export const reasons = {
     1,
     "Permission denied for <tool> by <client>. To allow: re-prompt and pick 'Allow once / argv-glob / tool / session'.",
   ),
+  PolicyDenied: row(403, -32603, 1, "<tool> is not available here: <why> (<source>). To allow it, change that policy."),
+  HookBlocked: row(403, -32603, 1, "<event> was blocked by the hook <hook>: <reason> (<source>)"),
   PermissionTimeout: row(408, -32603, 1, "Permission for <tool> not answered within <timeout>s. Tool call cancelled."),
   TokenExpired: row(
     401,

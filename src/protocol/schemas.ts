@@ -8,7 +8,7 @@ import { handshakeSchema } from "./handshake.ts";
 import { ReasonError } from "./reasons.ts";
 
 export { commands } from "./commands.ts";
-export { contentBlock, contentBlocks } from "./content.ts";
+export { contentBlock, contentBlocks, message } from "./content.ts";
 export { parseEvent } from "./envelope.ts";
 export { events } from "./events.ts";
 export { buildHandshake, handshakeSchema, PROTOCOL_VERSION } from "./handshake.ts";

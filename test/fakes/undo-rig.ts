@@ -77,8 +77,11 @@ export function createUndoRig(options: UndoRigOptions = {}): UndoRig {
   const ports = { files, processes: createProcesses({ root, env: process.env }), web: createPublicWeb() };
   const tools = createBuiltinTools().tools();
   const handler = compose<ToolCall, CallResult>(
-    [...(record ? [createUndoRecorder(store, files)] : []), createGate(ports)],
-    createRunTool({ ask: async () => undefined }),
+    [
+      ...(record ? [createUndoRecorder(store, files)] : []),
+      createGate({ ports, judgeEffect: async () => undefined, isJudgedWhole: () => true }),
+    ],
+    createRunTool({ ask: async () => undefined, nested: async () => Promise.reject(new Error("not here")) }),
   );
   const workspace = store.workspace(root);
   const port = createWorkspaceRestore(root);
@@ -108,6 +111,9 @@ export function createUndoRig(options: UndoRigOptions = {}): UndoRig {
         tool,
         args,
         signal,
+        depth: 0,
+        nesting: 0,
+        annotate: () => undefined,
         progress: () => undefined,
       });
       return { ...result, id };

@@ -1,0 +1,31 @@
+/** Values that conditions and scripts see as `ctx`: what kind of run this is (`mode`, `env`), set from outside. */
+import type { CommandOf, Event } from "#protocol";
+import type { EventBus } from "./bus.ts";
+
+type ContextValues = CommandOf<"SetContext">["values"];
+
+export interface RunContext {
+  /** All of them; a new object after each change. */
+  values(): Readonly<ContextValues>;
+  /** On the record before they count; null removes one. */
+  set(bus: Pick<EventBus, "publish">, values: ContextValues): Promise<void>;
+}
+
+/** `initial` is laid over what an earlier run of the session left. */
+export function createRunContext(initial: Readonly<ContextValues>, history: readonly Event[] = []): RunContext {
+  const last = history.findLast((event) => event.kind === "ContextSet");
+  // Written by `set` below, so of this shape.
+  let current = merged((last?.payload.values ?? {}) as ContextValues, initial);
+  return {
+    values: () => current,
+    async set(bus, values) {
+      const next = merged(current, values);
+      await bus.publish("ContextSet", { values: next });
+      current = next;
+    },
+  };
+}
+
+function merged(base: Readonly<ContextValues>, change: Readonly<ContextValues>): ContextValues {
+  return Object.fromEntries(Object.entries({ ...base, ...change }).filter(([, value]) => value !== null));
+}

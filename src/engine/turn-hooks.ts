@@ -1,0 +1,119 @@
+/** Where a turn asks its hooks: before it begins, when the agent wants to stop, and when it has ended. */
+import { type InputBlock, ReasonError, reasonText, type SessionId, type TurnId, type Usage } from "#protocol";
+import type { EventBus } from "./bus.ts";
+import type { HookDispatcher, HookPoint, HookVerdict } from "./hook.ts";
+import type { Ending } from "./turn.ts";
+
+/** How often one turn is sent back to work before it ends as failed. */
+const MAX_STOPS_BLOCKED = 2;
+
+export interface ToldCall {
+  readonly name: string;
+  readonly args: unknown;
+}
+
+interface Parts {
+  readonly session: SessionId;
+  readonly bus: Pick<EventBus, "publish">;
+  readonly depth: number;
+  readonly hooks?: HookDispatcher;
+  readonly model: () => string;
+}
+
+interface Input {
+  readonly turn: TurnId;
+  readonly content: readonly InputBlock[];
+  readonly signal: AbortSignal;
+}
+
+interface Told {
+  readonly text: string;
+  readonly calls: readonly ToldCall[];
+  readonly usage: Usage;
+  stopsBlocked: number;
+}
+
+/** `turn.start` may rewrite the text of the input; `agent.start` sees what came out. Either may refuse the turn. */
+export async function askAtStart(
+  parts: Parts,
+  input: Input,
+): Promise<{ readonly content: readonly InputBlock[]; readonly refused?: Ending }> {
+  const { hooks, depth } = parts;
+  let { content } = input;
+  if (hooks === undefined) return { content };
+  if (!hooks.idle("turn.start")) {
+    const text = inputText(content);
+    const verdict = await hooks.dispatch("turn.start", text, pointOf(parts, input));
+    if (verdict.blocked) return { content, refused: blockedEnding("turn.start", verdict) };
+    if (verdict.payload !== text) content = rewritten(content, verdict.payload);
+  }
+  if (!hooks.idle("agent.start")) {
+    const payload = { task: inputText(content), depth, model: parts.model() };
+    const verdict = await hooks.dispatch("agent.start", payload, pointOf(parts, input));
+    if (verdict.blocked) return { content, refused: blockedEnding("agent.start", verdict) };
+  }
+  return { content };
+}
+
+/** The agent wants to stop: undefined when it may, else what the turn does instead. */
+export async function askToStop(
+  parts: Parts,
+  input: Input,
+  step: number,
+  told: Told,
+): Promise<Ending | "go on" | undefined> {
+  const { hooks, bus, depth } = parts;
+  if (hooks === undefined || hooks.idle("agent.stop")) return undefined;
+  const payload = { text: told.text, tool_calls: told.calls, depth, attempt: told.stopsBlocked };
+  const verdict = await hooks.dispatch("agent.stop", payload, { ...pointOf(parts, input), step });
+  if (!verdict.blocked) return undefined;
+  if (told.stopsBlocked >= MAX_STOPS_BLOCKED) return blockedEnding("agent.stop", verdict);
+  told.stopsBlocked += 1;
+  const text = `You are not done: ${verdict.reason}\n\nLook at the actual state of things and finish the work before you answer.`;
+  await bus.publish("Reprompted", { turn: input.turn, step, text, source: verdict.source });
+  return "go on";
+}
+
+/** Informs; what the hooks answer changes nothing any more. */
+export async function askAtEnd(parts: Parts, input: Input, told: Told, ending: Ending): Promise<void> {
+  const { hooks } = parts;
+  if (hooks === undefined) return;
+  // The turn's own signal may be aborted; its end is told all the same.
+  const point = { ...pointOf(parts, input), signal: new AbortController().signal };
+  if (ending.outcome === "error" && !hooks.idle("error")) {
+    await hooks.dispatch("error", { reason: ending.reason ?? "InternalError", message: ending.message ?? "" }, point);
+  }
+  if (hooks.idle("turn.end")) return;
+  const { input_tokens, output_tokens } = told.usage;
+  const payload = {
+    text: told.text,
+    tool_calls: told.calls,
+    usage: { input_tokens, output_tokens },
+    outcome: ending.outcome,
+  };
+  await hooks.dispatch("turn.end", payload, point);
+}
+
+function pointOf({ session, depth }: Parts, { turn, signal }: Input): HookPoint {
+  return { session, turn, depth, signal };
+}
+
+function inputText(content: readonly InputBlock[]): string {
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}
+
+function rewritten(content: readonly InputBlock[], text: unknown): readonly InputBlock[] {
+  if (typeof text !== "string" || text.trim() === "") {
+    const detail = "a turn.start hook answered with something else than the text of the input";
+    throw new ReasonError("InternalError", { detail });
+  }
+  return [{ type: "text", text }, ...content.filter((block) => block.type !== "text")];
+}
+
+function blockedEnding(event: string, { hook, reason, source }: Extract<HookVerdict, { blocked: true }>): Ending {
+  return {
+    outcome: "error",
+    reason: "HookBlocked",
+    message: reasonText("HookBlocked", { event, hook, reason, source }),
+  };
+}

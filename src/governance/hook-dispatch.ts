@@ -1,0 +1,187 @@
+/**
+ * Asks the hooks of a lifecycle event in their order and composes what they say: the first block wins, a modify is what the
+ * next one sees. A guard that cannot do its work blocks. What was said is on the record before anything is done about it.
+ */
+import { EffectError, type EffectPorts } from "#base";
+import type {
+  Attributes,
+  EventBus,
+  Hook,
+  HookCall,
+  HookDecision,
+  HookDispatcher,
+  HookPoint,
+  HookSource,
+} from "#engine";
+import type { EventPayload } from "#protocol";
+
+/** Attributes that the hooks of one dispatch may add; what comes beyond is left out. */
+const MAX_ATTRIBUTES = 64;
+const REASON_CHARS = 2000;
+
+export interface HookDispatchOptions {
+  readonly source: HookSource;
+  readonly bus: Pick<EventBus, "publishSoon">;
+  readonly ports: EffectPorts;
+  readonly monotonicMs: () => number;
+}
+
+type Asked = EventPayload<"HooksAsked">["decisions"][number];
+
+type Answer =
+  | { readonly decision: HookDecision }
+  /** It raised, timed out or made no sense. */
+  | { readonly failed: string };
+
+export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDispatchOptions): HookDispatcher {
+  async function ask(hook: Hook, call: HookCall): Promise<Answer> {
+    try {
+      const answer = hook.handle(call);
+      return { decision: answer instanceof Promise ? await answer : answer };
+    } catch (error) {
+      return { failed: messageOf(error) };
+    }
+  }
+
+  return {
+    idle: (event) => source.hooks(event).length === 0,
+    async dispatch(event, given, at) {
+      const decisions: Asked[] = [];
+      const attributes = new Map<string, string | number | boolean>();
+      let payload = given;
+      let stoppedBy: { hook: Hook; reason: string } | undefined;
+      const ticket = { open: true };
+      let bound: HookCall["ports"] | undefined;
+      let call: HookCall = {
+        ...at,
+        event,
+        payload,
+        get ports() {
+          bound ??= bindForHook(ports, at, ticket);
+          return bound;
+        },
+        annotate: (added) => note(attributes, added),
+      };
+      for (const hook of source.hooks(event)) {
+        const startMs = monotonicMs();
+        let answer: Answer;
+        try {
+          if (!hook.matches(call)) continue;
+          answer = await ask(hook, call);
+        } catch (error) {
+          answer = { failed: `its when: failed: ${messageOf(error)}` };
+        }
+        const asked = describe(hook, answer, monotonicMs() - startMs);
+        decisions.push(asked);
+        if ("failed" in answer) {
+          if (hook.onError === "block") {
+            stoppedBy = { hook, reason: `the hook failed, and a guard that fails blocks: ${answer.failed}` };
+            break;
+          }
+          await tellFailure(bus, at, hook, answer.failed);
+        } else if (answer.decision.action === "block") {
+          stoppedBy = { hook, reason: answer.decision.reason };
+          break;
+        } else if (answer.decision.action === "modify") {
+          payload = answer.decision.payload;
+          call = changedPayload(call, payload);
+        }
+      }
+      ticket.open = false;
+      if (decisions.length > 0) await record(bus, event, at, decisions, stoppedBy !== undefined, attributes);
+      if (stoppedBy !== undefined) {
+        const { hook, reason } = stoppedBy;
+        return { blocked: true, reason, hook: hook.name, source: hook.source };
+      }
+      return { blocked: false, payload, attributes: Object.fromEntries(attributes) };
+    },
+  };
+}
+
+/** Not a spread: that would bind the ports of a hook that may never ask for them. */
+function changedPayload(call: HookCall, payload: unknown): HookCall {
+  return Object.create(call, { payload: { value: payload, enumerable: true } });
+}
+
+function describe(hook: Hook, answer: Answer, duration_ms: number): Asked {
+  const said = { hook: hook.name, source: hook.source, duration_ms };
+  if ("failed" in answer) return { ...said, action: "failed", reason: answer.failed.slice(0, REASON_CHARS) };
+  const { decision } = answer;
+  if (decision.action !== "block") return { ...said, action: decision.action };
+  return { ...said, action: "block", reason: decision.reason.slice(0, REASON_CHARS) };
+}
+
+/** Written with what comes next: the result of the call, the end of the turn. It fails with that. */
+async function record(
+  bus: HookDispatchOptions["bus"],
+  event: string,
+  { turn, step, callId, depth }: HookPoint,
+  decisions: Asked[],
+  blocked: boolean,
+  attributes: ReadonlyMap<string, string | number | boolean>,
+): Promise<void> {
+  const written = bus.publishSoon("HooksAsked", {
+    ...(turn === undefined ? {} : { turn }),
+    ...(step === undefined ? {} : { step }),
+    ...(callId === undefined ? {} : { call_id: callId }),
+    event,
+    depth,
+    decisions,
+    blocked,
+    ...(attributes.size === 0 ? {} : { attrs: Object.fromEntries(attributes) }),
+  });
+  written.catch(() => undefined);
+}
+
+async function tellFailure(
+  bus: HookDispatchOptions["bus"],
+  { turn }: HookPoint,
+  hook: Hook,
+  message: string,
+): Promise<void> {
+  const written = bus.publishSoon("HookError", {
+    ...(turn === undefined ? {} : { turn }),
+    hook: hook.name,
+    event: hook.event,
+    message: message.slice(0, REASON_CHARS),
+  });
+  written.catch(() => undefined);
+}
+
+/** What a hook may reach, while it is asked and no longer. */
+function bindForHook(
+  { files, web }: EffectPorts,
+  at: HookPoint,
+  ticket: { readonly open: boolean },
+): HookCall["ports"] {
+  function check(): void {
+    if (!ticket.open) throw new EffectError("AccessDenied", "the hook has answered; its ports are closed");
+    if (at.signal.aborted) throw new EffectError("Cancelled", "the turn was cancelled");
+  }
+  const whileOpen =
+    <Args extends unknown[], Result>(effect: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      check();
+      return effect(...args);
+    };
+  return {
+    files: {
+      root: files.root,
+      locate: whileOpen((path) => files.locate(path)),
+      stat: whileOpen((path) => files.stat(path)),
+      read: whileOpen((path, maxBytes) => files.read(path, maxBytes)),
+      list: whileOpen((path) => files.list(path)),
+    },
+    web: { get: whileOpen((request, signal) => web.get(request, signal)) },
+  };
+}
+
+function note(attributes: Map<string, string | number | boolean>, added: Attributes): void {
+  for (const [name, value] of Object.entries(added)) {
+    if (attributes.has(name) || attributes.size < MAX_ATTRIBUTES) attributes.set(name, value);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
