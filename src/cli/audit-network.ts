@@ -48,7 +48,9 @@ export async function auditNetworkCommand(ports: CliPorts, flags: NetworkFlags):
       (a, b) => b.reached + b.refused - a.reached - a.refused || (a.host < b.host ? -1 : 1),
     );
     if (flags.json) {
-      terminal.out(`${JSON.stringify({ sessions: sessions.map(({ id }) => id), sessions_left_out: leftOut, hosts })}\n`);
+      terminal.out(
+        `${JSON.stringify({ sessions: sessions.map(({ id }) => id), sessions_left_out: leftOut, hosts })}\n`,
+      );
       return 0;
     }
     if (leftOut) terminal.err(`Only the latest ${MAX_SESSIONS} sessions were read.\n`);
@@ -91,6 +93,7 @@ function add(
   if (policy === "allowed") row.reached += 1;
   else row.refused += 1;
   if (port !== undefined && !row.ports.includes(port)) row.ports.push(port);
-  if (reason !== undefined && !row.reasons.includes(reason) && row.reasons.length < MAX_REASONS) row.reasons.push(reason);
+  if (reason !== undefined && !row.reasons.includes(reason) && row.reasons.length < MAX_REASONS)
+    row.reasons.push(reason);
   if (ts > row.last) row.last = ts;
 }

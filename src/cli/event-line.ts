@@ -23,7 +23,7 @@ export function isFailure(event: Event): boolean {
     case "HooksAsked":
       return event.payload.blocked || event.payload.decisions.some(({ action }) => action === "failed");
     case "CallJudged":
-      return event.payload.effect === "deny";
+      return event.payload.judged.effect === "deny";
     case "PermissionAnswered":
       return event.payload.decision === "deny";
     case "NetworkJudged":
@@ -58,11 +58,15 @@ function gist(event: Event): string {
     }
     case "HooksAsked": {
       const { event: point, decisions, blocked } = event.payload;
-      const said = decisions.map(({ hook, action, reason }) => `${hook} ${action}${reason === undefined ? "" : `: ${reason}`}`);
+      const said = decisions.map(
+        ({ hook, action, reason }) => `${hook} ${action}${reason === undefined ? "" : `: ${reason}`}`,
+      );
       return `${point}${blocked ? " blocked" : ""} ${said.join(", ")}`;
     }
-    case "CallJudged":
-      return `${event.payload.call_id} ${event.payload.name} ${event.payload.effect} by ${event.payload.by}: ${event.payload.why}`;
+    case "CallJudged": {
+      const { call_id, name, judged } = event.payload;
+      return `${call_id} ${name} ${judged.effect} by ${judged.by}: ${judged.why}`;
+    }
     case "PermissionRequested":
       return `${event.payload.call_id} ${event.payload.summary} (${event.payload.reason})`;
     case "PermissionAnswered":

@@ -1,6 +1,6 @@
 /** `harness explain`: for one recorded call, every rule and hook that was consulted, in order, and which of them decided. */
 import type { SessionMeta } from "#engine";
-import { type CallId, type Event, type EventOf, ReasonError } from "#protocol";
+import { type CallId, type Event, type EventOf, type EventPayload, ReasonError } from "#protocol";
 import type { ArchiveStore } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -90,12 +90,10 @@ export function explain(
         }
         break;
       }
-      case "CallJudged": {
-        const { trail, effect, by, source, why } = event.payload;
-        for (const entry of trail) consulted.push({ ...entry, ...at });
-        decided = { effect, by, ...(source === undefined ? {} : { source }), why };
+      case "CallJudged":
+        for (const entry of event.payload.judged.trail) consulted.push({ ...entry, ...at });
+        decided = decisionOf(event.payload.judged);
         break;
-      }
       case "PermissionRequested":
         consulted.push({
           stage: "question",
@@ -121,14 +119,24 @@ export function explain(
         consulted.push({ stage: "network", name: target, source: "", effect: policy, ...why, ...at });
         break;
       }
-      case "ToolIntent":
+      case "ToolIntent": {
         ran = true;
+        const { allowed_by: judged } = event.payload;
+        if (judged === undefined) break;
+        // After a question the trail is there already, and the answer as an event of its own.
+        const isKnown = consulted.some(({ stage }) => stage === "answer");
+        for (const entry of isKnown ? [] : judged.trail) consulted.push({ ...entry, ...at });
+        decided = decisionOf(judged);
         break;
+      }
       case "ToolResult":
         result = event.payload;
         break;
       default:
     }
+  }
+  if (decided?.effect === "ask" && result?.outcome === "denied") {
+    decided = { ...decided, effect: "deny", why: `${decided.why ?? ""}, and nobody could be asked` };
   }
   // A call that ended before anything judged it: its name or its arguments were wrong, or an earlier call failed.
   if (decided === undefined && result?.reason !== undefined) {
@@ -150,8 +158,20 @@ export function explain(
   };
 }
 
+function decisionOf({
+  effect,
+  by,
+  source,
+  why,
+}: EventPayload<"CallJudged">["judged"]): NonNullable<Explanation["decided"]> {
+  return { effect, by, ...(source === undefined ? {} : { source }), why };
+}
+
 function textOf({ content }: EventOf<"ToolResult">["payload"]): string {
-  return content.map((block) => (block.type === "text" ? block.text : "")).join("\n").trim();
+  return content
+    .map((block) => (block.type === "text" ? block.text : ""))
+    .join("\n")
+    .trim();
 }
 
 async function findCall(
@@ -160,7 +180,8 @@ async function findCall(
   session: string | undefined,
 ): Promise<{ meta: SessionMeta; started: EventOf<"ToolCallStarted"> }> {
   const start = `call_${text.replace(/^call_/, "").toUpperCase()}`;
-  const sessions = session === undefined ? await store.list({ limit: SEARCHED_SESSIONS }) : [await findSession(store, session)];
+  const sessions =
+    session === undefined ? await store.list({ limit: SEARCHED_SESSIONS }) : [await findSession(store, session)];
   const found: { meta: SessionMeta; started: EventOf<"ToolCallStarted"> }[] = [];
   for (const meta of start === "call_" ? [] : sessions) {
     for await (const event of readEvents(store, meta.id)) {
@@ -172,7 +193,9 @@ async function findCall(
   const [first, ...others] = found;
   if (first === undefined) {
     const where = session === undefined ? `the latest ${sessions.length} sessions` : session;
-    throw new ReasonError("UsageInvalid", { detail: `no call begins with '${text}' in ${where}. harness inspect --events shows calls.` });
+    throw new ReasonError("UsageInvalid", {
+      detail: `no call begins with '${text}' in ${where}. harness inspect --events shows calls.`,
+    });
   }
   if (others.length === 0) return first;
   const shown = found.slice(0, SHOWN_CANDIDATES).map(({ started }) => started.payload.call_id);
@@ -183,7 +206,8 @@ async function findCall(
 }
 
 function render(explanation: Explanation, columns: number): string {
-  const { call_id, name, session, turn, step, asked_at, args, consulted, decided, ran, outcome, reason, duration_ms } = explanation;
+  const { call_id, name, session, turn, step, asked_at, args, consulted, decided, ran, outcome, reason, duration_ms } =
+    explanation;
   const given = JSON.stringify(args) ?? "";
   const lines = [
     `${call_id}  ${name}`,

@@ -27,11 +27,18 @@ const CONTEXT_VALUES = 100;
 export function addRunFlags(command: Command): Command {
   return command
     .option("-m, --model <provider:name>", "model to use, also HARNESS_MODEL; scripted:<file.yaml> plays a scenario")
-    .option("-c, --config <file>", "project file (.md, .yaml; default: harness.md in the workspace) or configuration file (.toml; default: $XDG_CONFIG_HOME/harness/config.toml)")
+    .option(
+      "-c, --config <file>",
+      "project file (.md, .yaml; default: harness.md in the workspace) or configuration file (.toml; default: $XDG_CONFIG_HOME/harness/config.toml)",
+    )
     .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
     .option("--allow <rule>", "allow calls that match, for example 'Bash(npm test)'; repeatable", collect)
     .option("--deny <rule>", "deny calls that match; repeatable; beats every allow", collect)
-    .option("--allowed-domain <host>", "a host that scripts and web.fetch may reach, beside those of the project; repeatable", domain)
+    .option(
+      "--allowed-domain <host>",
+      "a host that scripts and web.fetch may reach, beside those of the project; repeatable",
+      domain,
+    )
     .option("--set <key=value>", "a value that conditions and scripts see as ctx; repeatable", contextValue)
     .option("--strict-permissions", "ask for every call that no rule allows, also read-only ones")
     .option("--auto-approve", "answer every permission request with yes (deny rules still hold)")
@@ -68,7 +75,9 @@ export function positiveInteger(value: string): number {
 /** As in `network.allowed_domains`: a host, `*.host`, or `*`. */
 function domain(value: string, previous: readonly string[] = []): readonly string[] {
   if (!/^(?:\*|(?:\*\.)?[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*|\[?[0-9a-fA-F:]+\]?)$/u.test(value)) {
-    throw new InvalidArgumentError("Expected a host such as api.example.com or *.example.com, without scheme, port or path.");
+    throw new InvalidArgumentError(
+      "Expected a host such as api.example.com or *.example.com, without scheme, port or path.",
+    );
   }
   return [...previous, value];
 }

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Project } from "#artifacts";
 import type { Event } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
+import { eventLine, isFailure } from "./event-line.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { lastEvents, namedOrLatest } from "./latest-session.ts";
 import { loadSettings } from "./open-program.ts";
@@ -19,7 +20,6 @@ import {
   toolDetails,
   toolTable,
 } from "./project-lists.ts";
-import { eventLine, isFailure } from "./event-line.ts";
 import { type StoreFlags, withStore } from "./session-store.ts";
 import { printable } from "./terminal.ts";
 
@@ -104,7 +104,8 @@ function render(snapshot: Snapshot, { verbose = false }: InspectFlags, columns: 
     rows: readonly Fact[],
     table: (rows: readonly Fact[], columns: number) => string,
     details: (row: Fact) => string,
-  ): string => `\n${title} (${rows.length})\n${verbose && rows.length > 0 ? rows.map(details).join("") : table(rows, columns)}`;
+  ): string =>
+    `\n${title} (${rows.length})\n${verbose && rows.length > 0 ? rows.map(details).join("") : table(rows, columns)}`;
   return [
     ...facts.map(([name = "", text = ""]) => `${name.padEnd(width)}  ${text}\n`),
     section("tools", tools, toolTable, toolDetails),
@@ -118,7 +119,9 @@ function render(snapshot: Snapshot, { verbose = false }: InspectFlags, columns: 
 function settingsLines(snapshot: Snapshot): Readonly<Record<string, string>> {
   const { tools_policy: policies, network, sandbox, budgets, delegation, meta, permissions } = snapshot;
   const list = (words: readonly string[]): string => (words.length === 0 ? "nothing" : words.join(" "));
-  const policy = policies.map(({ tier, mode, allow, deny }) => `${tier}: ${mode}, allow ${list(allow)}, deny ${list(deny)}`);
+  const policy = policies.map(
+    ({ tier, mode, allow, deny }) => `${tier}: ${mode}, allow ${list(allow)}, deny ${list(deny)}`,
+  );
   const hosts = network.map(({ tier, allowed_domains: domains }) => `${tier}: ${list(domains)}`);
   const rules = permissions.map(({ effect, rule, source }) => `${effect} ${rule} (${source})`);
   return {

@@ -10,7 +10,9 @@ export async function namedOrLatest(store: ArchiveStore, named: string | undefin
   if (named !== undefined) return findSession(store, named);
   const [latest] = await store.list({ limit: 1, workingDir: dir });
   if (latest !== undefined) return latest;
-  throw new ReasonError("UsageInvalid", { detail: `the log has no session of ${dir}. harness sessions list shows all.` });
+  throw new ReasonError("UsageInvalid", {
+    detail: `the log has no session of ${dir}. harness sessions list shows all.`,
+  });
 }
 
 /** The last `limit` events that `wanted` chooses, oldest first. */

@@ -13,6 +13,13 @@ export async function listTools(ports: CliPorts, flags: RunFlags & { readonly js
   const tools = toolFacts(soundProject(loaded), await conditionCheck(flags.set)).filter(({ visible }) => visible);
   if (flags.json) terminal.out(`${JSON.stringify(tools.map(({ name, source }) => ({ name, source })))}\n`);
   else if (tools.length === 0) terminal.out("The model would be shown no tools.\n");
-  else terminal.out(formatTable(["TOOL", "SOURCE"], tools.map(({ name, source }) => [name, source]), terminal.columns));
+  else
+    terminal.out(
+      formatTable(
+        ["TOOL", "SOURCE"],
+        tools.map(({ name, source }) => [name, source]),
+        terminal.columns,
+      ),
+    );
   return 0;
 }

@@ -75,7 +75,11 @@ async function writeProject(
     const target = join(root, path);
     await mkdir(dirname(target), { recursive: true });
     try {
-      await writeFile(target, text.replaceAll("{{name}}", () => title), { flag: "wx" });
+      await writeFile(
+        target,
+        text.replaceAll("{{name}}", () => title),
+        { flag: "wx" },
+      );
       written.push(path);
     } catch (error) {
       if (codeOf(error) !== "EEXIST") throw error;

@@ -113,7 +113,9 @@ export async function loadSettings(
 /** A file that was named must be there; the default one need not. */
 async function loadConfig(ports: CliPorts, named: string | undefined): Promise<LoadedConfig> {
   if (named !== undefined && namesProject(named)) {
-    throw new ReasonError("UsageInvalid", { detail: `${named} is a project file: name a configuration file (.toml) here` });
+    throw new ReasonError("UsageInvalid", {
+      detail: `${named} is a project file: name a configuration file (.toml) here`,
+    });
   }
   const file = named === undefined ? join(harnessPaths(ports.env).configDir, "config.toml") : resolve(ports.cwd, named);
   let text: string;

@@ -16,7 +16,9 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .command("init")
     .description("make the current folder a project, with tools and hooks to begin with")
     .argument("[name]", "name of the project (default, and '.': that of the folder)")
-    .action(async (name: string | undefined) => exit(await (await import("./new-project.ts")).initCommand(ports, name)));
+    .action(async (name: string | undefined) =>
+      exit(await (await import("./new-project.ts")).initCommand(ports, name)),
+    );
 
   program
     .command("validate")
@@ -57,9 +59,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
   addListFlags(program.command("artifacts"))
     .description("list the typed artifacts: harness.md, bundles and models")
     .option("--dir <dir>", "the project (default: the current folder)")
-    .addOption(
-      new Option("--type <kind>", "only these").choices(["override", "harness", "builtin", "plugin", "model"]),
-    )
+    .addOption(new Option("--type <kind>", "only these").choices(["override", "harness", "builtin", "plugin", "model"]))
     .action(async (flags) => exit(await (await import("./project-lists.ts")).artifactsCommand(ports, flags)));
 
   list("inspect", "what would run here: model, policy, tools, hooks, agents, artifacts, limits")
@@ -75,7 +75,9 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .argument("<call>", "id of a call (call_…), or the beginning of one")
     .option("--session <id>", "look in this session (default: in the latest ones)")
     .option("--json", "print JSON")
-    .action(async (call: string, flags) => exit(await (await import("./explain.ts")).explainCommand(ports, call, flags)));
+    .action(async (call: string, flags) =>
+      exit(await (await import("./explain.ts")).explainCommand(ports, call, flags)),
+    );
 }
 
 function addListFlags(command: Command): Command {

@@ -1,6 +1,14 @@
 /** What a project consists of, as rows that are printed as they are with `--json` and as tables without. */
-import { toolVisible, type AgentArtifact, type BundleArtifact, type HookArtifact, type Place, type Project } from "#artifacts";
+
 import type { ScriptSource, ToolArtifact, ToolsPolicy } from "#artifacts";
+import {
+  type AgentArtifact,
+  type BundleArtifact,
+  type HookArtifact,
+  type Place,
+  type Project,
+  toolVisible,
+} from "#artifacts";
 import { createBuiltinTools } from "#tools";
 
 /** Whether a `condition:` holds for the values of the run context; `failed` says why it cannot be told. */
@@ -52,7 +60,11 @@ function scriptToolFact(tool: ToolArtifact): Omit<ToolFact, "visible"> {
   };
 }
 
-function visibility(project: Project, name: string, condition: ConditionResult | undefined): Pick<ToolFact, "visible" | "why"> {
+function visibility(
+  project: Project,
+  name: string,
+  condition: ConditionResult | undefined,
+): Pick<ToolFact, "visible" | "why"> {
   const policy = toolVisible(project.config.toolsPolicies, name);
   if (!policy.allowed) return { visible: false, why: `${policy.why} (${policy.source})` };
   if (condition === undefined || condition.holds) return { visible: true };
@@ -196,7 +208,7 @@ export function policyFact({ mode, allow, deny }: ToolsPolicy): PolicyFact {
 }
 
 /** What applies to the project as a whole. */
-export function settingsFacts({ config }: Project): Readonly<Record<string, unknown>> {
+export function settingsFacts({ config }: Project) {
   const { toolsPolicies, networks, permissions, delegation, meta, budgets, context } = config;
   return {
     tools_policy: toolsPolicies.map(({ tier, policy }) => ({ tier, ...policyFact(policy) })),
@@ -223,7 +235,10 @@ function snakeKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeKeys);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), snakeKeys(inner)]),
+    Object.entries(value).map(([key, inner]) => [
+      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      snakeKeys(inner),
+    ]),
   );
 }
 

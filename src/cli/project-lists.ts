@@ -125,7 +125,9 @@ export function agentDetails(agent: AgentFact): string {
     `model ${agent.model ?? "as its parent"}`,
     `tools ${agent.tools.join(", ") || "none"}`,
     ...(agent.hooks.length === 0 ? [] : [`hooks ${agent.hooks.join(", ")}`]),
-    ...(policy === undefined ? [] : [`tools policy ${policy.mode}, allow ${words(policy.allow)}, deny ${words(policy.deny)}`]),
+    ...(policy === undefined
+      ? []
+      : [`tools policy ${policy.mode}, allow ${words(policy.allow)}, deny ${words(policy.deny)}`]),
     ...agent.description.trim().split("\n"),
   ]);
 }
@@ -159,7 +161,15 @@ export function artifactDetails(artifact: ArtifactFact): string {
 }
 
 function table(header: readonly string[], rows: readonly (readonly string[])[], columns: number, none: string): string {
-  return rows.length === 0 ? `${none}\n` : printable(formatTable(header, rows.map((row) => row.map(oneLine)), columns));
+  return rows.length === 0
+    ? `${none}\n`
+    : printable(
+        formatTable(
+          header,
+          rows.map((row) => row.map(oneLine)),
+          columns,
+        ),
+      );
 }
 
 function block(title: string, lines: readonly string[]): string {

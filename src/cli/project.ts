@@ -38,7 +38,7 @@ export function namesProject(config: string): boolean {
 
 /** Loads the project with everything that is wrong in it. Throws when the named file or folder is not there. */
 export async function openProject(ports: CliPorts, place: ProjectPlace): Promise<OpenedProject> {
-  const [{ createProjectLoader }, { createScriptChecker }, { builtinToolNames }] = await Promise.all([
+  const [{ createProjectLoader }, { createScriptChecker }, { createBuiltinTools }] = await Promise.all([
     import("#artifacts"),
     import("#script"),
     import("#tools"),
@@ -50,7 +50,9 @@ export async function openProject(ports: CliPorts, place: ProjectPlace): Promise
     adminPolicy: adminPolicy(ports.env),
     checker: createScriptChecker(),
     cacheDir: cacheDir(ports.env),
-    knownTools: builtinToolNames(),
+    knownTools: createBuiltinTools()
+      .tools()
+      .map(({ name }) => name),
   });
   const { allowedDomains = [] } = place;
   const extended = allowedDomains.length === 0 ? loader : withAllowedDomains(loader, allowedDomains);
@@ -85,7 +87,9 @@ function locate({ cwd }: CliPorts, { config, dir }: ProjectPlace): { root: strin
     return { root };
   }
   if (!namesProject(config)) {
-    throw new ReasonError("UsageInvalid", { detail: `'${config}' is no project file: name a harness.md or harness.yaml` });
+    throw new ReasonError("UsageInvalid", {
+      detail: `'${config}' is no project file: name a harness.md or harness.yaml`,
+    });
   }
   const configFile = resolve(cwd, config);
   if (!statSync(configFile, { throwIfNoEntry: false })?.isFile()) {
@@ -103,7 +107,9 @@ function adminPolicy(env: CliPorts["env"]): string {
     throw new ReasonError("ConfigInvalid", { detail });
   }
   if (!isAbsolute(named) || !existsSync(named)) {
-    throw new ReasonError("ConfigInvalid", { detail: `HARNESS_ADMIN_POLICY: there is no file ${named} (an absolute path)` });
+    throw new ReasonError("ConfigInvalid", {
+      detail: `HARNESS_ADMIN_POLICY: there is no file ${named} (an absolute path)`,
+    });
   }
   return named;
 }

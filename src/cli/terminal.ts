@@ -101,7 +101,9 @@ export function createTerminal(process: NodeJS.Process): Terminal {
             rest = rest.subarray(end + 1);
           }
           if (rest.length > maxBytes) {
-            throw new ReasonError("UsageInvalid", { detail: `a line of standard input is larger than ${maxBytes} bytes` });
+            throw new ReasonError("UsageInvalid", {
+              detail: `a line of standard input is larger than ${maxBytes} bytes`,
+            });
           }
         }
         if (rest.length > 0) yield rest.toString("utf8");

@@ -45,7 +45,12 @@ export async function validateCommand(ports: CliPorts, flags: ValidateFlags): Pr
   }
 }
 
-function tell({ terminal }: CliPorts, { project, problems }: LoadedProject, tookMs: number, flags: ValidateFlags): void {
+function tell(
+  { terminal }: CliPorts,
+  { project, problems }: LoadedProject,
+  tookMs: number,
+  flags: ValidateFlags,
+): void {
   const took = Math.max(1, Math.round(tookMs));
   if (flags.json) {
     terminal.out(`${JSON.stringify(report(project, problems, took))}\n`);
@@ -54,7 +59,9 @@ function tell({ terminal }: CliPorts, { project, problems }: LoadedProject, took
   const errors = problems.filter(({ severity }) => severity === "error").length;
   const warnings = problems.length - errors;
   if (project === undefined) {
-    terminal.out(`❌ ${fileWithErrors(problems)} not valid\n   ${counted([[errors, "error"]])}${and(warnings)} (${took} ms)\n`);
+    terminal.out(
+      `❌ ${fileWithErrors(problems)} not valid\n   ${counted([[errors, "error"]])}${and(warnings)} (${took} ms)\n`,
+    );
   } else {
     const { tools, hooks, agents } = project;
     const counts = counted([
@@ -88,9 +95,7 @@ function byFile(problems: readonly Problem[]): readonly (readonly Problem[])[] {
   const groups = [...Map.groupBy(problems, ({ place }) => place.file).values()];
   const weight = ({ severity }: Problem): number => (severity === "error" ? 0 : 1);
   const sorted = groups.map((group) =>
-    group.toSorted(
-      (a, b) => weight(a) - weight(b) || a.place.line - b.place.line || a.place.column - b.place.column,
-    ),
+    group.toSorted((a, b) => weight(a) - weight(b) || a.place.line - b.place.line || a.place.column - b.place.column),
   );
   return sorted.toSorted(([a], [b]) => (a === undefined || b === undefined ? 0 : weight(a) - weight(b)));
 }
@@ -108,7 +113,10 @@ function listing({ tools, hooks, agents, bundles, configFile }: Project): string
     `${artifact.place.file}:${artifact.place.line}`;
   const kinds = Map.groupBy(bundles, ({ type }) => type);
   const harness = configFile === undefined ? 0 : 1;
-  const perKind = [...(harness === 0 ? [] : [`harness:1`]), ...[...kinds].map(([kind, { length }]) => `${kind}:${length}`)];
+  const perKind = [
+    ...(harness === 0 ? [] : [`harness:1`]),
+    ...[...kinds].map(([kind, { length }]) => `${kind}:${length}`),
+  ];
   const kindsText = perKind.length === 0 ? "" : ` (kind=${perKind.join(", ")})`;
   const lines = [
     `tools: ${tools.length} registered`,
@@ -127,7 +135,9 @@ function report(project: Project | undefined, problems: readonly Problem[], took
   const names = (artifacts: readonly { name: string }[] | undefined) => artifacts?.map(({ name }) => name) ?? [];
   return {
     valid: project !== undefined,
-    ...(project === undefined ? { reason: "ConfigInvalid" } : { file: project.configFile ?? null, version: project.version }),
+    ...(project === undefined
+      ? { reason: "ConfigInvalid" }
+      : { file: project.configFile ?? null, version: project.version }),
     tools: names(project?.tools),
     hooks: names(project?.hooks),
     agents: names(project?.agents),
