@@ -1,5 +1,8 @@
 /** Files that people write, as typed and checked values. */
+export { applyProject } from "./apply-project.ts";
+export { canonicalEvent, hookEventAliases, hookEvents } from "./hook-events.ts";
 export type * from "./project.ts";
+export { createProjectLoader, type ProjectLoader, type ProjectLoaderOptions } from "./project-loader.ts";
 export {
   DEFAULT_MAX_STEPS,
   defaultSettings,
@@ -11,4 +14,5 @@ export {
   type RetrySettings,
   type Settings,
 } from "./settings.ts";
+export { type ToolVisibility, toolVisible } from "./tools-policy.ts";
 export { type LoadedConfig, parseUserConfig } from "./user-config.ts";

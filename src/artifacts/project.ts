@@ -47,6 +47,8 @@ export interface ParameterSpec {
   readonly type: "string" | "number" | "integer" | "boolean" | "object" | "array";
   readonly description?: string;
   readonly required: boolean;
+  /** The only values it may have; absent: any of its type. */
+  readonly enum?: readonly (string | number | boolean)[];
 }
 
 export interface ToolArtifact extends Artifact {
@@ -94,8 +96,10 @@ export interface AgentArtifact extends Artifact {
   readonly description: string;
   /** The system prompt of the child. */
   readonly prompt: string;
-  /** `provider:name`, or a name of `models`; absent: that of the parent. */
+  /** `provider:name`; a bare name when the project names no provider to take it from; absent: that of the parent. */
   readonly model?: string;
+  /** The rest of a `model` that is written as a table. */
+  readonly modelConfig?: ModelConfig;
   readonly tools: readonly Reference<ToolArtifact>[];
   readonly hooks: readonly Reference<HookArtifact>[];
   readonly toolsPolicy?: ToolsPolicy;
@@ -128,6 +132,7 @@ export interface ToolsPolicy {
   readonly mode: "allowlist" | "denylist";
   readonly allow: readonly PolicyPattern[];
   readonly deny: readonly PolicyPattern[];
+  readonly place?: Place;
 }
 
 export interface ModelConfig {
@@ -190,12 +195,25 @@ export interface BudgetConfig {
   readonly maxWallMs?: number;
 }
 
+/** A call that a permission rule says it does (`matches`), or does not, apply to: `Bash(git push)`, or a tool name. */
+export interface PermissionExample {
+  readonly effect: PermissionRule["effect"];
+  readonly rule: string;
+  readonly example: string;
+  readonly matches: boolean;
+  readonly place: Place;
+}
+
 export interface ProjectConfig {
   readonly model?: ModelConfig;
   readonly models: readonly ModelConfig[];
   readonly context: ContextConfig;
+  /** Steps per turn of the root, when a file says so; the same as `delegation.iterationsPerDepth[0]`. */
+  readonly maxSteps?: number;
   readonly toolsPolicies: readonly { readonly tier: Tier; readonly policy: ToolsPolicy }[];
   readonly permissions: readonly PermissionRule[];
+  /** What rules promise about themselves, still to be held against the engine of rules. */
+  readonly permissionExamples: readonly PermissionExample[];
   readonly strictPermissions?: boolean;
   readonly delegation: DelegationConfig;
   readonly meta: MetaConfig;
@@ -220,6 +238,8 @@ export interface Project {
   readonly hooks: readonly HookArtifact[];
   readonly agents: readonly AgentArtifact[];
   readonly bundles: readonly BundleArtifact[];
+  /** The texts of `context.files` of the project and its agents, each file once. */
+  readonly contextFiles: readonly { readonly file: string; readonly text: string }[];
   /** Every file that was read, `harness.md` first. */
   readonly files: readonly { readonly file: string; readonly hash: string; readonly bytes: number }[];
 }
@@ -236,6 +256,8 @@ export interface LoadedProject {
  * the language. A returned problem has its place in the file already.
  */
 export interface ScriptChecker {
+  /** Changes when a check may find something else than before. Without it nothing that it found is kept for later. */
+  readonly version?: string;
   tool(tool: ToolArtifact): readonly Problem[];
   /** The script, its `when:`, and what the examples beside it promise. */
   hook(hook: HookArtifact): readonly Problem[];

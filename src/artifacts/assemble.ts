@@ -1,0 +1,107 @@
+/** All files of a project, read → the project, or everything that is wrong with it. Pure. */
+import { hash } from "node:crypto";
+import { crossCheck } from "./cross-checks.ts";
+import type { FileContent } from "./file-content.ts";
+import type { FileRecord } from "./parse-file.ts";
+import type { AgentArtifact, LoadedProject, ModelConfig, Problem, Project, ProjectConfig } from "./project.ts";
+import type { SourceFile } from "./project-files.ts";
+import { warning } from "./schema.ts";
+import { mergeTiers } from "./tiers.ts";
+
+/** More would not be read by anybody. */
+const MAX_PROBLEMS = 1000;
+
+export interface ReadFile {
+  readonly source: SourceFile;
+  /** Absent when it could not be read. */
+  readonly content?: Pick<FileContent, "hash" | "bytes">;
+  readonly record: FileRecord;
+}
+
+export interface AssembleInput {
+  readonly root: string;
+  readonly version: string;
+  /** The root file first, then in the order of their paths; each once. */
+  readonly files: readonly ReadFile[];
+  /** Found while looking for files. */
+  readonly problems: readonly Problem[];
+  readonly knownTools: readonly string[];
+}
+
+export function assemble({ root, version, files, problems: found, knownTools }: AssembleInput): LoadedProject {
+  const ofKind = (kind: SourceFile["kind"]): ReadFile | undefined => files.find(({ source }) => source.kind === kind);
+  const configFile = ofKind("config");
+  const admin = ofKind("admin");
+  const config = mergeTiers(configFile?.record.config, admin?.record.config);
+  // Hooks of the admin policy stand first, and are asked first.
+  const ordered = admin === undefined ? files : [admin, ...files.filter((file) => file !== admin)];
+  const tools = ordered.flatMap(({ record }) => record.tools);
+  const hooks = ordered.flatMap(({ record }) => record.hooks);
+  const bundles = ordered.flatMap(({ record }) => record.bundles);
+  const modelProblems: Problem[] = [];
+  const agents = ordered.flatMap(({ record }) => record.agents).map((agent) => withModel(agent, config, modelProblems));
+  const identity = configFile?.record.identity;
+  const problems = [
+    ...found,
+    // What is wrong with a file of `context.files` is told where it is named.
+    ...files.flatMap(({ source, record }) => (source.kind === "context" ? [] : record.problems)),
+    ...modelProblems,
+    ...crossCheck({
+      config,
+      tools,
+      hooks,
+      agents,
+      bundles,
+      knownTools,
+      ...(identity === undefined ? {} : { identityPlace: identity.place }),
+    }),
+  ].sort(byPlace);
+  if (problems.some(({ severity }) => severity === "error")) return { problems: problems.slice(0, MAX_PROBLEMS) };
+  const project: Project = {
+    root,
+    version,
+    config,
+    tools,
+    hooks,
+    agents,
+    bundles,
+    contextFiles: files.flatMap(({ source, record: { text } }) =>
+      text === undefined ? [] : [{ file: source.file, text }],
+    ),
+    files: files.flatMap(({ source: { file }, content }) => {
+      return content === undefined ? [] : [{ file, hash: content.hash, bytes: content.bytes }];
+    }),
+    ...(configFile === undefined ? {} : { configFile: configFile.source.file }),
+    ...(identity === undefined ? {} : { identity }),
+  };
+  return { project, problems: problems.slice(0, MAX_PROBLEMS) };
+}
+
+/** Names and hashes; what could not be read counts by why. */
+export function versionOf(files: readonly ReadFile[]): string {
+  const lines = files.map(({ source: { kind, file }, content, record }) => {
+    return `${kind} ${file} ${content?.hash ?? record.problems.map(({ code }) => code).join()}`;
+  });
+  return hash("sha256", lines.join("\n"), "hex");
+}
+
+/** A bare name is one of `models`, else a model of the provider that the project uses. */
+function withModel(agent: AgentArtifact, config: ProjectConfig, problems: Problem[]): AgentArtifact {
+  const { model } = agent;
+  if (model === undefined || model.includes(":")) return agent;
+  const known = [...(config.model === undefined ? [] : [config.model]), ...config.models];
+  const nameOf = ({ model: full }: ModelConfig): string => full.slice(full.indexOf(":") + 1);
+  const named = known.find((one) => nameOf(one) === model);
+  if (named !== undefined) return { ...agent, model: named.model };
+  const [main] = known;
+  const provider = main?.model.slice(0, main.model.indexOf(":"));
+  const taken = provider === undefined ? "is left to the provider in use" : `is taken as ${provider}:${model}`;
+  const message = `The agent "${agent.name}" names the model "${model}", which is not in \`models\`; it ${taken}.`;
+  problems.push(warning("unknown-model", agent.place, message, { expected: "`provider:name`" }));
+  return provider === undefined ? agent : { ...agent, model: `${provider}:${model}` };
+}
+
+function byPlace({ place: a }: Problem, { place: b }: Problem): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return a.line - b.line || a.column - b.column;
+}

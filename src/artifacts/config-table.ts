@@ -1,0 +1,120 @@
+/** `harness.md` and `harness.yaml`: the table of the root file, and of the admin policy, which may hold a part of it. */
+import { agentType, type WrittenAgent } from "./agent-table.ts";
+import { contextType, pathInside, type WrittenContext, type WrittenPath } from "./context-table.ts";
+import { hookType } from "./hook-table.ts";
+import { budgetsType, delegationType, metaType } from "./limits-table.ts";
+import { modelListType, modelType } from "./model-table.ts";
+import type {
+  DelegationConfig,
+  HookArtifact,
+  MetaConfig,
+  ModelConfig,
+  NetworkConfig,
+  ProjectConfig,
+  SandboxMode,
+  ServeSource,
+  ToolArtifact,
+  ToolsPolicy,
+} from "./project.ts";
+import { networkType, permissionsType, type WrittenPermissions } from "./rules-table.ts";
+import { choice, defineTable, list, type Reader, readTable, warning } from "./schema.ts";
+import { serveType } from "./serve-table.ts";
+import { toolType } from "./tool-table.ts";
+import { toolsPolicyType } from "./tools-policy.ts";
+import type { MapTree } from "./yaml-tree.ts";
+
+const MAX_INLINE = 500;
+const MAX_ARTIFACT_ROOTS = 20;
+
+export const configTable = defineTable({
+  title: "Project file",
+  about:
+    "`harness.md` (frontmatter, and the identity as body), or `harness.yaml` / `harness.yml` (no body), in the root of the project. One of them.",
+  fields: {
+    model: { type: modelType, default: "chosen by the keys that are set", meaning: "The model to use." },
+    models: { type: modelListType, default: "none", meaning: "Further models: fallbacks, and what agents may name." },
+    context: { type: contextType, meaning: "What the model is shown." },
+    tools: { type: list(toolType, { max: MAX_INLINE }), default: "none", meaning: "Tools that are defined here." },
+    tools_policy: { type: toolsPolicyType, default: "every tool", meaning: "Which tools exist for the agent." },
+    hooks: { type: list(hookType, { max: MAX_INLINE }), default: "none", meaning: "Hooks that are defined here." },
+    agents: { type: list(agentType, { max: MAX_INLINE }), default: "none", meaning: "Agents that are defined here." },
+    delegation: { type: delegationType, meaning: "How far work may be handed on." },
+    meta: { type: metaType, default: "off", meaning: "Whether scripts may add to the project while it runs." },
+    serve: { type: serveType, default: "none", meaning: "Where a service gets its inputs." },
+    network: { type: networkType, default: "any public host", meaning: "Where scripts may connect to." },
+    permissions: { type: permissionsType, meaning: "Which calls run, ask or are refused." },
+    sandbox: {
+      type: choice("auto", "required", "off"),
+      default: "`auto`",
+      meaning: "Whether commands run in a sandbox of the system: where there is one, always, or never.",
+    },
+    budgets: { type: budgetsType, meaning: "What may be used up." },
+    artifact_roots: {
+      type: list(pathInside, { max: MAX_ARTIFACT_ROOTS }),
+      default: "none",
+      meaning: "Folders of the project that are read like `.harness`.",
+    },
+  },
+});
+
+/** What may stand in the admin policy. Everything here can only tighten what a project says. */
+export const adminKeys = [
+  "tools_policy",
+  "permissions",
+  "hooks",
+  "network",
+  "sandbox",
+  "budgets",
+  "delegation",
+  "meta",
+] as const;
+
+/** What one file says: nothing is filled in. */
+export interface WrittenConfig {
+  readonly model?: ModelConfig;
+  readonly models: readonly ModelConfig[];
+  readonly context?: WrittenContext;
+  readonly tools: readonly ToolArtifact[];
+  readonly hooks: readonly HookArtifact[];
+  readonly agents: readonly WrittenAgent[];
+  readonly toolsPolicy?: ToolsPolicy;
+  readonly delegation?: Partial<DelegationConfig>;
+  readonly meta?: MetaConfig;
+  readonly serve: readonly ServeSource[];
+  readonly network?: NetworkConfig;
+  readonly permissions?: WrittenPermissions;
+  readonly sandbox?: SandboxMode;
+  readonly budgets?: ProjectConfig["budgets"];
+  readonly artifactRoots: readonly WrittenPath[];
+}
+
+export function readConfig(tree: MapTree, reader: Reader): WrittenConfig {
+  const { values } = readTable(configTable, reader.tier === "admin" ? adminPart(tree, reader) : tree, reader);
+  const { model, context, delegation, meta, network, permissions, sandbox, budgets } = values;
+  return {
+    models: values.models ?? [],
+    tools: values.tools ?? [],
+    hooks: values.hooks ?? [],
+    agents: values.agents ?? [],
+    serve: values.serve ?? [],
+    artifactRoots: values.artifact_roots ?? [],
+    ...(model === undefined ? {} : { model }),
+    ...(context === undefined ? {} : { context }),
+    ...(values.tools_policy === undefined ? {} : { toolsPolicy: values.tools_policy }),
+    ...(delegation === undefined ? {} : { delegation }),
+    ...(meta === undefined ? {} : { meta }),
+    ...(network === undefined ? {} : { network }),
+    ...(permissions === undefined ? {} : { permissions }),
+    ...(sandbox === undefined ? {} : { sandbox }),
+    ...(budgets === undefined ? {} : { budgets }),
+  };
+}
+
+function adminPart(tree: MapTree, reader: Reader): MapTree {
+  const allowed: readonly string[] = adminKeys;
+  const foreign = tree.entries.filter(({ key }) => Object.hasOwn(configTable.fields, key) && !allowed.includes(key));
+  for (const { key, keyPlace } of foreign) {
+    reader.report(warning("not-in-admin-policy", keyPlace, `"${key}" has no effect in the admin policy.`));
+  }
+  return { ...tree, entries: tree.entries.filter((entry) => !foreign.includes(entry)) };
+}

@@ -1,0 +1,79 @@
+/** `context`: how much of the conversation the model is shown, and which files join the prompt. */
+import { isAbsolute, posix } from "node:path";
+import type { ContextConfig, Place } from "./project.ts";
+import { defineTable, error, type FieldType, integer, list, nested, text, words } from "./schema.ts";
+
+/** Defaults of a project that has a `harness.md` or `harness.yaml`. */
+export const DEFAULT_MAX_HISTORY = 50;
+export const DEFAULT_CONTEXT_TOKENS = 128_000;
+
+const MAX_HISTORY = 100_000;
+const MAX_CONTEXT_TOKENS = 100_000_000;
+const MAX_CONTEXT_FILES = 100;
+
+/** A path as it is written, cleaned up, with where it is written. */
+export interface WrittenPath {
+  readonly path: string;
+  readonly place: Place;
+}
+
+/** Relative to the project and inside it; links are looked at when it is read. */
+export const pathInside: FieldType<WrittenPath> = {
+  shown: "a path inside the project",
+  read(tree, reader) {
+    const written = words(this.shown).read(tree, reader);
+    if (written === undefined) return undefined;
+    const path = posix.normalize(written).replace(/\/+$/, "");
+    if (isAbsolute(path) || path === ".." || path.startsWith("../") || path.includes("\0")) {
+      const message = `"${written.slice(0, 200)}" leads out of the project.`;
+      reader.report(error("outside-project", tree.place, message, { expected: this.shown }));
+      return undefined;
+    }
+    return { path, place: tree.place };
+  },
+};
+
+export const contextTable = defineTable({
+  title: "Context",
+  about: "What the model is shown. In an agent, what is left out is that of the parent.",
+  fields: {
+    max_history: {
+      type: integer(1, MAX_HISTORY),
+      default: `\`${DEFAULT_MAX_HISTORY}\``,
+      meaning: "Turns of the conversation.",
+    },
+    max_tokens: {
+      type: integer(1, MAX_CONTEXT_TOKENS),
+      default: `\`${DEFAULT_CONTEXT_TOKENS}\``,
+      meaning: "Budget of the whole prompt.",
+    },
+    system_prompt: { type: text(), meaning: "For `harness.yaml`. The body of a Markdown file wins over it." },
+    files: {
+      type: list(pathInside, { max: MAX_CONTEXT_FILES }),
+      default: "none",
+      meaning: "Files whose text joins the prompt, in this order.",
+    },
+  },
+});
+
+/** The configuration, and the files with their places, for whoever has to say that one is missing. */
+export interface WrittenContext {
+  readonly config: ContextConfig;
+  readonly files: readonly WrittenPath[];
+  readonly systemPromptPlace: Place;
+}
+
+export const contextType = nested(contextTable, ({ values, at }): WrittenContext => {
+  const files = values.files ?? [];
+  const { max_history: maxHistory, max_tokens: maxTokens, system_prompt: systemPrompt } = values;
+  return {
+    config: {
+      files: files.map(({ path }) => path),
+      ...(maxHistory === undefined ? {} : { maxHistory }),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+      ...(systemPrompt === undefined || systemPrompt.trim() === "" ? {} : { systemPrompt }),
+    },
+    files,
+    systemPromptPlace: at("system_prompt"),
+  };
+});

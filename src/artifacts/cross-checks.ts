@@ -1,0 +1,105 @@
+/** What can only be found when all files are read: names used twice, references to nothing, policies about nothing. */
+import { globMatches, hasWildcard } from "./name-glob.ts";
+import type {
+  AgentArtifact,
+  BundleArtifact,
+  HookArtifact,
+  Place,
+  Problem,
+  ProjectConfig,
+  ToolArtifact,
+  ToolsPolicy,
+} from "./project.ts";
+import { error, nearestTo, warning } from "./schema.ts";
+
+export interface WholeProject {
+  readonly config: ProjectConfig;
+  readonly identityPlace?: Place;
+  readonly tools: readonly ToolArtifact[];
+  readonly hooks: readonly HookArtifact[];
+  readonly agents: readonly AgentArtifact[];
+  readonly bundles: readonly BundleArtifact[];
+  readonly knownTools: readonly string[];
+}
+
+/** Tools of MCP servers are not known before the servers are asked. */
+const KNOWN_LATER = /^mcp[.*]/;
+
+export function crossCheck(whole: WholeProject): readonly Problem[] {
+  const { tools, hooks, agents, bundles, knownTools, config } = whole;
+  const builtin = new Set(knownTools);
+  const toolNames = new Set([...knownTools, ...tools.map(({ name }) => name)]);
+  return [
+    ...repeated("tool", tools),
+    ...repeated("hook", hooks),
+    ...repeated("agent", agents),
+    ...repeated("bundle", bundles),
+    ...tools
+      .filter(({ name }) => builtin.has(name))
+      .map(({ name, place }) => {
+        return error("duplicate-name", place, `There is a built-in tool with the name "${name}".`);
+      }),
+    ...identities(whole),
+    ...agents.flatMap((agent) => agentProblems(agent, toolNames, new Set(hooks.map(({ name }) => name)))),
+    ...config.toolsPolicies.flatMap(({ policy }) => idleAllows(policy, toolNames)),
+  ];
+}
+
+function repeated(
+  kind: string,
+  artifacts: readonly { readonly name: string; readonly place: Place; readonly tier?: string }[],
+): readonly Problem[] {
+  const first = new Map<string, Place>();
+  return artifacts.flatMap(({ name, place }) => {
+    const before = first.get(name);
+    if (before === undefined) first.set(name, place);
+    if (before === undefined) return [];
+    const message = `The ${kind} "${name}" is already defined in ${before.file}:${before.line}.`;
+    return [error("duplicate-name", place, message)];
+  });
+}
+
+function identities({ identityPlace, bundles }: WholeProject): readonly Problem[] {
+  const own = bundles.filter(({ type }) => type === "harness");
+  const [first, ...more] = [...(identityPlace === undefined ? [] : [identityPlace]), ...own.map(({ place }) => place)];
+  return more.map((place) => {
+    return error("second-identity", place, `There is one identity, and ${first?.file} has it already.`);
+  });
+}
+
+function agentProblems(
+  agent: AgentArtifact,
+  tools: ReadonlySet<string>,
+  hooks: ReadonlySet<string>,
+): readonly Problem[] {
+  const own = agent.tools.flatMap((tool) => ("ref" in tool ? [] : [tool.name]));
+  const unknown = (kind: string, ref: string, place: Place, known: ReadonlySet<string>): Problem[] => {
+    if (known.has(ref) || KNOWN_LATER.test(ref)) return [];
+    const message = `The agent "${agent.name}" names the ${kind} "${ref}", which nothing defines.`;
+    return [error("unknown-reference", place, message, nearestTo(ref, known))];
+  };
+  return [
+    ...agent.tools.flatMap((tool) => ("ref" in tool ? unknown("tool", tool.ref, tool.place, tools) : [])),
+    ...agent.hooks.flatMap((hook) => ("ref" in hook ? unknown("hook", hook.ref, hook.place, hooks) : [])),
+    ...repeated(
+      "tool",
+      agent.tools.map((tool) => ("ref" in tool ? { name: tool.ref, place: tool.place } : tool)),
+    ),
+    ...repeated(
+      "hook",
+      agent.hooks.map((hook) => ("ref" in hook ? { name: hook.ref, place: hook.place } : hook)),
+    ),
+    ...(agent.toolsPolicy === undefined ? [] : idleAllows(agent.toolsPolicy, new Set([...tools, ...own]))),
+  ];
+}
+
+function idleAllows({ mode, allow }: ToolsPolicy, tools: ReadonlySet<string>): readonly Problem[] {
+  if (mode === "denylist") return [];
+  return allow.flatMap(({ pattern, place }) => {
+    if (KNOWN_LATER.test(pattern) || pattern === "*") return [];
+    const isKnown = hasWildcard(pattern) ? [...tools].some((name) => globMatches(pattern, name)) : tools.has(pattern);
+    if (isKnown) return [];
+    const message = `"${pattern}" matches no tool of this project.`;
+    return [warning("unknown-tool", place, message, hasWildcard(pattern) ? {} : nearestTo(pattern, tools))];
+  });
+}

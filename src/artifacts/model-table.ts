@@ -1,0 +1,145 @@
+/** Models: `provider:name`, or a table. Which providers and models exist is not known here. */
+import type { ModelConfig } from "./project.ts";
+import {
+  choice,
+  defineTable,
+  error,
+  type FieldType,
+  forms,
+  integer,
+  list,
+  nested,
+  number,
+  type Reader,
+  readTable,
+  words,
+} from "./schema.ts";
+import type { RetrySettings } from "./settings.ts";
+import type { Tree } from "./yaml-tree.ts";
+
+const MAX_RETRIES = 20;
+const MAX_BACKOFF_MS = 600_000;
+const MAX_MULTIPLIER = 100;
+const MAX_OUTPUT_TOKENS = 10_000_000;
+const MAX_MODELS = 50;
+const DEFAULT_PROVIDER = "openai";
+const PROVIDER = /^[a-z][a-z0-9_-]*$/i;
+
+export const retryTable = defineTable({
+  title: "Retry",
+  about: "How calls to the model are repeated. What is left out has the program's default.",
+  fields: {
+    max_retries: { type: integer(0, MAX_RETRIES), meaning: "`0`: not at all." },
+    max_attempts: {
+      type: integer(0, MAX_RETRIES),
+      meaning: "The same as `max_retries`, which wins when both are written.",
+    },
+    initial_backoff_ms: { type: integer(0, MAX_BACKOFF_MS), meaning: "Wait before the first repetition." },
+    max_backoff_ms: { type: integer(0, MAX_BACKOFF_MS), meaning: "The longest wait." },
+    multiplier: { type: number(0, MAX_MULTIPLIER), meaning: "How much longer each wait is than the one before." },
+  },
+});
+
+const retryType: FieldType<RetrySettings> = nested(retryTable, ({ values }) => {
+  const maxRetries = values.max_retries ?? values.max_attempts;
+  return {
+    ...(maxRetries === undefined ? {} : { maxRetries }),
+    ...(values.initial_backoff_ms === undefined ? {} : { initialBackoffMs: values.initial_backoff_ms }),
+    ...(values.max_backoff_ms === undefined ? {} : { maxBackoffMs: values.max_backoff_ms }),
+    ...(values.multiplier === undefined ? {} : { multiplier: values.multiplier }),
+  };
+});
+
+const url: FieldType<string> = {
+  shown: "an http or https address",
+  read(tree, reader) {
+    const written = words(this.shown).read(tree, reader);
+    if (written === undefined) return undefined;
+    if (/^https?:$/.test(URL.parse(written)?.protocol ?? "")) return written;
+    reader.report(
+      error("wrong-value", tree.place, `Expected ${this.shown}, found "${written.slice(0, 60)}".`, {
+        expected: this.shown,
+      }),
+    );
+    return undefined;
+  },
+};
+
+export const modelTable = defineTable({
+  title: "Model",
+  about: "A model, or in short `provider:name`.",
+  fields: {
+    provider: {
+      type: words("a provider"),
+      default: `\`${DEFAULT_PROVIDER}\``,
+      meaning: "See [providers.md](providers.md).",
+    },
+    name: { type: words("the vendor's name of the model"), required: true, meaning: "As the vendor calls it." },
+    max_tokens: { type: integer(1, MAX_OUTPUT_TOKENS), default: "the program's", meaning: "Cap of one answer." },
+    temperature: { type: number(0, 2), default: "the vendor's", meaning: "How much the answers vary." },
+    base_url: { type: url, default: "the provider's", meaning: "Another address, for a proxy or a gateway." },
+    api_key_env: {
+      type: words("the name of a variable"),
+      default: "the provider's own",
+      meaning: "The variable that holds the key. Never the key.",
+    },
+    family: {
+      type: choice("openai", "anthropic"),
+      default: "`openai`",
+      meaning: "Wire family of the provider `custom`.",
+    },
+    retry: { type: retryType, default: "the program's", meaning: "See below." },
+  },
+});
+
+function readModelTable(tree: Tree, reader: Reader): ModelConfig | undefined {
+  if (tree.kind !== "map") return undefined;
+  const { values, at } = readTable(modelTable, tree, reader);
+  const { provider = DEFAULT_PROVIDER, name } = values;
+  if (!PROVIDER.test(provider)) {
+    reader.report(
+      error("wrong-value", at("provider"), `"${provider.slice(0, 60)}" cannot be a provider.`, {
+        expected: "a provider",
+      }),
+    );
+    return undefined;
+  }
+  if (name === undefined) return undefined;
+  return {
+    model: `${provider}:${name}`,
+    place: tree.place,
+    ...(values.base_url === undefined ? {} : { baseUrl: values.base_url }),
+    ...(values.api_key_env === undefined ? {} : { apiKeyEnv: values.api_key_env }),
+    ...(values.family === undefined ? {} : { family: values.family }),
+    ...(values.max_tokens === undefined ? {} : { maxTokens: values.max_tokens }),
+    ...(values.temperature === undefined ? {} : { temperature: values.temperature }),
+    ...(values.retry === undefined ? {} : { retry: values.retry }),
+  };
+}
+
+function readShorthand(tree: Tree): ModelConfig | undefined {
+  return { model: tree.kind === "scalar" ? String(tree.value) : "", place: tree.place };
+}
+
+function isShorthand(tree: Tree): boolean {
+  const [, provider = "", name = ""] = tree.kind === "scalar" ? (/^([^:]+):(.+)$/.exec(String(tree.value)) ?? []) : [];
+  return PROVIDER.test(provider) && name.trim() !== "";
+}
+
+export const modelType = forms<ModelConfig>("`provider:name`, or a table", [modelTable], (tree) => {
+  if (tree.kind === "map") return readModelTable;
+  return isShorthand(tree) ? readShorthand : undefined;
+});
+
+/** The model of an agent may also be a bare name, to be found among the project's models. */
+export const agentModelType = forms<ModelConfig>(
+  "`provider:name`, the name of a model, or a table",
+  [modelTable],
+  (tree) => {
+    if (tree.kind === "map") return readModelTable;
+    const isText = tree.kind === "scalar" && typeof tree.value === "string" && tree.value.trim() !== "";
+    return isText ? readShorthand : undefined;
+  },
+);
+
+export const modelListType = list(modelType, { max: MAX_MODELS });

@@ -1,0 +1,128 @@
+/** `permissions` and `network`: rules that are written here and decided elsewhere. */
+import type { NetworkConfig, PermissionExample, PolicyPattern } from "./project.ts";
+import {
+  defineTable,
+  error,
+  type FieldType,
+  flag,
+  forms,
+  list,
+  nested,
+  type Placed,
+  placed,
+  type Reader,
+  readTable,
+  words,
+} from "./schema.ts";
+import type { PermissionRule } from "./settings.ts";
+import type { Tree } from "./yaml-tree.ts";
+
+const MAX_RULES = 1000;
+const MAX_EXAMPLES = 100;
+const MAX_DOMAINS = 1000;
+/** `*`, or a name or address, which may begin with `*.`; no scheme, port or path. */
+const DOMAIN = /^(?:\*|(?:\*\.)?[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?|\[?[0-9a-f:.]*:[0-9a-f:.]*\]?)$/iu;
+
+interface WrittenRule {
+  readonly rule: string;
+  readonly line: number;
+  readonly match: readonly Placed<string>[];
+  readonly notMatch: readonly Placed<string>[];
+}
+
+export const ruleTable = defineTable({
+  title: "Rule with examples",
+  about: "A permission rule with calls that show what it does.",
+  fields: {
+    rule: { type: words("a permission rule"), required: true, meaning: "See [permissions.md](permissions.md)." },
+    match: {
+      type: list(placed(words("a call")), { max: MAX_EXAMPLES }),
+      meaning: "Calls that it applies to: `Bash(git push)`, or a tool name.",
+    },
+    not_match: {
+      type: list(placed(words("a call")), { max: MAX_EXAMPLES }),
+      meaning: "Calls that it does not apply to.",
+    },
+  },
+});
+
+const rule = forms<WrittenRule>("a permission rule", [ruleTable], (tree) => {
+  if (tree.kind === "map") return readRule;
+  return tree.kind === "scalar" && typeof tree.value === "string" && tree.value.trim() !== ""
+    ? readPlainRule
+    : undefined;
+});
+
+function readPlainRule(tree: Tree): WrittenRule {
+  return { rule: tree.kind === "scalar" ? String(tree.value) : "", line: tree.place.line, match: [], notMatch: [] };
+}
+
+function readRule(tree: Tree, reader: Reader): WrittenRule | undefined {
+  if (tree.kind !== "map") return undefined;
+  const { values, at } = readTable(ruleTable, tree, reader);
+  if (values.rule === undefined) return undefined;
+  return { rule: values.rule, line: at("rule").line, match: values.match ?? [], notMatch: values.not_match ?? [] };
+}
+
+const rules = list(rule, { max: MAX_RULES });
+
+export const permissionsTable = defineTable({
+  title: "Permissions",
+  about: "Which calls run, ask or are refused: [permissions.md](permissions.md). Deny beats ask, ask beats allow.",
+  fields: {
+    allow: { type: rules, meaning: "Calls that run without a question." },
+    ask: { type: rules, meaning: "Calls that a person is asked about." },
+    deny: { type: rules, meaning: "Calls that are refused." },
+    strict: { type: flag, default: "`false`", meaning: "Everything that no rule allows asks." },
+  },
+});
+
+export interface WrittenPermissions {
+  readonly rules: readonly PermissionRule[];
+  readonly examples: readonly PermissionExample[];
+  readonly strict?: boolean;
+}
+
+export const permissionsType: FieldType<WrittenPermissions> = nested(permissionsTable, ({ values }, reader) => {
+  const effects = ["allow", "ask", "deny"] as const;
+  const written = effects.flatMap((effect) => (values[effect] ?? []).map((one) => ({ effect, ...one })));
+  return {
+    rules: written.map(({ effect, rule: text, line }) => ({ effect, rule: text, source: `${reader.file}:${line}` })),
+    examples: written.flatMap(({ effect, rule: text, match, notMatch }) => {
+      const toExample = (matches: boolean) => (one: Placed<string>) => {
+        return { effect, rule: text, example: one.value, matches, place: one.place };
+      };
+      return [...match.map(toExample(true)), ...notMatch.map(toExample(false))];
+    }),
+    ...(values.strict === undefined ? {} : { strict: values.strict }),
+  };
+});
+
+const domain: FieldType<PolicyPattern> = {
+  shown: "a host name",
+  read(tree, reader) {
+    const pattern = words(this.shown).read(tree, reader);
+    if (pattern === undefined) return undefined;
+    if (DOMAIN.test(pattern)) return { pattern, place: tree.place };
+    const expected = "`example.com`, `*.example.com` or `*`, without scheme, port and path";
+    reader.report(error("bad-pattern", tree.place, `"${pattern.slice(0, 100)}" is no host name.`, { expected }));
+    return undefined;
+  },
+};
+
+export const networkTable = defineTable({
+  title: "Network",
+  about: "Where scripts and `web.fetch` may connect to. Without this table: any public host.",
+  fields: {
+    allowed_domains: {
+      type: list(domain, { max: MAX_DOMAINS }),
+      default: "none",
+      meaning:
+        "`example.com` is the host and what is below it, `*.example.com` only what is below, `*` any host. An empty list is nothing at all.",
+    },
+  },
+});
+
+export const networkType: FieldType<NetworkConfig> = nested(networkTable, ({ values }) => ({
+  allowedDomains: values.allowed_domains ?? [],
+}));

@@ -1,0 +1,296 @@
+/**
+ * Tables of fields, and the one reader that checks a tree against them. A table is at once the check, the type of what is
+ * read, and the documentation: docs/reference/artifacts.md is generated from it.
+ */
+import { nearestName } from "#base";
+import type { Place, Problem, ScriptSource, Tier } from "./project.ts";
+import type { MapTree, Tree } from "./yaml-tree.ts";
+
+/** What reading a file collects, and what every artifact in it is stamped with. */
+export interface Reader {
+  readonly file: string;
+  /** SHA-256 of the file, hex. */
+  readonly hash: string;
+  readonly tier: Tier;
+  report(problem: Problem): void;
+}
+
+/** A kind of value. `read` reports what is wrong and then gives undefined; it never throws. */
+export interface FieldType<Value> {
+  /** For people: "integer from 0 to 20". */
+  readonly shown: string;
+  /** What it consists of, when that has a table of its own. */
+  readonly tables?: readonly Table[];
+  read(tree: Tree, reader: Reader): Value | undefined;
+}
+
+export interface Field<Value = unknown> {
+  readonly type: FieldType<Value>;
+  readonly meaning: string;
+  readonly required?: true;
+  /** As people write it; absent: nothing. */
+  readonly default?: string;
+}
+
+export interface Table<Fields extends FieldMap = FieldMap> {
+  /** The heading in the documentation, and the word in messages. */
+  readonly title: string;
+  readonly about: string;
+  readonly fields: Fields;
+}
+
+export type FieldMap = Readonly<Record<string, Field>>;
+
+export type ValuesOf<Fields extends FieldMap> = {
+  readonly [Key in keyof Fields]?: Fields[Key] extends Field<infer Value> ? Value : never;
+};
+
+export interface TableValues<Fields extends FieldMap> {
+  readonly values: ValuesOf<Fields>;
+  /** Of the value; of the whole where the field is not written. */
+  at(key: keyof Fields & string): Place;
+  readonly place: Place;
+}
+
+/** Keeps the types of the fields: without it they would all be `Field<unknown>`. */
+export function defineTable<const Fields extends FieldMap>(table: Table<Fields>): Table<Fields> {
+  return table;
+}
+
+/** Unknown keys warn, wrong values and missing required ones are errors. A field that was wrong is absent. */
+export function readTable<Fields extends FieldMap>(
+  { title, fields }: Table<Fields>,
+  tree: MapTree,
+  reader: Reader,
+): TableValues<Fields> {
+  const values: Record<string, unknown> = {};
+  const places = new Map<string, Place>();
+  for (const { key, keyPlace, value } of tree.entries) {
+    const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    if (field === undefined) {
+      reader.report(unknownKey(title, key, keyPlace, Object.keys(fields)));
+      continue;
+    }
+    places.set(key, value.place);
+    // `key:` with nothing after it is the same as leaving it out.
+    if (value.kind === "scalar" && value.value === null) continue;
+    const read = field.type.read(value, reader);
+    if (read !== undefined) values[key] = read;
+  }
+  for (const [key, field] of Object.entries(fields)) {
+    const written = tree.entries.some((entry) => entry.key === key && !isNothing(entry.value));
+    if (field.required && !written) {
+      const expected = field.type.shown;
+      const message = `${title}: "${key}" is missing.`;
+      reader.report({
+        severity: "error",
+        code: "missing-key",
+        place: places.get(key) ?? tree.place,
+        message,
+        expected,
+      });
+    }
+  }
+  // Each value came out of the reader of its own field.
+  return { values: values as ValuesOf<Fields>, at: (key) => places.get(key) ?? tree.place, place: tree.place };
+}
+
+export function error(
+  code: string,
+  place: Place,
+  message: string,
+  more: Pick<Problem, "expected" | "nearest"> = {},
+): Problem {
+  return { severity: "error", code, place, message, ...more };
+}
+
+export function warning(
+  code: string,
+  place: Place,
+  message: string,
+  more: Pick<Problem, "expected" | "nearest"> = {},
+): Problem {
+  return { severity: "warning", code, place, message, ...more };
+}
+
+/** `{ nearest }` when there is one, for spreading into a problem. */
+export function nearestTo(written: string, known: Iterable<string>): { readonly nearest?: string } {
+  const nearest = nearestName(written, known);
+  return nearest === undefined ? {} : { nearest };
+}
+
+export function wrongValue(tree: Tree, expected: string): Problem {
+  return error("wrong-value", tree.place, `Expected ${expected}, found ${describe(tree)}.`, { expected });
+}
+
+export const text = (shown = "text"): FieldType<string> =>
+  scalar(shown, (value) => (typeof value === "string" ? value : undefined));
+
+/** Text with something in it. */
+export const words = (shown = "text"): FieldType<string> =>
+  scalar(shown, (value) => (typeof value === "string" && value.trim() !== "" ? value : undefined));
+
+export const flag: FieldType<boolean> = scalar("true or false", (value) =>
+  typeof value === "boolean" ? value : undefined,
+);
+
+export const integer = (min: number, max: number): FieldType<number> =>
+  scalar(`integer from ${min} to ${max}`, (value) =>
+    typeof value === "number" && Number.isSafeInteger(value) && value >= min && value <= max ? value : undefined,
+  );
+
+export const number = (min: number, max: number): FieldType<number> =>
+  scalar(`number from ${min} to ${max}`, (value) =>
+    typeof value === "number" && value >= min && value <= max ? value : undefined,
+  );
+
+/** One of a few words; a misspelled one is told the nearest. */
+export function choice<const Word extends string>(...of: readonly Word[]): FieldType<Word> {
+  const shown = of.map((word) => `\`${word}\``).join(" or ");
+  return {
+    shown,
+    read(tree, reader) {
+      const found = of.find((word) => tree.kind === "scalar" && tree.value === word);
+      if (found !== undefined) return found;
+      const near = tree.kind === "scalar" ? nearestTo(String(tree.value), of) : {};
+      reader.report({ ...wrongValue(tree, shown), ...near });
+      return undefined;
+    },
+  };
+}
+
+export function list<Value>(
+  of: FieldType<Value>,
+  bounds: { readonly min?: number; readonly max: number },
+): FieldType<readonly Value[]> {
+  const shown = `list of ${of.shown}`;
+  return {
+    shown,
+    ...(of.tables === undefined ? {} : { tables: of.tables }),
+    read(tree, reader) {
+      if (tree.kind !== "list") {
+        reader.report(wrongValue(tree, shown));
+        return undefined;
+      }
+      if (tree.items.length > bounds.max || tree.items.length < (bounds.min ?? 0)) {
+        const expected = `${bounds.min ?? 0} to ${bounds.max} entries`;
+        reader.report(
+          error("wrong-length", tree.place, `Expected ${expected}, found ${tree.items.length}.`, { expected }),
+        );
+        return undefined;
+      }
+      return tree.items.map((item) => of.read(item, reader)).filter((item) => item !== undefined);
+    },
+  };
+}
+
+/** Several forms of one value, told apart by what is written. `choose` gives undefined for what is none of them. */
+export function forms<Value>(
+  shown: string,
+  tables: readonly Table[],
+  choose: (tree: Tree) => ((tree: Tree, reader: Reader) => Value | undefined) | undefined,
+): FieldType<Value> {
+  return {
+    shown,
+    tables,
+    read(tree, reader) {
+      const read = choose(tree);
+      if (read !== undefined) return read(tree, reader);
+      reader.report(wrongValue(tree, shown));
+      return undefined;
+    },
+  };
+}
+
+/** A table inside a table, made into what the program uses. */
+export function nested<Fields extends FieldMap, Value>(
+  table: Table<Fields>,
+  make: (read: TableValues<Fields>, reader: Reader, tree: MapTree) => Value | undefined,
+): FieldType<Value> {
+  return forms("a table", [table], (tree) =>
+    tree.kind === "map" ? (_, reader) => make(readTable(table, tree, reader), reader, tree) : undefined,
+  );
+}
+
+export interface Placed<Value> {
+  readonly value: Value;
+  readonly place: Place;
+}
+
+export function placed<Value>(of: FieldType<Value>): FieldType<Placed<Value>> {
+  return {
+    ...of,
+    read(tree, reader) {
+      const value = of.read(tree, reader);
+      return value === undefined ? undefined : { value, place: tree.place };
+    },
+  };
+}
+
+/** Starlark with the place of its first character. */
+export const script: FieldType<ScriptSource> = {
+  shown: "Starlark",
+  read(tree, reader) {
+    if (tree.kind !== "scalar" || typeof tree.value !== "string") {
+      reader.report(wrongValue(tree, "Starlark, as a literal block after `|`"));
+      return undefined;
+    }
+    if (tree.value.trim() === "") {
+      reader.report(error("empty-script", tree.place, "There is no code in here."));
+      return undefined;
+    }
+    if (!tree.linesHold) {
+      const message =
+        "Lines are joined here, so positions in messages are not exact. Write the code as a literal block.";
+      reader.report(warning("script-style", tree.place, message, { expected: "a literal block after `|`" }));
+    }
+    return { text: tree.value, place: tree.textPlace };
+  },
+};
+
+/** Any data; `null` stays null. */
+export const data: FieldType<unknown> = {
+  shown: "any value",
+  read: plainValue,
+};
+
+export function plainValue(tree: Tree): unknown {
+  switch (tree.kind) {
+    case "scalar":
+      return tree.value;
+    case "list":
+      return tree.items.map(plainValue);
+    case "map":
+      return Object.fromEntries(tree.entries.map(({ key, value }) => [key, plainValue(value)]));
+  }
+}
+
+export function unknownKey(title: string, key: string, place: Place, known: readonly string[]): Problem {
+  const near = nearestTo(key, known);
+  return warning("unknown-key", place, `${title}: "${key}" is not known and has no effect.`, near);
+}
+
+function scalar<Value>(
+  shown: string,
+  accept: (value: string | number | boolean | null) => Value | undefined,
+): FieldType<Value> {
+  return {
+    shown,
+    read(tree, reader) {
+      const value = tree.kind === "scalar" ? accept(tree.value) : undefined;
+      if (value === undefined) reader.report(wrongValue(tree, shown));
+      return value;
+    },
+  };
+}
+
+function isNothing(tree: Tree): boolean {
+  return tree.kind === "scalar" && tree.value === null;
+}
+
+function describe(tree: Tree): string {
+  if (tree.kind !== "scalar") return tree.kind === "list" ? "a list" : "a table";
+  if (tree.value === null) return "nothing";
+  const shown = JSON.stringify(tree.value);
+  return shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
+}

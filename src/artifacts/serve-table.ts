@@ -1,0 +1,131 @@
+/** `serve`: where inputs come from when the program runs as a service. One table for each type of source. */
+import type { ServeSource } from "./project.ts";
+import {
+  defineTable,
+  error,
+  type FieldMap,
+  type FieldType,
+  integer,
+  list,
+  nearestTo,
+  nested,
+  readTable,
+  type Table,
+  words,
+  wrongValue,
+} from "./schema.ts";
+
+const MAX_ALLOWED = 1000;
+const MAX_SAFE_ID = Number.MAX_SAFE_INTEGER;
+const MAX_SOURCES = 10;
+
+const type = {
+  type: words("`stdin`, `telegram` or `meshwire`"),
+  required: true,
+  meaning: "Which kind of source it is.",
+} as const;
+const token_env = {
+  type: words("the name of a variable"),
+  required: true,
+  meaning: "The variable that holds the token. Never the token.",
+} as const;
+
+export const sourceTables: Readonly<Record<ServeSource["type"], Table>> = {
+  stdin: defineTable({
+    title: "Source stdin",
+    about: "Inputs from standard input, answers to standard output.",
+    fields: { type },
+  }),
+  telegram: defineTable({
+    title: "Source telegram",
+    about: "Messages to a Telegram bot.",
+    fields: {
+      type,
+      token_env,
+      chat_allowlist: {
+        type: list(integer(-MAX_SAFE_ID, MAX_SAFE_ID), { min: 1, max: MAX_ALLOWED }),
+        required: true,
+        meaning: "The chats that may send inputs.",
+      },
+      poll_timeout_seconds: {
+        type: integer(0, 50),
+        default: "the source's",
+        meaning: "How long one poll waits; `0` is the source's default.",
+      },
+      offset_path: { type: words("a path"), meaning: "Where the last message seen is kept over restarts." },
+    },
+  }),
+  meshwire: defineTable({
+    title: "Source meshwire",
+    about: "Messages of the peers in a MeshWire mesh.",
+    fields: {
+      type,
+      token_env,
+      mesh_id: { type: words(), required: true, meaning: "The mesh to join." },
+      agent_id: { type: words(), required: true, meaning: "What this agent is called there." },
+      sender_allowlist: {
+        type: list(words("an agent id"), { min: 1, max: MAX_ALLOWED }),
+        required: true,
+        meaning: "The peers that may send inputs.",
+      },
+      poll_timeout_seconds: {
+        type: integer(0, 60),
+        default: "the source's",
+        meaning: "How long one poll waits; `0` is the source's default.",
+      },
+      base_url: { type: words("an address"), default: "`https://meshwire.io`", meaning: "Another server." },
+    },
+  }),
+};
+
+const source: FieldType<ServeSource> = {
+  shown: "a source",
+  tables: Object.values(sourceTables),
+  read(tree, reader) {
+    if (tree.kind !== "map") {
+      reader.report(wrongValue(tree, "a table with `type`"));
+      return undefined;
+    }
+    const written = tree.entries.find(({ key }) => key === "type")?.value;
+    const name = written?.kind === "scalar" ? String(written.value) : "";
+    if (!isSourceType(name)) {
+      const expected = type.type.shown;
+      const problem =
+        written === undefined
+          ? error("missing-key", tree.place, 'Source: "type" is missing.', { expected })
+          : wrongValue(written, expected);
+      reader.report({ ...problem, ...nearestTo(name, Object.keys(sourceTables)) });
+      return undefined;
+    }
+    const table: Table<FieldMap> = sourceTables[name];
+    const { values } = readTable(table, tree, reader);
+    const { type: _, ...options } = values;
+    return { type: name, place: tree.place, options };
+  },
+};
+
+export const serveTable = defineTable({
+  title: "Serve",
+  about: "Where `harness serve` gets its inputs.",
+  fields: {
+    sources: {
+      type: list(source, { min: 1, max: MAX_SOURCES }),
+      required: true,
+      meaning: "At least one, each type at most once.",
+    },
+  },
+});
+
+export const serveType: FieldType<readonly ServeSource[]> = nested(serveTable, ({ values }, reader) => {
+  const sources = values.sources ?? [];
+  for (const [index, { type: name, place }] of sources.entries()) {
+    if (sources.findIndex((other) => other.type === name) < index) {
+      reader.report(error("duplicate-source", place, `There is more than one source of type "${name}".`));
+    }
+  }
+  return sources;
+});
+
+function isSourceType(name: string): name is ServeSource["type"] {
+  return Object.hasOwn(sourceTables, name);
+}

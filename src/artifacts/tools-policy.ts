@@ -1,0 +1,152 @@
+/** `tools_policy`: which tools exist for an agent at all. Deny always beats allow, and every policy has to agree. */
+import { globCovers, globFault, globMatches } from "./name-glob.ts";
+import type { Place, PolicyPattern, Tier, ToolsPolicy } from "./project.ts";
+import {
+  choice,
+  defineTable,
+  error,
+  type FieldType,
+  forms,
+  list,
+  nested,
+  type Reader,
+  readTable,
+  warning,
+  words,
+} from "./schema.ts";
+import type { Tree } from "./yaml-tree.ts";
+
+const MAX_PATTERNS = 500;
+const MAX_EXAMPLES = 100;
+
+export type ToolVisibility =
+  | { readonly allowed: true }
+  /** `source`: `file:line` of the entry, or of the policy when no entry fits. */
+  | { readonly allowed: false; readonly why: string; readonly source: string };
+
+/** The decision over all tiers: the first policy that does not allow the name decides. */
+export function toolVisible(
+  policies: readonly { readonly tier: Tier; readonly policy: ToolsPolicy }[],
+  name: string,
+): ToolVisibility {
+  for (const { tier, policy } of policies) {
+    const owner = tier === "admin" ? "the admin policy" : "tools_policy";
+    const denied = policy.deny.find(({ pattern }) => globMatches(pattern, name));
+    if (denied !== undefined) {
+      return { allowed: false, why: `${owner} denies "${denied.pattern}"`, source: sourceOf(denied.place) };
+    }
+    if (policy.mode === "denylist" || policy.allow.some(({ pattern }) => globMatches(pattern, name))) continue;
+    const place = policy.place ?? policy.allow[0]?.place;
+    const source = place === undefined ? "tools_policy" : sourceOf(place);
+    return { allowed: false, why: `${owner} is an allowlist without an entry for it`, source };
+  }
+  return { allowed: true };
+}
+
+/** An entry with the promises beside it. */
+interface Entry extends PolicyPattern {
+  readonly match: readonly { readonly name: string; readonly place: Place }[];
+  readonly notMatch: readonly { readonly name: string; readonly place: Place }[];
+}
+
+const exampleName: FieldType<{ readonly name: string; readonly place: Place }> = {
+  shown: "a tool name",
+  read(tree, reader) {
+    const name = words("a tool name").read(tree, reader);
+    return name === undefined ? undefined : { name, place: tree.place };
+  },
+};
+
+export const patternTable = defineTable({
+  title: "Pattern with examples",
+  about:
+    "An entry of `allow` or `deny` with tool names that show what it does. A policy that breaks its examples does not load.",
+  fields: {
+    pattern: { type: words("a pattern"), required: true, meaning: "Shell-style: `*`, `?`, `[a-z]`, over tool names." },
+    match: { type: list(exampleName, { max: MAX_EXAMPLES }), meaning: "Names that the entry takes effect on." },
+    not_match: { type: list(exampleName, { max: MAX_EXAMPLES }), meaning: "Names that it does not match." },
+  },
+});
+
+const entry = forms<Entry>("a pattern", [patternTable], (tree) => {
+  if (tree.kind === "scalar" && typeof tree.value === "string") return readPattern;
+  return tree.kind === "map" ? readEntry : undefined;
+});
+
+function readPattern(tree: Tree, reader: Reader): Entry | undefined {
+  const pattern = tree.kind === "scalar" ? String(tree.value) : "";
+  const fault = globFault(pattern);
+  if (fault === undefined) return { pattern, place: tree.place, match: [], notMatch: [] };
+  reader.report(error("bad-pattern", tree.place, `"${pattern}" is no pattern: ${fault}.`));
+  return undefined;
+}
+
+function readEntry(tree: Tree, reader: Reader): Entry | undefined {
+  if (tree.kind !== "map") return undefined;
+  const { values } = readTable(patternTable, tree, reader);
+  const written = tree.entries.find(({ key }) => key === "pattern");
+  if (written === undefined || values.pattern === undefined) return undefined;
+  const pattern = readPattern(written.value, reader);
+  return pattern && { ...pattern, match: values.match ?? [], notMatch: values.not_match ?? [] };
+}
+
+export const toolsPolicyTable = defineTable({
+  title: "Tools policy",
+  about:
+    "Which tools exist for the agent. A denied tool is not shown to the model, and a call to it is refused. Deny always beats allow, wildcards included.",
+  fields: {
+    mode: {
+      type: choice("allowlist", "denylist"),
+      default: "`allowlist` when `allow` has entries, else `denylist`",
+      meaning: "`allowlist`: only what `allow` names. `denylist`: everything that `deny` does not name.",
+    },
+    allow: { type: list(entry, { max: MAX_PATTERNS }), meaning: "Tools that may be called." },
+    deny: { type: list(entry, { max: MAX_PATTERNS }), meaning: "Tools that may not be called, whatever `allow` says." },
+  },
+});
+
+export const toolsPolicyType = nested(toolsPolicyTable, ({ values, place }, reader): ToolsPolicy => {
+  const allow = values.allow ?? [];
+  const deny = values.deny ?? [];
+  const mode = values.mode ?? (allow.length > 0 ? "allowlist" : "denylist");
+  for (const one of allow) checkAllow(one, mode, deny, reader);
+  for (const one of [...allow, ...deny]) checkExamples(one, reader);
+  const plain = ({ pattern, place: at }: Entry): PolicyPattern => ({ pattern, place: at });
+  return { mode, allow: allow.map(plain), deny: deny.map(plain), place };
+});
+
+function checkAllow(one: Entry, mode: ToolsPolicy["mode"], deny: readonly Entry[], reader: Reader): void {
+  const over = deny.find(({ pattern }) => globCovers(pattern, one.pattern));
+  if (over !== undefined) {
+    const message = `"${one.pattern}" is never allowed: the deny entry "${over.pattern}" on line ${over.place.line} beats it.`;
+    reader.report(warning("shadowed-allow", one.place, message));
+  } else if (mode === "denylist") {
+    const message = `"${one.pattern}" has no effect: in a denylist everything that is not denied is allowed.`;
+    reader.report(warning("idle-allow", one.place, message));
+  }
+  for (const { name, place } of one.match) {
+    const beaten = deny.find(({ pattern }) => globMatches(pattern, name));
+    if (beaten === undefined) continue;
+    const message = `"${name}" is to be allowed by "${one.pattern}", and the deny entry "${beaten.pattern}" beats that.`;
+    reader.report(error("example-fails", place, message));
+  }
+}
+
+function checkExamples({ pattern, match, notMatch }: Entry, reader: Reader): void {
+  for (const { name, place } of match) {
+    if (globMatches(pattern, name)) continue;
+    reader.report(
+      error("example-fails", place, `"${pattern}" does not match "${name}", and its example says that it does.`),
+    );
+  }
+  for (const { name, place } of notMatch) {
+    if (!globMatches(pattern, name)) continue;
+    reader.report(
+      error("example-fails", place, `"${pattern}" matches "${name}", and its example says that it does not.`),
+    );
+  }
+}
+
+function sourceOf({ file, line }: Place): string {
+  return `${file}:${line}`;
+}
