@@ -56,7 +56,11 @@ export async function openCrashSession(
     requestChain: [],
     toolChain: (bus) => ({
       // The tools below have their effects at hand.
-      chain: [createLedger(bus), (call, next) => next({ ...call, ports: {} as EffectPorts })],
+      chain: [
+        (call, next) => next({ ...call, judged: { effect: "allow", by: "bench", why: "bench", trail: [] } }),
+        createLedger({ bus, clock, policyVersion: () => "bench" }),
+        (call, next) => next({ ...call, ports: {} as EffectPorts }),
+      ],
       last: createRunTool({ ask: async () => undefined, nested: async () => Promise.reject(new Error("not here")) }),
     }),
     toolSources: [

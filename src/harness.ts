@@ -1,55 +1,17 @@
 /** The composition root: the one file that knows every part and how they are put together. */
 import { join, resolve } from "node:path";
-import type { PermissionRule, Settings } from "#artifacts";
-import {
-  type Clock,
-  createProcesses,
-  createPublicWeb,
-  createSystemRandom,
-  createUlidFactory,
-  createWorkspaceFiles,
-  EffectError,
-  type EffectPorts,
-  type FilePort,
-} from "#base";
-import { createHistory, createIdentity, promptBlocks, STANDING_PROMPT } from "#context";
-import { type Control, createControl, type LiveSession } from "#control";
-import {
-  type Approver,
-  type CustomHandler,
-  createRunContext,
-  createRunTool,
-  createSession,
-  type EventBus,
-  type NestedCall,
-  type Plugin,
-  type Provider,
-  type RequestMiddleware,
-  type RunContext,
-  type SessionStore,
-  type Subscriber,
-  type Tool,
-  type ToolCall,
-  type ToolMiddleware,
-  type ToolSource,
-} from "#engine";
-import {
-  createGate,
-  createLedger,
-  createOutputLimit,
-  createPermission,
-  createTimeLimit,
-  createValidation,
-  type Permission,
-  parseRule,
-} from "#governance";
-import { type CommandOf, createIdMint, type Event, ReasonError, type SessionId } from "#protocol";
-import { chooseModel, type ModelChoice } from "#providers";
+import type { Settings } from "#artifacts";
+import { type Clock, canonicalHash, createSystemRandom, createUlidFactory, type FilePort } from "#base";
+import { type Control, createControl } from "#control";
+import type { Plugin, SessionStore, Tool, ToolSource } from "#engine";
+import { parseRule } from "#governance";
+import { type CommandOf, createIdMint } from "#protocol";
+import { chooseModel } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Sign } from "#sessions";
-import { createBuiltinTools, createMemoization } from "#tools";
+import { createBuiltinTools } from "#tools";
 import type { UndoStoreOptions } from "#undo";
-
-const READ_PAGE = 1000;
+import { openSession, type SessionDependencies } from "./open-session.ts";
+import { registerPlugins } from "./plugins.ts";
 
 export interface HarnessOptions {
   readonly settings: Settings;
@@ -79,6 +41,8 @@ export interface HarnessOptions {
   readonly plugins?: readonly Plugin[];
   /** Values that conditions see as `ctx`, for every session. */
   readonly context?: CommandOf<"SetContext">["values"];
+  /** Keeps an allow rule for good; resolves to where it is written now. Absent: rules cannot be kept. */
+  readonly keepRule?: (rule: string) => Promise<string>;
 }
 
 export interface Harness {
@@ -94,18 +58,6 @@ export interface Harness {
   shutdown(): Promise<void>;
 }
 
-/** What plugins have registered. */
-interface Extensions {
-  readonly requestChain: RequestMiddleware[];
-  readonly toolChain: ToolMiddleware[];
-  readonly subscribers: Subscriber[];
-  readonly toolSources: ToolSource[];
-  readonly providers: Provider[];
-  readonly rules: PermissionRule[];
-  readonly customHandlers: Map<string, CustomHandler>;
-  store: SessionStore | undefined;
-}
-
 /** Throws a ReasonError when the model, the store or a rule cannot be used. Makes no network call. */
 export async function assembleHarness(options: HarnessOptions): Promise<Harness> {
   const { settings, env, clock } = options;
@@ -115,6 +67,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const rules = [...settings.permissions, ...extensions.rules].map(({ effect, rule, source }) =>
     parseRule(rule, effect, source),
   );
+  const rulesVersion = canonicalHash(rules.map(({ effect, text, source }) => [effect, text, source]));
   const toolSources = [...(options.toolSources ?? [createBuiltinTools()]), ...extensions.toolSources];
   const models = await chooseModel({
     settings,
@@ -125,81 +78,29 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     ports: { env, clock, random },
   });
   const store = extensions.store ?? (await openStore(options));
-  const undoRecorder = prepareUndo(options);
-
-  async function open(command: CommandOf<"CreateSession">, approver: Approver): Promise<LiveSession> {
-    const { resume } = command;
-    const previous = resume === undefined ? undefined : await store.get(resume);
-    if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
-    const workspace = command.working_dir ?? previous?.workingDir ?? options.workspace;
-    const ports = effectPorts(workspace, env);
-    const asked = command.model ?? (options.model === undefined ? previous?.model : undefined);
-    const model = asked === undefined ? models.model : await models.resolve(asked);
-    const id = previous?.id ?? ids.session();
-    const profile = command.profile ?? "default";
-    if (previous === undefined) {
-      await store.create({ id, workingDir: workspace, profile, model, createdAt: new Date(clock.now()).toISOString() });
-    } else {
-      await store.update(id, { state: "active", model });
-    }
-    const log = await store.acquire(id);
-    const history = previous === undefined ? [] : await readEvents(store, id);
-    const context = createRunContext({ ...options.context, ...command.context }, history);
-    const plan = { active: false };
-    const blocks = promptBlocks({
-      condition: () => ({ holds: false }),
-      files: [],
-      standing: settings.systemPrompt ?? STANDING_PROMPT,
-      workspace,
-      platform: process.platform,
-    });
-    const engine = createSession({
-      id,
-      clock,
-      ids,
-      store,
-      log,
-      provider: models.provider,
-      model,
-      requestChain: [...extensions.requestChain, createIdentity(() => blocks), createHistory()],
-      toolChain: (bus, nested) => {
-        const permission = createPermission({
-          bus,
-          approver,
-          rules: () => rules,
-          root: ports.files.root,
-          files: ports.files,
-          strict: () => settings.strictPermissions,
-          autoApprove: options.autoApprove,
-          planMode: () => plan.active,
-        });
-        const extra = extensions.toolChain;
-        return toolChain({ bus, approver, permission, ports, clock, extra, undoRecorder, nested });
-      },
-      toolSources,
-      toolSettings: settings.tools,
-      maxSteps: settings.maxSteps,
-      history,
-      openCalls: previous === undefined ? [] : await log.openCalls(),
-      subscribers: extensions.subscribers,
-    });
-    const started = { working_dir: workspace, profile, model };
-    return {
-      ...liveSession(engine, models, plan, context),
-      async begin() {
-        await engine.bus.publish("SessionStarted", started);
-        if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
-        await engine.recovery.begin();
-      },
-      release: () => log.release(),
-    };
-  }
-
+  const dependencies: SessionDependencies = {
+    settings,
+    env,
+    clock,
+    ids,
+    store,
+    models,
+    extensions,
+    toolSources,
+    rules,
+    rulesVersion,
+    undoRecorder: prepareUndo(options),
+    workspace: options.workspace,
+    namedModel: options.model,
+    autoApprove: options.autoApprove,
+    context: options.context ?? {},
+    keepRule: options.keepRule,
+  };
   const control: Control = createControl({
     clock,
     ids,
     store,
-    open,
+    open: (command, approver) => openSession(dependencies, command, approver),
     customHandlers: extensions.customHandlers,
     ...(options.permissionTimeoutMs === undefined ? {} : { permissionTimeoutMs: options.permissionTimeoutMs }),
   });
@@ -213,78 +114,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   };
 }
 
-function liveSession(
-  engine: LiveSession["engine"],
-  models: ModelChoice,
-  plan: { active: boolean },
-  context: RunContext,
-): Omit<LiveSession, "begin" | "release"> {
-  return {
-    engine,
-    setContext: (values) => context.set(engine.bus, values),
-    async setPlanMode(active) {
-      if (plan.active === active) return;
-      plan.active = active;
-      await engine.bus.publish("PlanModeChanged", { active });
-    },
-    async setModel(text) {
-      await engine.setModel(await models.resolve(text));
-    },
-  };
-}
-
-interface ToolChainParts {
-  readonly bus: EventBus;
-  readonly approver: Approver;
-  readonly permission: Permission;
-  readonly ports: EffectPorts;
-  readonly clock: Clock;
-  readonly extra: readonly ToolMiddleware[];
-  readonly undoRecorder: ((files: FilePort) => ToolMiddleware) | undefined;
-  readonly nested: NestedCall;
-}
-
-/** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
-function toolChain({ bus, approver, permission, ports, clock, extra, undoRecorder, nested }: ToolChainParts) {
-  const { judgeEffect, isJudgedWhole } = permission;
-  return {
-    chain: [
-      createOutputLimit(),
-      ...extra,
-      createValidation(),
-      permission.middleware,
-      createMemoization(),
-      createLedger(bus),
-      ...(undoRecorder === undefined ? [] : [undoRecorder(ports.files)]),
-      createTimeLimit(clock),
-      createGate({ ports, judgeEffect, isJudgedWhole }),
-    ],
-    last: createRunTool({
-      nested,
-      async ask(call: ToolCall, question, options) {
-        const { turn, id: callId, signal } = call;
-        if (!approver.canAnswer(turn)) return undefined;
-        const choices = options.length === 0 ? {} : { options: [...options] };
-        await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices });
-        return approver.answer({ turn, callId }, signal);
-      },
-    }),
-  };
-}
-
-function effectPorts(workspace: string, env: HarnessOptions["env"]): EffectPorts {
-  try {
-    const files = createWorkspaceFiles(workspace);
-    return { files, processes: createProcesses({ root: files.root, env }), web: createPublicWeb() };
-  } catch (error) {
-    if (!(error instanceof EffectError)) throw error;
-    const detail = `the workspace ${workspace} cannot be used: ${error.message}`;
-    throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
-  }
-}
-
 /** One store for all sessions and a recorder for each, loaded with the first call that changes something. */
-function prepareUndo({ undo = "off", store, clock }: HarnessOptions): ToolChainParts["undoRecorder"] {
+function prepareUndo({ undo = "off", store, clock }: HarnessOptions): SessionDependencies["undoRecorder"] {
   if (undo === "off") return undefined;
   const ownPaths = logFiles(store);
   const loaded = once(async () => {
@@ -327,59 +158,4 @@ async function openStore({ store, clock }: HarnessOptions): Promise<SessionStore
     case "sqlite":
       return openSqliteStore({ ...store, clock, key: store.key() });
   }
-}
-
-async function readEvents(store: SessionStore, id: SessionId): Promise<Event[]> {
-  const events: Event[] = [];
-  const start = (await store.historyStart?.(id)) ?? 0;
-  for (;;) {
-    const page = await store.read(id, { after: events.at(-1)?.id ?? start, limit: READ_PAGE });
-    if (page.length === 0) return events;
-    events.push(...page);
-  }
-}
-
-function registerPlugins(plugins: readonly Plugin[], control: () => Control): Extensions {
-  const extensions: Extensions = {
-    requestChain: [],
-    toolChain: [],
-    subscribers: [],
-    toolSources: [],
-    providers: [],
-    rules: [],
-    customHandlers: new Map(),
-    store: undefined,
-  };
-  for (const plugin of plugins) {
-    const conflict = (what: string): never => {
-      throw new ReasonError("ConfigInvalid", { detail: `plugin ${plugin.name}: ${what}` });
-    };
-    plugin.register({
-      useRequest: (middleware) => void extensions.requestChain.push(middleware),
-      useTool: (middleware) => void extensions.toolChain.push(middleware),
-      onEvent: (subscriber) => void extensions.subscribers.push(subscriber),
-      addToolSource: (source) => void extensions.toolSources.push(source),
-      addProvider(provider) {
-        if (extensions.providers.some(({ name }) => name === provider.name)) {
-          conflict(`the provider '${provider.name}' is registered already`);
-        }
-        extensions.providers.push(provider);
-      },
-      setStore(store) {
-        if (extensions.store !== undefined) conflict("another plugin has replaced the session store");
-        extensions.store = store;
-      },
-      addRule: (effect, rule) => void extensions.rules.push({ effect, rule, source: `plugin ${plugin.name}` }),
-      claimNamespace(namespace, handler) {
-        if (extensions.customHandlers.has(namespace)) conflict(`the namespace '${namespace}' is taken`);
-        extensions.customHandlers.set(namespace, handler);
-      },
-      async emit(session, namespace, kind, payload) {
-        const open = control().session(session);
-        if (open === undefined) throw new ReasonError("SessionNotFound", { session });
-        await open.bus.publish("CustomEvent", { namespace, kind, payload });
-      },
-    });
-  }
-  return extensions;
 }

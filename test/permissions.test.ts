@@ -311,3 +311,44 @@ describe("permissions", () => {
     expect(rig.of("PlanModeChanged")).toEqual([{ active: true }, { active: false }]);
   });
 });
+
+describe("rules of a session", () => {
+  test("are listed with where they come from, can be taken back, and kept for good by a human", async () => {
+    const kept: string[] = [];
+    const touch = (name: string) => calls(["exec", { command: `touch ${name}` }]);
+    const rig = await createHarnessRig([touch("1"), says("a"), touch("2"), says("b"), touch("3"), says("c")], {
+      interactive: true,
+      settings: { permissions: [{ effect: "deny", rule: "Bash(rm *)", source: "config.toml:3" }] },
+      keepRule: async (rule) => {
+        kept.push(rule);
+        return "config.toml";
+      },
+    });
+    const turn = rig.send();
+    const { call_id } = await rig.next("PermissionRequested");
+    await rig.submit({ kind: "AnswerPermission", call_id, decision: "allow_argv_glob" });
+    await turn;
+    const rules = [
+      { effect: "deny", rule: "Bash(rm *)", source: "config.toml:3" },
+      { effect: "allow", rule: "Bash(touch *)", source: "session" },
+    ];
+    expect(await rig.submit({ kind: "ListRules" })).toEqual({ result: rules });
+    const agent = rig.harness.control.connect({ identityClass: "agent", interactive: true, onEvent: () => undefined });
+    const promote = { kind: "PromoteRule", session: rig.session, rule: "Bash(touch *)" } as const;
+    await expect(agent.submit(promote)).rejects.toMatchObject({ reason: "NotAllowed" });
+    await rig.submit({ kind: "PromoteRule", rule: "Bash(touch *)" });
+    expect(kept).toEqual(["Bash(touch *)"]);
+    await rig.send();
+    expect(rig.of("PermissionRequested")).toHaveLength(1);
+    await rig.submit({ kind: "RevokeRule", rule: "Bash(touch *)" });
+    await expect(rig.submit({ kind: "RevokeRule", rule: "Bash(rm *)" })).rejects.toMatchObject({
+      reason: "RuleNotFound",
+    });
+    expect(await rig.submit({ kind: "ListRules" })).toEqual({ result: rules.slice(0, 1) });
+    rig.events.length = 0;
+    const again = rig.send();
+    const asked = await rig.next("PermissionRequested");
+    await rig.submit({ kind: "AnswerPermission", call_id: asked.call_id, decision: "deny" });
+    await again;
+  });
+});

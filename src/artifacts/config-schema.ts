@@ -38,6 +38,14 @@ const price = z.strictObject({
   cache_write: z.number().nonnegative().optional(),
 });
 
+const budget = z.strictObject({
+  max_cost_usd: z.number().positive().optional(),
+  max_tokens: z.number().int().positive().optional(),
+  max_steps: z.number().int().positive().optional(),
+  max_calls: z.number().int().positive().optional(),
+  max_wall_ms: z.number().positive().optional(),
+});
+
 export const configSchema = z.strictObject({
   model: model.optional(),
   models: z.array(model).optional(),
@@ -64,6 +72,7 @@ export const configSchema = z.strictObject({
       max_store_mb: z.number().positive().optional(),
     })
     .optional(),
+  budgets: z.strictObject({ turn: budget.optional(), session: budget.optional(), tree: budget.optional() }).optional(),
   max_steps: z.number().int().positive().max(1000).optional(),
   system_prompt: z.string().optional(),
 });

@@ -3,6 +3,7 @@ export { applyProject } from "./apply-project.ts";
 export { canonicalEvent, hookEventAliases, hookEvents } from "./hook-events.ts";
 export type * from "./project.ts";
 export { createProjectLoader, type ProjectLoader, type ProjectLoaderOptions } from "./project-loader.ts";
+export { addAllowRule } from "./promote-rule.ts";
 export {
   DEFAULT_MAX_STEPS,
   defaultSettings,

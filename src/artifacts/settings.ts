@@ -1,4 +1,5 @@
-/** What can be configured, with its defaults: the merged result of user configuration, environment and flags. */
+/** What can be configured, with its defaults: the merged result of user configuration, project, environment and flags. */
+import type { ProjectConfig } from "./project.ts";
 
 export interface RetrySettings {
   readonly maxRetries?: number;
@@ -62,6 +63,8 @@ export interface Settings {
   readonly tools: { readonly execution: "auto" | "sequential" | "parallel"; readonly onError: "stop" | "continue" };
   readonly maxSteps: number;
   readonly retention: RetentionSettings;
+  /** What is absent has no limit. */
+  readonly budgets: ProjectConfig["budgets"];
   /** Replaces the standing system prompt. */
   readonly systemPrompt?: string;
 }
@@ -78,4 +81,5 @@ export const defaultSettings: Settings = {
   tools: { execution: "auto", onError: "stop" },
   maxSteps: DEFAULT_MAX_STEPS,
   retention: {},
+  budgets: {},
 };

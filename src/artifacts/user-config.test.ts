@@ -16,6 +16,7 @@ describe("config.toml", () => {
         tools: { execution: "auto", onError: "stop" },
         maxSteps: 20,
         retention: {},
+        budgets: {},
       },
     });
   });
@@ -58,6 +59,10 @@ on_error = "continue"
 
 [retention]
 content_days = 90
+
+[budgets.turn]
+max_cost_usd = 0.5
+max_calls = 10
 `);
     expect(warnings).toEqual([]);
     expect(settings).toEqual({
@@ -85,6 +90,7 @@ content_days = 90
       tools: { execution: "sequential", onError: "continue" },
       maxSteps: 7,
       retention: { contentDays: 90 },
+      budgets: { turn: { maxCostUsd: 0.5, maxCalls: 10 } },
       systemPrompt: "Be brief.",
     });
   });

@@ -89,6 +89,15 @@ function toSettings(raw: RawConfig, file: string, text: string): Settings {
       warnDays: raw.retention?.warn_days,
       maxStoreMb: raw.retention?.max_store_mb,
     }),
+    budgets: mapValues(raw.budgets ?? {}, (one) =>
+      defined({
+        maxCostUsd: one?.max_cost_usd,
+        maxTokens: one?.max_tokens,
+        maxSteps: one?.max_steps,
+        maxCalls: one?.max_calls,
+        maxWallMs: one?.max_wall_ms,
+      }),
+    ),
     ...(raw.system_prompt === undefined ? {} : { systemPrompt: raw.system_prompt }),
   };
 }

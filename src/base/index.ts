@@ -1,4 +1,5 @@
 /** Ground everything stands on: ports to the world, ULIDs, middleware composition. */
+
 export { assertNever } from "./assert-never.ts";
 export { canonicalHash, canonicalJson } from "./canonical-json.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
@@ -20,6 +21,7 @@ export {
   type WebResponse,
 } from "./ports.ts";
 export { createProcesses, type ProcessesOptions } from "./processes.ts";
+export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
 export { createPublicWeb, type PublicWebOptions, type ResolvedAddress } from "./public-web.ts";
 export { createSystemClock, createSystemRandom } from "./system.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";

@@ -1,5 +1,5 @@
 /** One session driven from the terminal: a client in this process that renders events and answers questions. */
-import { type Control, type ControlClient, createAnswerCollector } from "#control";
+import { type Control, type ControlClient, createAnswerCollector, type LiveSession } from "#control";
 import type { TurnSummary } from "#engine";
 import type { Event, SessionId } from "#protocol";
 import { createAsker } from "./ask.ts";
@@ -32,6 +32,8 @@ export interface CliTurn extends TurnSummary {
   readonly answer: string;
 }
 
+export type SessionRule = ReturnType<LiveSession["rules"]>[number];
+
 export interface CliSession {
   readonly id: SessionId;
   /** Rejects when the input was refused or the log could not be written. */
@@ -39,6 +41,9 @@ export interface CliSession {
   /** False when no turn runs. */
   cancel(): boolean;
   setModel(model: string): Promise<void>;
+  rules(): Promise<readonly SessionRule[]>;
+  /** `keep` writes it into the configuration. Rejects for a rule that no answer has added. */
+  changeRule(change: "revoke" | "keep", rule: string): Promise<void>;
   finishLine(): void;
 }
 
@@ -86,6 +91,14 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
     },
     async setModel(model) {
       await client.submit({ kind: "SetModel", session, model });
+    },
+    async rules() {
+      const { result } = await client.submit({ kind: "ListRules", session });
+      // The control part of this process answers with what its type says.
+      return result as readonly SessionRule[];
+    },
+    async changeRule(change, rule) {
+      await client.submit({ kind: change === "revoke" ? "RevokeRule" : "PromoteRule", session, rule });
     },
     finishLine: () => renderer.finishLine(),
   };

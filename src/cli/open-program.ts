@@ -1,7 +1,8 @@
 /** From flags to a running program: configuration, model and store, with the messages a person needs when one is wrong. */
-import { readFile } from "node:fs/promises";
-import { isAbsolute, join, resolve } from "node:path";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import {
+  addAllowRule,
   applyProject,
   defaultSettings,
   type LoadedConfig,
@@ -55,6 +56,7 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
     undo: flags.store === "memory" || flags.undo === "off" ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
     permissionTimeoutMs: TERMINAL_ANSWER_MS,
+    keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
     ...(named === undefined ? {} : { model: named }),
   });
   if (harness.offline) {
@@ -112,12 +114,16 @@ export async function loadSettings(
 
 /** A file that was named must be there; the default one need not. */
 async function loadConfig(ports: CliPorts, named: string | undefined): Promise<LoadedConfig> {
+<<<<<<< HEAD
   if (named !== undefined && namesProject(named)) {
     throw new ReasonError("UsageInvalid", {
       detail: `${named} is a project file: name a configuration file (.toml) here`,
     });
   }
   const file = named === undefined ? join(harnessPaths(ports.env).configDir, "config.toml") : resolve(ports.cwd, named);
+=======
+  const file = configFile(ports, named);
+>>>>>>> d-base
   let text: string;
   try {
     text = await readFile(file, "utf8");
@@ -131,6 +137,25 @@ async function loadConfig(ports: CliPorts, named: string | undefined): Promise<L
     throw new ReasonError("ConfigInvalid", { detail: `${file} is larger than ${CONFIG_MAX_BYTES} bytes` });
   }
   return parseUserConfig(file, text);
+}
+
+/** Writes an allow rule into the user's configuration file, which need not be there yet. */
+async function keepRule(ports: CliPorts, named: string | undefined, rule: string): Promise<string> {
+  const file = configFile(ports, named);
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  const added = await addAllowRule(file, text, rule);
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${process.pid}.tmp`;
+  await writeFile(draft, added, { mode: 0o600 });
+  await rename(draft, file);
+  return file;
+}
+
+function configFile({ env, cwd }: CliPorts, named: string | undefined): string {
+  return named === undefined ? join(harnessPaths(env).configDir, "config.toml") : resolve(cwd, named);
 }
 
 /** A plain word is a scenario that ships with the program, anything else a path. */

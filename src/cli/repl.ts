@@ -4,6 +4,9 @@ import { paint } from "./renderer.ts";
 import { describeError, printable, type Terminal } from "./terminal.ts";
 
 const HELP = `  /model provider:name   use another model from now on
+  /rules                 the permission rules in force
+  /rules revoke RULE     take back what you allowed for this session
+  /rules keep RULE       write it into your configuration
   /help                  this list
   /quit                  leave (also Ctrl-D, or Ctrl-C twice)
 `;
@@ -29,7 +32,19 @@ export async function runRepl(terminal: Terminal, session: CliSession, left: Abo
 
 async function slash(terminal: Terminal, session: CliSession, input: string): Promise<void> {
   const [name, argument] = input.slice(1).split(/\s+/, 2);
+  const [, verb, rule] = /^\/rules\s+(revoke|keep)\s+(.+)$/.exec(input) ?? [];
   if (name === "help") terminal.err(HELP);
+  else if (verb !== undefined && rule !== undefined)
+    await session.changeRule(verb === "revoke" ? "revoke" : "keep", rule);
+  else if (name === "rules" && argument === undefined) terminal.err(await listRules(session));
   else if (name === "model" && argument !== undefined) await session.setModel(argument);
   else terminal.err(`Unknown command: ${printable(input)}\n${HELP}`);
+}
+
+async function listRules(session: CliSession): Promise<string> {
+  const rules = await session.rules();
+  if (rules.length === 0) return "No rules: what only reads passes, everything else asks.\n";
+  return rules
+    .map(({ effect, rule, source }) => `  ${effect.padEnd(5)} ${printable(rule)}  (${printable(source)})\n`)
+    .join("");
 }

@@ -49,6 +49,9 @@ function rig(change: Partial<SessionStore> = {}) {
         },
         setPlanMode: async () => undefined,
         setContext: async () => undefined,
+        rules: () => [],
+        revokeRule: async () => undefined,
+        promoteRule: async () => undefined,
         setModel: async () => undefined,
       };
     },

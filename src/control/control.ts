@@ -54,6 +54,11 @@ export interface LiveSession {
   release(): Promise<void>;
   /** Turns plan mode on or off; enforced below. */
   setPlanMode(active: boolean): Promise<void>;
+  /** The permission rules in force, those of answers last. */
+  rules(): readonly { readonly effect: string; readonly rule: string; readonly source: string }[];
+  /** Both throw RuleNotFound for a rule that no answer has added. */
+  revokeRule(rule: string, by: ClientId): Promise<void>;
+  promoteRule(rule: string, by: ClientId): Promise<void>;
   /** Changes values of the run context; null removes one. */
   setContext(values: CommandOf<"SetContext">["values"]): Promise<void>;
   /** Checks that a model can be used, then makes it the next step's. */
@@ -203,6 +208,17 @@ export function createControl(options: ControlOptions): Control {
       }
       case "ResolveOrphan":
         await resolveOrphan(client, command);
+        return {};
+      case "ListRules":
+        return { result: find(command.session).live.rules() };
+      case "RevokeRule":
+        await find(command.session).live.revokeRule(command.rule, client.id);
+        return {};
+      case "PromoteRule":
+        if (client.identityClass !== "human") {
+          throw new ReasonError("NotAllowed", { detail: "Only a human may keep a rule." });
+        }
+        await find(command.session).live.promoteRule(command.rule, client.id);
         return {};
       case "SetContext":
         await find(command.session).live.setContext(command.values);

@@ -33,8 +33,10 @@ export type { EventDraft, NewSession, SessionLog, SessionMeta, SessionStore } fr
 export { type Tool, type ToolContext, ToolError, type ToolOutput, type ToolSource, textOutput } from "./tool.ts";
 export {
   type CallResult,
+  type EffectNote,
   type Judgement,
   refusal,
+  type Ticket,
   type ToolCall,
   type ToolHandler,
   type ToolMiddleware,

@@ -24,11 +24,35 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /** Why it may run; absent until it has been judged. */
   readonly judged?: Judgement;
+  /** Absent until its intent is on the record. */
+  readonly ticket?: Ticket;
   /** Absent until the gate has bound them to this call. */
   readonly ports?: EffectPorts;
   progress(text: string): void;
   /** Notes something on the record of this call; the last value of a name counts. */
   annotate(attributes: Attributes): void;
+}
+
+/** The right to have effects: for one call, with these arguments, under this policy, for a while. */
+export interface Ticket {
+  readonly callId: CallId;
+  readonly tool: string;
+  /** The very object that was judged. */
+  readonly args: ToolCall["args"];
+  readonly argsHash: string;
+  readonly policyVersion: string;
+  /** On the monotonic clock. */
+  readonly expiresMs: number;
+  /** False once the call has ended. */
+  readonly isOpen: boolean;
+  /** Adds an effect to the record of the call. */
+  note(effect: EffectNote): void;
+}
+
+export interface EffectNote {
+  readonly port: "process" | "write" | "move" | "remove" | "connect";
+  /** A path, a program, a host. */
+  readonly target: string;
 }
 
 /** What decided about a call, and everything that was consulted on the way. */
@@ -39,6 +63,8 @@ export interface Judgement {
   /** Where that is written. */
   readonly source?: string;
   readonly why: string;
+  /** Throws when what a person said yes to is not what is there any more. Asked right before an effect. */
+  recheck?(): Promise<void>;
   readonly trail: readonly {
     readonly stage: string;
     readonly name: string;

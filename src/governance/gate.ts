@@ -1,58 +1,74 @@
 /**
- * Tool middleware: hands a call its effect ports, bound to that one call. They refuse once the call has ended or was
- * cancelled, and a read-only tool gets no port that changes files. Without this step a tool cannot have an effect.
+ * Tool middleware: hands a call its effect ports, bound to its ticket. They refuse once the call has ended, was cancelled or
+ * changed, when the ticket has expired, and when what a person approved is not what is there; a read-only tool gets no port
+ * that changes anything. Without this step a tool cannot have an effect.
  */
-import { EffectError, type EffectPorts, type ProcessSpec } from "#base";
-import type { ToolCall, ToolMiddleware } from "#engine";
+import { type Clock, EffectError, type EffectPorts, type ProcessSpec } from "#base";
+import { refusal, type Ticket, type ToolCall, type ToolMiddleware } from "#engine";
 import type { InnerEffect } from "./permission.ts";
 
 export interface GateOptions {
   readonly ports: EffectPorts;
+  readonly clock: Pick<Clock, "monotonicMs">;
+  /** Names the rules and files in force. */
+  readonly policyVersion: () => string;
   /** Why an effect of a tool that is not built in may not happen; undefined when it may. */
   readonly judgeEffect: (call: ToolCall, effect: InnerEffect) => Promise<string | undefined>;
   /** Whether the call itself is the effect and was judged as that. */
   readonly isJudgedWhole: (call: ToolCall) => boolean;
 }
 
-export function createGate({ ports, judgeEffect, isJudgedWhole }: GateOptions): ToolMiddleware {
+export function createGate(options: GateOptions): ToolMiddleware {
   return async (call, next) => {
-    const ticket = { open: true };
-    const judge = isJudgedWhole(call) ? undefined : (effect: InnerEffect) => judgeEffect(call, effect);
-    try {
-      return await next({ ...call, ports: bind(ports, call, ticket, judge) });
-    } finally {
-      ticket.open = false;
-    }
+    const { ticket } = call;
+    if (ticket === undefined) return refusal("denied", "InternalError", "The call reached the gate without a ticket.");
+    return next({ ...call, ports: bind(options, call, ticket) });
   };
 }
 
 function bind(
-  ports: EffectPorts,
+  { ports, clock, policyVersion, ...permission }: GateOptions,
   call: ToolCall,
-  ticket: { open: boolean },
-  judge: ((effect: InnerEffect) => Promise<string | undefined>) | undefined,
+  ticket: Ticket,
 ): EffectPorts {
   const { files, processes, web } = ports;
+  const isWhole = permission.isJudgedWhole(call);
+  let rechecked: Promise<void> | undefined;
   function check(): void {
-    if (!ticket.open) throw new EffectError("AccessDenied", `call ${call.id} has ended; its ports are closed`);
+    const refuse = (why: string): never => {
+      throw new EffectError("AccessDenied", why);
+    };
+    if (!ticket.isOpen) refuse(`call ${call.id} has ended; its ports are closed`);
     if (call.signal.aborted) throw new EffectError("Cancelled", "the call was cancelled");
+    // Written so that a clock that gives nonsense refuses.
+    if (!(clock.monotonicMs() <= ticket.expiresMs)) refuse(`the ticket of call ${call.id} has expired`);
+    if (ticket.callId !== call.id || ticket.tool !== call.tool.name || ticket.args !== call.args) {
+      refuse("the ticket is for another call");
+    }
   }
   function checkChange(what: string): void {
     check();
     if (call.tool.class !== "mutating") {
       throw new EffectError("AccessDenied", `${call.tool.name} is ${call.tool.class} and may not ${what}`);
     }
+    if (policyVersion() !== ticket.policyVersion) {
+      throw new EffectError("AccessDenied", "the policy has changed since the call was judged; make it again");
+    }
   }
   /** For what nobody has judged as a call of its own. */
   async function checkEffect(effect: InnerEffect): Promise<void> {
-    if (judge === undefined) return;
-    const why = await judge(effect);
-    if (why !== undefined) throw new EffectError("AccessDenied", why);
+    // Once, before the first effect: what the call itself changes does not void it.
+    rechecked ??= call.judged?.recheck?.();
+    await rechecked;
+    if (!isWhole) {
+      const why = await permission.judgeEffect(call, effect);
+      if (why !== undefined) throw new EffectError("AccessDenied", why);
+    }
     check();
   }
   async function checkRead(tool: InnerEffect["tool"], path: string): Promise<void> {
     check();
-    await checkEffect({ tool, args: { path } });
+    if (!isWhole) await checkEffect({ tool, args: { path } });
   }
   async function checkedChange(what: string, effect: InnerEffect): Promise<void> {
     checkChange(what);
@@ -79,14 +95,17 @@ function bind(
       },
       async write(path, content) {
         await checkedChange("write files", { tool: "fs.write", args: { path } });
+        ticket.note({ port: "write", target: path });
         return files.write(path, content);
       },
       async move(from, to) {
         await checkedChange("move files", { tool: "fs.move", args: { from, to } });
+        ticket.note({ port: "move", target: `${from} → ${to}` });
         return files.move(from, to);
       },
       async remove(path, options) {
         await checkedChange("remove files", { tool: "fs.remove", args: { path } });
+        ticket.note({ port: "remove", target: path });
         return files.remove(path, options);
       },
     },
@@ -94,8 +113,9 @@ function bind(
       async run(spec, signal) {
         check();
         // A built-in tool that only reads may run its one fixed program, the search.
-        if (judge !== undefined) checkChange("run programs");
+        if (!isWhole || call.tool.class === "mutating") checkChange("run programs");
         await checkEffect({ tool: "exec", args: { command: commandOf(spec), ...(spec.cwd && { cwd: spec.cwd }) } });
+        ticket.note({ port: "process", target: `${spec.file} (${spec.args.length} arguments)` });
         return processes.run(spec, signal);
       },
     },
@@ -103,10 +123,15 @@ function bind(
       async get(request, signal) {
         check();
         await checkEffect({ tool: "web.fetch", args: { url: request.url } });
+        ticket.note({ port: "connect", target: hostOf(request.url) });
         return web.get(request, signal);
       },
     },
   };
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : "not a URL";
 }
 
 /** As a shell would have to be told, so that it is judged as a command that somebody typed. */

@@ -1,11 +1,12 @@
 /** Tool middleware that decides, bounds and guards; the gate that hands out effects. */
+export { type BudgetLimits, type Budgets, createBudgets, newBudgetUse } from "./budgets.ts";
 export { type CompletionHooksOptions, createCompletionHooks } from "./completion-hooks.ts";
 export { createGate } from "./gate.ts";
 export { createHookDispatcher } from "./hook-dispatch.ts";
 export { createLedger } from "./ledger.ts";
 export { createOutputLimit } from "./output-limit.ts";
 export { createPermission, type Permission } from "./permission.ts";
-export { parseRule } from "./rules.ts";
+export { parseRule, type Rule } from "./rules.ts";
 export { createTimeLimit } from "./time-limit.ts";
 export { createPostHooks, createPreHooks } from "./tool-hooks.ts";
 export { createValidation } from "./validation.ts";

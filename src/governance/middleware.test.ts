@@ -1,11 +1,11 @@
 /** The smaller tool middlewares, each around a handler of the test's own. */
 import { describe, expect, test } from "vitest";
-import type { EffectPorts } from "#base";
-import type { CallResult, EventBus, Tool, ToolCall } from "#engine";
+import { compose, createSystemClock, type EffectPorts } from "#base";
+import type { CallResult, EventBus, Tool, ToolCall, ToolMiddleware } from "#engine";
 import { CallId, ClientId, SessionId, TurnId } from "#protocol";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { ALLOWED, createOpenGate, createUnwrittenLedger } from "../../test/fakes/passed-gate.ts";
 import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
-import { createGate } from "./gate.ts";
 import { createLedger } from "./ledger.ts";
 import { createOutputLimit } from "./output-limit.ts";
 import { createTimeLimit } from "./time-limit.ts";
@@ -39,6 +39,7 @@ function toolCall(
     signal,
     depth: 0,
     nesting: 0,
+    judged: ALLOWED,
     progress: () => undefined,
     annotate: () => undefined,
   };
@@ -91,7 +92,7 @@ describe("validation", () => {
 describe("the ledger", () => {
   test("records intent and outcome with hashes that do not depend on the order of keys", async () => {
     const recorded: [string, object][] = [];
-    const ledger = createLedger(recorder(async (kind, payload) => void recorded.push([kind, payload])));
+    const ledger = ledgerOn(async (kind, payload) => void recorded.push([kind, payload]));
     await ledger(toolCall({}, { a: 1, b: { c: 2, d: 3 } }), async () => OK);
     await ledger(toolCall({}, { b: { d: 3, c: 2 }, a: 1 }), async () => OK);
     expect(recorded.map(([kind]) => kind)).toEqual(["ToolIntent", "ToolOutcome", "ToolIntent", "ToolOutcome"]);
@@ -101,7 +102,7 @@ describe("the ledger", () => {
 
   test("a call whose intent cannot be recorded does not run", async () => {
     let ran = false;
-    const ledger = createLedger(recorder(() => Promise.reject(new Error("disk full"))));
+    const ledger = ledgerOn(() => Promise.reject(new Error("disk full")));
     const run = ledger(toolCall(), async () => {
       ran = true;
       return OK;
@@ -111,8 +112,9 @@ describe("the ledger", () => {
   });
 });
 
-function recorder(record: EventBus["publish"]): Pick<EventBus, "publish" | "publishSoon"> {
-  return { publish: record, publishSoon: record };
+function ledgerOn(record: EventBus["publish"]): ToolMiddleware {
+  const bus = { publish: record, publishSoon: record };
+  return createLedger({ bus, clock: createSystemClock(), policyVersion: () => "v1" });
 }
 
 describe("the gate", () => {
@@ -121,8 +123,8 @@ describe("the gate", () => {
     workspace.put("a.txt", "a");
     let given: EffectPorts | undefined;
     let inside: Promise<unknown> = Promise.resolve();
-    await createGate({ ports: workspace.ports, judgeEffect: async () => undefined, isJudgedWhole: () => true })(
-      toolCall(change, {}, signal),
+    await compose<ToolCall, CallResult>(
+      [createUnwrittenLedger(), createOpenGate(workspace.ports)],
       async ({ ports }) => {
         given = ports;
         inside = Promise.allSettled([
@@ -133,7 +135,7 @@ describe("the gate", () => {
         await inside;
         return OK;
       },
-    );
+    )(toolCall(change, {}, signal));
     const outcomes = (await inside) as PromiseSettledResult<unknown>[];
     return { given: given as EffectPorts, statuses: outcomes.map(({ status }) => status) };
   }

@@ -3,10 +3,12 @@
  * quiet preset let pass; everything else asks a person, and without one it is denied at once.
  */
 import type { Approver, CallResult, EventBus, Judgement, Tool, ToolCall, ToolMiddleware } from "#engine";
-import { refusal } from "#engine";
-import { type Decision, reasonText } from "#protocol";
+import { refusal, ToolError } from "#engine";
+import { type ApprovalId, type Decision, type EventPayload, reasonText } from "#protocol";
+import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
 import { type DiskReader, locatedArguments, loudOnDisk } from "./on-disk.ts";
 import { blockedProgram, quietDecision, suggestArgvGlob } from "./quiet-preset.ts";
+import { createRepeats } from "./repeats.ts";
 import { evaluateRules, parseRule, type Rule, type RuleCall, type RuleVerdict, type ToolAliases } from "./rules.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
 import { analyseShell, type SimpleCommand } from "./shell.ts";
@@ -30,6 +32,8 @@ export const TOOL_ALIASES: ToolAliases = {
 /** Session rules a person can add; beyond it only single answers are possible. */
 const MAX_SESSION_RULES = 200;
 const SUMMARY_CHARS = 2000;
+/** How long a yes for one call holds until the call has its first effect. */
+const APPROVAL_MS = 5 * 60_000;
 /** Longest path or glob that is judged; matching longer ones could take long. */
 const MAX_NAME_CHARS = 4096;
 const NAMES: ReadonlySet<string> = new Set(["path", "from", "to", "glob", "pattern"]);
@@ -50,12 +54,19 @@ export interface PermissionOptions {
   /** Answers every request with yes. Deny rules, blocked programs and plan mode still hold. */
   readonly autoApprove: boolean;
   readonly planMode: () => boolean;
+  /** What a yes is bound to. */
+  readonly binding: Omit<BindingSources, "files">;
+  readonly newApproval: () => ApprovalId;
+  /** Wall time in milliseconds. */
+  readonly now: () => number;
 }
 
 export interface Permission {
   readonly middleware: ToolMiddleware;
   /** Rules that answers have added; they end with the session. */
   readonly sessionRules: readonly Rule[];
+  /** False when there is no such rule. */
+  revoke(text: string): boolean;
   /**
    * Whether an effect inside an allowed call may happen: why not, or undefined. What nobody has judged as a call of its own,
    * because a script does it, is judged here as if it were one.
@@ -83,6 +94,8 @@ interface Evaluation extends RuleVerdict {
 
 export function createPermission(options: PermissionOptions): Permission {
   const sessionRules: Rule[] = [];
+  const repeats = createRepeats();
+  const sources: BindingSources = { ...options.binding, files: options.files };
 
   /** What can refuse a call whatever anybody answers. Asked again after a question: things change while it waits. */
   function refusedBy(call: ToolCall): Extract<Verdict, { effect: "deny" }> | undefined {
@@ -188,8 +201,8 @@ export function createPermission(options: PermissionOptions): Permission {
     return { effect: "ask", judged: preset("ask", "quiet preset", quiet.why) };
   }
 
-  /** Undefined, or who said yes, or the refusal. */
-  async function ask(call: ToolCall, why: string): Promise<CallResult | { readonly yesBy: string }> {
+  /** Who said yes and what to, or the refusal. */
+  async function ask(call: ToolCall, why: string): Promise<CallResult | Yes> {
     const { bus, approver } = options;
     const { id: callId, turn, tool } = call;
     const rule = ruleToOffer(call);
@@ -201,6 +214,8 @@ export function createPermission(options: PermissionOptions): Permission {
       const text = `${tool.label} was denied: ${why}, and nobody can be asked. ${howToAllow(tool.name, rule)}`;
       return refusal("denied", "PermissionDenied", text);
     }
+    // Taken before the question goes out: what is shown is what is bound.
+    const binding = await bindApproval(call, sources);
     await bus.publish("PermissionRequested", {
       turn,
       call_id: callId,
@@ -214,6 +229,7 @@ export function createPermission(options: PermissionOptions): Permission {
     const answer = await approver.decide({ turn, callId }, call.signal);
     const text = ruleOfAnswer(answer.decision, tool.name, rule);
     const added = text === undefined ? undefined : parseRule(text, "allow", "session");
+    const expiresMs = options.now() + APPROVAL_MS;
     await bus.publish("PermissionAnswered", {
       turn,
       call_id: callId,
@@ -221,10 +237,11 @@ export function createPermission(options: PermissionOptions): Permission {
       by: answer.by,
       ...(added === undefined ? {} : { rule: added.text }),
       ...(answer.reason === undefined ? {} : { reason: answer.reason }),
+      ...approvalRecord(answer.decision, binding, expiresMs, options.newApproval),
     });
-    if (answer.decision !== "deny") {
+    if (YES.has(answer.decision)) {
       if (added !== undefined && sessionRules.length < MAX_SESSION_RULES) sessionRules.push(added);
-      return { yesBy: answer.by };
+      return { yesBy: answer.by, recheck: () => recheck(call, binding, expiresMs) };
     }
     if (call.signal.aborted) return refusal("cancelled", "Cancelled", `${tool.label} was cancelled.`);
     if (answer.unanswered === "timeout") {
@@ -238,14 +255,27 @@ export function createPermission(options: PermissionOptions): Permission {
     return refusal("denied", "PermissionDenied", `The user denied ${tool.label}: ${summarise(call)}.${because}`);
   }
 
+  async function recheck(call: ToolCall, binding: Binding, expiresMs: number): Promise<void> {
+    // Written so that a clock that gives nonsense is late.
+    const isLate = !(options.now() <= expiresMs);
+    const changed = isLate ? "the approval has expired" : await whatChanged(binding, call, sources);
+    if (changed === undefined) return;
+    throw new ToolError(reasonText("ApprovalVoid", { tool: call.tool.label, changed }), "ApprovalVoid");
+  }
+
   return {
     sessionRules,
+    revoke(text) {
+      const at = sessionRules.findIndex((rule) => rule.text === text);
+      if (at >= 0) sessionRules.splice(at, 1);
+      return at >= 0;
+    },
     async middleware(call, next) {
-      const verdict = await judge(call);
+      const verdict = withRepeats(await judge(call), repeats.seen(call));
       if (verdict.effect === "allow") return next({ ...call, judged: verdict.judged });
       const { turn, step, id: call_id, tool } = call;
-      const judged = { ...verdict.judged, trail: [...verdict.judged.trail] };
-      const told = options.bus.publishSoon("CallJudged", { turn, step, call_id, name: tool.name, judged });
+      const recorded = { ...verdict.judged, trail: [...verdict.judged.trail] };
+      const told = options.bus.publishSoon("CallJudged", { turn, step, call_id, name: tool.name, judged: recorded });
       told.catch(() => undefined); // written with the question or the result, and failing with it
       if (verdict.effect === "deny") return verdict.result;
       const answer = await ask(call, verdict.judged.why);
@@ -256,7 +286,15 @@ export function createPermission(options: PermissionOptions): Permission {
       const said = { stage: "answer", name: "yes", source: yesBy, effect: "allow" };
       const trail = [...verdict.judged.trail, said];
       const by = yesBy === "--auto-approve" ? yesBy : PERSON;
-      return next({ ...call, judged: { effect: "allow", by, source: yesBy, why: `${yesBy} allowed it`, trail } });
+      const judged: Judgement = {
+        effect: "allow",
+        by,
+        source: yesBy,
+        why: `${yesBy} allowed it`,
+        trail,
+        ...(answer.recheck === undefined ? {} : { recheck: answer.recheck }),
+      };
+      return next({ ...call, judged });
     },
     isJudgedWhole: (call) => isBuiltin(call.tool.name),
     async judgeEffect(call, { tool: name, args }) {
@@ -276,6 +314,34 @@ export function createPermission(options: PermissionOptions): Permission {
     },
   };
 }
+
+/** Going in circles is a reason to ask also about what is allowed. */
+function withRepeats(verdict: Verdict, why: string | undefined): Verdict {
+  if (why === undefined || verdict.effect !== "allow") return verdict;
+  const consulted = { stage: "preset", name: "repeated calls", source: "built-in", effect: "ask" };
+  const trail = [...verdict.judged.trail, consulted];
+  return { effect: "ask", judged: { effect: "ask", by: "repeated calls", why, trail } };
+}
+
+interface Yes {
+  readonly yesBy: string;
+  readonly recheck?: () => Promise<void>;
+}
+
+function approvalRecord(
+  decision: Decision,
+  binding: Binding,
+  expiresMs: number,
+  newApproval: () => ApprovalId,
+): Pick<EventPayload<"PermissionAnswered">, "approval"> {
+  if (!YES.has(decision)) return {};
+  const scope = decision === "allow_once" ? "call" : decision === "allow_tool" ? "tool" : "argv_glob";
+  const expires_at = new Date(expiresMs).toISOString();
+  return { approval: { id: newApproval(), scope, expires_at, bound_to: bindingHash(binding) } };
+}
+
+/** Anything else, also what is no answer at all, is a no. */
+const YES: ReadonlySet<Decision> = new Set(["allow_once", "allow_argv_glob", "allow_tool"]);
 
 /** `Judgement.by` when somebody was asked about this very call. */
 const PERSON = "person";

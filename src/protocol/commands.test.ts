@@ -40,6 +40,9 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     body: { session, call_id, resolution: "succeeded", note: "checked" },
     wrong: { resolution: { resolution: "maybe" }, call_id: { call_id: ULID } },
   },
+  ListRules: { body: { session }, wrong: { session: { session: 1 } } },
+  RevokeRule: { body: { session, rule: "Bash(ls *)" }, wrong: { rule: { rule: "" } } },
+  PromoteRule: { body: { session, rule: "Bash(ls *)" }, wrong: { rule: { rule: "x".repeat(1001) } } },
   SetContext: {
     body: { session, values: { mode: "review", n: 1, on: true, off: null } },
     wrong: { values: { values: { deep: {} } }, session: { session: 1 } },

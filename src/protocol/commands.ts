@@ -69,6 +69,15 @@ export const commands = {
     resolution: z.enum(["failed", "succeeded", "abort"]),
     note: z.string().max(2000).optional().describe("What the person found out; told to the model."),
   }).describe("Says what became of an OrphanedCall; abort ends the session. Feature: orphans."),
+  ListRules: wire({ kind: z.literal("ListRules"), session }).describe(
+    "Answers with the permission rules in force, each with where it is written. Feature: session_rules.",
+  ),
+  RevokeRule: wire({ kind: z.literal("RevokeRule"), session, rule: z.string().min(1).max(1000) }).describe(
+    "Takes back a rule that an answer has added to this session. Feature: session_rules.",
+  ),
+  PromoteRule: wire({ kind: z.literal("PromoteRule"), session, rule: z.string().min(1).max(1000) }).describe(
+    "Keeps a rule of this session in the user's configuration. Only a human may. Feature: session_rules.",
+  ),
   SetContext: wire({ kind: z.literal("SetContext"), session, values: contextValues }).describe(
     "Sets values of the run context (null removes one) from the next step on. Feature: context_values.",
   ),
@@ -101,6 +110,9 @@ export const command = z.discriminatedUnion("kind", [
   commands.ExitPlanMode,
   commands.AnswerQuestion,
   commands.ResolveOrphan,
+  commands.ListRules,
+  commands.RevokeRule,
+  commands.PromoteRule,
   commands.SetContext,
   commands.EndSession,
   commands.CustomCommand,

@@ -54,10 +54,21 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
       class: "mutating",
       args_hash: "a".repeat(64),
       allowed_by: { effect: "allow", by: "rule x", source: "s", why: "w", trail: [] },
+      policy_version: "v1",
     },
     { args_hash: "xyz" },
   ],
-  ToolOutcome: [{ turn, call_id, outcome: "ok", result_hash: "0".repeat(64) }, { outcome: "maybe" }],
+  ToolOutcome: [
+    {
+      turn,
+      call_id,
+      outcome: "ok",
+      result_hash: "0".repeat(64),
+      effects: [{ port: "write", target: "a.txt" }],
+      more_effects: 3,
+    },
+    { effects: [{ port: "teleport", target: "a" }] },
+  ],
   OrphanedCall: [{ turn, call_id, name: "exec", args: {}, started_at: "2026-01-01T00:00:00.000Z" }, { started_at: 5 }],
   OrphanResolved: [{ turn, call_id, resolution: "failed", by: "cli_x", note: "n" }, { resolution: "perhaps" }],
   TurnEnded: [
@@ -83,7 +94,15 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
     { summary: undefined },
   ],
   PermissionAnswered: [
-    { turn, call_id, decision: "deny", by: `cli_${ULID}`, rule: "Bash(ls)", reason: "no" },
+    {
+      turn,
+      call_id,
+      decision: "deny",
+      by: `cli_${ULID}`,
+      rule: "Bash(ls)",
+      reason: "no",
+      approval: { id: `appr_${ULID}`, scope: "call", expires_at: "2026-01-01T00:00:00.000Z", bound_to: "0".repeat(64) },
+    },
     { decision: "no" },
   ],
   HooksAsked: [
@@ -116,6 +135,11 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
     { judged: { effect: "perhaps" } },
   ],
   NetworkJudged: [{ turn, call_id, host: "a.example", port: 443, policy: "denied", reason: "r" }, { policy: "maybe" }],
+  RuleChanged: [
+    { rule: "Bash(ls *)", change: "promoted", by: `cli_${ULID}`, source: "config.toml" },
+    { change: "framed" },
+  ],
+  BudgetWarning: [{ turn, scope: "turn", kind: "tokens", used: 90, limit: 100 }, { kind: "patience" }],
   ProjectChanged: [
     { version: "a".repeat(64), files: ["harness.md"], in_force: false, problems: ["p"] },
     { in_force: "yes" },

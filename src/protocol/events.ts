@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { inputBlock, toolOutputBlock } from "./content.ts";
-import { CallId, ClientId, SessionId, TokenId, TurnId } from "./ids.ts";
+import { ApprovalId, CallId, ClientId, SessionId, TokenId, TurnId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
 
 const turn = idSchema(TurnId);
@@ -91,6 +91,7 @@ export const events = {
     name: z.string(),
     class: toolClass,
     args_hash: sha256.describe("Of the canonical JSON of the arguments that run."),
+    policy_version: z.string().optional().describe("Of the rules and files that were in force."),
     allowed_by: judgement.optional().describe("What let it run."),
   }).describe("A call was allowed and is about to run; for one that changes things this is durable before it does."),
   ToolOutcome: wire({
@@ -98,6 +99,11 @@ export const events = {
     call_id: callId,
     outcome: callOutcome,
     result_hash: sha256.describe("Of the canonical JSON of what the tool gave back."),
+    effects: z
+      .array(wire({ port: z.enum(["process", "write", "move", "remove", "connect"]), target: z.string() }))
+      .optional()
+      .describe("What it did to the world, in order: each program, each changed file, each host."),
+    more_effects: z.number().int().positive().optional().describe("Effects beyond those that are listed."),
   }).describe("A call that had a ToolIntent has ended; one without this was cut off."),
   OrphanedCall: wire({
     turn,
@@ -159,6 +165,14 @@ export const events = {
     by: z.string().describe("The client that answered, or the policy that did when nobody could."),
     rule: z.string().optional().describe("The session rule that the answer added."),
     reason: z.string().optional(),
+    approval: wire({
+      id: idSchema(ApprovalId),
+      scope: z.enum(["call", "argv_glob", "tool"]),
+      expires_at: z.iso.datetime(),
+      bound_to: sha256.describe("Over the arguments and the state of everything they name."),
+    })
+      .optional()
+      .describe("What a yes has given: single use for a call; dispatch checks it."),
   }).describe("A permission request was answered."),
   HooksAsked: wire({
     turn: turn.optional(),
@@ -195,6 +209,19 @@ export const events = {
     policy: z.enum(["allowed", "denied"]),
     reason: z.string().optional(),
   }).describe("A tool, a script or a sandboxed command wanted to reach a host."),
+  RuleChanged: wire({
+    rule: z.string(),
+    change: z.enum(["revoked", "promoted"]),
+    by: idSchema(ClientId),
+    source: where.optional().describe("Where a promoted rule is written now."),
+  }).describe("A rule of the session was taken back, or kept for good."),
+  BudgetWarning: wire({
+    turn,
+    scope: z.enum(["turn", "session", "tree"]),
+    kind: z.enum(["cost_usd", "tokens", "steps", "calls", "wall_ms"]),
+    used: z.number().nonnegative(),
+    limit: z.number().nonnegative(),
+  }).describe("Less than a fifth of a budget is left."),
   ProjectChanged: wire({
     version: sha256.describe("Of all files of the project together."),
     files: z.array(z.string()).describe("Those that are new, changed or gone."),

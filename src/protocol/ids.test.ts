@@ -1,9 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { CallId, ClientId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
+import { ApprovalId, CallId, ClientId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
 import { createIdMint } from "./mint.ts";
 
 const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
-const kinds = { sess: SessionId, log: LogId, call: CallId, tok: TokenId, cli: ClientId, turn: TurnId };
+const kinds = {
+  sess: SessionId,
+  log: LogId,
+  call: CallId,
+  tok: TokenId,
+  cli: ClientId,
+  turn: TurnId,
+  appr: ApprovalId,
+};
 
 describe.each(Object.entries(kinds))("%s ids", (prefix, kind) => {
   it("are the prefix and a ULID", () => {
@@ -29,6 +37,6 @@ describe.each(Object.entries(kinds))("%s ids", (prefix, kind) => {
 it("are minted each with its own prefix", () => {
   let made = 0;
   const mint = createIdMint(() => String(++made).padStart(26, "0"));
-  const ids = [mint.session(), mint.log(), mint.call(), mint.token(), mint.client(), mint.turn()];
+  const ids = [mint.session(), mint.log(), mint.call(), mint.token(), mint.client(), mint.turn(), mint.approval()];
   expect(ids).toEqual(Object.keys(kinds).map((prefix, index) => `${prefix}_${String(index + 1).padStart(26, "0")}`));
 });

@@ -27,6 +27,7 @@ export const CallId = defineId("call");
 export const TokenId = defineId("tok");
 export const ClientId = defineId("cli");
 export const TurnId = defineId("turn");
+export const ApprovalId = defineId("appr");
 
 export type SessionId = Branded<"sess">;
 export type LogId = Branded<"log">;
@@ -34,3 +35,4 @@ export type CallId = Branded<"call">;
 export type TokenId = Branded<"tok">;
 export type ClientId = Branded<"cli">;
 export type TurnId = Branded<"turn">;
+export type ApprovalId = Branded<"appr">;

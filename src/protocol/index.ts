@@ -16,6 +16,6 @@ export type { Event, EventOf } from "./envelope.ts";
 export type { CallOutcome, EventKind, EventPayload, ToolClass, TurnOutcome, Usage } from "./events.ts";
 export { EXPIRED_CONTENT } from "./expired.ts";
 export type { Handshake } from "./handshake.ts";
-export { CallId, ClientId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
+export { ApprovalId, CallId, ClientId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
 export { createIdMint, type IdMint } from "./mint.ts";
 export { type Reason, ReasonError, reasons, reasonText } from "./reasons.ts";

@@ -1,6 +1,6 @@
 /** Makes new ids. One mint per process, so that ids of one kind sort in the order they were made. */
 import type { UlidFactory } from "#base";
-import { CallId, ClientId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
+import { ApprovalId, CallId, ClientId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
 
 export interface IdMint {
   session(): SessionId;
@@ -9,6 +9,7 @@ export interface IdMint {
   token(): TokenId;
   client(): ClientId;
   turn(): TurnId;
+  approval(): ApprovalId;
 }
 
 export function createIdMint(ulid: UlidFactory): IdMint {
@@ -19,5 +20,6 @@ export function createIdMint(ulid: UlidFactory): IdMint {
     token: () => TokenId.from(ulid()),
     client: () => ClientId.from(ulid()),
     turn: () => TurnId.from(ulid()),
+    approval: () => ApprovalId.from(ulid()),
   };
 }

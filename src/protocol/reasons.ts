@@ -52,6 +52,19 @@ export const reasons = {
     "Permission denied for <tool> by <client>. To allow: re-prompt and pick 'Allow once / argv-glob / tool / session'.",
   ),
   PolicyDenied: row(403, -32603, 1, "<tool> is not available here: <why> (<source>). To allow it, change that policy."),
+  BudgetExceeded: row(
+    429,
+    -32603,
+    1,
+    "The budget of the <scope> is used up: <used> of <limit> <kind>. Raise it in budgets: of harness.md or with --budget.",
+  ),
+  RuleNotFound: row(404, -32602, 2, "No answer of this session has added the rule '<rule>'."),
+  ApprovalVoid: row(
+    409,
+    -32603,
+    1,
+    "<tool> was allowed, but what was allowed is not what is there now: <changed>. It did not run; it has to be asked again.",
+  ),
   HookBlocked: row(403, -32603, 1, "<event> was blocked by the hook <hook>: <reason> (<source>)"),
   PermissionTimeout: row(408, -32603, 1, "Permission for <tool> not answered within <timeout>s. Tool call cancelled."),
   TokenExpired: row(

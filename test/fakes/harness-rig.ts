@@ -1,4 +1,5 @@
 /** A whole harness in this process, on a real mock vendor and a real folder, driven through the protocol as a client. */
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { defaultSettings, type Settings } from "#artifacts";
 import { createSystemClock } from "#base";
@@ -15,6 +16,10 @@ export interface RigOptions extends Partial<Omit<HarnessOptions, "settings">> {
   readonly vendor?: "anthropic" | "openai";
   readonly interactive?: boolean;
   readonly identityClass?: "human" | "agent";
+  /** Folders before the usual search path, below the folder that holds the workspace. */
+  readonly programFolders?: readonly string[];
+  /** Called with the workspace before the harness is made. */
+  readonly prepare?: (workspace: TemporaryWorkspace) => void;
 }
 
 export interface HarnessRig {
@@ -38,10 +43,20 @@ export async function createHarnessRig(replies: readonly MockReply[], options: R
   vendor.reply(...replies);
   const workspace = createTemporaryWorkspace();
   const name = options.vendor ?? "openai";
-  const { settings, vendor: _, interactive = false, identityClass = "human", ...rest } = options;
+  const {
+    settings,
+    vendor: _,
+    interactive = false,
+    identityClass = "human",
+    programFolders = [],
+    prepare,
+    ...rest
+  } = options;
+  prepare?.(workspace);
+  const path = [...programFolders.map((folder) => join(workspace.outside, folder)), process.env.PATH].join(":");
   const harness = await assembleHarness({
     env: {
-      PATH: process.env.PATH,
+      PATH: path,
       OPENAI_API_KEY: "test-key",
       ANTHROPIC_API_KEY: "test-key",
       OPENAI_BASE_URL: `${vendor.url}/v1`,

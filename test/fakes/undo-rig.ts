@@ -23,7 +23,6 @@ import {
   createWorkspaceRestore,
 } from "#base";
 import { type CallResult, createRunTool, type ToolCall } from "#engine";
-import { createGate } from "#governance";
 import { type CallId, ClientId, createIdMint, type SessionId, type TurnId } from "#protocol";
 import { createBuiltinTools } from "#tools";
 import {
@@ -36,6 +35,7 @@ import {
   undo,
   type WorkspaceUndo,
 } from "#undo";
+import { ALLOWED, createOpenGate, createUnwrittenLedger } from "./passed-gate.ts";
 
 export interface UndoRig {
   readonly root: string;
@@ -77,10 +77,7 @@ export function createUndoRig(options: UndoRigOptions = {}): UndoRig {
   const ports = { files, processes: createProcesses({ root, env: process.env }), web: createPublicWeb() };
   const tools = createBuiltinTools().tools();
   const handler = compose<ToolCall, CallResult>(
-    [
-      ...(record ? [createUndoRecorder(store, files)] : []),
-      createGate({ ports, judgeEffect: async () => undefined, isJudgedWhole: () => true }),
-    ],
+    [createUnwrittenLedger(), ...(record ? [createUndoRecorder(store, files)] : []), createOpenGate(ports)],
     createRunTool({ ask: async () => undefined, nested: async () => Promise.reject(new Error("not here")) }),
   );
   const workspace = store.workspace(root);
@@ -113,6 +110,7 @@ export function createUndoRig(options: UndoRigOptions = {}): UndoRig {
         signal,
         depth: 0,
         nesting: 0,
+        judged: ALLOWED,
         annotate: () => undefined,
         progress: () => undefined,
       });

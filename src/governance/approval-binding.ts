@@ -1,0 +1,161 @@
+/**
+ * What a person's yes is bound to: the arguments, and the state of everything that they name — programs, scripts, files that
+ * would be overwritten, the environment, the folder. Taken when the question is asked, compared again when the call has its
+ * effect; anything that has changed in between makes the yes void.
+ */
+import { createHash } from "node:crypto";
+import { EffectError, type ProgramFacts } from "#base";
+import type { ToolCall } from "#engine";
+import type { DiskReader } from "./on-disk.ts";
+import { analyseShell, everyCommand } from "./shell.ts";
+import { programName } from "./shell-wrappers.ts";
+
+/** Files that one approval can be bound to; a call that names more is bound to the first ones and says so. */
+const MAX_FILES = 200;
+/** Larger files are bound by their size and time only. */
+const MAX_HASHED_BYTES = 4 * 1024 * 1024;
+
+export interface Binding {
+  /** What each fact was: `file run.sh` → its hash. */
+  readonly facts: ReadonlyMap<string, string>;
+}
+
+export interface BindingSources {
+  readonly files: DiskReader;
+  readonly programs: ProgramFacts;
+  readonly policyVersion: () => string;
+}
+
+/** Programs that run what a file of the project says, and the files that say it. */
+const RUNNERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ...["npm", "npx", "pnpm", "yarn", "bun", "node", "tsx", "deno"].map((name): [string, readonly string[]] => [
+    name,
+    ["package.json", "deno.json", ".npmrc"],
+  ]),
+  ...["make", "gmake"].map((name): [string, readonly string[]] => [name, ["GNUmakefile", "makefile", "Makefile"]]),
+  ["just", ["justfile", "Justfile", ".justfile"]],
+  ["task", ["Taskfile.yml", "Taskfile.yaml"]],
+  ["cargo", ["Cargo.toml", "build.rs", ".cargo/config.toml"]],
+  ["go", ["go.mod"]],
+  ["mvn", ["pom.xml"]],
+  ["gradle", ["build.gradle", "build.gradle.kts", "settings.gradle"]],
+  ["docker", ["Dockerfile", "docker-compose.yml", "compose.yml", "compose.yaml"]],
+  ...["pytest", "tox", "nox", "pip", "pip3", "uv", "poetry"].map((name): [string, readonly string[]] => [
+    name,
+    ["pyproject.toml", "setup.py", "setup.cfg", "conftest.py", "tox.ini"],
+  ]),
+  ...["rake", "bundle", "rspec"].map((name): [string, readonly string[]] => [name, ["Rakefile", "Gemfile"]]),
+]);
+
+export async function bindApproval(call: ToolCall, sources: BindingSources): Promise<Binding> {
+  const facts = new Map<string, string>([["policy", sources.policyVersion()]]);
+  const { tool, args } = call;
+  const cwd = typeof args.cwd === "string" ? args.cwd : ".";
+  const names = new Set<string>();
+  if (tool.name === "exec") {
+    facts.set("environment", sources.programs.environment());
+    facts.set("folder", await located(cwd, sources.files));
+    for (const name of programsOf(String(args.command)))
+      facts.set(`program ${name}`, sources.programs.program(name, cwd));
+    for (const word of namedFiles(String(args.command))) names.add(cwd === "." ? word : `${cwd}/${word}`);
+  } else {
+    for (const name of ["path", "from", "to"]) {
+      const path = args[name];
+      if (typeof path === "string") names.add(path);
+    }
+  }
+  let bound = 0;
+  for (const name of names) {
+    if (bound >= MAX_FILES) break;
+    const state = await fileState(name, sources.files);
+    // A word that names no file is just a word; but one that names a file later is another command.
+    facts.set(`file ${name}`, state);
+    bound += 1;
+  }
+  return { facts };
+}
+
+/** The first thing that is not as it was, for people; undefined when all is. */
+export async function whatChanged(
+  binding: Binding,
+  call: ToolCall,
+  sources: BindingSources,
+): Promise<string | undefined> {
+  const now = await bindApproval(call, sources);
+  for (const [name, before] of binding.facts) {
+    const after = now.facts.get(name);
+    if (after !== before) return describeChange(name, before, after ?? "absent");
+  }
+  for (const name of now.facts.keys()) if (!binding.facts.has(name)) return `${name} is new`;
+  return undefined;
+}
+
+/** One hash over all facts, for the record. */
+export function bindingHash({ facts }: Binding): string {
+  const hash = createHash("sha256");
+  for (const [name, state] of [...facts].sort(([a], [b]) => (a < b ? -1 : 1))) hash.update(`${name}\0${state}\0`);
+  return hash.digest("hex");
+}
+
+function describeChange(name: string, before: string, after: string): string {
+  if (name === "policy") return "the policy has changed";
+  if (name === "environment") return "the environment of child processes has changed";
+  const wasThere = !before.startsWith("absent");
+  const isThere = !after.startsWith("absent");
+  const how = wasThere === isThere ? "has changed" : isThere ? "appeared" : "is gone";
+  return `${name} ${how}`;
+}
+
+async function located(path: string, files: DiskReader): Promise<string> {
+  try {
+    return await files.locate(path);
+  } catch (error) {
+    if (error instanceof EffectError) return `unreachable: ${error.reason}`;
+    throw error;
+  }
+}
+
+async function fileState(path: string, files: DiskReader): Promise<string> {
+  try {
+    const info = await files.stat(path);
+    const where = await files.locate(path);
+    if (info === undefined) return `absent ${where}`;
+    if (info.kind !== "file") return `${info.kind} ${where}`;
+    const size = `${where} ${info.mode} ${info.sizeBytes}`;
+    if (info.sizeBytes > MAX_HASHED_BYTES) return `${size} ${info.modifiedMs}`;
+    const content = await files.read(path, MAX_HASHED_BYTES);
+    return `${size} ${createHash("sha256").update(content).digest("hex")}`;
+  } catch (error) {
+    if (error instanceof EffectError) return `unreadable: ${error.reason}`;
+    throw error;
+  }
+}
+
+function programsOf(command: string): Set<string> {
+  const analysis = analyseShell(command);
+  if (!analysis.understood) return new Set(looseWords(command));
+  const programs = new Set<string>();
+  for (const { words } of everyCommand(analysis.commands)) if (words[0] !== undefined) programs.add(words[0]);
+  return programs;
+}
+
+/** Every word that could be a file: operands, values of options, redirects, and what the program reads by itself. */
+function namedFiles(command: string): Set<string> {
+  const analysis = analyseShell(command);
+  if (!analysis.understood) return new Set(looseWords(command));
+  const names = new Set<string>();
+  for (const simple of everyCommand(analysis.commands)) {
+    for (const word of [...simple.words, ...simple.redirects]) {
+      for (const part of word.startsWith("-") ? [word.replace(/^[^=]*=?/, "")] : [word, word.replace(/^[^=]*=/, "")]) {
+        if (part !== "" && !part.includes("\0") && !part.includes("://")) names.add(part);
+      }
+    }
+    for (const file of RUNNERS.get(programName(simple.words)) ?? []) names.add(file);
+  }
+  return names;
+}
+
+/** For what was not understood: anything that looks like a word. */
+function looseWords(command: string): string[] {
+  return command.split(/[\s;|&<>()"'`$={}]+/).filter((word) => word !== "" && !word.startsWith("-"));
+}

@@ -1,0 +1,153 @@
+/**
+ * Limits on what a turn, a session and a tree of sessions may use: money, tokens, steps, calls, time. Checked before each
+ * model call and each tool call, so that the most a budget can be overshot by is the one call that crossed it.
+ */
+import type { Clock } from "#base";
+import { type EventBus, type RequestMiddleware, refusal, type ToolMiddleware } from "#engine";
+import { type Event, type EventPayload, reasonText, type TurnId } from "#protocol";
+
+export interface BudgetLimits {
+  readonly maxCostUsd?: number;
+  readonly maxTokens?: number;
+  readonly maxSteps?: number;
+  readonly maxCalls?: number;
+  readonly maxWallMs?: number;
+}
+
+export type BudgetScope = "turn" | "session" | "tree";
+
+export interface BudgetUse {
+  costUsd: number;
+  tokens: number;
+  steps: number;
+  calls: number;
+  /** On the monotonic clock; unset until something began. */
+  startedMs: number | undefined;
+}
+
+/** Told once when less than this part is left. */
+const WARN_PART = 0.2;
+
+export interface BudgetOptions {
+  readonly clock: Pick<Clock, "monotonicMs">;
+  /** Asked for each check: a project may change them between steps. */
+  readonly limits: () => Partial<Record<BudgetScope, BudgetLimits>>;
+  /** Shared by all sessions of a tree. */
+  readonly tree: BudgetUse;
+  /** What the session used in earlier runs. */
+  readonly history: readonly Event[];
+}
+
+export interface Budgets {
+  /** Tallies what is used; subscribe it to the bus. */
+  readonly onEvent: (event: Event) => void;
+  /** Told the bus once it is there, for warnings. */
+  attach(bus: Pick<EventBus, "publishSoon">): void;
+  readonly request: RequestMiddleware;
+  readonly tool: ToolMiddleware;
+  /** What is left of each limit that is set. */
+  left(): readonly BudgetLine[];
+}
+
+export type BudgetLine = Omit<EventPayload<"BudgetWarning">, "turn">;
+
+export function newBudgetUse(): BudgetUse {
+  return { costUsd: 0, tokens: 0, steps: 0, calls: 0, startedMs: undefined };
+}
+
+export function createBudgets({ clock, limits, tree, history }: BudgetOptions): Budgets {
+  let turn: { readonly id: TurnId; readonly use: BudgetUse } | undefined;
+  const session = newBudgetUse();
+  let bus: Pick<EventBus, "publishSoon"> | undefined;
+  const warned = new Set<string>();
+  for (const event of history) tally(event, [session]);
+
+  function begin(id: TurnId): void {
+    if (turn?.id === id) return;
+    turn = { id, use: newBudgetUse() };
+    for (const key of warned) if (key.startsWith("turn ")) warned.delete(key);
+  }
+
+  function lines(): BudgetLine[] {
+    const uses: readonly (readonly [BudgetScope, BudgetUse | undefined])[] = [
+      ["turn", turn?.use],
+      ["session", session],
+      ["tree", tree],
+    ];
+    const set = limits();
+    const nowMs = clock.monotonicMs();
+    return uses.flatMap(([scope, use]) => {
+      const limit = set[scope];
+      return limit === undefined || use === undefined ? [] : linesOf(scope, limit, use, nowMs);
+    });
+  }
+
+  /** The first limit that is used up, after warning of those that nearly are. */
+  function exceeded(id: TurnId): BudgetLine | undefined {
+    begin(id);
+    for (const use of [turn?.use, session, tree]) if (use !== undefined) use.startedMs ??= clock.monotonicMs();
+    const all = lines();
+    for (const line of all) {
+      const key = `${line.scope} ${line.kind}`;
+      if (warned.has(key) || line.limit - line.used > line.limit * WARN_PART) continue;
+      warned.add(key);
+      bus?.publishSoon("BudgetWarning", { turn: id, ...line }).catch(() => undefined); // fails with what comes next
+    }
+    return all.find(({ used, limit }) => used >= limit);
+  }
+
+  return {
+    onEvent(event) {
+      if (event.kind === "TurnStarted") begin(event.payload.turn);
+      tally(event, turn === undefined ? [session, tree] : [turn.use, session, tree]);
+    },
+    attach(given) {
+      bus = given;
+    },
+    async request(call, next) {
+      const over = exceeded(call.turn);
+      if (over !== undefined) {
+        return { type: "failed", reason: "BudgetExceeded", message: describe(over), retryable: false };
+      }
+      return next(call);
+    },
+    async tool(call, next) {
+      const over = exceeded(call.turn);
+      if (over !== undefined && over.kind !== "steps") return refusal("denied", "BudgetExceeded", describe(over));
+      return next(call);
+    },
+    left: lines,
+  };
+}
+
+function tally(event: Event, uses: readonly BudgetUse[]): void {
+  if (event.kind === "CostIncremented") {
+    const { usage, cost_usd = 0 } = event.payload;
+    const tokens = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+    for (const use of uses) {
+      use.tokens += tokens;
+      use.costUsd += cost_usd;
+      use.steps += 1;
+    }
+  } else if (event.kind === "ToolIntent") {
+    for (const use of uses) use.calls += 1;
+  }
+}
+
+function linesOf(scope: BudgetScope, limit: BudgetLimits, use: BudgetUse, nowMs: number): BudgetLine[] {
+  const { maxCostUsd, maxTokens, maxSteps, maxCalls, maxWallMs } = limit;
+  const wall = use.startedMs === undefined ? 0 : nowMs - use.startedMs;
+  const all: readonly (readonly [BudgetLine["kind"], number, number | undefined])[] = [
+    ["cost_usd", use.costUsd, maxCostUsd],
+    ["tokens", use.tokens, maxTokens],
+    ["steps", use.steps, maxSteps],
+    ["calls", use.calls, maxCalls],
+    ["wall_ms", wall, maxWallMs],
+  ];
+  return all.flatMap(([kind, used, set]) => (set === undefined ? [] : [{ scope, kind, used, limit: set }]));
+}
+
+function describe({ scope, kind, used, limit }: BudgetLine): string {
+  const amount = (n: number): string => String(kind === "cost_usd" ? Number(n.toFixed(6)) : Math.round(n));
+  return reasonText("BudgetExceeded", { scope, kind, used: amount(used), limit: amount(limit) });
+}

@@ -1,0 +1,26 @@
+/** Sees when the model makes the same call over and over. */
+import type { ToolCall } from "#engine";
+import type { TurnId } from "#protocol";
+
+/** Identical calls in a row until somebody is asked. */
+const REPEATS = 3;
+
+export interface Repeats {
+  /** Why the call needs a person, or undefined. Each call is to be shown once. */
+  seen(call: ToolCall): string | undefined;
+}
+
+export function createRepeats(): Repeats {
+  let last: { readonly turn: TurnId; readonly call: string; count: number } | undefined;
+  return {
+    seen({ turn, tool, args, nesting }) {
+      if (nesting > 0) return undefined;
+      const call = `${tool.name} ${JSON.stringify(args)}`;
+      if (last?.turn === turn && last.call === call) last.count += 1;
+      else last = { turn, call, count: 1 };
+      if (last.count < REPEATS) return undefined;
+      last.count = 0;
+      return `the same call was made ${REPEATS} times in a row; the agent may be going in circles`;
+    },
+  };
+}

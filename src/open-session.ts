@@ -1,0 +1,264 @@
+/** Puts one session together: its ports, its chains, its engine. Plain calls, top to bottom. */
+import type { Settings } from "#artifacts";
+import {
+  type Clock,
+  createProcesses,
+  createProgramFacts,
+  createPublicWeb,
+  createWorkspaceFiles,
+  EffectError,
+  type EffectPorts,
+  type FilePort,
+} from "#base";
+import { createHistory, createIdentity, promptBlocks, STANDING_PROMPT } from "#context";
+import type { LiveSession } from "#control";
+import {
+  type Approver,
+  createRunContext,
+  createRunTool,
+  createSession,
+  type EventBus,
+  type NestedCall,
+  type RunContext,
+  type SessionStore,
+  type ToolCall,
+  type ToolMiddleware,
+  type ToolSource,
+} from "#engine";
+import {
+  createBudgets,
+  createGate,
+  createLedger,
+  createOutputLimit,
+  createPermission,
+  createTimeLimit,
+  createValidation,
+  newBudgetUse,
+  type Permission,
+  type Rule,
+} from "#governance";
+import { type ClientId, type CommandOf, type Event, type IdMint, ReasonError, type SessionId } from "#protocol";
+import type { ModelChoice } from "#providers";
+import { createMemoization } from "#tools";
+import type { Extensions } from "./plugins.ts";
+
+const READ_PAGE = 1000;
+
+export interface SessionDependencies {
+  readonly settings: Settings;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly ids: IdMint;
+  readonly store: SessionStore;
+  readonly models: ModelChoice;
+  readonly extensions: Extensions;
+  readonly toolSources: readonly ToolSource[];
+  /** Of the user's configuration and of plugins. */
+  readonly rules: readonly Rule[];
+  readonly rulesVersion: string;
+  readonly undoRecorder: ((files: FilePort) => ToolMiddleware) | undefined;
+  /** For a session that names no other. */
+  readonly workspace: string;
+  /** The model that was named for this run, if one was: it beats that of a session that is opened again. */
+  readonly namedModel: string | undefined;
+  readonly autoApprove: boolean;
+  readonly context: CommandOf<"SetContext">["values"];
+  readonly keepRule: ((rule: string) => Promise<string>) | undefined;
+}
+
+export async function openSession(
+  dependencies: SessionDependencies,
+  command: CommandOf<"CreateSession">,
+  approver: Approver,
+): Promise<LiveSession> {
+  const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion } = dependencies;
+  const { resume } = command;
+  const previous = resume === undefined ? undefined : await store.get(resume);
+  if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
+  const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
+  const ports = effectPorts(workspace, env);
+  const asked = command.model ?? (dependencies.namedModel === undefined ? previous?.model : undefined);
+  const model = asked === undefined ? models.model : await models.resolve(asked);
+  const id = previous?.id ?? ids.session();
+  const profile = command.profile ?? "default";
+  if (previous === undefined) {
+    await store.create({ id, workingDir: workspace, profile, model, createdAt: new Date(clock.now()).toISOString() });
+  } else {
+    await store.update(id, { state: "active", model });
+  }
+  const log = await store.acquire(id);
+  const history = previous === undefined ? [] : await readEvents(store, id);
+  const context = createRunContext({ ...dependencies.context, ...command.context }, history);
+  const plan = { active: false };
+  const budgets = createBudgets({ clock, limits: () => settings.budgets, tree: newBudgetUse(), history });
+  const policyVersion = (): string => rulesVersion;
+  const blocks = promptBlocks({
+    condition: () => ({ holds: false }),
+    files: [],
+    standing: settings.systemPrompt ?? STANDING_PROMPT,
+    workspace,
+    platform: process.platform,
+  });
+  let permission: Permission | undefined;
+  const engine = createSession({
+    id,
+    clock,
+    ids,
+    store,
+    log,
+    provider: models.provider,
+    model,
+    requestChain: [budgets.request, ...extensions.requestChain, createIdentity(() => blocks), createHistory()],
+    toolChain: (bus, nested) => {
+      permission = createPermission({
+        bus,
+        approver,
+        rules: () => rules,
+        root: ports.files.root,
+        files: ports.files,
+        strict: () => settings.strictPermissions,
+        autoApprove: dependencies.autoApprove,
+        planMode: () => plan.active,
+        binding: { programs: createProgramFacts({ root: ports.files.root, env }), policyVersion },
+        newApproval: () => ids.approval(),
+        now: () => clock.now(),
+      });
+      budgets.attach(bus);
+      const extra = [budgets.tool, ...extensions.toolChain];
+      const { undoRecorder } = dependencies;
+      return toolChain({ bus, approver, permission, ports, clock, extra, undoRecorder, nested, policyVersion });
+    },
+    toolSources: dependencies.toolSources,
+    toolSettings: settings.tools,
+    maxSteps: settings.maxSteps,
+    history,
+    openCalls: previous === undefined ? [] : await log.openCalls(),
+    subscribers: [budgets.onEvent, ...extensions.subscribers],
+  });
+  if (permission === undefined) throw new Error("the session has no tool chain");
+  const started = { working_dir: workspace, profile, model };
+  return {
+    ...liveSession({ engine, models, plan, context }),
+    ...ruleCommands(engine.bus, permission, rules, dependencies.keepRule),
+    async begin() {
+      await engine.bus.publish("SessionStarted", started);
+      if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
+      await engine.recovery.begin();
+    },
+    release: () => log.release(),
+  };
+}
+
+type RuleCommands = Pick<LiveSession, "rules" | "revokeRule" | "promoteRule">;
+
+function liveSession({
+  engine,
+  models,
+  plan,
+  context,
+}: {
+  readonly engine: LiveSession["engine"];
+  readonly models: ModelChoice;
+  readonly plan: { active: boolean };
+  readonly context: RunContext;
+}): Omit<LiveSession, "begin" | "release" | keyof RuleCommands> {
+  return {
+    engine,
+    setContext: (values) => context.set(engine.bus, values),
+    async setPlanMode(active) {
+      if (plan.active === active) return;
+      plan.active = active;
+      await engine.bus.publish("PlanModeChanged", { active });
+    },
+    async setModel(text) {
+      await engine.setModel(await models.resolve(text));
+    },
+  };
+}
+
+function ruleCommands(
+  bus: EventBus,
+  permission: Permission,
+  rules: readonly Rule[],
+  keepRule: SessionDependencies["keepRule"],
+): RuleCommands {
+  const find = (text: string): string => {
+    if (permission.sessionRules.some((rule) => rule.text === text)) return text;
+    throw new ReasonError("RuleNotFound", { rule: text });
+  };
+  return {
+    rules: () =>
+      [...rules, ...permission.sessionRules].map(({ effect, text, source }) => ({ effect, rule: text, source })),
+    async revokeRule(text, by: ClientId) {
+      permission.revoke(find(text));
+      await bus.publish("RuleChanged", { rule: text, change: "revoked", by });
+    },
+    async promoteRule(text, by: ClientId) {
+      if (keepRule === undefined) throw new ReasonError("NotAllowed", { detail: "Rules cannot be kept here." });
+      const source = await keepRule(find(text));
+      await bus.publish("RuleChanged", { rule: text, change: "promoted", by, source });
+    },
+  };
+}
+
+interface ToolChainParts {
+  readonly bus: EventBus;
+  readonly approver: Approver;
+  readonly permission: Permission;
+  readonly ports: EffectPorts;
+  readonly clock: Clock;
+  readonly extra: readonly ToolMiddleware[];
+  readonly undoRecorder: SessionDependencies["undoRecorder"];
+  readonly nested: NestedCall;
+  readonly policyVersion: () => string;
+}
+
+/** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
+function toolChain(parts: ToolChainParts) {
+  const { bus, approver, permission, ports, clock, extra, undoRecorder, nested, policyVersion } = parts;
+  const { judgeEffect, isJudgedWhole } = permission;
+  return {
+    chain: [
+      createOutputLimit(),
+      ...extra,
+      createValidation(),
+      permission.middleware,
+      createMemoization(),
+      createLedger({ bus, clock, policyVersion }),
+      ...(undoRecorder === undefined ? [] : [undoRecorder(ports.files)]),
+      createTimeLimit(clock),
+      createGate({ ports, clock, policyVersion, judgeEffect, isJudgedWhole }),
+    ],
+    last: createRunTool({
+      nested,
+      async ask(call: ToolCall, question, options) {
+        const { turn, id: callId, signal } = call;
+        if (!approver.canAnswer(turn)) return undefined;
+        const choices = options.length === 0 ? {} : { options: [...options] };
+        await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices });
+        return approver.answer({ turn, callId }, signal);
+      },
+    }),
+  };
+}
+
+function effectPorts(workspace: string, env: SessionDependencies["env"]): EffectPorts {
+  try {
+    const files = createWorkspaceFiles(workspace);
+    return { files, processes: createProcesses({ root: files.root, env }), web: createPublicWeb() };
+  } catch (error) {
+    if (!(error instanceof EffectError)) throw error;
+    const detail = `the workspace ${workspace} cannot be used: ${error.message}`;
+    throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
+  }
+}
+
+async function readEvents(store: SessionStore, id: SessionId): Promise<Event[]> {
+  const events: Event[] = [];
+  const start = (await store.historyStart?.(id)) ?? 0;
+  for (;;) {
+    const page = await store.read(id, { after: events.at(-1)?.id ?? start, limit: READ_PAGE });
+    if (page.length === 0) return events;
+    events.push(...page);
+  }
+}

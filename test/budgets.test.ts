@@ -1,0 +1,68 @@
+/** Budgets and loops in the whole program: what is used up stops the turn, with at most one call too many. */
+import { describe, expect, test } from "vitest";
+import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
+
+const list = (path: string) => calls(["fs_list", { path }]);
+/** Each with arguments of its own, so that nothing looks like a loop. */
+const many = Array.from({ length: 12 }, (_, index) => list(`./${"./".repeat(index)}`));
+
+describe("budgets", () => {
+  test.each([
+    ["tokens", { maxTokens: 1 }, 1],
+    ["steps", { maxSteps: 2 }, 2],
+    ["calls", { maxCalls: 3 }, 3],
+  ] as const)("%s of a turn stop it before the next model call", async (kind, turn, asked) => {
+    const rig = await createHarnessRig([...many, says("never")], { settings: { budgets: { turn } } });
+    const ended = await rig.send();
+    expect(ended).toMatchObject({ outcome: "error", reason: "BudgetExceeded" });
+    expect(ended.message).toContain(kind);
+    expect(rig.vendor.requests).toHaveLength(asked);
+    expect(rig.of("ToolIntent").length).toBeLessThanOrEqual(asked);
+    expect(rig.of("BudgetWarning")).toMatchObject([{ scope: "turn", kind }]);
+  });
+
+  test("a turn has its own budget, a session one for all its turns", async () => {
+    const settings = { budgets: { turn: { maxSteps: 1 }, session: { maxSteps: 2 } } };
+    const rig = await createHarnessRig([says("one"), says("two"), says("three")], { settings });
+    expect(await rig.send()).toMatchObject({ outcome: "answered" });
+    expect(await rig.send()).toMatchObject({ outcome: "answered" });
+    expect(await rig.send()).toMatchObject({ outcome: "error", reason: "BudgetExceeded" });
+    expect(rig.vendor.requests).toHaveLength(2);
+  });
+
+  test("money counts where a price is known", async () => {
+    const settings = {
+      prices: { "openai:mock-model": { input: 1_000_000, output: 1_000_000 } },
+      budgets: { session: { maxCostUsd: 0.5 } },
+    };
+    const rig = await createHarnessRig([says("dear"), says("never")], { settings });
+    expect(await rig.send()).toMatchObject({ outcome: "answered" });
+    expect(await rig.send()).toMatchObject({ reason: "BudgetExceeded" });
+    expect(rig.vendor.requests).toHaveLength(1);
+  });
+});
+
+describe("the same call over and over", () => {
+  test("is denied at the third when nobody can be asked", async () => {
+    const rig = await createHarnessRig([list("."), list("."), list("."), says("stuck")]);
+    await rig.send();
+    expect(rig.of("ToolResult").map(({ outcome }) => outcome)).toEqual(["ok", "ok", "denied"]);
+    expect(rig.of("CallJudged")).toMatchObject([{ judged: { effect: "ask", by: "repeated calls" } }]);
+  });
+
+  test("asks a person, who may let it go on", async () => {
+    const rig = await createHarnessRig([list("."), list("."), list("."), says("done")], { interactive: true });
+    const turn = rig.send();
+    const { call_id, reason } = await rig.next("PermissionRequested");
+    expect(reason).toContain("in a row");
+    await rig.submit({ kind: "AnswerPermission", call_id, decision: "allow_once" });
+    await turn;
+    expect(rig.of("ToolResult").map(({ outcome }) => outcome)).toEqual(["ok", "ok", "ok"]);
+  });
+
+  test("is no loop when something else happens in between", async () => {
+    const rig = await createHarnessRig([list("."), list("."), list("./."), list("."), list("."), says("done")]);
+    await rig.send();
+    expect(rig.of("ToolResult").every(({ outcome }) => outcome === "ok")).toBe(true);
+  });
+});
