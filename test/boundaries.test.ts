@@ -18,6 +18,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   providers: ["base", "protocol", "engine", "artifacts"],
   tools: ["base", "protocol", "engine", "artifacts"],
   governance: ["base", "protocol", "engine", "artifacts"],
+  script: ["base", "protocol", "engine", "artifacts", "starlark"],
   sessions: ["base", "protocol", "engine", "artifacts"],
   undo: ["base", "protocol", "engine"],
   control: ["base", "protocol", "engine"],
@@ -44,6 +45,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "providers",
     "tools",
     "governance",
+    "script",
     "sessions",
     "undo",
     "control",
@@ -53,7 +55,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders whose code gets its effects handed in; `node:` modules that have effects are out of their reach. */
-const withoutEffects = ["protocol", "starlark", "engine", "context", "tools", "governance", "control"];
+const withoutEffects = ["protocol", "starlark", "engine", "context", "tools", "governance", "script", "control"];
 const effectModules =
   /^node:(fs|fs\/promises|child_process|http|https|http2|net|tls|dgram|worker_threads|cluster|process)$/;
 

@@ -1,5 +1,12 @@
 /** Ground everything stands on: ports to the world, ULIDs, middleware composition. */
-
+export {
+  createDomainPolicy,
+  type DomainEntry,
+  type DomainPolicy,
+  domainAllowed,
+  normalHost,
+  parseDomainEntry,
+} from "./allowed-domains.ts";
 export { assertNever } from "./assert-never.ts";
 export { canonicalHash, canonicalJson } from "./canonical-json.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
@@ -17,6 +24,7 @@ export {
   type ProcessSpec,
   type Random,
   type WebPort,
+  type WebPost,
   type WebRequest,
   type WebResponse,
 } from "./ports.ts";

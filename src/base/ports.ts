@@ -46,6 +46,8 @@ export interface FilePort {
   list(path: string): Promise<DirectoryEntry[]>;
   /** Replaces or creates the file atomically, parents included; keeps the mode of a file that was there. */
   write(path: string, content: Uint8Array): Promise<void>;
+  /** Makes the directory and its parents; one that is there already is fine, anything else there is `AlreadyExists`. */
+  makeDirectory(path: string): Promise<void>;
   /** Refuses to overwrite (`AlreadyExists`). */
   move(from: string, to: string): Promise<void>;
   /** A directory that is not empty needs `recursive`. The workspace root itself is refused. */
@@ -84,6 +86,14 @@ export interface WebRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly maxBytes: number;
   readonly timeoutMs: number;
+  /** Sends `authorization` and `cookie` too, to the first host only; without it they are dropped. */
+  readonly credentials?: boolean;
+  /** Whether a redirect may lead to another host; each hop is checked either way. Default: refused. */
+  readonly otherHosts?: boolean;
+}
+
+export interface WebPost extends WebRequest {
+  readonly body: Uint8Array;
 }
 
 export interface WebResponse {
@@ -91,15 +101,22 @@ export interface WebResponse {
   /** After redirects. */
   readonly url: string;
   readonly contentType: string;
+  /** Names in lower case; repeated ones are joined with commas. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   /** The body went past `maxBytes` and was cut there. */
   readonly truncated: boolean;
 }
 
-/** GET of public addresses only; every hop is resolved, checked and then connected to by address. */
+/** Public addresses only, and those a policy names; every hop is resolved, checked and then connected to by address. */
 export interface WebPort {
-  /** Rejects with an `EffectError` (`AddressRefused`, `TooManyRedirects`, `Timeout`, `NetworkFailed`, `InvalidUrl`). */
+  /**
+   * Rejects with an `EffectError` (`AddressRefused`, `SandboxRefused`, `TooManyRedirects`, `Timeout`, `NetworkFailed`,
+   * `InvalidUrl`).
+   */
   get(request: WebRequest, signal: AbortSignal): Promise<WebResponse>;
+  /** As `get`. A redirect that asks for a GET gets one; the body never goes to another host. */
+  post(request: WebPost, signal: AbortSignal): Promise<WebResponse>;
 }
 
 /** What a tool may touch, bound to one workspace. */
@@ -122,6 +139,7 @@ export type EffectReason =
   | "SpawnFailed"
   | "InvalidUrl"
   | "AddressRefused"
+  | "SandboxRefused"
   | "TooManyRedirects"
   | "Timeout"
   | "NetworkFailed"

@@ -148,6 +148,7 @@ describe("a request", () => {
     expect({ ...response, body: String(response.body) }).toEqual({
       status: 200,
       url: `http://pinned.test:${port}/a?b`,
+      headers: expect.any(Object),
       contentType: "",
       body: `pinned.test:${port}`,
       truncated: false,

@@ -1,12 +1,14 @@
 /**
- * The one place that opens connections for tools: GET of public http(s) addresses. Every hop is resolved once, all its
- * addresses are checked, and the connection goes to a checked address. It knows no proxies, cookies or credentials.
+ * The one place that opens connections for tools: GET and POST of public http(s) addresses, and of those that a policy names.
+ * Every hop is judged, resolved once, all its addresses are checked, and the connection goes to a checked address. It knows no
+ * proxies and keeps no cookies or credentials.
  */
 import type { IncomingMessage } from "node:http";
 import type { RequestOptions } from "node:https";
 import type { LookupFunction } from "node:net";
-import { EffectError, type WebPort, type WebRequest, type WebResponse } from "./ports.ts";
-import { isPublicAddress } from "./public-address.ts";
+import type { DomainPolicy } from "./allowed-domains.ts";
+import { EffectError, type WebPort, type WebPost, type WebRequest, type WebResponse } from "./ports.ts";
+import { isMetadataAddress, isPublicAddress } from "./public-address.ts";
 import { readBody } from "./response-body.ts";
 
 const MAX_REDIRECTS = 5;
@@ -14,10 +16,10 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_URL_CHARS = 8 * 1024;
 const MAX_ADDRESSES = 64;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Never sent, whoever asks: credentials, and what frames the request or names its target. */
+/** Sent only where the caller says so. */
+const CREDENTIAL_HEADERS = new Set(["authorization", "cookie"]);
+/** Never sent, whoever asks: credentials for others, and what frames the request or names its target. */
 const STRIPPED_HEADERS = new Set([
-  "authorization",
-  "cookie",
   "proxy-authorization",
   "x-harness-token",
   "host",
@@ -49,6 +51,8 @@ export interface ResolvedAddress {
 }
 
 export interface PublicWebOptions {
+  /** Judges every hop; absent: every host at a public address. */
+  readonly policy?: DomainPolicy;
   /** For tests only: lets these host names, or all, be at loopback and private addresses. */
   readonly allowPrivateHosts?: boolean | readonly string[];
   /** All addresses of a host name; the system's resolver by default. */
@@ -59,53 +63,98 @@ export interface PublicWebOptions {
 
 export function createPublicWeb(options: PublicWebOptions = {}): WebPort {
   return {
-    async get(request, signal) {
-      const limit = AbortSignal.timeout(Math.min(request.timeoutMs, 2 ** 31 - 1));
-      const stop = AbortSignal.any([signal, limit]);
-      try {
-        stop.throwIfAborted();
-        return await follow(request, options, stop);
-      } catch (error) {
-        if (signal.aborted) throw new EffectError("Cancelled", `GET ${request.url} was cancelled`, { cause: error });
-        if (limit.aborted) {
-          throw new EffectError("Timeout", `GET ${request.url} took longer than ${request.timeoutMs} ms`, {
-            cause: error,
-          });
-        }
-        throw networkError(error, request.url);
-      }
-    },
+    get: (request, signal) => bounded("GET", request, options, signal),
+    post: (request, signal) => bounded("POST", request, options, signal),
   };
 }
 
-async function follow(request: WebRequest, options: PublicWebOptions, stop: AbortSignal): Promise<WebResponse> {
-  let url = parseUrl(request.url);
+type Method = "GET" | "POST";
+
+async function bounded(
+  method: Method,
+  request: WebRequest | WebPost,
+  options: PublicWebOptions,
+  signal: AbortSignal,
+): Promise<WebResponse> {
+  const limit = AbortSignal.timeout(Math.min(request.timeoutMs, 2 ** 31 - 1));
+  const stop = AbortSignal.any([signal, limit]);
+  try {
+    stop.throwIfAborted();
+    return await follow(method, request, options, stop);
+  } catch (error) {
+    if (signal.aborted) throw new EffectError("Cancelled", `${method} ${request.url} was cancelled`, { cause: error });
+    if (limit.aborted) {
+      throw new EffectError("Timeout", `${method} ${request.url} took longer than ${request.timeoutMs} ms`, {
+        cause: error,
+      });
+    }
+    throw networkError(error, method, request.url);
+  }
+}
+
+/** One hop: what is sent where. */
+interface Hop {
+  readonly url: URL;
+  readonly method: Method;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | undefined;
+}
+
+async function follow(
+  method: Method,
+  request: WebRequest | WebPost,
+  options: PublicWebOptions,
+  stop: AbortSignal,
+): Promise<WebResponse> {
+  const headers = allowedHeaders(request.headers ?? {}, request.credentials === true);
+  let hop: Hop = { url: parseUrl(request.url), method, headers, body: "body" in request ? request.body : undefined };
   for (let hops = 0; ; hops++) {
-    const addresses = await checkedAddresses(url, options, stop);
-    const response = await send(url, addresses, request.headers ?? {}, options, stop);
+    const addresses = await checkedAddresses(hop.url, options, stop);
+    const response = await send(hop, addresses, options, stop);
     const status = response.statusCode ?? 0;
     const location = response.headers.location;
     if (!REDIRECTS.has(status) || location === undefined) {
       const body = await readBody(response, request.maxBytes, stop);
-      return { status, url: url.href, contentType: response.headers["content-type"] ?? "", ...body };
+      const contentType = response.headers["content-type"] ?? "";
+      return { status, url: hop.url.href, contentType, headers: flatHeaders(response), ...body };
     }
     response.destroy();
     if (hops >= MAX_REDIRECTS) {
       throw new EffectError("TooManyRedirects", `${request.url} redirects more than ${MAX_REDIRECTS} times`);
     }
-    const next = parseUrl(location, url);
-    if (next.hostname !== url.hostname) {
-      // Another host is another decision: whoever judged this call has judged its host.
-      throw new EffectError(
-        "AddressRefused",
-        `${url.href} redirects to another host, ${next.href}; fetch that address itself`,
-      );
-    }
-    if (url.protocol === "https:" && next.protocol === "http:") {
-      throw new EffectError("AddressRefused", `${url.href} redirects from https to plain ${next.href}`);
-    }
-    url = next;
+    hop = nextHop(hop, status, location, request.otherHosts === true);
   }
+}
+
+function nextHop(hop: Hop, status: number, location: string, otherHosts: boolean): Hop {
+  const { url } = hop;
+  const next = parseUrl(location, url);
+  const elsewhere = next.hostname !== url.hostname;
+  if (elsewhere && !otherHosts) {
+    // Another host is another decision: whoever judged this call has judged its host.
+    throw new EffectError(
+      "AddressRefused",
+      `${url.href} redirects to another host, ${next.href}; fetch that address itself`,
+    );
+  }
+  if (url.protocol === "https:" && next.protocol === "http:") {
+    throw new EffectError("AddressRefused", `${url.href} redirects from https to plain ${next.href}`);
+  }
+  const keepsMethod = hop.method === "GET" || status === 307 || status === 308;
+  if (elsewhere && keepsMethod && hop.method === "POST") {
+    throw new EffectError("AddressRefused", `${url.href} wants the body sent to another host, ${next.href}`);
+  }
+  // What the caller added was meant for the host it named: another host or port gets none of it.
+  const headers = next.origin === url.origin ? hop.headers : {};
+  return keepsMethod ? { ...hop, url: next, headers } : { url: next, headers, method: "GET", body: undefined };
+}
+
+function flatHeaders(response: IncomingMessage): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return flat;
 }
 
 function parseUrl(text: string, base?: URL): URL {
@@ -130,6 +179,7 @@ async function checkedAddresses(
   stop: AbortSignal,
 ): Promise<readonly ResolvedAddress[]> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
+  options.policy?.check(host, Number(url.port) || (url.protocol === "https:" ? 443 : 80));
   const family = process.getBuiltinModule("node:net").isIP(host);
   const addresses =
     family === 0
@@ -141,8 +191,11 @@ async function checkedAddresses(
   }
   const allowed = options.allowPrivateHosts ?? false;
   if (typeof allowed === "boolean" ? allowed : allowed.includes(host)) return addresses;
+  const named = options.policy?.named(host) === true;
   for (const { address } of addresses) {
     if (await isPublicAddress(address)) continue;
+    // A name in the policy may be at home in a private network, but not where a cloud keeps its keys.
+    if (named && (family !== 0 || !(await isMetadataAddress(address)))) continue;
     throw new EffectError("AddressRefused", `${host} is at ${address}, which is not a public internet address`);
   }
   return addresses;
@@ -154,21 +207,22 @@ async function resolveHost(hostname: string): Promise<readonly ResolvedAddress[]
 }
 
 function send(
-  url: URL,
+  { url, method, headers, body }: Hop,
   addresses: readonly ResolvedAddress[],
-  headers: Readonly<Record<string, string>>,
   options: PublicWebOptions,
   stop: AbortSignal,
 ): Promise<IncomingMessage> {
   const { Agent, request } = process.getBuiltinModule(url.protocol === "https:" ? "node:https" : "node:http");
   const settings: RequestOptions = {
+    method,
     // An agent of its own: the global one may be told by the environment to use a proxy, which would resolve again.
     agent: new Agent({ keepAlive: false }),
     headers: {
       accept: "text/html, text/markdown, text/plain, application/json;q=0.9, */*;q=0.5",
       "user-agent": "harness",
-      ...allowedHeaders(headers),
+      ...headers,
       "accept-encoding": "gzip, br, deflate",
+      ...(body && { "content-length": String(body.length) }),
     },
     lookup: pinned(addresses),
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -182,15 +236,16 @@ function send(
       resolve(response);
     });
     outgoing.on("error", reject);
-    outgoing.end();
+    outgoing.end(body);
   });
 }
 
-function allowedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+function allowedHeaders(headers: Readonly<Record<string, string>>, credentials: boolean): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     const lower = name.trim().toLowerCase();
-    if (!STRIPPED_HEADERS.has(lower)) kept[lower] = value;
+    if (STRIPPED_HEADERS.has(lower) || (CREDENTIAL_HEADERS.has(lower) && !credentials)) continue;
+    kept[lower] = value;
   }
   return kept;
 }
@@ -212,10 +267,10 @@ function abortable<Value>(work: Promise<Value>, stop: AbortSignal): Promise<Valu
   });
 }
 
-function networkError(error: unknown, url: string): EffectError {
+function networkError(error: unknown, method: Method, url: string): EffectError {
   if (error instanceof EffectError) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
   const known = code === undefined ? undefined : FAILURES[code];
   const detail = known ?? (error instanceof Error && error.message !== "" ? error.message : (code ?? String(error)));
-  return new EffectError("NetworkFailed", `GET ${url} failed: ${detail}`, { cause: error });
+  return new EffectError("NetworkFailed", `${method} ${url} failed: ${detail}`, { cause: error });
 }

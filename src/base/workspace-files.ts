@@ -111,6 +111,18 @@ export function createWorkspaceFiles(root: string): FilePort {
         }
       }),
 
+    makeDirectory: (path) =>
+      guarded(path, async () => {
+        const relative = await resolveInWorkspace(realRoot, path);
+        const directory = await WorkspaceDirectory.open(realRoot, relative, { create: true }).catch(
+          (error: unknown) => {
+            // A file in the last place is what stands in the way; further up it is a wrong path.
+            throw errnoOf(error) === "ENOTDIR" ? new EffectError("AlreadyExists", `${path} is not a directory`) : error;
+          },
+        );
+        await directory.close();
+      }),
+
     async move(from, to) {
       await inParent(from, { follow: false, create: false }, async (source, sourceName) => {
         const info = await lstat(source.entry(sourceName));

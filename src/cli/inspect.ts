@@ -54,7 +54,7 @@ export async function inspectCommand(ports: CliPorts, flags: InspectFlags): Prom
 type Snapshot = Awaited<ReturnType<typeof takeSnapshot>>;
 
 async function takeSnapshot(ports: CliPorts, project: Project, flags: InspectFlags) {
-  const holds = await conditionCheck(flags.set);
+  const holds = await conditionCheck(ports, flags.set);
   const { settings } = await loadSettings(ports, {}, project);
   return {
     root: project.root,

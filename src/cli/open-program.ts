@@ -114,16 +114,12 @@ export async function loadSettings(
 
 /** A file that was named must be there; the default one need not. */
 async function loadConfig(ports: CliPorts, named: string | undefined): Promise<LoadedConfig> {
-<<<<<<< HEAD
   if (named !== undefined && namesProject(named)) {
     throw new ReasonError("UsageInvalid", {
       detail: `${named} is a project file: name a configuration file (.toml) here`,
     });
   }
-  const file = named === undefined ? join(harnessPaths(ports.env).configDir, "config.toml") : resolve(ports.cwd, named);
-=======
   const file = configFile(ports, named);
->>>>>>> d-base
   let text: string;
   try {
     text = await readFile(file, "utf8");

@@ -189,7 +189,8 @@ function bundleFact(project: Project, bundle: BundleArtifact, holds: ConditionCh
     ...(description === undefined ? {} : { description }),
     tags,
     ...(condition === undefined ? {} : { condition: condition.text }),
-    active: result.holds,
+    // One that clamps holds when its condition cannot be told.
+    active: result.holds || (result.failed !== undefined && type === "override"),
     ...(result.failed === undefined ? {} : { failed: result.failed }),
     tools: names(project.tools),
     hooks: names(project.hooks),

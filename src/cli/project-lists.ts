@@ -53,7 +53,7 @@ async function list<Fact>(
 ): Promise<ExitCode> {
   const { terminal } = ports;
   const { loaded } = await openProject(ports, flags);
-  const rows = facts(soundProject(loaded), await conditionCheck(flags.set));
+  const rows = facts(soundProject(loaded), await conditionCheck(ports, flags.set));
   if (flags.json) terminal.out(`${JSON.stringify(rows)}\n`);
   else if (flags.verbose) terminal.out(printable(rows.map(details).join("\n")));
   else terminal.out(table(rows, terminal.columns));

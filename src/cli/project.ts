@@ -5,8 +5,11 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import type { LoadedProject, Problem, Project, ProjectLoader } from "#artifacts";
+import { createSystemRandom } from "#base";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
+import type { ContextValues } from "./flags.ts";
+import type { ConditionCheck } from "./project-facts.ts";
 
 /** The policy of whoever runs the machine. */
 const ADMIN_POLICY = "/etc/harness/policy.md";
@@ -57,6 +60,29 @@ export async function openProject(ports: CliPorts, place: ProjectPlace): Promise
   const { allowedDomains = [] } = place;
   const extended = allowedDomains.length === 0 ? loader : withAllowedDomains(loader, allowedDomains);
   return { loader: extended, loaded: extended.load(), root };
+}
+
+/** Tells whether a `condition:` holds for these values. Each is compiled once; one that cannot be told does not hold. */
+export async function conditionCheck({ clock }: CliPorts, values: ContextValues = {}): Promise<ConditionCheck> {
+  const { createRunStates, createScripts } = await import("#script");
+  const nothing = (): undefined => undefined;
+  const scripts = createScripts({
+    clock,
+    random: createSystemRandom(),
+    host: { args: [], hostname: "", platform: process.platform },
+    states: createRunStates(),
+    env: nothing,
+    secret: nothing,
+    log: nothing,
+    emit: nothing,
+  });
+  return (condition) => {
+    try {
+      return { holds: scripts.condition(condition)(values) };
+    } catch (error) {
+      return { holds: false, failed: error instanceof Error ? error.message : String(error) };
+    }
+  };
 }
 
 /** The project, or a refusal that names every problem. */

@@ -98,6 +98,11 @@ function bind(
         ticket.note({ port: "write", target: path });
         return files.write(path, content);
       },
+      async makeDirectory(path) {
+        await checkedChange("make directories", { tool: "fs.write", args: { path } });
+        ticket.note({ port: "write", target: path });
+        return files.makeDirectory(path);
+      },
       async move(from, to) {
         await checkedChange("move files", { tool: "fs.move", args: { from, to } });
         ticket.note({ port: "move", target: `${from} → ${to}` });
@@ -125,6 +130,11 @@ function bind(
         await checkEffect({ tool: "web.fetch", args: { url: request.url } });
         ticket.note({ port: "connect", target: hostOf(request.url) });
         return web.get(request, signal);
+      },
+      async post(request, signal) {
+        await checkedChange("send data to a server", { tool: "web.fetch", args: { url: request.url } });
+        ticket.note({ port: "connect", target: hostOf(request.url) });
+        return web.post(request, signal);
       },
     },
   };

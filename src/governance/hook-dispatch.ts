@@ -172,7 +172,10 @@ function bindForHook(
       read: whileOpen((path, maxBytes) => files.read(path, maxBytes)),
       list: whileOpen((path) => files.list(path)),
     },
-    web: { get: whileOpen((request, signal) => web.get(request, signal)) },
+    web: {
+      get: whileOpen((request, signal) => web.get(request, signal)),
+      post: whileOpen((request, signal) => web.post(request, signal)),
+    },
   };
 }
 

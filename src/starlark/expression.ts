@@ -1,7 +1,8 @@
 /** Single expressions, as in `when:`: compiled once to a function of named inputs, evaluated often and synchronously. */
 import type { FunctionNode } from "./ast.ts";
 import { asStarlarkError, callSync } from "./calls.ts";
-import { fault, staticError } from "./errors.ts";
+import { fault, type Position, staticError } from "./errors.ts";
+import { dottedNames, settledTruth } from "./expression-facts.ts";
 import { toHost, toStarlarkLazily } from "./interop.ts";
 import { parseExpression } from "./parser.ts";
 import { noModules, Program } from "./program.ts";
@@ -11,7 +12,7 @@ import { makeSource, type SourceOptions } from "./source.ts";
 import { Thread, type ThreadOptions } from "./thread.ts";
 import { truth } from "./truth.ts";
 import { universe } from "./universe.ts";
-import { encodeUtf8 } from "./utf8.ts";
+import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
 import { Fn, type Value } from "./values.ts";
 
 /** A guard that needs more than this is no guard. */
@@ -25,6 +26,10 @@ export interface ExpressionOptions extends SourceOptions {
 }
 
 export interface Expression {
+  /** Its truth if that is the same for all inputs and known beforehand. */
+  readonly settled: boolean | undefined;
+  /** Inputs that it takes apart with a dot: `payload.name`. */
+  readonly dotted: readonly { readonly name: string; readonly attribute: string; readonly position: Position }[];
   /** The value as host data. */
   evaluate(inputs: readonly unknown[], options?: ThreadOptions): unknown;
   /** Whether the value counts as true. */
@@ -62,10 +67,19 @@ export function compileExpression(text: string, file: string, options: Expressio
   const linked = program.link("sync", noModules);
   linked.top(new Thread(expressionLimits));
   const [value = null] = linked.all();
-  return expressionOf(value);
+  const { tree: expression } = parsed;
+  return {
+    settled: settledTruth(expression),
+    dotted: dottedNames(expression, new Set(options.names.map(encodeUtf8))).map((d) => ({
+      name: decodeUtf8(d.name),
+      attribute: decodeUtf8(d.attribute),
+      position: source.position(d.offset),
+    })),
+    ...evaluation(value),
+  };
 }
 
-function expressionOf(f: Value): Expression {
+function evaluation(f: Value): Pick<Expression, "evaluate" | "test"> {
   if (!(f instanceof Fn)) throw new TypeError("expression did not compile to a function");
   const run = (inputs: readonly unknown[], options: ThreadOptions): Value => {
     if (inputs.length !== f.n) throw fault(`expression takes ${f.n} inputs (${inputs.length} given)`);

@@ -5,10 +5,26 @@ import { Dict } from "./dict.ts";
 import { drive, hostFailure } from "./driver.ts";
 import { fault } from "./errors.ts";
 import { toHost, toStarlark } from "./interop.ts";
+import { ELEMENT_BYTES, ENTRY_BYTES } from "./operators.ts";
 import { quote } from "./quote.ts";
 import type { Thread } from "./thread.ts";
+import { elementsOf } from "./truth.ts";
 import { encodeUtf8 } from "./utf8.ts";
-import { Builtin, Fn, type Impl, type Keyword, Module, Pending, Struct, Tuple, type Value } from "./values.ts";
+import {
+  Builtin,
+  Bytes,
+  Fn,
+  type Impl,
+  type Keyword,
+  List,
+  Module,
+  Pending,
+  StarlarkObject,
+  Struct,
+  Tuple,
+  typeOf,
+  type Value,
+} from "./values.ts";
 
 /** What a host function learns about the call besides its arguments. */
 export interface HostCall {
@@ -17,6 +33,11 @@ export interface HostCall {
   readonly signal: AbortSignal | null;
   /** The arguments before conversion. */
   readonly values: ReadonlyMap<string, Value>;
+  /** Accounts for work and memory that the arguments make the host spend. */
+  charge(steps: number): void;
+  alloc(bytes: number): void;
+  /** The elements of an iterable value; fails for any other. */
+  iterate(x: Value): readonly Value[];
   /** Calls a Starlark function that was passed as an argument, from a synchronous host function. */
   call(f: Value, ...args: unknown[]): unknown;
 }
@@ -51,6 +72,7 @@ export function builtin(
     const converted: Record<string, unknown> = {};
     for (const [k, v] of values) converted[k] = raw.has(k) ? v : toHost(v);
     return finish(
+      t,
       kind,
       name,
       runHost(() => fn(converted, hostCall(t, values))),
@@ -67,10 +89,30 @@ function runHost<R>(run: () => R): R {
   }
 }
 
-function finish(kind: "sync" | "async", name: string, result: unknown): Value | Pending {
-  if (!(result instanceof Promise)) return toStarlark(result);
+function finish(t: Thread, kind: "sync" | "async", name: string, result: unknown): Value | Pending {
+  if (!(result instanceof Promise)) return received(t, result);
   if (kind === "sync") throw fault(`internal error: synchronous built-in ${name} returned a promise`);
-  return new Pending(result, encodeUtf8(name), toStarlark);
+  return new Pending(result, encodeUtf8(name), (x) => received(t, x));
+}
+
+/** What the host gave, as a value that the call pays for; otherwise a loop over large answers could fill the memory. */
+function received(t: Thread, result: unknown): Value {
+  const x = toStarlark(result);
+  if (typeof x === "string") t.allocValue(x.length);
+  else if (typeof x === "object" && x !== null && !(result instanceof StarlarkObject)) t.alloc(weight(x));
+  return x;
+}
+
+function weight(x: Value): number {
+  if (typeof x === "string") return x.length;
+  if (x instanceof Bytes) return x.s.length;
+  if (x instanceof List) return x.a.reduce<number>((sum, e) => sum + weight(e), ELEMENT_BYTES * (1 + x.a.length));
+  if (!(x instanceof Dict)) return 0;
+  let sum = ENTRY_BYTES * (1 + x.size);
+  x.each((k, v) => {
+    sum += weight(k) + weight(v);
+  });
+  return sum;
 }
 
 function hostCall(t: Thread, values: ReadonlyMap<string, Value>): HostCall {
@@ -78,6 +120,14 @@ function hostCall(t: Thread, values: ReadonlyMap<string, Value>): HostCall {
     host: t.host,
     signal: t.signal,
     values,
+    charge: (steps) => t.charge(steps),
+    alloc: (bytes) => t.alloc(bytes),
+    iterate(x) {
+      const elements = elementsOf(t, x);
+      if (elements === null) throw fault(`got ${typeOf(x)}, want iterable`);
+      t.charge(elements.length >> 2);
+      return elements;
+    },
     call(f, ...args) {
       const inputs = args.map(toStarlark);
       const result = call(t, f, inputs);

@@ -1,4 +1,6 @@
 /** Starlark: a small, deterministic, sandboxed language for tools and hooks. It knows nothing of agents. */
+
+export { StarlarkSet } from "./dict.ts";
 export {
   type ErrorKind,
   type Frame,
@@ -20,8 +22,19 @@ export { builtin, type HostCall, type HostFunction, hostModule, structBuiltin } 
 export type { Instance } from "./instance.ts";
 export { toHost, toStarlark, toStarlarkLazily } from "./interop.ts";
 export { jsonModule } from "./json.ts";
-export { type CompileOptions, check, checkSyntax, compile, type Program } from "./program.ts";
+export {
+  type CompileOptions,
+  check,
+  checkSyntax,
+  compile,
+  type Definition,
+  type Program,
+  type ProgramMention,
+} from "./program.ts";
 export { type Dialect, defaultDialect } from "./scope.ts";
 export { createSession, type Session } from "./session.ts";
 export { type CallLimits, defaultLimits, Thread, type ThreadOptions } from "./thread.ts";
-export type { Value } from "./values.ts";
+export { truth } from "./truth.ts";
+export { universe } from "./universe.ts";
+export { decodeUtf8, encodeUtf8 } from "./utf8.ts";
+export { List, Module, Opaque, typeOf, type Value } from "./values.ts";

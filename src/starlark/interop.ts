@@ -4,8 +4,21 @@
  */
 import { Dict, type LazyEntries, StarlarkSet } from "./dict.ts";
 import { fault } from "./errors.ts";
+import { lengthOf } from "./truth.ts";
 import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
-import { Bytes, Float, List, Range, StarlarkObject, Struct, shrink, Tuple, typeOf, type Value } from "./values.ts";
+import {
+  Bytes,
+  Float,
+  List,
+  Opaque,
+  Range,
+  StarlarkObject,
+  Struct,
+  shrink,
+  Tuple,
+  typeOf,
+  type Value,
+} from "./values.ts";
 
 /** Nesting of data that crosses the border. */
 const MAX_DEPTH = 200;
@@ -105,42 +118,55 @@ class LazyObject implements LazyEntries {
 
 /**
  * Converts a value for the host: ints to number or, beyond 2^53-1, to bigint; floats to number; bytes to Uint8Array; list, tuple
- * and range to array; set to Set; struct and dict to an object, or to a Map if a key is not a string. Functions are refused.
+ * and range to array; set to Set; struct and dict to an object, or to a Map if a key is not a string. Opaque things pass
+ * unchanged. Functions are refused, and so is what would unfold to too many parts.
  */
 export function toHost(x: Value): unknown {
-  return unconvert(x, null);
+  if (typeof x === "string") return decodeUtf8(x);
+  if (typeof x !== "object" || x === null) return x;
+  return unconvert(x, null, { parts: MAX_PARTS });
 }
 
-function unconvert(x: Value, path: Path | null): unknown {
+/** A value whose parts are shared can be small and unfold to billions. */
+const MAX_PARTS = 2_000_000;
+
+interface Allowance {
+  parts: number;
+}
+
+function unconvert(x: Value, path: Path | null, left: Allowance): unknown {
   if (typeof x === "string") return decodeUtf8(x);
   if (typeof x !== "object" || x === null) return x;
   if (x instanceof Float) return x.v;
   if (x instanceof Bytes) return new Uint8Array(Buffer.from(x.s, "latin1"));
+  if (x instanceof Opaque) return x;
   const inside = enter(x, path);
-  if (x instanceof Dict) return unconvertDict(x, inside);
-  if (x instanceof List || x instanceof Tuple) return x.a.map((e) => unconvert(e, inside));
+  left.parts -= 1 + Math.max(0, lengthOf(x));
+  if (left.parts < 0) throw fault(`value has more than ${MAX_PARTS} parts`);
+  if (x instanceof Dict) return unconvertDict(x, inside, left);
+  if (x instanceof List || x instanceof Tuple) return x.a.map((e) => unconvert(e, inside, left));
   if (x instanceof Range) {
     if (x.length > MAX_RANGE) throw fault("range is too long to convert");
     return Array.from({ length: x.length }, (_, i) => x.at(i));
   }
-  if (x instanceof StarlarkSet) return new Set(x.elements().map((e) => unconvert(e, inside)));
+  if (x instanceof StarlarkSet) return new Set(x.elements().map((e) => unconvert(e, inside, left)));
   if (x instanceof Struct) {
     const out: Record<string, unknown> = {};
-    for (const [k, v] of x.fields) define(out, k, unconvert(v, inside));
+    for (const [k, v] of x.fields) define(out, k, unconvert(v, inside, left));
     return out;
   }
   throw fault(`cannot convert ${typeOf(x)} to a host value`);
 }
 
-function unconvertDict(x: Dict, inside: Path): unknown {
+function unconvertDict(x: Dict, inside: Path, left: Allowance): unknown {
   const out: Record<string, unknown> = {};
   let allStrings = true;
   x.each((k, v) => {
     if (typeof k !== "string") allStrings = false;
-    else if (allStrings) define(out, k, unconvert(v, inside));
+    else if (allStrings) define(out, k, unconvert(v, inside, left));
   });
   if (allStrings) return out;
-  return new Map(x.entries().map(([k, v]) => [unconvert(k, inside), unconvert(v, inside)]));
+  return new Map(x.entries().map(([k, v]) => [unconvert(k, inside, left), unconvert(v, inside, left)]));
 }
 
 /** Elements of a range that are worth an array. */

@@ -10,7 +10,7 @@ import { intText, repr } from "./repr.ts";
 import type { Thread } from "./thread.ts";
 import { elementsOf } from "./truth.ts";
 import { decodeRune, decodeUtf8, encodeUtf8, RUNE_ERROR, runeOf, sizeOf, validUtf8 } from "./utf8.ts";
-import { Builtin, Float, type Impl, Module, type Struct, typeOf, type Value } from "./values.ts";
+import { Builtin, Float, type Impl, Module, Opaque, type Struct, typeOf, type Value } from "./values.ts";
 
 const MAX_DEPTH = 200;
 
@@ -54,6 +54,10 @@ function encode(t: Thread, x: Value): string {
       if (!Number.isFinite(y.v)) throw fault(`cannot encode non-finite float ${formatFloat(y.v, "g")}`);
       // As starlark-go prints it, an integral float looks like an int.
       write(formatFloat(y.v, "g").replace(/\.0$/, ""));
+      return;
+    }
+    if (y instanceof Opaque) {
+      write(quoteJson(t, y.shown));
       return;
     }
     if (path.includes(y)) throw fault(`cycle in JSON structure`);

@@ -18,7 +18,7 @@ import {
 } from "./integers.ts";
 import { interpolate } from "./percent-format.ts";
 import type { Thread } from "./thread.ts";
-import { Bytes, Float, List, Range, Struct, Tuple, typeOf, type Value } from "./values.ts";
+import { Bytes, Float, List, Opaque, Range, Struct, Tuple, typeOf, type Value } from "./values.ts";
 
 /** Bytes an element of a list or tuple is charged. */
 export const ELEMENT_BYTES = 16;
@@ -66,6 +66,8 @@ export function add(t: Thread, x: Value, y: Value): Value {
   }
   if (x instanceof Bytes && y instanceof Bytes) return new Bytes(concat(t, x.s, y.s));
   if (x instanceof Struct && y instanceof Struct) return addStructs(t, x, y);
+  if (x instanceof Opaque && x.joins && typeof y === "string") return x.around("", y);
+  if (y instanceof Opaque && y.joins && typeof x === "string") return y.around(x, "");
   throw unknown(x, "+", y);
 }
 

@@ -15,8 +15,8 @@ import { type Dialect, defaultDialect, type Resolved } from "./scope.ts";
 import { makeSource, type Source, type SourceOptions } from "./source.ts";
 import type { ThreadOptions } from "./thread.ts";
 import { universe } from "./universe.ts";
-import { encodeUtf8 } from "./utf8.ts";
-import type { Body, Value } from "./values.ts";
+import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
+import { type Body, Module, type Value } from "./values.ts";
 
 export interface CompileOptions extends SourceOptions {
   /** Names the program sees besides the universal ones. Host data is converted. */
@@ -34,6 +34,22 @@ export interface Linked {
   readonly all: () => readonly (Value | undefined)[];
 }
 
+/** One use of a name that comes from outside the program. */
+export interface ProgramMention {
+  readonly name: string;
+  /** What follows its dot; null where the name stands alone, and so may be handed on. */
+  readonly attribute: string | null;
+  readonly position: Position;
+}
+
+/** A function of a program as its text declares it. */
+export interface Definition {
+  readonly position: Position;
+  /** Arguments it cannot be called without, and how many it takes by position at most. */
+  readonly required: number;
+  readonly accepted: number;
+}
+
 /** For programs that load nothing. */
 export const noModules: Modules = { run: () => null, get: () => undefined };
 
@@ -44,6 +60,8 @@ export class Program {
   readonly load: CompileOptions["load"] | null;
   /** True if the program names an asynchronous built-in. */
   readonly isAsync: boolean;
+  /** True if running the top level may call the host, so that one run cannot stand for another. */
+  readonly callsAtTop: boolean;
   private readonly source: Source;
   private readonly tree: readonly Stmt[];
   private readonly resolved: Resolved;
@@ -63,10 +81,40 @@ export class Program {
       ...Object.entries(options.predeclared ?? {}).map(([k, v]): [string, Value] => [encodeUtf8(k), toStarlark(v)]),
       ...(options.values ?? []),
     ]);
-    this.isAsync = [...resolved.mentioned].some((name) => {
+    this.isAsync = resolved.mentions.some(({ name, attribute }) => {
       const v = this.predeclared.get(name);
-      return v !== undefined && mayBeAsync(v);
+      if (v === undefined) return false;
+      const member = attribute !== null && v instanceof Module ? v.members.get(attribute) : v;
+      return member !== undefined && mayBeAsync(member);
     });
+    this.callsAtTop = resolved.callsAtTop;
+  }
+
+  /** Every use of a predeclared or universal name. */
+  get mentions(): readonly ProgramMention[] {
+    return this.resolved.mentions.map(({ name, attribute, offset }) => ({
+      name: decodeUtf8(name),
+      attribute: attribute === null ? null : decodeUtf8(attribute),
+      position: this.source.position(offset),
+    }));
+  }
+
+  /** The `def` of that name at top level. */
+  definition(name: string): Definition | undefined {
+    const wanted = encodeUtf8(name);
+    for (const stmt of this.tree) {
+      if (stmt.kind !== "def" || stmt.ident.name !== wanted) continue;
+      const { params } = stmt.fn;
+      const bare = params.findIndex((p) => p.kind === "star");
+      const ordinary = (bare < 0 ? params : params.slice(0, bare)).filter((p) => p.kind !== "starstar");
+      const keywordOnly = bare < 0 ? [] : params.slice(bare + 1).filter((p) => p.kind === "plain");
+      return {
+        position: this.source.position(stmt.ident.pos),
+        required: ordinary.filter((p) => p.kind === "plain").length + keywordOnly.length,
+        accepted: params.some((p) => p.kind === "star" && p.ident !== null) ? Infinity : ordinary.length,
+      };
+    }
+    return undefined;
   }
 
   /** Loads what the program needs, runs its top level once and freezes the result. */

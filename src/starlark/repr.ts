@@ -13,6 +13,7 @@ import {
   Fn,
   List,
   Module,
+  Opaque,
   Range,
   StringView,
   Struct,
@@ -139,6 +140,7 @@ function simple(x: Value): string {
     if (x.step !== 1) return `range(${x.start}, ${x.stop}, ${x.step})`;
     return x.start === 0 ? `range(${x.stop})` : `range(${x.start}, ${x.stop})`;
   }
+  if (x instanceof Opaque) return x.shown;
   if (x instanceof Module) return `<module "${x.name}">`;
   if (x instanceof StringView) {
     if (x.unit === "byte") return `b${quote(x.s)}.elems()`;

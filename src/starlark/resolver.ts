@@ -15,7 +15,7 @@ import {
   targetNames,
   unparen,
 } from "./ast.ts";
-import type { Binding, Environment, FunctionScope, Resolved, ScopeKind } from "./scope.ts";
+import type { Binding, Environment, FunctionScope, Mention, Resolved, ScopeKind } from "./scope.ts";
 import type { Source } from "./source.ts";
 import { nearest } from "./spelling.ts";
 import { decodeUtf8 } from "./utf8.ts";
@@ -30,6 +30,9 @@ interface Block {
 interface Use {
   readonly id: Ident;
   readonly block: Block;
+  readonly attribute: string | null;
+  /** Part of a call that the top level makes. */
+  readonly called: boolean;
 }
 
 const unsupported = "this Starlark dialect does not support ";
@@ -53,6 +56,9 @@ class Resolver {
   private loops = 0;
   private conditionals = 0;
   private count = 0;
+  private callsAround = 0;
+  private readonly mentions: Mention[] = [];
+  private callsAtTop = false;
 
   constructor(source: Source, env: Environment) {
     this.source = source;
@@ -73,7 +79,14 @@ class Resolver {
       position: this.source.position(f.offset),
       message: decodeUtf8(f.message),
     }));
-    return { globals: this.order, top: this.file.scope, mentioned: new Set(this.outside.keys()), issues };
+    return {
+      globals: this.order,
+      top: this.file.scope,
+      mentioned: new Set(this.outside.keys()),
+      mentions: this.mentions,
+      callsAtTop: this.callsAtTop,
+      issues,
+    };
   }
 
   error(offset: number, message: string): void {
@@ -133,8 +146,8 @@ class Resolver {
     id.binding = b;
   }
 
-  use(id: Ident): void {
-    const use = { id, block: this.block };
+  use(id: Ident, attribute: string | null = null): void {
+    const use = { id, block: this.block, attribute, called: this.callsAround > 0 && !this.inFunction() };
     // With reassignment on, a name at top level means what it means at that point, as in Bazel's BUILD files.
     if (this.env.dialect.globalReassign && this.block === this.file) id.binding = this.topLevel(use);
     else this.uses.push(use);
@@ -147,6 +160,7 @@ class Resolver {
       const found = b.bindings.get(name);
       if (found === undefined) continue;
       use.id.binding = found;
+      if (use.called) this.callsAtTop = true;
       for (let f: FunctionScope | null = use.block.scope; f !== null && f !== found.owner; f = f.parent) {
         found.captured = true;
         f.free.add(found);
@@ -158,7 +172,16 @@ class Resolver {
 
   private topLevel(use: Use): Binding {
     const { id } = use;
-    const known = this.file.bindings.get(id.name) ?? this.globals.get(id.name) ?? this.outside.get(id.name);
+    const own = this.file.bindings.get(id.name) ?? this.globals.get(id.name);
+    if (own !== undefined) {
+      if (use.called) this.callsAtTop = true;
+      return own;
+    }
+    if (this.env.predeclared.has(id.name) && use.block.scope === this.file.scope) this.callsAtTop = true;
+    const known = this.outside.get(id.name);
+    if (known !== undefined || this.env.predeclared.has(id.name) || this.env.universal.has(id.name)) {
+      this.mentions.push({ name: id.name, attribute: use.attribute, offset: id.pos });
+    }
     if (known !== undefined) return known;
     let scope: ScopeKind = "undefined";
     if (this.env.predeclared.has(id.name)) scope = "predeclared";
@@ -295,9 +318,14 @@ class Resolver {
       case "tuple":
         for (const x of e.items) this.expr(x);
         return;
+      case "dot": {
+        const owner = unparen(e.x);
+        if (owner.kind === "ident") this.use(owner, e.name);
+        else this.expr(owner);
+        return;
+      }
       case "paren":
       case "unary":
-      case "dot":
         this.expr(e.x);
         return;
       case "binary":
@@ -322,11 +350,14 @@ class Resolver {
         }
         return;
       case "call":
+        this.callsAround++;
         this.expr(e.fn);
         for (const arg of e.args) this.expr(arg.value);
+        this.callsAround--;
         resolveArguments(e, (offset, message) => this.error(offset, message));
         return;
       case "lambda":
+        if (this.callsAround > 0 && !this.inFunction()) this.callsAtTop = true;
         this.fn(e.fn);
         return;
       case "comprehension":
@@ -375,8 +406,9 @@ class Resolver {
     const scope: FunctionScope = { parent: outer.scope, locals: [], free: new Set() };
     node.scope = scope;
     this.block = { parent: outer, scope, isFunction: true, bindings: new Map() };
-    const { loops } = this;
+    const { loops, callsAround } = this;
     this.loops = 0;
+    this.callsAround = 0;
     resolveParameters(
       node,
       (id) => this.bind(id),
@@ -384,6 +416,7 @@ class Resolver {
     );
     this.stmts(node.body);
     this.loops = loops;
+    this.callsAround = callsAround;
     this.block = outer;
   }
 }

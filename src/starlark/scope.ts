@@ -27,6 +27,14 @@ export interface FunctionScope {
   readonly free: Set<Binding>;
 }
 
+/** One use of a name that comes from outside. */
+export interface Mention {
+  readonly name: string;
+  /** What follows its dot; null where the name stands alone, and so may be handed on. */
+  readonly attribute: string | null;
+  readonly offset: number;
+}
+
 /** Which optional parts of the language are on. Names follow starlark-go's options. */
 export interface Dialect {
   readonly set: boolean;
@@ -64,5 +72,9 @@ export interface Resolved {
   readonly top: FunctionScope;
   /** Predeclared and universal names that the program mentions. */
   readonly mentioned: ReadonlySet<string>;
+  /** Each use of such a name. */
+  readonly mentions: readonly Mention[];
+  /** Running the top level may call something that is not universal: a host's function, or one of the program. */
+  readonly callsAtTop: boolean;
   readonly issues: readonly Issue[];
 }

@@ -4,6 +4,7 @@
  */
 import type { Position } from "./errors.ts";
 import type { Thread } from "./thread.ts";
+import { decodeUtf8 } from "./utf8.ts";
 
 export type Value = null | boolean | number | bigint | string | StarlarkObject;
 export type Int = number | bigint;
@@ -258,6 +259,39 @@ export class Struct extends StarlarkObject {
   }
   get typeName(): string {
     return "struct";
+  }
+}
+
+/**
+ * A thing of the host that a script may hold and hand on but not look into: a credential. Whatever shows it, shows `shown`. Text
+ * added to one that `joins` gives another such thing.
+ */
+export class Opaque extends StarlarkObject {
+  readonly typeName: string;
+  /** What print, str, repr and JSON say instead; a byte string. */
+  readonly shown: string;
+  readonly #hidden: string;
+  readonly joins: boolean;
+  constructor(typeName: string, shown: string, hidden: string, joins = false) {
+    super();
+    this.typeName = typeName;
+    this.shown = shown;
+    this.#hidden = hidden;
+    this.joins = joins;
+  }
+  /** For the host alone. */
+  reveal(): string {
+    return this.#hidden;
+  }
+  /** With byte strings around what is hidden. */
+  around(before: string, after: string): Opaque {
+    return new Opaque(this.typeName, this.shown, before + this.#hidden + after, true);
+  }
+  toJSON(): string {
+    return decodeUtf8(this.shown);
+  }
+  override toString(): string {
+    return this.toJSON();
   }
 }
 

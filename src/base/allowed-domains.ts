@@ -1,0 +1,89 @@
+/**
+ * Which hosts the entries of `allowed_domains` let pass. Pure: it looks at names only, never at what they resolve to. A bare name
+ * is that host and everything below it, `*.name` what is below it only, `*` any host. Ports, paths and case do not count.
+ */
+import { EffectError } from "./ports.ts";
+
+export type DomainEntry =
+  | { readonly kind: "any" }
+  | { readonly kind: "tree"; readonly host: string }
+  | { readonly kind: "below"; readonly host: string }
+  | { readonly kind: "address"; readonly host: string };
+
+/** Asked for every hop of every request, before anything is resolved. */
+export interface DomainPolicy {
+  /** Throws an `EffectError` of reason `SandboxRefused` when the host may not be reached. */
+  check(host: string, port: number): void;
+  /** Whether an entry spells out this very host: only then may it be at a private address. */
+  named(host: string): boolean;
+}
+
+/** The entry as written, or undefined when it can match nothing: a URL, a port, a path, an empty label. */
+export function parseDomainEntry(text: string): DomainEntry | undefined {
+  if (text === "*") return { kind: "any" };
+  const below = text.startsWith("*.");
+  const host = normalHost(below ? text.slice(2) : text);
+  if (host === undefined) return undefined;
+  if (isAddress(host)) return below ? undefined : { kind: "address", host };
+  return { kind: below ? "below" : "tree", host };
+}
+
+/** A host as a URL would spell it: lower case, punycode, canonical IPv4 and IPv6, no brackets, no trailing dot. */
+export function normalHost(text: string): string | undefined {
+  const bare = text.replace(/^\[(.*)\]$/, "$1");
+  if (bare === "" || /[\s/?#@\\%*]/.test(bare)) return undefined;
+  const isV6 = bare.includes(":");
+  if (isV6 && !/^[0-9a-f:.]+$/i.test(bare)) return undefined;
+  const url = URL.parse(isV6 ? `http://[${bare}]/` : `http://${bare}/`);
+  if (url === null || url.port !== "" || url.username !== "" || url.pathname !== "/") return undefined;
+  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  return host === "" || host.split(".").includes("") ? undefined : host;
+}
+
+export function domainAllowed(entries: readonly DomainEntry[], host: string): boolean {
+  const name = normalHost(host);
+  return name !== undefined && entries.some((entry) => matches(entry, name));
+}
+
+function matches(entry: DomainEntry, name: string): boolean {
+  switch (entry.kind) {
+    case "any":
+      return true;
+    case "address":
+      return entry.host === name;
+    case "tree":
+      return entry.host === name || isBelow(name, entry.host);
+    case "below":
+      return isBelow(name, entry.host);
+  }
+}
+
+/** Every list must let a host pass; no list at all lets every public host pass. Entries that can match nothing do not count. */
+export function createDomainPolicy(lists: readonly (readonly string[])[]): DomainPolicy {
+  const parsed = lists.map((list) => list.map(parseDomainEntry).filter((entry) => entry !== undefined));
+  return {
+    check(host) {
+      if (parsed.every((entries) => domainAllowed(entries, host))) return;
+      throw new EffectError(
+        "SandboxRefused",
+        `SandboxError: host ${normalHost(host) ?? host} is not in allowed_domains`,
+      );
+    },
+    named(host) {
+      const name = normalHost(host);
+      if (name === undefined || parsed.length === 0) return false;
+      return parsed.every((entries) =>
+        entries.some((entry) => (entry.kind === "tree" || entry.kind === "address") && entry.host === name),
+      );
+    },
+  };
+}
+
+function isBelow(name: string, host: string): boolean {
+  return !isAddress(name) && name.endsWith(`.${host}`);
+}
+
+/** Of a normal host: URL parsing has turned every spelling of an IPv4 address into four numbers. */
+function isAddress(host: string): boolean {
+  return host.includes(":") || /^\d+\.\d+\.\d+\.\d+$/.test(host);
+}

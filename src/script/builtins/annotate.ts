@@ -1,0 +1,29 @@
+/** `annotate(...)`: attributes for the record of the operation. */
+import { dictOf, typeName } from "../arguments.ts";
+import { type FunctionRow, scripts } from "./definition.ts";
+
+const MAX_ATTRIBUTES = 50;
+const MAX_VALUE_CHARS = 1_000;
+
+export const annotate: FunctionRow = {
+  name: "annotate",
+  params: "attributes?, **more",
+  shown: "attributes={}, **more",
+  audience: scripts,
+  returns: "None",
+  meaning:
+    'Adds attributes to the record: `annotate({"policy.rule": "r1"})` or `annotate(rule="r1")`. Text, number or bool.',
+  run(args, call) {
+    const entries = Object.entries({ ...dictOf(args, "attributes"), ...dictOf(args, "more") });
+    if (entries.length > MAX_ATTRIBUTES) throw new Error(`at most ${MAX_ATTRIBUTES} attributes at once`);
+    const attributes: Record<string, string | number | boolean> = {};
+    for (const [name, value] of entries) {
+      if (typeof value === "string") attributes[name] = value.slice(0, MAX_VALUE_CHARS);
+      else if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) {
+        attributes[name] = value;
+      } else throw new Error(`attribute ${name}: got ${typeName(value)}, want string, number or bool`);
+    }
+    call.parts.annotate(attributes);
+    return null;
+  },
+};

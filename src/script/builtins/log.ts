@@ -1,0 +1,42 @@
+/** `log`: lines for people. The module can be called; `print` goes the same way. */
+import { isAbsent } from "../arguments.ts";
+import { jsonText } from "../json-data.ts";
+import type { ScriptCall } from "../script-call.ts";
+import { type Arguments, type FunctionRow, type ModuleRow, scripts } from "./definition.ts";
+
+type Level = "info" | "warn" | "error";
+
+function line(args: Arguments, call: ScriptCall, level: Level): null {
+  const { msg, fields } = args;
+  const text = typeof msg === "string" ? msg : jsonText(msg);
+  call.log(level, isAbsent(fields) ? text : `${text} ${jsonText(fields)}`);
+  return null;
+}
+
+function leveled(level: Level): FunctionRow {
+  return {
+    name: level,
+    params: "msg, fields?=None",
+    returns: "None",
+    meaning: `Writes a line of level ${level}; \`fields\` is added as JSON.`,
+    run: (args, call) => line(args, call, level),
+  };
+}
+
+export const log: ModuleRow = {
+  name: "log",
+  meaning: "Lines for people",
+  audience: scripts,
+  call: {
+    name: "log",
+    params: "*msg",
+    returns: "None",
+    meaning: "Writes a line: the parts with spaces between them. So does `print`.",
+    run(args, call) {
+      const parts = Array.isArray(args.msg) ? args.msg : [];
+      call.log("info", parts.map((part) => (typeof part === "string" ? part : jsonText(part))).join(" "));
+      return null;
+    },
+  },
+  functions: [leveled("info"), leveled("warn"), leveled("error")],
+};

@@ -1,0 +1,57 @@
+/** `math`: numbers. */
+import { numberOf, typeName } from "../arguments.ts";
+import { type Arguments, everyone, type FunctionRow, type ModuleRow } from "./definition.ts";
+
+/** An int keeps being one, whatever its size. */
+function magnitude(args: Arguments): number | bigint {
+  const { x } = args;
+  if (typeof x === "bigint") return x < 0n ? -x : x;
+  return Math.abs(numberOf(args, "x"));
+}
+
+function rounded(name: "ceil" | "floor", meaning: string): FunctionRow {
+  return {
+    name,
+    params: "x",
+    returns: "int",
+    meaning,
+    run(args) {
+      const { x } = args;
+      if (typeof x === "bigint") return x;
+      const value = numberOf(args, "x");
+      if (!Number.isFinite(value)) throw new Error(`cannot make an int of ${value}`);
+      return BigInt(Math[name](value));
+    },
+  };
+}
+
+function chosen(name: "max" | "min", meaning: string, better: (a: number | bigint, b: number | bigint) => boolean) {
+  return {
+    name,
+    params: "a, b",
+    returns: "number",
+    meaning,
+    run(args: Arguments): number | bigint {
+      const [a, b] = [numeric(args.a), numeric(args.b)];
+      return better(b, a) ? b : a;
+    },
+  };
+}
+
+function numeric(value: unknown): number | bigint {
+  if (typeof value === "number" || typeof value === "bigint") return value;
+  throw new Error(`got ${typeName(value)}, want number`);
+}
+
+export const math: ModuleRow = {
+  name: "math",
+  meaning: "Numbers",
+  audience: everyone,
+  functions: [
+    { name: "abs", params: "x", returns: "number", meaning: "Without its sign; an int stays an int.", run: magnitude },
+    rounded("ceil", "The next int that is not below."),
+    rounded("floor", "The next int that is not above."),
+    chosen("max", "The larger of two numbers.", (b, a) => b > a),
+    chosen("min", "The smaller of two numbers.", (b, a) => b < a),
+  ],
+};

@@ -1,0 +1,78 @@
+/** `set`: the language's own sets, made and combined by functions. The module can be called as well. */
+import { type HostCall, List, StarlarkSet, type Value } from "#starlark";
+import { everyone, type FunctionRow, type ModuleRow } from "./definition.ts";
+
+const make: FunctionRow = {
+  name: "new",
+  params: "items?",
+  shown: "items=[]",
+  raw: ["items"],
+  returns: "set",
+  meaning: "A set of the items.",
+  run: (_args, _call, host) => madeSet(host, host.values.has("items") ? elements(host, "items") : []),
+};
+
+function elements(host: HostCall, name: string): readonly Value[] {
+  return host.iterate(host.values.get(name) ?? null);
+}
+
+function setOf(host: HostCall, name: string): StarlarkSet {
+  const value = host.values.get(name);
+  if (value instanceof StarlarkSet) return value;
+  return madeSet(host, elements(host, name));
+}
+
+function madeSet(host: HostCall, items: readonly Value[]): StarlarkSet {
+  host.charge(items.length);
+  const set = new StarlarkSet();
+  for (const item of items) host.alloc(set.add(item));
+  return set;
+}
+
+function combined(name: string, meaning: string, combine: (a: StarlarkSet, b: StarlarkSet) => Value[]): FunctionRow {
+  return {
+    name,
+    params: "a, b",
+    raw: ["a", "b"],
+    returns: "set",
+    meaning,
+    run: (_args, _call, host) => madeSet(host, combine(setOf(host, "a"), setOf(host, "b"))),
+  };
+}
+
+export const set: ModuleRow = {
+  name: "set",
+  meaning: "Sets",
+  audience: everyone,
+  call: { ...make, meaning: "As `set.new`." },
+  functions: [
+    make,
+    {
+      name: "contains",
+      params: "s, item",
+      raw: ["s", "item"],
+      returns: "bool",
+      meaning: "Is the item in the set?",
+      run: (_args, _call, host) => setOf(host, "s").has(host.values.get("item") ?? null),
+    },
+    {
+      name: "size",
+      params: "s",
+      raw: ["s"],
+      returns: "int",
+      meaning: "How many items it has.",
+      run: (_args, _call, host) => setOf(host, "s").size,
+    },
+    {
+      name: "values",
+      params: "s",
+      raw: ["s"],
+      returns: "list",
+      meaning: "The items in the order in which they came.",
+      run: (_args, _call, host) => new List(setOf(host, "s").elements()),
+    },
+    combined("union", "What is in `a` or `b`.", (a, b) => [...a.elements(), ...b.elements()]),
+    combined("intersect", "What is in both.", (a, b) => a.elements().filter((item) => b.has(item))),
+    combined("diff", "What is in `a` and not in `b`.", (a, b) => a.elements().filter((item) => !b.has(item))),
+  ],
+};

@@ -1,0 +1,91 @@
+/** `string`: what the methods of strings lack, and some of them as functions. Characters are code points. */
+import { integerOf, textOf, textsOf } from "../arguments.ts";
+import { everyone, type FunctionRow, type ModuleRow } from "./definition.ts";
+
+const MAX_WIDTH = 1_000_000;
+/** Characters worked on for one step of the script's account. */
+const CHARS_PER_STEP = 64;
+
+function mapped(name: string, meaning: string, map: (s: string) => string): FunctionRow {
+  return {
+    name,
+    params: "s",
+    returns: "string",
+    meaning,
+    run(args, _call, host) {
+      const text = textOf(args, "s");
+      host.charge(text.length / CHARS_PER_STEP);
+      return map(text);
+    },
+  };
+}
+
+function padded(name: "pad_left" | "pad_right", meaning: string): FunctionRow {
+  return {
+    name,
+    params: 's, width, char?=" "',
+    returns: "string",
+    meaning,
+    run(args) {
+      const [text, width, char] = [textOf(args, "s"), integerOf(args, "width"), textOf(args, "char")];
+      if ([...char].length !== 1) throw new Error("char must be one character");
+      if (width > MAX_WIDTH) throw new Error(`width must be at most ${MAX_WIDTH}`);
+      const fill = char.repeat(Math.max(0, width - [...text].length));
+      return name === "pad_left" ? fill + text : text + fill;
+    },
+  };
+}
+
+/** At most `count` characters; the ellipsis is among them where it fits. */
+export function truncated(text: string, count: number, ellipsis: string): string {
+  if (count < 0) throw new Error("n must not be negative");
+  if (text.length <= count) return text;
+  const characters = [...text];
+  if (characters.length <= count) return text;
+  const end = [...ellipsis];
+  if (end.length >= count) return characters.slice(0, count).join("");
+  return characters.slice(0, count - end.length).join("") + ellipsis;
+}
+
+export const string: ModuleRow = {
+  name: "string",
+  meaning: "Text",
+  audience: everyone,
+  functions: [
+    mapped("upper", "In upper case.", (s) => s.toUpperCase()),
+    mapped("lower", "In lower case.", (s) => s.toLowerCase()),
+    mapped("trim", "Without white space at both ends.", (s) => s.trim()),
+    {
+      name: "split",
+      params: "s, sep",
+      returns: "list",
+      meaning: "The parts between the separators. An empty separator splits into characters.",
+      run(args, _call, host) {
+        const [text, separator] = [textOf(args, "s"), textOf(args, "sep")];
+        host.charge(text.length / CHARS_PER_STEP);
+        host.alloc(text.length);
+        return separator === "" ? [...text] : text.split(separator);
+      },
+    },
+    {
+      name: "join",
+      params: "parts, sep",
+      returns: "string",
+      meaning: "The parts with the separator between them.",
+      run(args, _call, host) {
+        const [parts, separator] = [textsOf(args, "parts"), textOf(args, "sep")];
+        host.alloc(parts.reduce((sum, part) => sum + part.length + separator.length, 0));
+        return parts.join(separator);
+      },
+    },
+    {
+      name: "truncate",
+      params: 's, n, ellipsis?="…"',
+      returns: "string",
+      meaning: "At most `n` characters, the ellipsis included, which stands at the end when something was cut.",
+      run: (args) => truncated(textOf(args, "s"), integerOf(args, "n"), textOf(args, "ellipsis")),
+    },
+    padded("pad_left", "Filled up on the left to `width` characters."),
+    padded("pad_right", "Filled up on the right to `width` characters."),
+  ],
+};

@@ -1,0 +1,29 @@
+/** `time`: the wall clock. */
+import { everyone, type ModuleRow } from "./definition.ts";
+
+export const time: ModuleRow = {
+  name: "time",
+  meaning: "The wall clock",
+  audience: everyone,
+  functions: [
+    {
+      name: "now",
+      params: "",
+      returns: "string",
+      meaning: "The time as RFC 3339 in UTC with nine digits of a second: `2026-01-01T00:00:00.000000000Z`.",
+      run: (_args, call) => timestamp(call.services.clock.now()),
+    },
+    {
+      name: "unix",
+      params: "",
+      returns: "int",
+      meaning: "Seconds since 1970.",
+      run: (_args, call) => Math.floor(call.services.clock.now() / 1000),
+    },
+  ],
+};
+
+/** RFC 3339 with nanoseconds, of which the clock knows the first three digits. */
+export function timestamp(ms: number): string {
+  return new Date(ms).toISOString().replace("Z", "000000Z");
+}

@@ -1,0 +1,46 @@
+/** `url`: addresses as text. */
+import { textOf } from "../arguments.ts";
+import { everyone, type ModuleRow } from "./definition.ts";
+
+export const url: ModuleRow = {
+  name: "url",
+  meaning: "Addresses",
+  audience: everyone,
+  functions: [
+    {
+      name: "encode",
+      params: "s",
+      returns: "string",
+      meaning: "Percent-encoded, so that it can stand in a query or a path.",
+      run: (args) => percentEncoded(textOf(args, "s")),
+    },
+    {
+      name: "parse",
+      params: "rawURL",
+      returns: "dict",
+      meaning:
+        "`{scheme, host, port, path, query, fragment, user}`, all strings; what is absent is empty. Fails for what is no URL.",
+      run(args) {
+        const text = textOf(args, "rawURL");
+        const parsed = URL.parse(text);
+        if (parsed === null) throw new Error(`not a URL: ${text.slice(0, 200)}`);
+        return {
+          scheme: parsed.protocol.slice(0, -1),
+          host: parsed.hostname.replace(/^\[|\]$/g, ""),
+          port: parsed.port,
+          path: parsed.pathname,
+          query: parsed.search.slice(1),
+          fragment: parsed.hash.slice(1),
+          user: parsed.username,
+        };
+      },
+    },
+  ],
+};
+
+export function percentEncoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

@@ -1,0 +1,56 @@
+/** `validate`: is this text well-formed? Each answers with a bool and never fails. */
+import { textOf } from "../arguments.ts";
+import { everyone, type ModuleRow } from "./definition.ts";
+
+const MAX_EMAIL_CHARS = 320;
+const MAX_LOCAL_CHARS = 64;
+const LOCAL_PART = /^(?:[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*|"[^"\\\r\n]*")$/u;
+const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u;
+
+export const validate: ModuleRow = {
+  name: "validate",
+  meaning: "Is it well-formed?",
+  audience: everyone,
+  functions: [
+    {
+      name: "email",
+      params: "s",
+      returns: "bool",
+      meaning: "A mail address: `name@example.com`, without a display name.",
+      run: (args) => isEmail(textOf(args, "s")),
+    },
+    {
+      name: "url",
+      params: "s",
+      returns: "bool",
+      meaning: "An absolute URL with scheme and host.",
+      run(args) {
+        const text = textOf(args, "s");
+        const parsed = /\s/.test(text) ? null : URL.parse(text);
+        return parsed !== null && parsed.hostname !== "" && /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+      },
+    },
+    {
+      name: "json",
+      params: "s",
+      returns: "bool",
+      meaning: "JSON text.",
+      run(args) {
+        try {
+          JSON.parse(textOf(args, "s"));
+          return true;
+        } catch (error) {
+          if (error instanceof SyntaxError) return false;
+          throw error;
+        }
+      },
+    },
+  ],
+};
+
+function isEmail(text: string): boolean {
+  const at = text.lastIndexOf("@");
+  if (at < 1 || at > MAX_LOCAL_CHARS || text.length > MAX_EMAIL_CHARS) return false;
+  const labels = text.slice(at + 1).split(".");
+  return LOCAL_PART.test(text.slice(0, at)) && labels.every((label) => DOMAIN_LABEL.test(label));
+}
