@@ -62,6 +62,13 @@ export function addTurnFlags(command: Command): Command {
     .option("--stream", "print the answer as it comes (run always does)");
 }
 
+/** Which log a command reads. */
+export function addStoreFlags(command: Command): Command {
+  return command
+    .addOption(new Option("--store <kind>", "which log").choices(["sqlite", "jsonl"]).default("sqlite"))
+    .option("--root <dir>", "workspace whose .harness/threads holds the jsonl log (default: the current folder)");
+}
+
 function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }

@@ -8,7 +8,7 @@ import type { ExitCode } from "./exit-code.ts";
 import { lastEvents, namedOrLatest } from "./latest-session.ts";
 import { loadSettings } from "./open-program.ts";
 import { conditionCheck, type OpenedProject, openProject, problemText } from "./project.ts";
-import { agentFacts, artifactFacts, hookFacts, settingsFacts, toolFacts } from "./project-facts.ts";
+import { agentFacts, artifactFacts, hookFacts, policyText, settingsFacts, toolFacts } from "./project-facts.ts";
 import {
   agentDetails,
   agentTable,
@@ -119,9 +119,7 @@ function render(snapshot: Snapshot, { verbose = false }: InspectFlags, columns: 
 function settingsLines(snapshot: Snapshot): Readonly<Record<string, string>> {
   const { tools_policy: policies, network, sandbox, budgets, delegation, meta, permissions } = snapshot;
   const list = (words: readonly string[]): string => (words.length === 0 ? "nothing" : words.join(" "));
-  const policy = policies.map(
-    ({ tier, mode, allow, deny }) => `${tier}: ${mode}, allow ${list(allow)}, deny ${list(deny)}`,
-  );
+  const policy = policies.map(({ tier, ...fact }) => `${tier}: ${policyText(fact)}`);
   const hosts = network.map(({ tier, allowed_domains: domains }) => `${tier}: ${list(domains)}`);
   const rules = permissions.map(({ effect, rule, source }) => `${effect} ${rule} (${source})`);
   return {

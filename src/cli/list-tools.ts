@@ -10,7 +10,9 @@ import { formatTable } from "./table.ts";
 export async function listTools(ports: CliPorts, flags: RunFlags & { readonly json?: boolean }): Promise<ExitCode> {
   const { terminal } = ports;
   const { loaded } = await openProject(ports, projectPlace(flags));
-  const tools = toolFacts(soundProject(loaded), await conditionCheck(ports, flags.set)).filter(({ visible }) => visible);
+  const tools = toolFacts(soundProject(loaded), await conditionCheck(ports, flags.set)).filter(
+    ({ visible }) => visible,
+  );
   if (flags.json) terminal.out(`${JSON.stringify(tools.map(({ name, source }) => ({ name, source })))}\n`);
   else if (tools.length === 0) terminal.out("The model would be shown no tools.\n");
   else

@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
+import { PROJECT_FILES } from "./project.ts";
 
 /** A file of a new project, by its path there, and the template it is made from. */
 type Layout = readonly (readonly [path: string, template: string])[];
@@ -25,7 +26,6 @@ const initLayout: Layout = [
   [".harness/hooks/detect_secrets.md", "hooks/detect_secrets.md"],
 ];
 
-const PROJECT_FILES = ["harness.md", "harness.yaml", "harness.yml"];
 /** Stands in the Markdown of `harness.md`, so it is one line of plain text. */
 const NAME = /^[^\p{Cc}/\\]{1,100}$/u;
 

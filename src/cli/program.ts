@@ -4,10 +4,9 @@ import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
-import { addRunFlags, addTurnFlags, positiveInteger } from "./flags.ts";
+import { addRunFlags, addStoreFlags, addTurnFlags, positiveInteger } from "./flags.ts";
 import { addProjectCommands } from "./project-commands.ts";
 import { paint } from "./renderer.ts";
-import { addStoreFlags } from "./session-store.ts";
 import { describeError } from "./terminal.ts";
 
 /** Runs the command that `argv` (without node and script) names and returns the exit code. Never throws. */

@@ -2,8 +2,7 @@
 import { type Command, Option } from "commander";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { addRunFlags, contextValue } from "./flags.ts";
-import { addStoreFlags } from "./session-store.ts";
+import { addRunFlags, addStoreFlags, contextValue } from "./flags.ts";
 
 export function addProjectCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
   program

@@ -208,6 +208,13 @@ export function policyFact({ mode, allow, deny }: ToolsPolicy): PolicyFact {
   return { mode, allow: allow.map(({ pattern }) => pattern), deny: deny.map(({ pattern }) => pattern) };
 }
 
+/** An empty list is named where it decides something. */
+export function policyText({ mode, allow, deny }: PolicyFact): string {
+  const part = (what: string, patterns: readonly string[], decides: boolean): string[] =>
+    patterns.length > 0 || decides ? [`${what} ${patterns.join(" ") || "nothing"}`] : [];
+  return [mode, ...part("allow", allow, mode === "allowlist"), ...part("deny", deny, mode === "denylist")].join(", ");
+}
+
 /** What applies to the project as a whole. */
 export function settingsFacts({ config }: Project) {
   const { toolsPolicies, networks, permissions, delegation, meta, budgets, context } = config;

@@ -12,6 +12,7 @@ import {
   type ConditionCheck,
   type HookFact,
   hookFacts,
+  policyText,
   type ToolFact,
   toolFacts,
 } from "./project-facts.ts";
@@ -125,9 +126,7 @@ export function agentDetails(agent: AgentFact): string {
     `model ${agent.model ?? "as its parent"}`,
     `tools ${agent.tools.join(", ") || "none"}`,
     ...(agent.hooks.length === 0 ? [] : [`hooks ${agent.hooks.join(", ")}`]),
-    ...(policy === undefined
-      ? []
-      : [`tools policy ${policy.mode}, allow ${words(policy.allow)}, deny ${words(policy.deny)}`]),
+    ...(policy === undefined ? [] : [`tools policy ${policyText(policy)}`]),
     ...agent.description.trim().split("\n"),
   ]);
 }
@@ -174,10 +173,6 @@ function table(header: readonly string[], rows: readonly (readonly string[])[], 
 
 function block(title: string, lines: readonly string[]): string {
   return `${[title, ...lines.map((line) => `  ${line}`.trimEnd())].join("\n")}\n`;
-}
-
-function words(patterns: readonly string[]): string {
-  return patterns.length === 0 ? "nothing" : patterns.join(" ");
 }
 
 function oneLine(text: string): string {

@@ -3,16 +3,17 @@
  * Reads files and runs nothing.
  */
 import { existsSync, statSync } from "node:fs";
-import { dirname, extname, isAbsolute, join, resolve } from "node:path";
-import type { LoadedProject, Problem, Project, ProjectLoader } from "#artifacts";
+import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
+import type { LoadedProject, Problem, Project, ProjectLoader, ScriptChecker } from "#artifacts";
 import { createSystemRandom } from "#base";
 import { ReasonError } from "#protocol";
-import type { CliPorts } from "./cli-ports.ts";
+import type { BuildInfo, CliPorts } from "./cli-ports.ts";
 import type { ContextValues } from "./flags.ts";
 import type { ConditionCheck } from "./project-facts.ts";
 
 /** The policy of whoever runs the machine. */
 const ADMIN_POLICY = "/etc/harness/policy.md";
+export const PROJECT_FILES = ["harness.md", "harness.yaml", "harness.yml"];
 const PROJECT_EXTENSIONS = [".md", ".yaml", ".yml"];
 
 export interface ProjectPlace {
@@ -28,6 +29,10 @@ export interface OpenedProject {
   readonly loader: ProjectLoader;
   readonly loaded: LoadedProject;
   readonly root: string;
+  /** What people call it: its project file, or `.harness` where there is none. */
+  readonly name: string;
+  /** How long reading and checking took. */
+  readonly tookMs: number;
 }
 
 /** Whether `-c` names a project file, as opposed to a configuration file (`.toml`). Any other extension is refused. */
@@ -47,11 +52,12 @@ export async function openProject(ports: CliPorts, place: ProjectPlace): Promise
     import("#tools"),
   ]);
   const { root, configFile } = locate(ports, place);
+  const startMs = ports.clock.monotonicMs();
   const loader = await createProjectLoader({
     root,
     ...(configFile === undefined ? {} : { configFile }),
     adminPolicy: adminPolicy(ports.env),
-    checker: createScriptChecker(),
+    checker: { ...createScriptChecker(), ...findingsVersion(ports.build) },
     cacheDir: cacheDir(ports.env),
     knownTools: createBuiltinTools()
       .tools()
@@ -59,13 +65,17 @@ export async function openProject(ports: CliPorts, place: ProjectPlace): Promise
   });
   const { allowedDomains = [] } = place;
   const extended = allowedDomains.length === 0 ? loader : withAllowedDomains(loader, allowedDomains);
-  return { loader: extended, loaded: extended.load(), root };
+  const loaded = extended.load();
+  const name = configFile === undefined ? defaultName(root) : basename(configFile);
+  return { loader: extended, loaded, root, name, tookMs: ports.clock.monotonicMs() - startMs };
 }
 
 /** Tells whether a `condition:` holds for these values. Each is compiled once; one that cannot be told does not hold. */
 export async function conditionCheck({ clock }: CliPorts, values: ContextValues = {}): Promise<ConditionCheck> {
   const { createRunStates, createScripts } = await import("#script");
   const nothing = (): undefined => undefined;
+  // As in a session: null takes a value away.
+  const set = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
   const scripts = createScripts({
     clock,
     random: createSystemRandom(),
@@ -78,7 +88,7 @@ export async function conditionCheck({ clock }: CliPorts, values: ContextValues 
   });
   return (condition) => {
     try {
-      return { holds: scripts.condition(condition)(values) };
+      return { holds: scripts.condition(condition)(set) };
     } catch (error) {
       return { holds: false, failed: error instanceof Error ? error.message : String(error) };
     }
@@ -124,6 +134,10 @@ function locate({ cwd }: CliPorts, { config, dir }: ProjectPlace): { root: strin
   return { root: dir === undefined ? dirname(configFile) : resolve(cwd, dir), configFile };
 }
 
+function defaultName(root: string): string {
+  return PROJECT_FILES.find((file) => existsSync(join(root, file))) ?? ".harness";
+}
+
 /** The one of the machine cannot be set aside: a variable names one only where the machine has none. */
 function adminPolicy(env: CliPorts["env"]): string {
   const named = env.HARNESS_ADMIN_POLICY;
@@ -138,6 +152,11 @@ function adminPolicy(env: CliPorts["env"]): string {
     });
   }
   return named;
+}
+
+/** What was found may be kept for the same build of the program; one that runs from its sources may change at any time. */
+function findingsVersion({ version, commit, builtAt }: BuildInfo): Pick<ScriptChecker, "version"> {
+  return commit === "source" ? {} : { version: `${version} ${commit} ${builtAt}` };
 }
 
 function cacheDir(env: CliPorts["env"]): string {

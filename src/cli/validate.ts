@@ -18,13 +18,12 @@ export interface ValidateFlags {
 /** 0 when the project is valid, 1 when it is not. With `--watch` it goes on until Ctrl-C, and that is 0. */
 export async function validateCommand(ports: CliPorts, flags: ValidateFlags): Promise<ExitCode> {
   const { terminal, clock } = ports;
-  const startMs = clock.monotonicMs();
-  const { loader, loaded, root } = await openProject(ports, flags);
+  const { loader, loaded, root, name, tookMs } = await openProject(ports, flags);
   if (loaded.project !== undefined && isBare(loaded.project)) {
     const detail = `there is no harness.md or harness.yaml in ${root}. harness init writes one.`;
     throw new ReasonError("ConfigInvalid", { detail });
   }
-  tell(ports, loaded, clock.monotonicMs() - startMs, flags);
+  tell(ports, name, loaded, tookMs, flags);
   if (flags.watch !== true) return loaded.project === undefined ? 1 : 0;
   const left = new AbortController();
   const stopListening = terminal.onInterrupt(() => left.abort());
@@ -37,7 +36,7 @@ export async function validateCommand(ports: CliPorts, flags: ValidateFlags): Pr
       const changed = loader.refresh();
       if (changed === undefined) continue;
       if (flags.json !== true) terminal.out("\n");
-      tell(ports, changed, clock.monotonicMs() - changedMs, flags);
+      tell(ports, name, changed, clock.monotonicMs() - changedMs, flags);
     }
     return 0;
   } finally {
@@ -47,6 +46,7 @@ export async function validateCommand(ports: CliPorts, flags: ValidateFlags): Pr
 
 function tell(
   { terminal }: CliPorts,
+  name: string,
   { project, problems }: LoadedProject,
   tookMs: number,
   flags: ValidateFlags,
@@ -59,9 +59,7 @@ function tell(
   const errors = problems.filter(({ severity }) => severity === "error").length;
   const warnings = problems.length - errors;
   if (project === undefined) {
-    terminal.out(
-      `❌ ${fileWithErrors(problems)} not valid\n   ${counted([[errors, "error"]])}${and(warnings)} (${took} ms)\n`,
-    );
+    terminal.out(`❌ ${name} not valid\n   ${counted([[errors, "error"]])}${and(warnings)} (${took} ms)\n`);
   } else {
     const { tools, hooks, agents } = project;
     const counts = counted([
@@ -69,17 +67,11 @@ function tell(
       [hooks.length, "hook"],
       [agents.length, "agent"],
     ]);
-    terminal.out(`✅ ${project.configFile ?? ".harness"} valid\n   ${counts} (${took} ms)\n`);
+    terminal.out(`✅ ${name} valid\n   ${counts} (${took} ms)\n`);
     if (warnings > 0) terminal.out(`   ${counted([[warnings, "warning"]])}\n`);
   }
   for (const group of byFile(problems)) terminal.out(`\n${group.map(problemLines).join("")}`);
   if (flags.verbose && project !== undefined) terminal.out(`\n${listing(project)}`);
-}
-
-/** The root file when it is among those with errors, so that the line names what the reader knows. */
-function fileWithErrors(problems: readonly Problem[]): string {
-  const files = problems.filter(({ severity }) => severity === "error").map(({ place }) => place.file);
-  return files.find((file) => /^harness\.(?:md|ya?ml)$/.test(file)) ?? files[0] ?? "harness.md";
 }
 
 function and(warnings: number): string {

@@ -172,7 +172,7 @@ describe("validate", () => {
     home.put(".harness/tools/greet.md", GREET);
     expect(JSON.parse(await next())).toMatchObject({ valid: true, tools: expect.arrayContaining(["greet"]) });
     child.kill("SIGINT");
-    expect(await new Promise((done) => child.once("close", done))).toBe(0);
+    expect(await new Promise((done) => child.once("exit", done))).toBe(0);
   });
 });
 
@@ -390,7 +390,7 @@ describe("serve", () => {
     while (!(await next()).includes("ToolCallProgress"));
     child.kill("SIGINT");
     while (!(await next()).includes('"kind":"Cancelled"'));
-    expect(await new Promise((done) => child.once("close", done))).toBe(0);
+    expect(await new Promise((done) => child.once("exit", done))).toBe(0);
   });
 
   test("works on a terminal too: lines are prompts, and nobody is asked", async () => {
