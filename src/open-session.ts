@@ -33,6 +33,7 @@ import {
   createPermission,
   createTimeLimit,
   createValidation,
+  type NetworkJudgement,
   newBudgetUse,
   type Permission,
   type Rule,
@@ -227,7 +228,7 @@ function toolChain(parts: ToolChainParts) {
       createLedger({ bus, clock, policyVersion }),
       ...(undoRecorder === undefined ? [] : [undoRecorder(ports.files)]),
       createTimeLimit(clock),
-      createGate({ ports, clock, policyVersion, judgeEffect, isJudgedWhole }),
+      createGate({ ports, clock, policyVersion, judgeEffect, isJudgedWhole, onNetwork: networkRecord(bus) }),
     ],
     last: createRunTool({
       nested,
@@ -235,10 +236,28 @@ function toolChain(parts: ToolChainParts) {
         const { turn, id: callId, signal } = call;
         if (!approver.canAnswer(turn)) return undefined;
         const choices = options.length === 0 ? {} : { options: [...options] };
-        await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices });
-        return approver.answer({ turn, callId }, signal);
+        // Waits before it is told: whoever is told may answer at once.
+        const untold = new AbortController();
+        const answered = approver.answer({ turn, callId }, AbortSignal.any([signal, untold.signal]));
+        try {
+          await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices });
+        } catch (error) {
+          untold.abort();
+          await answered;
+          throw error;
+        }
+        return answered;
       },
     }),
+  };
+}
+
+/** Each host that a call wanted to reach, on the record and on the call itself. */
+function networkRecord(bus: EventBus): (call: ToolCall, judged: NetworkJudgement) => void {
+  return (call, judged) => {
+    call.annotate({ "network.policy": judged.policy, "network.host": judged.host });
+    const written = bus.publishSoon("NetworkJudged", { turn: call.turn, call_id: call.id, ...judged });
+    written.catch(() => undefined); // written with the result of the call, and failing with it
   };
 }
 

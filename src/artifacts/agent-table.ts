@@ -90,9 +90,7 @@ export function makeAgent(
     prompt: given?.body || values.prompt?.trim() || context?.config.systemPrompt || "",
     tools: values.tools ?? [],
     hooks: values.hooks ?? [],
-    ...(model === undefined
-      ? {}
-      : { model: model.model, ...(Object.keys(model).length > 2 ? { modelConfig: model } : {}) }),
+    ...(model === undefined ? {} : { model: model.model, modelConfig: model }),
     ...(values.tools_policy === undefined ? {} : { toolsPolicy: values.tools_policy }),
     ...(context === undefined ? {} : { context: context.config }),
   };

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { crossCheck } from "./cross-checks.ts";
 import type { FileContent } from "./file-content.ts";
 import type { FileRecord } from "./parse-file.ts";
-import type { AgentArtifact, LoadedProject, ModelConfig, Problem, Project, ProjectConfig } from "./project.ts";
+import type { AgentArtifact, LoadedProject, Problem, Project, ProjectConfig } from "./project.ts";
 import type { SourceFile } from "./project-files.ts";
 import { warning } from "./schema.ts";
 import { mergeTiers } from "./tiers.ts";
@@ -87,18 +87,17 @@ export function versionOf(files: readonly ReadFile[]): string {
 
 /** A bare name is one of `models`, else a model of the provider that the project uses. */
 function withModel(agent: AgentArtifact, config: ProjectConfig, problems: Problem[]): AgentArtifact {
-  const { model } = agent;
-  if (model === undefined || model.includes(":")) return agent;
+  const { model, modelConfig } = agent;
+  if (model === undefined || modelConfig === undefined || model.includes(":")) return agent;
   const known = [...(config.model === undefined ? [] : [config.model]), ...config.models];
-  const nameOf = ({ model: full }: ModelConfig): string => full.slice(full.indexOf(":") + 1);
-  const named = known.find((one) => nameOf(one) === model);
-  if (named !== undefined) return { ...agent, model: named.model };
+  const named = known.find(({ model: full }) => full.slice(full.indexOf(":") + 1) === model);
+  if (named !== undefined) return { ...agent, model: named.model, modelConfig: named };
   const [main] = known;
-  const provider = main?.model.slice(0, main.model.indexOf(":"));
-  const taken = provider === undefined ? "is left to the provider in use" : `is taken as ${provider}:${model}`;
+  const full = main && `${main.model.slice(0, main.model.indexOf(":"))}:${model}`;
+  const taken = full === undefined ? "is left to the provider in use" : `is taken as ${full}`;
   const message = `The agent "${agent.name}" names the model "${model}", which is not in \`models\`; it ${taken}.`;
-  problems.push(warning("unknown-model", agent.place, message, { expected: "`provider:name`" }));
-  return provider === undefined ? agent : { ...agent, model: `${provider}:${model}` };
+  problems.push(warning("unknown-model", modelConfig.place, message, { expected: "`provider:name`" }));
+  return full === undefined ? agent : { ...agent, model: full, modelConfig: { ...modelConfig, model: full } };
 }
 
 function byPlace({ place: a }: Problem, { place: b }: Problem): number {

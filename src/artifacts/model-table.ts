@@ -57,7 +57,7 @@ const url: FieldType<string> = {
     if (written === undefined) return undefined;
     if (/^https?:$/.test(URL.parse(written)?.protocol ?? "")) return written;
     reader.report(
-      error("wrong-value", tree.place, `Expected ${this.shown}, found "${written.slice(0, 60)}".`, {
+      error("wrong-value", tree.place, `"${written.slice(0, 60)}" does not fit here.`, {
         expected: this.shown,
       }),
     );

@@ -98,7 +98,7 @@ export interface AgentArtifact extends Artifact {
   readonly prompt: string;
   /** `provider:name`; a bare name when the project names no provider to take it from; absent: that of the parent. */
   readonly model?: string;
-  /** The rest of a `model` that is written as a table. */
+  /** The same model with what the agent, or `models`, says about it. */
   readonly modelConfig?: ModelConfig;
   readonly tools: readonly Reference<ToolArtifact>[];
   readonly hooks: readonly Reference<HookArtifact>[];

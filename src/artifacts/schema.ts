@@ -120,7 +120,7 @@ export function nearestTo(written: string, known: Iterable<string>): { readonly 
 }
 
 export function wrongValue(tree: Tree, expected: string): Problem {
-  return error("wrong-value", tree.place, `Expected ${expected}, found ${describe(tree)}.`, { expected });
+  return error("wrong-value", tree.place, `${describe(tree)} does not fit here.`, { expected });
 }
 
 export const text = (shown = "text"): FieldType<string> =>
@@ -174,9 +174,7 @@ export function list<Value>(
       }
       if (tree.items.length > bounds.max || tree.items.length < (bounds.min ?? 0)) {
         const expected = `${bounds.min ?? 0} to ${bounds.max} entries`;
-        reader.report(
-          error("wrong-length", tree.place, `Expected ${expected}, found ${tree.items.length}.`, { expected }),
-        );
+        reader.report(error("wrong-length", tree.place, `There are ${tree.items.length} entries.`, { expected }));
         return undefined;
       }
       return tree.items.map((item) => of.read(item, reader)).filter((item) => item !== undefined);
@@ -289,8 +287,8 @@ function isNothing(tree: Tree): boolean {
 }
 
 function describe(tree: Tree): string {
-  if (tree.kind !== "scalar") return tree.kind === "list" ? "a list" : "a table";
-  if (tree.value === null) return "nothing";
+  if (tree.kind !== "scalar") return tree.kind === "list" ? "A list" : "A table";
+  if (tree.value === null) return "Nothing";
   const shown = JSON.stringify(tree.value);
   return shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
 }

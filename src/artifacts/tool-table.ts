@@ -88,7 +88,11 @@ const parameters: FieldType<readonly ParameterSpec[]> = {
       const { description, required = false } = values;
       const choices = values.enum?.filter(isPlain);
       if (choices !== undefined && choices.length !== values.enum?.length) {
-        reader.report(error("wrong-value", at("enum"), "Expected texts, numbers, true or false."));
+        reader.report(
+          error("wrong-value", at("enum"), "Something in the list is a list or a table.", {
+            expected: "texts, numbers, true or false",
+          }),
+        );
       }
       return [
         {

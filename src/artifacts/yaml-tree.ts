@@ -55,14 +55,18 @@ export function parseYaml(file: string, text: string, problems: Problem[]): MapT
   };
   let document: ReturnType<typeof parseDocument>;
   try {
-    document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false, logLevel: "silent" });
+    document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false, logLevel: "error" });
   } catch (error) {
     // The parser recurses; nesting of thousands of levels ends its stack.
     const why = error instanceof RangeError ? "is nested too deep" : `cannot be read (${String(error)})`;
     return fail("yaml", { file, line: 1, column: 1 }, `The YAML ${why}.`);
   }
+  let lastLine = 0;
   for (const { message, pos } of document.errors.slice(0, MAX_YAML_PROBLEMS)) {
-    fail("yaml", placeAt(pos[0]), `The YAML is not valid: ${sentence(message)}`);
+    const place = placeAt(pos[0]);
+    // What follows on the same line follows from the first.
+    if (place.line > lastLine) fail("yaml", place, `The YAML is not valid: ${sentence(message)}`);
+    lastLine = place.line;
   }
   for (const { message, pos } of document.warnings.slice(0, MAX_YAML_PROBLEMS)) {
     problems.push({ severity: "warning", code: "yaml", place: placeAt(pos[0]), message: sentence(message) });
@@ -73,7 +77,7 @@ export function parseYaml(file: string, text: string, problems: Problem[]): MapT
   if (converted === undefined) return undefined;
   if (converted.kind === "map") return converted;
   if (converted.kind === "scalar" && converted.value === null) return { kind: "map", entries: [], place: root };
-  return fail("not-a-map", converted.place, "Expected `key: value` lines.");
+  return fail("not-a-map", converted.place, "This is no table: there are no `key: value` lines.");
 }
 
 interface Converter {
@@ -166,14 +170,17 @@ function textPosition(text: string, node: Scalar, place: Place): Pick<ScalarTree
     case Scalar.BLOCK_LITERAL:
     case Scalar.BLOCK_FOLDED: {
       const column = blockIndent(text, start, node.value) + 1;
-      const linesHold = node.type === Scalar.BLOCK_LITERAL || !node.value.trimEnd().includes("\n");
+      const linesHold = node.type === Scalar.BLOCK_LITERAL || isOneLine(text.slice(start, node.range?.[1]).trim(), 1);
       return { textPlace: { file: place.file, line: place.line + 1, column }, linesHold };
     }
     case Scalar.QUOTE_SINGLE:
     case Scalar.QUOTE_DOUBLE:
-      return { textPlace: { ...place, column: place.column + 1 }, linesHold: isOneLine(text, node) };
+      return {
+        textPlace: { ...place, column: place.column + 1 },
+        linesHold: isOneLine(text.slice(start, node.range?.[1])),
+      };
     default:
-      return { textPlace: place, linesHold: isOneLine(text, node) };
+      return { textPlace: place, linesHold: isOneLine(text.slice(start, node.range?.[1])) };
   }
 }
 
@@ -184,16 +191,17 @@ function blockIndent(text: string, header: number, value: string): number {
     if (at < 0) return 0;
     const end = text.indexOf("\n", at + 1);
     const written = text.slice(at + 1, end < 0 ? text.length : end);
-    if (line.trim() !== "") return Math.max(0, written.indexOf(line));
+    // A folded line is longer in the value than in the file.
+    const indent = written.endsWith(line) ? written.length - line.length : written.search(/\S/);
+    if (line.trim() !== "") return Math.max(0, indent);
     at = end;
   }
   return 0;
 }
 
-function isOneLine(text: string, node: Scalar): boolean {
-  const [start, end] = node.range ?? [0, 0];
-  const newline = text.indexOf("\n", start);
-  return newline < 0 || newline >= end;
+/** A block has the line of its `>` besides. */
+function isOneLine(written: string, besides = 0): boolean {
+  return written.split("\n").length - besides <= 1;
 }
 
 function isNode(value: unknown): value is Node {

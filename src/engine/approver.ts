@@ -20,7 +20,7 @@ export interface Approver {
   readonly timeoutMs: number;
   /** True while somebody is there who may answer a question of this turn. */
   canAnswer(turn: TurnId): boolean;
-  /** Never rejects: no answer, a timeout and a cancel are a deny. The request has been published when this is called. */
+  /** Never rejects: no answer, a timeout and a cancel are a deny. Waits from the call on: the request is published right after. */
   decide(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer>;
   /** The answer to an `ask_user` question, undefined when nobody can give one. Never rejects. */
   answer(question: PermissionQuestion, signal: AbortSignal): Promise<string | undefined>;

@@ -5,7 +5,12 @@
  */
 import { type Clock, EffectError, type EffectPorts, type ProcessSpec } from "#base";
 import { refusal, type Ticket, type ToolCall, type ToolMiddleware } from "#engine";
+import type { EventPayload } from "#protocol";
 import type { InnerEffect } from "./permission.ts";
+
+export type NetworkJudgement = Pick<EventPayload<"NetworkJudged">, "host" | "policy" | "reason">;
+
+const REFUSED_BY_POLICY: ReadonlySet<string> = new Set(["SandboxRefused", "AddressRefused"]);
 
 export interface GateOptions {
   readonly ports: EffectPorts;
@@ -14,6 +19,8 @@ export interface GateOptions {
   readonly policyVersion: () => string;
   /** Why an effect of a tool that is not built in may not happen; undefined when it may. */
   readonly judgeEffect: (call: ToolCall, effect: InnerEffect) => Promise<string | undefined>;
+  /** Told of each host that a call wanted to reach. */
+  readonly onNetwork: (call: ToolCall, judged: NetworkJudgement) => void;
   /** Whether the call itself is the effect and was judged as that. */
   readonly isJudgedWhole: (call: ToolCall) => boolean;
 }
@@ -74,6 +81,19 @@ function bind(
     checkChange(what);
     await checkEffect(effect);
   }
+  async function connect<Response>(url: string, send: () => Promise<Response>): Promise<Response> {
+    const host = hostOf(url);
+    ticket.note({ port: "connect", target: host });
+    try {
+      const response = await send();
+      onNetwork(call, { host, policy: "allowed" });
+      return response;
+    } catch (error) {
+      const isRefused = error instanceof EffectError && REFUSED_BY_POLICY.has(error.reason);
+      onNetwork(call, isRefused ? { host, policy: "denied", reason: error.message } : { host, policy: "allowed" });
+      throw error;
+    }
+  }
   return {
     files: {
       root: files.root,
@@ -100,7 +120,7 @@ function bind(
       },
       async makeDirectory(path) {
         await checkedChange("make directories", { tool: "fs.write", args: { path } });
-        ticket.note({ port: "write", target: path });
+        ticket.note({ port: "write", target: `${path}/` });
         return files.makeDirectory(path);
       },
       async move(from, to) {
@@ -128,13 +148,11 @@ function bind(
       async get(request, signal) {
         check();
         await checkEffect({ tool: "web.fetch", args: { url: request.url } });
-        ticket.note({ port: "connect", target: hostOf(request.url) });
-        return web.get(request, signal);
+        return connect(request.url, () => web.get(request, signal));
       },
       async post(request, signal) {
         await checkedChange("send data to a server", { tool: "web.fetch", args: { url: request.url } });
-        ticket.note({ port: "connect", target: hostOf(request.url) });
-        return web.post(request, signal);
+        return connect(request.url, () => web.post(request, signal));
       },
     },
   };

@@ -216,17 +216,26 @@ export function createPermission(options: PermissionOptions): Permission {
     }
     // Taken before the question goes out: what is shown is what is bound.
     const binding = await bindApproval(call, sources);
-    await bus.publish("PermissionRequested", {
-      turn,
-      call_id: callId,
-      name: tool.name,
-      label: tool.label,
-      args: call.args,
-      summary: summarise(call),
-      reason: why,
-      ...(rule === undefined ? {} : { argv_glob: rule }),
-    });
-    const answer = await approver.decide({ turn, callId }, call.signal);
+    // Waits before it is told: whoever is told may answer at once.
+    const untold = new AbortController();
+    const answered = approver.decide({ turn, callId }, AbortSignal.any([call.signal, untold.signal]));
+    try {
+      await bus.publish("PermissionRequested", {
+        turn,
+        call_id: callId,
+        name: tool.name,
+        label: tool.label,
+        args: call.args,
+        summary: summarise(call),
+        reason: why,
+        ...(rule === undefined ? {} : { argv_glob: rule }),
+      });
+    } catch (error) {
+      untold.abort();
+      await answered;
+      throw error;
+    }
+    const answer = await answered;
     const text = ruleOfAnswer(answer.decision, tool.name, rule);
     const added = text === undefined ? undefined : parseRule(text, "allow", "session");
     const expiresMs = options.now() + APPROVAL_MS;
@@ -303,7 +312,7 @@ export function createPermission(options: PermissionOptions): Permission {
       const told = `${name} inside ${call.tool.name}`;
       if (verdict.effect === "deny") return `${told} was denied: ${verdict.judged.why}`;
       // Whoever allowed the call has seen its arguments, not each thing that its script does.
-      const asksByRule = verdict.judged.trail.some(({ effect }) => effect === "ask");
+      const asksByRule = verdict.judged.trail.some(({ stage, effect }) => stage === "rule" && effect === "ask");
       const isSensitive = [args.path, args.from, args.to].some(
         (path) => typeof path === "string" && isSensitivePath(path).sensitive,
       );

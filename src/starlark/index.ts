@@ -1,4 +1,5 @@
 /** Starlark: a small, deterministic, sandboxed language for tools and hooks. It knows nothing of agents. */
+export { attributeNames } from "./attributes.ts";
 
 export { StarlarkSet } from "./dict.ts";
 export {

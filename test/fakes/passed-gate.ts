@@ -19,5 +19,6 @@ export function createOpenGate(ports: EffectPorts): ToolMiddleware {
     policyVersion,
     judgeEffect: async () => undefined,
     isJudgedWhole: () => true,
+    onNetwork: () => undefined,
   });
 }

@@ -1,0 +1,217 @@
+/**
+ * Checks scripts before they run: do they compile, is the entry point there, does every name exist for this kind of script, can
+ * the condition ever hold, does the hook do what its examples say. Nothing it runs can have an effect.
+ */
+import type { HookArtifact, Place, Problem, ScriptChecker, ScriptSource, ToolArtifact } from "#artifacts";
+import { nearestName } from "#base";
+import {
+  attributeNames,
+  type Issue,
+  Module,
+  type Position,
+  type Program,
+  StarlarkError,
+  toStarlark,
+  universe,
+  type Value,
+} from "#starlark";
+import type { Audience } from "./builtins/definition.ts";
+import { builtinsFor, builtinTable } from "./builtins/table.ts";
+import { compileSource } from "./compiled-script.ts";
+import { type CompiledCondition, compileCondition } from "./condition.ts";
+import { checkExamples } from "./hook-examples.ts";
+import { failureMessage } from "./script-error.ts";
+
+type Names = Readonly<Record<string, Value>>;
+
+/** Functions of Python that people expect, and what to write instead. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  isinstance: 'type(x) == "string"',
+  open: "fs.read(path)",
+  import: "the built-in modules, which are there without importing",
+  exit: "return",
+  input: "the arguments",
+  sum: "a loop",
+  map: "a comprehension",
+  filter: "a comprehension with if",
+  round: "int(x + 0.5) or math.floor",
+};
+
+export function createScriptChecker(): ScriptChecker {
+  const names = {
+    tool: builtinsFor("tool", { effects: "refused" }),
+    hook: builtinsFor("hook", { effects: "refused" }),
+    condition: builtinsFor("condition", { effects: "refused" }),
+  };
+  return {
+    tool({ script, name }: ToolArtifact) {
+      return script === undefined ? [] : checkEntry(script, `tool ${name}`, "tool", names.tool);
+    },
+    hook(artifact: HookArtifact) {
+      const { script, when, name } = artifact;
+      const problems = [
+        ...(script === undefined ? [] : checkEntry(script, `hook ${name}`, "hook", names.hook)),
+        ...(when === undefined
+          ? []
+          : checkExpression(when, `when: of hook ${name}`, names.condition, ["event", "payload"])),
+      ];
+      if (problems.some(({ severity }) => severity === "error")) return problems;
+      return [...problems, ...checkExamples(artifact, names)];
+    },
+    condition: (what, source) => checkExpression(source, `condition of ${what}`, names.condition, []),
+  };
+}
+
+const ENTRIES = {
+  tool: { name: "run", takes: 1, shown: "def run(args):" },
+  hook: { name: "handle", takes: 2, shown: "def handle(event, payload):" },
+} as const;
+
+function checkEntry(source: ScriptSource, what: string, kind: "tool" | "hook", names: Names): Problem[] {
+  let program: Program;
+  try {
+    program = compileSource(source, names);
+  } catch (error) {
+    return staticProblems(error, source.place, kind, names);
+  }
+  return [...entryProblems(program, source.place, what, kind), ...unknownMembers(program, kind, names)];
+}
+
+function entryProblems(program: Program, place: Place, what: string, kind: "tool" | "hook"): Problem[] {
+  const entry = ENTRIES[kind];
+  const found = program.definition(entry.name);
+  const missing = { severity: "error", code: "script-entry", expected: entry.shown } as const;
+  if (found === undefined) {
+    if (program.globals.some(({ name }) => name === entry.name)) return [];
+    const near = nearestName(
+      entry.name,
+      program.globals.map(({ name }) => name),
+    );
+    const others = ENTRIES[kind === "tool" ? "hook" : "tool"].name;
+    const wrong = program.definition(others) === undefined ? near : others;
+    return [
+      {
+        ...missing,
+        place: wrong === undefined ? place : (placeOf(program.definition(wrong)?.position) ?? place),
+        message: `${what} has no function ${entry.name}${wrong === undefined ? "" : `; it has ${wrong}`}`,
+      },
+    ];
+  }
+  if (found.required <= entry.takes && entry.takes <= found.accepted) return [];
+  const takes = found.required === found.accepted ? String(found.required) : `${found.required} to ${found.accepted}`;
+  return [
+    {
+      ...missing,
+      place: placeOf(found.position) ?? place,
+      message: `${entry.name} of ${what} takes ${takes} arguments, and is called with ${entry.takes}`,
+    },
+  ];
+}
+
+/** `fs.wriet`, and `fs.write` in a hook. */
+function unknownMembers(program: Program, kind: "tool" | "hook", names: Names): Problem[] {
+  return program.mentions.flatMap(({ name, attribute, position }) => {
+    const module = names[name];
+    if (attribute === null || !(module instanceof Module) || module.members.has(attribute)) return [];
+    const known = [...module.members.keys()];
+    const nearest = nearestName(attribute, known);
+    return [
+      {
+        severity: "error" as const,
+        code: "script-name",
+        place: placeOf(position) ?? { file: program.file, line: 1, column: 1 },
+        message: isForOthers(`${name}.${attribute}`, kind)
+          ? `${name}.${attribute} is not available to ${kind}s`
+          : `${name} has no function ${attribute}`,
+        expected: known.map((member) => `${name}.${member}`).join(", "),
+        ...(nearest !== undefined && { nearest: `${name}.${nearest}` }),
+      },
+    ];
+  });
+}
+
+/** A name that exists, for another kind of script. */
+function isForOthers(name: string, kind: Audience): boolean {
+  return builtinTable().some(
+    (row) => !row.audience.includes(kind) && (row.signature.startsWith(`${name}(`) || row.module === name),
+  );
+}
+
+function staticProblems(error: unknown, place: Place, kind: Audience, names: Names): Problem[] {
+  if (!(error instanceof StarlarkError)) throw error;
+  if (error.issues.length === 0) {
+    return [{ severity: "error", code: "script-syntax", place, message: failureMessage(error) }];
+  }
+  return error.issues.map((issue) =>
+    problemOf(issue, error.kind === "syntax" ? "script-syntax" : "script-name", kind, names),
+  );
+}
+
+function problemOf({ position, message }: Issue, code: string, kind: Audience, names: Names): Problem {
+  const place = placeOf(position) ?? { file: position.file, line: position.line, column: position.column };
+  const undefinedName = /^undefined: (\S+)(?: \(did you mean (\S+)\?\))?$/.exec(message);
+  if (undefinedName === null) return { severity: "error", code, place, message };
+  const [, name = "", guess] = undefinedName;
+  if (isForOthers(name, kind)) {
+    const who = kind === "condition" ? "when: and condition:" : `${kind}s`;
+    return { severity: "error", code, place, message: `${name} is not available to ${who}` };
+  }
+  const instead = Object.hasOwn(INSTEAD, name) ? INSTEAD[name] : undefined;
+  const nearest = guess ?? nearestName(name, [...Object.keys(names), ...universe.keys()]);
+  return {
+    severity: "error",
+    code,
+    place,
+    message: `undefined: ${name}${instead === undefined ? "" : ` (write ${instead})`}`,
+    ...(instead !== undefined && { expected: instead }),
+    ...(nearest !== undefined && instead === undefined && { nearest }),
+  };
+}
+
+function checkExpression(source: ScriptSource, what: string, names: Names, inputs: readonly string[]): Problem[] {
+  let compiled: CompiledCondition;
+  try {
+    compiled = compileCondition(source, names);
+  } catch (error) {
+    return staticProblems(error, source.place, "condition", names);
+  }
+  const { settled, dotted } = compiled.expression;
+  // A payload is a dict, or a text.
+  const methods = new Set([...attributeNames(toStarlark({})), ...attributeNames("")]);
+  const problems: Problem[] = dotted
+    .filter(({ attribute }) => !methods.has(attribute))
+    .map(({ name, attribute, position }) => ({
+      severity: "error",
+      code: "condition-attribute",
+      place: placeOf(position) ?? source.place,
+      message: `${name} is a dict and has no .${attribute}`,
+      expected: `${name}["${attribute}"]`,
+    }));
+  if (
+    inputs.length === 0 &&
+    /\b(?:payload|event)\b/.test(source.text) &&
+    dotted.length === 0 &&
+    settled === undefined
+  ) {
+    problems.push({
+      severity: "warning",
+      code: "condition-input",
+      place: source.place,
+      message: `the ${what} is asked outside any event: event is empty and payload is None`,
+      expected: 'ctx.get("name")',
+    });
+  }
+  if (settled !== undefined) {
+    problems.push({
+      severity: "warning",
+      code: settled ? "condition-always" : "condition-never",
+      place: source.place,
+      message: `the ${what} is always ${settled ? "true" : "false"}${settled ? "" : ", so nothing ever comes of it"}`,
+    });
+  }
+  return problems;
+}
+
+function placeOf(position: Position | undefined): Place | undefined {
+  return position === undefined ? undefined : { file: position.file, line: position.line, column: position.column };
+}
