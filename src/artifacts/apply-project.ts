@@ -1,6 +1,7 @@
 /** What a project says about things that settings decide. */
 import type { ModelConfig, Project } from "./project.ts";
 import type { ModelSettings, Settings } from "./settings.ts";
+import { tighterBudgets } from "./tiers.ts";
 
 /**
  * The project's models replace the user's, its rules join them, and its limits hold where they are tighter. Identity, context
@@ -9,13 +10,13 @@ import type { ModelSettings, Settings } from "./settings.ts";
 export function applyProject(settings: Settings, { config }: Project): Settings {
   const named = [...(config.model === undefined ? [] : [config.model]), ...config.models];
   const unique = named.filter((one, index) => named.findIndex(({ model }) => model === one.model) === index);
-  const steps = [config.maxSteps ?? settings.maxSteps, config.budgets.turn?.maxSteps ?? Number.POSITIVE_INFINITY];
   return {
     ...settings,
     models: unique.length === 0 ? settings.models : unique.map((one) => toSettings(one, settings.models)),
     permissions: [...settings.permissions, ...config.permissions],
     strictPermissions: settings.strictPermissions || config.strictPermissions === true,
-    maxSteps: Math.min(...steps),
+    maxSteps: Math.min(config.maxSteps ?? settings.maxSteps, config.maxStepsCap ?? Number.POSITIVE_INFINITY),
+    budgets: tighterBudgets(settings.budgets, config.budgets),
   };
 }
 

@@ -257,6 +257,7 @@ describe("settings", () => {
     permissions: [{ effect: "deny", rule: "Bash", source: "config.toml:1" }],
     strictPermissions: true,
     maxSteps: 30,
+    budgets: { turn: { maxSteps: 9, maxCalls: 3 } },
   };
   const applied = async (head: string): Promise<Settings> => {
     const { project } = await createProjectFolder({ "harness.md": markdown(head) }).load();
@@ -282,11 +283,12 @@ describe("settings", () => {
 
   test("gain rules and limits, and lose none", async () => {
     const settings = await applied(
-      "permissions: {allow: [Read], strict: false}\ndelegation: {iterations_per_depth: [12]}\nbudgets: {turn: {max_steps: 4}}\n",
+      "permissions: {allow: [Read], strict: false}\ndelegation: {iterations_per_depth: [12]}\nbudgets: {turn: {max_steps: 4, max_calls: 8}}\n",
     );
     expect(settings.strictPermissions).toBe(true);
     expect(settings.permissions.map(({ source }) => source)).toEqual(["config.toml:1", "harness.md:2"]);
-    expect(settings.maxSteps).toBe(4);
+    expect(settings.maxSteps).toBe(12);
+    expect(settings.budgets).toEqual({ turn: { maxSteps: 4, maxCalls: 3 } });
     expect((await applied("delegation: {iterations_per_depth: [40]}\n")).maxSteps).toBe(40);
   });
 });

@@ -208,8 +208,10 @@ export interface ProjectConfig {
   readonly model?: ModelConfig;
   readonly models: readonly ModelConfig[];
   readonly context: ContextConfig;
-  /** Steps per turn of the root, when a file says so; the same as `delegation.iterationsPerDepth[0]`. */
+  /** Steps per turn of the root, when the project says so; the same as `delegation.iterationsPerDepth[0]`. */
   readonly maxSteps?: number;
+  /** What no setting, variable or flag may exceed: the admin policy's. */
+  readonly maxStepsCap?: number;
   readonly toolsPolicies: readonly { readonly tier: Tier; readonly policy: ToolsPolicy }[];
   readonly permissions: readonly PermissionRule[];
   /** What rules promise about themselves, still to be held against the engine of rules. */

@@ -42,13 +42,15 @@ meta: {enabled: true, max_tools: 3}
         allowRecursive: false,
       },
       maxSteps: 9,
+      maxStepsCap: 10,
       meta: { enabled: true, maxTools: 3, maxHooks: 20, maxAgents: 0, maxCallDepth: 2 },
     });
   });
 
   test("caps the steps of a project that says nothing about them", async () => {
     const config = await configOf("", "delegation: {iterations_per_depth: [8]}\n");
-    expect(config).toMatchObject({ maxSteps: 8, delegation: { iterationsPerDepth: [8, 8, 5, 3] } });
+    expect(config).toMatchObject({ maxStepsCap: 8, delegation: { iterationsPerDepth: [8, 8, 5, 3] } });
+    expect(config?.maxSteps).toBeUndefined();
   });
 
   test.each([

@@ -17,7 +17,7 @@ export function mergeTiers(project: WrittenConfig | undefined, admin: WrittenCon
   const strict = permissions.some((one) => one.strict) || permissions.find((one) => one.strict === false)?.strict;
   const sandbox = stricter(project?.sandbox, admin?.sandbox);
   const delegation = tighterDelegation({ ...defaultDelegation, ...project?.delegation }, admin?.delegation);
-  const saysSteps = written.some(({ config }) => config.delegation?.iterationsPerDepth !== undefined);
+  const cap = admin?.delegation?.iterationsPerDepth?.[0];
   return {
     models: project?.models ?? [],
     context: {
@@ -33,7 +33,10 @@ export function mergeTiers(project: WrittenConfig | undefined, admin: WrittenCon
     serve: project?.serve ?? [],
     budgets: tighterBudgets(project?.budgets ?? {}, admin?.budgets ?? {}),
     ...(project?.model === undefined ? {} : { model: project.model }),
-    ...(saysSteps ? { maxSteps: delegation.iterationsPerDepth[0] ?? 1 } : {}),
+    ...(project?.delegation?.iterationsPerDepth === undefined
+      ? {}
+      : { maxSteps: delegation.iterationsPerDepth[0] ?? 1 }),
+    ...(cap === undefined ? {} : { maxStepsCap: cap }),
     ...(strict === undefined ? {} : { strictPermissions: strict }),
     ...(sandbox === undefined ? {} : { sandbox }),
   };
@@ -76,7 +79,11 @@ function tighterMeta(project: MetaConfig, admin: MetaConfig | undefined): MetaCo
   };
 }
 
-function tighterBudgets(project: ProjectConfig["budgets"], admin: ProjectConfig["budgets"]): ProjectConfig["budgets"] {
+/** Of each limit the lower one; a limit that only one of them has holds. */
+export function tighterBudgets(
+  project: ProjectConfig["budgets"],
+  admin: ProjectConfig["budgets"],
+): ProjectConfig["budgets"] {
   const spans = ["turn", "session", "tree"] as const;
   const merged = spans.flatMap((span) => {
     const both = [project[span], admin[span]].filter((budget) => budget !== undefined);
