@@ -97,25 +97,38 @@ export interface HookFact {
   readonly on_error?: string;
   readonly examples: number;
   readonly active: boolean;
+  /** Why the condition of its bundle could not be told. */
+  readonly failed?: string;
 }
 
-/** By event, and within one in the order in which they are asked. */
+/** By event, and within one in the order in which they are asked: the machine's first, then by priority, then by place. */
 export function hookFacts(project: Project, holds: ConditionCheck): readonly HookFact[] {
-  return project.hooks
-    .toSorted((a, b) => compare(a.event, b.event) || a.priority - b.priority)
-    .map((hook: HookArtifact) => ({
-      event: hook.event,
-      priority: hook.priority,
-      name: hook.name,
-      source: placeText(hook.place),
-      tier: hook.tier,
-      ...(hook.bundle === undefined ? {} : { bundle: hook.bundle }),
-      ...(hook.when === undefined ? {} : { when: hook.when.text }),
-      ...(hook.timeoutMs === undefined ? {} : { timeout_ms: hook.timeoutMs }),
-      ...(hook.onError === undefined ? {} : { on_error: hook.onError }),
-      examples: hook.match.length + hook.notMatch.length,
-      active: hook.condition === undefined || holds(hook.condition).holds,
-    }));
+  const sorted = project.hooks.toSorted(
+    (a, b) =>
+      compare(a.event, b.event) ||
+      Number(b.tier === "admin") - Number(a.tier === "admin") ||
+      a.priority - b.priority ||
+      compare(a.place.file, b.place.file) ||
+      a.place.line - b.place.line,
+  );
+  return sorted.map((hook: HookArtifact) => ({
+    event: hook.event,
+    priority: hook.priority,
+    name: hook.name,
+    source: placeText(hook.place),
+    tier: hook.tier,
+    ...(hook.bundle === undefined ? {} : { bundle: hook.bundle }),
+    ...(hook.when === undefined ? {} : { when: hook.when.text }),
+    ...(hook.timeoutMs === undefined ? {} : { timeout_ms: hook.timeoutMs }),
+    ...(hook.onError === undefined ? {} : { on_error: hook.onError }),
+    examples: hook.match.length + hook.notMatch.length,
+    ...activity(hook.condition === undefined ? { holds: true } : holds(hook.condition)),
+  }));
+}
+
+/** A hook whose condition cannot be told is asked all the same, and fails as its event says. */
+function activity({ holds, failed }: ConditionResult): Pick<HookFact, "active" | "failed"> {
+  return failed === undefined ? { active: holds } : { active: true, failed };
 }
 
 export interface AgentFact {
