@@ -1,6 +1,7 @@
 /** Files that people write, as typed and checked values. */
 export { applyProject } from "./apply-project.ts";
 export { canonicalEvent, hookEventAliases, hookEvents } from "./hook-events.ts";
+export { parseFields } from "./parse-fields.ts";
 export type * from "./project.ts";
 export { createProjectLoader, type ProjectLoader, type ProjectLoaderOptions } from "./project-loader.ts";
 export { addAllowRule } from "./promote-rule.ts";

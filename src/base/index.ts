@@ -9,6 +9,7 @@ export {
 } from "./allowed-domains.ts";
 export { assertNever } from "./assert-never.ts";
 export { canonicalHash, canonicalJson } from "./canonical-json.ts";
+export { childEnvironment } from "./child-environment.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
 export { nearestName } from "./nearest-name.ts";
 export {

@@ -34,7 +34,7 @@ export function createGate(options: GateOptions): ToolMiddleware {
 }
 
 function bind(
-  { ports, clock, policyVersion, ...permission }: GateOptions,
+  { ports, clock, policyVersion, onNetwork, ...permission }: GateOptions,
   call: ToolCall,
   ticket: Ticket,
 ): EffectPorts {

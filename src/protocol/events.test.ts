@@ -146,6 +146,7 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
   ],
   Reprompted: [{ turn, step: 1, text: "go on", source: "a.md:1" }, { step: 0 }],
   ScriptLogged: [{ turn, call_id, source: "a.md:1", level: "warn", message: "m" }, { level: "loud" }],
+  MetricsCounted: [{ turn, counters: { "audit.tool.pre": 2 } }, { counters: { a: "x" } }],
   ContextSet: [{ values: { mode: "review" } }, { values: 5 }],
   QuestionAsked: [{ turn, call_id, question: "which?", options: ["a", "b"] }, { options: [1] }],
   ModelChanged: [{ model: "a:b", previous: "c:d" }, { model: null }],

@@ -238,6 +238,9 @@ export const events = {
     level: z.enum(["info", "warn", "error"]),
     message: z.string(),
   }).describe("A script of a tool or hook wrote a line."),
+  MetricsCounted: wire({ turn, counters: z.record(z.string(), z.number()) }).describe(
+    "Counters of the project's scripts that the turn has changed, as they are now.",
+  ),
   ContextSet: wire({ values: z.record(z.string(), z.unknown()) }).describe(
     "Values that conditions see have changed; all of them as they are now.",
   ),

@@ -1,0 +1,223 @@
+/**
+ * A project while a session runs: what its files say now, as the tools, hooks, rules and prompt of the next step. Files are looked
+ * at before each step; a broken edit leaves the last good version in force and is told.
+ */
+import { type LoadedProject, type Project, type ProjectLoader, toolVisible } from "#artifacts";
+import { canonicalHash, createDomainPolicy, type DomainPolicy, EffectError, type FilePort } from "#base";
+import { type ConditionResult, type PromptBlock, promptBlocks } from "#context";
+import type { EventBus, HiddenTools, Hook, HookSource, RunContext, Tool, ToolSource } from "#engine";
+import { parseRule, type Rule } from "#governance";
+import type { Condition, Scripts } from "#script";
+
+/** Files that a project adds to the prompt. */
+const MAX_CONTEXT_FILE_BYTES = 64 * 1024;
+const MAX_TOLD_PROBLEMS = 20;
+
+export interface LiveProjectOptions {
+  readonly loader: ProjectLoader;
+  /** What the loader gave first; a session is not begun with a project that has errors. */
+  readonly project: Project;
+  readonly scripts: Scripts;
+  readonly context: RunContext;
+  readonly files: FilePort;
+  readonly standing: string;
+  readonly platform: string;
+}
+
+export interface LiveProject {
+  current(): Project;
+  readonly tools: ToolSource;
+  /** Those of files; in the order in which they are asked. */
+  readonly hooks: HookSource;
+  readonly hidden: HiddenTools;
+  rules(): readonly Rule[];
+  /** Names everything that is in force. */
+  version(): string;
+  prompt(): readonly PromptBlock[];
+  readonly network: DomainPolicy;
+  /** Looks at the files again; told on the bus when something changed. */
+  refresh(bus: Pick<EventBus, "publish">): Promise<void>;
+}
+
+/** All that follows from one version of the files. */
+interface InForce {
+  readonly project: Project;
+  readonly tools: readonly (readonly [Tool, Condition | undefined])[];
+  readonly hooks: ReadonlyMap<string, readonly Hook[]>;
+  readonly rules: readonly Rule[];
+  readonly conditions: ReadonlyMap<string, Condition>;
+  readonly network: DomainPolicy | undefined;
+}
+
+export function createLiveProject(options: LiveProjectOptions): LiveProject {
+  const { loader, context, files, standing, platform } = options;
+  let inForce = build(options.project, options);
+  let contextFiles: readonly { path: string; text?: string; problem?: string }[] | undefined;
+
+  async function readContextFiles(): Promise<void> {
+    contextFiles = await Promise.all(inForce.project.config.context.files.map((path) => readText(path, files)));
+  }
+
+  function conditionOf(name: string): ConditionResult {
+    const condition = inForce.conditions.get(name);
+    if (condition === undefined) return { holds: true };
+    try {
+      return { holds: condition(context.values()) };
+    } catch (error) {
+      return { error: messageOf(error) };
+    }
+  }
+
+  return {
+    current: () => inForce.project,
+    tools: {
+      name: "project",
+      // A tool whose condition cannot be told is not there.
+      tools: () => inForce.tools.filter(([, condition]) => holds(condition, context)).map(([tool]) => tool),
+    },
+    hooks: { hooks: (event) => inForce.hooks.get(event) ?? [] },
+    hidden(name) {
+      const visible = toolVisible(inForce.project.config.toolsPolicies, name);
+      return visible.allowed ? undefined : { why: visible.why, source: visible.source };
+    },
+    rules: () => inForce.rules,
+    version: () => inForce.project.version,
+    prompt: () =>
+      promptBlocks({
+        project: inForce.project,
+        condition: ({ name }) => conditionOf(name),
+        files: contextFiles ?? [],
+        standing,
+        workspace: files.root,
+        platform,
+      }),
+    network: {
+      check: (host, port) => inForce.network?.check(host, port),
+      named: (host) => inForce.network?.named(host) === true,
+    },
+    async refresh(bus) {
+      const loaded = loader.refresh();
+      if (loaded !== undefined) {
+        const before = inForce.project;
+        const next = usable(loaded, options);
+        if ("inForce" in next) ({ inForce } = next);
+        const problems = "problems" in next ? next.problems : [];
+        const version = loaded.project?.version ?? before.version;
+        const changed = changedFiles(before, loaded.project);
+        await bus.publish("ProjectChanged", {
+          version,
+          files: changed,
+          in_force: "inForce" in next,
+          problems: problems.slice(0, MAX_TOLD_PROBLEMS),
+        });
+      }
+      if (loaded !== undefined || contextFiles === undefined) await readContextFiles();
+    },
+  };
+}
+
+function usable(
+  loaded: LoadedProject,
+  options: Pick<LiveProjectOptions, "scripts" | "context">,
+): { inForce: InForce } | { problems: string[] } {
+  if (loaded.project === undefined) {
+    const errors = loaded.problems.filter(({ severity }) => severity === "error");
+    return { problems: errors.map(({ place, message }) => `${place.file}:${place.line}:${place.column}: ${message}`) };
+  }
+  try {
+    return { inForce: build(loaded.project, options) };
+  } catch (error) {
+    return { problems: [messageOf(error)] };
+  }
+}
+
+function build(project: Project, { scripts, context }: Pick<LiveProjectOptions, "scripts" | "context">): InForce {
+  const compiled = (source: NonNullable<Project["tools"][number]["condition"]> | undefined): Condition | undefined =>
+    source === undefined ? undefined : scripts.condition(source);
+  const tools = project.tools.flatMap((artifact) => {
+    const tool = scripts.tool(artifact);
+    return tool === undefined ? [] : [[tool, compiled(artifact.condition)] as const];
+  });
+  const hooks = new Map<string, Hook[]>();
+  for (const artifact of inOrder(project.hooks)) {
+    const hook = conditional(scripts.hook(artifact), compiled(artifact.condition), context);
+    hooks.set(hook.event, [...(hooks.get(hook.event) ?? []), hook]);
+  }
+  const conditions = new Map<string, Condition>();
+  for (const { name, condition } of project.bundles) {
+    const made = compiled(condition);
+    if (made !== undefined) conditions.set(name, made);
+  }
+  return {
+    project,
+    tools,
+    hooks,
+    rules: project.config.permissions.map(({ effect, rule, source }) => parseRule(rule, effect, source)),
+    conditions,
+    network: networkOf(project),
+  };
+}
+
+/** A hook of a bundle is asked while the bundle is active; where that cannot be told, it fails, and a guard that fails blocks. */
+function conditional(hook: Hook, condition: Condition | undefined, context: RunContext): Hook {
+  if (condition === undefined) return hook;
+  return {
+    ...hook,
+    matches: (call) => condition(context.values()) && hook.matches(call),
+    handle: (call) => hook.handle(call),
+  };
+}
+
+/** Those of the admin policy first, whatever their priority; then by priority; then by where they are written. */
+function inOrder(hooks: Project["hooks"]): Project["hooks"] {
+  return hooks.toSorted(
+    (a, b) =>
+      Number(b.tier === "admin") - Number(a.tier === "admin") ||
+      a.priority - b.priority ||
+      (a.place.file < b.place.file ? -1 : a.place.file > b.place.file ? 1 : a.place.line - b.place.line),
+  );
+}
+
+/** Each list has to allow a host, and each has to name it before it may be at a private address. */
+function networkOf(project: Project): DomainPolicy | undefined {
+  const lists = project.config.networks.map(({ network }) => network.allowedDomains.map(({ pattern }) => pattern));
+  return lists.length === 0 ? undefined : createDomainPolicy(lists);
+}
+
+function holds(condition: Condition | undefined, context: RunContext): boolean {
+  if (condition === undefined) return true;
+  try {
+    return condition(context.values());
+  } catch {
+    return false; // shown by `harness context` and `harness inspect`, with the error
+  }
+}
+
+async function readText(path: string, files: FilePort): Promise<{ path: string; text?: string; problem?: string }> {
+  try {
+    const bytes = await files.read(path, MAX_CONTEXT_FILE_BYTES);
+    return { path, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+  } catch (error) {
+    if (error instanceof EffectError || error instanceof TypeError) return { path, problem: messageOf(error) };
+    throw error;
+  }
+}
+
+function changedFiles(before: Project, after: Project | undefined): string[] {
+  const hashes = (project: Project | undefined): Map<string, string> =>
+    new Map(project?.files.map(({ file, hash }) => [file, hash]));
+  const old = hashes(before);
+  if (after === undefined) return [];
+  const now = hashes(after);
+  const names = new Set([...old.keys(), ...now.keys()]);
+  return [...names].filter((name) => old.get(name) !== now.get(name));
+}
+
+/** One name for the rules of the user, the program and the project together. */
+export function policyVersionOf(rulesVersion: string, project: LiveProject | undefined): string {
+  return project === undefined ? rulesVersion : canonicalHash([rulesVersion, project.version()]);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

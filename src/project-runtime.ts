@@ -1,0 +1,196 @@
+/** What a project brings to one session: its scripts with what they may reach, its hooks, its tools, and what it registers. */
+import { hostname } from "node:os";
+import { type Project, type ProjectLoader, parseFields } from "#artifacts";
+import { type Clock, childEnvironment, createSystemRandom, type EffectPorts } from "#base";
+import { STANDING_PROMPT } from "#context";
+import type { EventBus, HookDispatcher, HookPoint, NestedCall, RunContext, Tool, ToolCall, ToolSource } from "#engine";
+import { createHookDispatcher } from "#governance";
+import { ClientId, type IdMint, ReasonError, type SessionId } from "#protocol";
+import {
+  createMetaRegistry,
+  createRunStates,
+  createScriptChecker,
+  createScripts,
+  type MetaRegistry,
+  type ScriptPoint,
+  type ScriptServices,
+} from "#script";
+import { createLiveProject, type LiveProject } from "./live-project.ts";
+
+/** `custom.*` events that wait for their hooks; a script that emits more in one turn is told that they are dropped. */
+const MAX_WAITING_EVENTS = 200;
+/** The variables that `secrets.get` looks into: `secrets.get("DEPLOY")` is HARNESS_SECRET_DEPLOY. */
+const SECRET_PREFIX = "HARNESS_SECRET_";
+
+export interface ProjectRuntimeOptions {
+  readonly session: SessionId;
+  readonly loader: ProjectLoader;
+  readonly project: Project;
+  readonly context: RunContext;
+  readonly ports: EffectPorts;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly ids: Pick<IdMint, "call">;
+  readonly standing?: string;
+  /** All other tools, whose names are taken. */
+  readonly otherTools: () => readonly Tool[];
+}
+
+export interface ProjectRuntime {
+  readonly live: LiveProject;
+  readonly hooks: HookDispatcher;
+  readonly sources: readonly ToolSource[];
+  /** Called once, when the session has its bus. */
+  attach(bus: EventBus, nested: NestedCall): void;
+  /** Before each step. */
+  refresh(): Promise<void>;
+}
+
+export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRuntime {
+  const { session, clock, context, ports, env, ids } = options;
+  let bus: EventBus | undefined;
+  let nested: NestedCall | undefined;
+  const attached = <Part>(part: Part | undefined): Part => {
+    if (part === undefined) throw new Error("the session is not there yet");
+    return part;
+  };
+  const states = createRunStates();
+  const checker = createScriptChecker();
+  const environment = childEnvironment(env, ports.files.root);
+  let waiting = 0;
+
+  function emit(event: string, payload: unknown, at: ScriptPoint): void {
+    const publish = attached(bus).publishSoon("CustomEvent", { namespace: "custom", kind: event, payload });
+    publish.catch(() => undefined); // written with what comes next, and failing with it
+    if (hooks.idle(event)) return;
+    if (waiting >= MAX_WAITING_EVENTS) throw new Error(`more than ${MAX_WAITING_EVENTS} events wait for their hooks`);
+    waiting += 1;
+    setImmediate(() => {
+      const point: HookPoint = { ...at, signal: new AbortController().signal };
+      void hooks.dispatch(event, payload, point).finally(() => {
+        waiting -= 1;
+      });
+    });
+  }
+
+  const services: ScriptServices = {
+    clock,
+    random: createSystemRandom(),
+    host: { args: [], hostname: hostname(), platform: process.platform === "win32" ? "windows" : process.platform },
+    states,
+    env: (name) => environment[name],
+    secret: (name) => env[`${SECRET_PREFIX}${name.toUpperCase()}`],
+    log({ turn, callId, source, level, message }) {
+      const written = bus?.publishSoon("ScriptLogged", {
+        ...(turn === undefined ? {} : { turn }),
+        ...(callId === undefined ? {} : { call_id: callId }),
+        source,
+        level,
+        message,
+      });
+      written?.catch(() => undefined); // written with what comes next, and failing with it
+    },
+    emit,
+    async callTool(name, args, at, callOptions) {
+      const result = await attached(nested)(asParent(at, ids), name, args, callOptions);
+      return { content: result.content, isError: result.outcome !== "ok" };
+    },
+    get meta() {
+      return options.project.config.meta.enabled ? meta : undefined;
+    },
+  } as ScriptServices;
+
+  const scripts = createScripts(services);
+  const live = createLiveProject({
+    loader: options.loader,
+    project: options.project,
+    scripts,
+    context,
+    files: ports.files,
+    standing: options.standing ?? STANDING_PROMPT,
+    platform: process.platform,
+  });
+  const hooks = createHookDispatcher({
+    source: {
+      hooks(event) {
+        const registered = meta.hooks.hooks(event);
+        const written = live.hooks.hooks(event);
+        // Before those of files: what a registered one changes, they still see.
+        return registered.length === 0 ? written : [...registered, ...written];
+      },
+    },
+    bus: { publishSoon: (kind, payload) => attached(bus).publishSoon(kind, payload) },
+    ports,
+    monotonicMs: () => clock.monotonicMs(),
+  });
+  const allTools = (): readonly Tool[] => [
+    ...options.otherTools(),
+    ...live.tools.tools(),
+    ...meta.source.tools(),
+  ];
+  const meta: MetaRegistry = createMetaRegistry({
+    config: options.project.config.meta,
+    parser: {
+      tool: (fields) => parseFields("tool", fields, checker),
+      hook: (fields) => parseFields("hook", fields, checker),
+      agent: (fields) => parseFields("agent", fields, checker),
+    },
+    checker,
+    scripts: () => scripts,
+    hooks,
+    taken(kind) {
+      const { tools, hooks: written, agents } = live.current();
+      if (kind === "tool") return [...options.otherTools(), ...tools].map(({ name }) => name);
+      return (kind === "hook" ? written : agents).map(({ name }) => name);
+    },
+    tools: () => allTools().filter(({ name }) => live.hidden(name) === undefined),
+  });
+
+  function attach(given: EventBus, call: NestedCall): void {
+    bus = given;
+    nested = call;
+    let told = "{}";
+    given.subscribe((event) => {
+      if (event.kind !== "TurnTiming") return;
+      const counters = states.of(session).metrics.snapshot();
+      const now = JSON.stringify(counters);
+      if (now === told) return;
+      told = now;
+      given.publishSoon("MetricsCounted", { turn: event.payload.turn, counters }).catch(() => undefined);
+    });
+  }
+
+  return {
+    live,
+    hooks,
+    sources: [live.tools, meta.source],
+    attach,
+    async refresh() {
+      states.of(session).setValues(context.values());
+      await live.refresh(attached(bus));
+    },
+  };
+}
+
+/** A hook has no call of its own: what it calls belongs to the call, or the turn, that it was asked about. */
+function asParent({ session, turn, step, callId, depth, signal }: HookPoint, ids: Pick<IdMint, "call">): ToolCall {
+  if (turn === undefined) throw new ReasonError("NotAllowed", { detail: "Outside a turn no tool can be called." });
+  return {
+    id: callId ?? ids.call(),
+    session,
+    turn,
+    step: step ?? 1,
+    depth,
+    nesting: 1,
+    originator: ClientId.from(session.slice(session.indexOf("_") + 1)),
+    tool: { name: "hook", label: "Hook", class: "mutating", description: "", parameters: {}, run: refuse },
+    args: {},
+    signal,
+    progress: () => undefined,
+    annotate: () => undefined,
+  };
+}
+
+function refuse(): Promise<never> {
+  return Promise.reject(new Error("a hook is no tool"));
+}
