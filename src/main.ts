@@ -12,6 +12,7 @@ const STOP_GRACE_MS = 2000;
 
 export async function main(): Promise<void> {
   let stopping: number | undefined;
+  let endsWhenStopped = false;
   for (const [signal, code] of [
     ["SIGTERM", 143],
     ["SIGHUP", 129],
@@ -28,8 +29,12 @@ export async function main(): Promise<void> {
     clock: createSystemClock(),
     build: buildInfo(packageRoot),
     scenariosDir: join(packageRoot, "scenarios"),
+    templatesDir: join(packageRoot, "templates"),
+    endsWhenStopped: () => {
+      endsWhenStopped = true;
+    },
   });
-  process.exitCode = stopping ?? code;
+  process.exitCode = endsWhenStopped ? code : (stopping ?? code);
 }
 
 /** As two Ctrl-C: the turn is cancelled and recorded, then the program leaves. What does not leave is ended. */

@@ -87,7 +87,7 @@ describe("cli.md", () => {
   });
 
   test("has every command below audit and its flags", async () => {
-    for (const name of ["verify", "anchor", "key"]) {
+    for (const name of ["verify", "anchor", "network", "key"]) {
       expect(page).toContain(`### harness audit ${name}\n`);
       const flags = [...(await help(["audit", name])).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];
       for (const [, flag = ""] of flags.filter(([, text]) => text !== "--help")) expect(page).toContain(`\`${flag}`);
@@ -96,8 +96,8 @@ describe("cli.md", () => {
 
   test("has no flag that the program lacks", async () => {
     const below = (await sessionsCommands()).map((command) => ["sessions", command]);
-    const audit = ["verify", "anchor", "key"].map((command) => ["audit", command]);
-    const plain = ["run", "deploy", "demo", "models", "cost", "starlark", "undo", "redo", "version"];
+    const audit = ["verify", "anchor", "network", "key"].map((command) => ["audit", command]);
+    const plain = [...(await help([])).matchAll(/^ {2}([a-z]+) \[/gm)].map(([, name = ""]) => name);
     const known = await Promise.all([[], ...plain.map((command) => [command]), ...below, ...audit].map(help));
     const flags = new Set([...page.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
     expect([...flags].filter((flag) => !known.join("").includes(flag))).toEqual([]);
@@ -183,6 +183,7 @@ async function help(command: readonly string[]): Promise<string> {
       columns: 120,
       readLine: async () => ({ kind: "end" }),
       readAll: async () => "",
+      readLines: async function* () {},
       onInterrupt: () => () => undefined,
     },
     env: {},
@@ -190,6 +191,8 @@ async function help(command: readonly string[]): Promise<string> {
     clock: createManualClock(),
     build: { version: "0.0.0", commit: "test", builtAt: "test" },
     scenariosDir: join(root, "scenarios"),
+    templatesDir: join(root, "templates"),
+    endsWhenStopped: () => undefined,
   };
   expect(await runCli([...command, "--help"], ports)).toBe(0);
   return out;

@@ -16,4 +16,8 @@ export interface CliPorts {
   readonly build: BuildInfo;
   /** Folder with the scenarios that ship with the program. */
   readonly scenariosDir: string;
+  /** Folder with the files that `init` and `scaffold` write. */
+  readonly templatesDir: string;
+  /** For a command that runs until it is told to stop: from now on SIGTERM and SIGHUP end it with its own exit code. */
+  readonly endsWhenStopped: () => void;
 }

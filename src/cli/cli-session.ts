@@ -3,6 +3,7 @@ import { type Control, type ControlClient, createAnswerCollector, type LiveSessi
 import type { TurnSummary } from "#engine";
 import type { Event, SessionId } from "#protocol";
 import { createAsker } from "./ask.ts";
+import type { ContextValues } from "./flags.ts";
 import { createRenderer } from "./renderer.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -22,6 +23,9 @@ export interface CliSessionOptions {
   readonly workingDir?: string;
   readonly model?: string;
   readonly resume?: SessionId;
+  /** False: nobody is asked, also on a terminal. */
+  readonly interactive?: boolean;
+  readonly context?: ContextValues;
 }
 
 export interface CliTurn extends TurnSummary {
@@ -47,7 +51,7 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
   const { control, terminal, output } = options;
   const renderer = createRenderer(terminal, { answer: output === "stream", activity: output === "stream" });
   const collector = createAnswerCollector();
-  const interactive = terminal.interactive && output === "stream";
+  const interactive = terminal.interactive && output === "stream" && options.interactive !== false;
   const asker = createAsker(terminal, renderer, () => client);
 
   function onEvent(event: Event): void {
@@ -63,6 +67,7 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
     ...(options.workingDir === undefined ? {} : { working_dir: options.workingDir }),
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(options.resume === undefined ? {} : { resume: options.resume }),
+    ...(options.context === undefined ? {} : { context: options.context }),
   });
   if (session === undefined) throw new Error("CreateSession did not answer with a session");
   let running = false;

@@ -1,4 +1,5 @@
 /** `harness deploy`: one input in, one final answer out, with an exit code that tells the truth. */
+import type { Project } from "#artifacts";
 import { ReasonError } from "#protocol";
 import { sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -7,6 +8,7 @@ import { type ExitCode, exitCodeOf } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { openProgram } from "./open-program.ts";
+import { isBare } from "./project.ts";
 import { printAnswer, readPromptFromInput, readSchema, reportUnrecorded } from "./run.ts";
 
 export interface DeployFlags extends RunFlags {
@@ -14,12 +16,21 @@ export interface DeployFlags extends RunFlags {
   readonly dryRun?: boolean;
   readonly json?: boolean;
   readonly outputSchema?: string;
+  readonly listTools?: boolean;
+  readonly stream?: boolean;
 }
 
 export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promise<ExitCode> {
   const { terminal, clock } = ports;
+  if (flags.listTools) {
+    const { listTools } = await import("./list-tools.ts");
+    return listTools(ports, flags);
+  }
+  if (flags.stream && flags.outputSchema !== undefined) {
+    throw new ReasonError("UsageInvalid", { detail: "--stream and --output-schema exclude each other" });
+  }
   const schema = flags.outputSchema === undefined ? undefined : await readSchema(ports, flags.outputSchema);
-  const { harness, settings, workspace } = await openProgram(ports, { flags, offlineAllowed: false });
+  const { harness, settings, workspace, project } = await openProgram(ports, { flags, offlineAllowed: false });
   let stopListening = (): void => undefined;
   try {
     if (flags.dryRun) {
@@ -32,6 +43,8 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
         strict_permissions: settings.strictPermissions,
         max_steps: settings.maxSteps,
         store: flags.store,
+        context: flags.set ?? {},
+        project: await projectPlan(project),
       };
       terminal.out(`${JSON.stringify(plan, null, 2)}\n`);
       return 0;
@@ -41,8 +54,10 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
     const session = await openCliSession({
       control: harness.control,
       terminal,
-      output: flags.json ? "json" : "answer",
+      output: flags.json ? "json" : flags.stream ? "stream" : "answer",
+      interactive: false,
       workingDir: workspace,
+      ...(flags.set === undefined ? {} : { context: flags.set }),
     });
     stopListening = handleInterrupts({
       terminal,
@@ -52,7 +67,7 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
     });
     const turn = schema === undefined ? await session.send(input) : await sendForSchema(session, input, schema);
     if (flags.json) reportUnrecorded(ports, turn);
-    else printAnswer(ports, turn);
+    else if (!flags.stream) printAnswer(ports, turn);
     return exitCodeOf(turn);
   } finally {
     stopListening();
@@ -62,4 +77,20 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
       await applyDailyRetention(ports, settings);
     }
   }
+}
+
+/** What the files of the project bring in; null when there are none. */
+async function projectPlan(project: Project): Promise<Readonly<Record<string, unknown>> | null> {
+  if (isBare(project)) return null;
+  const { settingsFacts } = await import("./project-facts.ts");
+  const names = (artifacts: readonly { readonly name: string }[]): string[] => artifacts.map(({ name }) => name);
+  return {
+    file: project.configFile ?? null,
+    version: project.version,
+    tools: names(project.tools),
+    hooks: names(project.hooks),
+    agents: names(project.agents),
+    artifacts: names(project.bundles),
+    ...settingsFacts(project),
+  };
 }

@@ -12,16 +12,34 @@ export interface RunFlags {
   readonly maxSteps?: number;
   readonly store: "sqlite" | "jsonl" | "memory";
   readonly undo?: "on" | "off";
+  readonly allowedDomain?: readonly string[];
+  readonly set?: ContextValues;
 }
+
+/** Values of the run context, which conditions and scripts see as `ctx`. */
+export type ContextValues = Readonly<Record<string, string | number | boolean | null>>;
+
+const CONTEXT_KEY_CHARS = 100;
+const CONTEXT_TEXT_CHARS = 10_000;
+const CONTEXT_VALUES = 100;
 
 /** What decides how a session runs. */
 export function addRunFlags(command: Command): Command {
   return command
     .option("-m, --model <provider:name>", "model to use, also HARNESS_MODEL; scripted:<file.yaml> plays a scenario")
-    .option("-c, --config <file>", "configuration file (default: $XDG_CONFIG_HOME/harness/config.toml)")
+    .option(
+      "-c, --config <file>",
+      "project file (.md, .yaml; default: harness.md in the workspace) or configuration file (.toml; default: $XDG_CONFIG_HOME/harness/config.toml)",
+    )
     .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
     .option("--allow <rule>", "allow calls that match, for example 'Bash(npm test)'; repeatable", collect)
     .option("--deny <rule>", "deny calls that match; repeatable; beats every allow", collect)
+    .option(
+      "--allowed-domain <host>",
+      "a host that scripts and web.fetch may reach, beside those of the project; repeatable",
+      domain,
+    )
+    .option("--set <key=value>", "a value that conditions and scripts see as ctx; repeatable", contextValue)
     .option("--strict-permissions", "ask for every call that no rule allows, also read-only ones")
     .option("--auto-approve", "answer every permission request with yes (deny rules still hold)")
     .option("--max-steps <n>", "model calls per turn (default: 20, or as configured)", positiveInteger)
@@ -37,6 +55,20 @@ export function addRunFlags(command: Command): Command {
     );
 }
 
+/** What goes with one turn. */
+export function addTurnFlags(command: Command): Command {
+  return command
+    .option("--list-tools", "print the tools that the model would be shown, with their source, and call no model")
+    .option("--stream", "print the answer as it comes (run always does)");
+}
+
+/** Which log a command reads. */
+export function addStoreFlags(command: Command): Command {
+  return command
+    .addOption(new Option("--store <kind>", "which log").choices(["sqlite", "jsonl"]).default("sqlite"))
+    .option("--root <dir>", "workspace whose .harness/threads holds the jsonl log (default: the current folder)");
+}
+
 function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
@@ -45,4 +77,38 @@ export function positiveInteger(value: string): number {
   const number = Number(value);
   if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError("Expected a positive whole number.");
   return number;
+}
+
+/** As in `network.allowed_domains`: a host, `*.host`, or `*`. */
+function domain(value: string, previous: readonly string[] = []): readonly string[] {
+  if (!/^(?:\*|(?:\*\.)?[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*|\[?[0-9a-fA-F:]+\]?)$/u.test(value)) {
+    throw new InvalidArgumentError(
+      "Expected a host such as api.example.com or *.example.com, without scheme, port or path.",
+    );
+  }
+  return [...previous, value];
+}
+
+/** `key=value`; a value that is a JSON number, true, false or null is one, anything else is text. */
+export function contextValue(text: string, previous: ContextValues = {}): ContextValues {
+  const [, key, value] = /^([^=]+)=([\s\S]*)$/.exec(text) ?? [];
+  if (key === undefined || value === undefined) throw new InvalidArgumentError("Expected key=value.");
+  if (key.length > CONTEXT_KEY_CHARS || value.length > CONTEXT_TEXT_CHARS) {
+    const limits = `${CONTEXT_KEY_CHARS} characters, a value ${CONTEXT_TEXT_CHARS}`;
+    throw new InvalidArgumentError(`A key may have ${limits}.`);
+  }
+  const values = { ...previous, [key]: scalar(value) };
+  if (Object.keys(values).length > CONTEXT_VALUES) throw new InvalidArgumentError(`At most ${CONTEXT_VALUES} values.`);
+  return values;
+}
+
+function scalar(text: string): string | number | boolean | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (value === null || typeof value === "boolean" || typeof value === "string") return value;
+    return typeof value === "number" && Number.isFinite(value) ? value : text;
+  } catch {
+    // Not JSON: the text as it is written.
+    return text;
+  }
 }

@@ -3,9 +3,11 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import {
   addAllowRule,
+  applyProject,
   defaultSettings,
   type LoadedConfig,
   type PermissionRule,
+  type Project,
   parseUserConfig,
   type Settings,
 } from "#artifacts";
@@ -14,6 +16,7 @@ import { ReasonError } from "#protocol";
 import { createSigner, harnessPaths, machineKeySource } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
+import { namesProject, openProject, type ProjectPlace, problemText, soundProject } from "./project.ts";
 import { paint } from "./renderer.ts";
 import { undoPlace } from "./undo-key.ts";
 
@@ -30,13 +33,17 @@ export interface OpenedProgram {
   readonly harness: Harness;
   readonly settings: Settings;
   readonly workspace: string;
+  readonly project: Project;
 }
 
 export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: OpenOptions): Promise<OpenedProgram> {
   const { terminal, env, clock } = ports;
-  const { settings, warnings } = await loadSettings(ports, flags);
-  for (const warning of warnings) terminal.err(`${paint(terminal, "yellow", `warning: ${warning}`)}\n`);
-  const workspace = resolve(ports.cwd, flags.cwd ?? ".");
+  const { loaded, root: workspace } = await openProject(ports, projectPlace(flags));
+  const project = soundProject(loaded);
+  const { settings, warnings } = await loadSettings(ports, userFlags(flags), project);
+  for (const warning of [...loaded.problems.map(problemText), ...warnings]) {
+    terminal.err(`${paint(terminal, "yellow", `warning: ${warning}`)}\n`);
+  }
   const named = flags.model ?? env.HARNESS_MODEL;
   const harness = await assembleHarness({
     settings,
@@ -49,7 +56,7 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
     undo: flags.store === "memory" || flags.undo === "off" ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
     permissionTimeoutMs: TERMINAL_ANSWER_MS,
-    keepRule: (rule) => keepRule(ports, flags.config, rule),
+    keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
     ...(named === undefined ? {} : { model: named }),
   });
   if (harness.offline) {
@@ -58,7 +65,21 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
       `${paint(terminal, "yellow", "No model is configured: this is the offline scripted model.")} ${how}\n`,
     );
   }
-  return { harness, settings, workspace };
+  return { harness, settings, workspace, project };
+}
+
+/** Where the flags say that the project is. */
+export function projectPlace({ config, cwd, allowedDomain }: Partial<RunFlags>): ProjectPlace {
+  return {
+    ...(config !== undefined && namesProject(config) ? { config } : {}),
+    ...(cwd === undefined ? {} : { dir: cwd }),
+    ...(allowedDomain === undefined ? {} : { allowedDomains: allowedDomain }),
+  };
+}
+
+/** The flags without a `-c` that names the project. */
+function userFlags({ config, ...flags }: RunFlags): RunFlags {
+  return config === undefined || namesProject(config) ? flags : { ...flags, config };
 }
 
 function storeOf(kind: RunFlags["store"], workspace: string, env: CliPorts["env"]): HarnessOptions["store"] {
@@ -68,12 +89,14 @@ function storeOf(kind: RunFlags["store"], workspace: string, env: CliPorts["env"
   return { kind, path: sessionsDb, key: machineKeySource(env), sign: createSigner(configDir) };
 }
 
-/** Configuration file, then flags; later wins, deny rules add up. */
+/** Configuration file, then the project, then flags; later wins, deny rules add up. */
 export async function loadSettings(
   ports: CliPorts,
   flags: Pick<RunFlags, "config" | "allow" | "deny" | "strictPermissions" | "maxSteps">,
+  project?: Project,
 ): Promise<LoadedConfig> {
-  const { settings, warnings } = await loadConfig(ports, flags.config);
+  const { settings: own, warnings } = await loadConfig(ports, flags.config);
+  const settings = project === undefined ? own : applyProject(own, project);
   const fromFlags: readonly PermissionRule[] = [
     ...(flags.allow ?? []).map((rule) => ({ effect: "allow" as const, rule, source: "--allow" })),
     ...(flags.deny ?? []).map((rule) => ({ effect: "deny" as const, rule, source: "--deny" })),
@@ -91,6 +114,11 @@ export async function loadSettings(
 
 /** A file that was named must be there; the default one need not. */
 async function loadConfig(ports: CliPorts, named: string | undefined): Promise<LoadedConfig> {
+  if (named !== undefined && namesProject(named)) {
+    throw new ReasonError("UsageInvalid", {
+      detail: `${named} is a project file: name a configuration file (.toml) here`,
+    });
+  }
   const file = configFile(ports, named);
   let text: string;
   try {

@@ -4,7 +4,8 @@ import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
-import { addRunFlags, positiveInteger } from "./flags.ts";
+import { addRunFlags, addStoreFlags, addTurnFlags, positiveInteger } from "./flags.ts";
+import { addProjectCommands } from "./project-commands.ts";
 import { paint } from "./renderer.ts";
 import { describeError } from "./terminal.ts";
 
@@ -65,7 +66,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .showHelpAfterError("(add --help for usage)")
     .showSuggestionAfterError();
 
-  addRunFlags(program.command("run"))
+  addTurnFlags(addRunFlags(program.command("run")))
     .description("run one prompt, or a conversation on a terminal")
     .argument("[prompt]", "what to do; '-' or nothing reads it from standard input when that is not a terminal")
     .option("--resume <session>", "go on with an earlier session, where it was")
@@ -76,7 +77,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       exit(await runCommand(ports, prompt, flags));
     });
 
-  addRunFlags(program.command("deploy"))
+  addTurnFlags(addRunFlags(program.command("deploy")))
     .description("one input in, one final answer out, for scripts and CI; never falls back to the offline model")
     .option("--input <prompt>", "the prompt (default: all of standard input)")
     .option("--dry-run", "check the configuration and print the plan without calling the model")
@@ -117,6 +118,8 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       const { costCommand } = await import("./cost.ts");
       exit(await costCommand(ports, flags));
     });
+
+  addProjectCommands(program, ports, exit);
 
   // Its commands are added when it is called: see `runCli`.
   program.command("sessions").description("list, read, compare, branch and move the sessions in the log");
@@ -172,7 +175,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 
 function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
   const collect = (value: string, values: readonly string[] = []) => [...values, value];
-  audit.description("check that a session log is as it was written");
+  audit.description("check that a session log is as it was written, and what it holds about the network");
 
   audit
     .command("verify")
@@ -208,5 +211,15 @@ function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode
     .action(async (flags) => {
       const { auditKeyCommand } = await import("./audit.ts");
       exit(await auditKeyCommand(ports, flags));
+    });
+
+  addStoreFlags(audit.command("network"))
+    .description("list the hosts that were reached and refused, with counts")
+    .option("--session <id>", "of this session (default: the latest of the current folder)")
+    .option("--all", "of all sessions in the log")
+    .option("--json", "print JSON")
+    .action(async (flags) => {
+      const { auditNetworkCommand } = await import("./audit-network.ts");
+      exit(await auditNetworkCommand(ports, flags));
     });
 }

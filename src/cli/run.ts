@@ -19,6 +19,7 @@ export interface RunCommandFlags extends RunFlags {
   readonly resume?: string;
   readonly json?: boolean;
   readonly outputSchema?: string;
+  readonly listTools?: boolean;
 }
 
 export async function runCommand(
@@ -27,6 +28,10 @@ export async function runCommand(
   flags: RunCommandFlags,
 ): Promise<ExitCode> {
   const { terminal, clock } = ports;
+  if (flags.listTools) {
+    const { listTools } = await import("./list-tools.ts");
+    return listTools(ports, flags);
+  }
   const text = await readPrompt(ports, prompt);
   if (text === undefined && flags.outputSchema !== undefined) {
     throw new ReasonError("UsageInvalid", { detail: "--output-schema needs a prompt" });
@@ -42,6 +47,7 @@ export async function runCommand(
       terminal,
       output,
       ...(flags.resume === undefined ? { workingDir: workspace } : { resume: sessionId(flags.resume) }),
+      ...(flags.set === undefined ? {} : { context: flags.set }),
     });
     stopListening = handleInterrupts({
       terminal,

@@ -1,6 +1,5 @@
 /** The store that the `sessions` commands work on, and how a session is named there. */
 import { resolve } from "node:path";
-import { type Command, Option } from "commander";
 import type { SessionMeta } from "#engine";
 import { ReasonError, SessionId } from "#protocol";
 import { type ArchiveStore, createSigner, harnessPaths, loadPortability, machineKey, openSqliteStore } from "#sessions";
@@ -13,12 +12,6 @@ const SHOWN_CANDIDATES = 5;
 export interface StoreFlags {
   readonly store: "sqlite" | "jsonl";
   readonly root?: string;
-}
-
-export function addStoreFlags(command: Command): Command {
-  return command
-    .addOption(new Option("--store <kind>", "which log").choices(["sqlite", "jsonl"]).default("sqlite"))
-    .option("--root <dir>", "workspace whose .harness/threads holds the jsonl log (default: the current folder)");
 }
 
 /** Opens the store for the time of `work`. */

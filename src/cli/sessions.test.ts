@@ -45,6 +45,7 @@ async function sessions(...args: string[]): Promise<{ code: number; out: string;
       columns: 120,
       readLine: async () => ({ kind: "end" }),
       readAll: async () => "",
+      readLines: async function* () {},
       onInterrupt: () => () => undefined,
     },
     env: { XDG_DATA_HOME: join(home, "data"), HOME: home },
@@ -52,6 +53,8 @@ async function sessions(...args: string[]): Promise<{ code: number; out: string;
     clock: createManualClock(),
     build: { version: "0.0.0", commit: "test", builtAt: "test" },
     scenariosDir: home,
+    templatesDir: home,
+    endsWhenStopped: () => undefined,
   });
   return { code, ...said };
 }

@@ -3,6 +3,8 @@ import { fstatSync } from "node:fs";
 import type { Interface } from "node:readline";
 import { ReasonError } from "#protocol";
 
+const LINE_FEED = 0x0a;
+
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
@@ -16,6 +18,8 @@ export interface Terminal {
   readLine(prompt: string, signal: AbortSignal): Promise<ReadLine>;
   /** All of standard input, refused above `maxBytes`. */
   readAll(maxBytes: number): Promise<string>;
+  /** Standard input as it comes, split at \n alone; ends when `signal` aborts. A line above `maxBytes` is refused. */
+  readLines(maxBytes: number, signal: AbortSignal): AsyncIterable<string>;
   /** Called on Ctrl-C, also while a line is read. Returns how to stop listening. */
   onInterrupt(listener: () => void): () => void;
 }
@@ -83,6 +87,32 @@ export function createTerminal(process: NodeJS.Process): Terminal {
         chunks.push(chunk);
       }
       return Buffer.concat(chunks).toString("utf8");
+    },
+    async *readLines(maxBytes, signal) {
+      const stop = (): void => void stdin.destroy();
+      if (signal.aborted) return;
+      signal.addEventListener("abort", stop, { once: true });
+      let rest = Buffer.alloc(0);
+      try {
+        for await (const chunk of stdin as AsyncIterable<Buffer>) {
+          rest = Buffer.concat([rest, chunk]);
+          for (let end = rest.indexOf(LINE_FEED); end >= 0; end = rest.indexOf(LINE_FEED)) {
+            yield rest.subarray(0, end).toString("utf8");
+            rest = rest.subarray(end + 1);
+          }
+          if (rest.length > maxBytes) {
+            throw new ReasonError("UsageInvalid", {
+              detail: `a line of standard input is larger than ${maxBytes} bytes`,
+            });
+          }
+        }
+        if (rest.length > 0) yield rest.toString("utf8");
+      } catch (error) {
+        // Destroying the input is how an abort ends the loop.
+        if (!signal.aborted) throw error;
+      } finally {
+        signal.removeEventListener("abort", stop);
+      }
     },
     onInterrupt(listener) {
       if (listeners.size === 0) process.on("SIGINT", interrupt);

@@ -43,6 +43,7 @@ export const reasons = {
   EvidenceBroken: row(409, -32603, 1, "<detail>"),
   CallNotFound: row(404, -32004, 2, "No request is waiting for call <call_id>; it may have been answered already."),
   NotAllowed: row(403, -32603, 1, "<detail>"),
+  AlreadyExists: row(409, -32602, 1, "<detail>"),
   UnknownNamespace: row(404, -32601, 2, "No plugin has claimed the namespace '<namespace>'."),
   PermissionDenied: row(
     403,

@@ -1,0 +1,89 @@
+/** An event of the log on one line: when, what, and the one thing a person wants to know about it. */
+import type { Event } from "#protocol";
+import { summarise } from "./renderer.ts";
+
+const LINE_CHARS = 200;
+
+export function eventLine(event: Event): string {
+  const line = `${String(event.id).padStart(5)}  ${event.ts.slice(11, 23)}  ${event.kind}  ${gist(event)}`.trimEnd();
+  const oneLine = line.replace(/\s*\n\s*/g, " ⏎ ");
+  return oneLine.length <= LINE_CHARS ? oneLine : `${oneLine.slice(0, LINE_CHARS - 1)}…`;
+}
+
+/** Something was refused or went wrong. */
+export function isFailure(event: Event): boolean {
+  switch (event.kind) {
+    case "Error":
+    case "HookError":
+    case "HookTimeout":
+    case "OrphanedCall":
+      return true;
+    case "ToolResult":
+      return event.payload.is_error;
+    case "HooksAsked":
+      return event.payload.blocked || event.payload.decisions.some(({ action }) => action === "failed");
+    case "CallJudged":
+      return event.payload.judged.effect === "deny";
+    case "PermissionAnswered":
+      return event.payload.decision === "deny";
+    case "NetworkJudged":
+      return event.payload.policy === "denied";
+    case "ProjectChanged":
+      return !event.payload.in_force;
+    case "ScriptLogged":
+      return event.payload.level === "error";
+    case "TurnEnded":
+      return event.payload.outcome !== "answered" && event.payload.outcome !== "yielded";
+    default:
+      return false;
+  }
+}
+
+function gist(event: Event): string {
+  switch (event.kind) {
+    case "TurnStarted":
+      return event.payload.content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" ");
+    case "TurnEnded":
+      return [event.payload.outcome, event.payload.reason].filter((part) => part !== undefined).join(" ");
+    case "ToolCallStarted":
+      return `${event.payload.call_id} ${event.payload.name} ${summarise(event.payload.args)}`;
+    case "ToolIntent":
+      return `${event.payload.call_id} ${event.payload.name}`;
+    case "ToolOutcome":
+      return `${event.payload.call_id} ${event.payload.outcome}`;
+    case "ToolResult": {
+      const { call_id, name, outcome, reason, content } = event.payload;
+      const text = content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" ");
+      return [call_id, name, outcome, reason ?? "", text].join(" ");
+    }
+    case "HooksAsked": {
+      const { event: point, decisions, blocked } = event.payload;
+      const said = decisions.map(
+        ({ hook, action, reason }) => `${hook} ${action}${reason === undefined ? "" : `: ${reason}`}`,
+      );
+      return `${point}${blocked ? " blocked" : ""} ${said.join(", ")}`;
+    }
+    case "CallJudged": {
+      const { call_id, name, judged } = event.payload;
+      return `${call_id} ${name} ${judged.effect} by ${judged.by}: ${judged.why}`;
+    }
+    case "PermissionRequested":
+      return `${event.payload.call_id} ${event.payload.summary} (${event.payload.reason})`;
+    case "PermissionAnswered":
+      return `${event.payload.call_id} ${event.payload.decision} by ${event.payload.by}`;
+    case "NetworkJudged":
+      return `${event.payload.host} ${event.payload.policy} ${event.payload.reason ?? ""}`;
+    case "ProjectChanged":
+      return `${event.payload.in_force ? "" : "NOT IN FORCE "}${[...event.payload.files, ...event.payload.problems].join("; ")}`;
+    case "ScriptLogged":
+      return `${event.payload.level} ${event.payload.source} ${event.payload.message}`;
+    case "HookError":
+      return `${event.payload.hook} ${event.payload.message}`;
+    case "HookTimeout":
+      return `${event.payload.hook} ${event.payload.timeout_ms} ms`;
+    case "Error":
+      return `${event.payload.reason} ${event.payload.message}`;
+    default:
+      return "";
+  }
+}

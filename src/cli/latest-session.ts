@@ -1,0 +1,32 @@
+/** Which sessions a command that reads the log is about: the one that is named, else the latest of a folder. */
+import type { SessionMeta } from "#engine";
+import type { Event } from "#protocol";
+import { ReasonError } from "#protocol";
+import type { ArchiveStore } from "#sessions";
+import { findSession } from "./session-store.ts";
+import { readEvents } from "./sessions-read.ts";
+
+export async function namedOrLatest(store: ArchiveStore, named: string | undefined, dir: string): Promise<SessionMeta> {
+  if (named !== undefined) return findSession(store, named);
+  const [latest] = await store.list({ limit: 1, workingDir: dir });
+  if (latest !== undefined) return latest;
+  throw new ReasonError("UsageInvalid", {
+    detail: `the log has no session of ${dir}. harness sessions list shows all.`,
+  });
+}
+
+/** The last `limit` events that `wanted` chooses, oldest first. */
+export async function lastEvents(
+  store: ArchiveStore,
+  { id }: SessionMeta,
+  wanted: (event: Event) => boolean,
+  limit: number,
+): Promise<readonly Event[]> {
+  const events: Event[] = [];
+  for await (const event of readEvents(store, id)) {
+    if (!wanted(event)) continue;
+    events.push(event);
+    if (events.length > limit) events.shift();
+  }
+  return events;
+}

@@ -1,0 +1,115 @@
+/** `harness scaffold` and `harness init`: a project that works as it is, from the files in `templates/`. */
+import { lstat, mkdir, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { ReasonError } from "#protocol";
+import type { CliPorts } from "./cli-ports.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { PROJECT_FILES } from "./project.ts";
+
+/** A file of a new project, by its path there, and the template it is made from. */
+type Layout = readonly (readonly [path: string, template: string])[];
+
+const scaffoldLayout: Layout = [
+  ["harness.md", "harness.md"],
+  [".harness/tools/read_file.md", "tools/read_file.md"],
+  [".harness/tools/write_file.md", "tools/write_file.md"],
+  [".harness/hooks/safety.md", "hooks/safety.md"],
+];
+
+const initLayout: Layout = [
+  ["harness.md", "harness.md"],
+  [".harness/tools/read_file.md", "tools/read_file.md"],
+  [".harness/tools/write_file.md", "tools/write_file.md"],
+  [".harness/tools/list_files.md", "tools/list_files.md"],
+  [".harness/tools/get_current_folder.md", "tools/get_current_folder.md"],
+  [".harness/hooks/block_dangerous_commands.md", "hooks/block_dangerous_commands.md"],
+  [".harness/hooks/detect_secrets.md", "hooks/detect_secrets.md"],
+];
+
+/** Stands in the Markdown of `harness.md`, so it is one line of plain text. */
+const NAME = /^[^\p{Cc}/\\]{1,100}$/u;
+
+/** Makes a new folder; refuses when something is there. */
+export async function scaffoldCommand(ports: CliPorts, name: string): Promise<ExitCode> {
+  const root = resolve(ports.cwd, name);
+  const title = checkedName(basename(root));
+  try {
+    await mkdir(root);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+    throw new ReasonError("AlreadyExists", { detail: `${root} is there already; nothing was written.` });
+  }
+  const { written } = await writeProject(ports, root, title, scaffoldLayout);
+  await mkdir(join(root, ".harness", "agents"));
+  tell(ports, root, [...written, ".harness/agents/"], []);
+  ports.terminal.err(`Next: cd ${name}, harness validate, harness run\n`);
+  return 0;
+}
+
+/** In the current folder; refuses when it is a project already. Other files that are there stay as they are. */
+export async function initCommand(ports: CliPorts, name: string | undefined): Promise<ExitCode> {
+  const root = resolve(ports.cwd);
+  const title = name === undefined || name === "." ? basename(root) : checkedName(name);
+  for (const file of PROJECT_FILES) {
+    if (!(await exists(join(root, file)))) continue;
+    throw new ReasonError("AlreadyExists", {
+      detail: `${join(root, file)} is there already: this folder is a project. Nothing was written.`,
+    });
+  }
+  const { written, kept } = await writeProject(ports, root, title, initLayout);
+  tell(ports, root, written, kept);
+  ports.terminal.err("Next: harness validate, harness run\n");
+  return 0;
+}
+
+async function writeProject(
+  { templatesDir }: CliPorts,
+  root: string,
+  title: string,
+  layout: Layout,
+): Promise<{ readonly written: readonly string[]; readonly kept: readonly string[] }> {
+  const written: string[] = [];
+  const kept: string[] = [];
+  for (const [path, template] of layout) {
+    const text = await readFile(join(templatesDir, template), "utf8");
+    const target = join(root, path);
+    await mkdir(dirname(target), { recursive: true });
+    try {
+      await writeFile(
+        target,
+        text.replaceAll("{{name}}", () => title),
+        { flag: "wx" },
+      );
+      written.push(path);
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error;
+      kept.push(path);
+    }
+  }
+  return { written, kept };
+}
+
+function tell({ terminal }: CliPorts, root: string, written: readonly string[], kept: readonly string[]): void {
+  terminal.out(`Created in ${root}:\n${written.map((path) => `  ${path}\n`).join("")}`);
+  if (kept.length > 0) terminal.out(`Left as they were:\n${kept.map((path) => `  ${path}\n`).join("")}`);
+}
+
+function checkedName(name: string): string {
+  if (NAME.test(name)) return name;
+  const detail = `'${name}' cannot name a project: one line without a slash, at most 100 characters. harness scaffold makes a new folder.`;
+  throw new ReasonError("UsageInvalid", { detail });
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}

@@ -1,0 +1,87 @@
+/** The commands around a project, as entries of the program's table; each is loaded when it is called. */
+import { type Command, Option } from "commander";
+import type { CliPorts } from "./cli-ports.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { addRunFlags, addStoreFlags, contextValue } from "./flags.ts";
+
+export function addProjectCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+  program
+    .command("scaffold")
+    .description("make a new project in a new folder")
+    .argument("<name>", "the folder to make; its last part is the name of the project")
+    .action(async (name: string) => exit(await (await import("./new-project.ts")).scaffoldCommand(ports, name)));
+
+  program
+    .command("init")
+    .description("make the current folder a project, with tools and hooks to begin with")
+    .argument("[name]", "name of the project (default, and '.': that of the folder)")
+    .action(async (name: string | undefined) =>
+      exit(await (await import("./new-project.ts")).initCommand(ports, name)),
+    );
+
+  program
+    .command("validate")
+    .description("check a project without asking a model; exit code 1 and every problem when it is not valid")
+    .option("-c, --config <file>", "harness.md or harness.yaml (default: that of the current folder)")
+    .option("-v, --verbose", "list every tool, hook, agent and artifact")
+    .option("--watch", "check again whenever a file changes, until Ctrl-C")
+    .option("--json", "print JSON, with --watch a line for each check")
+    .action(async (flags) => exit(await (await import("./validate.ts")).validateCommand(ports, flags)));
+
+  addRunFlags(program.command("serve"))
+    .description("a session that keeps running: each line of standard input is a prompt, answers go to standard output")
+    .addOption(
+      new Option("--source <name...>", "where prompts come from (default: serve.sources of the project)").choices([
+        "stdin",
+        "telegram",
+        "meshwire",
+      ]),
+    )
+    .option("--json", "print canonical events as JSON lines")
+    .action(async (flags) => exit(await (await import("./serve.ts")).serveCommand(ports, flags)));
+
+  const list = (name: string, description: string): Command =>
+    addListFlags(program.command(name).description(description)).option(
+      "-c, --config <file>",
+      "harness.md or harness.yaml (default: that of the current folder)",
+    );
+  list("tools", "list the tools of the project and the built-in ones, and which of them the model is shown").action(
+    async (flags) => exit(await (await import("./project-lists.ts")).toolsCommand(ports, flags)),
+  );
+  list("hooks", "list the hooks in the order in which they are asked").action(async (flags) =>
+    exit(await (await import("./project-lists.ts")).hooksCommand(ports, flags)),
+  );
+  list("agents", "list the agents that can be delegated to").action(async (flags) =>
+    exit(await (await import("./project-lists.ts")).agentsCommand(ports, flags)),
+  );
+
+  addListFlags(program.command("artifacts"))
+    .description("list the typed artifacts: harness.md, bundles and models")
+    .option("--dir <dir>", "the project (default: the current folder)")
+    .addOption(new Option("--type <kind>", "only these").choices(["override", "harness", "builtin", "plugin", "model"]))
+    .action(async (flags) => exit(await (await import("./project-lists.ts")).artifactsCommand(ports, flags)));
+
+  list("inspect", "what would run here: model, policy, tools, hooks, agents, artifacts, limits")
+    .option("--dir <dir>", "the project (default: the current folder)")
+    .option("--events", "also the last events of the latest session of the folder")
+    .option("--failures", "also what failed or was refused in it")
+    .option("--session <id>", "of this session instead")
+    .addOption(new Option("--store <kind>", "which log").choices(["sqlite", "jsonl"]).default("sqlite"))
+    .action(async (flags) => exit(await (await import("./inspect.ts")).inspectCommand(ports, flags)));
+
+  addStoreFlags(program.command("explain"))
+    .description("every rule and hook that was consulted about a recorded call, in order, and which of them decided")
+    .argument("<call>", "id of a call (call_…), or the beginning of one")
+    .option("--session <id>", "look in this session (default: in the latest ones)")
+    .option("--json", "print JSON")
+    .action(async (call: string, flags) =>
+      exit(await (await import("./explain.ts")).explainCommand(ports, call, flags)),
+    );
+}
+
+function addListFlags(command: Command): Command {
+  return command
+    .option("-v, --verbose", "everything about each of them")
+    .option("--set <key=value>", "a value that conditions see as ctx; repeatable", contextValue)
+    .option("--json", "print JSON");
+}

@@ -1,0 +1,268 @@
+/** What a project consists of, as rows that are printed as they are with `--json` and as tables without. */
+
+import type { ScriptSource, ToolArtifact, ToolsPolicy } from "#artifacts";
+import {
+  type AgentArtifact,
+  type BundleArtifact,
+  type HookArtifact,
+  type Place,
+  type Project,
+  toolVisible,
+} from "#artifacts";
+import { createBuiltinTools } from "#tools";
+
+/** Whether a `condition:` holds for the values of the run context; `failed` says why it cannot be told. */
+export type ConditionResult = { readonly holds: boolean; readonly failed?: string };
+export type ConditionCheck = (condition: ScriptSource) => ConditionResult;
+
+export interface ToolFact {
+  readonly name: string;
+  readonly source: string;
+  readonly bundle?: string;
+  readonly description: string;
+  readonly parameters: readonly { name: string; type: string; required: boolean; description?: string }[];
+  readonly timeout_ms?: number;
+  /** Whether the model is shown it; `why` when it is not. */
+  readonly visible: boolean;
+  readonly why?: string;
+}
+
+/** Those of the project, then the built-in ones. */
+export function toolFacts(project: Project, holds: ConditionCheck): readonly ToolFact[] {
+  const own = new Set(project.tools.map(({ name }) => name));
+  return [
+    ...project.tools.map((tool) => ({
+      ...scriptToolFact(tool),
+      ...visibility(project, tool.name, tool.condition === undefined ? undefined : holds(tool.condition)),
+    })),
+    ...createBuiltinTools()
+      .tools()
+      .filter(({ name }) => !own.has(name))
+      .map(({ name, description, parameters, timeoutMs }) => ({
+        name,
+        source: "built-in",
+        description,
+        parameters: schemaParameters(parameters),
+        ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),
+        ...visibility(project, name, undefined),
+      })),
+  ];
+}
+
+function scriptToolFact(tool: ToolArtifact): Omit<ToolFact, "visible"> {
+  return {
+    name: tool.name,
+    source: placeText(tool.place),
+    ...(tool.bundle === undefined ? {} : { bundle: tool.bundle }),
+    description: tool.description,
+    parameters: tool.parameters,
+    ...(tool.timeoutMs === undefined ? {} : { timeout_ms: tool.timeoutMs }),
+  };
+}
+
+function visibility(
+  project: Project,
+  name: string,
+  condition: ConditionResult | undefined,
+): Pick<ToolFact, "visible" | "why"> {
+  const policy = toolVisible(project.config.toolsPolicies, name);
+  if (!policy.allowed) return { visible: false, why: `${policy.why} (${policy.source})` };
+  if (condition === undefined || condition.holds) return { visible: true };
+  return { visible: false, why: condition.failed ?? "the condition of its bundle does not hold" };
+}
+
+/** The parameters of a JSON Schema as a tool file would list them. */
+function schemaParameters(schema: Readonly<Record<string, unknown>>): ToolFact["parameters"] {
+  const { properties = {}, required = [] } = schema as {
+    properties?: Readonly<Record<string, { type?: string; description?: string }>>;
+    required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, { type, description }]) => ({
+    name,
+    type: type ?? "any",
+    required: required.includes(name),
+    ...(description === undefined ? {} : { description }),
+  }));
+}
+
+export interface HookFact {
+  readonly event: string;
+  readonly priority: number;
+  readonly name: string;
+  readonly source: string;
+  readonly tier: string;
+  readonly bundle?: string;
+  readonly when?: string;
+  readonly timeout_ms?: number;
+  readonly on_error?: string;
+  readonly examples: number;
+  readonly active: boolean;
+  /** Why the condition of its bundle could not be told. */
+  readonly failed?: string;
+}
+
+/** By event, and within one in the order in which they are asked: the machine's first, then by priority, then by place. */
+export function hookFacts(project: Project, holds: ConditionCheck): readonly HookFact[] {
+  const sorted = project.hooks.toSorted(
+    (a, b) =>
+      compare(a.event, b.event) ||
+      Number(b.tier === "admin") - Number(a.tier === "admin") ||
+      a.priority - b.priority ||
+      compare(a.place.file, b.place.file) ||
+      a.place.line - b.place.line,
+  );
+  return sorted.map((hook: HookArtifact) => ({
+    event: hook.event,
+    priority: hook.priority,
+    name: hook.name,
+    source: placeText(hook.place),
+    tier: hook.tier,
+    ...(hook.bundle === undefined ? {} : { bundle: hook.bundle }),
+    ...(hook.when === undefined ? {} : { when: hook.when.text }),
+    ...(hook.timeoutMs === undefined ? {} : { timeout_ms: hook.timeoutMs }),
+    ...(hook.onError === undefined ? {} : { on_error: hook.onError }),
+    examples: hook.match.length + hook.notMatch.length,
+    ...activity(hook.condition === undefined ? { holds: true } : holds(hook.condition)),
+  }));
+}
+
+/** A hook whose condition cannot be told is asked all the same, and fails as its event says. */
+function activity({ holds, failed }: ConditionResult): Pick<HookFact, "active" | "failed"> {
+  return failed === undefined ? { active: holds } : { active: true, failed };
+}
+
+export interface AgentFact {
+  readonly name: string;
+  readonly description: string;
+  readonly source: string;
+  readonly bundle?: string;
+  /** Absent: that of its parent. */
+  readonly model?: string;
+  readonly tools: readonly string[];
+  readonly hooks: readonly string[];
+  readonly tools_policy?: PolicyFact;
+  readonly active: boolean;
+}
+
+export function agentFacts(project: Project, holds: ConditionCheck): readonly AgentFact[] {
+  return project.agents.map((agent: AgentArtifact) => ({
+    name: agent.name,
+    description: agent.description,
+    source: placeText(agent.place),
+    ...(agent.bundle === undefined ? {} : { bundle: agent.bundle }),
+    ...(agent.model === undefined ? {} : { model: agent.model }),
+    tools: agent.tools.map((tool) => ("ref" in tool ? tool.ref : tool.name)),
+    hooks: agent.hooks.map((hook) => ("ref" in hook ? hook.ref : hook.name)),
+    ...(agent.toolsPolicy === undefined ? {} : { tools_policy: policyFact(agent.toolsPolicy) }),
+    active: agent.condition === undefined || holds(agent.condition).holds,
+  }));
+}
+
+export interface ArtifactFact {
+  readonly type: string;
+  readonly name: string;
+  readonly source: string;
+  readonly priority?: number;
+  readonly version?: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly condition?: string;
+  readonly active: boolean;
+  /** Why its condition could not be told. */
+  readonly failed?: string;
+  readonly tools?: readonly string[];
+  readonly hooks?: readonly string[];
+  readonly agents?: readonly string[];
+}
+
+/** The typed artifacts: `harness.md`, the bundles in the order in which the prompt has them, and the models. */
+export function artifactFacts(project: Project, holds: ConditionCheck): readonly ArtifactFact[] {
+  const { configFile, config } = project;
+  const models = [...(config.model === undefined ? [] : [config.model]), ...config.models];
+  return [
+    ...(configFile === undefined
+      ? []
+      : [{ type: "harness", name: configFile, source: `${configFile}:1`, active: true }]),
+    ...project.bundles.toSorted((a, b) => a.priority - b.priority).map((bundle) => bundleFact(project, bundle, holds)),
+    ...models.map(({ model, place }) => ({ type: "model", name: model, source: placeText(place), active: true })),
+  ];
+}
+
+function bundleFact(project: Project, bundle: BundleArtifact, holds: ConditionCheck): ArtifactFact {
+  const { name, type, priority, place, version, description, tags, condition } = bundle;
+  const result = condition === undefined ? { holds: true } : holds(condition);
+  const names = (artifacts: readonly { name: string; bundle?: string }[]): string[] =>
+    artifacts.filter((artifact) => artifact.bundle === name).map((artifact) => artifact.name);
+  return {
+    type,
+    name,
+    source: placeText(place),
+    priority,
+    ...(version === undefined ? {} : { version }),
+    ...(description === undefined ? {} : { description }),
+    tags,
+    ...(condition === undefined ? {} : { condition: condition.text }),
+    // One that clamps holds when its condition cannot be told.
+    active: result.holds || (result.failed !== undefined && type === "override"),
+    ...(result.failed === undefined ? {} : { failed: result.failed }),
+    tools: names(project.tools),
+    hooks: names(project.hooks),
+    agents: names(project.agents),
+  };
+}
+
+export interface PolicyFact {
+  readonly mode: string;
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+}
+
+export function policyFact({ mode, allow, deny }: ToolsPolicy): PolicyFact {
+  return { mode, allow: allow.map(({ pattern }) => pattern), deny: deny.map(({ pattern }) => pattern) };
+}
+
+/** An empty list is named where it decides something. */
+export function policyText({ mode, allow, deny }: PolicyFact): string {
+  const part = (what: string, patterns: readonly string[], decides: boolean): string[] =>
+    patterns.length > 0 || decides ? [`${what} ${patterns.join(" ") || "nothing"}`] : [];
+  return [mode, ...part("allow", allow, mode === "allowlist"), ...part("deny", deny, mode === "denylist")].join(", ");
+}
+
+/** What applies to the project as a whole. */
+export function settingsFacts({ config }: Project) {
+  const { toolsPolicies, networks, permissions, delegation, meta, budgets, context } = config;
+  return {
+    tools_policy: toolsPolicies.map(({ tier, policy }) => ({ tier, ...policyFact(policy) })),
+    permissions,
+    network: networks.map(({ tier, network }) => ({
+      tier,
+      allowed_domains: network.allowedDomains.map(({ pattern }) => pattern),
+    })),
+    sandbox: config.sandbox ?? null,
+    budgets: snakeKeys(budgets),
+    delegation: snakeKeys(delegation),
+    meta: snakeKeys(meta),
+    context: snakeKeys(context),
+    serve: config.serve.map(({ type }) => type),
+  };
+}
+
+export function placeText({ file, line }: Place): string {
+  return `${file}:${line}`;
+}
+
+/** As the keys are written in files. */
+function snakeKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snakeKeys);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      snakeKeys(inner),
+    ]),
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

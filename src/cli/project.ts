@@ -1,0 +1,192 @@
+/**
+ * The project that a command works on: the one place of the command line where files, scripts and built-in tools come together.
+ * Reads files and runs nothing.
+ */
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
+import type { LoadedProject, Problem, Project, ProjectLoader, ScriptChecker } from "#artifacts";
+import { createSystemRandom } from "#base";
+import { ReasonError } from "#protocol";
+import type { BuildInfo, CliPorts } from "./cli-ports.ts";
+import type { ContextValues } from "./flags.ts";
+import type { ConditionCheck } from "./project-facts.ts";
+
+/** The policy of whoever runs the machine. */
+const ADMIN_POLICY = "/etc/harness/policy.md";
+export const PROJECT_FILES = ["harness.md", "harness.yaml", "harness.yml"];
+const PROJECT_EXTENSIONS = [".md", ".yaml", ".yml"];
+
+export interface ProjectPlace {
+  /** `-c`: a project file. */
+  readonly config?: string;
+  /** Default: the current folder. */
+  readonly dir?: string;
+  /** `--allowed-domain`: hosts beside those that the project names. */
+  readonly allowedDomains?: readonly string[];
+}
+
+export interface OpenedProject {
+  readonly loader: ProjectLoader;
+  readonly loaded: LoadedProject;
+  readonly root: string;
+  /** What people call it: its project file, or `.harness` where there is none. */
+  readonly name: string;
+  /** How long reading and checking took. */
+  readonly tookMs: number;
+}
+
+/** Whether `-c` names a project file, as opposed to a configuration file (`.toml`). Any other extension is refused. */
+export function namesProject(config: string): boolean {
+  const extension = extname(config).toLowerCase();
+  if (PROJECT_EXTENSIONS.includes(extension)) return true;
+  if (extension === ".toml") return false;
+  const detail = `--config takes a project file (.md, .yaml) or a configuration file (.toml), not '${config}'`;
+  throw new ReasonError("UsageInvalid", { detail });
+}
+
+/** Loads the project with everything that is wrong in it. Throws when the named file or folder is not there. */
+export async function openProject(ports: CliPorts, place: ProjectPlace): Promise<OpenedProject> {
+  const [{ createProjectLoader }, { createScriptChecker }, { createBuiltinTools }] = await Promise.all([
+    import("#artifacts"),
+    import("#script"),
+    import("#tools"),
+  ]);
+  const { root, configFile } = locate(ports, place);
+  const startMs = ports.clock.monotonicMs();
+  const loader = await createProjectLoader({
+    root,
+    ...(configFile === undefined ? {} : { configFile }),
+    adminPolicy: adminPolicy(ports.env),
+    checker: { ...createScriptChecker(), ...findingsVersion(ports.build) },
+    cacheDir: cacheDir(ports.env),
+    knownTools: createBuiltinTools()
+      .tools()
+      .map(({ name }) => name),
+  });
+  const { allowedDomains = [] } = place;
+  const extended = allowedDomains.length === 0 ? loader : withAllowedDomains(loader, allowedDomains);
+  const loaded = extended.load();
+  const name = configFile === undefined ? defaultName(root) : basename(configFile);
+  return { loader: extended, loaded, root, name, tookMs: ports.clock.monotonicMs() - startMs };
+}
+
+/** Tells whether a `condition:` holds for these values. Each is compiled once; one that cannot be told does not hold. */
+export async function conditionCheck({ clock }: CliPorts, values: ContextValues = {}): Promise<ConditionCheck> {
+  const { createRunStates, createScripts } = await import("#script");
+  const nothing = (): undefined => undefined;
+  // As in a session: null takes a value away.
+  const set = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+  const scripts = createScripts({
+    clock,
+    random: createSystemRandom(),
+    host: { args: [], hostname: "", platform: process.platform },
+    states: createRunStates(),
+    env: nothing,
+    secret: nothing,
+    log: nothing,
+    emit: nothing,
+  });
+  return (condition) => {
+    try {
+      return { holds: scripts.condition(condition)(set) };
+    } catch (error) {
+      return { holds: false, failed: error instanceof Error ? error.message : String(error) };
+    }
+  };
+}
+
+/** The project, or a refusal that names every problem. */
+export function soundProject({ project, problems }: LoadedProject): Project {
+  if (project !== undefined) return project;
+  const errors = problems.filter(({ severity }) => severity === "error");
+  throw new ReasonError("ConfigInvalid", { detail: errors.map(problemText).join("\n") });
+}
+
+/** On one line but for what is expected: `harness.md:3:5: unknown key … Did you mean "model"?` */
+export function problemText({ place, message, expected, nearest }: Problem): string {
+  const hint = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
+  const right = expected === undefined ? "" : ` Expected: ${expected}.`;
+  return `${place.file}:${place.line}:${place.column}: ${message}${right}${hint}`;
+}
+
+/** Nothing of a project is here: the program alone is the agent. */
+export function isBare({ configFile, tools, hooks, agents, bundles }: Project): boolean {
+  return configFile === undefined && [tools, hooks, agents, bundles].every((list) => list.length === 0);
+}
+
+function locate({ cwd }: CliPorts, { config, dir }: ProjectPlace): { root: string; configFile?: string } {
+  if (config === undefined) {
+    const root = resolve(cwd, dir ?? ".");
+    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
+      throw new ReasonError("ConfigInvalid", { detail: `there is no folder ${root}` });
+    }
+    return { root };
+  }
+  if (!namesProject(config)) {
+    throw new ReasonError("UsageInvalid", {
+      detail: `'${config}' is no project file: name a harness.md or harness.yaml`,
+    });
+  }
+  const configFile = resolve(cwd, config);
+  if (!statSync(configFile, { throwIfNoEntry: false })?.isFile()) {
+    throw new ReasonError("ConfigInvalid", { detail: `cannot read ${configFile}: there is no such file` });
+  }
+  return { root: dir === undefined ? dirname(configFile) : resolve(cwd, dir), configFile };
+}
+
+function defaultName(root: string): string {
+  return PROJECT_FILES.find((file) => existsSync(join(root, file))) ?? ".harness";
+}
+
+/** The one of the machine cannot be set aside: a variable names one only where the machine has none. */
+function adminPolicy(env: CliPorts["env"]): string {
+  const named = env.HARNESS_ADMIN_POLICY;
+  if (named === undefined || named === "" || named === ADMIN_POLICY) return ADMIN_POLICY;
+  if (existsSync(ADMIN_POLICY)) {
+    const detail = `HARNESS_ADMIN_POLICY names ${named}, but this machine has ${ADMIN_POLICY}, which nothing sets aside`;
+    throw new ReasonError("ConfigInvalid", { detail });
+  }
+  if (!isAbsolute(named) || !existsSync(named)) {
+    throw new ReasonError("ConfigInvalid", {
+      detail: `HARNESS_ADMIN_POLICY: there is no file ${named} (an absolute path)`,
+    });
+  }
+  return named;
+}
+
+/** What was found may be kept for the same build of the program; one that runs from its sources may change at any time. */
+function findingsVersion({ version, commit, builtAt }: BuildInfo): Pick<ScriptChecker, "version"> {
+  return commit === "source" ? {} : { version: `${version} ${commit} ${builtAt}` };
+}
+
+function cacheDir(env: CliPorts["env"]): string {
+  const { XDG_CACHE_HOME: base, HOME: home } = env;
+  if (base !== undefined && isAbsolute(base)) return join(base, "harness", "projects");
+  if (home !== undefined && isAbsolute(home)) return join(home, ".cache", "harness", "projects");
+  throw new Error("neither XDG_CACHE_HOME nor HOME is an absolute path; set one of them");
+}
+
+function withAllowedDomains(loader: ProjectLoader, domains: readonly string[]): ProjectLoader {
+  const extend = (loaded: LoadedProject): LoadedProject =>
+    loaded.project === undefined ? loaded : { ...loaded, project: allowDomains(loaded.project, domains) };
+  return {
+    load: () => extend(loader.load()),
+    refresh() {
+      const loaded = loader.refresh();
+      return loaded === undefined ? undefined : extend(loaded);
+    },
+  };
+}
+
+/** Adds to the project's own list, or makes one; what the machine's policy refuses stays refused. */
+function allowDomains(project: Project, domains: readonly string[]): Project {
+  const added = domains.map((pattern) => ({ pattern, place: { file: "--allowed-domain", line: 1, column: 1 } }));
+  const { networks } = project.config;
+  const own = networks.find(({ tier }) => tier === "project");
+  const allowedDomains = [...(own?.network.allowedDomains ?? []), ...added];
+  const others = networks.filter((entry) => entry !== own);
+  return {
+    ...project,
+    config: { ...project.config, networks: [...others, { tier: "project", network: { allowedDomains } }] },
+  };
+}

@@ -1,0 +1,71 @@
+/** `harness serve`: a session that keeps running and takes its prompts from sources, until it is told to stop. */
+import type { ServeSource } from "#artifacts";
+import { ReasonError } from "#protocol";
+import type { CliPorts } from "./cli-ports.ts";
+import { type CliSession, openCliSession } from "./cli-session.ts";
+import type { ExitCode } from "./exit-code.ts";
+import type { RunFlags } from "./flags.ts";
+import { openProgram } from "./open-program.ts";
+import { PROMPT_MAX_BYTES } from "./run.ts";
+import { describeError } from "./terminal.ts";
+
+export interface ServeFlags extends RunFlags {
+  readonly source?: readonly ServeSource["type"][];
+  readonly json?: boolean;
+}
+
+/** 0 at the end of input and when it is told to stop; a turn that fails is told, and the next one begins. */
+export async function serveCommand(ports: CliPorts, flags: ServeFlags): Promise<ExitCode> {
+  const { terminal } = ports;
+  if (flags.source !== undefined) checkSources(flags.source);
+  const { harness, settings, workspace, project } = await openProgram(ports, { flags, offlineAllowed: true });
+  const stopped = new AbortController();
+  const stopListening = terminal.onInterrupt(() => stopped.abort());
+  ports.endsWhenStopped();
+  try {
+    if (flags.source === undefined) checkSources(project.config.serve.map(({ type }) => type));
+    const session = await openCliSession({
+      control: harness.control,
+      terminal,
+      output: flags.json ? "json" : "stream",
+      interactive: false,
+      workingDir: workspace,
+      ...(flags.set === undefined ? {} : { context: flags.set }),
+    });
+    stopped.signal.addEventListener("abort", () => session.cancel());
+    terminal.err(`${session.id} · ${harness.model} · one prompt a line\n`);
+    for await (const line of terminal.readLines(PROMPT_MAX_BYTES, stopped.signal)) {
+      if (stopped.signal.aborted) break;
+      if (line.trim() !== "") await answer(ports, session, line.trim());
+    }
+    return 0;
+  } finally {
+    stopListening();
+    await harness.shutdown();
+    if (flags.store === "sqlite") {
+      const { applyDailyRetention } = await import("./daily-retention.ts");
+      await applyDailyRetention(ports, settings);
+    }
+  }
+}
+
+async function answer({ terminal }: CliPorts, session: CliSession, prompt: string): Promise<void> {
+  try {
+    await session.send(prompt);
+  } catch (error) {
+    if (!(error instanceof ReasonError) || error.reason === "StoreFailed") throw error;
+    terminal.err(`${describeError(error)}\n`);
+  }
+  session.finishLine();
+}
+
+/** A source that this build lacks is refused, never left out. */
+function checkSources(sources: readonly ServeSource["type"][]): void {
+  const missing = sources.find((source) => source !== "stdin");
+  if (missing !== undefined) {
+    throw new ReasonError("ConfigInvalid", { detail: `the source '${missing}' is not in this build; stdin is` });
+  }
+  if (sources.length === 0) {
+    throw new ReasonError("UsageInvalid", { detail: "name a source: --source stdin, or serve.sources in harness.md" });
+  }
+}

@@ -1,0 +1,83 @@
+/** The program in this process, with a home and a folder of its own; nobody is at its terminal. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { runCli } from "#cli";
+import type { EventDraft } from "#engine";
+import type { SessionId } from "#protocol";
+import { createMemoryStore, loadPortability } from "#sessions";
+import { createManualClock } from "./manual-clock.ts";
+
+const packageRoot = resolve(import.meta.dirname, "../..");
+const CREATED_AT = "2026-01-01T00:00:00.000Z";
+
+export interface InProcessCli {
+  readonly workspace: string;
+  put(path: string, content: string | Uint8Array): string;
+  run(...args: string[]): Promise<{ code: number; out: string; err: string }>;
+  /** Runs the command, which must print JSON, whatever its exit code is. */
+  json(...args: string[]): Promise<unknown>;
+  /** Puts a session with these events into the log, by way of an export. */
+  putSession(id: SessionId, drafts: readonly EventDraft[], workingDir?: string): Promise<void>;
+}
+
+export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = {}): InProcessCli {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "harness-cli-")));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const workspace = join(home, "workspace");
+  mkdirSync(workspace);
+  const cli: InProcessCli = {
+    workspace,
+    put(path, content) {
+      const file = resolve(workspace, path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, content);
+      return file;
+    },
+    async run(...args) {
+      const said = { out: "", err: "" };
+      const code = await runCli(args, {
+        terminal: {
+          out: (text) => {
+            said.out += text;
+          },
+          err: (text) => {
+            said.err += text;
+          },
+          interactive: false,
+          inputIsPiped: false,
+          colour: false,
+          columns: Number.POSITIVE_INFINITY,
+          readLine: async () => ({ kind: "end" }),
+          readAll: async () => "",
+          readLines: async function* () {},
+          onInterrupt: () => () => undefined,
+        },
+        env: { HOME: home, ...extraEnv },
+        cwd: workspace,
+        clock: createManualClock(),
+        build: { version: "0.0.0", commit: "test", builtAt: "test" },
+        scenariosDir: join(packageRoot, "scenarios"),
+        templatesDir: join(packageRoot, "templates"),
+        endsWhenStopped: () => undefined,
+      });
+      return { code, ...said };
+    },
+    async json(...args) {
+      return JSON.parse((await cli.run(...args, "--json")).out);
+    },
+    async putSession(id, drafts, workingDir = workspace) {
+      const store = createMemoryStore();
+      await store.create({ id, workingDir, profile: "default", model: "scripted:x", createdAt: CREATED_AT });
+      await (await store.acquire(id)).append(drafts, CREATED_AT);
+      const meta = await store.get(id);
+      if (meta === undefined) throw new Error("the session is there");
+      const { exportLines } = await loadPortability();
+      const lines = await Array.fromAsync(exportLines(meta, store.readEvidence(id), "0.1.0"));
+      const file = cli.put(join(home, `${id}.jsonl`), `${lines.join("\n")}\n`);
+      expect(await cli.run("sessions", "import", file)).toMatchObject({ code: 0 });
+    },
+  };
+  return cli;
+}
