@@ -44,7 +44,7 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
         max_steps: settings.maxSteps,
         store: flags.store,
         context: flags.set ?? {},
-        project: await projectPlan(project),
+        ...(project === undefined ? {} : { project: await projectPlan(project) }),
       };
       terminal.out(`${JSON.stringify(plan, null, 2)}\n`);
       return 0;

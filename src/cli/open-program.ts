@@ -16,7 +16,15 @@ import { ReasonError } from "#protocol";
 import { createSigner, harnessPaths, machineKeySource } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
-import { namesProject, openProject, type ProjectPlace, problemText, soundProject } from "./project.ts";
+import {
+  mayHaveProject,
+  namesProject,
+  type OpenedProject,
+  openProject,
+  type ProjectPlace,
+  problemText,
+  soundProject,
+} from "./project.ts";
 import { paint } from "./renderer.ts";
 import { undoPlace } from "./undo-key.ts";
 
@@ -33,15 +41,19 @@ export interface OpenedProgram {
   readonly harness: Harness;
   readonly settings: Settings;
   readonly workspace: string;
-  readonly project: Project;
+  /** Absent where the folder has none. */
+  readonly project?: Project;
 }
 
 export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: OpenOptions): Promise<OpenedProgram> {
   const { terminal, env, clock } = ports;
-  const { loaded, root: workspace } = await openProject(ports, projectPlace(flags));
-  const project = soundProject(loaded);
+  const place = projectPlace(flags);
+  // A folder without a project pays nothing for what projects need.
+  const opened = mayHaveProject(ports, place) ? await openProject(ports, place) : undefined;
+  const workspace = opened?.root ?? resolve(ports.cwd, flags.cwd ?? ".");
+  const project = opened === undefined ? undefined : soundProject(opened.loaded);
   const { settings, warnings } = await loadSettings(ports, userFlags(flags), project);
-  for (const warning of [...loaded.problems.map(problemText), ...warnings]) {
+  for (const warning of [...(opened?.loaded.problems ?? []).map(problemText), ...warnings]) {
     terminal.err(`${paint(terminal, "yellow", `warning: ${warning}`)}\n`);
   }
   const named = flags.model ?? env.HARNESS_MODEL;
@@ -56,6 +68,7 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
     undo: flags.store === "memory" || flags.undo === "off" ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
     permissionTimeoutMs: TERMINAL_ANSWER_MS,
+    projects: projectsOf(ports, place, workspace, opened),
     keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
     ...(named === undefined ? {} : { model: named }),
   });
@@ -65,7 +78,27 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
       `${paint(terminal, "yellow", "No model is configured: this is the offline scripted model.")} ${how}\n`,
     );
   }
-  return { harness, settings, workspace, project };
+  return { harness, settings, workspace, ...(project === undefined ? {} : { project }) };
+}
+
+/** Each session has a loader of its own, for each has to notice changes itself; the one that is there is for the first. */
+function projectsOf(
+  ports: CliPorts,
+  place: ProjectPlace,
+  workspace: string,
+  opened: OpenedProject | undefined,
+): NonNullable<HarnessOptions["projects"]> {
+  let unused = opened;
+  return async (folder) => {
+    const here = folder === workspace ? place : { ...place, config: undefined, dir: folder };
+    const { config, ...elsewhere } = here;
+    const asked = config === undefined ? elsewhere : { ...elsewhere, config };
+    const found = folder === workspace ? unused : undefined;
+    if (found !== undefined) unused = undefined;
+    else if (!mayHaveProject(ports, asked)) return undefined;
+    const { loader, loaded } = found ?? (await openProject(ports, asked));
+    return { loader, project: soundProject(loaded) };
+  };
 }
 
 /** Where the flags say that the project is. */
@@ -96,7 +129,9 @@ export async function loadSettings(
   project?: Project,
 ): Promise<LoadedConfig> {
   const { settings: own, warnings } = await loadConfig(ports, flags.config);
-  const settings = project === undefined ? own : applyProject(own, project);
+  // Rules of a project may change while it runs; the session asks for them itself.
+  const { permissions, strictPermissions } = own;
+  const settings = project === undefined ? own : { ...applyProject(own, project), permissions, strictPermissions };
   const fromFlags: readonly PermissionRule[] = [
     ...(flags.allow ?? []).map((rule) => ({ effect: "allow" as const, rule, source: "--allow" })),
     ...(flags.deny ?? []).map((rule) => ({ effect: "deny" as const, rule, source: "--deny" })),

@@ -44,6 +44,14 @@ export function namesProject(config: string): boolean {
   throw new ReasonError("UsageInvalid", { detail });
 }
 
+/** Whether there is anything to load: a cheap look, so that a plain folder costs nothing. */
+export function mayHaveProject(ports: CliPorts, place: ProjectPlace): boolean {
+  if (place.config !== undefined || place.allowedDomains !== undefined) return true;
+  const root = resolve(ports.cwd, place.dir ?? ".");
+  const names = ["harness.md", "harness.yaml", "harness.yml", ".harness"];
+  return names.some((name) => existsSync(join(root, name))) || existsSync(adminPolicy(ports.env));
+}
+
 /** Loads the project with everything that is wrong in it. Throws when the named file or folder is not there. */
 export async function openProject(ports: CliPorts, place: ProjectPlace): Promise<OpenedProject> {
   const [{ createProjectLoader }, { createScriptChecker }, { createBuiltinTools }] = await Promise.all([

@@ -82,6 +82,30 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           if (final || activity) note(final ? "red" : "yellow", `${final ? "✗" : "…"} ${reason}: ${message}`);
           break;
         }
+        case "ScriptLogged":
+          if (activity) note(event.payload.level === "info" ? "dim" : "yellow", `[script] ${event.payload.message}`);
+          break;
+        case "HookError":
+          note("yellow", `hook ${event.payload.hook} failed: ${event.payload.message}`);
+          break;
+        case "Reprompted":
+          if (activity) note("yellow", `sent back to work (${event.payload.source}): ${clip(event.payload.text)}`);
+          break;
+        case "ProjectChanged": {
+          const { in_force, files, problems } = event.payload;
+          if (in_force) {
+            if (activity) note("dim", `in force from now on: ${files.join(", ")}`);
+            break;
+          }
+          note("yellow", "the project has errors; the last good version stays in force:");
+          for (const problem of problems) note("yellow", `  ${problem}`);
+          break;
+        }
+        case "BudgetWarning": {
+          const { scope, kind, used, limit } = event.payload;
+          note("yellow", `budget of the ${scope}: ${Number(used.toFixed(4))} of ${limit} ${kind} used`);
+          break;
+        }
         case "ModelChanged":
           if (activity) note("yellow", `model: ${event.payload.previous} → ${event.payload.model}`);
           break;

@@ -23,7 +23,7 @@ export async function serveCommand(ports: CliPorts, flags: ServeFlags): Promise<
   const stopListening = terminal.onInterrupt(() => stopped.abort());
   ports.endsWhenStopped();
   try {
-    if (flags.source === undefined) checkSources(project.config.serve.map(({ type }) => type));
+    if (flags.source === undefined) checkSources(project?.config.serve.map(({ type }) => type) ?? []);
     const session = await openCliSession({
       control: harness.control,
       terminal,
