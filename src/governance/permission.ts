@@ -291,6 +291,7 @@ export function createPermission(options: PermissionOptions): Permission {
       if (!("yesBy" in answer)) return answer;
       const refused = refusedBy(call);
       if (refused !== undefined) return refused.result;
+      repeats.forgive();
       const { yesBy } = answer;
       const said = { stage: "answer", name: "yes", source: yesBy, effect: "allow" };
       const trail = [...verdict.judged.trail, said];

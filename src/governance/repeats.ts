@@ -8,6 +8,8 @@ const REPEATS = 3;
 export interface Repeats {
   /** Why the call needs a person, or undefined. Each call is to be shown once. */
   seen(call: ToolCall): string | undefined;
+  /** Somebody has looked at it and let it go on. */
+  forgive(): void;
 }
 
 export function createRepeats(): Repeats {
@@ -19,8 +21,10 @@ export function createRepeats(): Repeats {
       if (last?.turn === turn && last.call === call) last.count += 1;
       else last = { turn, call, count: 1 };
       if (last.count < REPEATS) return undefined;
-      last.count = 0;
       return `the same call was made ${REPEATS} times in a row; the agent may be going in circles`;
+    },
+    forgive() {
+      last = undefined;
     },
   };
 }
