@@ -23,6 +23,7 @@ import {
   type Plugin,
   type Provider,
   type RequestMiddleware,
+  reopenSession,
   type SessionStore,
   type Subscriber,
   type Tool,
@@ -40,13 +41,11 @@ import {
   type Permission,
   parseRule,
 } from "#governance";
-import { type CommandOf, createIdMint, type Event, ReasonError, type SessionId } from "#protocol";
+import { type CommandOf, createIdMint, ReasonError } from "#protocol";
 import { chooseModel, type ModelChoice } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Sign } from "#sessions";
 import { createBuiltinTools, createMemoization } from "#tools";
 import type { UndoStoreOptions } from "#undo";
-
-const READ_PAGE = 1000;
 
 export interface HarnessOptions {
   readonly settings: Settings;
@@ -172,8 +171,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       toolSources,
       toolSettings: settings.tools,
       maxSteps: settings.maxSteps,
-      history: previous === undefined ? [] : await readEvents(store, id),
-      openCalls: previous === undefined ? [] : await log.openCalls(),
+      ...(previous === undefined ? {} : { earlier: await reopenSession(store, log, id) }),
       subscribers: extensions.subscribers,
     });
     const started = { working_dir: workspace, profile, model };
@@ -181,9 +179,12 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       ...liveSession(engine, models, plan),
       async begin() {
         await engine.bus.publish("SessionStarted", started);
-        await engine.recovery.begin();
+        await engine.begin();
       },
-      release: () => log.release(),
+      async release() {
+        await engine.settled();
+        await log.release();
+      },
     };
   }
 
@@ -313,16 +314,6 @@ async function openStore({ store, clock }: HarnessOptions): Promise<SessionStore
       return (await loadPortability()).openJsonlStore({ root: store.root, clock });
     case "sqlite":
       return openSqliteStore({ ...store, clock, key: store.key() });
-  }
-}
-
-async function readEvents(store: SessionStore, id: SessionId): Promise<Event[]> {
-  const events: Event[] = [];
-  const start = (await store.historyStart?.(id)) ?? 0;
-  for (;;) {
-    const page = await store.read(id, { after: events.at(-1)?.id ?? start, limit: READ_PAGE });
-    if (page.length === 0) return events;
-    events.push(...page);
   }
 }
 

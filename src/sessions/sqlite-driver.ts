@@ -168,6 +168,21 @@ export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }
 
+/** Gives the prepared statement of an SQL text. */
+export type Statements = (sql: string) => Database.Statement<unknown[]>;
+
+/** Prepares each statement when it is first used, so that opening stays short. */
+export function statementCache(db: SqliteDatabase): Statements {
+  const prepared = new Map<string, Database.Statement<unknown[]>>();
+  return (sql) => {
+    const known = prepared.get(sql);
+    if (known !== undefined) return known;
+    const made = db.prepare<unknown[]>(sql);
+    prepared.set(sql, made);
+    return made;
+  };
+}
+
 function migrate(db: SqliteDatabase, path: string, clock: Pick<Clock, "now">): void {
   if (pendingMigrations(db, path).length === 0) return;
   db.transaction(() => {
