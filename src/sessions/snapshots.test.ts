@@ -336,3 +336,10 @@ it("tells that a long log has none", async () => {
     { level: "warning", what: expect.stringContaining("20001 events and no snapshot"), remedy: expect.any(String) },
   ]);
 });
+
+it("is made for a log of a version that had none", async () => {
+  await talk(["one"], 1000);
+  tamper("DELETE FROM schema_migrations WHERE version = 2; DROP TABLE snapshots; DROP TABLE snapshot_pieces");
+  expect((await talk(["two"])).earlier.conversation.messages()).toHaveLength(2);
+  expect(count("snapshots")).toBe(1);
+});
