@@ -8,12 +8,13 @@ import {
   createSystemRandom,
   createUlidFactory,
   createWorkspaceFiles,
+  createWorkspaceRestore,
   EffectError,
   type EffectPorts,
   type FilePort,
 } from "#base";
 import { createHistory, createIdentity } from "#context";
-import { type Control, createControl, type LiveSession } from "#control";
+import { type Control, createControl, type LiveSession, type RestoreCommand } from "#control";
 import {
   type Approver,
   type CustomHandler,
@@ -41,11 +42,11 @@ import {
   type Permission,
   parseRule,
 } from "#governance";
-import { type CommandOf, createIdMint, ReasonError } from "#protocol";
+import { type ClientId, type CommandOf, createIdMint, ReasonError } from "#protocol";
 import { chooseModel, type ModelChoice } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Sign } from "#sessions";
 import { createBuiltinTools, createMemoization } from "#tools";
-import type { UndoStoreOptions } from "#undo";
+import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
 
 export interface HarnessOptions {
   readonly settings: Settings;
@@ -119,7 +120,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     ports: { env, clock, random },
   });
   const store = extensions.store ?? (await openStore(options));
-  const undoRecorder = prepareUndo(options);
+  const undo = prepareUndo(options);
 
   async function open(command: CommandOf<"CreateSession">, approver: Approver): Promise<LiveSession> {
     const { resume } = command;
@@ -166,7 +167,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
           autoApprove: options.autoApprove,
           planMode: () => plan.active,
         });
-        return toolChain({ bus, approver, permission, ports, clock, extra: extensions.toolChain, undoRecorder });
+        return toolChain({ bus, approver, permission, ports, clock, extra: extensions.toolChain, undo });
       },
       toolSources,
       toolSettings: settings.tools,
@@ -177,6 +178,12 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     const started = { working_dir: workspace, profile, model };
     return {
       ...liveSession(engine, models, plan),
+      async restore(command, by) {
+        if (undo === undefined) {
+          throw new ReasonError("NotAllowed", { detail: "Undo is switched off here: nothing is kept." });
+        }
+        return undo.restore(engine.bus, ports.files.root, command, by);
+      },
       async begin() {
         await engine.bus.publish("SessionStarted", started);
         await engine.begin();
@@ -210,7 +217,7 @@ function liveSession(
   engine: LiveSession["engine"],
   models: ModelChoice,
   plan: { active: boolean },
-): Omit<LiveSession, "begin" | "release"> {
+): Omit<LiveSession, "begin" | "release" | "restore"> {
   return {
     engine,
     async setPlanMode(active) {
@@ -231,11 +238,11 @@ interface ToolChainParts {
   readonly ports: EffectPorts;
   readonly clock: Clock;
   readonly extra: readonly ToolMiddleware[];
-  readonly undoRecorder: ((files: FilePort) => ToolMiddleware) | undefined;
+  readonly undo: Undo | undefined;
 }
 
 /** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
-function toolChain({ bus, approver, permission, ports, clock, extra, undoRecorder }: ToolChainParts) {
+function toolChain({ bus, approver, permission, ports, clock, extra, undo }: ToolChainParts) {
   return {
     chain: [
       createOutputLimit(),
@@ -244,7 +251,7 @@ function toolChain({ bus, approver, permission, ports, clock, extra, undoRecorde
       permission.middleware,
       createMemoization(),
       createLedger(bus),
-      ...(undoRecorder === undefined ? [] : [undoRecorder(ports.files)]),
+      ...(undo === undefined ? [] : [undo.recorder(ports.files)]),
       createTimeLimit(clock),
       createGate(ports),
     ],
@@ -271,19 +278,47 @@ function effectPorts(workspace: string, env: HarnessOptions["env"]): EffectPorts
   }
 }
 
+interface Undo {
+  readonly recorder: (files: FilePort) => ToolMiddleware;
+  /** Publishes what was done on the bus of the session. */
+  restore(bus: EventBus, root: string, command: RestoreCommand, by: ClientId): Promise<UndoReport>;
+}
+
 /** One store for all sessions and a recorder for each, loaded with the first call that changes something. */
-function prepareUndo({ undo = "off", store, clock }: HarnessOptions): ToolChainParts["undoRecorder"] {
-  if (undo === "off") return undefined;
+function prepareUndo({ undo: place = "off", store, clock }: HarnessOptions): Undo | undefined {
+  if (place === "off") return undefined;
   const ownPaths = logFiles(store);
   const loaded = once(async () => {
-    const { createUndoRecorder, createUndoStore } = await import("#undo");
-    const undoStore = createUndoStore({ ...undo, clock, ownPaths });
-    return (files: FilePort) => createUndoRecorder(undoStore, files);
+    const undo = await import("#undo");
+    return { ...undo, undoStore: undo.createUndoStore({ ...place, clock, ownPaths }) };
   });
-  return (files) => {
-    const recorder = once(async () => (await loaded())(files));
-    return async (call, next) => (call.tool.class === "mutating" ? (await recorder())(call, next) : next(call));
+  return {
+    recorder(files) {
+      const recorder = once(async () => {
+        const { createUndoRecorder, undoStore } = await loaded();
+        return createUndoRecorder(undoStore, files);
+      });
+      return async (call, next) => (call.tool.class === "mutating" ? (await recorder())(call, next) : next(call));
+    },
+    async restore(bus, root, command, by) {
+      const { undo, redo, restoredEvent, undoStore } = await loaded();
+      const report = await (command.kind === "Redo" ? redo : undo)({
+        workspace: undoStore.workspace(root),
+        port: createWorkspaceRestore(root),
+        session: bus.session,
+        target: restoreTarget(command),
+        skipConflicts: command.skip_conflicts === true,
+      });
+      const event = restoredEvent(report, by);
+      if (event !== undefined) await bus.publish("WorkspaceRestored", event);
+      return report;
+    },
   };
+}
+
+function restoreTarget(command: RestoreCommand): UndoTarget {
+  if ("call_id" in command && command.call_id !== undefined) return { call: command.call_id };
+  return "turn" in command && command.turn !== undefined ? { turn: command.turn } : "last";
 }
 
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {

@@ -1,7 +1,8 @@
 /** One session driven from the terminal: a client in this process that renders events and answers questions. */
 import { type Control, type ControlClient, createAnswerCollector } from "#control";
 import type { TurnSummary } from "#engine";
-import type { Event, SessionId } from "#protocol";
+import type { Command, Event, SessionId } from "#protocol";
+import type { UndoReport, UndoTarget } from "#undo";
 import { createAsker } from "./ask.ts";
 import { createRenderer } from "./renderer.ts";
 import type { Terminal } from "./terminal.ts";
@@ -35,6 +36,8 @@ export interface CliSession {
   /** False when no turn runs. */
   cancel(): boolean;
   setModel(model: string): Promise<void>;
+  /** Takes back, or makes again, what calls of this session changed. */
+  restore(action: "undo" | "redo", target: UndoTarget): Promise<UndoReport>;
   finishLine(): void;
 }
 
@@ -82,6 +85,18 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
     async setModel(model) {
       await client.submit({ kind: "SetModel", session, model });
     },
+    async restore(action, target) {
+      const { result } = await client.submit(restoreCommand(session, action, target));
+      // The answer to these commands is the report of what was done.
+      return result as UndoReport;
+    },
     finishLine: () => renderer.finishLine(),
   };
+}
+
+function restoreCommand(session: SessionId, action: "undo" | "redo", target: UndoTarget): Command {
+  const named = target === "last" ? {} : "call" in target ? { call_id: target.call } : { turn: target.turn };
+  if (action === "redo") return { kind: "Redo", session, ...named };
+  if (target !== "last" && "call" in target) return { kind: "UndoCall", session, call_id: target.call };
+  return { kind: "UndoTurn", session, ...(target === "last" ? {} : { turn: target.turn }) };
 }

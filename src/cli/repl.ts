@@ -4,6 +4,8 @@ import { paint } from "./renderer.ts";
 import { describeError, printable, type Terminal } from "./terminal.ts";
 
 const HELP = `  /model provider:name   use another model from now on
+  /undo [call|turn]      take back what the last turn, or the one named, changed in the folder
+  /redo [call|turn]      make again what was undone last
   /help                  this list
   /quit                  leave (also Ctrl-D, or Ctrl-C twice)
 `;
@@ -31,5 +33,8 @@ async function slash(terminal: Terminal, session: CliSession, input: string): Pr
   const [name, argument] = input.slice(1).split(/\s+/, 2);
   if (name === "help") terminal.err(HELP);
   else if (name === "model" && argument !== undefined) await session.setModel(argument);
-  else terminal.err(`Unknown command: ${printable(input)}\n${HELP}`);
+  else if (name === "undo" || name === "redo") {
+    const { parseTarget, renderReport } = await import("./undo.ts");
+    renderReport(terminal, await session.restore(name, parseTarget(argument)));
+  } else terminal.err(`Unknown command: ${printable(input)}\n${HELP}`);
 }

@@ -20,7 +20,7 @@ export interface Step {
   readonly results: Map<CallId, ToolResultBlock | undefined>;
 }
 
-/** What a client said, or a summary of what was said before. */
+/** What a client said, what the model is told besides, or a summary of what was said before. */
 export interface Said {
   readonly firstId: number;
   readonly input: readonly InputBlock[];

@@ -15,6 +15,7 @@ import {
   type TurnId,
 } from "#protocol";
 import { type AssistantBlock, fromPiece, type Part, type Step, toPieces } from "./conversation-parts.ts";
+import { restoredNote } from "./restored-note.ts";
 
 /** What the model reads about a call that was cut off by a cancel or a crash. */
 export const UNFINISHED_CALL_TEXT =
@@ -126,6 +127,9 @@ export function createConversation(): Conversation {
           break;
         case "CompactionTriggered":
           if (event.payload.boundary >= compactedTo) compact(event.payload.boundary, event.payload.summary);
+          break;
+        case "WorkspaceRestored":
+          addPart({ firstId: event.id, input: [{ type: "text", text: restoredNote(event.payload) }] });
           break;
         default:
           // Every other kind tells people and programs what happened; the model is told nothing by it.

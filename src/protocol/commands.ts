@@ -1,11 +1,15 @@
 /** Every command a client can send. One row gives the type, the parser, the JSON Schema and the handshake entry. */
 import { z } from "zod";
 import { inputBlock } from "./content.ts";
-import { CallId, SessionId } from "./ids.ts";
+import { CallId, SessionId, TurnId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
 
 const session = idSchema(SessionId).describe("The session the command is for.");
 const callId = idSchema(CallId);
+const skipConflicts = z
+  .boolean()
+  .optional()
+  .describe("Leaves paths that somebody else has changed since and does the others; otherwise one such path stops it.");
 
 /** The four answers to a permission request. */
 export const decision = z.enum(["allow_once", "allow_argv_glob", "allow_tool", "deny"]);
@@ -63,6 +67,25 @@ export const commands = {
     resolution: z.enum(["failed", "succeeded", "abort"]),
     note: z.string().max(2000).optional().describe("What the person found out; told to the model."),
   }).describe("Says what became of an OrphanedCall; abort ends the session. Feature: orphans."),
+  UndoTurn: wire({
+    kind: z.literal("UndoTurn"),
+    session,
+    turn: idSchema(TurnId).optional().describe("Default: the newest turn of the session that can be undone."),
+    skip_conflicts: skipConflicts,
+  }).describe("Takes back what the calls of a turn changed in the workspace. Only while no turn runs. Feature: undo."),
+  UndoCall: wire({
+    kind: z.literal("UndoCall"),
+    session,
+    call_id: callId,
+    skip_conflicts: skipConflicts,
+  }).describe("Takes back what one call changed in the workspace. Only while no turn runs. Feature: undo."),
+  Redo: wire({
+    kind: z.literal("Redo"),
+    session,
+    turn: idSchema(TurnId).optional(),
+    call_id: callId.optional().describe("Beats the turn; with neither, what was undone last."),
+    skip_conflicts: skipConflicts,
+  }).describe("Makes again what was undone. Only while no turn runs. Feature: undo."),
   EndSession: wire({ kind: z.literal("EndSession"), session }).describe(
     "Cancels the running turn and closes the session; its log stays. Feature: end_session.",
   ),
@@ -92,6 +115,9 @@ export const command = z.discriminatedUnion("kind", [
   commands.ExitPlanMode,
   commands.AnswerQuestion,
   commands.ResolveOrphan,
+  commands.UndoTurn,
+  commands.UndoCall,
+  commands.Redo,
   commands.EndSession,
   commands.CustomCommand,
 ]);

@@ -17,6 +17,19 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
     { turn, step: 1, block: 0, call_id, name: "fs.read", label: "Read", args: { path: "a" }, class: "read_only" },
     { class: "harmless" },
   ],
+  WorkspaceRestored: [
+    {
+      action: "undo",
+      by: "harness undo",
+      turns: [turn],
+      calls: [call_id],
+      restored: [{ path: "a", what: "restored" }],
+      conflicts: [{ path: "b", why: "is gone now" }],
+      failed: [],
+      counts: { restored: 1, conflicts: 1, failed: 0 },
+    },
+    { action: "forget" },
+  ],
   ToolCallProgress: [{ turn, call_id, text: "…" }, { text: 1 }],
   ToolResult: [
     {

@@ -14,6 +14,9 @@ const callId = idSchema(CallId);
 const durationMs = z.number().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
+const count = z.number().int().nonnegative();
+const pathAndReason = wire({ path: z.string(), why: z.string() });
+
 const usage = wire({
   input_tokens: z.number().int().nonnegative(),
   output_tokens: z.number().int().nonnegative(),
@@ -93,6 +96,16 @@ export const events = {
     by: z.string(),
     note: z.string().optional(),
   }).describe("Somebody said what became of an orphaned call."),
+  WorkspaceRestored: wire({
+    action: z.enum(["undo", "redo"]),
+    by: z.string().describe("The client that asked, or the command of the program."),
+    turns: z.array(turn),
+    calls: z.array(callId).describe("Whose changes were taken back or made again."),
+    restored: z.array(wire({ path: z.string(), what: z.string() })).describe("At most 200 paths of the workspace."),
+    conflicts: z.array(pathAndReason).describe("Changed by somebody else since, and left as they are; at most 200."),
+    failed: z.array(pathAndReason).describe("Could not be restored; at most 200."),
+    counts: wire({ restored: count, conflicts: count, failed: count }).describe("Of all paths."),
+  }).describe("Changes of earlier calls were undone or redone; the model is told at the next turn. Feature: undo."),
   TurnEnded: wire({
     turn,
     outcome: turnOutcome,
