@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createWorkspaceRestore } from "#base";
-import { CallId, type EventPayload, ReasonError, SessionId, TurnId } from "#protocol";
+import { CallId, type EventPayload, ReasonError, reasonText, SessionId, TurnId } from "#protocol";
 import { harnessPaths } from "#sessions";
 import { createUndoStore, redo, restoredEvent, type UndoReport, type UndoTarget, undo } from "#undo";
 import type { CliPorts } from "./cli-ports.ts";
@@ -76,6 +76,7 @@ async function withSessionLog<Result>(
   return withStore(ports, flags, async (store) => {
     if ((await store.get(session)) === undefined) return unknown();
     const log = await store.acquire(session);
+    for (const repair of log.repairs ?? []) terminal.err(`${reasonText("LogRepaired", { detail: repair })}\n`);
     try {
       return await work(async (payload) => {
         const ts = new Date(clock.now()).toISOString();

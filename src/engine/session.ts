@@ -182,6 +182,10 @@ export function createSession(parts: SessionParts): EngineSession {
       running?.abort.abort(cause);
     },
     async begin() {
+      for (const detail of parts.log.repairs ?? []) {
+        const message = reasonText("LogRepaired", { detail });
+        await bus.publish("Error", { reason: "LogRepaired", message, terminal: false });
+      }
       if (earlier?.snapshotProblem !== undefined) await reportSnapshot(earlier.snapshotProblem);
       await recovery.begin();
     },

@@ -60,6 +60,8 @@ export interface SessionLog {
   append(drafts: readonly EventDraft[], now: string): Promise<number>;
   /** Calls that were begun and have no outcome, oldest first. */
   openCalls(): Promise<readonly EventOf<"ToolIntent">[]>;
+  /** What the store found and put right when it opened the session, as sentences for a person. */
+  readonly repairs?: readonly string[];
   /** Where a store can keep a snapshot beside the log; one without is read from its events. */
   readonly snapshots?: SnapshotShelf;
   /** Gives the lease back. */

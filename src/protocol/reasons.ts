@@ -40,6 +40,7 @@ export const reasons = {
   NothingToUndo: row(404, -32602, 1, "<detail>"),
   KeyInvalid: row(400, -32602, 2, "<detail>"),
   LogCorrupt: row(500, -32603, 1, "The session log <path> is damaged: <detail>"),
+  LogRepaired: row(500, -32603, 1, "The session log was repaired when it was opened: <detail>."),
   SnapshotUnusable: row(
     500,
     -32603,
