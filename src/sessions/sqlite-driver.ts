@@ -10,6 +10,7 @@ import type { Clock } from "#base";
 import { ReasonError } from "#protocol";
 import { deriveKey, type MachineKey } from "./machine-key.ts";
 import { APPLICATION_ID, LEDGER_SQL, type Migration, migrations } from "./migrations.ts";
+import { whyFailed } from "./store-errors.ts";
 
 export type SqliteDatabase = Database.Database;
 
@@ -67,10 +68,9 @@ export function connect(
   } catch (error) {
     if (error instanceof ReasonError) throw error;
     if (isDamage(error)) throw damaged(path, error);
-    const why = error instanceof Error ? error.message : String(error);
     throw new ReasonError(
       "ConfigInvalid",
-      { detail: `The session log ${path} cannot be opened: ${why}.` },
+      { detail: `The session log ${path} cannot be opened: ${whyFailed(path, error)}.` },
       { cause: error },
     );
   }
