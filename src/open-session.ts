@@ -23,6 +23,7 @@ import {
   type HookDispatcher,
   type NestedCall,
   type RunContext,
+  reopenSession,
   type SessionStore,
   type Tool,
   type ToolCall,
@@ -48,10 +49,9 @@ import {
 import { type ClientId, type CommandOf, type Event, type IdMint, ReasonError, type SessionId } from "#protocol";
 import type { ModelChoice } from "#providers";
 import { createMemoization } from "#tools";
+import type { Undo } from "./harness.ts";
 import type { Extensions } from "./plugins.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
-
-const READ_PAGE = 1000;
 
 export interface SessionDependencies {
   readonly settings: Settings;
@@ -65,7 +65,7 @@ export interface SessionDependencies {
   /** Of the user's configuration and of plugins. */
   readonly rules: readonly Rule[];
   readonly rulesVersion: string;
-  readonly undoRecorder: ((files: FilePort) => ToolMiddleware) | undefined;
+  readonly undo: Undo | undefined;
   /** For a session that names no other. */
   readonly workspace: string;
   /** The model that was named for this run, if one was: it beats that of a session that is opened again. */
@@ -108,8 +108,8 @@ export async function openSession(
     await store.update(id, { state: "active", model });
   }
   const log = await store.acquire(id);
-  const history = previous === undefined ? [] : await readEvents(store, id);
-  const context = createRunContext({ ...dependencies.context, ...command.context }, history);
+  const earlier = previous === undefined ? undefined : await reopenSession(store, log, id);
+  const context = createRunContext({ ...dependencies.context, ...command.context });
   const plan = { active: false };
   const standing = settings.systemPrompt ?? STANDING_PROMPT;
   const otherTools = (): readonly Tool[] => dependencies.toolSources.flatMap((source) => source.tools());
@@ -126,7 +126,7 @@ export async function openSession(
     clock,
     limits: () => tighterBudgets(settings.budgets, project()?.config.budgets ?? {}),
     tree: newBudgetUse(),
-    history,
+    ...(earlier === undefined ? {} : { spent: earlier.remains.spent }),
   });
   let permission: Permission | undefined;
   const engine = createSession({
@@ -161,9 +161,9 @@ export async function openSession(
       budgets.attach(bus);
       runtime?.attach(bus, nested);
       const extra = [budgets.tool, ...extensions.toolChain];
-      const { undoRecorder } = dependencies;
+      const { undo } = dependencies;
       const hooks = runtime?.hooks;
-      return toolChain({ bus, approver, permission, ports, clock, extra, hooks, undoRecorder, nested, policyVersion });
+      return toolChain({ bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion });
     },
     toolSources: [...dependencies.toolSources, ...(runtime?.sources ?? [])],
     ...(runtime === undefined
@@ -171,8 +171,7 @@ export async function openSession(
       : { hooks: runtime.hooks, hidden: runtime.live.hidden, beforeStep: () => runtime.refresh() }),
     toolSettings: settings.tools,
     maxSteps: settings.maxSteps,
-    history,
-    openCalls: previous === undefined ? [] : await log.openCalls(),
+    ...(earlier === undefined ? {} : { earlier }),
     subscribers: [budgets.onEvent, ...extensions.subscribers],
   });
   if (permission === undefined) throw new Error("the session has no tool chain");
@@ -185,10 +184,20 @@ export async function openSession(
       await runtime?.refresh();
       await tellHooks("session.start");
       if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
-      await engine.recovery.begin();
+      await engine.begin();
     },
     finish: () => tellHooks("session.end"),
-    release: () => log.release(),
+    async restore(command, by) {
+      const { undo } = dependencies;
+      if (undo === undefined) {
+        throw new ReasonError("NotAllowed", { detail: "Undo is switched off here: nothing is kept." });
+      }
+      return undo.restore(engine.bus, ports.files.root, command, by);
+    },
+    async release() {
+      await engine.settled();
+      await log.release();
+    },
   };
 
   /** Informs: what hooks answer to these changes nothing. */
@@ -233,7 +242,7 @@ function liveSession({
   readonly models: ModelChoice;
   readonly plan: { active: boolean };
   readonly context: RunContext;
-}): Omit<LiveSession, "begin" | "release" | "finish" | keyof RuleCommands> {
+}): Omit<LiveSession, "begin" | "release" | "finish" | "restore" | keyof RuleCommands> {
   return {
     engine,
     setContext: (values) => context.set(engine.bus, values),
@@ -281,14 +290,14 @@ interface ToolChainParts {
   readonly clock: Clock;
   readonly extra: readonly ToolMiddleware[];
   readonly hooks: HookDispatcher | undefined;
-  readonly undoRecorder: SessionDependencies["undoRecorder"];
+  readonly undo: Undo | undefined;
   readonly nested: NestedCall;
   readonly policyVersion: () => string;
 }
 
 /** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
 function toolChain(parts: ToolChainParts) {
-  const { bus, approver, permission, ports, clock, extra, hooks, undoRecorder, nested, policyVersion } = parts;
+  const { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion } = parts;
   const { judgeEffect, isJudgedWhole } = permission;
   const validation = createValidation();
   return {
@@ -302,7 +311,7 @@ function toolChain(parts: ToolChainParts) {
       ...(hooks === undefined ? [] : [createPostHooks(hooks), createOutputLimit()]),
       createMemoization(),
       createLedger({ bus, clock, policyVersion }),
-      ...(undoRecorder === undefined ? [] : [undoRecorder(ports.files)]),
+      ...(undo === undefined ? [] : [undo.recorder(ports.files)]),
       createTimeLimit(clock),
       createGate({ ports, clock, policyVersion, judgeEffect, isJudgedWhole, onNetwork: networkRecord(bus) }),
     ],
@@ -345,15 +354,5 @@ function effectPorts(workspace: string, env: SessionDependencies["env"], policy:
     if (!(error instanceof EffectError)) throw error;
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;
     throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
-  }
-}
-
-async function readEvents(store: SessionStore, id: SessionId): Promise<Event[]> {
-  const events: Event[] = [];
-  const start = (await store.historyStart?.(id)) ?? 0;
-  for (;;) {
-    const page = await store.read(id, { after: events.at(-1)?.id ?? start, limit: READ_PAGE });
-    if (page.length === 0) return events;
-    events.push(...page);
   }
 }

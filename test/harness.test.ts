@@ -294,6 +294,51 @@ describe("undo", () => {
     expect(existsSync(join(rig.workspace.root, "new.txt"))).toBe(false);
   });
 
+  test("is a command of the protocol: the log has what was restored, the model is told, and redo brings it back", async () => {
+    const { outside } = createTemporaryWorkspace();
+    const place = { directory: join(outside, "undo"), key: Buffer.alloc(32, 1) };
+    const rig = await createHarnessRig([calls(write), says("done"), says("I see"), says("again")], {
+      settings: allowed,
+      undo: place,
+    });
+    await rig.send();
+    const file = join(rig.workspace.root, "new.txt");
+    const [call] = rig.of("ToolCallStarted");
+    if (call === undefined) throw new Error("no call");
+    const { result } = await rig.submit({ kind: "UndoCall", call_id: call.call_id });
+    expect(result).toMatchObject({ outcome: "done", restored: [{ path: "new.txt", what: "removed" }] });
+    expect(existsSync(file)).toBe(false);
+    expect(rig.of("WorkspaceRestored")).toEqual([
+      {
+        action: "undo",
+        by: rig.client.id,
+        turns: [call.turn],
+        calls: [call.call_id],
+        restored: [{ path: "new.txt", what: "removed" }],
+        conflicts: [],
+        failed: [],
+        counts: { restored: 1, conflicts: 0, failed: 0 },
+      },
+    ]);
+    await rig.send("and now?");
+    expect(JSON.stringify(rig.vendor.requests.at(-1)?.body)).toContain("The user took back changes");
+    await rig.submit({ kind: "Redo" });
+    expect(readFileSync(file, "utf8")).toBe("x");
+    rig.workspace.put("new.txt", "mine");
+    expect((await rig.submit({ kind: "UndoTurn" })).result).toMatchObject({
+      outcome: "refused",
+      conflicts: [{ path: "new.txt" }],
+    });
+    expect(readFileSync(file, "utf8")).toBe("mine");
+    expect(rig.of("WorkspaceRestored")).toHaveLength(2);
+    await expect(rig.submit({ kind: "Redo" })).rejects.toMatchObject({ reason: "NothingToUndo" });
+  });
+
+  test("is refused where nothing is kept", async () => {
+    const rig = await createHarnessRig([], { undo: "off" });
+    await expect(rig.submit({ kind: "UndoTurn" })).rejects.toMatchObject({ reason: "NotAllowed" });
+  });
+
   test("a call that cannot be kept is refused with the reason, and runs when undo is off", async () => {
     const { outside, put } = createTemporaryWorkspace();
     put("taken", "a file where a folder has to be");

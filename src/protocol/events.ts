@@ -30,6 +30,9 @@ const judgement = wire({
     .describe("Everything that was consulted, in order."),
 });
 
+const count = z.number().int().nonnegative();
+const pathAndReason = wire({ path: z.string(), why: z.string() });
+
 const usage = wire({
   input_tokens: z.number().int().nonnegative(),
   output_tokens: z.number().int().nonnegative(),
@@ -119,6 +122,16 @@ export const events = {
     by: z.string(),
     note: z.string().optional(),
   }).describe("Somebody said what became of an orphaned call."),
+  WorkspaceRestored: wire({
+    action: z.enum(["undo", "redo"]),
+    by: z.string().describe("The client that asked, or the command of the program."),
+    turns: z.array(turn),
+    calls: z.array(callId).describe("Whose changes were taken back or made again."),
+    restored: z.array(wire({ path: z.string(), what: z.string() })).describe("At most 200 paths of the workspace."),
+    conflicts: z.array(pathAndReason).describe("Changed by somebody else since, and left as they are; at most 200."),
+    failed: z.array(pathAndReason).describe("Could not be restored; at most 200."),
+    counts: wire({ restored: count, conflicts: count, failed: count }).describe("Of all paths."),
+  }).describe("Changes of earlier calls were undone or redone; the model is told at the next turn. Feature: undo."),
   TurnEnded: wire({
     turn,
     outcome: turnOutcome,
@@ -127,6 +140,14 @@ export const events = {
     usage,
     cost_usd: z.number().nonnegative().optional().describe("Absent when no price is known."),
     duration_ms: durationMs,
+    session_total: wire({
+      cost_usd: z.number().nonnegative(),
+      tokens: z.number().int().nonnegative(),
+      steps: z.number().int().nonnegative(),
+      calls: z.number().int().nonnegative(),
+    })
+      .optional()
+      .describe("What all turns of the session have used together."),
   }).describe("The turn is over; exactly one for each TurnStarted."),
   TurnTiming: wire({
     turn,

@@ -40,6 +40,13 @@ export const reasons = {
   NothingToUndo: row(404, -32602, 1, "<detail>"),
   KeyInvalid: row(400, -32602, 2, "<detail>"),
   LogCorrupt: row(500, -32603, 1, "The session log <path> is damaged: <detail>"),
+  LogRepaired: row(500, -32603, 1, "The session log was repaired when it was opened: <detail>."),
+  SnapshotUnusable: row(
+    500,
+    -32603,
+    1,
+    "The snapshot of this session could not be read or kept: <detail>. Nothing is lost; opening the session takes longer.",
+  ),
   EvidenceBroken: row(409, -32603, 1, "<detail>"),
   CallNotFound: row(404, -32004, 2, "No request is waiting for call <call_id>; it may have been answered already."),
   NotAllowed: row(403, -32603, 1, "<detail>"),

@@ -342,9 +342,10 @@ describe("undo", () => {
   });
 
   test("takes back what a run changed, shows conflicts, and redoes", async () => {
-    const { home: user } = await withVendor(
+    const { home: user, vendor } = await withVendor(
       call("exec", { command: "printf two > a.txt; mkdir d; printf x > d/new" }),
       text("done"),
+      text("I see"),
     );
     user.put("a.txt", "one");
     expect(await runCli(user, ["run", "--auto-approve", "go"])).toMatchObject({ code: 0 });
@@ -375,6 +376,22 @@ describe("undo", () => {
     const undone = await runCli(user, ["undo"]);
     expect(undone).toMatchObject({ code: 0, out: expect.stringContaining("a.txt  restored") });
     expect(readFileSync(join(user.workspace, "a.txt"), "utf8")).toBe("one");
+
+    const { session } = JSON.parse(skipped.out);
+    const events = (await runCli(user, ["sessions", "export", session])).out.split("\n");
+    const restored = events.filter((line) => line.includes('"WorkspaceRestored"')).map((line) => JSON.parse(line));
+    expect(
+      restored.map(({ payload: { action, by, counts } }) => [action, by, counts.restored, counts.conflicts]),
+    ).toEqual([
+      ["undo", "harness undo", 2, 1],
+      ["redo", "harness redo", 2, 0],
+      ["undo", "harness undo", 3, 0],
+    ]);
+    expect(await runCli(user, ["audit", "verify", session])).toMatchObject({ code: 0 });
+    expect(await runCli(user, ["run", "--resume", session, "what now?"])).toMatchObject({ code: 0 });
+    const asked = JSON.stringify(vendor.requests.at(-1)?.body);
+    expect(asked).toContain("The user took back changes");
+    expect(asked).toContain("left as they are");
   });
 
   test("refuses a target that is none, and a key that is none", async () => {
