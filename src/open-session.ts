@@ -10,7 +10,6 @@ import {
   type DomainPolicy,
   EffectError,
   type EffectPorts,
-  type FilePort,
 } from "#base";
 import { createHistory, createIdentity, promptBlocks, STANDING_PROMPT } from "#context";
 import type { LiveSession } from "#control";
@@ -46,7 +45,7 @@ import {
   type Permission,
   type Rule,
 } from "#governance";
-import { type ClientId, type CommandOf, type Event, type IdMint, ReasonError, type SessionId } from "#protocol";
+import { type ClientId, type CommandOf, type IdMint, ReasonError } from "#protocol";
 import type { ModelChoice } from "#providers";
 import { createMemoization } from "#tools";
 import type { Undo } from "./harness.ts";

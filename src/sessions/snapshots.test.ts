@@ -63,7 +63,10 @@ async function talk(answers: readonly string[], everyEvents = 1): Promise<{ seen
       provider: createFakeProvider(answers.map((answer) => says(text(answer)))),
       model: "fake:one",
       requestChain: [],
-      toolChain: () => ({ chain: [], last: createRunTool({ ask: async () => undefined, nested: async () => Promise.reject(new Error("not here")) }) }),
+      toolChain: () => ({
+        chain: [],
+        last: createRunTool({ ask: async () => undefined, nested: async () => Promise.reject(new Error("not here")) }),
+      }),
       toolSources: [],
       toolSettings: { execution: "auto", onError: "stop" },
       maxSteps: 5,
