@@ -1,5 +1,7 @@
 /** Files that people write, as typed and checked values. */
 export { applyProject } from "./apply-project.ts";
+export { artifactTables } from "./artifact-tables.ts";
+export { adminKeys } from "./config-table.ts";
 export { canonicalEvent, hookEventAliases, hookEvents } from "./hook-events.ts";
 export type * from "./project.ts";
 export { createProjectLoader, type ProjectLoader, type ProjectLoaderOptions } from "./project-loader.ts";
