@@ -1,13 +1,12 @@
-/** `node artifacts-child.js ROOT [CACHE]`: loads a project once. Run by bench/artifacts.ts, as one bundled file. */
-import { createProjectLoader } from "#artifacts";
-import { compilingChecker } from "./compiling-checker.ts";
+/** `node artifacts-child.js ROOT [CACHE]`: loads a project once. Run by bench/artifacts.ts from the bundle. */
+import { loadProject } from "#artifacts";
 
 const [, , root = "", cacheDir] = process.argv;
-const loader = await createProjectLoader({
+const { project, problems } = await loadProject({
   root,
-  checker: compilingChecker(),
+  checkerVersion: "bench",
+  checker: async () => (await import("./compiling-checker.ts")).compilingChecker(),
   knownTools: [],
   ...(cacheDir === undefined ? {} : { cacheDir }),
 });
-const { project, problems } = loader.load();
 if (project === undefined) throw new Error(`the project does not load: ${JSON.stringify(problems[0])}`);

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createFakeScriptChecker } from "../../test/fakes/fake-script-checker.ts";
 import { type FileKind, MAX_YAML_CHARS, parseFile } from "./parse-file.ts";
 
+/** Of this thread's own work: the machine may be busy with other things. */
 const MAX_MS = 1000;
 const kinds: readonly FileKind[] = ["config", "admin", "tool", "hook", "agent", "plugin", "override"];
 
@@ -70,13 +71,13 @@ function mutate(text: string, changes: readonly { at: number; drop: number; put:
 }
 
 function read(kind: FileKind, text: string): void {
-  const start = performance.now();
+  const start = process.threadCpuUsage();
   const { problems } = parseFile(
     { kind, file: `x.${kind === "config" ? "yaml" : "md"}`, hash: "", text },
     createFakeScriptChecker(),
   );
   const md = parseFile({ kind, file: "x.md", hash: "", text }, createFakeScriptChecker());
-  expect(performance.now() - start).toBeLessThan(MAX_MS);
+  expect(workMs(start)).toBeLessThan(MAX_MS);
   const lines = text.split("\n");
   for (const { place } of [...problems, ...md.problems]) {
     expect(place.line).toBeGreaterThanOrEqual(1);
@@ -85,6 +86,11 @@ function read(kind: FileKind, text: string): void {
     expect(place.column).toBeLessThanOrEqual((lines[place.line - 1]?.length ?? 0) + 2);
   }
   expect(JSON.parse(JSON.stringify(md))).toEqual(md);
+}
+
+function workMs(start: NodeJS.CpuUsage): number {
+  const { user, system } = process.threadCpuUsage(start);
+  return (user + system) / 1000;
 }
 
 describe("a file with anything in it", () => {
@@ -114,9 +120,9 @@ describe("a file with anything in it", () => {
     let yaml = "";
     for (let index = 0; yaml.length < MAX_YAML_CHARS - 100; index++) yaml += piece(index);
     for (const kind of ["hook", "config"] as const) {
-      const start = performance.now();
+      const start = process.threadCpuUsage();
       parseFile({ kind, file: "x.md", hash: "", text: `---\n${yaml}\n---\n` }, createFakeScriptChecker());
-      expect(performance.now() - start).toBeLessThan(MAX_MS);
+      expect(workMs(start)).toBeLessThan(MAX_MS);
     }
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createFakeScriptChecker } from "../../test/fakes/fake-script-checker.ts";
 import { createProjectFolder, markdown, type ProjectFolder } from "../../test/fakes/project-folder.ts";
 import type { LoadedProject } from "./project.ts";
+import { loadProject } from "./project-loader.ts";
 
 const FILES = {
   "harness.md": markdown("context: {files: [a.txt]}\nunknown: 1\n", "Hi."),
@@ -91,6 +92,30 @@ describe("the parse cache", () => {
     const project = kept();
     writeFileSync(project.cacheDir, "a file");
     expect((await project.loadAnew()).loaded.problems).not.toEqual([]);
+  });
+
+  test("spares a single load the checker, and only while it has everything", async () => {
+    const project = kept();
+    const { root, cacheDir } = project;
+    const checkers: string[][] = [];
+    const once = () =>
+      loadProject({
+        root,
+        cacheDir,
+        knownTools: [],
+        checkerVersion: "1",
+        checker: async () => {
+          const checker = createFakeScriptChecker();
+          checkers.push(checker.asked);
+          return checker;
+        },
+      });
+    const first = await once();
+    expect(await once()).toEqual(first);
+    expect(checkers).toEqual([["a", "b", "False"]]);
+    project.write(".harness/plugins/c.md", markdown("condition: 'True'\n"));
+    expect((await once()).problems).toHaveLength(first.problems.length - 1);
+    expect(checkers).toEqual([["a", "b", "False"], ["True"]]);
   });
 
   test("never holds the admin policy", async () => {
