@@ -21,7 +21,7 @@ describe("a tool", () => {
     ["def run(args):\n    return fs.read(args['p'])\n", []],
     ["run = lambda args: 1\n", []],
     ["def run(args, extra=1):\n    return exec.run('ls')\n", []],
-    ["def run(args):\n    return (1\n", ["error script-syntax 7:3 got end of file, want ')'"]],
+    ["def run(args):\n    return (1\n", ["error script-syntax 7:3 got outdent, want ')'"]],
     ["def main(args):\n    return 1\n", ["error script-entry 5:3 tool probe has no function run | def run(args):"]],
     [
       "def handle(event, payload):\n    return 1\n",
@@ -36,17 +36,22 @@ describe("a tool", () => {
       ["error script-entry 5:7 run of tool probe takes 2 arguments, and is called with 1 | def run(args):"],
     ],
     [
-      "def run(args):\n    if isinstance(args, 'x'):\n        return jsno.encode(1)\n",
+      "def run(args):\n    if isinstance(args, 'x'):\n        return jsn.encode(1)\n",
       [
         'error script-name 6:10 undefined: isinstance (write type(x) == "string") | type(x) == "string"',
-        "error script-name 7:16 undefined: jsno | json",
+        "error script-name 7:18 undefined: jsn | json",
       ],
     ],
     [
-      "def run(args):\n    return time.nwo()\n",
-      ["error script-name 6:14 time has no function nwo | time.now | time.now, time.unix"],
+      "def run(args):\n    return time.noww()\n",
+      ["error script-name 6:14 time has no function noww | time.now | time.now, time.unix"],
     ],
-    ["def run(args):\n    import os\n", ["error script-syntax 6:7 syntax error at 'import': reserved keyword"]],
+    [
+      "def run(args):\n    import os\n",
+      [
+        "error script-syntax 6:7 import is not in the language (write the built-in modules, which are there without importing) | the built-in modules, which are there without importing",
+      ],
+    ],
   ])("%j", (script, expected) => {
     expect(tool(script)).toEqual(expected);
   });

@@ -35,7 +35,8 @@ test.each(builtinTable().map((row) => [row.signature, row] as const))(
     const name = signature.slice(0, signature.indexOf("("));
     const params = signature
       .slice(name.length + 1, -1)
-      .split(/,\s*(?![^[{"]*["\]}])/)
+      .replaceAll(/"[^"]*"/g, "")
+      .split(",")
       .map((part) => part.split("=")[0]?.trim() ?? "")
       .filter((part) => part !== "");
     if (params.some((param) => param.startsWith("*"))) return;
