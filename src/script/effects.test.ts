@@ -1,5 +1,5 @@
 /** fs, exec and http through scripts, on real files, processes and sockets. */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -135,6 +135,57 @@ describe("fs", () => {
       { name: "link.txt", size: 0, is_dir: false, modified: "" },
     ]);
     expect(readFileSync(outside, "utf8")).toBe("outside");
+  });
+
+  test("stays inside while a folder is swapped for a link", async () => {
+    const { evaluate, workspace } = createScriptRig();
+    const [folder, outside] = [join(workspace.root, "d"), join(workspace.outside, "target")];
+    mkdirSync(folder);
+    mkdirSync(outside);
+    writeFileSync(join(outside, "secret.txt"), "outside");
+    // A script may make the folder again in the moment when it is gone.
+    const put = (place: () => void): void => {
+      for (let left = 100; ; left--) {
+        try {
+          rmSync(folder, { recursive: true, force: true });
+          place();
+          return;
+        } catch (error) {
+          if (left === 0) throw error;
+        }
+      }
+    };
+    let swapping = true;
+    const swapper = (async () => {
+      for (let i = 0; swapping && i < 20_000; i++) {
+        put(() => symlinkSync(outside, folder));
+        await new Promise(setImmediate);
+        put(() => mkdirSync(folder));
+        // Long enough for some of them to go through.
+        for (let tick = 0; tick < i % 100; tick++) await new Promise(setImmediate);
+      }
+    })();
+    const tries = [
+      "fs.write('d/w.txt', 'x')",
+      "fs.append('d/a.txt', 'x')",
+      "fs.mkdir('d/m/n')",
+      "fs.read('d/secret.txt')",
+      "fs.copy('d/secret.txt', 'got.txt')",
+    ];
+    const answers: unknown[] = [];
+    for (let i = 0; i < 100; i++) {
+      for (const expression of tries) answers.push(await evaluate(expression).catch((error: Error) => error.message));
+    }
+    swapping = false;
+    await swapper;
+    expect(readdirSync(outside)).toEqual(["secret.txt"]);
+    expect(answers).not.toContain("outside");
+    expect(existsSync(join(workspace.root, "got.txt"))).toBe(false);
+    // The swap was seen: some were refused, some went through.
+    expect(
+      answers.some((answer) => String(answer).includes("outside the workspace") || String(answer).includes("swapped")),
+    ).toBe(true);
+    expect(answers).toContain(null);
   });
 
   test("refuses what is not text, and what is too large", async () => {
