@@ -11,6 +11,7 @@ import type { Tool } from "#engine";
 import { CallId, ClientId, LogId, type Reason, reasons, SessionId, TokenId, TurnId } from "#protocol";
 import { commands, contentBlocks, events, PROTOCOL_VERSION, protocolJsonSchema } from "#protocol/schemas";
 import { vendors } from "#providers";
+import { type Audience, type BuiltinRow, builtinModules, builtinTable } from "#script";
 import { createBuiltinTools } from "#tools";
 
 const root = resolve(import.meta.dirname, "..");
@@ -31,6 +32,7 @@ export function referencePages(): readonly ReferencePage[] {
     { path: "docs/reference/tools.md", text: toolsPage() },
     { path: "docs/reference/providers.md", text: providersPage() },
     { path: "docs/reference/artifacts.md", text: artifactsPage() },
+    { path: "docs/reference/built-ins.md", text: builtinsPage() },
   ];
 }
 
@@ -240,6 +242,42 @@ function artifactsPage(): string {
       "to be allowed by both; its deny and ask rules always count; its hooks are asked first, and no other hook may have their " +
       "names. `meta` is on only when both say so. While the file is there and cannot be read or has an error, nothing is loaded.",
   ]);
+}
+
+function builtinsPage(): string {
+  const rows = builtinTable();
+  const alone = rows.filter(({ module }) => module === "");
+  return page([
+    "# Built-ins of scripts",
+    GENERATED,
+    "The names that scripts of tools (`run(args)`) and hooks (`handle(event, payload)`) see, and those of `when:` and `condition:` " +
+      "expressions. The language is [Starlark](starlark.md); its own functions (`len`, `range`, `type`, …) are there as well. " +
+      '`print` writes to the log like `log`. There is no `isinstance`: write `type(x) == "string"`.',
+    "A function that fails ends the script: a tool then returns an error with the place in the file, a hook that guards blocks. " +
+      "Letters say who has it: T tools, H hooks, C conditions. Everything is bounded: text, results, time, steps and memory of a run.",
+    ...builtinModules.flatMap((module) => [
+      `## ${module.name}`,
+      `${module.meaning}.`,
+      builtinRows(rows.filter((row) => row.module === module.name)),
+    ]),
+    "## Functions",
+    "Those that stand alone.",
+    builtinRows(alone),
+  ]);
+}
+
+const LETTERS: Readonly<Record<Audience, string>> = { tool: "T", hook: "H", condition: "C" };
+
+function builtinRows(rows: readonly BuiltinRow[]): string {
+  return table(
+    ["call", "gives", "for", "meaning"],
+    rows.map(({ signature, returns, audience, meaning }) => [
+      `\`${signature}\``,
+      returns,
+      audience.map((who) => LETTERS[who]).join(" "),
+      meaning,
+    ]),
+  );
 }
 
 /** What the sources outside `protocol/` publish, and every quoted word in them. Tests do not count. */
