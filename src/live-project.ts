@@ -3,14 +3,12 @@
  * at before each step; a broken edit leaves the last good version in force and is told.
  */
 import { type LoadedProject, type Project, type ProjectLoader, toolVisible } from "#artifacts";
-import { createDomainPolicy, type DomainPolicy, EffectError, type FilePort } from "#base";
+import { createDomainPolicy, type DomainPolicy } from "#base";
 import { type ConditionResult, type PromptBlock, promptBlocks } from "#context";
 import type { EventBus, HiddenTools, Hook, HookSource, RunContext, Tool, ToolSource } from "#engine";
 import { parseRule, type Rule } from "#governance";
 import type { Condition, Scripts } from "#script";
 
-/** Files that a project adds to the prompt. */
-const MAX_CONTEXT_FILE_BYTES = 64 * 1024;
 const MAX_TOLD_PROBLEMS = 20;
 
 export interface LiveProjectOptions {
@@ -19,7 +17,7 @@ export interface LiveProjectOptions {
   readonly project: Project;
   readonly scripts: Scripts;
   readonly context: RunContext;
-  readonly files: FilePort;
+  readonly workspace: string;
   readonly standing: string;
   readonly platform: string;
 }
@@ -50,13 +48,8 @@ interface InForce {
 }
 
 export function createLiveProject(options: LiveProjectOptions): LiveProject {
-  const { loader, context, files, standing, platform } = options;
+  const { loader, context, workspace, standing, platform } = options;
   let inForce = build(options.project, options);
-  let contextFiles: readonly { path: string; text?: string; problem?: string }[] | undefined;
-
-  async function readContextFiles(): Promise<void> {
-    contextFiles = await Promise.all(inForce.project.config.context.files.map((path) => readText(path, files)));
-  }
 
   function conditionOf(name: string): ConditionResult {
     const condition = inForce.conditions.get(name);
@@ -86,9 +79,9 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
       promptBlocks({
         project: inForce.project,
         condition: ({ name }) => conditionOf(name),
-        files: contextFiles ?? [],
+        files: inForce.project.contextFiles.map(({ file, text }) => ({ path: file, text })),
         standing,
-        workspace: files.root,
+        workspace,
         platform,
       }),
     network: {
@@ -111,7 +104,6 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
           problems: problems.slice(0, MAX_TOLD_PROBLEMS),
         });
       }
-      if (loaded !== undefined || contextFiles === undefined) await readContextFiles();
     },
   };
 }
@@ -190,16 +182,6 @@ function holds(condition: Condition | undefined, context: RunContext): boolean {
     return condition(context.values());
   } catch {
     return false; // shown by `harness context` and `harness inspect`, with the error
-  }
-}
-
-async function readText(path: string, files: FilePort): Promise<{ path: string; text?: string; problem?: string }> {
-  try {
-    const bytes = await files.read(path, MAX_CONTEXT_FILE_BYTES);
-    return { path, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
-  } catch (error) {
-    if (error instanceof EffectError || error instanceof TypeError) return { path, problem: messageOf(error) };
-    throw error;
   }
 }
 

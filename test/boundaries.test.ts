@@ -30,6 +30,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "artifacts",
     "script",
     "tools",
+    "governance",
     "control",
     "providers",
     "sessions",

@@ -142,7 +142,7 @@ export async function loadSettings(
       ...settings,
       permissions: [...settings.permissions, ...fromFlags],
       strictPermissions: flags.strictPermissions ?? settings.strictPermissions,
-      maxSteps: flags.maxSteps ?? settings.maxSteps,
+      maxSteps: Math.min(flags.maxSteps ?? settings.maxSteps, project?.config.maxStepsCap ?? Number.POSITIVE_INFINITY),
     },
   };
 }
