@@ -1,7 +1,10 @@
 /** Ground everything stands on: ports to the world, ULIDs, middleware composition. */
 export { assertNever } from "./assert-never.ts";
 export { canonicalHash, canonicalJson } from "./canonical-json.ts";
+export { checkedAddresses, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
+export { childEnvironment } from "./child-environment.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
+export { createDomainList, type DomainList, hostName, isDomainEntry } from "./domain-list.ts";
 export { nearestName } from "./nearest-name.ts";
 export {
   type Clock,
@@ -20,7 +23,7 @@ export {
   type WebResponse,
 } from "./ports.ts";
 export { createProcesses, type ProcessesOptions } from "./processes.ts";
-export { createPublicWeb, type PublicWebOptions, type ResolvedAddress } from "./public-web.ts";
+export { createPublicWeb, type PublicWebOptions } from "./public-web.ts";
 export { createSystemClock, createSystemRandom } from "./system.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";
 export { createWorkspaceFiles } from "./workspace-files.ts";

@@ -5,14 +5,14 @@
 import type { IncomingMessage } from "node:http";
 import type { RequestOptions } from "node:https";
 import type { LookupFunction } from "node:net";
+import { checkedAddresses, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
+import type { DomainList } from "./domain-list.ts";
 import { EffectError, type WebPort, type WebRequest, type WebResponse } from "./ports.ts";
-import { isPublicAddress } from "./public-address.ts";
 import { readBody } from "./response-body.ts";
 
 const MAX_REDIRECTS = 5;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_URL_CHARS = 8 * 1024;
-const MAX_ADDRESSES = 64;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Never sent, whoever asks: credentials, and what frames the request or names its target. */
 const STRIPPED_HEADERS = new Set([
@@ -43,16 +43,13 @@ const FAILURES: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: `the response headers are larger than ${MAX_HEADER_BYTES} bytes`,
 };
 
-export interface ResolvedAddress {
-  readonly address: string;
-  readonly family: 4 | 6;
-}
-
 export interface PublicWebOptions {
   /** For tests only: lets these host names, or all, be at loopback and private addresses. */
   readonly allowPrivateHosts?: boolean | readonly string[];
+  /** Every hop must be on this list; absent: any public host. */
+  readonly allowedDomains?: DomainList;
   /** All addresses of a host name; the system's resolver by default. */
-  readonly resolve?: (hostname: string) => Promise<readonly ResolvedAddress[]>;
+  readonly resolve?: Resolve;
   /** PEM certificates to trust instead of the built-in ones. */
   readonly certificateAuthorities?: readonly string[];
 }
@@ -81,7 +78,7 @@ export function createPublicWeb(options: PublicWebOptions = {}): WebPort {
 async function follow(request: WebRequest, options: PublicWebOptions, stop: AbortSignal): Promise<WebResponse> {
   let url = parseUrl(request.url);
   for (let hops = 0; ; hops++) {
-    const addresses = await checkedAddresses(url, options, stop);
+    const addresses = await allowedAddresses(url, options, stop);
     const response = await send(url, addresses, request.headers ?? {}, options, stop);
     const status = response.statusCode ?? 0;
     const location = response.headers.location;
@@ -123,34 +120,25 @@ function parseUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** All addresses of the URL's host, every one of them public. URL parsing has already undone odd spellings of IPv4. */
-async function checkedAddresses(
+/** All addresses of the URL's host, every one of them checked. URL parsing has already undone odd spellings of IPv4. */
+async function allowedAddresses(
   url: URL,
-  options: PublicWebOptions,
+  { allowedDomains, allowPrivateHosts = false, resolve }: PublicWebOptions,
   stop: AbortSignal,
 ): Promise<readonly ResolvedAddress[]> {
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const family = process.getBuiltinModule("node:net").isIP(host);
-  const addresses =
-    family === 0
-      ? await abortable((options.resolve ?? resolveHost)(host), stop)
-      : [{ address: host, family: family === 4 ? (4 as const) : (6 as const) }];
-  if (addresses.length === 0) throw new EffectError("NetworkFailed", `${host} has no address`);
-  if (addresses.length > MAX_ADDRESSES) {
-    throw new EffectError("AddressRefused", `${host} has more than ${MAX_ADDRESSES} addresses`);
+  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  if (allowedDomains !== undefined && !allowedDomains.allows(host)) {
+    throw new EffectError("AddressRefused", `host ${host} is not in allowed_domains`);
   }
-  const allowed = options.allowPrivateHosts ?? false;
-  if (typeof allowed === "boolean" ? allowed : allowed.includes(host)) return addresses;
-  for (const { address } of addresses) {
-    if (await isPublicAddress(address)) continue;
-    throw new EffectError("AddressRefused", `${host} is at ${address}, which is not a public internet address`);
-  }
-  return addresses;
-}
-
-async function resolveHost(hostname: string): Promise<readonly ResolvedAddress[]> {
-  const found = await process.getBuiltinModule("node:dns").promises.lookup(hostname, { all: true });
-  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+  const isTestHost = typeof allowPrivateHosts === "boolean" ? allowPrivateHosts : allowPrivateHosts.includes(host);
+  return checkedAddresses(
+    host,
+    {
+      ...(resolve && { resolve }),
+      mayBePrivate: (address) => isTestHost || allowedDomains?.namesAddress(address) === true,
+    },
+    stop,
+  );
 }
 
 function send(
@@ -202,14 +190,6 @@ function pinned(addresses: readonly ResolvedAddress[]): LookupFunction {
     if (options.all) callback(null, [...addresses]);
     else if (first) callback(null, first.address, first.family);
   };
-}
-
-function abortable<Value>(work: Promise<Value>, stop: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(stop.reason);
-    stop.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => stop.removeEventListener("abort", abort));
-  });
 }
 
 function networkError(error: unknown, url: string): EffectError {
