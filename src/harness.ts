@@ -45,6 +45,7 @@ import { chooseModel, type ModelChoice } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Sign } from "#sessions";
 import { createBuiltinTools, createMemoization } from "#tools";
 import type { UndoStoreOptions } from "#undo";
+import { domainListOf, prepareSandbox, type SessionSandbox } from "./session-sandbox.ts";
 
 const READ_PAGE = 1000;
 
@@ -121,13 +122,16 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   });
   const store = extensions.store ?? (await openStore(options));
   const undoRecorder = prepareUndo(options);
+  const undoFolder = options.undo === undefined || options.undo === "off" ? [] : [options.undo.directory];
+  const sandboxFor = prepareSandbox({ settings, env, clock, ownPaths: [...logFiles(options.store), ...undoFolder] });
 
   async function open(command: CommandOf<"CreateSession">, approver: Approver): Promise<LiveSession> {
     const { resume } = command;
     const previous = resume === undefined ? undefined : await store.get(resume);
     if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
     const workspace = command.working_dir ?? previous?.workingDir ?? options.workspace;
-    const ports = effectPorts(workspace, env);
+    const { ports, sandbox } = effectPorts(workspace, options, sandboxFor);
+    await sandbox.ensure();
     const asked = command.model ?? (options.model === undefined ? previous?.model : undefined);
     const model = asked === undefined ? models.model : await models.resolve(asked);
     const id = previous?.id ?? ids.session();
@@ -157,6 +161,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
         createHistory(),
       ],
       toolChain: (bus) => {
+        sandbox.recordTo(bus);
         const permission = createPermission({
           bus,
           approver,
@@ -183,7 +188,10 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
         await engine.bus.publish("SessionStarted", started);
         await engine.recovery.begin();
       },
-      release: () => log.release(),
+      async release() {
+        await sandbox.close();
+        await log.release();
+      },
     };
   }
 
@@ -259,10 +267,17 @@ function toolChain({ bus, approver, permission, ports, clock, extra, undoRecorde
   };
 }
 
-function effectPorts(workspace: string, env: HarnessOptions["env"]): EffectPorts {
+function effectPorts(
+  workspace: string,
+  { env, settings }: HarnessOptions,
+  sandboxFor: ReturnType<typeof prepareSandbox>,
+): { readonly ports: EffectPorts; readonly sandbox: SessionSandbox } {
   try {
     const files = createWorkspaceFiles(workspace);
-    return { files, processes: createProcesses({ root: files.root, env }), web: createPublicWeb() };
+    const sandbox = sandboxFor(files.root, createProcesses({ root: files.root, env }));
+    const allowedDomains = domainListOf(settings);
+    const web = createPublicWeb(allowedDomains === undefined ? {} : { allowedDomains });
+    return { ports: { files, processes: sandbox.processes, web }, sandbox };
   } catch (error) {
     if (!(error instanceof EffectError)) throw error;
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;

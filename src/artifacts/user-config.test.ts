@@ -15,6 +15,7 @@ describe("config.toml", () => {
         rateLimits: { models: {} },
         tools: { execution: "auto", onError: "stop" },
         maxSteps: 20,
+        sandbox: "auto",
         retention: {},
       },
     });

@@ -1,4 +1,5 @@
 /** From a host name to the addresses that may be connected to: resolved once, every one of them checked. */
+import type { LookupFunction } from "node:net";
 import { EffectError } from "./ports.ts";
 import { isPublicAddress } from "./public-address.ts";
 
@@ -41,6 +42,15 @@ export async function checkedAddresses(
     throw new EffectError("AddressRefused", `${host} is at ${address}, which is not a public internet address`);
   }
   return addresses;
+}
+
+/** Answers with the checked addresses, whatever is asked. Not called for an IP literal, which was checked as it is. */
+export function pinnedLookup(addresses: readonly ResolvedAddress[]): LookupFunction {
+  return (_hostname, options, callback) => {
+    const first = addresses[0];
+    if (options.all) callback(null, [...addresses]);
+    else if (first) callback(null, first.address, first.family);
+  };
 }
 
 async function resolveHost(hostname: string): Promise<readonly ResolvedAddress[]> {

@@ -1,7 +1,7 @@
 /** Ground everything stands on: ports to the world, ULIDs, middleware composition. */
 export { assertNever } from "./assert-never.ts";
 export { canonicalHash, canonicalJson } from "./canonical-json.ts";
-export { checkedAddresses, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
+export { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
 export { childEnvironment } from "./child-environment.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
 export { createDomainList, type DomainList, hostName, isDomainEntry } from "./domain-list.ts";

@@ -4,6 +4,7 @@
  * and only a PID namespace holds it. There the leader is a monitor, and all end with the namespace's first process.
  */
 import { readdir, readFile } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
 import { errnoOf } from "./file-error.ts";
 import type { Clock } from "./ports.ts";
 import type { MonitorStatus } from "./process-monitor.ts";
@@ -16,6 +17,7 @@ const TERM_GRACE_MS = 300;
 const KILL_GRACE_MS = 200;
 const POLL_MS = 20;
 const FIRST_POLL_MS = 1;
+const SPIN_ROUNDS = 40;
 
 export interface ProcessGroup {
   /** At once and without waiting; fit for an exit handler. Reaches the group only. */
@@ -30,6 +32,11 @@ export interface ProcessGroup {
 export function createProcessGroup(pid: number, mark: string, clock: Clock, monitor?: MonitorStatus): ProcessGroup {
   async function waitUntilGone(ms: number, strays: boolean): Promise<boolean> {
     const deadlineMs = clock.monotonicMs() + ms;
+    // A namespace takes a fraction of a millisecond to go; a timer takes longer.
+    for (let round = 0; monitor !== undefined && round < SPIN_ROUNDS; round++) {
+      if (await isGone(strays)) return true;
+      await setImmediate();
+    }
     for (let pauseMs = FIRST_POLL_MS; !(await isGone(strays)); pauseMs = Math.min(2 * pauseMs, POLL_MS)) {
       if (clock.monotonicMs() >= deadlineMs) return false;
       await clock.sleep(pauseMs);
@@ -38,7 +45,7 @@ export function createProcessGroup(pid: number, mark: string, clock: Clock, moni
   }
   async function isGone(strays: boolean): Promise<boolean> {
     // The kernel ends every process of a namespace before its first one is gone.
-    if (monitor !== undefined) return !hasMembers(pid) && !(await monitor.isRunning());
+    if (monitor !== undefined) return !hasMembers(pid) && !monitor.isRunning();
     return (!hasMembers(pid) && !strays) || (await runningMembers(pid, strays ? mark : undefined)).length === 0;
   }
   async function signalAll(signal: NodeJS.Signals, strays: boolean): Promise<void> {

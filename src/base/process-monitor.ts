@@ -1,6 +1,6 @@
 /** What a monitor (bubblewrap) tells about the process that it watches, as lines of JSON on descriptor 3. */
-import type { ChildProcess } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import type { Stream } from "node:stream";
 
 const MAX_STATUS_CHARS = 4096;
 
@@ -8,12 +8,13 @@ export interface MonitorStatus {
   /** Undefined as long as the watched program has not ended, or when it never began. */
   exitCode(): number | undefined;
   /** Whether the first process of the namespace still runs; with it all others end. */
-  isRunning(): Promise<boolean>;
+  isRunning(): boolean;
 }
 
-export function readMonitorStatus(child: ChildProcess): MonitorStatus {
+/** `status` is this end of the descriptor. */
+export function readMonitorStatus(status: Stream | null | undefined): MonitorStatus {
   let text = "";
-  child.stdio[3]?.on("data", (chunk: Buffer) => {
+  status?.on("data", (chunk: Buffer) => {
     if (text.length < MAX_STATUS_CHARS) text += chunk.toString("latin1");
   });
   const field = (name: string): number | undefined => {
@@ -22,11 +23,12 @@ export function readMonitorStatus(child: ChildProcess): MonitorStatus {
   };
   return {
     exitCode: () => field("exit-code"),
-    async isRunning() {
+    isRunning() {
       const pid = field("child-pid");
       if (pid === undefined) return false;
       try {
-        const stat = await readFile(`/proc/${pid}/stat`, "latin1");
+        // At once: it is asked in the moment in which the process ends, and a thread would take longer than that.
+        const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
         return !/^ [ZX]/.test(stat.slice(stat.lastIndexOf(")") + 1));
       } catch {
         return false;

@@ -4,7 +4,7 @@
  * here, and only a sandbox that dies with its parent ends them.
  */
 import type { ChildProcess, SpawnOptions } from "node:child_process";
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { childEnvironment } from "./child-environment.ts";
 import { errnoOf, fileError } from "./file-error.ts";
@@ -52,7 +52,7 @@ export function createProcesses(options: ProcessesOptions): ProcessPort {
         childEnvironment(options.env, options.root, { ...spec.env, [MARK_NAME]: mark }),
       );
       // `start` resolves only after the spawn event, which comes with a pid.
-      const monitor = spec.monitor ? readMonitorStatus(child) : undefined;
+      const monitor = spec.monitor ? readMonitorStatus(child.stdio[3]) : undefined;
       const group = createProcessGroup(child.pid as number, mark, clock, monitor);
       track(group);
       try {
@@ -72,7 +72,7 @@ export function createProcesses(options: ProcessesOptions): ProcessPort {
 async function workingDirectory(root: string, cwd: string): Promise<string> {
   try {
     const path = join(root, await resolveInWorkspace(root, cwd));
-    if (!(await stat(path)).isDirectory()) throw new EffectError("NotADirectory", `${cwd} is not a directory`);
+    if (!statSync(path).isDirectory()) throw new EffectError("NotADirectory", `${cwd} is not a directory`);
     return path;
   } catch (error) {
     throw fileError(error, cwd);

@@ -4,8 +4,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { RequestOptions } from "node:https";
-import type { LookupFunction } from "node:net";
-import { checkedAddresses, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
+import { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
 import type { DomainList } from "./domain-list.ts";
 import { EffectError, type WebPort, type WebRequest, type WebResponse } from "./ports.ts";
 import { readBody } from "./response-body.ts";
@@ -158,7 +157,7 @@ function send(
       ...allowedHeaders(headers),
       "accept-encoding": "gzip, br, deflate",
     },
-    lookup: pinned(addresses),
+    lookup: pinnedLookup(addresses),
     maxHeaderSize: MAX_HEADER_BYTES,
     signal: stop,
     ...(options.certificateAuthorities && { ca: [...options.certificateAuthorities] }),
@@ -181,15 +180,6 @@ function allowedHeaders(headers: Readonly<Record<string, string>>): Record<strin
     if (!STRIPPED_HEADERS.has(lower)) kept[lower] = value;
   }
   return kept;
-}
-
-/** Answers with the checked addresses, whatever is asked. Not called for an IP literal, which was checked as it is. */
-function pinned(addresses: readonly ResolvedAddress[]): LookupFunction {
-  return (_hostname, options, callback) => {
-    const first = addresses[0];
-    if (options.all) callback(null, [...addresses]);
-    else if (first) callback(null, first.address, first.family);
-  };
 }
 
 function networkError(error: unknown, url: string): EffectError {

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { defaultSettings, type LoadedConfig, type PermissionRule, parseUserConfig, type Settings } from "#artifacts";
+import { isDomainEntry } from "#base";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
 import { createSigner, harnessPaths, machineKeySource } from "#sessions";
@@ -63,7 +64,7 @@ function storeOf(kind: RunFlags["store"], workspace: string, env: CliPorts["env"
 /** Configuration file, then flags; later wins, deny rules add up. */
 export async function loadSettings(
   ports: CliPorts,
-  flags: Pick<RunFlags, "config" | "allow" | "deny" | "strictPermissions" | "maxSteps">,
+  flags: Pick<RunFlags, "config" | "allow" | "deny" | "strictPermissions" | "maxSteps" | "sandbox" | "allowedDomain">,
 ): Promise<LoadedConfig> {
   const { settings, warnings } = await loadConfig(ports, flags.config);
   const fromFlags: readonly PermissionRule[] = [
@@ -77,8 +78,22 @@ export async function loadSettings(
       permissions: [...settings.permissions, ...fromFlags],
       strictPermissions: flags.strictPermissions ?? settings.strictPermissions,
       maxSteps: flags.maxSteps ?? settings.maxSteps,
+      sandbox: flags.sandbox ?? settings.sandbox,
+      ...withDomains(settings.network, flags.allowedDomain),
     },
   };
+}
+
+/** A flag adds to the list, and begins one where there is none: it never opens what the file has closed. */
+function withDomains(network: Settings["network"], added: readonly string[] = []): Pick<Settings, "network"> {
+  if (added.length === 0) return network === undefined ? {} : { network };
+  const wrong = added.find((entry) => !isDomainEntry(entry));
+  if (wrong !== undefined) {
+    throw new ReasonError("UsageInvalid", {
+      detail: `--allowed-domain ${wrong}: expected a host name, an address, *.name or *, without scheme and port`,
+    });
+  }
+  return { network: { allowedDomains: [...(network?.allowedDomains ?? []), ...added] } };
 }
 
 /** A file that was named must be there; the default one need not. */

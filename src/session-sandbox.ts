@@ -1,0 +1,110 @@
+/** The sandbox of a session, as the composition root hands it out: nothing of it is loaded or tried before it is needed. */
+import { join, resolve } from "node:path";
+import type { Settings } from "#artifacts";
+import { type Clock, createDomainList, type DomainList, type ProcessPort } from "#base";
+import type { EventBus } from "#engine";
+import { ReasonError } from "#protocol";
+import type { CommandSandbox } from "#sandbox";
+import { harnessPaths } from "#sessions";
+
+export interface SessionSandbox {
+  /** Inside the sandbox, as far as the settings ask for one. */
+  readonly processes: ProcessPort;
+  /** What it finds and which connections it opens is published here. */
+  recordTo(bus: EventBus): void;
+  /** Throws SandboxUnavailable when one is required and there is none. */
+  ensure(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SandboxOptions {
+  readonly settings: Pick<Settings, "sandbox" | "network">;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** Log and undo, wherever they are; the usual folders of the program are added. */
+  readonly ownPaths: readonly string[];
+}
+
+/** One for all sessions of a program. */
+export function prepareSandbox(options: SandboxOptions): (root: string, outside: ProcessPort) => SessionSandbox {
+  const { settings, env, clock } = options;
+  const loaded = once(async () => {
+    const { createSandboxes } = await import("#sandbox");
+    return createSandboxes({
+      mode: settings.sandbox,
+      env,
+      clock,
+      ownPaths: [...options.ownPaths.map((path) => resolve(path)), ...usualPaths(env)],
+      ...(settings.network && { allowedDomains: settings.network.allowedDomains }),
+    });
+  });
+  return (root, outside) => {
+    let bus: EventBus | undefined;
+    let opened: Promise<CommandSandbox> | undefined;
+    const sandbox = (): Promise<CommandSandbox> => {
+      opened ??= loaded().then((sandboxes) => {
+        const made = sandboxes.open({ root, processes: outside, hidden: [join(root, ".harness", "threads")] });
+        made.recordTo({
+          async status({ mode, active, backend, network, domains, detail }) {
+            const optional = { ...(backend && { backend }), ...(domains && { domains: [...domains] }) };
+            await bus?.publish("SandboxStatus", { mode, active, network, detail, ...optional });
+          },
+          async connection({ bytesSent, bytesReceived, durationMs, ...entry }) {
+            await bus?.publish("NetworkConnection", {
+              ...entry,
+              ...(bytesSent === undefined ? {} : { bytes_sent: bytesSent }),
+              ...(bytesReceived === undefined ? {} : { bytes_received: bytesReceived }),
+              ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
+            });
+          },
+        });
+        return made;
+      });
+      return opened;
+    };
+    return {
+      processes: {
+        run: async (spec, signal) =>
+          spec.outsideSandbox ? outside.run(spec, signal) : (await sandbox()).processes.run(spec, signal),
+      },
+      recordTo(next) {
+        bus = next;
+      },
+      async ensure() {
+        if (settings.sandbox !== "required") return;
+        const { active, detail } = await (await sandbox()).status();
+        if (!active) throw new ReasonError("SandboxUnavailable", { detail });
+      },
+      close: async () => (await opened)?.close(),
+    };
+  };
+}
+
+/** Throws ConfigInvalid for an entry that is none. */
+export function domainListOf({ network }: Pick<Settings, "network">): DomainList | undefined {
+  if (network === undefined) return undefined;
+  try {
+    return createDomainList(network.allowedDomains);
+  } catch (error) {
+    const detail = `network.allowed_domains: ${error instanceof Error ? error.message : String(error)}`;
+    throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
+  }
+}
+
+function usualPaths(env: SandboxOptions["env"]): string[] {
+  try {
+    const { dataDir, configDir, stateDir } = harnessPaths(env);
+    return [dataDir, configDir, stateDir];
+  } catch {
+    // Without HOME the program has no usual folders, so there is nothing in them.
+    return [];
+  }
+}
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
