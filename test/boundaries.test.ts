@@ -97,6 +97,9 @@ describe("folders", () => {
       productSources.filter(({ text }) => text.includes(`"${module}"`)).map(({ path }) => path);
     expect(users("node:child_process")).toEqual(["src/base/processes.ts"]);
     expect(users("node:https")).toEqual(["src/base/public-web.ts", "src/providers/http.ts"]);
+    // For programs in a sandbox: the proxy outside, and what leads to it inside.
+    const sockets = users("node:net").filter((path) => path.startsWith("src/sandbox/"));
+    expect(sockets).toEqual(["src/sandbox/egress-forwarder.ts", "src/sandbox/egress-proxy.ts"]);
   });
 });
 

@@ -24,6 +24,7 @@ describe("config.toml", () => {
   test("every key arrives where it belongs", async () => {
     const { settings, warnings } = await load(`
 max_steps = 7
+sandbox = "required"
 system_prompt = "Be brief."
 models = ["openai:a", "anthropic:b"]
 
@@ -59,6 +60,9 @@ on_error = "continue"
 
 [retention]
 content_days = 90
+
+[network]
+allowed_domains = ["api.example.com", "*.example.org", "127.0.0.1"]
 `);
     expect(warnings).toEqual([]);
     expect(settings).toEqual({
@@ -77,8 +81,8 @@ content_days = 90
         { model: "anthropic:b" },
       ],
       permissions: [
-        { effect: "allow", rule: "Bash(npm test)", source: "config.toml:18" },
-        { effect: "deny", rule: "Write", source: "config.toml:19" },
+        { effect: "allow", rule: "Bash(npm test)", source: "config.toml:19" },
+        { effect: "deny", rule: "Write", source: "config.toml:20" },
       ],
       strictPermissions: true,
       prices: { "custom:big": { input: 1, output: 2, cacheRead: 0.1 } },
@@ -86,6 +90,8 @@ content_days = 90
       tools: { execution: "sequential", onError: "continue" },
       maxSteps: 7,
       retention: { contentDays: 90 },
+      sandbox: "required",
+      network: { allowedDomains: ["api.example.com", "*.example.org", "127.0.0.1"] },
       systemPrompt: "Be brief.",
     });
   });
@@ -116,6 +122,12 @@ zzz = 1
     ["\nmax_steps = 0", /^config\.toml:2: max_steps: /],
     ['model = { provider = "ollama" }', /^config\.toml:1: model\.name: /],
     ['model = "no-colon"', /^config\.toml:1: model: expected provider:name/],
+    ['sandbox = "sometimes"', /^config\.toml:1: sandbox: /],
+    [
+      '[network]\nallowed_domains = ["https://a.example"]',
+      /^config\.toml:2: network\.allowed_domains\.0: expected a host/,
+    ],
+    ['[network]\nallowed_domains = ["a.example:443"]', /^config\.toml:2: network\.allowed_domains\.0: /],
     ['[tools]\nexecution = "fast"', /^config\.toml:2: tools\.execution: .*auto/],
     ['[model]\nprovider = "a"\nname = "b"\nbase_url = "file:///x"', /^config\.toml:4: model\.base_url: /],
   ])("%j fails and says where", async (text, message) => {

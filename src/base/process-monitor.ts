@@ -7,7 +7,7 @@ const MAX_STATUS_CHARS = 4096;
 export interface MonitorStatus {
   /** Undefined as long as the watched program has not ended, or when it never began. */
   exitCode(): number | undefined;
-  /** Whether the first process of the namespace still runs; with it all others end. */
+  /** Whether anybody of the namespace still runs: all others end with its first process. */
   isRunning(): boolean;
 }
 
@@ -26,13 +26,21 @@ export function readMonitorStatus(status: Stream | null | undefined): MonitorSta
     isRunning() {
       const pid = field("child-pid");
       if (pid === undefined) return false;
-      try {
-        // At once: it is asked in the moment in which the process ends, and a thread would take longer than that.
-        const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-        return !/^ [ZX]/.test(stat.slice(stat.lastIndexOf(")") + 1));
-      } catch {
-        return false;
-      }
+      // All at once: it is asked in the moment in which they end, and a thread would take longer than that.
+      const children = readProc(`${pid}/task/${pid}/children`);
+      // The first process has nobody left to wait for, so nobody is there who could still do anything.
+      if (children?.trim() === "") return false;
+      const stat = readProc(`${pid}/stat`);
+      return stat !== undefined && !/^ [ZX]/.test(stat.slice(stat.lastIndexOf(")") + 1));
     },
   };
+}
+
+function readProc(path: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${path}`, "latin1");
+  } catch {
+    // The process is gone.
+    return undefined;
+  }
 }

@@ -8,17 +8,17 @@ export interface ProtectedName {
   readonly name: string;
   /**
    * What keeps the name free while nothing is there. `hold`: an empty folder stands there for the time of the command,
-   * which only makes sense for names that something reads as soon as it appears. `sweep`: what appears is moved aside when
+   * for names that something obeys as soon as they appear. `sweep`: what appears is moved aside when
    * the command has ended, so that a plain listing shows nothing strange.
    */
   readonly missing: "hold" | "sweep";
 }
 
 /** Few: each costs a folder made and removed around every command. */
-const HELD = [".harness", ".vscode", ".idea", ".cursor"];
+const HELD = [".harness", ".vscode"];
 
 const SWEPT = [
-  "harness.md harness.yaml harness.yml .harness-secrets .mcp.json .devcontainer .devcontainer.json .fleet .zed .claude .envrc",
+  "harness.md harness.yaml harness.yml .harness-secrets .mcp.json .devcontainer .devcontainer.json .fleet .idea .zed .cursor .claude .envrc",
   ".exrc .vimrc .nvimrc .nvim.lua .gvimrc .emacs .emacs.d .dir-locals.el .gdbinit .lldbinit .gitconfig",
 ].flatMap((line) => line.split(" "));
 
