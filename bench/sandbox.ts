@@ -16,6 +16,7 @@ import { type Figure, holds, median, printFigures } from "./figures.ts";
 
 const MAX_RATIO = 1.3;
 const WARM_ROUNDS = 5;
+const LISTED_ROUNDS = 15;
 const rounds = Number(process.argv[2] ?? 101);
 
 const figures = [...(await runCorpus()), ...(await measureOverhead())];
@@ -132,6 +133,7 @@ async function measureOverhead(): Promise<Figure[]> {
     keep(times.shell, await timed(() => bare("/bin/bash", ["-c", ":"])));
   }
   await sandbox.close();
+  const listed = await measureListed(root, outside);
   rmSync(root, { recursive: true, force: true });
   const shellWork = Math.max(0, median(times.shellInside) - median(times.bwrap));
   const floor = median(times.bwrap);
@@ -145,8 +147,21 @@ async function measureOverhead(): Promise<Figure[]> {
     },
     { name: "exec in the sandbox, shell included", unit: "ms", ours: median(times.tool), floor },
     { name: "bwrap with one mount", unit: "ms", ours: median(times.minimal) },
+    { name: "bash -c : in it with a list of domains (starts a forwarder)", unit: "ms", ours: listed },
     { name: "bash -c : without a sandbox", unit: "ms", ours: median(times.shell) },
   ];
+}
+
+async function measureListed(root: string, processes: ProcessPort): Promise<number> {
+  const options = { mode: "required", env: process.env, ownPaths: [], clock: createSystemClock() } as const;
+  const sandbox = createSandboxes({ ...options, allowedDomains: ["example.com"] }).open({ root, processes });
+  const spec = { file: "bash", args: ["-c", ":"], timeoutMs: 30_000 };
+  const times: number[] = [];
+  for (let round = 0; round < LISTED_ROUNDS; round++) {
+    times.push(await timed(async () => void (await sandbox.processes.run(spec, new AbortController().signal))));
+  }
+  await sandbox.close();
+  return median(times);
 }
 
 async function timed(work: () => Promise<void>): Promise<number> {

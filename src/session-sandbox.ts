@@ -72,8 +72,11 @@ export function prepareSandbox(options: SandboxOptions): (root: string, outside:
       },
       async ensure() {
         if (settings.sandbox !== "required") return;
-        const { active, detail } = await (await sandbox()).status();
-        if (!active) throw new ReasonError("SandboxUnavailable", { detail });
+        const made = await sandbox();
+        const { active, detail } = await made.status();
+        if (active) return;
+        await made.close();
+        throw new ReasonError("SandboxUnavailable", { detail });
       },
       close: async () => (await opened)?.close(),
     };

@@ -1,5 +1,5 @@
 /** What a command never gets to see: logins of the person, sockets of the machine, and the harness's own files. */
-import { realpathSync, statSync } from "node:fs";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import type { HiddenPath } from "./sandbox.ts";
 
@@ -47,7 +47,8 @@ export function hiddenPaths(options: {
   const agent = options.env.SSH_AUTH_SOCK;
   const candidates = [
     ...SOCKET_FOLDERS,
-    ...SYSTEM_SECRETS,
+    // What this user cannot read the command cannot either, and every mount costs time.
+    ...SYSTEM_SECRETS.filter(isReadable),
     ...options.homes.flatMap((home) => HOME_SECRETS.map((name) => join(home, name))),
     ...(agent !== undefined && isAbsolute(agent) ? [agent] : []),
     ...options.ownPaths,
@@ -81,6 +82,15 @@ export function shownFiles(hidden: readonly HiddenPath[]): string[] {
   const real = realpathSync.native(path);
   const isHidden = hidden.some(({ path: above }) => real.startsWith(`${above}/`));
   return isHidden ? [real] : [];
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function hasAncestor(path: string, test: (above: string) => boolean): boolean {
