@@ -19,6 +19,7 @@ import { createBuiltinTools } from "#tools";
 import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
 import { type OpenProject, openSession, type SessionDependencies } from "./open-session.ts";
 import { registerPlugins } from "./plugins.ts";
+import { prepareSandbox } from "./session-sandbox.ts";
 
 export interface HarnessOptions {
   readonly settings: Settings;
@@ -87,6 +88,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     ports: { env, clock, random },
   });
   const store = extensions.store ?? (await openStore(options));
+  const undoFolder = options.undo === undefined || options.undo === "off" ? [] : [options.undo.directory];
   const dependencies: SessionDependencies = {
     settings,
     env,
@@ -105,6 +107,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     context: options.context ?? {},
     keepRule: options.keepRule,
     projects: options.projects,
+    sandboxFor: prepareSandbox({ settings, env, clock, ownPaths: [...logFiles(options.store), ...undoFolder] }),
   };
   const control: Control = createControl({
     clock,

@@ -3,7 +3,6 @@
  * at before each step; a broken edit leaves the last good version in force and is told.
  */
 import { type LoadedProject, type Project, type ProjectLoader, toolVisible } from "#artifacts";
-import { createDomainPolicy, type DomainPolicy } from "#base";
 import { type ConditionResult, type PromptBlock, promptBlocks } from "#context";
 import type { EventBus, HiddenTools, Hook, HookSource, RunContext, Tool, ToolSource } from "#engine";
 import { parseRule, type Rule } from "#governance";
@@ -32,7 +31,8 @@ export interface LiveProject {
   /** Names everything that is in force. */
   version(): string;
   prompt(): readonly PromptBlock[];
-  readonly network: DomainPolicy;
+  /** Lists of hosts, each of which has to allow one. */
+  networks(): readonly (readonly string[])[];
   /** Looks at the files again; told on the bus when something changed. */
   refresh(bus: Pick<EventBus, "publish">): Promise<void>;
 }
@@ -44,7 +44,6 @@ interface InForce {
   readonly hooks: ReadonlyMap<string, readonly Hook[]>;
   readonly rules: readonly Rule[];
   readonly conditions: ReadonlyMap<string, Condition>;
-  readonly network: DomainPolicy | undefined;
 }
 
 export function createLiveProject(options: LiveProjectOptions): LiveProject {
@@ -84,10 +83,8 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
         workspace,
         platform,
       }),
-    network: {
-      check: (host, port) => inForce.network?.check(host, port),
-      named: (host) => inForce.network?.named(host) === true,
-    },
+    networks: () =>
+      inForce.project.config.networks.map(({ network }) => network.allowedDomains.map(({ pattern }) => pattern)),
     async refresh(bus) {
       const loaded = loader.refresh();
       if (loaded !== undefined) {
@@ -146,7 +143,6 @@ function build(project: Project, { scripts, context }: Pick<LiveProjectOptions, 
     hooks,
     rules: project.config.permissions.map(({ effect, rule, source }) => parseRule(rule, effect, source)),
     conditions,
-    network: networkOf(project),
   };
 }
 
@@ -168,12 +164,6 @@ function inOrder(hooks: Project["hooks"]): Project["hooks"] {
       a.priority - b.priority ||
       (a.place.file < b.place.file ? -1 : a.place.file > b.place.file ? 1 : a.place.line - b.place.line),
   );
-}
-
-/** Each list has to allow a host, and each has to name it before it may be at a private address. */
-function networkOf(project: Project): DomainPolicy | undefined {
-  const lists = project.config.networks.map(({ network }) => network.allowedDomains.map(({ pattern }) => pattern));
-  return lists.length === 0 ? undefined : createDomainPolicy(lists);
 }
 
 function holds(condition: Condition | undefined, context: RunContext): boolean {

@@ -3,6 +3,7 @@ import type { Project, ProjectLoader, Settings } from "#artifacts";
 import {
   type Clock,
   canonicalHash,
+  createDomainPolicy,
   createProcesses,
   createProgramFacts,
   createPublicWeb,
@@ -10,6 +11,7 @@ import {
   type DomainPolicy,
   EffectError,
   type EffectPorts,
+  type ProcessPort,
 } from "#base";
 import { createHistory, createIdentity, promptBlocks, STANDING_PROMPT } from "#context";
 import type { LiveSession } from "#control";
@@ -51,6 +53,7 @@ import { createMemoization } from "#tools";
 import type { Undo } from "./harness.ts";
 import type { Extensions } from "./plugins.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
+import { domainListOf, type SandboxPlace, type SessionSandbox } from "./session-sandbox.ts";
 
 export interface SessionDependencies {
   readonly settings: Settings;
@@ -73,6 +76,7 @@ export interface SessionDependencies {
   readonly context: CommandOf<"SetContext">["values"];
   readonly keepRule: ((rule: string) => Promise<string>) | undefined;
   readonly projects: OpenProject | undefined;
+  readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
 }
 
 /** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
@@ -92,11 +96,19 @@ export async function openSession(
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
   const opened = await dependencies.projects?.(workspace);
   // Asked for each request, when the project is there.
+  const lists = (): readonly (readonly string[])[] => [
+    ...(settings.network === undefined ? [] : [settings.network.allowedDomains]),
+    ...(runtime?.live.networks() ?? []),
+  ];
+  domainListOf(lists());
   const network: DomainPolicy = {
-    check: (host, port) => runtime?.live.network.check(host, port),
-    named: (host) => runtime?.live.network.named(host) === true,
+    check: (host, port) => createDomainPolicy(lists()).check(host, port),
+    named: (host) => createDomainPolicy(lists()).named(host),
   };
-  const ports = effectPorts(workspace, env, network);
+  const { ports, sandbox } = effectPorts(workspace, env, network, (root, outside) =>
+    dependencies.sandboxFor({ root, outside, domains: () => domainListOf(lists()) }),
+  );
+  await sandbox.ensure();
   const asked = command.model ?? (dependencies.namedModel === undefined ? previous?.model : undefined);
   const model = asked === undefined ? models.model : await models.resolve(asked);
   const id = previous?.id ?? ids.session();
@@ -158,6 +170,7 @@ export async function openSession(
         now: () => clock.now(),
       });
       budgets.attach(bus);
+      sandbox.recordTo(bus);
       runtime?.attach(bus, nested);
       const extra = [budgets.tool, ...extensions.toolChain];
       const { undo } = dependencies;
@@ -195,6 +208,7 @@ export async function openSession(
     },
     async release() {
       await engine.settled();
+      await sandbox.close();
       await log.release();
     },
   };
@@ -345,10 +359,16 @@ function networkRecord(bus: EventBus): (call: ToolCall, judged: NetworkJudgement
   };
 }
 
-function effectPorts(workspace: string, env: SessionDependencies["env"], policy: DomainPolicy): EffectPorts {
+function effectPorts(
+  workspace: string,
+  env: SessionDependencies["env"],
+  policy: DomainPolicy,
+  sandboxed: (root: string, outside: ProcessPort) => SessionSandbox,
+): { readonly ports: EffectPorts; readonly sandbox: SessionSandbox } {
   try {
     const files = createWorkspaceFiles(workspace);
-    return { files, processes: createProcesses({ root: files.root, env }), web: createPublicWeb({ policy }) };
+    const sandbox = sandboxed(files.root, createProcesses({ root: files.root, env }));
+    return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ policy }) }, sandbox };
   } catch (error) {
     if (!(error instanceof EffectError)) throw error;
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;
