@@ -31,8 +31,6 @@ export interface LiveProject {
   /** Names everything that is in force. */
   version(): string;
   prompt(): readonly PromptBlock[];
-  /** Lists of hosts, each of which has to allow one. */
-  networks(): readonly (readonly string[])[];
   /** Looks at the files again; told on the bus when something changed. */
   refresh(bus: Pick<EventBus, "publish">): Promise<void>;
 }
@@ -83,8 +81,6 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
         workspace,
         platform,
       }),
-    networks: () =>
-      inForce.project.config.networks.map(({ network }) => network.allowedDomains.map(({ pattern }) => pattern)),
     async refresh(bus) {
       const loaded = loader.refresh();
       if (loaded !== undefined) {

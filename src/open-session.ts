@@ -95,10 +95,11 @@ export async function openSession(
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
   const opened = await dependencies.projects?.(workspace);
-  // Asked for each request, when the project is there.
+  let runtime: ProjectRuntime | undefined;
+  // Asked for each request: the project may change its list.
   const lists = (): readonly (readonly string[])[] => [
     ...(settings.network === undefined ? [] : [settings.network.allowedDomains]),
-    ...(runtime?.live.networks() ?? []),
+    ...domainLists(runtime?.live.current() ?? opened?.project),
   ];
   domainListOf(lists());
   const network: DomainPolicy = {
@@ -124,10 +125,9 @@ export async function openSession(
   const plan = { active: false };
   const standing = settings.systemPrompt ?? STANDING_PROMPT;
   const otherTools = (): readonly Tool[] => dependencies.toolSources.flatMap((source) => source.tools());
-  const runtime =
-    opened === undefined
-      ? undefined
-      : await createRuntime({ ...opened, session: id, context, ports, env, clock, ids, standing, otherTools });
+  if (opened !== undefined) {
+    runtime = await createRuntime({ ...opened, session: id, context, ports, env, clock, ids, standing, otherTools });
+  }
   const project = (): Project | undefined => runtime?.live.current();
   const allRules = (): readonly Rule[] => (runtime === undefined ? rules : [...rules, ...runtime.live.rules()]);
   const policyVersion = (): string =>
@@ -180,7 +180,7 @@ export async function openSession(
     toolSources: [...dependencies.toolSources, ...(runtime?.sources ?? [])],
     ...(runtime === undefined
       ? {}
-      : { hooks: runtime.hooks, hidden: runtime.live.hidden, beforeStep: () => runtime.refresh() }),
+      : { hooks: runtime.hooks, hidden: runtime.live.hidden, beforeStep: runtime.refresh }),
     toolSettings: settings.tools,
     maxSteps: settings.maxSteps,
     ...(earlier === undefined ? {} : { earlier }),
@@ -218,6 +218,10 @@ export async function openSession(
     if (runtime === undefined || runtime.hooks.idle(event)) return;
     await runtime.hooks.dispatch(event, null, { session: id, depth: 0, signal: new AbortController().signal });
   }
+}
+
+function domainLists(project: Project | undefined): readonly (readonly string[])[] {
+  return (project?.config.networks ?? []).map(({ network }) => network.allowedDomains.map(({ pattern }) => pattern));
 }
 
 /** Loaded with the first session that has a project: a folder without one pays nothing for it. */

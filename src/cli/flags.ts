@@ -37,7 +37,7 @@ export function addRunFlags(command: Command): Command {
     .option("--deny <rule>", "deny calls that match; repeatable; beats every allow", collect)
     .option(
       "--allowed-domain <host>",
-      "a host that scripts and web.fetch may reach, beside those of the project; repeatable",
+      "adds to network.allowed_domains of the project: only those can be reached; repeatable",
       domain,
     )
     .option("--set <key=value>", "a value that conditions and scripts see as ctx; repeatable", contextValue)
@@ -45,11 +45,6 @@ export function addRunFlags(command: Command): Command {
     .option("--auto-approve", "answer every permission request with yes (deny rules still hold)")
     .option("--max-steps <n>", "model calls per turn (default: 20, or as configured)", positiveInteger)
     .addOption(sandboxOption())
-    .option(
-      "--allowed-domain <host>",
-      "adds to network.allowed_domains: only those can be reached; repeatable",
-      collect,
-    )
     .addOption(
       new Option("--store <kind>", "where the session log goes")
         .choices(["sqlite", "jsonl", "memory"])

@@ -11,6 +11,7 @@ import type { CommandLine, Sandbox, SandboxPolicy } from "./sandbox.ts";
 
 /** Where the egress proxy's socket is inside. */
 const INNER_SOCKET = "/run/harness/egress.sock";
+const INNER_NODE = "/run/harness/node";
 const INNER_READY = "/run/harness/ready";
 /** An empty read-only folder needs no room; this is the least that is given. */
 const EMPTY_FOLDER_BYTES = 4096;
@@ -39,7 +40,7 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
     name: "bubblewrap",
     holdsNames: true,
     wrap(command, policy) {
-      const inner = withForwarder(withLimits(command, options), policy, options.node);
+      const inner = withForwarder(withLimits(command, options), policy);
       return {
         file: options.bwrap,
         args: [...bubblewrapArguments(policy, options), "--", inner.file, ...inner.args],
@@ -60,7 +61,7 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
 /** Everything before `--`. A pure function of the policy. */
 export function bubblewrapArguments(
   policy: SandboxPolicy,
-  { userNamespace }: Pick<BubblewrapOptions, "userNamespace">,
+  { userNamespace, node }: Pick<BubblewrapOptions, "userNamespace"> & Partial<Pick<BubblewrapOptions, "node">>,
 ): string[] {
   const bind = (kind: "--bind" | "--ro-bind") => (path: string) => [kind, path, path];
   const runFolders = policy.hidden.filter(({ path }) => path === "/run");
@@ -105,6 +106,8 @@ export function bubblewrapArguments(
     ),
     ...policy.shown.flatMap(bind("--ro-bind")),
     ...(policy.network.kind === "listed" ? ["--ro-bind", policy.network.socket, INNER_SOCKET] : []),
+    // Wherever the program is installed, also where commands see nothing of it.
+    ...(policy.network.kind === "listed" && node !== undefined ? ["--ro-bind", node, INNER_NODE] : []),
   ];
 }
 
@@ -124,7 +127,7 @@ function withLimits(command: CommandLine, { prlimit, limits }: BubblewrapOptions
 }
 
 /** The command waits until the forwarder listens; without one it does not run. */
-function withForwarder(command: CommandLine, { network }: SandboxPolicy, node: string): CommandLine {
+function withForwarder(command: CommandLine, { network }: SandboxPolicy): CommandLine {
   if (network.kind !== "listed") return command;
   const script = [
     `mkfifo ${INNER_READY} || exit 126`,
@@ -132,7 +135,7 @@ function withForwarder(command: CommandLine, { network }: SandboxPolicy, node: s
     `read -r ready < ${INNER_READY} || { echo "the way to the egress proxy did not open" >&2; exit 126; }`,
     'shift 2; exec "$@"',
   ].join("\n");
-  return { file: "/bin/sh", args: ["-c", script, "sh", node, FORWARDER, command.file, ...command.args] };
+  return { file: "/bin/sh", args: ["-c", script, "sh", INNER_NODE, FORWARDER, command.file, ...command.args] };
 }
 
 function environmentOf({ network }: SandboxPolicy): Record<string, string> {
