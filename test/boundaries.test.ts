@@ -31,6 +31,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "artifacts",
     "script",
     "tools",
+    "context",
     "governance",
     "control",
     "providers",
