@@ -5,10 +5,12 @@
 import type { Approver, CallResult, EventBus, ToolCall, ToolMiddleware } from "#engine";
 import { refusal } from "#engine";
 import { type Decision, reasonText } from "#protocol";
+import { judgeFileRules } from "./file-rules.ts";
 import { type DiskReader, locatedArguments, loudOnDisk } from "./on-disk.ts";
-import { blockedProgram, quietDecision, suggestArgvGlob } from "./quiet-preset.ts";
+import { blockedProgram, QUIET_RULE, quietDecision, suggestArgvGlob } from "./quiet-preset.ts";
 import { evaluateRules, parseRule, type Rule, type RuleCall, type RuleVerdict, type ToolAliases } from "./rules.ts";
-import { analyseShell, type SimpleCommand } from "./shell.ts";
+import { analyseShell } from "./shell.ts";
+import type { SimpleCommand } from "./shell-command.ts";
 import { loudness } from "./shell-quiet.ts";
 
 /** The labels that rules may use instead of canonical names. Those of the built-in tools: a foreign tool cannot add one. */
@@ -131,9 +133,24 @@ export function createPermission(options: PermissionOptions): Permission {
       // A link must not make a rule or the list of sensitive files mean something else.
       return strictest(written, decide({ ...call, args }, evaluate({ ...call, args })));
     }
+    if (tool.name === "exec") {
+      const about = await fileRules(call);
+      if (about !== undefined) return about.effect === "deny" ? about : strictest(written, about);
+    }
     if (written.effect !== "allow") return written;
-    const why = await loudOnDisk(written.quiet, options.files);
-    return why === undefined ? written : { effect: "ask", why };
+    const why = await loudOnDisk(written.quiet, options.files, cwdOf(call));
+    return why === undefined ? written : { effect: "ask", why: `${why} (${QUIET_RULE})` };
+  }
+
+  /** A rule about a file holds for commands that read or change it, too. */
+  async function fileRules(call: ToolCall): Promise<Verdict | undefined> {
+    const { files } = options;
+    const rules = [...options.rules, ...sessionRules];
+    const about = { rules, aliases: TOOL_ALIASES, files, cwd: cwdOf(call) };
+    const verdict = await judgeFileRules(asRuleCall(call).subject, about);
+    if (verdict?.effect !== "deny") return verdict === undefined ? undefined : { effect: "ask", why: verdict.why };
+    const by = `${describeRule(verdict.rule)}: ${verdict.why}. To allow it, change that rule`;
+    return { effect: "deny", result: denied(call, by) };
   }
 
   /** What rules and the quiet preset say about the names as they are written in the call. */
@@ -147,13 +164,11 @@ export function createPermission(options: PermissionOptions): Permission {
     if (effect === "ask") return { effect, why: why ?? `${describeRule(rule)} asks` };
     if (effect === "allow") return { effect, quiet: quietParts };
     if (options.strict) return { effect: "ask", why: "strict permissions: no rule allows it" };
-    if (isElsewhere(call))
-      return { effect: "ask", why: "it runs, or may run, in another folder than the workspace root" };
     const quiet = quietDecision({ tool: tool.name, args: call.args }, options.root);
     if (quiet.quiet)
       return { effect: "allow", quiet: tool.name === "exec" ? commandsOf(asRuleCall(call).subject) : [] };
     if (tool.class === "read_only" && !isBuiltin(tool.name)) return { effect: "allow", quiet: [] };
-    return { effect: "ask", why: quiet.why };
+    return { effect: "ask", why: `${quiet.why} (${QUIET_RULE})` };
   }
 
   async function ask(call: ToolCall, why: string): Promise<CallResult | undefined> {
@@ -217,6 +232,11 @@ export function createPermission(options: PermissionOptions): Permission {
       return next(call);
     },
   };
+}
+
+/** Where a command starts, relative to the workspace root. */
+function cwdOf({ args }: ToolCall): string {
+  return typeof args.cwd === "string" ? args.cwd : ".";
 }
 
 function commandsOf(command: string): readonly SimpleCommand[] {
