@@ -98,11 +98,7 @@ function agentProblems(
   ];
 }
 
-function idleAllows(
-  { mode, allow }: ToolsPolicy,
-  tools: ReadonlySet<string>,
-  mayRegister = false,
-): readonly Problem[] {
+function idleAllows({ mode, allow }: ToolsPolicy, tools: ReadonlySet<string>, mayRegister = false): readonly Problem[] {
   if (mode === "denylist") return [];
   return allow.flatMap(({ pattern, place }) => {
     if (KNOWN_LATER.test(pattern) || pattern === "*" || (mayRegister && hasWildcard(pattern))) return [];

@@ -49,7 +49,7 @@ export interface SessionParts {
   readonly depth?: number;
   /** Asked around turns and when the agent wants to stop. */
   readonly hooks?: HookDispatcher;
-  /** Before each step: what was written since takes effect. */
+  /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
   readonly beforeStep?: () => Promise<void>;
   /** Events of an earlier run, oldest first, and the calls it left without an outcome. */
   readonly history?: readonly Event[];
