@@ -175,7 +175,7 @@ describe.each([0, 1])("at depth %i", (depth) => {
       if (guard.passed(rig)) letThrough += 1;
       expect(guard.passed(rig)).toBe(false);
       expect(rig.of("ProjectChanged")).toMatchObject([
-        { in_force: false, problems: [expect.stringContaining(".harness/hooks/guard.md:6")] },
+        { in_force: false, problems: [expect.stringContaining(".harness/hooks/guard.md:5:27")] },
       ]);
     });
 
