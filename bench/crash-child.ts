@@ -13,7 +13,7 @@ tell("start");
 const key = { bytes: Buffer.from(keyHex, "hex"), source: "the campaign" };
 const store = await openSqliteStore({ path, clock: { now: () => Date.now() }, key });
 const { engine } = await openCrashSession({ store, marks, onEvent: ({ id }) => tell(`event ${id}`) });
-await engine.recovery.begin();
+await engine.begin();
 for (const { callId } of engine.recovery.orphans) {
   tell(`orphan ${callId}`);
   await engine.recovery.resolve(callId, "failed", CRASH_CLIENT);

@@ -10,6 +10,7 @@ import {
   createSession,
   type EngineSession,
   type Provider,
+  reopenSession,
   type SessionLog,
   type SessionStore,
   type Tool,
@@ -68,8 +69,7 @@ export async function openCrashSession(
     ],
     toolSettings: { execution: "auto", onError: "continue" },
     maxSteps: 10,
-    history: await readAll(store),
-    openCalls: await taken.openCalls(),
+    earlier: await reopenSession(store, taken, CRASH_SESSION),
     subscribers: [options.onEvent],
   });
   return { engine, log: taken };

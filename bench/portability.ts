@@ -144,7 +144,7 @@ async function kills(runs: number): Promise<Figure[]> {
     await ended;
     told = Math.max(told, ...text.split("\n").slice(0, -1).map(Number));
     const log = await store.acquire(ID);
-    torn += log.findings.length;
+    torn += log.repairs?.length ?? 0;
     await log.release();
     lost += Math.max(0, told - ((await store.get(ID))?.lastEventId ?? 0));
   }

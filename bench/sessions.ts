@@ -7,9 +7,11 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { EventDraft, SessionStore } from "#engine";
-import { SessionId } from "#protocol";
+import { createConversation, type EventDraft, type SessionLog, type SessionStore, type SnapshotShelf } from "#engine";
+import { type Event, SessionId } from "#protocol";
 import { openSqliteStore } from "#sessions";
+import { createRemains } from "../src/engine/remains.ts";
+import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "../src/engine/snapshot-keeper.ts";
 import { chainStart, createSalts } from "../src/sessions/evidence.ts";
 import { chainDrafts, toRecord } from "../src/sessions/record.ts";
 import { openDatabase, type SqliteDatabase } from "../src/sessions/sqlite-driver.ts";
@@ -69,7 +71,9 @@ async function benchAppend(path: string): Promise<Figure[]> {
       found.push((chainUs / (appendUs - chainUs)) * 100);
     }
   }
-  const singles = await singleAppends(store, drafts.slice(0, SINGLE_EVENTS));
+  const singles = await singleAppends(store, sessionId(9998), drafts.slice(0, SINGLE_EVENTS));
+  const snapshotMs: number[] = [];
+  const besideSnapshots = await singleAppends(store, sessionId(9999), drafts, snapshotMs);
   db.close();
   await store.close();
   return [
@@ -82,6 +86,14 @@ async function benchAppend(path: string): Promise<Figure[]> {
     },
     { name: "one durable event, p95", unit: "ms", ours: percentile(singles, 0.95), limit: 5 },
     { name: "one durable event, median", unit: "ms", ours: median(singles) },
+    {
+      name: "one durable event, snapshots included, p95",
+      unit: "ms",
+      ours: percentile(besideSnapshots, 0.95),
+      limit: 5,
+    },
+    { name: "one durable event, snapshots included, longest", unit: "ms", ours: Math.max(...besideSnapshots) },
+    { name: `writing a snapshot, longest of ${snapshotMs.length}`, unit: "ms", ours: Math.max(...snapshotMs) },
     ...[...shares].map(([size, found]) => ({
       name: `evidence: CPU time added to a durable append of ${size}`,
       unit: "%",
@@ -151,48 +163,56 @@ async function appendGroups(store: SessionStore, id: SessionId, groups: readonly
   await log.release();
 }
 
-async function singleAppends(store: SessionStore, drafts: readonly EventDraft[]): Promise<number[]> {
-  const id = sessionId(9999);
+/** What each event waits for: its own commit and, with `snapshotMs`, the snapshot that is being written when it comes. */
+async function singleAppends(
+  store: SessionStore,
+  id: SessionId,
+  drafts: readonly EventDraft[],
+  snapshotMs?: number[],
+): Promise<number[]> {
   await store.create({ id, workingDir: "/", profile: "default", model: "bench:one", createdAt: NOW });
   const log = await store.acquire(id);
+  const follow = createFollower(id, log, snapshotMs);
   const times: number[] = [];
+  let behind: Promise<void> = Promise.resolve();
   for (const draft of drafts) {
     const startMs = performance.now();
-    await log.append([draft], NOW);
+    await behind;
+    const first = await log.append([draft], NOW);
     times.push(performance.now() - startMs);
+    behind = follow([draft], first);
   }
+  await behind;
   await log.release();
   return times;
 }
 
+interface ResumeCase {
+  readonly name: string;
+  readonly events: number;
+  readonly compactEvery?: number;
+  /** As a log has it that was imported, or whose snapshot was thrown away. */
+  readonly withoutSnapshot?: boolean;
+  readonly limitMs?: number;
+  readonly limitMb?: number;
+}
+
+const RESUME_CASES: readonly ResumeCase[] = [
+  { name: "100,000 events", events: 100_000, compactEvery: COMPACT_EVERY, limitMs: 300, limitMb: 200 },
+  { name: "100,000 events, never compacted", events: 100_000, limitMs: 300, limitMb: 200 },
+  { name: "100,000 events, never compacted, no snapshot", events: 100_000, withoutSnapshot: true },
+  { name: "1,000,000 events", events: 1_000_000, compactEvery: COMPACT_EVERY, limitMs: 2000, limitMb: 200 },
+  // 90 MB of conversation, more than any model reads: what is held in memory for it has no bound of its own.
+  { name: "1,000,000 events, never compacted", events: 1_000_000, limitMs: 2000 },
+];
+
 async function benchResume(path: string): Promise<Figure[]> {
   const store = await openSqliteStore({ path, clock, key });
-  const cases = [
-    { name: "100,000 events", events: 100_000, compactEvery: COMPACT_EVERY, limitMs: 300, limitMb: 200 },
-    { name: "1,000,000 events", events: 1_000_000, compactEvery: COMPACT_EVERY, limitMs: 2000, limitMb: 200 },
-    { name: "100,000 events, never compacted", events: 100_000, limitMs: 300, limitMb: 200 },
-  ];
   const figures: Figure[] = [];
-  let payloadBytes = 0;
-  let events = 0;
-  for (const [index, { events: wanted, compactEvery }] of cases.entries()) {
-    const id = sessionId(index);
-    await store.create({ id, workingDir: "/", profile: "default", model: "bench:one", createdAt: NOW });
-    const log = await store.acquire(id);
-    let group: EventDraft[] = [];
-    for (const draft of sessionDrafts(wanted, compactEvery)) {
-      payloadBytes += Buffer.byteLength(JSON.stringify(draft.payload));
-      events += 1;
-      group.push(draft);
-      if (group.length < 1000) continue;
-      await log.append(group, NOW);
-      group = [];
-    }
-    await log.append(group, NOW);
-    await log.release();
-  }
+  const written = { payloadBytes: 0, events: 0, snapshotMs: [] as number[] };
+  for (const [index, resumed] of RESUME_CASES.entries()) await writeSession(store, sessionId(index), resumed, written);
   await store.close();
-  for (const [index, { name, limitMs, limitMb }] of cases.entries()) {
+  for (const [index, { name, limitMs, limitMb }] of RESUME_CASES.entries()) {
     const runs = Array.from({ length: RESUMES }, () => resumeOnce(path, sessionId(index)));
     const times = runs.map(({ ms }) => ms);
     const peak = Math.max(...runs.map(({ peakMb }) => peakMb));
@@ -203,17 +223,98 @@ async function benchResume(path: string): Promise<Figure[]> {
         ours: percentile(times, 0.95),
         ...bound(limitMs),
       },
+      { name: `resume of ${name}, median`, unit: "ms", ours: median(times) },
       { name: `resume of ${name}, peak memory`, unit: "MB", ours: peak, ...bound(limitMb) },
     );
   }
+  const { payloadBytes, events, snapshotMs } = written;
   const megabyte = 1024 * 1024;
-  figures.push({
-    name: `file of ${events} events, ${(payloadBytes / megabyte).toFixed(0)} MB payload (limit: 2x payload + ${FIXED_BYTES_PER_EVENT} B each)`,
-    unit: "MB",
-    ours: statSync(path).size / megabyte,
-    limit: Math.round((2 * payloadBytes + events * FIXED_BYTES_PER_EVENT) / megabyte),
-  });
+  figures.push(
+    { name: "writing a snapshot, median (one for every 2,000 events)", unit: "ms", ours: median(snapshotMs) },
+    { name: "writing a snapshot, p95", unit: "ms", ours: percentile(snapshotMs, 0.95) },
+    { name: "writing a snapshot, per event", unit: "µs", ours: (sum(snapshotMs) * 1000) / events },
+    {
+      name: `file of ${events} events, ${(payloadBytes / megabyte).toFixed(0)} MB payload (limit: 2x payload + ${FIXED_BYTES_PER_EVENT} B each)`,
+      unit: "MB",
+      ours: statSync(path).size / megabyte,
+      limit: Math.round((2 * payloadBytes + events * FIXED_BYTES_PER_EVENT) / megabyte),
+    },
+  );
   return figures;
+}
+
+/** Appends a session as the engine would have, snapshots included. */
+async function writeSession(
+  store: SessionStore,
+  id: SessionId,
+  { events: wanted, compactEvery, withoutSnapshot }: ResumeCase,
+  written: { payloadBytes: number; events: number; snapshotMs: number[] },
+): Promise<void> {
+  await store.create({ id, workingDir: "/", profile: "default", model: "bench:one", createdAt: NOW });
+  const log = await store.acquire(id);
+  const follow = createFollower(id, log, withoutSnapshot === true ? undefined : written.snapshotMs);
+  let group: EventDraft[] = [];
+  const flush = async (): Promise<void> => {
+    const first = await log.append(group, NOW);
+    await follow(group, first);
+    group = [];
+  };
+  for (const draft of sessionDrafts(wanted, compactEvery)) {
+    written.payloadBytes += Buffer.byteLength(JSON.stringify(draft.payload));
+    written.events += 1;
+    group.push(draft);
+    // A snapshot is made of what is in the log when a turn ends.
+    if (group.length >= GROUP * 5 && draft.kind === "TurnEnded") await flush();
+  }
+  await flush();
+  await log.release();
+}
+
+/** Folds what was appended and makes snapshots of it, as a session does; without `times` none are made. */
+function createFollower(session: SessionId, log: SessionLog, times: number[] | undefined) {
+  const conversation = createConversation();
+  const remains = createRemains();
+  const keeper =
+    times &&
+    createSnapshotKeeper({
+      shelf: timedShelf(log, times),
+      conversation,
+      remains,
+      snapshotEvent: 0,
+      eventsSince: 0,
+      everyEvents: SNAPSHOT_EVERY_EVENTS,
+      onProblem: (problem) => {
+        throw new Error(problem);
+      },
+    });
+  return async (drafts: readonly EventDraft[], first: number): Promise<void> => {
+    for (const [index, draft] of drafts.entries()) {
+      // A draft with an id and a session is an event.
+      const event = { ...draft, id: first + index, session } as Event;
+      conversation.apply(event);
+      remains.apply(event);
+      keeper?.notice(event);
+    }
+    await keeper?.settled();
+  };
+}
+
+function timedShelf({ snapshots }: SessionLog, times: number[]): SnapshotShelf {
+  if (snapshots === undefined) throw new Error("the store keeps no snapshots");
+  return {
+    read: () => snapshots.read(),
+    async write(snapshot) {
+      const startMs = performance.now();
+      const isKept = await snapshots.write(snapshot);
+      times.push(performance.now() - startMs);
+      if (!isKept) throw new Error("the snapshot was not kept");
+      return isKept;
+    },
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 function bound(limit: number | undefined): Pick<Figure, "limit"> {

@@ -1,17 +1,25 @@
 /** The composition root: the one file that knows every part and how they are put together. */
 import { join, resolve } from "node:path";
 import type { Settings } from "#artifacts";
-import { type Clock, canonicalHash, createSystemRandom, createUlidFactory, type FilePort } from "#base";
-import { type Control, createControl } from "#control";
-import type { Plugin, SessionStore, Tool, ToolSource } from "#engine";
+import {
+  type Clock,
+  canonicalHash,
+  createSystemRandom,
+  createUlidFactory,
+  createWorkspaceRestore,
+  type FilePort,
+} from "#base";
+import { type Control, createControl, type RestoreCommand } from "#control";
+import type { EventBus, Plugin, SessionStore, Tool, ToolMiddleware, ToolSource } from "#engine";
 import { parseRule } from "#governance";
-import { type CommandOf, createIdMint } from "#protocol";
+import { type ClientId, type CommandOf, createIdMint } from "#protocol";
 import { chooseModel } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Sign } from "#sessions";
 import { createBuiltinTools } from "#tools";
-import type { UndoStoreOptions } from "#undo";
+import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
 import { type OpenProject, openSession, type SessionDependencies } from "./open-session.ts";
 import { registerPlugins } from "./plugins.ts";
+import { prepareSandbox } from "./session-sandbox.ts";
 
 export interface HarnessOptions {
   readonly settings: Settings;
@@ -82,6 +90,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     ports: { env, clock, random },
   });
   const store = extensions.store ?? (await openStore(options));
+  const undoFolder = options.undo === undefined || options.undo === "off" ? [] : [options.undo.directory];
   const dependencies: SessionDependencies = {
     settings,
     env,
@@ -93,7 +102,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     toolSources,
     rules,
     rulesVersion,
-    undoRecorder: prepareUndo(options),
+    undo: prepareUndo(options),
     workspace: options.workspace,
     namedModel: options.model,
     autoApprove: options.autoApprove,
@@ -101,6 +110,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     keepRule: options.keepRule,
     projects: options.projects,
     depth: options.depth ?? 0,
+    sandboxFor: prepareSandbox({ settings, env, clock, ownPaths: [...logFiles(options.store), ...undoFolder] }),
   };
   const control: Control = createControl({
     clock,
@@ -120,19 +130,47 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   };
 }
 
+export interface Undo {
+  readonly recorder: (files: FilePort) => ToolMiddleware;
+  /** Publishes what was done on the bus of the session. */
+  restore(bus: EventBus, root: string, command: RestoreCommand, by: ClientId): Promise<UndoReport>;
+}
+
 /** One store for all sessions and a recorder for each, loaded with the first call that changes something. */
-function prepareUndo({ undo = "off", store, clock }: HarnessOptions): SessionDependencies["undoRecorder"] {
-  if (undo === "off") return undefined;
+function prepareUndo({ undo: place = "off", store, clock }: HarnessOptions): Undo | undefined {
+  if (place === "off") return undefined;
   const ownPaths = logFiles(store);
   const loaded = once(async () => {
-    const { createUndoRecorder, createUndoStore } = await import("#undo");
-    const undoStore = createUndoStore({ ...undo, clock, ownPaths });
-    return (files: FilePort) => createUndoRecorder(undoStore, files);
+    const undo = await import("#undo");
+    return { ...undo, undoStore: undo.createUndoStore({ ...place, clock, ownPaths }) };
   });
-  return (files) => {
-    const recorder = once(async () => (await loaded())(files));
-    return async (call, next) => (call.tool.class === "mutating" ? (await recorder())(call, next) : next(call));
+  return {
+    recorder(files) {
+      const recorder = once(async () => {
+        const { createUndoRecorder, undoStore } = await loaded();
+        return createUndoRecorder(undoStore, files);
+      });
+      return async (call, next) => (call.tool.class === "mutating" ? (await recorder())(call, next) : next(call));
+    },
+    async restore(bus, root, command, by) {
+      const { undo, redo, restoredEvent, undoStore } = await loaded();
+      const report = await (command.kind === "Redo" ? redo : undo)({
+        workspace: undoStore.workspace(root),
+        port: createWorkspaceRestore(root),
+        session: bus.session,
+        target: restoreTarget(command),
+        skipConflicts: command.skip_conflicts === true,
+      });
+      const event = restoredEvent(report, by);
+      if (event !== undefined) await bus.publish("WorkspaceRestored", event);
+      return report;
+    },
   };
+}
+
+function restoreTarget(command: RestoreCommand): UndoTarget {
+  if ("call_id" in command && command.call_id !== undefined) return { call: command.call_id };
+  return "turn" in command && command.turn !== undefined ? { turn: command.turn } : "last";
 }
 
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {

@@ -3,14 +3,11 @@
  * at before each step; a broken edit leaves the last good version in force and is told.
  */
 import { type LoadedProject, type Project, type ProjectLoader, toolVisible } from "#artifacts";
-import { createDomainPolicy, type DomainPolicy, EffectError, type FilePort } from "#base";
 import { type ConditionResult, type PromptBlock, promptBlocks } from "#context";
 import type { EventBus, HiddenTools, Hook, HookSource, RunContext, Tool, ToolSource } from "#engine";
 import { parseRule, type Rule } from "#governance";
 import type { Condition, Scripts } from "#script";
 
-/** Files that a project adds to the prompt. */
-const MAX_CONTEXT_FILE_BYTES = 64 * 1024;
 const MAX_TOLD_PROBLEMS = 20;
 
 export interface LiveProjectOptions {
@@ -19,7 +16,7 @@ export interface LiveProjectOptions {
   readonly project: Project;
   readonly scripts: Scripts;
   readonly context: RunContext;
-  readonly files: FilePort;
+  readonly workspace: string;
   readonly standing: string;
   readonly platform: string;
 }
@@ -34,7 +31,6 @@ export interface LiveProject {
   /** Names everything that is in force. */
   version(): string;
   prompt(): readonly PromptBlock[];
-  readonly network: DomainPolicy;
   /** Looks at the files again; told on the bus when something changed. */
   refresh(bus: Pick<EventBus, "publish">): Promise<void>;
 }
@@ -46,17 +42,11 @@ interface InForce {
   readonly hooks: ReadonlyMap<string, readonly Hook[]>;
   readonly rules: readonly Rule[];
   readonly conditions: ReadonlyMap<string, Condition>;
-  readonly network: DomainPolicy | undefined;
 }
 
 export function createLiveProject(options: LiveProjectOptions): LiveProject {
-  const { loader, context, files, standing, platform } = options;
+  const { loader, context, workspace, standing, platform } = options;
   let inForce = build(options.project, options);
-  let contextFiles: readonly { path: string; text?: string; problem?: string }[] | undefined;
-
-  async function readContextFiles(): Promise<void> {
-    contextFiles = await Promise.all(inForce.project.config.context.files.map((path) => readText(path, files)));
-  }
 
   function conditionOf(name: string): ConditionResult {
     const condition = inForce.conditions.get(name);
@@ -86,15 +76,11 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
       promptBlocks({
         project: inForce.project,
         condition: ({ name }) => conditionOf(name),
-        files: contextFiles ?? [],
+        files: inForce.project.contextFiles.map(({ file, text }) => ({ path: file, text })),
         standing,
-        workspace: files.root,
+        workspace,
         platform,
       }),
-    network: {
-      check: (host, port) => inForce.network?.check(host, port),
-      named: (host) => inForce.network?.named(host) === true,
-    },
     async refresh(bus) {
       const loaded = loader.refresh();
       if (loaded !== undefined) {
@@ -111,7 +97,6 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
           problems: problems.slice(0, MAX_TOLD_PROBLEMS),
         });
       }
-      if (loaded !== undefined || contextFiles === undefined) await readContextFiles();
     },
   };
 }
@@ -154,7 +139,6 @@ function build(project: Project, { scripts, context }: Pick<LiveProjectOptions, 
     hooks,
     rules: project.config.permissions.map(({ effect, rule, source }) => parseRule(rule, effect, source)),
     conditions,
-    network: networkOf(project),
   };
 }
 
@@ -178,28 +162,12 @@ function inOrder(hooks: Project["hooks"]): Project["hooks"] {
   );
 }
 
-/** Each list has to allow a host, and each has to name it before it may be at a private address. */
-function networkOf(project: Project): DomainPolicy | undefined {
-  const lists = project.config.networks.map(({ network }) => network.allowedDomains.map(({ pattern }) => pattern));
-  return lists.length === 0 ? undefined : createDomainPolicy(lists);
-}
-
 function holds(condition: Condition | undefined, context: RunContext): boolean {
   if (condition === undefined) return true;
   try {
     return condition(context.values());
   } catch {
     return false; // shown by `harness context` and `harness inspect`, with the error
-  }
-}
-
-async function readText(path: string, files: FilePort): Promise<{ path: string; text?: string; problem?: string }> {
-  try {
-    const bytes = await files.read(path, MAX_CONTEXT_FILE_BYTES);
-    return { path, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
-  } catch (error) {
-    if (error instanceof EffectError || error instanceof TypeError) return { path, problem: messageOf(error) };
-    throw error;
   }
 }
 

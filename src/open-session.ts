@@ -3,6 +3,7 @@ import type { Project, ProjectLoader, Settings } from "#artifacts";
 import {
   type Clock,
   canonicalHash,
+  createDomainPolicy,
   createProcesses,
   createProgramFacts,
   createPublicWeb,
@@ -10,7 +11,7 @@ import {
   type DomainPolicy,
   EffectError,
   type EffectPorts,
-  type FilePort,
+  type ProcessPort,
 } from "#base";
 import { createHistory, createIdentity, promptBlocks, STANDING_PROMPT } from "#context";
 import type { LiveSession } from "#control";
@@ -23,6 +24,7 @@ import {
   type HookDispatcher,
   type NestedCall,
   type RunContext,
+  reopenSession,
   type SessionStore,
   type Tool,
   type ToolCall,
@@ -45,13 +47,13 @@ import {
   type Permission,
   type Rule,
 } from "#governance";
-import { type ClientId, type CommandOf, type Event, type IdMint, ReasonError, type SessionId } from "#protocol";
+import { type ClientId, type CommandOf, type IdMint, ReasonError } from "#protocol";
 import type { ModelChoice } from "#providers";
 import { createMemoization } from "#tools";
+import type { Undo } from "./harness.ts";
 import type { Extensions } from "./plugins.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
-
-const READ_PAGE = 1000;
+import { domainListOf, type SandboxPlace, type SessionSandbox } from "./session-sandbox.ts";
 
 export interface SessionDependencies {
   readonly settings: Settings;
@@ -65,7 +67,7 @@ export interface SessionDependencies {
   /** Of the user's configuration and of plugins. */
   readonly rules: readonly Rule[];
   readonly rulesVersion: string;
-  readonly undoRecorder: ((files: FilePort) => ToolMiddleware) | undefined;
+  readonly undo: Undo | undefined;
   /** For a session that names no other. */
   readonly workspace: string;
   /** The model that was named for this run, if one was: it beats that of a session that is opened again. */
@@ -76,6 +78,7 @@ export interface SessionDependencies {
   readonly projects: OpenProject | undefined;
   /** 0 for root agents; hooks are told, and hold the same at every depth. */
   readonly depth: number;
+  readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
 }
 
 /** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
@@ -94,12 +97,21 @@ export async function openSession(
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
   const opened = await dependencies.projects?.(workspace);
-  // Asked for each request, when the project is there.
+  let runtime: ProjectRuntime | undefined;
+  // Asked for each request: the project may change its list.
+  const lists = (): readonly (readonly string[])[] => [
+    ...(settings.network === undefined ? [] : [settings.network.allowedDomains]),
+    ...domainLists(runtime?.live.current() ?? opened?.project),
+  ];
+  domainListOf(lists());
   const network: DomainPolicy = {
-    check: (host, port) => runtime?.live.network.check(host, port),
-    named: (host) => runtime?.live.network.named(host) === true,
+    check: (host, port) => createDomainPolicy(lists()).check(host, port),
+    named: (host) => createDomainPolicy(lists()).named(host),
   };
-  const ports = effectPorts(workspace, env, network);
+  const { ports, sandbox } = effectPorts(workspace, env, network, (root, outside) =>
+    dependencies.sandboxFor({ root, outside, domains: () => domainListOf(lists()) }),
+  );
+  await sandbox.ensure();
   const asked = command.model ?? (dependencies.namedModel === undefined ? previous?.model : undefined);
   const model = asked === undefined ? models.model : await models.resolve(asked);
   const id = previous?.id ?? ids.session();
@@ -110,15 +122,14 @@ export async function openSession(
     await store.update(id, { state: "active", model });
   }
   const log = await store.acquire(id);
-  const history = previous === undefined ? [] : await readEvents(store, id);
-  const context = createRunContext({ ...dependencies.context, ...command.context }, history);
+  const earlier = previous === undefined ? undefined : await reopenSession(store, log, id);
+  const context = createRunContext({ ...dependencies.context, ...command.context });
   const plan = { active: false };
   const standing = settings.systemPrompt ?? STANDING_PROMPT;
   const otherTools = (): readonly Tool[] => dependencies.toolSources.flatMap((source) => source.tools());
-  const runtime =
-    opened === undefined
-      ? undefined
-      : await createRuntime({ ...opened, session: id, context, ports, env, clock, ids, standing, otherTools });
+  if (opened !== undefined) {
+    runtime = await createRuntime({ ...opened, session: id, context, ports, env, clock, ids, standing, otherTools });
+  }
   const project = (): Project | undefined => runtime?.live.current();
   const allRules = (): readonly Rule[] => (runtime === undefined ? rules : [...rules, ...runtime.live.rules()]);
   const policyVersion = (): string =>
@@ -128,7 +139,7 @@ export async function openSession(
     clock,
     limits: () => tighterBudgets(settings.budgets, project()?.config.budgets ?? {}),
     tree: newBudgetUse(),
-    history,
+    ...(earlier === undefined ? {} : { spent: earlier.remains.spent }),
   });
   let permission: Permission | undefined;
   const engine = createSession({
@@ -161,21 +172,21 @@ export async function openSession(
         now: () => clock.now(),
       });
       budgets.attach(bus);
+      sandbox.recordTo(bus);
       runtime?.attach(bus, nested);
       const extra = [budgets.tool, ...extensions.toolChain];
-      const { undoRecorder } = dependencies;
+      const { undo } = dependencies;
       const hooks = runtime?.hooks;
-      return toolChain({ bus, approver, permission, ports, clock, extra, hooks, undoRecorder, nested, policyVersion });
+      return toolChain({ bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion });
     },
     toolSources: [...dependencies.toolSources, ...(runtime?.sources ?? [])],
     ...(runtime === undefined
       ? {}
-      : { hooks: runtime.hooks, hidden: runtime.live.hidden, beforeStep: () => runtime.refresh() }),
+      : { hooks: runtime.hooks, hidden: runtime.live.hidden, beforeStep: runtime.refresh }),
     toolSettings: settings.tools,
     maxSteps: settings.maxSteps,
     depth,
-    history,
-    openCalls: previous === undefined ? [] : await log.openCalls(),
+    ...(earlier === undefined ? {} : { earlier }),
     subscribers: [budgets.onEvent, ...extensions.subscribers],
   });
   if (permission === undefined) throw new Error("the session has no tool chain");
@@ -188,10 +199,21 @@ export async function openSession(
       await runtime?.refresh();
       await tellHooks("session.start");
       if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
-      await engine.recovery.begin();
+      await engine.begin();
     },
     finish: () => tellHooks("session.end"),
-    release: () => log.release(),
+    async restore(command, by) {
+      const { undo } = dependencies;
+      if (undo === undefined) {
+        throw new ReasonError("NotAllowed", { detail: "Undo is switched off here: nothing is kept." });
+      }
+      return undo.restore(engine.bus, ports.files.root, command, by);
+    },
+    async release() {
+      await engine.settled();
+      await sandbox.close();
+      await log.release();
+    },
   };
 
   /** Informs: what hooks answer to these changes nothing. */
@@ -199,6 +221,10 @@ export async function openSession(
     if (runtime === undefined || runtime.hooks.idle(event)) return;
     await runtime.hooks.dispatch(event, null, { session: id, depth, signal: new AbortController().signal });
   }
+}
+
+function domainLists(project: Project | undefined): readonly (readonly string[])[] {
+  return (project?.config.networks ?? []).map(({ network }) => network.allowedDomains.map(({ pattern }) => pattern));
 }
 
 /** Loaded with the first session that has a project: a folder without one pays nothing for it. */
@@ -236,7 +262,7 @@ function liveSession({
   readonly models: ModelChoice;
   readonly plan: { active: boolean };
   readonly context: RunContext;
-}): Omit<LiveSession, "begin" | "release" | "finish" | keyof RuleCommands> {
+}): Omit<LiveSession, "begin" | "release" | "finish" | "restore" | keyof RuleCommands> {
   return {
     engine,
     setContext: (values) => context.set(engine.bus, values),
@@ -284,14 +310,14 @@ interface ToolChainParts {
   readonly clock: Clock;
   readonly extra: readonly ToolMiddleware[];
   readonly hooks: HookDispatcher | undefined;
-  readonly undoRecorder: SessionDependencies["undoRecorder"];
+  readonly undo: Undo | undefined;
   readonly nested: NestedCall;
   readonly policyVersion: () => string;
 }
 
 /** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
 function toolChain(parts: ToolChainParts) {
-  const { bus, approver, permission, ports, clock, extra, hooks, undoRecorder, nested, policyVersion } = parts;
+  const { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion } = parts;
   const { judgeEffect, isJudgedWhole } = permission;
   const validation = createValidation();
   return {
@@ -305,7 +331,7 @@ function toolChain(parts: ToolChainParts) {
       ...(hooks === undefined ? [] : [createPostHooks(hooks), createOutputLimit()]),
       createMemoization(),
       createLedger({ bus, clock, policyVersion }),
-      ...(undoRecorder === undefined ? [] : [undoRecorder(ports.files)]),
+      ...(undo === undefined ? [] : [undo.recorder(ports.files)]),
       createTimeLimit(clock),
       createGate({ ports, clock, policyVersion, judgeEffect, isJudgedWhole, onNetwork: networkRecord(bus) }),
     ],
@@ -340,23 +366,19 @@ function networkRecord(bus: EventBus): (call: ToolCall, judged: NetworkJudgement
   };
 }
 
-function effectPorts(workspace: string, env: SessionDependencies["env"], policy: DomainPolicy): EffectPorts {
+function effectPorts(
+  workspace: string,
+  env: SessionDependencies["env"],
+  policy: DomainPolicy,
+  sandboxed: (root: string, outside: ProcessPort) => SessionSandbox,
+): { readonly ports: EffectPorts; readonly sandbox: SessionSandbox } {
   try {
     const files = createWorkspaceFiles(workspace);
-    return { files, processes: createProcesses({ root: files.root, env }), web: createPublicWeb({ policy }) };
+    const sandbox = sandboxed(files.root, createProcesses({ root: files.root, env }));
+    return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ policy }) }, sandbox };
   } catch (error) {
     if (!(error instanceof EffectError)) throw error;
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;
     throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
-  }
-}
-
-async function readEvents(store: SessionStore, id: SessionId): Promise<Event[]> {
-  const events: Event[] = [];
-  const start = (await store.historyStart?.(id)) ?? 0;
-  for (;;) {
-    const page = await store.read(id, { after: events.at(-1)?.id ?? start, limit: READ_PAGE });
-    if (page.length === 0) return events;
-    events.push(...page);
   }
 }

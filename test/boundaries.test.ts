@@ -21,6 +21,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   script: ["base", "protocol", "engine", "artifacts", "starlark"],
   sessions: ["base", "protocol", "engine", "artifacts"],
   undo: ["base", "protocol", "engine"],
+  sandbox: ["base"],
   control: ["base", "protocol", "engine"],
   cli: [
     "base",
@@ -30,10 +31,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "artifacts",
     "script",
     "tools",
+    "context",
+    "governance",
     "control",
     "providers",
     "sessions",
     "undo",
+    "sandbox",
     "harness",
   ],
   ".": [
@@ -48,6 +52,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "script",
     "sessions",
     "undo",
+    "sandbox",
     "control",
     "cli",
     "harness",
@@ -98,6 +103,9 @@ describe("folders", () => {
       productSources.filter(({ text }) => text.includes(`"${module}"`)).map(({ path }) => path);
     expect(users("node:child_process")).toEqual(["src/base/processes.ts"]);
     expect(users("node:https")).toEqual(["src/base/public-web.ts", "src/providers/http.ts"]);
+    // For programs in a sandbox: the proxy outside, and what leads to it inside.
+    const sockets = users("node:net").filter((path) => path.startsWith("src/sandbox/"));
+    expect(sockets).toEqual(["src/sandbox/egress-forwarder.ts", "src/sandbox/egress-proxy.ts"]);
   });
 });
 

@@ -61,7 +61,7 @@ async function dieAndResume(n: number, when: "before" | "after"): Promise<number
   expect((await readAll(store)).slice(0, told.length)).toEqual(told);
 
   const second = await openCrashSession({ store, marks, onEvent: () => undefined });
-  await second.engine.recovery.begin();
+  await second.engine.begin();
   expect(second.engine.recovery.orphans.map(({ callId }) => callId)).toEqual(left.orphans);
   for (const { callId } of second.engine.recovery.orphans) {
     await second.engine.recovery.resolve(callId, "failed", CRASH_CLIENT);

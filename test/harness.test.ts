@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -5,6 +6,7 @@ import { createSystemClock, createWorkspaceRestore } from "#base";
 import { type Plugin, type Tool, textOutput } from "#engine";
 import { createUndoStore, undo } from "#undo";
 import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
+import { processesWith } from "./fakes/marked-processes.ts";
 import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 
 describe.each(["openai", "anthropic"] as const)("a turn over the %s wire", (vendor) => {
@@ -97,18 +99,19 @@ describe("tool calls", () => {
 
 describe("cancel", () => {
   test("ends a running command and its children within a second", async () => {
-    const command = "sh -c 'trap \"\" TERM; echo $$ > pid; while :; do sleep 1; done' & wait";
+    const mark = `mark-${randomUUID()}`;
+    const command = `sh -c 'trap "" TERM; echo on > begun; while :; do sleep 1; done' ${mark} & wait`;
     const rig = await createHarnessRig([calls(["exec", { command }]), says("never")], {
       settings: { permissions: [{ effect: "allow", rule: "Bash", source: "test" }] },
     });
     const turn = rig.send();
     await rig.next("ToolCallStarted");
-    const pid = await untilFile(join(rig.workspace.root, "pid"));
+    await untilFile(join(rig.workspace.root, "begun"));
     const startMs = performance.now();
     await rig.submit({ kind: "CancelTurn" });
     expect(await turn).toMatchObject({ outcome: "cancelled" });
     expect(performance.now() - startMs).toBeLessThan(1000);
-    expect(isRunning(Number(pid))).toBe(false);
+    expect(processesWith(mark)).toEqual([]);
     expect(rig.of("Cancelled")).toMatchObject([{ reason: "user", by: rig.client.id }]);
   });
 
@@ -263,17 +266,6 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** A process that ended but was not reaped by its new parent does not run. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  const stat = `/proc/${pid}/stat`;
-  return !existsSync(stat) || !/\) Z/.test(readFileSync(stat, "utf8"));
-}
-
 describe("undo", () => {
   const allowed = { permissions: [{ effect: "allow" as const, rule: "Write(**)", source: "test" }] };
   const write = ["fs_write", { path: "new.txt", content: "x" }] as const;
@@ -292,6 +284,51 @@ describe("undo", () => {
       restored: [{ path: "new.txt", what: "removed" }],
     });
     expect(existsSync(join(rig.workspace.root, "new.txt"))).toBe(false);
+  });
+
+  test("is a command of the protocol: the log has what was restored, the model is told, and redo brings it back", async () => {
+    const { outside } = createTemporaryWorkspace();
+    const place = { directory: join(outside, "undo"), key: Buffer.alloc(32, 1) };
+    const rig = await createHarnessRig([calls(write), says("done"), says("I see"), says("again")], {
+      settings: allowed,
+      undo: place,
+    });
+    await rig.send();
+    const file = join(rig.workspace.root, "new.txt");
+    const [call] = rig.of("ToolCallStarted");
+    if (call === undefined) throw new Error("no call");
+    const { result } = await rig.submit({ kind: "UndoCall", call_id: call.call_id });
+    expect(result).toMatchObject({ outcome: "done", restored: [{ path: "new.txt", what: "removed" }] });
+    expect(existsSync(file)).toBe(false);
+    expect(rig.of("WorkspaceRestored")).toEqual([
+      {
+        action: "undo",
+        by: rig.client.id,
+        turns: [call.turn],
+        calls: [call.call_id],
+        restored: [{ path: "new.txt", what: "removed" }],
+        conflicts: [],
+        failed: [],
+        counts: { restored: 1, conflicts: 0, failed: 0 },
+      },
+    ]);
+    await rig.send("and now?");
+    expect(JSON.stringify(rig.vendor.requests.at(-1)?.body)).toContain("The user took back changes");
+    await rig.submit({ kind: "Redo" });
+    expect(readFileSync(file, "utf8")).toBe("x");
+    rig.workspace.put("new.txt", "mine");
+    expect((await rig.submit({ kind: "UndoTurn" })).result).toMatchObject({
+      outcome: "refused",
+      conflicts: [{ path: "new.txt" }],
+    });
+    expect(readFileSync(file, "utf8")).toBe("mine");
+    expect(rig.of("WorkspaceRestored")).toHaveLength(2);
+    await expect(rig.submit({ kind: "Redo" })).rejects.toMatchObject({ reason: "NothingToUndo" });
+  });
+
+  test("is refused where nothing is kept", async () => {
+    const rig = await createHarnessRig([], { undo: "off" });
+    await expect(rig.submit({ kind: "UndoTurn" })).rejects.toMatchObject({ reason: "NotAllowed" });
   });
 
   test("a call that cannot be kept is refused with the reason, and runs when undo is off", async () => {

@@ -292,3 +292,13 @@ describe("settings", () => {
     expect((await applied("delegation: {iterations_per_depth: [40]}\n")).maxSteps).toBe(40);
   });
 });
+
+test("an error is told however many warnings there are", async () => {
+  const warnings = Array.from({ length: 1500 }, (_, index) => `k${index}: 1`).join("\n");
+  const { project, problems } = await createProjectFolder({
+    "harness.md": markdown(`${warnings}\nsandbox: on\n`),
+  }).load();
+  expect(project).toBeUndefined();
+  expect(problems).toHaveLength(1000);
+  expect(problems.at(-1)).toMatchObject({ code: "wrong-value", place: { line: 1502, column: 10 } });
+});

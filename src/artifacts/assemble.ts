@@ -56,7 +56,7 @@ export function assemble({ root, version, files, problems: found, knownTools }: 
       ...(identity === undefined ? {} : { identityPlace: identity.place }),
     }),
   ].sort(byPlace);
-  if (problems.some(({ severity }) => severity === "error")) return { problems: problems.slice(0, MAX_PROBLEMS) };
+  if (problems.some(({ severity }) => severity === "error")) return { problems: bounded(problems) };
   const project: Project = {
     root,
     version,
@@ -74,7 +74,7 @@ export function assemble({ root, version, files, problems: found, knownTools }: 
     ...(configFile === undefined ? {} : { configFile: configFile.source.file }),
     ...(identity === undefined ? {} : { identity }),
   };
-  return { project, problems: problems.slice(0, MAX_PROBLEMS) };
+  return { project, problems: bounded(problems) };
 }
 
 /** Names and hashes; what could not be read counts by why. */
@@ -98,6 +98,13 @@ function withModel(agent: AgentArtifact, config: ProjectConfig, problems: Proble
   const message = `The agent "${agent.name}" names the model "${model}", which is not in \`models\`; it ${taken}.`;
   problems.push(warning("unknown-model", modelConfig.place, message, { expected: "`provider:name`" }));
   return full === undefined ? agent : { ...agent, model: full, modelConfig: { ...modelConfig, model: full } };
+}
+
+/** Errors before warnings when there are too many of both. */
+function bounded(problems: readonly Problem[]): readonly Problem[] {
+  if (problems.length <= MAX_PROBLEMS) return problems;
+  const ranked = problems.toSorted((a, b) => Number(b.severity === "error") - Number(a.severity === "error"));
+  return ranked.slice(0, MAX_PROBLEMS).sort(byPlace);
 }
 
 function byPlace({ place: a }: Problem, { place: b }: Problem): number {

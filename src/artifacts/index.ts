@@ -1,9 +1,17 @@
 /** Files that people write, as typed and checked values. */
 export { applyProject } from "./apply-project.ts";
+export { artifactTables } from "./artifact-tables.ts";
+export { adminKeys } from "./config-table.ts";
 export { canonicalEvent, hookEventAliases, hookEvents } from "./hook-events.ts";
 export { parseFields } from "./parse-fields.ts";
 export type * from "./project.ts";
-export { createProjectLoader, type ProjectLoader, type ProjectLoaderOptions } from "./project-loader.ts";
+export {
+  createProjectLoader,
+  type LoadOnceOptions,
+  loadProject,
+  type ProjectLoader,
+  type ProjectLoaderOptions,
+} from "./project-loader.ts";
 export { addAllowRule } from "./promote-rule.ts";
 export {
   DEFAULT_MAX_STEPS,

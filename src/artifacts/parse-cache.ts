@@ -39,14 +39,13 @@ export function openParseCache(folder: string, root: string, checker: string): P
       const body = JSON.stringify(Object.fromEntries(records));
       if (body.length > MAX_CACHE_BYTES) return;
       const temporary = `${path}.${process.pid}.tmp`;
-      try {
+      // A folder that cannot be written costs time at the next start and nothing else.
+      const isWritten = attempt(() => {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         writeFileSync(temporary, `${hash("sha256", head + body, "hex")}\n${head}\n${body}`, { mode: 0o600 });
         renameSync(temporary, path);
-      } catch {
-        // A folder that cannot be written costs time at the next start and nothing else.
-        rmSync(temporary, { force: true });
-      }
+      });
+      if (!isWritten) attempt(() => rmSync(temporary, { force: true }));
     },
   };
 }
@@ -68,5 +67,14 @@ function readKept(path: string, head: string): Readonly<Record<string, FileRecor
     return {}; // not there, or damaged: the files are parsed instead
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function attempt(work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false;
   }
 }

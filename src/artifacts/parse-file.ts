@@ -42,7 +42,7 @@ export interface FileRecord {
 }
 
 /** More than any hand-written head has; parsing it stays far below a second. */
-const MAX_YAML_CHARS = 256 * 1024;
+export const MAX_YAML_CHARS = 128 * 1024;
 
 const nothing = { tools: [], hooks: [], agents: [], bundles: [], contextFiles: [] } as const;
 

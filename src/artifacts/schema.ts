@@ -163,7 +163,7 @@ export function list<Value>(
   of: FieldType<Value>,
   bounds: { readonly min?: number; readonly max: number },
 ): FieldType<readonly Value[]> {
-  const shown = `list of ${of.shown}`;
+  const shown = `list, each ${of.shown}`;
   return {
     shown,
     ...(of.tables === undefined ? {} : { tables: of.tables }),

@@ -2,7 +2,7 @@
  * YAML as a small tree in which every key and every value knows where it is written. Nothing in here throws: what the parser
  * refuses, and what would grow beyond its bounds, becomes a problem.
  */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, Scalar, type YAMLMap } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument, Scalar, type YAMLMap } from "yaml";
 import type { Place, Problem } from "./project.ts";
 
 export type Tree = ScalarTree | ListTree | MapTree;
@@ -45,17 +45,13 @@ const MAX_YAML_PROBLEMS = 10;
 /** The root is always a map; an empty document is an empty one. Undefined: there was an error, and it is in `problems`. */
 export function parseYaml(file: string, text: string, problems: Problem[]): MapTree | undefined {
   const before = problems.length;
-  const lines = new LineCounter();
-  const placeAt = (offset: number): Place => {
-    const { line, col } = lines.linePos(Math.min(offset, text.length));
-    return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
-  };
+  const placeAt = createPlaces(file, text);
   const fail = (code: string, place: Place, message: string): undefined => {
     problems.push({ severity: "error", code, place, message });
   };
   let document: ReturnType<typeof parseDocument>;
   try {
-    document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false, logLevel: "error" });
+    document = parseDocument(text, { uniqueKeys: false, prettyErrors: false, logLevel: "error" });
   } catch (error) {
     // The parser recurses; nesting of thousands of levels ends its stack.
     const why = error instanceof RangeError ? "is nested too deep" : `cannot be read (${String(error)})`;
@@ -78,6 +74,22 @@ export function parseYaml(file: string, text: string, problems: Problem[]): MapT
   if (converted.kind === "map") return converted;
   if (converted.kind === "scalar" && converted.value === null) return { kind: "map", entries: [], place: root };
   return fail("not-a-map", converted.place, "This is no table: there are no `key: value` lines.");
+}
+
+/** Offset → place. Counted here: the parser's own counter knows only the lines that it has got to when an error occurs. */
+function createPlaces(file: string, text: string): (offset: number) => Place {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return (offset) => {
+    const at = Math.min(Math.max(offset, 0), text.length);
+    let low = 0;
+    for (let high = starts.length; high - low > 1; ) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] ?? 0) <= at) low = middle;
+      else high = middle;
+    }
+    return { file, line: low + 1, column: at - (starts[low] ?? 0) + 1 };
+  };
 }
 
 interface Converter {

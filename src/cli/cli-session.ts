@@ -1,7 +1,8 @@
 /** One session driven from the terminal: a client in this process that renders events and answers questions. */
 import { type Control, type ControlClient, createAnswerCollector, type LiveSession } from "#control";
 import type { TurnSummary } from "#engine";
-import type { Event, SessionId } from "#protocol";
+import type { Command, Event, SessionId } from "#protocol";
+import type { UndoReport, UndoTarget } from "#undo";
 import { createAsker } from "./ask.ts";
 import type { ContextValues } from "./flags.ts";
 import { createRenderer } from "./renderer.ts";
@@ -44,6 +45,8 @@ export interface CliSession {
   rules(): Promise<readonly SessionRule[]>;
   /** `keep` writes it into the configuration. Rejects for a rule that no answer has added. */
   changeRule(change: "revoke" | "keep", rule: string): Promise<void>;
+  /** Takes back, or makes again, what calls of this session changed. */
+  restore(action: "undo" | "redo", target: UndoTarget): Promise<UndoReport>;
   finishLine(): void;
 }
 
@@ -100,6 +103,18 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
     async changeRule(change, rule) {
       await client.submit({ kind: change === "revoke" ? "RevokeRule" : "PromoteRule", session, rule });
     },
+    async restore(action, target) {
+      const { result } = await client.submit(restoreCommand(session, action, target));
+      // The answer to these commands is the report of what was done.
+      return result as UndoReport;
+    },
     finishLine: () => renderer.finishLine(),
   };
+}
+
+function restoreCommand(session: SessionId, action: "undo" | "redo", target: UndoTarget): Command {
+  const named = target === "last" ? {} : "call" in target ? { call_id: target.call } : { turn: target.turn };
+  if (action === "redo") return { kind: "Redo", session, ...named };
+  if (target !== "last" && "call" in target) return { kind: "UndoCall", session, call_id: target.call };
+  return { kind: "UndoTurn", session, ...(target === "last" ? {} : { turn: target.turn }) };
 }

@@ -109,6 +109,12 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
         case "ModelChanged":
           if (activity) note("yellow", `model: ${event.payload.previous} → ${event.payload.model}`);
           break;
+        case "WorkspaceRestored": {
+          const { action, by, counts } = event.payload;
+          const left = counts.conflicts === 0 ? "" : `, ${counts.conflicts} in conflict and left as they are`;
+          if (activity) note("yellow", `${action} by ${by}: ${counts.restored} paths restored${left}`);
+          break;
+        }
         case "Cancelled":
           note("yellow", "Cancelled.");
           break;

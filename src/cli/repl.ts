@@ -7,6 +7,8 @@ const HELP = `  /model provider:name   use another model from now on
   /rules                 the permission rules in force
   /rules revoke RULE     take back what you allowed for this session
   /rules keep RULE       write it into your configuration
+  /undo [call|turn]      take back what the last turn, or the one named, changed in the folder
+  /redo [call|turn]      make again what was undone last
   /help                  this list
   /quit                  leave (also Ctrl-D, or Ctrl-C twice)
 `;
@@ -38,7 +40,10 @@ async function slash(terminal: Terminal, session: CliSession, input: string): Pr
     await session.changeRule(verb === "revoke" ? "revoke" : "keep", rule);
   else if (name === "rules" && argument === undefined) terminal.err(await listRules(session));
   else if (name === "model" && argument !== undefined) await session.setModel(argument);
-  else terminal.err(`Unknown command: ${printable(input)}\n${HELP}`);
+  else if (name === "undo" || name === "redo") {
+    const { parseTarget, renderReport } = await import("./undo.ts");
+    renderReport(terminal, await session.restore(name, parseTarget(argument)));
+  } else terminal.err(`Unknown command: ${printable(input)}\n${HELP}`);
 }
 
 async function listRules(session: CliSession): Promise<string> {

@@ -12,10 +12,12 @@ import {
   rotateKeyFile,
   runRetention,
 } from "#sessions";
+import { rekeyUndo, type UndoRekey } from "#undo";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { paint } from "./renderer.ts";
 import { formatTable } from "./table.ts";
+import { undoDirectory, undoKey } from "./undo-key.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -48,10 +50,21 @@ export async function rekeyCommand({ terminal, env, clock }: CliPorts): Promise<
     }
   }
   const { sessionsDb, configDir } = harnessPaths(env);
-  rotateKeyFile({ path: sessionsDb, files: createKeyFiles(configDir), clock });
-  terminal.out(
-    `${sessionsDb} has a new key, in ${configDir}. What undo kept under the old one cannot be read any more.\n`,
-  );
+  let undo: UndoRekey | undefined;
+  rotateKeyFile({
+    path: sessionsDb,
+    files: createKeyFiles(configDir),
+    clock,
+    also(from, to) {
+      undo = rekeyUndo({ directory: undoDirectory(env), from: undoKey(from), to: undoKey(to) });
+      return undo;
+    },
+  });
+  terminal.out(`${sessionsDb} and what undo keeps have a new key, in ${configDir}.\n`);
+  const lost = undo?.unreadable ?? 0;
+  if (lost > 0) {
+    terminal.err(`What undo keeps for ${lost} folders opens with neither key and was left as it is.\n`);
+  }
   return 0;
 }
 

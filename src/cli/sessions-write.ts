@@ -6,6 +6,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 import { readEvents } from "./sessions-read.ts";
+import { undoPlace } from "./undo-key.ts";
 
 export interface BranchFlags extends StoreFlags {
   readonly at?: number;
@@ -83,8 +84,11 @@ export async function deleteSession(
         return 1;
       }
     }
+    const place = undoPlace(ports);
+    const { forgetSession } = await import("#undo");
     await store.delete(id);
-    terminal.err(`${id} is deleted.\n`);
+    const folders = forgetSession(place, id);
+    terminal.err(`${id} is deleted${folders === 0 ? "" : ", and what undo kept of it"}.\n`);
     return 0;
   });
 }

@@ -1,6 +1,6 @@
 /** Where undo keeps what calls change, and the key that seals it: derived from the machine's key. */
 import { join } from "node:path";
-import { deriveKey, harnessPaths, machineKey } from "#sessions";
+import { deriveKey, harnessPaths, type MachineKey, machineKey } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 
 export interface UndoPlace {
@@ -10,6 +10,13 @@ export interface UndoPlace {
 
 /** Throws KeyInvalid when the machine's key cannot be used. */
 export function undoPlace({ env }: Pick<CliPorts, "env">): UndoPlace {
-  const directory = join(harnessPaths(env).dataDir, "undo");
-  return { directory, key: deriveKey(machineKey(env), "undo") };
+  return { directory: undoDirectory(env), key: undoKey(machineKey(env)) };
+}
+
+export function undoDirectory(env: CliPorts["env"]): string {
+  return join(harnessPaths(env).dataDir, "undo");
+}
+
+export function undoKey(key: MachineKey): Uint8Array {
+  return deriveKey(key, "undo");
 }

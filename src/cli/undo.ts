@@ -1,11 +1,15 @@
 /** `harness undo` and `harness redo`: take back what an agent has changed in this folder, or make it again. */
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { createWorkspaceRestore } from "#base";
-import { CallId, ReasonError, SessionId, TurnId } from "#protocol";
-import { createUndoStore, redo, type UndoReport, type UndoTarget, undo } from "#undo";
+import { CallId, type EventPayload, ReasonError, reasonText, SessionId, TurnId } from "#protocol";
+import { harnessPaths } from "#sessions";
+import { createUndoStore, redo, restoredEvent, type UndoReport, type UndoTarget, undo } from "#undo";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { paint } from "./renderer.ts";
+import { type StoreFlags, withStore } from "./session-store.ts";
+import type { Terminal } from "./terminal.ts";
 import { undoPlace } from "./undo-key.ts";
 
 /** So many paths of one kind are printed; `--json` has all. */
@@ -30,21 +34,67 @@ export async function undoCommand(
   const session = parseSession(flags.session);
   const store = createUndoStore({ ...undoPlace(ports), clock });
   const folder = resolve(ports.cwd, flags.cwd ?? ".");
-  const restore = action === "undo" ? undo : redo;
-  const report = await restore({
+  const request = {
     workspace: store.workspace(folder),
     port: createWorkspaceRestore(folder),
     target,
-    dryRun: flags.dryRun === true,
     skipConflicts: flags.skipConflicts === true,
-    ...(session === undefined ? {} : { session }),
-  });
+  };
+  const restore = action === "undo" ? undo : redo;
+  const plan = await restore({ ...request, dryRun: true, ...(session === undefined ? {} : { session }) });
+  const report =
+    flags.dryRun === true
+      ? plan
+      : await withSessionLog(ports, folder, plan.session, async (record) => {
+          const done = await restore({ ...request, session: plan.session });
+          const event = restoredEvent(done, `harness ${action}`);
+          if (event !== undefined) await record(event);
+          return done;
+        });
   if (flags.json) terminal.out(`${JSON.stringify(report)}\n`);
-  else render(ports, report);
+  else renderReport(terminal, report);
   return report.outcome === "done" || report.outcome === "planned" ? 0 : 1;
 }
 
-function parseTarget(named: string | undefined): UndoTarget {
+type RecordEvent = (event: EventPayload<"WorkspaceRestored">) => Promise<void>;
+
+/**
+ * Holds the log of the session while `work` runs, so that no turn of it changes the same files, and so that the model is
+ * told. Rejects with SessionBusy while the session is open elsewhere: the place to undo is there then.
+ */
+async function withSessionLog<Result>(
+  ports: CliPorts,
+  folder: string,
+  session: SessionId,
+  work: (record: RecordEvent) => Promise<Result>,
+): Promise<Result> {
+  const { terminal, clock } = ports;
+  const flags = storeOf(ports, folder, session);
+  const unknown = (): Promise<Result> =>
+    work(async () => terminal.err(`${session} is in no log here, so the model is not told of this.\n`));
+  if (flags === undefined) return unknown();
+  return withStore(ports, flags, async (store) => {
+    if ((await store.get(session)) === undefined) return unknown();
+    const log = await store.acquire(session);
+    for (const repair of log.repairs ?? []) terminal.err(`${reasonText("LogRepaired", { detail: repair })}\n`);
+    try {
+      return await work(async (payload) => {
+        const ts = new Date(clock.now()).toISOString();
+        await log.append([{ kind: "WorkspaceRestored", ts, payload }], ts);
+      });
+    } finally {
+      await log.release();
+    }
+  });
+}
+
+/** Where the session can be: in files of its folder, or in the log of the user. Opens nothing and makes nothing. */
+function storeOf({ env }: CliPorts, folder: string, session: SessionId): StoreFlags | undefined {
+  if (existsSync(join(folder, ".harness", "threads", session))) return { store: "jsonl", root: folder };
+  return existsSync(harnessPaths(env).sessionsDb) ? { store: "sqlite" } : undefined;
+}
+
+export function parseTarget(named: string | undefined): UndoTarget {
   if (named === undefined) return "last";
   if (CallId.is(named)) return { call: named };
   if (TurnId.is(named)) return { turn: named };
@@ -57,7 +107,7 @@ function parseSession(given: string | undefined): SessionId | undefined {
 }
 
 /** What was done goes to standard output, what was not and why to standard error. */
-function render({ terminal }: CliPorts, report: UndoReport): void {
+export function renderReport(terminal: Terminal, report: UndoReport): void {
   const { outcome, action, restored, conflicts, failed, kept, uncovered, leftOut, interrupted } = report;
   const what = `${report.turns.join(", ")} of ${report.session}`;
   const heads = {

@@ -10,7 +10,7 @@ import { createControl, type LiveSession } from "./control.ts";
 
 const id = SessionId.from("0".repeat(26));
 
-function rig(change: Partial<SessionStore> = {}) {
+function rig(change: Partial<SessionStore> = {}, restoring: Promise<void> = Promise.resolve()) {
   const clock = createManualClock();
   const ids = createIdMint(createUlidFactory({ clock, random: { bytes: (count) => new Uint8Array(count) } }));
   const base = createFakeStore();
@@ -54,12 +54,16 @@ function rig(change: Partial<SessionStore> = {}) {
         revokeRule: async () => undefined,
         promoteRule: async () => undefined,
         setModel: async () => undefined,
+        restore: async (command) => {
+          await restoring;
+          return command.kind;
+        },
       };
     },
   });
-  const connect = () => {
+  const connect = (identityClass: "human" | "agent" = "human") => {
     const seen: Event[] = [];
-    const client = control.connect({ identityClass: "human", interactive: false, onEvent: (e) => seen.push(e) });
+    const client = control.connect({ identityClass, interactive: false, onEvent: (e) => seen.push(e) });
     return { client, seen, ids: () => seen.map((event) => event.id) };
   };
   return { base, control, connect, updates, isReleased: () => released };
@@ -123,6 +127,24 @@ describe("control", () => {
     expect(seen.at(-1)).toMatchObject({ kind: "SessionEnded", payload: { reason: "user" } });
     expect(updates).toEqual([{ state: "ended" }]);
     expect(isReleased()).toBe(true);
+  });
+
+  test("an undo and a turn keep out of each other's way, and an agent takes nothing back", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { connect } = rig({}, gate.promise);
+    const { client } = connect();
+    await client.submit({ kind: "CreateSession" });
+    const undo = { kind: "UndoTurn", session: id } as const;
+    await expect(connect("agent").client.submit(undo)).rejects.toMatchObject({ reason: "NotAllowed" });
+    const { done } = await client.submit(input);
+    await expect(client.submit(undo)).rejects.toMatchObject({ reason: "TurnInProgress" });
+    await done;
+    const undone = client.submit(undo);
+    await expect(client.submit(input)).rejects.toMatchObject({ reason: "TurnInProgress" });
+    await expect(client.submit({ kind: "Redo", session: id })).rejects.toMatchObject({ reason: "TurnInProgress" });
+    gate.resolve();
+    expect(await undone).toEqual({ result: "UndoTurn" });
+    await (await client.submit(input)).done;
   });
 
   test("what is not a command is refused with its reason", async () => {

@@ -34,7 +34,7 @@ export interface Reply {
   readonly turn?: TurnId;
   /** Settles when the turn that a SendInput started has ended. Not part of the wire. */
   readonly done?: Promise<TurnSummary>;
-  /** What a CustomCommand's handler returned. */
+  /** What a CustomCommand's handler returned, or what an undo or redo did. */
   readonly result?: unknown;
 }
 
@@ -45,6 +45,8 @@ export interface ControlClient {
   /** Detaches from everything; running turns go on. */
   disconnect(): void;
 }
+
+export type RestoreCommand = CommandOf<"UndoTurn"> | CommandOf<"UndoCall"> | CommandOf<"Redo">;
 
 export interface LiveSession {
   readonly engine: EngineSession;
@@ -63,6 +65,11 @@ export interface LiveSession {
   promoteRule(rule: string, by: ClientId): Promise<void>;
   /** Changes values of the run context; null removes one. */
   setContext(values: CommandOf<"SetContext">["values"]): Promise<void>;
+  /**
+   * Takes back or makes again what calls of the session changed in the workspace, and publishes what was done. The report;
+   * rejects with NothingToUndo, or with NotAllowed where nothing is kept.
+   */
+  restore(command: RestoreCommand, by: ClientId): Promise<unknown>;
   /** Checks that a model can be used, then makes it the next step's. */
   setModel(model: string): Promise<void>;
 }
@@ -95,6 +102,8 @@ interface OpenSession {
   /** Each with how to stop telling it. */
   readonly attached: Map<Client, () => void>;
   lastTurn: Promise<unknown>;
+  /** While files are being restored no turn begins, and the other way round. */
+  restoring?: { readonly by: ClientId; readonly since: string };
 }
 
 export function createControl(options: ControlOptions): Control {
@@ -170,6 +179,32 @@ export function createControl(options: ControlOptions): Control {
     if (resolution === "abort") await end(id, "user");
   }
 
+  async function restore(client: Client, command: RestoreCommand): Promise<Reply> {
+    if (client.identityClass !== "human") {
+      throw new ReasonError("NotAllowed", { detail: "Only a human may undo or redo what calls have changed." });
+    }
+    const session = find(command.session);
+    const { running } = session.live.engine;
+    if (running !== undefined) {
+      throw new ReasonError("TurnInProgress", { originator: running.originator, ts: running.startedAt });
+    }
+    refuseWhileRestoring(session);
+    session.restoring = { by: client.id, since: new Date(clock.now()).toISOString() };
+    const restored = session.live.restore(command, client.id);
+    session.lastTurn = restored.catch(() => undefined); // the sender gets it; this one only orders shutdown
+    try {
+      return { result: await restored };
+    } finally {
+      delete session.restoring;
+    }
+  }
+
+  function refuseWhileRestoring({ restoring }: OpenSession): void {
+    if (restoring !== undefined) {
+      throw new ReasonError("TurnInProgress", { originator: restoring.by, ts: restoring.since });
+    }
+  }
+
   async function submit(client: Client, command: Command): Promise<Reply> {
     switch (command.kind) {
       case "CreateSession":
@@ -181,6 +216,7 @@ export function createControl(options: ControlOptions): Control {
         return {};
       case "SendInput": {
         const session = find(command.session);
+        refuseWhileRestoring(session);
         const { turn, done } = session.live.engine.send(client.id, command.content);
         session.lastTurn = done.catch(() => undefined); // the sender has `done`; this one only orders shutdown
         return { turn, done };
@@ -226,6 +262,10 @@ export function createControl(options: ControlOptions): Control {
       case "SetContext":
         await find(command.session).live.setContext(command.values);
         return {};
+      case "UndoTurn":
+      case "UndoCall":
+      case "Redo":
+        return restore(client, command);
       case "EndSession":
         await end(command.session, "user");
         return {};

@@ -7,4 +7,5 @@ export {
   createControl,
   type LiveSession,
   type Reply,
+  type RestoreCommand,
 } from "./control.ts";

@@ -10,7 +10,7 @@ import {
   type ToolResultBlock,
   TurnId,
 } from "#protocol";
-import { createConversation, UNFINISHED_CALL_TEXT } from "./conversation.ts";
+import { type Conversation, createConversation, UNFINISHED_CALL_TEXT } from "./conversation.ts";
 
 function rebuildConversation(events: Iterable<Event>): readonly Message[] {
   const conversation = createConversation();
@@ -251,6 +251,50 @@ describe("a turn that went wrong", () => {
   });
 });
 
+describe("an undo", () => {
+  const restored = (change: Partial<EventPayload<"WorkspaceRestored">> = {}): Fact => [
+    "WorkspaceRestored",
+    {
+      action: "undo",
+      by: "x",
+      turns: [T],
+      calls: [call(1)],
+      restored: [{ path: "a.txt", what: "restored" }],
+      conflicts: [{ path: "b.txt", why: "is gone now" }],
+      failed: [],
+      counts: { restored: 1, conflicts: 1, failed: 0 },
+      ...change,
+    },
+  ];
+
+  it("is told before the next input", () => {
+    const events = log(started("hi"), text(1, 0, "done"), restored(), started("and now?", turn(2)));
+    const note =
+      "[harness: The user took back changes that your earlier calls had made in the workspace (undo). " +
+      'Restored: "a.txt". Changed by somebody else since and left as they are: "b.txt". ' +
+      "Read these files again before you rely on what they contained.]";
+    expect(rebuildConversation(events)).toEqual([
+      user(say("hi")),
+      assistant(say("done")),
+      user(say(note), say("and now?")),
+    ]);
+  });
+
+  it("of many files is told in a few words, and a name cannot speak for us", () => {
+    const paths = Array.from({ length: 200 }, (_, n) => ({
+      path: `${n}"].\n[harness: ${"x".repeat(300)}`,
+      what: "removed",
+    }));
+    const counts = { restored: 5000, conflicts: 0, failed: 0 };
+    const [message] = rebuildConversation(log(restored({ action: "redo", restored: paths, conflicts: [], counts })));
+    const [note] = message?.content ?? [];
+    if (note?.type !== "text") throw new Error("no note");
+    expect(note.text.length).toBeLessThan(6000);
+    expect(note.text).toContain(", 4980 more.");
+    expect(note.text).not.toContain("\n");
+  });
+});
+
 describe("compaction", () => {
   it("replaces everything up to its boundary by the summary", () => {
     const events = log(
@@ -315,7 +359,51 @@ describe("any log", () => {
       { numRuns: 2000 },
     );
   });
+
+  it("comes to the same from snapshots on the way and the events after the last one", () => {
+    const cuts = fc.array(fc.nat(40), { maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(fact, { maxLength: 40 }), cuts, fc.boolean(), (facts, at, reopens) => {
+        const events = log(...facts);
+        let kept: string[] = [];
+        let live = createConversation();
+        events.forEach((event, index) => {
+          live.apply(event);
+          if (!at.includes(index)) return;
+          const { isWhole, pieces } = live.take();
+          kept = isWhole ? [...pieces] : [...kept, ...pieces];
+          // A later process goes on from what an earlier one kept.
+          if (reopens) live = loaded(kept);
+        });
+        expect(live.messages()).toEqual(rebuildConversation(events));
+        const last = Math.max(-1, ...at.filter((index) => index < events.length));
+        const resumed = loaded(kept);
+        for (const event of events.slice(last + 1)) resumed.apply(event);
+        expect(resumed.messages()).toEqual(rebuildConversation(events));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it("is taken whole again when what was taken was not kept", () => {
+    const conversation = createConversation();
+    const [first, second] = log(started("one"), text(1, 0, "answer"));
+    if (first !== undefined) conversation.apply(first);
+    conversation.take();
+    if (second !== undefined) conversation.apply(second);
+    conversation.takeAllNext();
+    const { isWhole, pieces } = conversation.take();
+    expect(isWhole).toBe(true);
+    expect(loaded(pieces).messages()).toEqual([user(say("one")), assistant(say("answer"))]);
+    expect(conversation.take()).toEqual({ isWhole: false, pieces: [] });
+  });
 });
+
+function loaded(pieces: readonly string[]): Conversation {
+  const conversation = createConversation();
+  for (const piece of pieces) conversation.load(piece);
+  return conversation;
+}
 
 function resultIds(message: Message | undefined): CallId[] {
   return (message?.content ?? []).flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : []));

@@ -8,13 +8,14 @@ import {
   type Event,
   type EventPayload,
   EXPIRED_CONTENT,
-  type InputBlock,
   type Message,
   type ThinkingBlock,
   type ToolResultBlock,
   type ToolUseBlock,
   type TurnId,
 } from "#protocol";
+import { type AssistantBlock, fromPiece, type Part, type Step, toPieces } from "./conversation-parts.ts";
+import { restoredNote } from "./restored-note.ts";
 
 /** What the model reads about a call that was cut off by a cancel or a crash. */
 export const UNFINISHED_CALL_TEXT =
@@ -24,6 +25,12 @@ export interface Conversation {
   /** Events of one session, oldest first. */
   apply(event: Event): void;
   messages(): readonly Message[];
+  /** Takes over what a snapshot holds, its pieces in order and before any event; throws for what is no piece. */
+  load(piece: string): void;
+  /** What a snapshot that holds everything taken before lacks; all there is when `isWhole`. */
+  take(): { readonly isWhole: boolean; readonly pieces: readonly string[] };
+  /** What was taken was not kept: the next take is whole. */
+  takeAllNext(): void;
 }
 
 export function createConversation(): Conversation {
@@ -31,28 +38,66 @@ export function createConversation(): Conversation {
   const steps = new Map<string, Step>();
   const calls = new Map<CallId, Step>();
   let compactedTo = 0;
+  /** Parts that are not as they were taken last; those that are new, in their order. */
+  const changed = new Set<Part>();
+  let isWholeDue = true;
 
   function stepOf(event: Event, turn: TurnId, number: number): Step {
-    const name = `${turn}/${number}`;
-    const known = steps.get(name);
-    if (known !== undefined) return known;
-    const made: Step = { firstId: event.id, blocks: new Map(), results: new Map() };
-    steps.set(name, made);
-    parts.push(made);
+    const known = steps.get(stepName(turn, number));
+    if (known !== undefined) {
+      changed.add(known);
+      return known;
+    }
+    const made: Step = { firstId: event.id, turn, number, blocks: new Map(), results: new Map() };
+    addPart(made);
     return made;
   }
 
+  function addPart(part: Part): void {
+    parts.push(part);
+    changed.add(part);
+    if (!("input" in part)) steps.set(stepName(part.turn, part.number), part);
+  }
+
   function clear(step: Step): void {
+    // A call that was voided here may have been asked for again elsewhere.
+    for (const id of step.results.keys()) if (calls.get(id) === step) calls.delete(id);
     step.blocks.clear();
     step.results.clear();
-    for (const [id, owner] of calls) if (owner === step) calls.delete(id);
+  }
+
+  /** What is behind the boundary is forgotten, as if it had never been read. */
+  function compact(boundary: number, summary: string): void {
+    const kept: Part[] = [{ firstId: boundary, input: [{ type: "text", text: summary }] }];
+    for (const part of parts) {
+      if (part.firstId > boundary) kept.push(part);
+      else if (!("input" in part)) {
+        clear(part);
+        steps.delete(stepName(part.turn, part.number));
+      }
+    }
+    parts = kept;
+    compactedTo = boundary;
+    changed.clear();
+    isWholeDue = true;
+  }
+
+  function loadStep(step: Step): void {
+    const known = steps.get(stepName(step.turn, step.number));
+    if (known === undefined) addPart(step);
+    else {
+      clear(known);
+      for (const [block, content] of step.blocks) known.blocks.set(block, content);
+      for (const [id, result] of step.results) known.results.set(id, result);
+    }
+    for (const id of step.results.keys()) calls.set(id, known ?? step);
   }
 
   return {
     apply(event) {
       switch (event.kind) {
         case "TurnStarted":
-          parts.push({ firstId: event.id, input: event.payload.content });
+          addPart({ firstId: event.id, input: event.payload.content });
           break;
         case "TextDelta":
           addText(stepOf(event, event.payload.turn, event.payload.step), event.payload);
@@ -66,50 +111,62 @@ export function createConversation(): Conversation {
           if (calls.has(id) || parent !== undefined) break;
           const step = stepOf(event, turn, number);
           step.blocks.set(block, { type: "tool_use", id, name, input: asInput(args) });
+          step.results.set(id, undefined);
           calls.set(id, step);
           break;
         }
         case "ToolResult": {
           const { call_id: id, content, is_error } = event.payload;
-          const results = calls.get(id)?.results;
-          if (results !== undefined && !results.has(id)) {
-            results.set(id, { type: "tool_result", tool_use_id: id, content, is_error });
-          }
+          const step = calls.get(id);
+          if (step === undefined || step.results.get(id) !== undefined) break;
+          step.results.set(id, { type: "tool_result", tool_use_id: id, content, is_error });
+          changed.add(step);
           break;
         }
         case "Error":
           if (voidsStep(event.payload)) clear(stepOf(event, event.payload.turn, event.payload.step));
           break;
         case "Reprompted":
-          parts.push({ firstId: event.id, input: [{ type: "text", text: event.payload.text }] });
+          addPart({ firstId: event.id, input: [{ type: "text", text: event.payload.text }] });
           break;
-        case "CompactionTriggered": {
-          const { boundary, summary } = event.payload;
-          if (boundary < compactedTo) break;
-          compactedTo = boundary;
-          const kept = parts.filter((part) => part.firstId > boundary);
-          parts = [{ firstId: boundary, input: [{ type: "text", text: summary }] }, ...kept];
+        case "CompactionTriggered":
+          if (event.payload.boundary >= compactedTo) compact(event.payload.boundary, event.payload.summary);
           break;
-        }
+        case "WorkspaceRestored":
+          addPart({ firstId: event.id, input: [{ type: "text", text: restoredNote(event.payload) }] });
+          break;
         default:
           // Every other kind tells people and programs what happened; the model is told nothing by it.
           break;
       }
     },
     messages: () => toMessages(parts),
+    load(text) {
+      const piece = fromPiece(text);
+      compactedTo = piece.compactedTo;
+      for (const part of piece.parts) {
+        if ("input" in part) parts.push(part);
+        else loadStep(part);
+      }
+      changed.clear();
+      isWholeDue = false;
+    },
+    take() {
+      const isWhole = isWholeDue;
+      const pieces = [...toPieces({ compactedTo, parts: isWhole ? parts : [...changed] })];
+      changed.clear();
+      isWholeDue = false;
+      return { isWhole, pieces };
+    },
+    takeAllNext() {
+      isWholeDue = true;
+    },
   };
 }
 
-type AssistantBlock = Extract<Message, { role: "assistant" }>["content"][number];
-
-/** What one model call wrote, by block number, and what its tool calls gave. */
-interface Step {
-  readonly firstId: number;
-  readonly blocks: Map<number, AssistantBlock>;
-  readonly results: Map<CallId, ToolResultBlock>;
+function stepName(turn: TurnId, number: number): string {
+  return `${turn}/${number}`;
 }
-
-type Part = Step | { readonly firstId: number; readonly input: readonly InputBlock[] };
 
 function addText(step: Step, { block, text }: EventPayload<"TextDelta">): void {
   const before = step.blocks.get(block);

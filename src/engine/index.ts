@@ -25,11 +25,21 @@ export type {
   ToolSchema,
 } from "./provider.ts";
 export type { Orphan, OrphanResolution, Recovery } from "./recovery.ts";
+export { type Reopened, reopenSession } from "./reopen.ts";
 export type { RequestCall, RequestHandler, RequestMiddleware } from "./request-chain.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";
 export { createRunTool, type NestedCall } from "./run-tool.ts";
 export { createSession, type EngineSession, type SessionParts } from "./session.ts";
-export type { EventDraft, NewSession, SessionLog, SessionMeta, SessionStore } from "./store.ts";
+export type {
+  EventDraft,
+  KeptSnapshot,
+  NewSession,
+  SessionLog,
+  SessionMeta,
+  SessionStore,
+  SnapshotDraft,
+  SnapshotShelf,
+} from "./store.ts";
 export { type Tool, type ToolContext, ToolError, type ToolOutput, type ToolSource, textOutput } from "./tool.ts";
 export {
   type CallResult,

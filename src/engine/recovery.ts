@@ -7,7 +7,6 @@ import { canonicalHash } from "#base";
 import {
   type CallId,
   type ClientId,
-  type Event,
   type EventOf,
   ReasonError,
   reasonText,
@@ -15,6 +14,7 @@ import {
   type TurnId,
 } from "#protocol";
 import type { EventBus } from "./bus.ts";
+import type { Remains } from "./remains.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolHandler } from "./tool-chain.ts";
 
@@ -22,8 +22,8 @@ export type OrphanResolution = "failed" | "succeeded" | "abort";
 
 export interface RecoveryParts {
   readonly bus: EventBus;
-  /** Of the earlier run, oldest first. */
-  readonly history: readonly Event[];
+  /** Of the earlier run, and kept up to date by the session. */
+  readonly remains: Remains;
   readonly openCalls: readonly EventOf<"ToolIntent">[];
   readonly handler: ToolHandler;
   readonly tools: () => readonly Tool[];
@@ -48,15 +48,12 @@ export interface Orphan {
   readonly startedAt: string;
 }
 
-export function createRecovery({ bus, history, openCalls, handler, tools, depth }: RecoveryParts): Recovery {
+export function createRecovery({ bus, remains, openCalls, handler, tools, depth }: RecoveryParts): Recovery {
   const waiting = new Map<CallId, Orphan>();
-  const starts = new Map(
-    history.filter((event) => event.kind === "ToolCallStarted").map((e) => [e.payload.call_id, e]),
-  );
 
   function orphanOf({ ts, payload }: EventOf<"ToolIntent">): Orphan {
     const { call_id: callId, turn, step, name } = payload;
-    return { callId, turn, step, name, args: starts.get(callId)?.payload.args, startedAt: ts };
+    return { callId, turn, step, name, args: remains.startOf(callId)?.payload.args, startedAt: ts };
   }
 
   /** The result that the model gets. */
@@ -72,7 +69,7 @@ export function createRecovery({ bus, history, openCalls, handler, tools, depth 
   }
 
   async function runAgain(orphan: Orphan): Promise<void> {
-    if (starts.get(orphan.callId)?.payload.parent !== undefined) {
+    if (remains.startOf(orphan.callId)?.payload.parent !== undefined) {
       // Whoever made it runs again, or is told of; it is not run on its own.
       return close(orphan, "error", [textBlock("The call around it was cut off.")]);
     }
@@ -84,7 +81,7 @@ export function createRecovery({ bus, history, openCalls, handler, tools, depth 
       return tell(orphan, "error", content);
     }
     const { callId: id, turn, step } = orphan;
-    const originator = starts.get(id)?.originator;
+    const originator = remains.startOf(id)?.originator;
     if (originator === undefined) throw new Error(`the log has no start for ${id}`);
     let closed = false;
     const stopWatching = bus.subscribe((event) => {
@@ -116,14 +113,8 @@ export function createRecovery({ bus, history, openCalls, handler, tools, depth 
 
   /** A turn that never ended gets its end, so that the log reads as what it was. */
   async function closeTurn(): Promise<void> {
-    const started = history.findLast((event) => event.kind === "TurnStarted");
-    const ended = history.findLast((event) => event.kind === "TurnEnded");
-    if (started === undefined || (ended !== undefined && ended.id > started.id)) return;
-    const { turn } = started.payload;
-    const steps = Math.max(
-      0,
-      ...history.filter((e) => e.id > started.id).map((e) => ("step" in e.payload ? (e.payload.step ?? 0) : 0)),
-    );
+    if (remains.openTurn === undefined) return;
+    const { turn, steps } = remains.openTurn;
     const usage = { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 };
     const reason = "Interrupted";
     const error = bus.publish("Error", { turn, reason, message: reasonText(reason), terminal: true });

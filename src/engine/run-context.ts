@@ -1,5 +1,5 @@
 /** Values that conditions and scripts see as `ctx`: what kind of run this is (`mode`, `env`), set from outside. */
-import type { CommandOf, Event } from "#protocol";
+import type { CommandOf } from "#protocol";
 import type { EventBus } from "./bus.ts";
 
 type ContextValues = CommandOf<"SetContext">["values"];
@@ -11,11 +11,9 @@ export interface RunContext {
   set(bus: Pick<EventBus, "publish">, values: ContextValues): Promise<void>;
 }
 
-/** `initial` is laid over what an earlier run of the session left. */
-export function createRunContext(initial: Readonly<ContextValues>, history: readonly Event[] = []): RunContext {
-  const last = history.findLast((event) => event.kind === "ContextSet");
-  // Written by `set` below, so of this shape.
-  let current = merged((last?.payload.values ?? {}) as ContextValues, initial);
+/** They belong to the run: a session that is opened again begins with what it is given then. */
+export function createRunContext(initial: Readonly<ContextValues>): RunContext {
+  let current = merged({}, initial);
   return {
     values: () => current,
     async set(bus, values) {

@@ -2,8 +2,6 @@
 import { type Clock, compose } from "#base";
 import {
   type ClientId,
-  type Event,
-  type EventOf,
   type IdMint,
   type InputBlock,
   ReasonError,
@@ -18,8 +16,11 @@ import { dispatchNested, type HiddenTools, type ToolSettings } from "./dispatch.
 import type { HookDispatcher } from "./hook.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
+import { createRemains } from "./remains.ts";
+import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
 import type { NestedCall } from "./run-tool.ts";
+import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
 import type { SessionLog, SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolHandler, ToolMiddleware } from "./tool-chain.ts";
@@ -51,10 +52,11 @@ export interface SessionParts {
   readonly hooks?: HookDispatcher;
   /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
   readonly beforeStep?: () => Promise<void>;
-  /** Events of an earlier run, oldest first, and the calls it left without an outcome. */
-  readonly history?: readonly Event[];
-  readonly openCalls?: readonly EventOf<"ToolIntent">[];
+  /** Where an earlier run left the session; absent for a new one. */
+  readonly earlier?: Reopened;
   readonly subscribers?: readonly Subscriber[];
+  /** A snapshot of the conversation is kept after so many events, where the log has a place for it. */
+  readonly snapshotEveryEvents?: number;
 }
 
 export interface EngineSession {
@@ -72,14 +74,19 @@ export interface EngineSession {
   cancel(cause: CancelCause): void;
   /** What an earlier run left behind; inputs are refused while a call of it waits for an answer. */
   readonly recovery: Recovery;
+  /** Takes up what an earlier run left behind; the first thing after somebody is there to see it. */
+  begin(): Promise<void>;
+  /** Nothing that the session began is on its way to the store any more; to be awaited before its log is released. */
+  settled(): Promise<void>;
   /** From the next step on. */
   setModel(model: string): Promise<void>;
 }
 
 export function createSession(parts: SessionParts): EngineSession {
   const { id, clock, ids, store } = parts;
-  const conversation = createConversation();
-  for (const event of parts.history ?? []) conversation.apply(event);
+  const { earlier } = parts;
+  const conversation = earlier?.conversation ?? createConversation();
+  const remains = earlier?.remains ?? createRemains();
 
   let model = parts.model;
   /** Set while a fallback answers; the next turn asks the session's own model again. */
@@ -92,7 +99,27 @@ export function createSession(parts: SessionParts): EngineSession {
     clock,
     onFailure: (error) => running?.abort.abort({ reason: "store", error } satisfies CancelCause),
   });
-  bus.subscribe((event) => conversation.apply(event));
+  const reportSnapshot = (problem: string): Promise<void> => {
+    const message = reasonText("SnapshotUnusable", { detail: problem });
+    return bus.publish("Error", { reason: "SnapshotUnusable", message, terminal: false });
+  };
+  const keeper =
+    parts.log.snapshots &&
+    createSnapshotKeeper({
+      shelf: parts.log.snapshots,
+      conversation,
+      remains,
+      snapshotEvent: earlier?.snapshotEvent ?? 0,
+      eventsSince: earlier?.eventsRead ?? 0,
+      everyEvents: parts.snapshotEveryEvents ?? SNAPSHOT_EVERY_EVENTS,
+      // A store that takes neither the snapshot nor the news has told onFailure.
+      onProblem: (problem) => void reportSnapshot(problem).catch(() => undefined),
+    });
+  bus.subscribe((event) => {
+    conversation.apply(event);
+    remains.apply(event);
+    keeper?.notice(event);
+  });
   for (const subscriber of parts.subscribers ?? []) bus.subscribe(subscriber);
 
   const request = compose(parts.requestChain, async (call): Promise<ModelOutcome> => {
@@ -120,8 +147,8 @@ export function createSession(parts: SessionParts): EngineSession {
   const depth = parts.depth ?? 0;
   const recovery = createRecovery({
     bus,
-    history: parts.history ?? [],
-    openCalls: parts.openCalls ?? [],
+    remains,
+    openCalls: earlier?.openCalls ?? [],
     handler: toolHandler,
     tools,
     depth,
@@ -149,6 +176,7 @@ export function createSession(parts: SessionParts): EngineSession {
           },
           maxSteps: parts.maxSteps,
           monotonicMs: () => clock.monotonicMs(),
+          spent: remains.spent,
         },
         { turn, originator, content, signal: abort.signal },
       );
@@ -185,6 +213,17 @@ export function createSession(parts: SessionParts): EngineSession {
     },
     cancel(cause) {
       running?.abort.abort(cause);
+    },
+    async begin() {
+      for (const detail of parts.log.repairs ?? []) {
+        const message = reasonText("LogRepaired", { detail });
+        await bus.publish("Error", { reason: "LogRepaired", message, terminal: false });
+      }
+      if (earlier?.snapshotProblem !== undefined) await reportSnapshot(earlier.snapshotProblem);
+      await recovery.begin();
+    },
+    async settled() {
+      await keeper?.settled();
     },
     async setModel(next) {
       const previous = model;

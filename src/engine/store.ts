@@ -60,6 +60,41 @@ export interface SessionLog {
   append(drafts: readonly EventDraft[], now: string): Promise<number>;
   /** Calls that were begun and have no outcome, oldest first. */
   openCalls(): Promise<readonly EventOf<"ToolIntent">[]>;
+  /** What the store found and put right when it opened the session, as sentences for a person. */
+  readonly repairs?: readonly string[];
+  /** Where a store can keep a snapshot beside the log; one without is read from its events. */
+  readonly snapshots?: SnapshotShelf;
   /** Gives the lease back. */
   release(): Promise<void>;
+}
+
+/**
+ * A snapshot is what a fold over the log came to at one event. It is a cache: the log is the truth, and a snapshot that does
+ * not belong to it is not used. It goes with the session, with its key, and with content that has passed its time.
+ */
+export interface SnapshotShelf {
+  /** Undefined when there is none; a problem when there is one that does not belong to the log. */
+  read(): Promise<KeptSnapshot | { readonly problem: string } | undefined>;
+  /**
+   * Keeps a snapshot in the place of the one before it, all or nothing. False, and nothing is kept, when content of the log
+   * has gone since the log was acquired, or when `follows` is not what is kept.
+   */
+  write(snapshot: SnapshotDraft): Promise<boolean>;
+}
+
+export interface KeptSnapshot {
+  /** Of the pieces; the store does not look into them. */
+  readonly format: number;
+  readonly event: number;
+  /** In order; throws when one is not as it was written. */
+  pieces(): AsyncIterable<string>;
+}
+
+export interface SnapshotDraft {
+  readonly format: number;
+  /** An event of the log; the snapshot holds what the log came to with it. */
+  readonly event: number;
+  /** The event of the snapshot that the pieces continue; 0 when they are all of it. */
+  readonly follows: number;
+  readonly pieces: readonly string[];
 }

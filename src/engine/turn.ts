@@ -20,6 +20,7 @@ import type { Conversation } from "./conversation.ts";
 import { type CallTiming, dispatchCalls, type HiddenTools, type RequestedCall, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
 import type { ModelEvent, ModelOutcome } from "./provider.ts";
+import type { Spent } from "./remains.ts";
 import type { RequestHandler } from "./request-chain.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolHandler } from "./tool-chain.ts";
@@ -45,6 +46,8 @@ export interface TurnParts {
   readonly useModel: (model: string) => void;
   readonly maxSteps: number;
   readonly monotonicMs: () => number;
+  /** What the session had used before this turn. */
+  readonly spent: Spent;
 }
 
 export interface TurnInput {
@@ -145,6 +148,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     usage,
     ...(costUsd === undefined ? {} : { cost_usd: costUsd }),
     duration_ms: monotonicMs() - startMs,
+    session_total: totalOf(parts.spent, tally),
   };
   await Promise.all([timing, bus.publish("TurnEnded", ended)]);
   const { cancelled: _, ...told } = ending;
@@ -307,6 +311,16 @@ function recordCost(
   const cost = costUsd === undefined ? {} : { cost_usd: costUsd };
   // Written with what comes next, the calls of the step or the end of the turn, and failing with it.
   tellLater(bus.publishSoon("CostIncremented", { turn, step, provider, model, usage, ...cost }));
+}
+
+function totalOf(before: Spent, { usage, costUsd = 0, steps, tools }: Tally): Spent {
+  const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
+  return {
+    cost_usd: before.cost_usd + costUsd,
+    tokens: before.tokens + input_tokens + output_tokens + cache_read_tokens + cache_write_tokens,
+    steps: before.steps + steps,
+    calls: before.calls + tools.length,
+  };
 }
 
 function providerOf(parts: TurnParts): string {

@@ -35,7 +35,7 @@ export interface BudgetOptions {
   /** Shared by all sessions of a tree. */
   readonly tree: BudgetUse;
   /** What the session used in earlier runs. */
-  readonly history: readonly Event[];
+  readonly spent?: EventPayload<"TurnEnded">["session_total"];
 }
 
 export interface Budgets {
@@ -55,12 +55,15 @@ export function newBudgetUse(): BudgetUse {
   return { costUsd: 0, tokens: 0, steps: 0, calls: 0, startedMs: undefined };
 }
 
-export function createBudgets({ clock, limits, tree, history }: BudgetOptions): Budgets {
+export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Budgets {
   let turn: { readonly id: TurnId; readonly use: BudgetUse } | undefined;
   const session = newBudgetUse();
+  if (spent !== undefined) {
+    const { cost_usd, tokens, steps, calls } = spent;
+    Object.assign(session, { costUsd: cost_usd, tokens, steps, calls });
+  }
   let bus: Pick<EventBus, "publishSoon"> | undefined;
   const warned = new Set<string>();
-  for (const event of history) tally(event, [session]);
 
   function begin(id: TurnId): void {
     if (turn?.id === id) return;

@@ -131,6 +131,7 @@ describe("the gate", () => {
           ports?.files.read("a.txt", 10),
           ports?.files.write("b.txt", Buffer.from("b")),
           ports?.files.remove("a.txt", { recursive: false }),
+          ports?.files.makeDirectory("made"),
         ]);
         await inside;
         return OK;
@@ -142,7 +143,7 @@ describe("the gate", () => {
 
   test("hands a mutating call ports that work, and closes them when it has ended", async () => {
     const { given, statuses } = await portsOf({ class: "mutating" });
-    expect(statuses).toEqual(["fulfilled", "fulfilled", "fulfilled"]);
+    expect(statuses).toEqual(["fulfilled", "fulfilled", "fulfilled", "fulfilled"]);
     await expect(given.files.read("a.txt", 10)).rejects.toMatchObject({ reason: "AccessDenied" });
     const spec = { file: "true", args: [], timeoutMs: 1000 };
     await expect(given.processes.run(spec, new AbortController().signal)).rejects.toMatchObject({
@@ -150,11 +151,27 @@ describe("the gate", () => {
     });
   });
 
+  test.each(["read_only", "sensitive"] as const)("lets a %s call send nothing", async (toolClass) => {
+    const { ports } = createTemporaryWorkspace();
+    const gated = compose<ToolCall, CallResult>(
+      [createUnwrittenLedger(), createOpenGate(ports)],
+      async ({ ports: bound }) => {
+        const post = { url: "http://127.0.0.1:1/", body: Buffer.from("x"), maxBytes: 1, timeoutMs: 1000 };
+        await expect(bound?.web.post(post, new AbortController().signal)).rejects.toMatchObject({
+          reason: "AccessDenied",
+          message: expect.stringContaining("may not send data"),
+        });
+        return OK;
+      },
+    );
+    await gated(toolCall({ class: toolClass }));
+  });
+
   test.each(["read_only", "sensitive"] as const)("lets a %s call change no file", async (toolClass) => {
-    expect((await portsOf({ class: toolClass })).statuses).toEqual(["fulfilled", "rejected", "rejected"]);
+    expect((await portsOf({ class: toolClass })).statuses).toEqual(["fulfilled", "rejected", "rejected", "rejected"]);
   });
 
   test("refuses once the call was cancelled", async () => {
-    expect((await portsOf({}, AbortSignal.abort())).statuses).toEqual(["rejected", "rejected", "rejected"]);
+    expect((await portsOf({}, AbortSignal.abort())).statuses).toEqual(["rejected", "rejected", "rejected", "rejected"]);
   });
 });

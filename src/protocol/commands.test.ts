@@ -47,6 +47,12 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     body: { session, values: { mode: "review", n: 1, on: true, off: null } },
     wrong: { values: { values: { deep: {} } }, session: { session: 1 } },
   },
+  UndoTurn: {
+    body: { session, turn: `turn_${ULID}`, skip_conflicts: true },
+    wrong: { turn: { turn: call_id }, skip_conflicts: { skip_conflicts: "yes" } },
+  },
+  UndoCall: { body: { session, call_id, skip_conflicts: false }, wrong: { call_id: { call_id: undefined } } },
+  Redo: { body: { session, turn: `turn_${ULID}`, call_id }, wrong: { call_id: { call_id: ULID }, turn: { turn: 1 } } },
   EndSession: { body: { session }, wrong: { session: { session: [] } } },
   CustomCommand: {
     body: { session, namespace: "git-tools", verb: "sync", payload: { deep: [1] } },

@@ -1,11 +1,15 @@
 /** Every command a client can send. One row gives the type, the parser, the JSON Schema and the handshake entry. */
 import { z } from "zod";
 import { inputBlock } from "./content.ts";
-import { CallId, SessionId } from "./ids.ts";
+import { CallId, SessionId, TurnId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
 
 const session = idSchema(SessionId).describe("The session the command is for.");
 const callId = idSchema(CallId);
+const skipConflicts = z
+  .boolean()
+  .optional()
+  .describe("Leaves paths that somebody else has changed since and does the others; otherwise one such path stops it.");
 
 /** Values of the run context: plain data, bounded. */
 const contextValues = z
@@ -81,6 +85,25 @@ export const commands = {
   SetContext: wire({ kind: z.literal("SetContext"), session, values: contextValues }).describe(
     "Sets values of the run context (null removes one) from the next step on. Feature: context_values.",
   ),
+  UndoTurn: wire({
+    kind: z.literal("UndoTurn"),
+    session,
+    turn: idSchema(TurnId).optional().describe("Default: the newest turn of the session that can be undone."),
+    skip_conflicts: skipConflicts,
+  }).describe("Takes back what the calls of a turn changed in the workspace. Only while no turn runs. Feature: undo."),
+  UndoCall: wire({
+    kind: z.literal("UndoCall"),
+    session,
+    call_id: callId,
+    skip_conflicts: skipConflicts,
+  }).describe("Takes back what one call changed in the workspace. Only while no turn runs. Feature: undo."),
+  Redo: wire({
+    kind: z.literal("Redo"),
+    session,
+    turn: idSchema(TurnId).optional(),
+    call_id: callId.optional().describe("Beats the turn; with neither, what was undone last."),
+    skip_conflicts: skipConflicts,
+  }).describe("Makes again what was undone. Only while no turn runs. Feature: undo."),
   EndSession: wire({ kind: z.literal("EndSession"), session }).describe(
     "Cancels the running turn and closes the session; its log stays. Feature: end_session.",
   ),
@@ -114,6 +137,9 @@ export const command = z.discriminatedUnion("kind", [
   commands.RevokeRule,
   commands.PromoteRule,
   commands.SetContext,
+  commands.UndoTurn,
+  commands.UndoCall,
+  commands.Redo,
   commands.EndSession,
   commands.CustomCommand,
 ]);

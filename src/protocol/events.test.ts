@@ -27,6 +27,19 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
     },
     { class: "harmless" },
   ],
+  WorkspaceRestored: [
+    {
+      action: "undo",
+      by: "harness undo",
+      turns: [turn],
+      calls: [call_id],
+      restored: [{ path: "a", what: "restored" }],
+      conflicts: [{ path: "b", why: "is gone now" }],
+      failed: [],
+      counts: { restored: 1, conflicts: 1, failed: 0 },
+    },
+    { action: "forget" },
+  ],
   ToolCallProgress: [{ turn, call_id, text: "…" }, { text: 1 }],
   ToolResult: [
     {
@@ -72,7 +85,16 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
   OrphanedCall: [{ turn, call_id, name: "exec", args: {}, started_at: "2026-01-01T00:00:00.000Z" }, { started_at: 5 }],
   OrphanResolved: [{ turn, call_id, resolution: "failed", by: "cli_x", note: "n" }, { resolution: "perhaps" }],
   TurnEnded: [
-    { turn, outcome: "answered", reason: "StepLimit", steps: 0, usage, cost_usd: 0, duration_ms: 1 },
+    {
+      turn,
+      outcome: "answered",
+      reason: "StepLimit",
+      steps: 0,
+      usage,
+      cost_usd: 0,
+      duration_ms: 1,
+      session_total: { cost_usd: 1, tokens: 2, steps: 3, calls: 4 },
+    },
     { usage: { ...usage, input_tokens: -1 } },
   ],
   TurnTiming: [
@@ -163,6 +185,23 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
   MCPServerDown: [{ name: "n", reason: "r", attempts: 3 }, { attempts: "3" }],
   SessionStarted: [{ working_dir: "/w", profile: "p", model: "m", parent: `sess_${ULID}` }, { parent: "root" }],
   SessionEnded: [{ reason: "idle" }, { reason: "tired" }],
+  SandboxStatus: [
+    { mode: "auto", active: true, backend: "bubblewrap", network: "listed", domains: ["example.com"], detail: "d" },
+    { network: "some" },
+  ],
+  NetworkConnection: [
+    {
+      connection: 1,
+      host: "example.com",
+      port: 443,
+      state: "closed",
+      why: "w",
+      bytes_sent: 1,
+      bytes_received: 2,
+      duration_ms: 3,
+    },
+    { port: 0 },
+  ],
   CustomEvent: [{ namespace: "n", kind: "k", payload: [{ deep: true }] }, { kind: 1 }],
 };
 

@@ -30,6 +30,9 @@ const judgement = wire({
     .describe("Everything that was consulted, in order."),
 });
 
+const count = z.number().int().nonnegative();
+const pathAndReason = wire({ path: z.string(), why: z.string() });
+
 const usage = wire({
   input_tokens: z.number().int().nonnegative(),
   output_tokens: z.number().int().nonnegative(),
@@ -119,6 +122,16 @@ export const events = {
     by: z.string(),
     note: z.string().optional(),
   }).describe("Somebody said what became of an orphaned call."),
+  WorkspaceRestored: wire({
+    action: z.enum(["undo", "redo"]),
+    by: z.string().describe("The client that asked, or the command of the program."),
+    turns: z.array(turn),
+    calls: z.array(callId).describe("Whose changes were taken back or made again."),
+    restored: z.array(wire({ path: z.string(), what: z.string() })).describe("At most 200 paths of the workspace."),
+    conflicts: z.array(pathAndReason).describe("Changed by somebody else since, and left as they are; at most 200."),
+    failed: z.array(pathAndReason).describe("Could not be restored; at most 200."),
+    counts: wire({ restored: count, conflicts: count, failed: count }).describe("Of all paths."),
+  }).describe("Changes of earlier calls were undone or redone; the model is told at the next turn. Feature: undo."),
   TurnEnded: wire({
     turn,
     outcome: turnOutcome,
@@ -127,6 +140,14 @@ export const events = {
     usage,
     cost_usd: z.number().nonnegative().optional().describe("Absent when no price is known."),
     duration_ms: durationMs,
+    session_total: wire({
+      cost_usd: z.number().nonnegative(),
+      tokens: z.number().int().nonnegative(),
+      steps: z.number().int().nonnegative(),
+      calls: z.number().int().nonnegative(),
+    })
+      .optional()
+      .describe("What all turns of the session have used together."),
   }).describe("The turn is over; exactly one for each TurnStarted."),
   TurnTiming: wire({
     turn,
@@ -294,6 +315,24 @@ export const events = {
   SessionEnded: wire({ reason: z.enum(["idle", "user", "error", "binary-shutdown"]) }).describe(
     "The engine let go of it.",
   ),
+  SandboxStatus: wire({
+    mode: z.enum(["auto", "required", "off"]),
+    active: z.boolean().describe("Commands run in a sandbox of the operating system."),
+    backend: z.string().optional(),
+    network: z.enum(["open", "none", "listed"]).describe("listed: only the domains, through the egress proxy."),
+    domains: z.array(z.string()).optional(),
+    detail: z.string().describe("One line for a person."),
+  }).describe("What commands of this session run in; before the first one does."),
+  NetworkConnection: wire({
+    connection: z.number().int().positive().describe("The same on both events of a connection."),
+    host: z.string(),
+    port: z.number().int().positive(),
+    state: z.enum(["opened", "refused", "closed"]).describe("opened is durable before the connection is made."),
+    why: z.string().optional().describe("Why it was refused or cut."),
+    bytes_sent: z.number().int().nonnegative().optional(),
+    bytes_received: z.number().int().nonnegative().optional(),
+    duration_ms: durationMs.optional(),
+  }).describe("A command in a sandbox with a domain list asked the egress proxy for a connection."),
   CustomEvent: wire({ namespace: z.string(), kind: z.string(), payload: z.unknown() }).describe("A plugin's event."),
 } as const;
 

@@ -29,6 +29,10 @@ const INSTEAD: Readonly<Record<string, string>> = {
   isinstance: 'type(x) == "string"',
   open: "fs.read(path)",
   import: "the built-in modules, which are there without importing",
+  from: "the built-in modules, which are there without importing",
+  try: "if, and json.decode(x, default=None) where text may be wrong",
+  raise: "fail(message)",
+  is: "==",
   exit: "return",
   input: "the arguments",
   sum: "a loop",
@@ -72,7 +76,7 @@ function checkEntry(source: ScriptSource, what: string, kind: "tool" | "hook", n
   try {
     program = compileSource(source, names);
   } catch (error) {
-    return staticProblems(error, source.place, kind, names);
+    return staticProblems(error, source, kind, names);
   }
   return [...entryProblems(program, source.place, what, kind), ...unknownMembers(program, kind, names)];
 }
@@ -137,17 +141,35 @@ function isForOthers(name: string, kind: Audience): boolean {
   );
 }
 
-function staticProblems(error: unknown, place: Place, kind: Audience, names: Names): Problem[] {
+function staticProblems(error: unknown, source: ScriptSource, kind: Audience, names: Names): Problem[] {
   if (!(error instanceof StarlarkError)) throw error;
   if (error.issues.length === 0) {
-    return [{ severity: "error", code: "script-syntax", place, message: failureMessage(error) }];
+    return [{ severity: "error", code: "script-syntax", place: source.place, message: failureMessage(error) }];
   }
   return error.issues.map((issue) =>
-    problemOf(issue, error.kind === "syntax" ? "script-syntax" : "script-name", kind, names),
+    error.kind === "syntax" ? syntaxProblem(issue, source) : nameProblem(issue, kind, names),
   );
 }
 
-function problemOf({ position, message }: Issue, code: string, kind: Audience, names: Names): Problem {
+/** Words of Python that mean nothing here. */
+const RESERVED = /^(?:as|class|del|except|finally|from|global|import|is|nonlocal|raise|try|with|yield)\b/;
+
+function syntaxProblem({ position, message }: Issue, { text, place }: ScriptSource): Problem {
+  const line = text.split("\n")[position.line - place.line] ?? "";
+  const word = RESERVED.exec([...line].slice(position.column - place.column).join(""))?.[0];
+  const base = { severity: "error", code: "script-syntax", place: placeOf(position) ?? place } as const;
+  if (word === undefined) return { ...base, message };
+  const instead = Object.hasOwn(INSTEAD, word) ? INSTEAD[word] : undefined;
+  const hint = instead === undefined ? "" : ` (write ${instead})`;
+  return {
+    ...base,
+    message: `${word} is not in the language${hint}`,
+    ...(instead !== undefined && { expected: instead }),
+  };
+}
+
+function nameProblem({ position, message }: Issue, kind: Audience, names: Names): Problem {
+  const code = "script-name";
   const place = placeOf(position) ?? { file: position.file, line: position.line, column: position.column };
   const undefinedName = /^undefined: (\S+)(?: \(did you mean (\S+)\?\))?$/.exec(message);
   if (undefinedName === null) return { severity: "error", code, place, message };
@@ -173,7 +195,7 @@ function checkExpression(source: ScriptSource, what: string, names: Names, input
   try {
     compiled = compileCondition(source, names);
   } catch (error) {
-    return staticProblems(error, source.place, "condition", names);
+    return staticProblems(error, source, "condition", names);
   }
   const { settled, dotted } = compiled.expression;
   // A payload is a dict, or a text.

@@ -22,6 +22,9 @@ const CONTENT = new Set([
   "options",
   "note",
   "rule",
+  "restored",
+  "conflicts",
+  "failed",
 ]);
 
 /** The new name of an id in the log `log`; its kind stays. */

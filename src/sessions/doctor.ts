@@ -7,7 +7,8 @@ import { dirname } from "node:path";
 import { ReasonError, type SessionId } from "#protocol";
 import { chainStart, eventHash } from "./evidence.ts";
 import { isAlive } from "./lease.ts";
-import { type DatabaseOptions, openDatabase, type SqliteDatabase } from "./sqlite-driver.ts";
+import { type DatabaseOptions, openDatabase, type SqliteDatabase, statementCache } from "./sqlite-driver.ts";
+import { snapshotProblem } from "./sqlite-snapshots.ts";
 
 export interface Finding {
   readonly level: "warning" | "error";
@@ -44,6 +45,7 @@ function* inside(db: SqliteDatabase, { path, clock }: DatabaseOptions): Generato
   try {
     yield* checkPages(db, path);
     yield* checkSessions(db);
+    yield* checkSnapshots(db);
     yield* checkLeases(db, clock.now());
     yield* checkOpenCalls(db, clock.now());
   } catch (error) {
@@ -130,6 +132,25 @@ function* checkSessions(db: SqliteDatabase): Generator<Finding> {
       );
     }
     if (expired_to > last) yield error(`Session ${id} says that events expired which it does not have.`, RESTORE);
+  }
+}
+
+/** A log this long without a snapshot is felt when it is opened. */
+const LONG_LOG_EVENTS = 20_000;
+
+function* checkSnapshots(db: SqliteDatabase): Generator<Finding> {
+  const statement = statementCache(db);
+  const sql = `SELECT key, id, (SELECT event FROM snapshots WHERE snapshots.session = key) AS snapshot,
+    (SELECT coalesce(max(events.id), 0) FROM events WHERE events.session = key) AS last FROM sessions`;
+  const rebuilt = "Nothing is lost. It is made anew from the log at the end of the next turn.";
+  for (const { key, id, snapshot, last } of db
+    .prepare<[], { key: number; id: SessionId; snapshot: number | null; last: number }>(sql)
+    .all()) {
+    const problem = snapshotProblem(statement, key);
+    if (problem !== undefined) yield warning(`The snapshot of session ${id} cannot be used: ${problem}.`, rebuilt);
+    else if (snapshot === null && last > LONG_LOG_EVENTS) {
+      yield warning(`Session ${id} has ${last} events and no snapshot; opening it reads them all.`, rebuilt);
+    }
   }
 }
 

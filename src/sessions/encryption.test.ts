@@ -206,6 +206,30 @@ describe("rotateKeyFile", () => {
     await (await open(next)).close();
   });
 
+  it("moves what else is under the key: written before the log is touched, the old let go after", async () => {
+    const before = current();
+    await fillWith(before);
+    const said: string[] = [];
+    const also = (from: MachineKey, to: MachineKey) => {
+      said.push(from.bytes.equals(before.bytes) && !to.bytes.equals(before.bytes) ? "write" : "wrong keys");
+      return { finish: () => void said.push("finish"), abandon: () => void said.push("abandon") };
+    };
+    const store = await open(before);
+    const log = await store.acquire(sessionId(1));
+    expect(() => rotateKeyFile({ path, files: files(), clock, also })).toThrow(/is open in another process/);
+    expect(said.splice(0)).toEqual(["write", "abandon"]);
+    await log.release();
+    await store.close();
+    const full = () => {
+      throw new Error("the disk is full");
+    };
+    expect(() => rotateKeyFile({ path, files: files(), clock, also: full })).toThrow("the disk is full");
+    expect(readdirSync(join(directory, "config"))).toEqual(["machine.key"]);
+    await (await open(before)).close();
+    rotateKeyFile({ path, files: files(), clock, also });
+    expect(said).toEqual(["write", "finish"]);
+  });
+
   it("leaves the old key in place when it is refused", async () => {
     const before = current();
     await fillWith(before);

@@ -28,6 +28,10 @@ const expiries: { readonly [Kind in EventKind]?: Expiry } = {
   OrphanedCall: { keep: ["turn", "call_id", "name", "started_at"], replace: { args } },
   OrphanResolved: { keep: ["turn", "call_id", "resolution", "by"], replace: { note: EXPIRED_CONTENT } },
   CompactionTriggered: { keep: ["turn", "boundary"], replace: { summary: EXPIRED_CONTENT } },
+  WorkspaceRestored: {
+    keep: ["action", "by", "turns", "calls", "counts"],
+    replace: { restored: [{ path: EXPIRED_CONTENT, what: EXPIRED_CONTENT }], conflicts: [], failed: [] },
+  },
   PermissionRequested: {
     keep: ["turn", "call_id", "name", "label", "reason"],
     replace: { args, summary: EXPIRED_CONTENT },

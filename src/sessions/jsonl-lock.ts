@@ -15,7 +15,7 @@ const ATTEMPTS = 6;
 const RETRY_MAX_MS = 10;
 
 export interface FolderLock {
-  /** A sign of life, for other machines. Throws when the lock is gone. */
+  /** A sign of life, for other machines, every now and then. Throws when the lock is gone. */
   renew(nowMs: number): void;
   release(): void;
 }
@@ -23,9 +23,10 @@ export interface FolderLock {
 /** The lock, or the owner who has it. */
 export function lockFolder(folder: string, clock: { now(): number }): FolderLock | { readonly heldBy: string } {
   for (let attempt = 1; ; attempt++) {
-    const mine = putDown(folder, clock.now());
+    const nowMs = clock.now();
+    const mine = putDown(folder, nowMs);
     const other = otherHolder(folder, mine, clock.now());
-    if (other === undefined) return holder(join(folder, mine));
+    if (other === undefined) return holder(join(folder, mine), nowMs);
     rmSync(join(folder, mine), { force: true });
     if (other.settled || attempt === ATTEMPTS) return { heldBy: other.owner };
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1 + ((randomBytes(1)[0] ?? 0) % RETRY_MAX_MS));
@@ -70,9 +71,20 @@ function otherHolder(
   return undefined;
 }
 
-function holder(path: string): FolderLock {
+/** A changed time has to be synced with the events; this often is enough to stay within the lease. */
+const RENEW_MS = LEASE_MS / 4;
+
+function holder(path: string, takenMs: number): FolderLock {
+  let renewedMs = takenMs;
   return {
-    renew: (nowMs) => utimesSync(path, nowMs / 1000, nowMs / 1000),
+    renew(nowMs) {
+      // Also when the clock went backwards.
+      if (Math.abs(nowMs - renewedMs) < RENEW_MS) statSync(path);
+      else {
+        utimesSync(path, nowMs / 1000, nowMs / 1000);
+        renewedMs = nowMs;
+      }
+    },
     release: () => rmSync(path, { force: true }),
   };
 }

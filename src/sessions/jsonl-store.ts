@@ -27,28 +27,12 @@ import { createPlaces } from "./jsonl-places.ts";
 import { chainDrafts } from "./record.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
-/** What the store found and put right when a session was opened for writing. */
-export interface StoreFinding {
-  readonly kind: "torn_tail";
-  readonly path: string;
-  readonly bytes: number;
-  readonly message: string;
-}
-
-export interface JsonlLog extends SessionLog {
-  readonly findings: readonly StoreFinding[];
-}
-
-export interface JsonlStore extends ArchiveStore {
-  acquire(id: SessionId): Promise<JsonlLog>;
-}
-
 /** Rejects with a ReasonError that names the folder when it cannot be used. Creates it with a `.gitignore`. */
 export async function openJsonlStore(options: {
   /** The workspace; sessions go to `.harness/threads` in it. */
   readonly root: string;
   readonly clock: Pick<Clock, "now">;
-}): Promise<JsonlStore> {
+}): Promise<ArchiveStore> {
   const { root, clock } = options;
   try {
     return createStore(prepareThreads(root, clock.now()), clock);
@@ -59,7 +43,7 @@ export async function openJsonlStore(options: {
   }
 }
 
-function createStore(threads: string, clock: Pick<Clock, "now">): JsonlStore {
+function createStore(threads: string, clock: Pick<Clock, "now">): ArchiveStore {
   const nextSalt = createSalts();
   const places = createPlaces();
   /** How to give up each session that is open for writing here. */
@@ -123,7 +107,7 @@ function createStore(threads: string, clock: Pick<Clock, "now">): JsonlStore {
     return held;
   };
 
-  const openLog = (id: SessionId): JsonlLog => {
+  const openLog = (id: SessionId): SessionLog => {
     const held = lock(id);
     let opened: OpenFile;
     let tail: FileTail;
@@ -144,7 +128,7 @@ function createStore(threads: string, clock: Pick<Clock, "now">): JsonlStore {
     };
     open.add(giveUp);
     return {
-      findings: tail.tornBytes === 0 ? [] : [tornTail(path, tail.tornBytes)],
+      repairs: tail.tornBytes === 0 ? [] : [tornTail(path, tail.tornBytes)],
       async append(drafts, now) {
         return guarded("writes", () => {
           const first = head.lastEventId + 1;
@@ -257,9 +241,8 @@ function unfinishedCalls(opened: OpenFile, end: number): EventOf<"ToolIntent">[]
   return [...calls.values()];
 }
 
-function tornTail(path: string, bytes: number): StoreFinding {
-  const message = `${path} ended in the middle of a write; ${bytes} bytes that were never acknowledged were cut off`;
-  return { kind: "torn_tail", path, bytes, message };
+function tornTail(path: string, bytes: number): string {
+  return `${path} ended in the middle of a write; ${bytes} bytes that were never acknowledged were cut off`;
 }
 
 function compare(a: string, b: string): number {

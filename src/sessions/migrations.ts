@@ -72,4 +72,27 @@ CREATE TABLE checkpoints (
 `,
     sha256: "67587bd332009e82efe2a2c2793897716acc6270b456c2c5d3740eb49f20d5aa",
   },
+  // Snapshots of the conversation, kept beside the events they were made of.
+  {
+    version: 2,
+    sql: `
+CREATE TABLE snapshots (
+  session INTEGER PRIMARY KEY REFERENCES sessions (key),
+  format INTEGER NOT NULL,
+  event INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  expired_to INTEGER NOT NULL,
+  pieces INTEGER NOT NULL,
+  digest BLOB NOT NULL
+) STRICT;
+CREATE TABLE snapshot_pieces (
+  session INTEGER NOT NULL REFERENCES sessions (key),
+  piece INTEGER NOT NULL,
+  digest BLOB NOT NULL,
+  body BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX snapshot_pieces_of ON snapshot_pieces (session, piece);
+`,
+    sha256: "638fe501f0a72284fac565a7079f52049393331c540f7b985d080d7b6e285a75",
+  },
 ];

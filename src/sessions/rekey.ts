@@ -42,20 +42,31 @@ export function rotateKeyFile(options: {
   readonly path: string;
   readonly files: KeyFiles;
   readonly clock: Pick<Clock, "now">;
+  /**
+   * What else is under the key. Called before the log is touched, to write it anew beside the old; the log is left alone
+   * when it throws. Then one of what it returns is called: `finish` when the log has the new key, to let the old go, or
+   * `abandon` when it has not, to let the new go.
+   */
+  readonly also?: (from: MachineKey, to: MachineKey) => { finish(): void; abandon(): void };
 }): MachineKey {
-  const { path, files, clock } = options;
+  const { path, files, clock, also } = options;
   const from = keyOf(files, KEY_FILE);
   const isInterrupted = files.has(NEXT_KEY_FILE);
   const to = keyOf(files, NEXT_KEY_FILE);
-  if (existsSync(path) && !(isInterrupted && opensWith(path, to, clock))) {
-    try {
-      rekeyStore({ path, from, to, clock });
-    } catch (error) {
-      // The log still has the old key, so the new one must not be in the way.
-      if (!opensWith(path, to, clock)) files.remove(NEXT_KEY_FILE);
-      throw error;
+  const isDone = (): boolean => existsSync(path) && opensWith(path, to, clock);
+  let moved: ReturnType<NonNullable<typeof also>> | undefined;
+  try {
+    moved = also?.(from, to);
+    if (existsSync(path) && !(isInterrupted && isDone())) rekeyStore({ path, from, to, clock });
+  } catch (error) {
+    // The log still has the old key, so the new one must not be in the way.
+    if (!isDone()) {
+      moved?.abandon();
+      files.remove(NEXT_KEY_FILE);
     }
+    throw error;
   }
+  moved?.finish();
   files.replace(KEY_FILE, NEXT_KEY_FILE);
   return { ...to, source: files.pathOf(KEY_FILE) };
 }

@@ -78,6 +78,20 @@ function contentDrafts(day: number): EventDraft[] {
       ts,
       payload: { turn, step: 1, call_id, name: "exec", content, is_error: false, outcome: "ok", duration_ms: 1 },
     },
+    {
+      kind: "WorkspaceRestored",
+      ts,
+      payload: {
+        action: "undo",
+        by: "x",
+        turns: [turn],
+        calls: [call_id],
+        restored: [{ path: SECRET, what: "removed" }],
+        conflicts: [{ path: SECRET, why: "is gone now" }],
+        failed: [],
+        counts: { restored: 1, conflicts: 1, failed: 0 },
+      },
+    },
     { kind: "CustomEvent", ts, payload: { namespace: "n", kind: "k", payload: { deep: SECRET } } },
   ];
 }
@@ -138,7 +152,13 @@ describe("content that has passed its time", () => {
         role: "assistant",
         content: [block, { type: "tool_use", id: call_id, name: "exec", input: { expired: EXPIRED_CONTENT } }],
       },
-      { role: "user", content: [{ type: "tool_result", tool_use_id: call_id, content: [block], is_error: false }] },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: call_id, content: [block], is_error: false },
+          { type: "text", text: expect.stringContaining(`Restored: "${EXPIRED_CONTENT}".`) },
+        ],
+      },
     ]);
   });
 
@@ -162,7 +182,9 @@ describe("content that has passed its time", () => {
       const next = rows[index + 1]?.prev ?? head;
       expect(eventHash({ session: sessionId(1), ...row }, row.prev, row.content)).toEqual(next);
       const intact = contentHash(row.salt, row.payload).equals(row.content);
-      expect([intact, isExpired(row.kind, row.payload)]).toEqual(index < 12 ? [false, true] : [true, false]);
+      expect([intact, isExpired(row.kind, row.payload)]).toEqual(
+        index < rows.length - 1 ? [false, true] : [true, false],
+      );
     });
   });
 

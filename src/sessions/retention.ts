@@ -7,6 +7,7 @@ import type { SessionId } from "#protocol";
 import { expirePayload } from "./expired-payload.ts";
 import { isAlive } from "./lease.ts";
 import { type DatabaseOptions, openDatabase, type SqliteDatabase } from "./sqlite-driver.ts";
+import { dropSnapshot } from "./sqlite-snapshots.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Events of one transaction: a writer waits for at most one of these. */
@@ -140,7 +141,11 @@ function expireBatch(db: SqliteDatabase, key: number, limitMs: number): { seen: 
         expiredTo = id;
         seen += 1;
       }
-      if (seen > 0) db.prepare("UPDATE sessions SET expired_to = ? WHERE key = ?").run(expiredTo, key);
+      if (seen > 0) {
+        db.prepare("UPDATE sessions SET expired_to = ? WHERE key = ?").run(expiredTo, key);
+        // It may hold what has just gone.
+        dropSnapshot((sql) => db.prepare(sql), key);
+      }
       return { seen, expired };
     })
     .immediate();

@@ -10,6 +10,7 @@ import type { Clock } from "#base";
 import { ReasonError } from "#protocol";
 import { deriveKey, type MachineKey } from "./machine-key.ts";
 import { APPLICATION_ID, LEDGER_SQL, type Migration, migrations } from "./migrations.ts";
+import { whyFailed } from "./store-errors.ts";
 
 export type SqliteDatabase = Database.Database;
 
@@ -67,10 +68,9 @@ export function connect(
   } catch (error) {
     if (error instanceof ReasonError) throw error;
     if (isDamage(error)) throw damaged(path, error);
-    const why = error instanceof Error ? error.message : String(error);
     throw new ReasonError(
       "ConfigInvalid",
-      { detail: `The session log ${path} cannot be opened: ${why}.` },
+      { detail: `The session log ${path} cannot be opened: ${whyFailed(path, error)}.` },
       { cause: error },
     );
   }
@@ -166,6 +166,21 @@ function enterWal(db: SqliteDatabase): void {
 /** True for an error that SQLite or the file system raised with this code. */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
+}
+
+/** Gives the prepared statement of an SQL text. */
+export type Statements = (sql: string) => Database.Statement<unknown[]>;
+
+/** Prepares each statement when it is first used, so that opening stays short. */
+export function statementCache(db: SqliteDatabase): Statements {
+  const prepared = new Map<string, Database.Statement<unknown[]>>();
+  return (sql) => {
+    const known = prepared.get(sql);
+    if (known !== undefined) return known;
+    const made = db.prepare<unknown[]>(sql);
+    prepared.set(sql, made);
+    return made;
+  };
 }
 
 function migrate(db: SqliteDatabase, path: string, clock: Pick<Clock, "now">): void {

@@ -1,14 +1,12 @@
 /** What the SQLite store keeps besides the events: signed checkpoints, and the way to read all evidence back. */
-import type Database from "better-sqlite3-multiple-ciphers";
 import type { SessionId } from "#protocol";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { EvidenceItem } from "./evidence-lines.ts";
 import type { ChainedRecord, ChainHead } from "./record.ts";
+import type { Statements } from "./sqlite-driver.ts";
 
 /** Events read at once; a payload may be large. */
 const READ_PAGE = 256;
-
-type Statements = (sql: string) => Database.Statement<unknown[]>;
 
 /** Inside the transaction that appends the event. */
 export function insertCheckpoint(statement: Statements, key: number, checkpoint: Checkpoint): void {

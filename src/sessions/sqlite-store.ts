@@ -2,9 +2,8 @@
  * The session log in one SQLite file per user. Appending is one synced transaction; other processes may read and write
  * other sessions meanwhile. Calls are synchronous inside: a commit takes less time than a trip to a worker thread.
  */
-import type Database from "better-sqlite3-multiple-ciphers";
 import type { Clock } from "#base";
-import type { EventDraft, SessionLog, SessionMeta } from "#engine";
+import type { EventDraft, SessionLog, SessionMeta, SnapshotDraft } from "#engine";
 import { type EventOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ArchivedSession, ArchiveStore } from "./archive.ts";
 import type { Checkpoint, Sign } from "./checkpoint.ts";
@@ -18,8 +17,10 @@ import {
   isDamage,
   openDatabase,
   type SqliteDatabase,
+  statementCache,
 } from "./sqlite-driver.ts";
 import { insertCheckpoint, lastSignedEvent, readEvidenceRows } from "./sqlite-evidence.ts";
+import { dropSnapshot, expiredOf, readSnapshot, writeSnapshot } from "./sqlite-snapshots.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
 /** Rejects with a ReasonError that names the file when it cannot be opened. Creates the file and its folder. */
@@ -165,16 +166,22 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">,
 
   const deleteSession = db.transaction((id: SessionId) => {
     const { key } = takeLease(id, createOwner());
+    dropSnapshot(statement, key);
     for (const table of ["open_calls", "checkpoints", "events"]) {
       statement(`DELETE FROM ${table} WHERE session = ?`).run(key);
     }
     statement("DELETE FROM sessions WHERE key = ?").run(key);
   });
 
+  const writeSnapshotOf = db.transaction((key: number, snapshot: SnapshotDraft, expiredTo: number) =>
+    writeSnapshot(statement, key, snapshot, expiredTo),
+  );
+
   const openLog = (id: SessionId): SessionLog => {
     const owner = createOwner();
     const lease = takeLease.immediate(id, owner);
     const { key } = lease;
+    const expiredTo = expiredOf(statement, key);
     let { head } = lease;
     return {
       async append(drafts, now) {
@@ -200,6 +207,10 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">,
           const rows = statement(sql).all(key) as (EventRecord & { id: number })[];
           return rows.map((row) => toEvent(id, row.id, row) as EventOf<"ToolIntent">);
         });
+      },
+      snapshots: {
+        read: async () => guarded("reads", () => readSnapshot(statement, key)),
+        write: async (snapshot) => guarded("writes", () => writeSnapshotOf.immediate(key, snapshot, expiredTo)),
       },
       async release() {
         guarded("writes", () => leave.immediate(id, key, owner, head));
@@ -333,18 +344,6 @@ function callsWithin(drafts: readonly EventDraft[]): ReadonlySet<unknown> {
     else if (kind === "ToolOutcome" && begun.has(payload.call_id)) whole.add(payload.call_id);
   }
   return whole;
-}
-
-/** Prepares each statement when it is first used, so that opening stays short. */
-function statementCache(db: SqliteDatabase): (sql: string) => Database.Statement<unknown[]> {
-  const prepared = new Map<string, Database.Statement<unknown[]>>();
-  return (sql) => {
-    const known = prepared.get(sql);
-    if (known !== undefined) return known;
-    const made = db.prepare<unknown[]>(sql);
-    prepared.set(sql, made);
-    return made;
-  };
 }
 
 function toMeta(row: SessionRow): SessionMeta {

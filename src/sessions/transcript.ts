@@ -93,6 +93,13 @@ function createFold({ timing }: TranscriptOptions) {
         return `_Hook ${inline(event.payload.hook)} failed: ${inline(event.payload.message)}_`;
       case "MCPServerDown":
         return `_MCP server ${inline(event.payload.name)} is down: ${inline(event.payload.reason)}._`;
+      case "WorkspaceRestored": {
+        const { action, restored, conflicts } = event.payload;
+        const paths = restored.map(({ path }) => inline(path)).join(", ");
+        const left =
+          conflicts.length === 0 ? "" : `; left as they are: ${conflicts.map(({ path }) => inline(path)).join(", ")}`;
+        return `_${action === "undo" ? "Undone" : "Redone"}: ${shorten(`${paths === "" ? "nothing" : paths}${left}`)}._`;
+      }
       case "OrphanedCall":
         return `_The call of ${inline(event.payload.name)} was cut off; nobody knows how far it got._`;
       case "OrphanResolved": {

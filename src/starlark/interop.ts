@@ -129,6 +129,8 @@ export function toHost(x: Value): unknown {
 
 /** A value whose parts are shared can be small and unfold to billions. */
 const MAX_PARTS = 2_000_000;
+/** A container takes longer than what is in it. */
+const CONTAINER_PARTS = 8;
 
 interface Allowance {
   parts: number;
@@ -141,7 +143,7 @@ function unconvert(x: Value, path: Path | null, left: Allowance): unknown {
   if (x instanceof Bytes) return new Uint8Array(Buffer.from(x.s, "latin1"));
   if (x instanceof Opaque) return x;
   const inside = enter(x, path);
-  left.parts -= 1 + Math.max(0, lengthOf(x));
+  left.parts -= CONTAINER_PARTS + Math.max(0, lengthOf(x));
   if (left.parts < 0) throw fault(`value has more than ${MAX_PARTS} parts`);
   if (x instanceof Dict) return unconvertDict(x, inside, left);
   if (x instanceof List || x instanceof Tuple) return x.a.map((e) => unconvert(e, inside, left));

@@ -69,7 +69,7 @@ async function runShell(context: ToolContext, spec: Omit<ProcessSpec, "file">): 
 function outcome(exit: ProcessExit, output: string, timeoutMs: number, context: ToolContext): ToolOutput {
   const duration = `${(exit.durationMs / 1000).toFixed(1)} s`;
   if (exit.ended === "cancelled") {
-    const values = { duration, list: "not tracked", id: context.session };
+    const values = { duration, list: "harness undo --dry-run names them, unless undo is off", id: context.session };
     const text = reasonText("BashCancelledMidCommand", values);
     throw new ToolError(output === "" ? text : `${text}\nOutput so far:\n${output}`, "BashCancelledMidCommand");
   }

@@ -20,8 +20,10 @@ export interface ContentStore {
   has(name: string): boolean;
   /** All that is kept. */
   sizeBytes(): number;
-  /** Removes what is not in `live`, unless another process has just put it; returns how many. */
-  collect(live: ReadonlySet<string>): number;
+  /** Of all that is kept. */
+  names(): readonly string[];
+  /** Removes what is not in `live`, by default unless another process has just put it; returns how many. */
+  collect(live: ReadonlySet<string>, options?: { readonly sparesYoung: boolean }): number;
 }
 
 export function createContentStore(directory: string, seal: Seal, nowMs: () => number): ContentStore {
@@ -80,11 +82,12 @@ export function createContentStore(directory: string, seal: Seal, nowMs: () => n
       objects();
       return totalBytes;
     },
-    collect(live) {
+    names: () => [...objects().keys()],
+    collect(live, { sparesYoung } = { sparesYoung: true }) {
       let removed = 0;
       for (const [name, size] of objects()) {
         if (live.has(name)) continue;
-        const info = own.has(name) ? undefined : statSync(file(name), { throwIfNoEntry: false });
+        const info = own.has(name) || !sparesYoung ? undefined : statSync(file(name), { throwIfNoEntry: false });
         if (info !== undefined && nowMs() - info.mtimeMs < COLLECT_MIN_AGE_MS) continue;
         rmSync(file(name), { force: true });
         objects().delete(name);

@@ -5,11 +5,14 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { EffectError, type FilePort } from "#base";
 import { type CallResult, refusal, type ToolCall, type ToolMiddleware } from "#engine";
+import type { ChangeSet } from "./change-set.ts";
 import type { UndoStore } from "./undo-store.ts";
 import type { CallTracker, PendingChange } from "./workspace-undo.ts";
 
 /** Where to look when it is not known what a call touches: everywhere. */
 const WHOLE_WORKSPACE = [""];
+const NOTE_MAX_PATHS = 20;
+const NOTE_MAX_PATH_CHARS = 200;
 
 /** Which arguments name what a tool touches. `entry`: the entry itself; `target`: where a symlink there leads. */
 const NAMED_PATHS: Readonly<
@@ -49,11 +52,11 @@ export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddl
       throw error;
     }
     try {
-      await pending.finish();
-      return result;
+      const set = await pending.finish();
+      return result.outcome === "cancelled" ? withNote(result, changedNote(set)) : result;
     } catch (error) {
       const text = `[harness undo does not know what this call changed: ${messageOf(error)}]`;
-      return { ...result, content: [...result.content, { type: "text", text }] };
+      return withNote(result, text);
     }
   }
 
@@ -63,6 +66,19 @@ export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddl
     last = running.catch(() => undefined); // told to whoever called; here only the order counts
     return running;
   };
+}
+
+function withNote(result: CallResult, text: string): CallResult {
+  return { ...result, content: [...result.content, { type: "text", text }] };
+}
+
+/** What a call that was cut off had done by then; quoted, so that a name cannot pass for a sentence of ours. */
+function changedNote(set: ChangeSet | undefined): string {
+  const paths = [...(set?.files ?? []), ...(set?.uncovered ?? [])].map(({ path }) => path);
+  const shown = paths.slice(0, NOTE_MAX_PATHS).map((path) => JSON.stringify(path.slice(0, NOTE_MAX_PATH_CHARS)));
+  const more = paths.length > shown.length ? `, ${paths.length - shown.length} more` : "";
+  if (shown.length === 0) return "[harness undo: it had changed nothing in the workspace when it ended]";
+  return `[harness undo: until it ended it had changed ${shown.join(", ")}${more}]`;
 }
 
 function refusalText(call: ToolCall, error: unknown): string {

@@ -2,11 +2,12 @@
  * Where undo keeps what calls have changed: one folder for each workspace below one directory, everything in it sealed
  * with the key that is handed in and readable by its owner alone.
  */
-import { existsSync, readdirSync, realpathSync, statSync, utimesSync } from "node:fs";
+import { existsSync, realpathSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "#base";
 import { makePrivateDirectory } from "./private-file.ts";
 import { createSeal } from "./seal.ts";
+import { readRoot, workspaceName, workspaceNames, writeRoot } from "./workspace-name.ts";
 import { forgetWorkspace, openWorkspaceUndo, type UndoLimits, type WorkspaceUndo } from "./workspace-undo.ts";
 
 const MIB = 1024 * 1024;
@@ -46,7 +47,7 @@ export function createUndoStore({ directory, key, clock, ownPaths = [], limits }
       const root = realpathSync(path);
       const known = opened.get(root);
       if (known !== undefined) return known;
-      const name = seal.name(`workspace ${root}`).slice(0, 32);
+      const name = workspaceName(seal, root);
       makePrivateDirectory(directory);
       const folder = join(directory, name);
       const workspace = openWorkspaceUndo({
@@ -57,6 +58,7 @@ export function createUndoStore({ directory, key, clock, ownPaths = [], limits }
         limits: bounds,
         ownPaths: [directory, ...ownPaths].flatMap(realPaths),
       });
+      if (readRoot(folder, seal) !== root) writeRoot(folder, seal, root);
       const now = new Date();
       utimesSync(folder, now, now); // says when it was last used
       dropUnused(directory, name, bounds.maxWorkspaces);
@@ -72,7 +74,7 @@ function realPaths(path: string): readonly string[] {
 }
 
 function dropUnused(directory: string, used: string, maxWorkspaces: number): void {
-  const others = readdirSync(directory).filter((name) => /^[0-9a-f]{32}$/.test(name) && name !== used);
+  const others = workspaceNames(directory).filter((name) => name !== used);
   if (others.length < maxWorkspaces) return;
   const byAge = others
     .map((name) => ({ name, usedMs: statSync(join(directory, name)).mtimeMs }))

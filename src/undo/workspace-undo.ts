@@ -185,14 +185,20 @@ export function openWorkspaceUndo({
   };
 }
 
-function liveContents(sets: readonly ChangeSet[], takers: Iterable<SnapshotTaker>): Set<string> {
-  const live = new Set<string>();
+/** Names of what change sets refer to. */
+export function contentsOf(sets: readonly ChangeSet[]): Set<string> {
+  const names = new Set<string>();
   for (const { files } of sets) {
     for (const { before, after } of files) {
-      if (before?.kind === "file") live.add(before.hash);
-      if (after?.kind === "file") live.add(after.hash);
+      if (before?.kind === "file") names.add(before.hash);
+      if (after?.kind === "file") names.add(after.hash);
     }
   }
+  return names;
+}
+
+function liveContents(sets: readonly ChangeSet[], takers: Iterable<SnapshotTaker>): Set<string> {
+  const live = contentsOf(sets);
   for (const taker of takers) {
     for (const { state } of taker.known.values()) if (state?.kind === "file") live.add(state.hash);
   }

@@ -1,10 +1,12 @@
 /** The command line as users and scripts call it: real processes, exit codes, both outputs. */
 import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { parseEvent } from "#protocol/schemas";
 import { type CliHome, createCliHome, finish, runCli, startCli } from "../fakes/cli-process.ts";
+import { processesWith } from "../fakes/marked-processes.ts";
 import { type MockProviderServer, startMockProvider } from "../fakes/mock-provider-server.ts";
 import type { MockReply } from "../fakes/mock-reply.ts";
 
@@ -248,25 +250,23 @@ output = 0
   });
 
   test("SIGINT cancels the turn: exit 130, recorded, children gone", async () => {
-    const command = "echo $$ > pid; exec sleep 600";
+    const mark = `mark-${randomUUID()}`;
+    const command = `echo on > begun; exec -a ${mark} sleep 600`;
     const { home: vendorHome } = await withVendor({
       type: "message",
       blocks: [{ type: "tool_call", name: "exec", arguments: JSON.stringify({ command }) }],
     });
     const child = startCli(vendorHome, ["run", "--json", "--allow", "Bash", "wait"]);
     const result = finish(child);
-    const pidFile = join(vendorHome.workspace, "pid");
-    while (!existsSync(pidFile) || readFileSync(pidFile, "utf8").trim() === "") {
-      await new Promise((resume) => setImmediate(resume));
-    }
+    const begun = join(vendorHome.workspace, "begun");
+    while (!existsSync(begun)) await new Promise((resume) => setImmediate(resume));
     const startMs = performance.now();
     child.kill("SIGINT");
     const { code, out } = await result;
     expect(code).toBe(130);
     expect(performance.now() - startMs).toBeLessThan(2000);
     expect(out).toContain('"kind":"Cancelled"');
-    const stat = `/proc/${readFileSync(pidFile, "utf8").trim()}/stat`;
-    expect(!existsSync(stat) || /\) Z/.test(readFileSync(stat, "utf8"))).toBe(true);
+    expect(processesWith(mark)).toEqual([]);
   });
 });
 
@@ -300,21 +300,19 @@ describe("the launcher", () => {
     ["SIGTERM", 143, oldNode],
     ["SIGINT", 130, oldNode],
   ] as const)("%s ends the turn, records it, and exits with %i (Node: %s)", async (signal, code, node) => {
-    const command = "echo $$ > pid; exec sleep 600";
+    const mark = `mark-${randomUUID()}`;
+    const command = `echo on > begun; exec -a ${mark} sleep 600`;
     home.put("s.yaml", `name: s\nrules: []\notherwise: [{tool: exec, args: {command: ${JSON.stringify(command)}}}]\n`);
     const child = startCli(home, ["run", "-m", "scripted:./s.yaml", "--allow", "Bash", "--json", "go"], node);
     const result = finish(child);
-    const pidFile = join(home.workspace, "pid");
-    while (!existsSync(pidFile) || readFileSync(pidFile, "utf8").trim() === "") {
-      await new Promise((resume) => setImmediate(resume));
-    }
+    const begun = join(home.workspace, "begun");
+    while (!existsSync(begun)) await new Promise((resume) => setImmediate(resume));
     child.kill(signal);
     const ended = await result;
     expect(ended.code).toBe(code);
     expect(ended.out).toContain('"kind":"TurnEnded"');
     expect(ended.out).toContain('"kind":"SessionEnded"');
-    const stat = `/proc/${readFileSync(pidFile, "utf8").trim()}/stat`;
-    expect(!existsSync(stat) || /\) Z/.test(readFileSync(stat, "utf8"))).toBe(true);
+    expect(processesWith(mark)).toEqual([]);
   });
 
   test.skipIf(oldNode === undefined)("hands over to the bundled runtime when Node is older", async () => {
@@ -342,9 +340,10 @@ describe("undo", () => {
   });
 
   test("takes back what a run changed, shows conflicts, and redoes", async () => {
-    const { home: user } = await withVendor(
+    const { home: user, vendor } = await withVendor(
       call("exec", { command: "printf two > a.txt; mkdir d; printf x > d/new" }),
       text("done"),
+      text("I see"),
     );
     user.put("a.txt", "one");
     expect(await runCli(user, ["run", "--auto-approve", "go"])).toMatchObject({ code: 0 });
@@ -375,6 +374,22 @@ describe("undo", () => {
     const undone = await runCli(user, ["undo"]);
     expect(undone).toMatchObject({ code: 0, out: expect.stringContaining("a.txt  restored") });
     expect(readFileSync(join(user.workspace, "a.txt"), "utf8")).toBe("one");
+
+    const { session } = JSON.parse(skipped.out);
+    const events = (await runCli(user, ["sessions", "export", session])).out.split("\n");
+    const restored = events.filter((line) => line.includes('"WorkspaceRestored"')).map((line) => JSON.parse(line));
+    expect(
+      restored.map(({ payload: { action, by, counts } }) => [action, by, counts.restored, counts.conflicts]),
+    ).toEqual([
+      ["undo", "harness undo", 2, 1],
+      ["redo", "harness redo", 2, 0],
+      ["undo", "harness undo", 3, 0],
+    ]);
+    expect(await runCli(user, ["audit", "verify", session])).toMatchObject({ code: 0 });
+    expect(await runCli(user, ["run", "--resume", session, "what now?"])).toMatchObject({ code: 0 });
+    const asked = JSON.stringify(vendor.requests.at(-1)?.body);
+    expect(asked).toContain("The user took back changes");
+    expect(asked).toContain("left as they are");
   });
 
   test("refuses a target that is none, and a key that is none", async () => {

@@ -1,5 +1,5 @@
 /** `harness sessions …` as users and scripts call it: real processes on real logs. */
-import { chmodSync, readFileSync, statSync } from "node:fs";
+import { appendFileSync, chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { EventDraft } from "#engine";
@@ -11,6 +11,14 @@ import { callDrafts, sessionStarted, turnDrafts } from "../fakes/session-drafts.
 
 const NOW = "2026-01-01T00:00:00.000Z";
 const FIRST = SessionId.from("01ARZ3NDEKTSV4RRFFQ69G5FA1");
+
+const WRITING = `
+name: writing
+rules:
+  - when: {tool: exec}
+    reply: [{text: "Done."}]
+otherwise: [{tool: exec, args: {command: "printf two > a.txt"}}]
+`;
 
 let home: CliHome;
 beforeEach(() => {
@@ -155,16 +163,36 @@ describe("looking after the log", () => {
     });
   });
 
-  test("rekey changes the key file, and the sessions are still there", async () => {
+  test("rekey changes the key file, and the sessions and what undo keeps are still there", async () => {
     const home = createCliHome();
-    await runCli(home, ["run", "hello"]);
+    home.put("writing.yaml", WRITING);
+    home.put("a.txt", "one");
+    await runCli(home, ["run", "--model", "scripted:./writing.yaml", "--auto-approve", "hello"]);
+    expect(readFileSync(join(home.workspace, "a.txt"), "utf8")).toBe("two");
     const key = join(home.env.XDG_CONFIG_HOME ?? "", "harness/machine.key");
     const before = readFileSync(key);
     expect(await runCli(home, ["sessions", "rekey"])).toMatchObject({ code: 0 });
     expect(readFileSync(key).equals(before)).toBe(false);
     expect(JSON.parse((await runCli(home, ["sessions", "list", "--json"])).out)).toHaveLength(1);
+    expect(await runCli(home, ["undo"])).toMatchObject({ code: 0, out: expect.stringContaining("a.txt  restored") });
+    const [{ id }] = JSON.parse((await runCli(home, ["sessions", "list", "--json"])).out) as [{ id: string }];
+    const deleted = await runCli(home, ["sessions", "delete", id, "--yes"]);
+    expect(deleted).toMatchObject({ code: 0, err: expect.stringContaining("and what undo kept of it") });
+    expect(await runCli(home, ["redo"])).toMatchObject({ code: 1, err: expect.stringContaining("NothingToUndo") });
     const given = { ...home, env: { ...home.env, HARNESS_PASSPHRASE: "x" } };
     expect(await runCli(given, ["sessions", "rekey"])).toMatchObject({ code: 2 });
+  });
+
+  test("a torn end of a readable log is repaired and told, once", async () => {
+    const home = createCliHome();
+    const readable = ["run", "--store", "jsonl"];
+    const first = await runCli(home, [...readable, "--json", "hello"]);
+    const { session } = JSON.parse(first.out.slice(0, first.out.indexOf("\n"))) as { session: string };
+    appendFileSync(join(home.workspace, ".harness/threads", session, "events.jsonl"), '{"id":9');
+    const repaired = await runCli(home, [...readable, "--resume", session, "hello again"]);
+    expect(repaired).toMatchObject({ code: 0, err: expect.stringContaining("7 bytes that were never acknowledged") });
+    const again = await runCli(home, [...readable, "--resume", session, "and again"]);
+    expect(again).toMatchObject({ code: 0, err: expect.not.stringContaining("never acknowledged") });
   });
 
   test("content goes when its time is over, and the session can still be read", async () => {

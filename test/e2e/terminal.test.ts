@@ -79,6 +79,33 @@ describe("a terminal", () => {
     expect(await terminal.exit).toBe(0);
   });
 
+  test("takes back and makes again what the turn changed; another process is sent here", async () => {
+    const home = createCliHome();
+    home.put("touching.yaml", SCENARIO);
+    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "--allow", "Bash"]);
+    const made = join(home.workspace, "made.txt");
+    await terminal.see("› ");
+    terminal.type(`touch it${ENTER}`);
+    await terminal.see("Done touching.");
+    await terminal.see("› ");
+    const busy = await runCli(home, ["undo"]);
+    expect(busy).toMatchObject({ code: 1, err: expect.stringContaining("SessionBusy") });
+    expect(existsSync(made)).toBe(true);
+    terminal.type(`/undo${ENTER}`);
+    await terminal.see("Undid turn_");
+    await terminal.see("made.txt  removed");
+    await terminal.see("› ");
+    expect(existsSync(made)).toBe(false);
+    terminal.type(`/redo${ENTER}`);
+    await terminal.see("made.txt  brought back");
+    await terminal.see("› ");
+    expect(existsSync(made)).toBe(true);
+    terminal.type(`/undo yesterday${ENTER}`);
+    await terminal.see("neither a call");
+    terminal.type(`/quit${ENTER}`);
+    expect(await terminal.exit).toBe(0);
+  });
+
   test("lets the model ask a question", async () => {
     const home = createCliHome();
     home.put("touching.yaml", SCENARIO);

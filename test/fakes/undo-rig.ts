@@ -46,7 +46,11 @@ export interface UndoRig {
   /** Calls from now on belong to a new turn. */
   newTurn(): TurnId;
   mintCall(): CallId;
-  call(tool: string, args: Readonly<Record<string, unknown>>): Promise<CallResult & { readonly id: CallId }>;
+  call(
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    signal?: AbortSignal,
+  ): Promise<CallResult & { readonly id: CallId }>;
   undo(request?: Partial<UndoRequest>): Promise<UndoReport>;
   redo(request?: Partial<UndoRequest>): Promise<UndoReport>;
   dispose(): void;
@@ -59,16 +63,16 @@ export interface UndoRigOptions {
   readonly record?: boolean;
   /** Another rig on the same workspace and store, as a later run of the program is. */
   readonly after?: UndoRig;
+  readonly key?: Buffer;
 }
 
 export function createUndoRig(options: UndoRigOptions = {}): UndoRig {
-  const { limits = {}, clock = createSystemClock(), record = true, after } = options;
+  const { limits = {}, clock = createSystemClock(), record = true, after, key = Buffer.alloc(32, 7) } = options;
   const base =
     after === undefined ? realpathSync(mkdtempSync(join(tmpdir(), "harness-undo-"))) : join(after.root, "..");
   const root = join(base, "workspace");
   const storeDirectory = join(base, "undo");
   mkdirSync(root, { recursive: true });
-  const key = Buffer.alloc(32, 7);
   const ids = createIdMint(createUlidFactory({ clock: createSystemClock(), random: createSystemRandom() }));
   const session = ids.session();
   let turn = ids.turn();
@@ -93,11 +97,10 @@ export function createUndoRig(options: UndoRigOptions = {}): UndoRig {
       return turn;
     },
     mintCall: () => ids.call(),
-    async call(name, args) {
+    async call(name, args, signal = new AbortController().signal) {
       const tool = tools.find((candidate) => candidate.name === name);
       if (tool === undefined) throw new Error(`no tool ${name}`);
       const id = ids.call();
-      const signal = new AbortController().signal;
       const originator = ClientId.from(session.slice(5));
       const result = await handler({
         id,

@@ -1,0 +1,12 @@
+/** `node artifacts-child.js ROOT [CACHE]`: loads a project once. Run by bench/artifacts.ts from the bundle. */
+import { loadProject } from "#artifacts";
+
+const [, , root = "", cacheDir] = process.argv;
+const { project, problems } = await loadProject({
+  root,
+  checkerVersion: "bench",
+  checker: async () => (await import("./compiling-checker.ts")).compilingChecker(),
+  knownTools: [],
+  ...(cacheDir === undefined ? {} : { cacheDir }),
+});
+if (project === undefined) throw new Error(`the project does not load: ${JSON.stringify(problems[0])}`);

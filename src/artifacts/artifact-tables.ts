@@ -1,0 +1,36 @@
+/** Every table of the files that people write, in the order in which they are documented. */
+import { agentTable } from "./agent-table.ts";
+import { bundleTable } from "./bundle-table.ts";
+import { configTable } from "./config-table.ts";
+import { contextTable } from "./context-table.ts";
+import { hookTable } from "./hook-table.ts";
+import { budgetsTable, budgetTable, delegationTable, metaTable } from "./limits-table.ts";
+import { modelTable, retryTable } from "./model-table.ts";
+import { networkTable, permissionsTable, ruleTable } from "./rules-table.ts";
+import type { Table } from "./schema.ts";
+import { serveTable, sourceTables } from "./serve-table.ts";
+import { parameterTable, toolTable } from "./tool-table.ts";
+import { patternTable, toolsPolicyTable } from "./tools-policy.ts";
+
+export const artifactTables: readonly Table[] = [
+  configTable,
+  modelTable,
+  retryTable,
+  contextTable,
+  toolTable,
+  parameterTable,
+  hookTable,
+  agentTable,
+  bundleTable,
+  toolsPolicyTable,
+  patternTable,
+  permissionsTable,
+  ruleTable,
+  networkTable,
+  delegationTable,
+  metaTable,
+  budgetsTable,
+  budgetTable,
+  serveTable,
+  ...Object.values(sourceTables),
+];

@@ -1,0 +1,129 @@
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createFakeScriptChecker } from "../../test/fakes/fake-script-checker.ts";
+import { createProjectFolder, markdown, type ProjectFolder } from "../../test/fakes/project-folder.ts";
+import type { LoadedProject } from "./project.ts";
+import { loadProject } from "./project-loader.ts";
+
+const FILES = {
+  "harness.md": markdown("context: {files: [a.txt]}\nunknown: 1\n", "Hi."),
+  "a.txt": "text",
+  ".harness/tools/a.md": markdown("script: |\n  def run(args): return 1\n", "A."),
+  ".harness/hooks/b.md": markdown("event: tool.pre\nmatch: [x]\nscript: |\n  def handle(e, p): SYNTAX\n"),
+  ".harness/plugins/c.md": markdown("condition: 'False'\n", "C."),
+};
+
+interface Kept extends ProjectFolder {
+  readonly cacheDir: string;
+  file(): string;
+  /** As a new process would: what it found, and what the checker was asked about. */
+  loadAnew(version?: string): Promise<{ loaded: LoadedProject; asked: readonly string[] }>;
+}
+
+function kept(files: Readonly<Record<string, string>> = FILES): Kept {
+  const folder = createProjectFolder(files);
+  const cacheDir = join(folder.outside, "cache");
+  return {
+    ...folder,
+    cacheDir,
+    file: () => join(cacheDir, readdirSync(cacheDir)[0] ?? ""),
+    async loadAnew(version = "1") {
+      const checker = createFakeScriptChecker(version);
+      return { loaded: await folder.load({ cacheDir, checker }), asked: checker.asked };
+    },
+  };
+}
+
+describe("the parse cache", () => {
+  test("gives the next process the same, problems included, without asking the checker", async () => {
+    const project = kept();
+    const first = await project.loadAnew();
+    expect(first.asked).toEqual(["a", "b", "False"]);
+    const second = await project.loadAnew();
+    expect(second).toEqual({ loaded: first.loaded, asked: [] });
+  });
+
+  test("is private, and one file", async () => {
+    const project = kept();
+    await project.loadAnew();
+    expect(readdirSync(project.cacheDir)).toHaveLength(1);
+    expect(statSync(project.file()).mode & 0o777).toBe(0o600);
+    expect(statSync(project.cacheDir).mode & 0o777).toBe(0o700);
+  });
+
+  test("knows a changed file, a moved one and another checker", async () => {
+    const project = kept();
+    await project.loadAnew();
+    project.write(".harness/tools/a.md", FILES[".harness/tools/a.md"].replace("1", "2"));
+    project.write(".harness/tools/d.md", FILES[".harness/tools/a.md"]);
+    expect((await project.loadAnew()).asked).toEqual(["a", "d"]);
+    expect((await project.loadAnew("2")).asked).toEqual(["a", "d", "b", "False"]);
+  });
+
+  test("is not used with a checker that has no version", async () => {
+    const project = kept();
+    await project.load({ cacheDir: project.cacheDir });
+    expect(() => readdirSync(project.cacheDir)).toThrow("ENOENT");
+  });
+
+  test.each<[string, (text: string) => string]>([
+    ["cut off", (text) => text.slice(0, -10)],
+    ["empty", () => ""],
+    ["of another schema", (text) => text.replace(/\n1 /, "\n0 ")],
+    ["changed by somebody", (text) => text.replace("return 1", "return 2")],
+    ["other JSON", () => "[]"],
+  ])("counts as absent when it is %s", async (_, damage) => {
+    const project = kept();
+    const { loaded } = await project.loadAnew();
+    writeFileSync(project.file(), damage(readFileSync(project.file(), "utf8")));
+    expect(await project.loadAnew()).toEqual({ loaded, asked: ["a", "b", "False"] });
+    expect((await project.loadAnew()).asked).toEqual([]);
+  });
+
+  test("counts as absent when others may write it", async () => {
+    const project = kept();
+    await project.loadAnew();
+    chmodSync(project.file(), 0o666);
+    expect((await project.loadAnew()).asked).toEqual(["a", "b", "False"]);
+  });
+
+  test("that cannot be written costs nothing but time", async () => {
+    const project = kept();
+    writeFileSync(project.cacheDir, "a file");
+    expect((await project.loadAnew()).loaded.problems).not.toEqual([]);
+  });
+
+  test("spares a single load the checker, and only while it has everything", async () => {
+    const project = kept();
+    const { root, cacheDir } = project;
+    const checkers: string[][] = [];
+    const once = () =>
+      loadProject({
+        root,
+        cacheDir,
+        knownTools: [],
+        checkerVersion: "1",
+        checker: async () => {
+          const checker = createFakeScriptChecker();
+          checkers.push(checker.asked);
+          return checker;
+        },
+      });
+    const first = await once();
+    expect(await once()).toEqual(first);
+    expect(checkers).toEqual([["a", "b", "False"]]);
+    project.write(".harness/plugins/c.md", markdown("condition: 'True'\n"));
+    expect((await once()).problems).toHaveLength(first.problems.length - 1);
+    expect(checkers).toEqual([["a", "b", "False"], ["True"]]);
+  });
+
+  test("never holds the admin policy", async () => {
+    const project = kept({});
+    const adminPolicy = join(project.outside, "policy.md");
+    writeFileSync(adminPolicy, markdown("sandbox: required\n"));
+    project.write(".harness/tools/a.md", FILES[".harness/tools/a.md"]);
+    await project.load({ adminPolicy, cacheDir: project.cacheDir, checker: createFakeScriptChecker("1") });
+    expect(readFileSync(project.file(), "utf8")).not.toContain("policy.md");
+  });
+});

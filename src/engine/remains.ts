@@ -1,0 +1,80 @@
+/**
+ * What a log leaves unfinished, as a fold over its events: the turn that has not ended and the calls that were begun and
+ * have no outcome. Holds nothing of what is finished, so it stays small however long the log is.
+ */
+import type { CallId, Event, EventOf, EventPayload, TurnId } from "#protocol";
+
+export interface Remains {
+  /** Events of one session, oldest first. */
+  apply(event: Event): void;
+  /** Where a call that has no outcome entered the tool chain. */
+  startOf(callId: CallId): EventOf<"ToolCallStarted"> | undefined;
+  /** The turn that has begun and not ended, with the highest step it came to. */
+  readonly openTurn: { readonly turn: TurnId; readonly steps: number } | undefined;
+  readonly hasOpenCalls: boolean;
+  /** What the session has used so far. */
+  readonly spent: Spent;
+}
+
+export type Spent = NonNullable<EventPayload<"TurnEnded">["session_total"]>;
+
+export function createRemains(): Remains {
+  const starts = new Map<CallId, EventOf<"ToolCallStarted">>();
+  const open = new Set<CallId>();
+  let openTurn: { turn: TurnId; steps: number } | undefined;
+  let spent: Spent = { cost_usd: 0, tokens: 0, steps: 0, calls: 0 };
+
+  return {
+    apply(event) {
+      switch (event.kind) {
+        case "TurnStarted":
+          openTurn = { turn: event.payload.turn, steps: 0 };
+          return;
+        case "TurnEnded":
+          openTurn = undefined;
+          spent = event.payload.session_total ?? spent;
+          return;
+        case "CostIncremented": {
+          const { usage, cost_usd = 0 } = event.payload;
+          const tokens = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+          spent = {
+            ...spent,
+            cost_usd: spent.cost_usd + cost_usd,
+            tokens: spent.tokens + tokens,
+            steps: spent.steps + 1,
+          };
+          break;
+        }
+        case "ToolCallStarted":
+          starts.set(event.payload.call_id, event);
+          break;
+        case "ToolIntent":
+          open.add(event.payload.call_id);
+          spent = { ...spent, calls: spent.calls + 1 };
+          break;
+        case "ToolOutcome":
+          open.delete(event.payload.call_id);
+          starts.delete(event.payload.call_id);
+          break;
+        case "ToolResult":
+          // Refused before it ran. A call that runs may be told off before its outcome is known.
+          if (!open.has(event.payload.call_id)) starts.delete(event.payload.call_id);
+          break;
+        default:
+      }
+      if (openTurn !== undefined && "step" in event.payload) {
+        openTurn.steps = Math.max(openTurn.steps, event.payload.step ?? 0);
+      }
+    },
+    startOf: (callId) => starts.get(callId),
+    get openTurn() {
+      return openTurn;
+    },
+    get spent() {
+      return spent;
+    },
+    get hasOpenCalls() {
+      return open.size > 0;
+    },
+  };
+}

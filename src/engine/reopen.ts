@@ -1,0 +1,82 @@
+/**
+ * Brings a session back to where its log ends: from the snapshot that is kept beside the log and the events after it, or,
+ * when there is none that can be used, from the events alone. Both give the same; only the time differs.
+ */
+import type { EventOf, SessionId } from "#protocol";
+import { type Conversation, createConversation } from "./conversation.ts";
+import { SNAPSHOT_FORMAT } from "./conversation-parts.ts";
+import { createRemains, type Remains } from "./remains.ts";
+import type { SessionLog, SessionStore } from "./store.ts";
+
+/** Events read at a time. */
+const READ_PAGE = 1000;
+
+export interface Reopened {
+  readonly conversation: Conversation;
+  readonly remains: Remains;
+  /** Calls that were begun and have no outcome, oldest first. */
+  readonly openCalls: readonly EventOf<"ToolIntent">[];
+  /** The event that the snapshot was made at; 0 without one. */
+  readonly snapshotEvent: number;
+  readonly eventsRead: number;
+  /** Why a snapshot that was kept could not be used. */
+  readonly snapshotProblem?: string;
+}
+
+export async function reopenSession(
+  store: Pick<SessionStore, "read" | "historyStart">,
+  log: SessionLog,
+  id: SessionId,
+): Promise<Reopened> {
+  const start = (await store.historyStart?.(id)) ?? 0;
+  const { conversation, event, problem } = await loadSnapshot(log, start);
+  const remains = createRemains();
+  // The turn that the snapshot was made at has ended with what the session had used until then.
+  for (const at of event === 0 ? [] : await store.read(id, { after: event - 1, limit: 1 })) remains.apply(at);
+  let eventsRead = 0;
+  for (let after = Math.max(start, event); ; ) {
+    const page = await store.read(id, { after, limit: READ_PAGE });
+    for (const read of page) {
+      conversation.apply(read);
+      remains.apply(read);
+    }
+    eventsRead += page.length;
+    const last = page.at(-1);
+    if (last === undefined) break;
+    after = last.id;
+  }
+  return {
+    conversation,
+    remains,
+    openCalls: await log.openCalls(),
+    snapshotEvent: event,
+    eventsRead,
+    ...(problem === undefined ? {} : { snapshotProblem: problem }),
+  };
+}
+
+interface Loaded {
+  readonly conversation: Conversation;
+  readonly event: number;
+  readonly problem?: string;
+}
+
+/** An empty conversation at event 0 when there is no snapshot, or a compaction has left it behind. */
+async function loadSnapshot({ snapshots }: SessionLog, start: number): Promise<Loaded> {
+  const nothing = (): Loaded => ({ conversation: createConversation(), event: 0 });
+  const kept = await snapshots?.read();
+  if (kept === undefined) return nothing();
+  if ("problem" in kept) return { ...nothing(), problem: kept.problem };
+  if (kept.format !== SNAPSHOT_FORMAT) {
+    return { ...nothing(), problem: `its format is ${kept.format}, not ${SNAPSHOT_FORMAT}` };
+  }
+  if (kept.event < start) return nothing();
+  const conversation = createConversation();
+  try {
+    for await (const piece of kept.pieces()) conversation.load(piece);
+  } catch (error) {
+    // Whatever is wrong with a cache: the log has it all, and reading that fails loudly if the store is broken.
+    return { ...nothing(), problem: error instanceof Error ? error.message : String(error) };
+  }
+  return { conversation, event: kept.event };
+}

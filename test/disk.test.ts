@@ -1,0 +1,201 @@
+/** A disk that is really full or really read-only: every write says so, what was there stays, and it works again with room. */
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createSystemClock } from "#base";
+import type { EventDraft, SessionStore } from "#engine";
+import { SessionId, TurnId } from "#protocol";
+import { type ArchiveStore, loadAudit, loadPortability, openSqliteStore } from "#sessions";
+import { createCliHome, runCli } from "./fakes/cli-process.ts";
+import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
+import { createSmallDisk, type SmallDisk, whyNoDisk } from "./fakes/small-disk.ts";
+
+const NOW = "2026-01-01T00:00:00.000Z";
+const turn = TurnId.from("0".repeat(26));
+const clock = createSystemClock();
+const key = { bytes: Buffer.alloc(32, 7), source: "the test" };
+const sessionId = (n: number): SessionId => SessionId.from(String(n).padStart(26, "0"));
+const newSession = (n: number) => ({
+  id: sessionId(n),
+  workingDir: "/w",
+  profile: "default",
+  model: "scripted:x",
+  createdAt: NOW,
+});
+/** More than the file system can hide in pages it has already. */
+const large = (): EventDraft => ({
+  kind: "TextDelta",
+  ts: NOW,
+  payload: { turn, step: 1, block: 0, text: randomBytes(64 * 1024).toString("hex") },
+});
+
+const missing = whyNoDisk();
+if (missing !== undefined) process.stderr.write(`test/disk.test.ts is skipped: ${missing}\n`);
+
+const stores: Record<string, (disk: SmallDisk) => Promise<ArchiveStore>> = {
+  sqlite: ({ path }) => openSqliteStore({ path: join(path, "sessions.db"), clock, key }),
+  jsonl: async ({ path }) => (await loadPortability()).openJsonlStore({ root: path, clock }),
+};
+
+async function lastEvents(store: SessionStore): Promise<number[]> {
+  return (await store.read(sessionId(1), { after: 0, limit: 1000 })).map(({ id }) => id);
+}
+
+describe.skipIf(missing !== undefined).each(Object.entries(stores))("a full disk under the %s store", (_, open) => {
+  test("refuses every write with the reason, keeps what was there, and goes on when there is room", async () => {
+    const disk = createSmallDisk();
+    const store = await open(disk);
+    await store.create(newSession(1));
+    const log = await store.acquire(sessionId(1));
+    await log.append([large(), large()], NOW);
+    disk.fill();
+
+    const full = { reason: "StoreFailed", message: expect.stringMatching(/disk is full|no space/i) };
+    // What fits into pages that are there may still be written; what does not fit is refused whole.
+    for (let n = 0; n < 3; n++) await expect(log.append([large(), large()], NOW)).rejects.toMatchObject(full);
+    expect(await lastEvents(store)).toEqual([1, 2]);
+    const records = await store.records(sessionId(1), { after: 0, limit: 10 });
+    const copy = { ...newSession(3), updatedAt: NOW, title: "", state: "active", pinned: false } as const;
+    await expect(store.restore(copy, records)).rejects.toMatchObject(full);
+    expect(await store.get(sessionId(3))).toBeUndefined();
+    const pieces = [randomBytes(64 * 1024).toString("hex")];
+    if (log.snapshots !== undefined) {
+      await expect(log.snapshots.write({ format: 1, event: 2, follows: 0, pieces })).rejects.toMatchObject(full);
+      expect(await log.snapshots.read()).toBeUndefined();
+    }
+
+    disk.makeRoom();
+    expect(await log.append([large()], NOW)).toBe(3);
+    await log.release();
+    await store.create(newSession(2));
+    await store.update(sessionId(1), { title: "still here" });
+    await store.close();
+
+    const again = await open(disk);
+    expect(await lastEvents(again)).toEqual([1, 2, 3]);
+    expect(await again.get(sessionId(1))).toMatchObject({ title: "still here" });
+    const { verifyEvidence } = await loadAudit();
+    expect(await verifyEvidence(again.readEvidence(sessionId(1)), { trustedKeys: [] })).toMatchObject({ findings: [] });
+    await again.delete(sessionId(1));
+    await again.close();
+  });
+
+  test("refuses new sessions and changes that do not fit, and has them whole or not at all", async () => {
+    const disk = createSmallDisk();
+    const store = await open(disk);
+    await store.create(newSession(1));
+    disk.fill();
+    const tries = await Promise.allSettled(
+      Array.from({ length: 60 }, (_, n) => store.create({ ...newSession(n + 2), workingDir: `/${"w".repeat(4000)}` })),
+    );
+    const refused = tries.filter(({ status }) => status === "rejected");
+    expect(refused.length).toBeGreaterThan(0);
+    for (const result of refused) expect(result).toMatchObject({ reason: { reason: "StoreFailed" } });
+    expect(await store.list({ limit: 100 })).toHaveLength(1 + tries.length - refused.length);
+    await expect(store.update(sessionId(1), { title: "t".repeat(100_000) })).rejects.toMatchObject({
+      reason: "StoreFailed",
+    });
+    expect(await store.get(sessionId(1))).toMatchObject({ title: "" });
+    disk.makeRoom();
+    await store.update(sessionId(1), { title: "t".repeat(100_000) });
+    await store.close();
+  });
+});
+
+describe.skipIf(missing !== undefined)("a full disk under a session", () => {
+  test("ends the turn with the reason; the next turn goes on when there is room", async () => {
+    const disk = createSmallDisk();
+    const words = randomBytes(100_000).toString("hex");
+    const path = join(disk.path, "sessions.db");
+    const rig = await createHarnessRig([says("one")], { store: { kind: "sqlite", path, key: () => key } });
+    expect(await rig.send("first")).toMatchObject({ outcome: "answered" });
+    const told = rig.events.length;
+    disk.fill();
+    await expect(rig.send(words)).rejects.toMatchObject({ reason: "StoreFailed" });
+    expect(JSON.stringify(rig.events.slice(told))).not.toContain(words);
+    disk.makeRoom();
+
+    // This time the input is stored and the answer does not fit any more.
+    const watcher = rig.harness.control.connect({
+      identityClass: "agent",
+      interactive: false,
+      onEvent: ({ kind }) => void (kind === "TurnStarted" && disk.fill()),
+    });
+    await watcher.submit({ kind: "AttachSession", session: rig.session });
+    rig.vendor.reply(says(words));
+    await expect(rig.send("second")).rejects.toMatchObject({ reason: "StoreFailed" });
+    expect(JSON.stringify(rig.events.slice(told))).not.toContain(words);
+    watcher.disconnect();
+    disk.makeRoom();
+
+    rig.vendor.reply(says("three"));
+    expect(await rig.send("third")).toMatchObject({ outcome: "answered" });
+    const ids = rig.events.map(({ id }) => id);
+    expect(ids).toEqual(ids.map((_, index) => index + 1));
+    const store = await openSqliteStore({ path, clock, key });
+    expect(await store.read(rig.session, { after: 0, limit: 1000 })).toEqual(rig.events);
+    await store.close();
+  });
+
+  test("does not let a call change what could not be kept for undo", async () => {
+    const disk = createSmallDisk("2m");
+    const rig = await createHarnessRig([calls(["exec", { command: "printf two > a.txt" }]), says("no"), says("yes")], {
+      autoApprove: true,
+      undo: { directory: join(disk.path, "undo"), key: Buffer.alloc(32, 1) },
+    });
+    rig.workspace.put("a.txt", randomBytes(64 * 1024).toString("hex"));
+    disk.fill();
+    await rig.send("go");
+    expect(rig.of("ToolResult")).toMatchObject([
+      { outcome: "error", content: [{ text: expect.stringContaining("ENOSPC") }] },
+    ]);
+    expect(readFileSync(join(rig.workspace.root, "a.txt"), "utf8")).not.toBe("two");
+    disk.makeRoom();
+    rig.vendor.reply(calls(["exec", { command: "printf two > a.txt" }]), says("done"));
+    await rig.send("again");
+    await rig.send("and again");
+    expect(readFileSync(join(rig.workspace.root, "a.txt"), "utf8")).toBe("two");
+    expect((await rig.submit({ kind: "UndoTurn" })).result).toMatchObject({ outcome: "done" });
+    expect(readFileSync(join(rig.workspace.root, "a.txt"), "utf8")).not.toBe("two");
+  });
+});
+
+describe.skipIf(missing !== undefined)("the program", () => {
+  test("on a full disk says so with exit code 1 or 2, and works when there is room", async () => {
+    const disk = createSmallDisk();
+    const home = createCliHome({ XDG_DATA_HOME: join(disk.path, "data"), XDG_CONFIG_HOME: join(disk.path, "config") });
+    disk.fill();
+    const first = await runCli(home, ["run", "hello"]);
+    expect([1, 2]).toContain(first.code);
+    expect(first.err).toMatch(/no space|disk is full/i);
+    disk.makeRoom();
+    const filled = await runCli(home, ["run", "hello"]);
+    expect(filled).toMatchObject({ code: 0 });
+    disk.fill();
+    const again = await runCli(home, ["run", randomBytes(40_000).toString("hex")]);
+    expect([1, 2]).toContain(again.code);
+    expect(again.err).toMatch(/sessions\.db.*(no space|disk is full)/i);
+    disk.makeRoom();
+    expect(await runCli(home, ["sessions", "doctor"])).toMatchObject({ code: 0 });
+    expect(await runCli(home, ["run", "hello"])).toMatchObject({ code: 0 });
+  });
+
+  test.each(["sqlite", "jsonl"])("in a read-only place (%s) says so and changes nothing", async (store) => {
+    const disk = createSmallDisk();
+    const home = createCliHome({ XDG_DATA_HOME: join(disk.path, "data"), XDG_CONFIG_HOME: join(disk.path, "config") });
+    const folder = join(disk.path, "workspace");
+    const run = ["run", "--store", store, "-C", folder, "--undo", "off", "hello"];
+    await runCli(home, ["run", "--store", "memory", "hello"]);
+    mkdirSync(folder);
+    expect(await runCli(home, run)).toMatchObject({ code: 0 });
+    const file = join(disk.path, "data/harness/sessions.db");
+    const before = existsSync(file) ? readFileSync(file) : undefined;
+    disk.makeReadOnly();
+    const refused = await runCli(home, run);
+    expect([1, 2]).toContain(refused.code);
+    expect(refused.err).toMatch(/read-only|EROFS/i);
+    expect(refused.err).not.toMatch(/\n\s+at /);
+    if (before !== undefined) expect(readFileSync(file).equals(before)).toBe(true);
+  });
+});
