@@ -76,6 +76,8 @@ export interface SessionDependencies {
   readonly context: CommandOf<"SetContext">["values"];
   readonly keepRule: ((rule: string) => Promise<string>) | undefined;
   readonly projects: OpenProject | undefined;
+  /** 0 for root agents; hooks are told, and hold the same at every depth. */
+  readonly depth: number;
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
 }
 
@@ -89,7 +91,7 @@ export async function openSession(
   command: CommandOf<"CreateSession">,
   approver: Approver,
 ): Promise<LiveSession> {
-  const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion } = dependencies;
+  const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion, depth } = dependencies;
   const { resume } = command;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
@@ -153,7 +155,7 @@ export async function openSession(
       ...extensions.requestChain,
       createIdentity(() => runtime?.live.prompt() ?? plain),
       createHistory({ maxTurns: () => project()?.config.context.maxHistory }),
-      ...(runtime === undefined ? [] : [createCompletionHooks({ hooks: runtime.hooks, depth: 0 })]),
+      ...(runtime === undefined ? [] : [createCompletionHooks({ hooks: runtime.hooks, depth })]),
     ],
     toolChain: (bus, nested) => {
       permission = createPermission({
@@ -183,6 +185,7 @@ export async function openSession(
       : { hooks: runtime.hooks, hidden: runtime.live.hidden, beforeStep: runtime.refresh }),
     toolSettings: settings.tools,
     maxSteps: settings.maxSteps,
+    depth,
     ...(earlier === undefined ? {} : { earlier }),
     subscribers: [budgets.onEvent, ...extensions.subscribers],
   });
@@ -216,7 +219,7 @@ export async function openSession(
   /** Informs: what hooks answer to these changes nothing. */
   async function tellHooks(event: "session.start" | "session.end"): Promise<void> {
     if (runtime === undefined || runtime.hooks.idle(event)) return;
-    await runtime.hooks.dispatch(event, null, { session: id, depth: 0, signal: new AbortController().signal });
+    await runtime.hooks.dispatch(event, null, { session: id, depth, signal: new AbortController().signal });
   }
 }
 
