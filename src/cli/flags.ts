@@ -1,5 +1,6 @@
 /** Flags that several commands share, parsed once and the same everywhere. */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { isDomainEntry } from "#base";
 
 export interface RunFlags {
   readonly model?: string;
@@ -87,8 +88,8 @@ export function positiveInteger(value: string): number {
 }
 
 /** As in `network.allowed_domains`: a host, `*.host`, or `*`. */
-function domain(value: string, previous: readonly string[] = []): readonly string[] {
-  if (!/^(?:\*|(?:\*\.)?[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*|\[?[0-9a-fA-F:]+\]?)$/u.test(value)) {
+export function domain(value: string, previous: readonly string[] = []): readonly string[] {
+  if (!isDomainEntry(value)) {
     throw new InvalidArgumentError(
       "Expected a host such as api.example.com or *.example.com, without scheme, port or path.",
     );

@@ -111,7 +111,10 @@ export function projectPlace({ config, cwd, allowedDomain }: Partial<RunFlags>):
 }
 
 /** The flags without a `-c` that names the project. */
-function userFlags({ config, ...flags }: RunFlags): RunFlags {
+export function userFlags<Flags extends Pick<RunFlags, "config">>({
+  config,
+  ...flags
+}: Flags): Omit<Flags, "config"> & Pick<RunFlags, "config"> {
   return config === undefined || namesProject(config) ? flags : { ...flags, config };
 }
 

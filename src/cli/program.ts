@@ -4,7 +4,7 @@ import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
-import { addRunFlags, addStoreFlags, addTurnFlags, collect, positiveInteger, sandboxOption } from "./flags.ts";
+import { addRunFlags, addStoreFlags, addTurnFlags, collect, domain, positiveInteger, sandboxOption } from "./flags.ts";
 import { addProjectCommands } from "./project-commands.ts";
 import { paint } from "./renderer.ts";
 import { describeError } from "./terminal.ts";
@@ -169,7 +169,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .option("-c, --config <file>", "configuration file")
     .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
     .addOption(sandboxOption())
-    .option("--allowed-domain <host>", "adds to network.allowed_domains; repeatable", collect)
+    .option("--allowed-domain <host>", "adds to network.allowed_domains; repeatable", domain)
     .option("--json", "print JSON")
     .action(async (flags) => {
       const { sandboxCheckCommand } = await import("./sandbox.ts");

@@ -1,14 +1,15 @@
 /** `harness sandbox check`: tries the sandbox and explains what commands are held to. Starts one harmless program in it. */
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { createProcesses } from "#base";
+import { createDomainList, createProcesses } from "#base";
 import { ReasonError } from "#protocol";
 import { createSandboxes, type Probe, type SandboxPolicy, type SandboxStatus } from "#sandbox";
 import { harnessPaths } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
-import { loadSettings } from "./open-program.ts";
+import { loadSettings, projectPlace, userFlags } from "./open-program.ts";
+import { openProject } from "./project.ts";
 
 export interface SandboxCheckFlags extends Pick<RunFlags, "config" | "cwd" | "sandbox" | "allowedDomain"> {
   readonly json?: boolean;
@@ -17,16 +18,24 @@ export interface SandboxCheckFlags extends Pick<RunFlags, "config" | "cwd" | "sa
 /** Exits with 0 when commands run in a sandbox here, with 1 when they do not. */
 export async function sandboxCheckCommand(ports: CliPorts, flags: SandboxCheckFlags): Promise<ExitCode> {
   const { terminal, env, clock } = ports;
-  const { settings } = await loadSettings(ports, flags);
   const root = workspaceOf(resolve(ports.cwd, flags.cwd ?? "."));
+  const { project } = (await openProject(ports, projectPlace(flags))).loaded;
+  const { settings } = await loadSettings(ports, userFlags(flags), project);
+  const lists = [
+    ...(settings.network === undefined ? [] : [settings.network.allowedDomains]),
+    ...(project?.config.networks ?? []).map(({ network }) => network.allowedDomains.map(({ pattern }) => pattern)),
+  ];
   const { dataDir, configDir, stateDir } = harnessPaths(env);
   const sandbox = createSandboxes({
     mode: settings.sandbox,
     env,
     clock,
     ownPaths: [dataDir, configDir, stateDir],
-    ...(settings.network && { allowedDomains: settings.network.allowedDomains }),
-  }).open({ root, processes: createProcesses({ root, env }) });
+  }).open({
+    root,
+    processes: createProcesses({ root, env }),
+    ...(lists.length === 0 ? {} : { domains: createDomainList(...lists) }),
+  });
   try {
     const status = await sandbox.status();
     const probe = await sandbox.probe();

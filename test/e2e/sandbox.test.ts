@@ -36,7 +36,10 @@ describe("harness sandbox check", () => {
   test("a wrong domain or mode is a usage error", async () => {
     const home = createCliHome();
     const wrong = await runCli(home, ["sandbox", "check", "--allowed-domain", "http://x"]);
-    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("UsageInvalid: --allowed-domain http://x") });
+    expect(wrong).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("UsageInvalid: option '--allowed-domain <host>' argument 'http://x' is invalid"),
+    });
     expect((await runCli(home, ["sandbox", "check", "--sandbox", "maybe"])).code).toBe(2);
   });
 });
