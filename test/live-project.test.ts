@@ -1,6 +1,6 @@
 /**
  * Files of a project change while a session runs: what they say holds from the next step on, whole or not at all. The edits are made
- * by a command of the turn itself, so that each falls exactly between two steps.
+ * by a command of the turn itself, so that each falls exactly between two steps; in a sandbox it could not reach these files.
  */
 import { describe, expect, test } from "vitest";
 import type { Event, EventKind, EventPayload } from "#protocol";
@@ -28,7 +28,8 @@ function playing(...edits: string[]): string {
 }
 
 async function play(cli: InProcessCli, ...flags: string[]) {
-  const { code, out } = await cli.run("run", "-m", "scripted:./s.yaml", "--json", "--allow", "Bash", ...flags, "go");
+  const flagged = ["--json", "--allow", "Bash", "--sandbox", "off", ...flags];
+  const { code, out } = await cli.run("run", "-m", "scripted:./s.yaml", ...flagged, "go");
   const events: Event[] = out
     .trimEnd()
     .split("\n")

@@ -5,12 +5,14 @@
  */
 import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { expect } from "vitest";
 import { type CliHome, createCliHome } from "./cli-process.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const TIMEOUT_MS = 60_000;
+const compileCache = join(tmpdir(), "harness-guides-compiled");
 
 type Part =
   | { readonly kind: "file"; readonly path: string; readonly text: string; readonly line: number }
@@ -30,7 +32,8 @@ export interface GuideOptions {
 }
 
 export async function followGuide(page: string, { from, here = {} }: GuideOptions = {}): Promise<FollowedGuide> {
-  const home = createCliHome();
+  // What Node has compiled for one start is kept for the next: a page starts the program many times.
+  const home = createCliHome({ NODE_COMPILE_CACHE: compileCache });
   const path = `${programFolder(home)}:${home.env.PATH}`;
   if (from !== undefined) execFileSync("cp", ["-R", `${join(root, from)}/.`, home.workspace]);
   let folder = home.workspace;
