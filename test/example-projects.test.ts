@@ -91,12 +91,44 @@ describe("reporter", () => {
     expect(of("TurnEnded")).toMatchObject([{ outcome: "answered", steps: 2 }]);
   });
 
-  test("a redirect to another host is refused too", async () => {
-    const { port } = await startLoopbackServer((_request, response) => {
-      response.writeHead(302, { location: "https://example.com/" }).end();
+  test("a redirect is judged like the request: by the list, and by rules", async () => {
+    let location = "https://example.com/";
+    const { port } = await startLoopbackServer((request, response) => {
+      if (request.url === "/news") response.end("Teapots");
+      else response.writeHead(302, { location }).end();
     });
-    const { of } = await example.ask(`Fetch http://localhost:${port}/ please.`);
-    expect(of("ToolResult").map(textOf)[0]).toContain("SandboxError: host example.com is not in allowed_domains");
+    const prompt = `Fetch http://localhost:${port}/ please.`;
+    const listed = await example.ask(prompt);
+    expect(listed.of("ToolResult").map(textOf)[0]).toContain(
+      "SandboxError: host example.com is not in allowed_domains",
+    );
+    expect(listed.of("NetworkJudged")).toMatchObject([
+      { host: `localhost:${port}`, policy: "allowed" },
+      { host: "example.com", policy: "denied" },
+    ]);
+    location = `http://127.0.0.1:${port}/news`;
+    const open = await example.ask(prompt, "--allowed-domain", "127.0.0.1");
+    expect(open.of("ToolResult")).toMatchObject([{ outcome: "ok" }]);
+    const denied = await example.ask(prompt, "--allowed-domain", "127.0.0.1", "--deny", "WebFetch(domain:127.0.0.1)");
+    expect(denied.of("ToolResult").map(textOf)[0]).toContain("WebFetch(domain:127.0.0.1)");
+    expect(denied.of("NetworkJudged")).toMatchObject([
+      { policy: "allowed" },
+      { host: `127.0.0.1:${port}`, policy: "denied" },
+    ]);
+  });
+
+  test("what a hook asks the network for is held to the list and on the record too", async () => {
+    const asks = (url: string) =>
+      `---\nevent: tool.pre\npriority: 1\nscript: |\n  def handle(event, payload):\n      http.get(${JSON.stringify(url)})\n      return allow()\n---\n`;
+    const { port } = await startLoopbackServer((_request, response) => response.end("fine"));
+    example.put(".harness/hooks/ask.md", asks(`http://localhost:${port}/`));
+    const open = await example.ask("Use fs.read to read model.yaml");
+    expect(open.of("ToolResult")).toMatchObject([{ outcome: "ok" }]);
+    expect(open.of("NetworkJudged")).toMatchObject([{ host: `localhost:${port}`, policy: "allowed" }]);
+    example.put(".harness/hooks/ask.md", asks("https://example.com/"));
+    const refused = await example.ask("Use fs.read to read model.yaml");
+    expect(refused.of("ToolResult")).toMatchObject([{ outcome: "denied", reason: "HookBlocked" }]);
+    expect(refused.of("NetworkJudged")).toMatchObject([{ host: "example.com", policy: "denied" }]);
   });
 
   test("--allowed-domain adds a host", async () => {

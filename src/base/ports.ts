@@ -101,6 +101,8 @@ export interface WebRequest {
   readonly credentials?: boolean;
   /** Whether a redirect may lead to another host; each hop is checked either way. Default: refused. */
   readonly otherHosts?: boolean;
+  /** Asked with each redirect before anything is done about it; what it rejects with refuses the request. */
+  readonly onHop?: (url: string) => Promise<void>;
 }
 
 export interface WebPost extends WebRequest {

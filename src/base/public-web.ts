@@ -116,13 +116,14 @@ async function follow(
     if (hops >= MAX_REDIRECTS) {
       throw new EffectError("TooManyRedirects", `${request.url} redirects more than ${MAX_REDIRECTS} times`);
     }
-    hop = nextHop(hop, status, location, request.otherHosts === true);
+    const next = parseUrl(location, hop.url);
+    await request.onHop?.(next.href);
+    hop = nextHop(hop, next, status, request.otherHosts === true);
   }
 }
 
-function nextHop(hop: Hop, status: number, location: string, otherHosts: boolean): Hop {
+function nextHop(hop: Hop, next: URL, status: number, otherHosts: boolean): Hop {
   const { url } = hop;
-  const next = parseUrl(location, url);
   const elsewhere = next.hostname !== url.hostname;
   if (elsewhere && !otherHosts) {
     // Another host is another decision: whoever judged this call has judged its host.

@@ -5,13 +5,8 @@
  */
 import { type Clock, EffectError, type EffectPorts, type ProcessSpec } from "#base";
 import { refusal, type Ticket, type ToolCall, type ToolMiddleware } from "#engine";
-import type { EventPayload } from "#protocol";
+import { hostOf, type NetworkJudgement, recorded } from "./network-record.ts";
 import type { InnerEffect } from "./permission.ts";
-
-export type NetworkJudgement = Pick<EventPayload<"NetworkJudged">, "host" | "policy" | "reason">;
-
-/** Refused before anything was sent: the host, its address, or a URL that is no http. */
-const REFUSED_BY_POLICY: ReadonlySet<string> = new Set(["SandboxRefused", "AddressRefused", "InvalidUrl"]);
 
 export interface GateOptions {
   readonly ports: EffectPorts;
@@ -82,19 +77,9 @@ function bind(
     checkChange(what);
     await checkEffect(effect);
   }
-  async function connect<Response>(url: string, send: () => Promise<Response>): Promise<Response> {
-    const host = hostOf(url);
-    ticket.note({ port: "connect", target: host });
-    try {
-      const response = await send();
-      onNetwork(call, { host, policy: "allowed" });
-      return response;
-    } catch (error) {
-      const isRefused = error instanceof EffectError && REFUSED_BY_POLICY.has(error.reason);
-      onNetwork(call, isRefused ? { host, policy: "denied", reason: error.message } : { host, policy: "allowed" });
-      throw error;
-    }
-  }
+  /** A redirect leads to a host that nobody has judged yet. */
+  const judgeHop = (url: string): Promise<void> => checkEffect({ tool: "web.fetch", args: { url } });
+  const onHost = (judged: NetworkJudgement): void => onNetwork(call, judged);
   return {
     files: {
       root: files.root,
@@ -149,18 +134,16 @@ function bind(
       async get(request, signal) {
         check();
         await checkEffect({ tool: "web.fetch", args: { url: request.url } });
-        return connect(request.url, () => web.get(request, signal));
+        ticket.note({ port: "connect", target: hostOf(request.url) });
+        return recorded(request, (judged) => web.get(judged, signal), judgeHop, onHost);
       },
       async post(request, signal) {
         await checkedChange("send data to a server", { tool: "web.fetch", args: { url: request.url } });
-        return connect(request.url, () => web.post(request, signal));
+        ticket.note({ port: "connect", target: hostOf(request.url) });
+        return recorded(request, (judged) => web.post(judged, signal), judgeHop, onHost);
       },
     },
   };
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : "not a URL";
 }
 
 /** As a shell would have to be told, so that it is judged as a command that somebody typed. */

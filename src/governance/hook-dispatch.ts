@@ -14,6 +14,7 @@ import type {
   HookSource,
 } from "#engine";
 import type { EventPayload } from "#protocol";
+import { type NetworkJudgement, recorded } from "./network-record.ts";
 
 /** Attributes that the hooks of one dispatch may add; what comes beyond is left out. */
 const MAX_ATTRIBUTES = 64;
@@ -57,7 +58,7 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         event,
         payload,
         get ports() {
-          bound ??= bindForHook(ports, at, ticket);
+          bound ??= bindForHook(ports, at, ticket, bus);
           return bound;
         },
         annotate: (added) => note(attributes, added),
@@ -153,11 +154,19 @@ function bindForHook(
   { files, web }: EffectPorts,
   at: HookPoint,
   ticket: { readonly open: boolean },
+  bus: HookDispatchOptions["bus"],
 ): HookCall["ports"] {
   function check(): void {
     if (!ticket.open) throw new EffectError("AccessDenied", "the hook has answered; its ports are closed");
     if (at.signal.aborted) throw new EffectError("Cancelled", "the turn was cancelled");
   }
+  /** The list of hosts has judged it; rules are about calls, and a hook makes none. */
+  const judgeHop = async (): Promise<void> => check();
+  const onHost = (judged: NetworkJudgement): void => {
+    const { turn, callId } = at;
+    const about = { ...(turn === undefined ? {} : { turn }), ...(callId === undefined ? {} : { call_id: callId }) };
+    bus.publishSoon("NetworkJudged", { ...about, ...judged }).catch(() => undefined); // written with what comes next
+  };
   const whileOpen =
     <Args extends unknown[], Result>(effect: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
@@ -173,8 +182,8 @@ function bindForHook(
       list: whileOpen((path) => files.list(path)),
     },
     web: {
-      get: whileOpen((request, signal) => web.get(request, signal)),
-      post: whileOpen((request, signal) => web.post(request, signal)),
+      get: whileOpen((request, signal) => recorded(request, (judged) => web.get(judged, signal), judgeHop, onHost)),
+      post: whileOpen((request, signal) => recorded(request, (judged) => web.post(judged, signal), judgeHop, onHost)),
     },
   };
 }
