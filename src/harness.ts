@@ -42,7 +42,7 @@ import {
 } from "#governance";
 import { type CommandOf, createIdMint, type Event, ReasonError, type SessionId } from "#protocol";
 import { chooseModel, type ModelChoice } from "#providers";
-import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Sign } from "#sessions";
+import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Signer } from "#sessions";
 import { createBuiltinTools, createMemoization } from "#tools";
 import type { UndoStoreOptions } from "#undo";
 
@@ -60,8 +60,10 @@ export interface HarnessOptions {
   readonly scenarioFile: (name: string) => string;
   readonly store:
     | { readonly kind: "memory" }
-    | { readonly kind: "sqlite"; readonly path: string; readonly key: () => MachineKey; readonly sign?: Sign }
+    | { readonly kind: "sqlite"; readonly path: string; readonly key: () => MachineKey }
     | { readonly kind: "jsonl"; readonly root: string };
+  /** Signs the log at the end of each turn; without it the log is chained, not signed. */
+  readonly signer?: Signer;
   /**
    * Where undo keeps what mutating calls change; a call that cannot be kept there is then refused. Default `off`: nothing
    * is kept and nothing can be undone.
@@ -305,14 +307,15 @@ function logFiles(store: HarnessOptions["store"]): string[] {
   }
 }
 
-async function openStore({ store, clock }: HarnessOptions): Promise<SessionStore> {
+async function openStore({ store, clock, signer }: HarnessOptions): Promise<SessionStore> {
+  const signing = signer === undefined ? {} : { signer };
   switch (store.kind) {
     case "memory":
-      return createMemoryStore();
+      return createMemoryStore(signer && { signer, clock });
     case "jsonl":
-      return (await loadPortability()).openJsonlStore({ root: store.root, clock });
+      return (await loadPortability()).openJsonlStore({ root: store.root, clock, ...signing });
     case "sqlite":
-      return openSqliteStore({ ...store, clock, key: store.key() });
+      return openSqliteStore({ path: store.path, clock, key: store.key(), ...signing });
   }
 }
 

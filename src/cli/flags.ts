@@ -46,3 +46,10 @@ export function positiveInteger(value: string): number {
   if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError("Expected a positive whole number.");
   return number;
 }
+
+/** Which log a command works on; `StoreFlags` in `session-store.ts` is what comes of it. */
+export function addStoreFlags(command: Command): Command {
+  return command
+    .addOption(new Option("--store <kind>", "which log").choices(["sqlite", "jsonl"]).default("sqlite"))
+    .option("--root <dir>", "workspace whose .harness/threads holds the jsonl log (default: the current folder)");
+}

@@ -4,7 +4,7 @@ import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
-import { addRunFlags, positiveInteger } from "./flags.ts";
+import { addRunFlags, addStoreFlags, positiveInteger } from "./flags.ts";
 import { paint } from "./renderer.ts";
 import { describeError } from "./terminal.ts";
 
@@ -174,10 +174,9 @@ function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode
   const collect = (value: string, values: readonly string[] = []) => [...values, value];
   audit.description("check that a session log is as it was written");
 
-  audit
-    .command("verify")
+  addStoreFlags(audit.command("verify"))
     .description("check a session, or an exported file; exit code 1 and every finding when it was tampered with")
-    .argument("<file|session>", "a session of the log, or a JSONL export")
+    .argument("<file|session>", "a session of the log, by its id or the beginning of it, or a JSONL export")
     .option("--anchor <file>", "compare with the anchors in this file; repeatable", collect)
     .option("--git-note", "compare with the anchors in the git notes of the working folder")
     .option("-C, --cwd <dir>", "the folder with the git notes (default: that of the session)")
@@ -188,10 +187,9 @@ function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode
       exit(await auditVerifyCommand(ports, target, flags));
     });
 
-  audit
-    .command("anchor")
+  addStoreFlags(audit.command("anchor"))
     .description("write the signed hash of a session where this program does not keep it")
-    .argument("<session>", "the session")
+    .argument("<session>", "its id, or the beginning of it")
     .option("--file <file>", "append it to this file")
     .option("--git-note", "add it to a git note on HEAD of the working folder")
     .option("-C, --cwd <dir>", "the folder for the git note (default: that of the session)")

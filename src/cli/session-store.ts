@@ -1,6 +1,5 @@
 /** The store that the `sessions` commands work on, and how a session is named there. */
 import { resolve } from "node:path";
-import { type Command, Option } from "commander";
 import type { SessionMeta } from "#engine";
 import { ReasonError, SessionId } from "#protocol";
 import { type ArchiveStore, createSigner, harnessPaths, loadPortability, machineKey, openSqliteStore } from "#sessions";
@@ -15,12 +14,6 @@ export interface StoreFlags {
   readonly root?: string;
 }
 
-export function addStoreFlags(command: Command): Command {
-  return command
-    .addOption(new Option("--store <kind>", "which log").choices(["sqlite", "jsonl"]).default("sqlite"))
-    .option("--root <dir>", "workspace whose .harness/threads holds the jsonl log (default: the current folder)");
-}
-
 /** Opens the store for the time of `work`. */
 export async function withStore<Result>(
   ports: CliPorts,
@@ -31,11 +24,11 @@ export async function withStore<Result>(
   if (flags.root !== undefined && flags.store !== "jsonl") {
     throw new ReasonError("UsageInvalid", { detail: "--root goes with --store jsonl." });
   }
-  const { sessionsDb, configDir } = harnessPaths(env);
+  const signer = createSigner(() => harnessPaths(env).configDir);
   const store =
     flags.store === "jsonl"
-      ? await (await loadPortability()).openJsonlStore({ root: resolve(cwd, flags.root ?? "."), clock })
-      : await openSqliteStore({ path: sessionsDb, clock, key: machineKey(env), sign: createSigner(configDir) });
+      ? await (await loadPortability()).openJsonlStore({ root: resolve(cwd, flags.root ?? "."), clock, signer })
+      : await openSqliteStore({ path: harnessPaths(env).sessionsDb, clock, key: machineKey(env), signer });
   try {
     return await work(store);
   } finally {

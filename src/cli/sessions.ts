@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { addStoreFlags } from "./session-store.ts";
+import { addStoreFlags } from "./flags.ts";
 
 const SESSION = "id of a session, or the beginning of one";
 
