@@ -1,6 +1,6 @@
 /**
  * The session log against a bare batched insert into the same encrypted database, in one run: appending in groups and one
- * by one, what the evidence costs, resuming long sessions, and the size of the file. Ratios count; the machine does not.
+ * by one, resuming long sessions, and the size of the file. Ratios count; the machine does not.
  */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -12,17 +12,12 @@ import { type Event, SessionId } from "#protocol";
 import { openSqliteStore } from "#sessions";
 import { createRemains } from "../src/engine/remains.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "../src/engine/snapshot-keeper.ts";
-import { chainStart, createSalts } from "../src/sessions/evidence.ts";
-import { chainDrafts, toRecord } from "../src/sessions/record.ts";
+import { toRecord } from "../src/sessions/record.ts";
 import { openDatabase, type SqliteDatabase } from "../src/sessions/sqlite-driver.ts";
 import { type Figure, holds, median, printFigures } from "./figures.ts";
 import { sessionDrafts } from "./session-drafts.ts";
 
 const GROUP = 100;
-/** A call is recorded event by event; text that arrives while a commit runs becomes one event of the next. */
-const EVIDENCE_GROUPS = [1, 10, GROUP];
-/** Commits of one round when evidence is weighed. */
-const EVIDENCE_COMMITS = 100;
 const THROUGHPUT_EVENTS = 10_000;
 const ROUNDS = 15;
 const SINGLE_EVENTS = 500;
@@ -52,24 +47,14 @@ async function benchAppend(path: string): Promise<Figure[]> {
   const store = await openSqliteStore({ path, clock, key });
   const db = openDatabase({ path, clock, key });
   const drafts = [...sessionDrafts(THROUGHPUT_EVENTS)];
-  const bare = createBareTables(db);
+  const insertBare = createBareTable(db);
   const groups = inGroups(drafts, GROUP);
   const ours: number[] = [];
   const floors: number[] = [];
-  const shares = new Map(EVIDENCE_GROUPS.map((size) => [size, [] as number[]]));
   let made = 0;
   for (let round = 0; round < ROUNDS; round++) {
     ours.push(await perEventUs(drafts.length, () => appendGroups(store, sessionId(made++), groups)));
-    floors.push(await perEventUs(drafts.length, () => bare.insert("bare", groups)));
-    for (const [size, found] of shares) {
-      const compared = inGroups(drafts.slice(0, size * EVIDENCE_COMMITS), size);
-      const events = size * EVIDENCE_COMMITS;
-      const appendUs = await cpuPerEventUs(events, () => appendGroups(store, sessionId(made++), compared));
-      const chainedUs = await cpuPerEventUs(events, () => bare.insert("chained", compared));
-      const unchainedUs = await cpuPerEventUs(events, () => bare.insert("unchained", compared));
-      const chainUs = chainedUs - unchainedUs;
-      found.push((chainUs / (appendUs - chainUs)) * 100);
-    }
+    floors.push(await perEventUs(drafts.length, () => insertBare(groups)));
   }
   const singles = await singleAppends(store, sessionId(9998), drafts.slice(0, SINGLE_EVENTS));
   const snapshotMs: number[] = [];
@@ -94,65 +79,26 @@ async function benchAppend(path: string): Promise<Figure[]> {
     },
     { name: "one durable event, snapshots included, longest", unit: "ms", ours: Math.max(...besideSnapshots) },
     { name: `writing a snapshot, longest of ${snapshotMs.length}`, unit: "ms", ours: Math.max(...snapshotMs) },
-    ...[...shares].map(([size, found]) => ({
-      name: `evidence: CPU time added to a durable append of ${size}`,
-      unit: "%",
-      ours: median(found),
-      limit: 10,
-    })),
   ];
 }
 
-/** The same rows without a store around them: as they are, with the columns of the chain, and without. */
-function createBareTables(db: SqliteDatabase) {
-  const columns = "session INTEGER, id INTEGER, kind TEXT, ts TEXT, originator TEXT, payload TEXT";
-  for (const [table, more] of [
-    ["bare", ""],
-    ["unchained", ""],
-    ["chained", ", prev BLOB, salt BLOB, content BLOB"],
-  ]) {
-    db.exec(
-      `CREATE TABLE ${table} (${columns}${more}) STRICT; CREATE UNIQUE INDEX ${table}_since ON ${table} (session, id)`,
-    );
-  }
-  const plain = (table: string) => db.prepare(`INSERT INTO ${table} VALUES (?, ?, ?, ?, ?, ?)`);
-  const statements = {
-    bare: plain("bare"),
-    unchained: plain("unchained"),
-    chained: db.prepare("INSERT INTO chained VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-  };
-  const nextSalt = createSalts();
+/** The same rows in groups of the same size, without a store around them. */
+function createBareTable(db: SqliteDatabase): (groups: readonly (readonly EventDraft[])[]) => Promise<void> {
+  db.exec(`CREATE TABLE bare (session INTEGER, id INTEGER, kind TEXT, ts TEXT, originator TEXT, payload TEXT) STRICT;
+    CREATE UNIQUE INDEX bare_since ON bare (session, id)`);
+  const insert = db.prepare("INSERT INTO bare VALUES (?, ?, ?, ?, ?, ?)");
   let session = 0;
-  const write = db.transaction((table: keyof typeof statements, from: number, drafts: readonly EventDraft[]) => {
-    const insert = statements[table];
-    if (table === "chained") {
-      const head = { lastEventId: from, hash: chainStart(sessionId(0)) };
-      for (const { id, kind, ts, originator, payload, prev, salt, content } of chainDrafts(
-        sessionId(0),
-        head,
-        drafts,
-        nextSalt,
-      ).records) {
-        insert.run(session, id, kind, ts, originator, payload, prev, salt, content);
-      }
-      return;
-    }
-    let id = from;
+  let id = 0;
+  const write = db.transaction((drafts: readonly EventDraft[]) => {
     for (const draft of drafts) {
       const { kind, ts, originator, payload } = toRecord(draft);
-      id += 1;
-      insert.run(session, id, kind, ts, originator, payload);
+      insert.run(session, ++id, kind, ts, originator, payload);
     }
   });
-  return {
-    async insert(table: keyof typeof statements, groups: readonly (readonly EventDraft[])[]): Promise<void> {
-      session += 1;
-      let from = 0;
-      for (const group of groups) {
-        write.immediate(table, from, group);
-        from += group.length;
-      }
-    },
+  return async (groups) => {
+    session += 1;
+    id = 0;
+    for (const group of groups) write.immediate(group);
   };
 }
 
@@ -337,14 +283,6 @@ async function perEventUs(events: number, work: () => Promise<void>): Promise<nu
   const startMs = performance.now();
   await work();
   return ((performance.now() - startMs) * 1000) / events;
-}
-
-/** Without what the disk and other processes take: what is left is more sensitive to the work of our own. */
-async function cpuPerEventUs(events: number, work: () => Promise<void>): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / events;
 }
 
 function inGroups(drafts: readonly EventDraft[], size: number): EventDraft[][] {

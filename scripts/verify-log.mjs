@@ -1,10 +1,12 @@
 #!/usr/bin/env node
+import { isUtf8 } from "node:buffer";
 /**
  * Verifies an exported session log on its own: plain Node, nothing of the program that wrote it. The format is described in
  * docs/reference/evidence.md. Exit code 0: intact. 1: not intact, every finding is printed. 2: usage.
  */
 import { createPublicKey, hash, verify } from "node:crypto";
-import { createReadStream, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
 
 const EXPIRED = "«ttl-expired»";
 const BLOCK = [{ type: "text", text: EXPIRED }];
@@ -26,17 +28,20 @@ const EXPIRING = {
 };
 const HEX = (digits) => new RegExp(`^[0-9a-f]{${digits}}$`);
 const SESSION = /^sess_[0-9A-HJKMNP-TV-Z]{26}$/;
-const SIGNED_FIELDS = { session: SESSION, ts: /^\S*$/, hash: HEX(64) };
-const CHECKPOINT_FIELDS = { ...SIGNED_FIELDS, key_id: HEX(32), public_key: HEX(64), signature: HEX(128) };
-const EVIDENCE_FIELDS = { prev: HEX(64), salt: HEX(32), content: HEX(64) };
+const KEY_FIELDS = { key_id: HEX(32), public_key: HEX(64), signature: HEX(128) };
+const CHECKPOINT_FIELDS = { session: SESSION, ts: /^\S*$/, hash: HEX(64), ...KEY_FIELDS };
+/** What the last event of a link carries: with content, without, and of the first format, where each event is a link. */
+const SALTED = { salt: HEX(32), content: HEX(64) };
+const LINKS = [{ hash: HEX(64), ...SALTED }, { hash: HEX(64) }, { prev: HEX(64), ...SALTED }];
 const ENVELOPE = ["id", "kind", "session", "originator", "ts", "payload", "x_evidence"];
 
 const isObject = (value) => typeof value === "object" && value !== null;
 const isText = (value) => typeof value === "string";
 const matches = (object, fields) =>
   Object.entries(fields).every(([name, form]) => isText(object[name]) && form.test(object[name]));
-/** Of the bytes that the hex digits stand for, then the text. */
-const hashOf = (hex, text) => hash("sha256", Buffer.concat([Buffer.from(hex, "hex"), Buffer.from(text)]));
+const sha256 = (data) => hash("sha256", data);
+/** First format: of the bytes that the hex digits stand for, then the text. */
+const hashOf = (hex, text) => sha256(Buffer.concat([Buffer.from(hex, "hex"), Buffer.from(text)]));
 const hasOnly = (object, names) => Object.keys(object).every((name) => names.includes(name));
 
 function isCheckpoint(value) {
@@ -44,12 +49,18 @@ function isCheckpoint(value) {
   return matches(value, CHECKPOINT_FIELDS) && Number.isSafeInteger(value.event) && value.event > 0;
 }
 
+function isHead(value) {
+  if (!isObject(value) || !hasOnly(value, ["event", "hash"]) || !matches(value, { hash: HEX(64) })) return false;
+  return Number.isSafeInteger(value.event) && value.event >= 0;
+}
+
 function isEnvelope(value) {
   if (!hasOnly(value, ENVELOPE) || !("payload" in value) || !matches(value, { session: SESSION })) return false;
   if (!Number.isSafeInteger(value.id) || value.id < 1 || !isText(value.kind) || !isText(value.ts)) return false;
   if ("originator" in value && !isText(value.originator)) return false;
-  const evidence = value.x_evidence;
-  return isObject(evidence) && hasOnly(evidence, Object.keys(EVIDENCE_FIELDS)) && matches(evidence, EVIDENCE_FIELDS);
+  const link = value.x_evidence;
+  const isLink = (fields) => isObject(link) && hasOnly(link, Object.keys(fields)) && matches(link, fields);
+  return !("x_evidence" in value) || LINKS.some(isLink);
 }
 
 /** Whether nothing is left of the content: then the hash of what it was stays and cannot be checked. */
@@ -59,6 +70,14 @@ function isExpired(kind, payload) {
   const fields = kept.split(" ").filter((name) => Object.hasOwn(payload, name));
   const left = { ...Object.fromEntries(fields.map((name) => [name, payload[name]])), ...rest };
   return JSON.stringify(left) === JSON.stringify(payload);
+}
+
+function hashOfLink(session, events, before, content = "") {
+  const lines = events.map(({ kind, ts, originator = "", payload }) => {
+    return `${kind}\t${ts}\t${originator}\t${Object.hasOwn(EXPIRING, kind) ? "" : JSON.stringify(payload)}\n`;
+  });
+  const ids = `${events[0].id} ${events.at(-1).id}`;
+  return sha256(`harness-link-2\n${before}\n${content}\n${session} ${ids}\n${lines.join("")}`);
 }
 
 function isSigned({ session, event, hash: chainHash, ts, key_id, public_key, signature }) {
@@ -75,12 +94,9 @@ function isSigned({ session, event, hash: chainHash, ts, key_id, public_key, sig
 }
 
 function createVerifier(trusted, anchors) {
-  const findings = [];
-  const unknown = new Set();
-  const openTurns = new Map();
-  const ahead = [];
-  const heads = [];
-  let [session, chain, lastId, lastCheckpoint, lineNumber, expired] = [undefined, undefined, 0, 0, 0, 0];
+  const [findings, unknown, ahead, heads] = [[], new Set(), [], []];
+  let [session, chain, lastId, linkedTo, lastCheckpoint, lineNumber, expired] = [undefined, undefined, 0, 0, 0, 0, 0];
+  let [open, inOrder, openTurns] = [[], true, []];
   const found = (event, what, detail) => findings.push({ event, what, detail });
   const start = () => hash("sha256", `harness-log-1\n${session}`);
   const ours = () => anchors?.filter((anchor) => anchor.session === session) ?? [];
@@ -93,23 +109,39 @@ function createVerifier(trusted, anchors) {
   }
 
   function event(envelope) {
-    const { id, kind, ts, originator = null, payload, x_evidence } = envelope;
-    const { prev, salt, content } = x_evidence;
+    const { id } = envelope;
     session ??= envelope.session;
     if (envelope.session !== session) found(id, "foreign", `it belongs to ${envelope.session}`);
     if (id > lastId + 1) found(lastId + 1, "missing", `events ${lastId + 1} to ${id - 1} are missing`);
     else if (id <= lastId) found(id, "out-of-order", `it comes after event ${lastId}`);
-    else if (prev !== (chain ?? start())) found(id, "broken-link", "it does not carry the hash of what is before it");
-    if (hashOf(salt, JSON.stringify(payload)) !== content) {
-      if (isExpired(kind, payload)) expired += 1;
-      else found(id, "altered", "its content was changed");
-    }
-    chain = hashOf(prev + content, JSON.stringify([envelope.session, id, kind, ts, originator]));
+    inOrder &&= id === lastId + 1;
     lastId = id;
-    if (kind === "TurnEnded") openTurns.set(id, chain);
-    for (const anchor of ours()) {
-      if (anchor.event === id && anchor.hash !== chain) found(id, "replaced", "the anchor has another hash");
+    if (envelope.kind === "TurnEnded") openTurns.push(id);
+    open.push(envelope);
+    if (envelope.x_evidence !== undefined) link(envelope.x_evidence);
+  }
+
+  /** Ends with the last event of `open`. */
+  function link({ prev, salt, content, hash: stored }) {
+    const [first, last, before] = [open[0], open.at(-1), chain ?? start()];
+    const expiring = open.filter(({ kind }) => Object.hasOwn(EXPIRING, kind));
+    const left = expiring.find(({ kind, payload }) => !isExpired(kind, payload));
+    const texts = expiring.map(({ payload }) => `${JSON.stringify(payload)}\n`).join("");
+    let made = texts === "" ? undefined : sha256(`${salt}\n${texts}`);
+    let linked = hashOfLink(session, open, before, content) === stored;
+    if (prev !== undefined) {
+      made = hashOf(salt, JSON.stringify(last.payload));
+      linked = prev === before && first === last;
     }
+    if (made !== content && left === undefined && expiring.length > 0) expired += expiring.length;
+    else if (made !== content && inOrder) found((left ?? first).id, "altered", `up to event ${last.id}: other content`);
+    if (!linked && inOrder) found(first.id, "broken-link", `up to event ${last.id}: another hash`);
+    const facts = [session, last.id, last.kind, last.ts, last.originator ?? null];
+    chain = stored ?? hashOf(prev + content, JSON.stringify(facts));
+    for (const { event: at, hash: known } of ours().filter(({ event: at }) => open.some(({ id }) => id === at))) {
+      if (at !== last.id || known !== chain) found(at, "replaced", "another hash is anchored");
+    }
+    [linkedTo, open, inOrder] = [last.id, [], true];
   }
 
   function checkpoint(value) {
@@ -117,11 +149,11 @@ function createVerifier(trusted, anchors) {
     if (session !== undefined && value.session !== session) found(value.event, "foreign", `of ${value.session}`);
     else if (value.event > lastId) ahead.push(value);
     else {
-      const known = value.event === lastId ? chain : openTurns.get(value.event);
-      if (value.event <= lastCheckpoint || known === undefined) found(value.event, "out-of-order", "checkpoint");
-      else if (value.hash !== known) found(value.event, "replaced", "another hash was signed");
+      const isHere = value.event === lastId && value.event === linkedTo && value.event > lastCheckpoint;
+      if (!isHere) found(value.event, "out-of-order", "checkpoint");
+      else if (value.hash !== chain) found(value.event, "replaced", "another hash was signed");
       lastCheckpoint = Math.max(lastCheckpoint, value.event);
-      openTurns.delete(value.event);
+      openTurns = openTurns.filter((id) => id > lastCheckpoint);
     }
   }
 
@@ -142,11 +174,8 @@ function createVerifier(trusted, anchors) {
       const named = value.x_export?.session?.id;
       if (isText(named) && SESSION.test(named)) session = named;
     } else if (only === "x_checkpoint" && isCheckpoint(value.x_checkpoint)) checkpoint(value.x_checkpoint);
-    else if (only === "x_head" && Number.isSafeInteger(value.x_head?.event) && value.x_head.event >= 0) {
-      if (!hasOnly(value.x_head, ["event", "hash"]) || !matches(value.x_head, { hash: HEX(64) }))
-        return unreadable("it is no head");
-      heads.push(value.x_head);
-    } else if (isEnvelope(value)) event(value);
+    else if (only === "x_head" && isHead(value.x_head)) heads.push(value.x_head);
+    else if (isEnvelope(value)) event(value);
     else unreadable("it is neither an event with its evidence nor a checkpoint nor a head");
   }
 
@@ -155,6 +184,7 @@ function createVerifier(trusted, anchors) {
       if (id > lastId) found(id, "truncated", `there is a checkpoint at ${id}, the last event is ${lastId}`);
       else found(id, "out-of-order", "the checkpoint comes before its event");
     }
+    if (open.length > 0) found(open[0].id, "truncated", "no link covers what begins here");
     const [head, ...more] = heads;
     if (head?.event > lastId) found(head.event, "truncated", `the log ends at ${head.event}, not at ${lastId}`);
     else if (head !== undefined && (head.event < lastId || head.hash !== (chain ?? (session && start())))) {
@@ -164,7 +194,7 @@ function createVerifier(trusted, anchors) {
     if (head === undefined && (lastId === 0 || lastCheckpoint !== lastId)) {
       found(lastId, "truncated", "neither a head nor a checkpoint covers the last event");
     }
-    for (const id of openTurns.keys()) found(id, "unsigned", "a turn ends here and there is no checkpoint");
+    for (const id of openTurns) found(id, "unsigned", "a turn ends here and no checkpoint covers it");
     for (const anchor of ours()) {
       signature(anchor);
       if (anchor.event > lastId) found(anchor.event, "truncated", `there is an anchor, the last event is ${lastId}`);
@@ -179,9 +209,9 @@ function createVerifier(trusted, anchors) {
 function readAnchor(text, at) {
   const [word, session, id, chainHash, ts, key_id, public_key, signature, ...rest] = text.split(" ");
   const anchor = { session, event: Number(id), hash: chainHash, ts, key_id, public_key, signature };
-  if (word === "harness-anchor-1" && rest.length === 0 && isCheckpoint(anchor) && String(anchor.event) === id)
-    return anchor;
-  throw new Error(`anchor ${at + 1} is no anchor`);
+  const isAnchor = word === "harness-anchor-1" && rest.length === 0 && isCheckpoint(anchor);
+  if (!isAnchor || String(anchor.event) !== id) throw new Error(`anchor ${at + 1} is no anchor`);
+  return anchor;
 }
 
 const say = (text) => process.stdout.write(`${text}\n`);
@@ -191,34 +221,19 @@ function usage(message) {
   process.exit(2);
 }
 
-const [keys, files, anchorFiles] = [[], [], []];
-const args = process.argv.slice(2);
-const json = args.includes("--json");
-for (let at = 0; at < args.length; at++) {
-  if (args[at] === "--key") keys.push(args[++at]);
-  else if (args[at] === "--anchor") anchorFiles.push(args[++at]);
-  else if (args[at] !== "--json") files.push(args[at]);
-}
-if (files.length !== 1 || files[0].startsWith("--")) usage("name one export");
-if (!keys.every((key) => isText(key) && HEX(64).test(key))) usage("a key is 64 lower-case hex digits");
 try {
+  const many = { type: "string", multiple: true, default: [] };
+  const options = { key: many, anchor: many, json: { type: "boolean" } };
+  const { values, positionals: files } = parseArgs({ options, allowPositionals: true });
+  const { key: keys, anchor: anchorFiles, json } = values;
+  if (files.length !== 1) usage("name one export");
+  if (!keys.every((key) => HEX(64).test(key))) usage("a key is 64 lower-case hex digits");
   const anchorLines = anchorFiles.flatMap((file) => readFileSync(file, "utf8").split("\n"));
   const anchors = anchorLines.filter((text) => text.trim() !== "" && !text.startsWith("#")).map(readAnchor);
   const verifier = createVerifier(keys, anchorFiles.length === 0 ? undefined : anchors);
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  let rest = "";
-  try {
-    for await (const chunk of createReadStream(files[0])) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-      rest = lines.pop();
-      lines.forEach(verifier.line);
-    }
-    rest += decoder.decode();
-  } catch (error) {
-    if (error.code !== "ERR_ENCODING_INVALID_ENCODED_DATA") throw error;
-    rest = "not UTF-8";
-  }
-  if (rest !== "") verifier.line(rest);
+  const bytes = readFileSync(files[0]);
+  const text = isUtf8(bytes) ? bytes.toString("utf8").replace(/\n$/, "") : "not UTF-8";
+  if (text !== "") text.split("\n").forEach(verifier.line);
   const verdict = verifier.end();
   const summary = `${verdict.intact ? "intact" : "NOT INTACT"}: ${verdict.session}, ${verdict.last_event} events`;
   if (json) say(JSON.stringify(verdict));

@@ -9,7 +9,7 @@ import { type ControlClient, createAnswerCollector } from "#control";
 import { type Plugin, type Tool, type ToolContext, type TurnSummary, textOutput } from "#engine";
 import { assembleHarness } from "#harness";
 import { ReasonError, reasonText, type SessionId } from "#protocol";
-import { machineKeySource } from "#sessions";
+import { createSigner, harnessPaths, machineKeySource } from "#sessions";
 import { createBlockHandler, type EventHandler } from "./embed-blocks.ts";
 
 export type { Plugin, PluginHost, Tool, ToolContext, ToolOutput } from "#engine";
@@ -97,6 +97,7 @@ export async function createHarness(
       config.logFile === undefined
         ? { kind: "memory" }
         : { kind: "sqlite", path: config.logFile, key: machineKeySource(env) },
+    signer: createSigner(() => harnessPaths(env).configDir),
     autoApprove: false,
     toolSources: [{ name: "embedded", tools: () => embedded }],
     plugins: config.plugins ?? [],

@@ -14,7 +14,7 @@ import type { EventBus, Plugin, SessionStore, Tool, ToolMiddleware, ToolSource }
 import { parseRule } from "#governance";
 import { type ClientId, type CommandOf, createIdMint } from "#protocol";
 import { chooseModel } from "#providers";
-import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Sign } from "#sessions";
+import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Signer } from "#sessions";
 import { createBuiltinTools } from "#tools";
 import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
 import { type OpenProject, openSession, type SessionDependencies } from "./open-session.ts";
@@ -33,8 +33,10 @@ export interface HarnessOptions {
   readonly scenarioFile: (name: string) => string;
   readonly store:
     | { readonly kind: "memory" }
-    | { readonly kind: "sqlite"; readonly path: string; readonly key: () => MachineKey; readonly sign?: Sign }
+    | { readonly kind: "sqlite"; readonly path: string; readonly key: () => MachineKey }
     | { readonly kind: "jsonl"; readonly root: string };
+  /** Signs the log at the end of each turn; without it the log is chained, not signed. */
+  readonly signer?: Signer;
   /**
    * Where undo keeps what mutating calls change; a call that cannot be kept there is then refused. Default `off`: nothing
    * is kept and nothing can be undone.
@@ -193,13 +195,14 @@ function logFiles(store: HarnessOptions["store"]): string[] {
   }
 }
 
-async function openStore({ store, clock }: HarnessOptions): Promise<SessionStore> {
+async function openStore({ store, clock, signer }: HarnessOptions): Promise<SessionStore> {
+  const signing = signer === undefined ? {} : { signer };
   switch (store.kind) {
     case "memory":
-      return createMemoryStore();
+      return createMemoryStore(signer && { signer, clock });
     case "jsonl":
-      return (await loadPortability()).openJsonlStore({ root: store.root, clock });
+      return (await loadPortability()).openJsonlStore({ root: store.root, clock, ...signing });
     case "sqlite":
-      return openSqliteStore({ ...store, clock, key: store.key() });
+      return openSqliteStore({ path: store.path, clock, key: store.key(), ...signing });
   }
 }

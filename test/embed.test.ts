@@ -1,5 +1,10 @@
 /** The engine inside another program, over a real wire. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createSystemClock } from "#base";
+import { harnessPaths, loadAudit, machineKey, openSigningKey, openSqliteStore } from "#sessions";
 import { createHarness, type EventHandler, type HarnessConfig, type SimpleTool } from "../src/embed.ts";
 import { calls, says } from "./fakes/harness-rig.ts";
 import { startMockProvider } from "./fakes/mock-provider-server.ts";
@@ -53,6 +58,25 @@ describe("createHarness", () => {
       ["text", "It is 3."],
     ]);
     expect(vendor.requests[0]?.headers["x-api-key"]).toBe("secret-key");
+  });
+
+  test("signs its log with the key of the machine", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "harness-embed-"));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const env = { HOME: directory };
+    const logFile = join(directory, "log.db");
+    const { harness } = await embed([says("yes")], { env, logFile });
+    await harness.prompt("there?");
+    await harness.close();
+    const store = await openSqliteStore({ path: logFile, clock: createSystemClock(), key: machineKey(env) });
+    const { verifyEvidence } = await loadAudit();
+    const trustedKeys = [openSigningKey(harnessPaths(env).configDir).publicKey];
+    expect(await verifyEvidence(store.readEvidence(harness.session), { trustedKeys })).toMatchObject({
+      checkpoints: 1,
+      unsealed: 0,
+      findings: [],
+    });
+    await store.close();
   });
 
   test("is busy while a prompt runs, cancels, and goes on", async () => {

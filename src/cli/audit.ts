@@ -1,16 +1,15 @@
 /** `harness audit`: whether a log is as it was written, an anchor of it outside, and the key that vouches for it. */
-import { createReadStream } from "node:fs";
+import { createReadStream, statSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { SessionMeta } from "#engine";
 import { ReasonError, SessionId } from "#protocol";
 import {
   type Checkpoint,
   type EvidenceItem,
   harnessPaths,
   loadAudit,
-  machineKey,
   openSigningKey,
-  openSqliteStore,
   readSigningKey,
   type Verdict,
 } from "#sessions";
@@ -18,11 +17,12 @@ import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { appendGitNote, readGitNotes } from "./git-notes.ts";
 import { paint } from "./renderer.ts";
+import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 import { describeError } from "./terminal.ts";
 
 const ANCHOR_FILE_MODE = 0o644;
 
-export interface VerifyFlags {
+export interface VerifyFlags extends StoreFlags {
   readonly anchor?: readonly string[];
   readonly gitNote?: boolean;
   readonly cwd?: string;
@@ -30,7 +30,7 @@ export interface VerifyFlags {
   readonly json?: boolean;
 }
 
-export interface AnchorFlags {
+export interface AnchorFlags extends StoreFlags {
   readonly file?: string;
   readonly gitNote?: boolean;
   readonly cwd?: string;
@@ -41,14 +41,16 @@ export interface AnchorFlags {
 export async function auditVerifyCommand(ports: CliPorts, target: string, flags: VerifyFlags): Promise<ExitCode> {
   const { readEvidenceLines, verifyEvidence } = await loadAudit();
   const trustedKeys = await trustedKeysOf(ports, flags.key);
-  const verdict = SessionId.is(target)
-    ? await withEvidence(ports, target, async (items, workingDir) => {
-        const anchors = await anchorsOf(ports, flags, workingDir);
-        return verifyEvidence(items, { session: target, trustedKeys, ...anchors });
-      })
-    : await verifyEvidence(readEvidenceLines(readText(resolve(ports.cwd, target))), {
+  const file = resolve(ports.cwd, target);
+  const isFile = !SessionId.is(target) && statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+  const verdict = isFile
+    ? await verifyEvidence(readEvidenceLines(readText(file)), {
         trustedKeys,
         ...(await anchorsOf(ports, flags, ports.cwd)),
+      })
+    : await withEvidence(ports, target, flags, async (items, { id, workingDir }) => {
+        const anchors = await anchorsOf(ports, flags, workingDir);
+        return verifyEvidence(items, { session: id, trustedKeys, ...anchors });
       });
   return tell(ports, verdict, flags.json === true);
 }
@@ -57,15 +59,14 @@ export async function auditVerifyCommand(ports: CliPorts, target: string, flags:
 export async function auditAnchorCommand(ports: CliPorts, target: string, flags: AnchorFlags): Promise<ExitCode> {
   const { terminal, env, clock } = ports;
   if (flags.file === undefined && flags.gitNote !== true) throw usage("name a file with --file, or pass --git-note");
-  if (!SessionId.is(target)) throw new ReasonError("SessionNotFound", { session: target });
   const { anchorLine, verifyEvidence } = await loadAudit();
   const key = openSigningKey(harnessPaths(env).configDir);
-  return withEvidence(ports, target, async (items, workingDir) => {
+  return withEvidence<ExitCode>(ports, target, flags, async (items, { id: session, workingDir }) => {
     const end: { event: number; hash: string } = { event: 0, hash: "" };
-    const verdict = await verifyEvidence(noteEnd(items, end), { session: target, trustedKeys: [key.publicKey] });
+    const verdict = await verifyEvidence(noteEnd(items, end), { session, trustedKeys: [key.publicKey] });
     if (verdict.findings.length > 0) return tell(ports, verdict, flags.json === true);
-    if (end.event === 0) throw usage(`${target} has no events yet`);
-    const anchor = key.sign({ session: target, ...end, ts: new Date(clock.now()).toISOString() });
+    if (end.event === 0) throw usage(`${session} has no events yet`);
+    const anchor = key.sign({ session, ...end, ts: new Date(clock.now()).toISOString() });
     const line = anchorLine(anchor);
     const written: string[] = [];
     if (flags.file !== undefined) {
@@ -78,7 +79,7 @@ export async function auditAnchorCommand(ports: CliPorts, target: string, flags:
       written.push(`git note on ${commit}`);
     }
     if (flags.json) terminal.out(`${JSON.stringify({ anchor, written })}\n`);
-    else terminal.out(`anchored ${target} up to event ${anchor.event}: ${written.join(", ")}\n`);
+    else terminal.out(`anchored ${session} up to event ${anchor.event}: ${written.join(", ")}\n`);
     return 0;
   });
 }
@@ -90,19 +91,17 @@ export async function auditKeyCommand({ terminal, env }: CliPorts, flags: { json
   return 0;
 }
 
+/** The evidence of the session that `name` names, in full or by the beginning of its id. */
 async function withEvidence<Result>(
-  { env, clock }: CliPorts,
-  session: SessionId,
-  use: (items: AsyncIterable<EvidenceItem>, workingDir: string) => Promise<Result>,
+  ports: CliPorts,
+  name: string,
+  flags: StoreFlags,
+  use: (items: AsyncIterable<EvidenceItem>, meta: SessionMeta) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openSqliteStore({ path: harnessPaths(env).sessionsDb, clock, key: machineKey(env) });
-  try {
-    const meta = await store.get(session);
-    if (meta === undefined) throw new ReasonError("SessionNotFound", { session });
-    return await use(store.readEvidence(session), meta.workingDir);
-  } finally {
-    await store.close();
-  }
+  return withStore(ports, flags, async (store) => {
+    const meta = await findSession(store, name);
+    return use(store.readEvidence(meta.id), meta);
+  });
 }
 
 /** Those that were named, else that of this machine. */
@@ -161,7 +160,7 @@ async function* noteEnd(
 ): AsyncGenerator<EvidenceItem> {
   for await (const item of items) {
     if (item.type === "head") {
-      Object.assign(end, { event: item.head.lastEventId, hash: item.head.hash.toString("hex") });
+      Object.assign(end, { event: item.head.lastEventId, hash: item.head.hash });
     }
     yield item;
   }

@@ -65,6 +65,7 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
     offlineAllowed,
     scenarioFile: (name) => scenarioFile(ports, name),
     store: storeOf(flags.store, workspace, env),
+    signer: createSigner(() => harnessPaths(env).configDir),
     undo: flags.store === "memory" || flags.undo === "off" ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
     permissionTimeoutMs: TERMINAL_ANSWER_MS,
@@ -121,8 +122,7 @@ export function userFlags<Flags extends Pick<RunFlags, "config">>({
 function storeOf(kind: RunFlags["store"], workspace: string, env: CliPorts["env"]): HarnessOptions["store"] {
   if (kind === "memory") return { kind };
   if (kind === "jsonl") return { kind, root: workspace };
-  const { sessionsDb, configDir } = harnessPaths(env);
-  return { kind, path: sessionsDb, key: machineKeySource(env), sign: createSigner(configDir) };
+  return { kind, path: harnessPaths(env).sessionsDb, key: machineKeySource(env) };
 }
 
 /** Configuration file, then the project, then flags; later wins, deny rules add up. */

@@ -191,10 +191,9 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
   audit.description("check that a session log is as it was written, and what it holds about the network");
 
-  audit
-    .command("verify")
+  addStoreFlags(audit.command("verify"))
     .description("check a session, or an exported file; exit code 1 and every finding when it was tampered with")
-    .argument("<file|session>", "a session of the log, or a JSONL export")
+    .argument("<file|session>", "a session of the log, by its id or the beginning of it, or a JSONL export")
     .option("--anchor <file>", "compare with the anchors in this file; repeatable", collect)
     .option("--git-note", "compare with the anchors in the git notes of the working folder")
     .option("-C, --cwd <dir>", "the folder with the git notes (default: that of the session)")
@@ -205,10 +204,9 @@ function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode
       exit(await auditVerifyCommand(ports, target, flags));
     });
 
-  audit
-    .command("anchor")
+  addStoreFlags(audit.command("anchor"))
     .description("write the signed hash of a session where this program does not keep it")
-    .argument("<session>", "the session")
+    .argument("<session>", "its id, or the beginning of it")
     .option("--file <file>", "append it to this file")
     .option("--git-note", "add it to a git note on HEAD of the working folder")
     .option("-C, --cwd <dir>", "the folder for the git note (default: that of the session)")

@@ -24,11 +24,11 @@ export async function withStore<Result>(
   if (flags.root !== undefined && flags.store !== "jsonl") {
     throw new ReasonError("UsageInvalid", { detail: "--root goes with --store jsonl." });
   }
-  const { sessionsDb, configDir } = harnessPaths(env);
+  const signer = createSigner(() => harnessPaths(env).configDir);
   const store =
     flags.store === "jsonl"
-      ? await (await loadPortability()).openJsonlStore({ root: resolve(cwd, flags.root ?? "."), clock })
-      : await openSqliteStore({ path: sessionsDb, clock, key: machineKey(env), sign: createSigner(configDir) });
+      ? await (await loadPortability()).openJsonlStore({ root: resolve(cwd, flags.root ?? "."), clock, signer })
+      : await openSqliteStore({ path: harnessPaths(env).sessionsDb, clock, key: machineKey(env), signer });
   try {
     return await work(store);
   } finally {

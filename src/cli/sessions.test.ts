@@ -151,7 +151,7 @@ test("import refuses what is there already, what was changed and what is no expo
   const fresh = JSON.parse((await sessions("import", file, "--new-id", "--json")).out);
   expect(fresh).toEqual({ session: expect.stringMatching(SessionId.pattern), events: 15, evidence: "made" });
   writeFileSync(file, readFileSync(file, "utf8").replaceAll(FIRST, SECOND).replace("begin", "began"));
-  await refused(`${file}, line 2: the evidence does not follow`, file);
+  await refused("the payload is not the one that was recorded", file);
   await refused("cannot be used: ENOENT", "missing.jsonl");
   await refused("'x_export' is missing", putFile("other.json", "{}\n"));
   writeFileSync(file, Buffer.from([0xff, 0x0a]));

@@ -3,7 +3,7 @@ import type { SessionMeta, SessionStore } from "#engine";
 import type { SessionId } from "#protocol";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { EvidenceItem } from "./evidence-lines.ts";
-import type { ChainedRecord, ChainHead } from "./record.ts";
+import { type ChainedRecord, type ChainHead, hashAfter } from "./record.ts";
 
 /** Everything about a session but its events. */
 export type ArchivedSession = Omit<SessionMeta, "lastEventId">;
@@ -17,7 +17,7 @@ export interface ArchiveStore extends SessionStore {
   /**
    * Writes a whole session, durable when it resolves: all or nothing, also when `records` throws. The records are linked
    * and numbered from 1, which the caller has checked. Rejects when the id exists. `checkpoints` are those that came with
-   * the records; without them the evidence was made here, and a store that signs signs it. One that does not keeps none.
+   * the records; without them the evidence was made here, and a store that signs signs it.
    */
   restore(
     session: ArchivedSession,
@@ -45,12 +45,38 @@ export async function* readRecords(store: ArchiveStore, id: SessionId, upTo = In
   }
 }
 
-/** The evidence of a session in a store that keeps no checkpoints. */
-export async function* unsignedEvidence(
+/** The evidence of a session: `checkpoints`, in the order of their events, go between the records. */
+export async function* mergeEvidence(
   session: SessionId,
   records: AsyncIterable<ChainedRecord> | Iterable<ChainedRecord>,
+  checkpoints: readonly Checkpoint[],
   head: ChainHead,
 ): AsyncGenerator<EvidenceItem> {
-  for await (const record of records) yield { type: "record", record: { ...record, session } };
+  let at = 0;
+  for await (const record of records) {
+    yield { type: "record", record: { ...record, session } };
+    for (let next = checkpoints[at]; next !== undefined && next.event <= record.id; next = checkpoints[++at]) {
+      yield { type: "checkpoint", checkpoint: next };
+    }
+  }
+  for (const checkpoint of checkpoints.slice(at)) yield { type: "checkpoint", checkpoint };
   yield { type: "head", head };
+}
+
+/** Finds where a chain is to be signed: after each turn and at its end. */
+export function createPlacesToSign(session: SessionId): {
+  note(record: ChainedRecord): void;
+  all(): readonly ChainHead[];
+} {
+  const turns: ChainHead[] = [];
+  let end: ChainHead | undefined;
+  return {
+    note(record) {
+      const hash = hashAfter(session, record);
+      if (hash === undefined) return;
+      end = { lastEventId: record.id, hash };
+      if (record.kind === "TurnEnded") turns.push(end);
+    },
+    all: () => (end === undefined || turns.at(-1) === end ? turns : [...turns, end]),
+  };
 }

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { ulidFromDigest } from "#base";
 import { LogId, ReasonError, type SessionId } from "#protocol";
 import { type ArchiveStore, readRecords } from "./archive.ts";
-import { copyRecords, rewriteId } from "./copied-session.ts";
+import { copyRecords, rewriteId, toSource } from "./copied-session.ts";
 import { createSalts } from "./evidence.ts";
 import type { ChainedRecord } from "./record.ts";
 import { sessionNotFound } from "./store-errors.ts";
@@ -41,7 +41,7 @@ export async function branchSession(store: ArchiveStore, source: SessionId, opti
   const { workingDir, profile, model, title } = parent;
   const { now } = options;
   const made = { createdAt: now, updatedAt: now, title, state: "active", pinned: false, parent: source } as const;
-  const copied = copyRecords(records, { source, log, nextSalt: createSalts(), parent: source });
+  const copied = copyRecords(records.map(toSource), { source, log, nextSalt: createSalts(), parent: source });
   await store.restore({ id: session, workingDir, profile, model, ...made }, copied);
   return { session, log, at, created: true };
 }

@@ -27,7 +27,12 @@ export interface Checkpoint extends CheckpointFacts {
   readonly signature: string;
 }
 
-export type Sign = (facts: CheckpointFacts) => Checkpoint;
+/** Makes checkpoints with one key. */
+export interface Signer {
+  /** Throws KeyInvalid when the key cannot be used; after that it can. */
+  ready(): void;
+  sign(facts: CheckpointFacts): Checkpoint;
+}
 
 /** The text under a signature, one field on each line. */
 export function checkpointText({ session, event, hash, ts }: CheckpointFacts, keyId: string): string {

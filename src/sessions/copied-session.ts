@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import { ulidFromDigest } from "#base";
 import type { LogId, SessionId } from "#protocol";
 import { isObject } from "./event-line.ts";
-import { chainStart, contentHash, eventHash, SALT_BYTES } from "./evidence.ts";
+import { chainStart, type LinkedEvent, OpenLink, SALT_BYTES } from "./evidence.ts";
 import type { ChainedRecord, EventRecord } from "./record.ts";
 
 const ID = /^(sess|log|call|tok|cli|turn)_[0-9A-HJKMNP-TV-Z]{26}$/;
@@ -34,43 +34,60 @@ export function rewriteId<Id extends string>(id: Id, log: LogId): Id {
   return `${prefix}_${ulidFromDigest(hash("sha256", id + log, "buffer"))}` as Id;
 }
 
+/** An event on its way into another chain. */
+export interface SourceRecord extends EventRecord {
+  /**
+   * Whether it ended a link where it comes from: the copy has the same links, and salts that follow from theirs. Absent when
+   * it comes from where there are none.
+   */
+  readonly ended?: { readonly salt: string | undefined } | false;
+}
+
 export interface CopyOptions {
   readonly source: SessionId;
   readonly log: LogId;
-  /** For a record that has no salt to derive one from. */
-  readonly nextSalt: () => Buffer;
+  /** For links that have no salt to derive one from. */
+  readonly nextSalt: () => string;
   /** A branch says in its first event where it came from. */
   readonly parent?: SessionId;
 }
 
 /** The copy, linked anew from the start of its own chain. Salts follow from the old ones, so that the whole is the same. */
-export function copyRecords(
-  records: Iterable<EventRecord & { readonly salt?: Buffer }>,
-  options: CopyOptions,
-): Generator<ChainedRecord> {
+export function copyRecords(records: Iterable<SourceRecord>, options: CopyOptions): Generator<ChainedRecord> {
   return linkRecords(rewriteId(options.source, options.log), renamedRecords(records, options), options.nextSalt);
 }
 
-/** Numbers and links records from the start of the session's chain. */
+/** Numbers and links records from the start of the session's chain. Holds one link at a time. */
 export function* linkRecords(
   session: SessionId,
-  records: Iterable<EventRecord & { readonly salt?: Buffer }>,
-  nextSalt: () => Buffer,
+  records: Iterable<SourceRecord>,
+  nextSalt: () => string,
 ): Generator<ChainedRecord> {
+  const open = new OpenLink();
+  let group: LinkedEvent[] = [];
   let prev = chainStart(session);
   let id = 0;
-  for (const { kind, ts, originator, payload, salt = nextSalt() } of records) {
-    id += 1;
-    const content = contentHash(salt, payload);
-    yield { id, kind, ts, originator, payload, prev, salt, content };
-    prev = eventHash({ session, id, kind, ts, originator }, prev, content);
+  function* close(salt?: string): Generator<ChainedRecord> {
+    const last = group.at(-1);
+    if (last === undefined) return;
+    for (const event of group.slice(0, -1)) yield { ...event, link: undefined };
+    const link = open.close(session, prev, salt === undefined ? nextSalt : () => salt);
+    prev = link.hash;
+    group = [];
+    yield { ...last, link };
   }
+  for (const { kind, ts, originator, payload, ended } of records) {
+    id += 1;
+    const event = { id, kind, ts, originator, payload };
+    if (ended === undefined && !open.takes(ts)) yield* close();
+    group.push(event);
+    const isFull = open.add(event);
+    if (ended === undefined ? isFull : ended) yield* close(ended ? ended.salt : undefined);
+  }
+  yield* close();
 }
 
-function* renamedRecords(
-  records: Iterable<EventRecord & { readonly salt?: Buffer }>,
-  { log, parent }: CopyOptions,
-): Generator<EventRecord & { readonly salt?: Buffer }> {
+function* renamedRecords(records: Iterable<SourceRecord>, { log, parent }: CopyOptions): Generator<SourceRecord> {
   const known = new Map<string, string>();
   const rename = (id: string): string => {
     const made = known.get(id) ?? rewriteId(id, log);
@@ -78,7 +95,7 @@ function* renamedRecords(
     return made;
   };
   let begun = false;
-  for (const { kind, ts, originator, payload, salt } of records) {
+  for (const { kind, ts, originator, payload, ended } of records) {
     const value: unknown = rewriteValue(JSON.parse(payload), rename);
     if (kind === "SessionStarted" && !begun && isObject(value)) {
       begun = true;
@@ -89,7 +106,7 @@ function* renamedRecords(
       ts,
       originator: originator === null ? null : rename(originator),
       payload: JSON.stringify(value),
-      ...(salt === undefined ? {} : { salt: deriveSalt(salt, log) }),
+      ...(ended === undefined ? {} : { ended: ended && { salt: ended.salt && deriveSalt(ended.salt, log) } }),
     };
   }
 }
@@ -103,7 +120,13 @@ function rewriteValue(value: unknown, rename: (id: string) => string): unknown {
   );
 }
 
+/** How a record of a chain goes into another. */
+export function toSource({ kind, ts, originator, payload, link }: ChainedRecord): SourceRecord {
+  return { kind, ts, originator, payload, ended: link !== undefined && { salt: link.salt } };
+}
+
 /** As secret as the old one. */
-function deriveSalt(salt: Buffer, log: LogId): Buffer {
-  return hash("sha256", Buffer.concat([salt, Buffer.from(log, "utf8")]), "buffer").subarray(0, SALT_BYTES);
+function deriveSalt(salt: string, log: LogId): string {
+  const bytes = Buffer.concat([Buffer.from(salt, "hex"), Buffer.from(log, "utf8")]);
+  return hash("sha256", bytes).slice(0, SALT_BYTES * 2);
 }

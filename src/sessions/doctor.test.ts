@@ -50,7 +50,7 @@ describe("what it finds", () => {
     ["a missing end", "DELETE FROM events WHERE session = 1 AND id = 3", /end of session .*1 is not the one.*event 2/],
     ["another end", "UPDATE events SET ts = 'x' WHERE session = 1 AND id = 3", /end of session .*event 3/],
     ["a wrong head", "UPDATE sessions SET head = x'00' WHERE key = 2", /end of session .*2 is not the one.*event 0/],
-    ["events of nobody", "INSERT INTO events VALUES (9, 1, 'k', 't', NULL, '{}', x'', x'', x'')", /of events belongs/],
+    ["events of nobody", "INSERT INTO events VALUES (9, 1, 'k', 't', NULL, '{}', NULL)", /of events belongs/],
     ["a lost intent", "INSERT INTO open_calls VALUES (1, 'call_x', 77)", /intent of call call_x .* is missing/],
     ["impossible expiry", "UPDATE sessions SET expired_to = 9 WHERE key = 1", /expired which it does not have/],
   ])("%s", (_, sql, what) => {
@@ -72,7 +72,8 @@ describe("what it finds", () => {
     const bytes = readFileSync(path);
     bytes.fill(0x5a, bytes.length - 8192);
     writeFileSync(path, bytes);
-    expect(diagnose()).toEqual(found("error", /malformed/, /backup/));
+    // Which pages lie at the end depends on the schema; that they are gone is said either way.
+    expect(diagnose()).toEqual(expect.arrayContaining(found("error", /malformed|is damaged/, /backup/)));
   });
 
   it("a key that is not the one, a file that is none, a newer schema", () => {

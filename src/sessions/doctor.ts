@@ -5,9 +5,10 @@
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { ReasonError, type SessionId } from "#protocol";
-import { chainStart, eventHash } from "./evidence.ts";
+import { chainStart } from "./evidence.ts";
 import { isAlive } from "./lease.ts";
 import { type DatabaseOptions, openDatabase, type SqliteDatabase, statementCache } from "./sqlite-driver.ts";
+import { hashAt, lastLinkHolds } from "./sqlite-evidence.ts";
 import { snapshotProblem } from "./sqlite-snapshots.ts";
 
 export interface Finding {
@@ -95,37 +96,26 @@ function* checkPages(db: SqliteDatabase, path: string): Generator<Finding> {
 interface SessionRow {
   readonly key: number;
   readonly id: SessionId;
-  readonly head: Buffer;
+  readonly head: string;
+  readonly head_event: number;
   readonly expired_to: number;
   readonly count: number;
   readonly first: number;
   readonly last: number;
 }
 
-interface LastEvent {
-  readonly id: number;
-  readonly kind: string;
-  readonly ts: string;
-  readonly originator: string | null;
-  readonly prev: Buffer;
-  readonly content: Buffer;
-}
-
 function* checkSessions(db: SqliteDatabase): Generator<Finding> {
-  const lastEvent = db.prepare<[number, number], LastEvent>(
-    "SELECT id, kind, ts, originator, prev, content FROM events WHERE session = ? AND id = ?",
-  );
-  const sql = `SELECT key, sessions.id, head, expired_to, count(events.id) AS count,
+  const sql = `SELECT key, sessions.id, lower(hex(head)) AS head, head_event, expired_to, count(events.id) AS count,
     coalesce(min(events.id), 1) AS first, coalesce(max(events.id), 0) AS last
     FROM sessions LEFT JOIN events ON events.session = sessions.key GROUP BY key`;
-  for (const { key, id, head, expired_to, count, first, last } of db.prepare<[], SessionRow>(sql).all()) {
-    if (first !== 1 || count !== last) {
+  for (const { key, id, head, head_event, expired_to, count, first, last } of db.prepare<[], SessionRow>(sql).all()) {
+    const isWhole = first === 1 && count === last;
+    if (!isWhole) {
       yield error(`Session ${id} has ${count} events, but their ids go from ${first} to ${last}.`, RESTORE);
     }
-    const event = lastEvent.get(key, last);
-    const expected =
-      event === undefined ? chainStart(id) : eventHash({ session: id, ...event }, event.prev, event.content);
-    if (!expected.equals(head)) {
+    const start = chainStart(id);
+    const known = head_event === 0 ? start : hashAt(db, id, key, head_event);
+    if (isWhole && (known !== head || !lastLinkHolds(db, id, key, start))) {
       yield error(
         `The end of session ${id} is not the one that was written last (event ${last}).`,
         `Run harness audit verify ${id}; restore the file from a backup if it was not you.`,

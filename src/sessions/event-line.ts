@@ -3,24 +3,28 @@
  * exactly as it was hashed; the order of the keys is fixed.
  */
 import { ClientId, type Event, SessionId } from "#protocol";
-import { SALT_BYTES } from "./evidence.ts";
+import { HASH_BYTES, isHex, type Link, SALT_BYTES, type SingleLink } from "./evidence.ts";
 import type { ChainedRecord } from "./record.ts";
-
-const HASH_BYTES = 32;
 
 /** `storedAt` marks the last line of what was appended together. */
 export function formatLine(session: SessionId, record: ChainedRecord, storedAt?: string): string {
-  const { id, kind, ts, originator, payload, prev, salt, content } = record;
+  const { id, kind, ts, originator, payload, link } = record;
   const from = originator === null ? "" : `"originator":${JSON.stringify(originator)},`;
-  const evidence = `{"prev":"${prev.toString("hex")}","salt":"${salt.toString("hex")}","content":"${content.toString("hex")}"}`;
+  const evidence = link === undefined ? "" : `,"x_evidence":${formatLink(link)}`;
   const mark = storedAt === undefined ? "" : `,"x_stored_at":${JSON.stringify(storedAt)}`;
-  return `{"id":${id},"kind":${JSON.stringify(kind)},"session":"${session}",${from}"ts":${JSON.stringify(ts)},"payload":${payload},"x_evidence":${evidence}${mark}}`;
+  return `{"id":${id},"kind":${JSON.stringify(kind)},"session":"${session}",${from}"ts":${JSON.stringify(ts)},"payload":${payload}${evidence}${mark}}`;
+}
+
+function formatLink(link: Link | SingleLink): string {
+  if ("prev" in link) return `{"prev":"${link.prev}","salt":"${link.salt}","content":"${link.content}"}`;
+  const content = link.content === undefined ? "" : `,"salt":"${link.salt}","content":"${link.content}"`;
+  return `{"hash":"${link.hash}"${content}}`;
 }
 
 export interface ParsedLine {
   readonly event: Event;
-  /** Absent when the line has none. */
-  readonly evidence?: Pick<ChainedRecord, "prev" | "salt" | "content">;
+  /** Absent when the line ends no link. */
+  readonly link?: Link | SingleLink;
   readonly storedAt?: string;
 }
 
@@ -41,28 +45,32 @@ export function parseLine(text: string): ParsedLine {
   return {
     // The envelope was checked above; the payload is the caller's to check where it is foreign.
     event: { id, kind, session, ...from, ts, payload } as Event,
-    ...(evidence === undefined ? {} : { evidence: parseEvidence(evidence) }),
+    ...(evidence === undefined ? {} : { link: checkedLink(evidence) }),
     ...(typeof storedAt === "string" ? { storedAt } : {}),
   };
 }
 
-/** The record of a line that carries its evidence. */
-export function toChained({ event, evidence }: ParsedLine): ChainedRecord {
-  if (evidence === undefined) throw new Error("'x_evidence' is missing");
+export function toChained({ event, link }: ParsedLine): ChainedRecord {
   const { id, kind, ts, originator, payload } = event;
-  return { id, kind, ts, originator: originator ?? null, payload: JSON.stringify(payload), ...evidence };
+  return { id, kind, ts, originator: originator ?? null, payload: JSON.stringify(payload), link };
 }
 
-function parseEvidence(value: unknown): NonNullable<ParsedLine["evidence"]> {
-  if (!isObject(value)) throw new Error("'x_evidence' is not an object");
-  const field = (name: string, bytes: number): Buffer => {
-    const hex = value[name];
-    if (typeof hex !== "string" || hex.length !== bytes * 2 || !/^[0-9a-f]*$/.test(hex)) {
-      throw new Error(`'x_evidence.${name}' is not ${bytes} bytes in hex`);
-    }
-    return Buffer.from(hex, "hex");
-  };
-  return { prev: field("prev", HASH_BYTES), salt: field("salt", SALT_BYTES), content: field("content", HASH_BYTES) };
+function checkedLink(value: unknown): Link | SingleLink {
+  const link = parseLink(value);
+  if (link === undefined) throw new Error("'x_evidence' is not the evidence of an event");
+  return link;
+}
+
+/** Undefined when it is not exactly what `formatLine` writes. */
+export function parseLink(value: unknown): Link | SingleLink | undefined {
+  if (!isObject(value)) return undefined;
+  const { hash, prev, salt, content, ...more } = value;
+  if (Object.keys(more).length > 0) return undefined;
+  const isSalted = isHex(salt, SALT_BYTES * 2) && isHex(content, HASH_BYTES * 2);
+  if (hash === undefined) return isSalted && isHex(prev, HASH_BYTES * 2) ? { prev, salt, content } : undefined;
+  if (!isHex(hash, HASH_BYTES * 2) || prev !== undefined) return undefined;
+  if (isSalted) return { hash, salt, content };
+  return salt === undefined && content === undefined ? { hash } : undefined;
 }
 
 function parseJson(text: string): unknown {

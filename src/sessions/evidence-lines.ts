@@ -1,15 +1,15 @@
 /**
- * Evidence as lines of an export: `x_export` first, then envelopes with `x_evidence`, `x_checkpoint` after the event it
- * covers, `x_head` last. Reading takes nothing on trust: a line that is not exactly what is written here is an item of its
+ * Evidence as lines of an export: `x_export` first, then envelopes, the last of each link with `x_evidence`, `x_checkpoint`
+ * after the event it covers, `x_head` last. Reading takes nothing on trust: a line that is not exactly what is written here is an item of its
  * own, for the verifier to report.
  */
 import { SessionId } from "#protocol";
 import { type Checkpoint, parseCheckpoint } from "./checkpoint.ts";
-import { formatLine } from "./event-line.ts";
-import { isHex, SALT_BYTES } from "./evidence.ts";
+import { formatLine, parseLink } from "./event-line.ts";
+import { HASH_BYTES, isHex } from "./evidence.ts";
 import type { ChainedRecord, ChainHead } from "./record.ts";
 
-const HASH_CHARS = 64;
+const HASH_CHARS = HASH_BYTES * 2;
 
 /** A payload is at most 64 MiB of characters; the rest of a line is short. */
 const MAX_LINE_CHARS = 65 * 1024 * 1024;
@@ -40,7 +40,7 @@ export type EvidenceItem =
 export function evidenceLine(item: Extract<EvidenceItem, { type: "record" | "checkpoint" | "head" }>): string {
   if (item.type === "checkpoint") return JSON.stringify({ x_checkpoint: item.checkpoint });
   if (item.type === "head") {
-    return JSON.stringify({ x_head: { event: item.head.lastEventId, hash: item.head.hash.toString("hex") } });
+    return JSON.stringify({ x_head: { event: item.head.lastEventId, hash: item.head.hash } });
   }
   return formatLine(item.record.session, item.record);
 }
@@ -108,7 +108,7 @@ function readLine(text: string, line: number): EvidenceItem {
   if (hasOnly(fields, "x_head")) {
     const { event, hash, ...more } = fieldsOf(fields.x_head) ?? {};
     if (!isCount(event) || !isHex(hash, HASH_CHARS) || Object.keys(more).length > 0) return unreadable("it is no head");
-    return { type: "head", head: { lastEventId: event, hash: Buffer.from(hash, "hex") } };
+    return { type: "head", head: { lastEventId: event, hash } };
   }
   const record = recordOf(fields);
   return record === undefined ? unreadable("it is no event with its evidence") : { type: "record", record };
@@ -116,19 +116,14 @@ function readLine(text: string, line: number): EvidenceItem {
 
 function recordOf(fields: Readonly<Record<string, unknown>>): SessionRecord | undefined {
   const { id, kind, session, originator = null, ts, payload, x_evidence } = fields;
-  const { prev, salt, content, ...more } = fieldsOf(x_evidence) ?? {};
-  if (Object.keys(fields).some((name) => !ENVELOPE_KEYS.has(name)) || Object.keys(more).length > 0) return undefined;
+  const link = x_evidence === undefined ? undefined : parseLink(x_evidence);
+  if (Object.keys(fields).some((name) => !ENVELOPE_KEYS.has(name))) return undefined;
+  if (link === undefined && "x_evidence" in fields) return undefined;
   if (!isCount(id) || id === 0 || typeof kind !== "string" || typeof ts !== "string") return undefined;
   if (typeof session !== "string" || !SessionId.is(session) || payload === undefined) return undefined;
   if ((originator === null) !== !("originator" in fields)) return undefined;
   if (originator !== null && typeof originator !== "string") return undefined;
-  if (!isHex(prev, HASH_CHARS) || !isHex(content, HASH_CHARS) || !isHex(salt, 2 * SALT_BYTES)) return undefined;
-  const evidence = {
-    prev: Buffer.from(prev, "hex"),
-    salt: Buffer.from(salt, "hex"),
-    content: Buffer.from(content, "hex"),
-  };
-  return { session, id, kind, originator, ts, payload: JSON.stringify(payload), ...evidence };
+  return { session, id, kind, originator, ts, payload: JSON.stringify(payload), link };
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | undefined {

@@ -1,35 +1,93 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { chainStart, contentHash, createSalts, eventHash } from "./evidence.ts";
+import {
+  chainStart,
+  createSalts,
+  type LinkedEvent,
+  MAX_LINK_EVENTS,
+  makeLink,
+  OpenLink,
+  singleContentHash,
+  singleLinkHash,
+} from "./evidence.ts";
 import { NOW, sessionId } from "./store-suite.ts";
 
-const sha256 = (...parts: (Buffer | string)[]): Buffer => {
+const sha256 = (...parts: (Buffer | string)[]): string => {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(part);
-  return hash.digest();
+  return hash.digest("hex");
 };
-const salt = Buffer.from(Array.from({ length: 16 }, (_, i) => 255 - i));
+const SALT = "ff".repeat(16);
 const prev = chainStart(sessionId(1));
+const event = (id: number, kind: string, payload: string, originator: string | null = null): LinkedEvent => ({
+  id,
+  kind,
+  ts: NOW,
+  originator,
+  payload,
+});
 
-describe("the hashes", () => {
-  it.each(["", "plain", "é\u{1f600}\u2028", "\ud800", "x".repeat(5000), "é".repeat(8000), "x".repeat(200_000)])(
-    "are those of the written form, whatever the size",
-    (payload) => {
-      // What cannot be written as UTF-8 counts as the replacement character, as everywhere in Node.
-      expect(contentHash(salt, payload)).toEqual(sha256(salt, Buffer.from(payload, "utf8")));
-      const facts = { session: sessionId(1), id: 7, kind: payload, ts: NOW, originator: null };
-      const written = JSON.stringify([facts.session, facts.id, facts.kind, facts.ts, facts.originator]);
-      expect(eventHash(facts, prev, salt)).toEqual(sha256(prev, salt, written));
-    },
-  );
-
-  it("begin with the name of the session", () => {
-    expect(prev).toEqual(sha256(`harness-log-1\n${sessionId(1)}`));
+describe("a link", () => {
+  it("hashes contents with their salt, and everything else with the hash of the contents", () => {
+    const events = [
+      event(7, "TextDelta", '{"text":"é\u{1f600}\u2028"}', "cli_x"),
+      event(8, "TurnEnded", '{"turn":"t"}'),
+      event(9, "TextDelta", '{"text":"b"}'),
+    ];
+    const content = sha256(`${SALT}\n${events[0]?.payload}\n${events[2]?.payload}\n`);
+    const facts = `TextDelta\t${NOW}\tcli_x\t\nTurnEnded\t${NOW}\t\t{"turn":"t"}\nTextDelta\t${NOW}\t\t\n`;
+    const hash = sha256(`harness-link-2\n${prev}\n${content}\n${sessionId(1)} 7 9\n${facts}`);
+    expect(makeLink(sessionId(1), prev, events, () => SALT)).toEqual({ hash, content, salt: SALT });
   });
+
+  it("has no salt when nothing in it can expire", () => {
+    const link = makeLink(sessionId(1), prev, [event(1, "TurnEnded", "{}")], () => SALT);
+    expect(link).toEqual({ hash: sha256(`harness-link-2\n${prev}\n\n${sessionId(1)} 1 1\nTurnEnded\t${NOW}\t\t{}\n`) });
+  });
+
+  it("begins with the name of the session", () => {
+    expect(prev).toBe(sha256(`harness-log-1\n${sessionId(1)}`));
+  });
+
+  it("of the first format is over one event, in bytes", () => {
+    const content = singleContentHash(SALT, "é\ud800");
+    // What cannot be written as UTF-8 counts as the replacement character, as everywhere in Node.
+    expect(content).toBe(sha256(Buffer.from(SALT, "hex"), Buffer.from("é\ud800", "utf8")));
+    const written = JSON.stringify([sessionId(1), 7, "TextDelta", NOW, null]);
+    expect(singleLinkHash(sessionId(1), event(7, "TextDelta", "x"), { prev, content })).toBe(
+      sha256(Buffer.from(prev + content, "hex"), written),
+    );
+  });
+});
+
+it("ends a link with a turn, at its bounds and where an hour turns", () => {
+  const sizes = (events: readonly LinkedEvent[]): number[] => {
+    const open = new OpenLink();
+    const found: number[] = [];
+    let size = 0;
+    const close = () => {
+      open.close(sessionId(1), prev, () => SALT);
+      found.push(size);
+      size = 0;
+    };
+    for (const one of events) {
+      if (!open.takes(one.ts)) close();
+      size += 1;
+      if (open.add(one)) close();
+    }
+    return size > 0 ? [...found, size] : found;
+  };
+  const delta = event(1, "TextDelta", "{}");
+  const later = { ...delta, ts: "2026-01-01T01:00:00.000Z" };
+  expect(sizes([delta, event(2, "TurnEnded", "{}"), delta])).toEqual([2, 1]);
+  expect(sizes(Array<LinkedEvent>(MAX_LINK_EVENTS + 1).fill(delta))).toEqual([MAX_LINK_EVENTS, 1]);
+  expect(sizes([delta, delta, later, delta])).toEqual([2, 1, 1]);
+  expect(sizes([delta, event(2, "TextDelta", "x".repeat(2_000_000)), delta])).toEqual([2, 1]);
 });
 
 it("draws a fresh salt each time", () => {
   const nextSalt = createSalts();
-  const salts = new Set(Array.from({ length: 600 }, () => nextSalt().toString("hex")));
+  const salts = new Set(Array.from({ length: 600 }, () => nextSalt()));
   expect(salts.size).toBe(600);
+  expect([...salts].every((salt) => /^[0-9a-f]{32}$/.test(salt))).toBe(true);
 });

@@ -1,65 +1,163 @@
 /**
- * The chain that makes the log tamper-evident: each event carries the hash of the one before it. A hash covers an event's
- * metadata and a salted hash of its content, so that content can expire and the chain still verifies. Pure.
+ * The chain that makes the log tamper-evident. Events that are stored together form a link: one hash over the link before it,
+ * the metadata of its events and a salted hash of their contents, so that contents can expire and the chain still verifies.
+ * Logs of the first format have a link for each event, made by another rule; both may stand in one chain. Pure.
  */
 import { hash as digest, randomBytes } from "node:crypto";
 import type { SessionId } from "#protocol";
+import { hasContent } from "./expired-payload.ts";
 
 export const SALT_BYTES = 16;
-/** Salts are drawn for many events at once: one call to the system for each would cost more than the hashing. */
+export const HASH_BYTES = 32;
+/** Salts are drawn for many links at once: one call to the system for each would cost more than the hashing. */
 const SALTS_PER_DRAW = 256;
+/** Contents of one link expire together, so it is kept small; whoever reads a log holds one link at a time. */
+export const MAX_LINK_EVENTS = 100;
+const MAX_LINK_CHARS = 1024 * 1024;
+/** Of a time as it is written: year to hour. Events of one link are of one hour, or contents would expire late. */
+const HOUR_CHARS = 13;
 
-/** What the hash of an event covers besides its content. */
-export interface EventFacts {
-  readonly session: SessionId;
+/** What a link covers of an event. */
+export interface LinkedEvent {
   readonly id: number;
   readonly kind: string;
   readonly ts: string;
   readonly originator: string | null;
+  /** The JSON text that is stored. */
+  readonly payload: string;
 }
 
-export interface EventEvidence {
-  /** Hash of the event before it; of the session's name for the first. */
-  readonly prev: Buffer;
-  readonly salt: Buffer;
-  readonly content: Buffer;
+/** Stands with the last event of a link. Everything in lower-case hex. */
+export interface Link {
+  readonly hash: string;
+  /** Salted hash of the contents; both are absent when no event of the link has any. */
+  readonly content?: string;
+  readonly salt?: string;
+}
+
+/** The link of one event in the first format: it carries the hash of the event before it instead of its own. */
+export interface SingleLink {
+  readonly prev: string;
+  readonly content: string;
+  readonly salt: string;
 }
 
 /** Where the chain of a session begins. */
-export function chainStart(session: SessionId): Buffer {
-  return digest("sha256", `harness-log-1\n${session}`, "buffer");
+export function chainStart(session: SessionId): string {
+  return digest("sha256", `harness-log-1\n${session}`);
 }
-
-/** `payload` is the JSON text that is stored. */
-export function contentHash(salt: Buffer, payload: string): Buffer {
-  return hashOf(salt, undefined, payload);
-}
-
-/** The hash that the next event carries. */
-export function eventHash({ session, id, kind, ts, originator }: EventFacts, prev: Buffer, content: Buffer): Buffer {
-  return hashOf(prev, content, JSON.stringify([session, id, kind, ts, originator]));
-}
-
-/** Room for most events; written before each use, so that nothing is carried from one to the next. */
-const SCRATCH_BYTES = 16 * 1024;
-const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
-/** A UTF-16 unit becomes at most three bytes. */
-const MAX_BYTES_PER_CHAR = 3;
 
 /**
- * SHA-256 of the parts one after the other. This runs twice for each event on its way to the disk: putting the parts
- * together in one place and taking the digest as text costs half of what joining buffers does.
+ * A link that takes in events one after the other. This runs for every event on its way to the disk: what is hashed grows as
+ * two texts, and a whole link costs two calls to the hash function, each of which costs more than what it hashes.
  */
-function hashOf(first: Buffer, second: Buffer | undefined, text: string): Buffer {
-  const start = first.length + (second?.length ?? 0);
-  if (start + text.length * MAX_BYTES_PER_CHAR > SCRATCH_BYTES) {
-    const parts = second === undefined ? [first] : [first, second];
-    return digest("sha256", Buffer.concat([...parts, Buffer.from(text, "utf8")]), "buffer");
+export class OpenLink {
+  /** What can expire, each payload on a line of its own. */
+  #contents = "";
+  /**
+   * Everything else, each event on a line of its own. Neither JSON text nor the other fields have a raw tab or newline, so
+   * that no text can be read in two ways.
+   */
+  #facts = "";
+  #first = 0;
+  #last = 0;
+  #count = 0;
+  #chars = 0;
+  #hour = "";
+
+  get isEmpty(): boolean {
+    return this.#count === 0;
   }
-  scratch.set(first, 0);
-  if (second !== undefined) scratch.set(second, first.length);
-  const end = start + scratch.write(text, start, "utf8");
-  return Buffer.from(digest("sha256", scratch.subarray(0, end), "latin1"), "latin1");
+
+  /** False when an event of this time must not join: contents of one link expire together. */
+  takes(ts: string): boolean {
+    return this.#count === 0 || ts.startsWith(this.#hour);
+  }
+
+  /** Takes an event in; true when the link must end with it: at the end of a turn, which is signed, and at its bounds. */
+  add({ id, kind, ts, originator, payload }: LinkedEvent): boolean {
+    if (this.#count === 0) {
+      this.#first = id;
+      this.#hour = ts.slice(0, HOUR_CHARS);
+    }
+    if (hasContent(kind)) {
+      this.#contents += `${payload}\n`;
+      this.#facts += `${kind}\t${ts}\t${originator ?? ""}\t\n`;
+    } else this.#facts += `${kind}\t${ts}\t${originator ?? ""}\t${payload}\n`;
+    this.#last = id;
+    this.#count += 1;
+    this.#chars += payload.length;
+    return kind === "TurnEnded" || this.#count >= MAX_LINK_EVENTS || this.#chars >= MAX_LINK_CHARS;
+  }
+
+  /** The link behind `prev`; then it is empty again. */
+  close(session: SessionId, prev: string, nextSalt: () => string): Link {
+    let link: Link;
+    if (this.#contents === "") link = { hash: this.hashWith(session, prev, "") };
+    else {
+      const salt = nextSalt();
+      const content = this.contentWith(salt) ?? "";
+      link = { hash: this.hashWith(session, prev, content), content, salt };
+    }
+    this.#contents = "";
+    this.#facts = "";
+    this.#count = 0;
+    this.#chars = 0;
+    return link;
+  }
+
+  /** The hash of the contents with this salt; undefined when there are none. */
+  contentWith(salt: string): string | undefined {
+    return this.#contents === "" ? undefined : digest("sha256", `${salt}\n${this.#contents}`);
+  }
+
+  /** The hash of the link behind `prev` with this hash of its contents. The ids tell how many lines follow. */
+  hashWith(session: SessionId, prev: string, content: string): string {
+    const ids = `${this.#first} ${this.#last}`;
+    return digest("sha256", `harness-link-2\n${prev}\n${content}\n${session} ${ids}\n${this.#facts}`);
+  }
+}
+
+/** The link behind `prev` over these events, which are in order and without gaps. */
+export function makeLink(
+  session: SessionId,
+  prev: string,
+  events: readonly LinkedEvent[],
+  nextSalt: () => string,
+): Link {
+  return openLink(events).close(session, prev, nextSalt);
+}
+
+/** The hashes that these events give with the salt and the content hash of their link, to be compared with those in it. */
+export function recomputeLink(
+  session: SessionId,
+  prev: string,
+  events: readonly LinkedEvent[],
+  { salt = "", content = "" }: Link,
+): { readonly hash: string; readonly content: string | undefined } {
+  const open = openLink(events);
+  return { hash: open.hashWith(session, prev, content), content: open.contentWith(salt) };
+}
+
+function openLink(events: readonly LinkedEvent[]): OpenLink {
+  const open = new OpenLink();
+  for (const event of events) open.add(event);
+  return open;
+}
+
+/** First format: of one event's content. */
+export function singleContentHash(salt: string, payload: string): string {
+  return digest("sha256", Buffer.concat([Buffer.from(salt, "hex"), Buffer.from(payload, "utf8")]));
+}
+
+/** First format: the hash that the next event carries. */
+export function singleLinkHash(
+  session: SessionId,
+  { id, kind, ts, originator }: Omit<LinkedEvent, "payload">,
+  { prev, content }: Pick<SingleLink, "prev" | "content">,
+): string {
+  const facts = Buffer.from(JSON.stringify([session, id, kind, ts, originator]), "utf8");
+  return digest("sha256", Buffer.concat([Buffer.from(prev + content, "hex"), facts]));
 }
 
 /** Exactly so many lower-case hex digits: how hashes, salts, keys and signatures are written. */
@@ -67,16 +165,16 @@ export function isHex(value: unknown, chars: number): value is string {
   return typeof value === "string" && value.length === chars && /^[0-9a-f]*$/.test(value);
 }
 
-/** Returns a fresh random salt at each call. */
-export function createSalts(draw: (bytes: number) => Buffer = randomBytes): () => Buffer {
-  let pool: Buffer = Buffer.alloc(0);
+/** Returns a fresh random salt at each call, in hex. */
+export function createSalts(draw: (bytes: number) => Buffer = randomBytes): () => string {
+  let pool = "";
   let at = 0;
   return () => {
     if (at >= pool.length) {
-      pool = draw(SALT_BYTES * SALTS_PER_DRAW);
+      pool = draw(SALT_BYTES * SALTS_PER_DRAW).toString("hex");
       at = 0;
     }
-    at += SALT_BYTES;
-    return pool.subarray(at - SALT_BYTES, at);
+    at += SALT_BYTES * 2;
+    return pool.slice(at - SALT_BYTES * 2, at);
   };
 }

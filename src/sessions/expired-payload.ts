@@ -14,7 +14,10 @@ interface Expiry {
 const block = [{ type: "text", text: EXPIRED_CONTENT }];
 const args = { expired: EXPIRED_CONTENT };
 
-/** Kinds that are not listed carry no content. */
+/**
+ * Kinds that are not listed carry no content. The chain hashes the payloads of the two sorts apart, so a kind that was ever
+ * written never changes sides.
+ */
 const expiries: { readonly [Kind in EventKind]?: Expiry } = {
   TurnStarted: { keep: ["turn", "model"], replace: { content: block } },
   TextDelta: { keep: ["turn", "step", "block"], replace: { text: EXPIRED_CONTENT } },
@@ -40,6 +43,13 @@ const expiries: { readonly [Kind in EventKind]?: Expiry } = {
   CustomEvent: { keep: ["namespace", "kind"], replace: { payload: EXPIRED_CONTENT } },
 };
 
+const contentKinds: ReadonlySet<string> = new Set(Object.keys(expiries));
+
+/** Whether events of this kind carry something that expires. */
+export function hasContent(kind: string): boolean {
+  return contentKinds.has(kind);
+}
+
 /** The stored JSON text without its content; the same text when there is none in this kind, or none any more. */
 export function expirePayload(kind: string, payload: string): string {
   const expiry = Object.hasOwn(expiries, kind) ? expiries[kind as EventKind] : undefined;
@@ -56,7 +66,7 @@ export function expirePayload(kind: string, payload: string): string {
  * False for a kind that has no content to lose, and for text that is not JSON.
  */
 export function isExpired(kind: string, payload: string): boolean {
-  if (!Object.hasOwn(expiries, kind) || !payload.includes(EXPIRED_CONTENT)) return false;
+  if (!hasContent(kind) || !payload.includes(EXPIRED_CONTENT)) return false;
   try {
     return expirePayload(kind, payload) === payload;
   } catch {

@@ -4,7 +4,8 @@ import { SessionId } from "#protocol";
 import type { ArchivedSession } from "./archive.ts";
 import { isObject } from "./event-line.ts";
 
-export const EXPORT_FORMAT = 1;
+/** 2: links of several events. 1 is read as well: a link for each event. */
+const EXPORT_FORMAT = 2;
 
 export interface ExportHead {
   readonly session: ArchivedSession;
@@ -32,7 +33,7 @@ export function formatExportHead(meta: SessionMeta, protocolVersion: string): st
 /** Throws an Error that says what is wrong. */
 export function parseExportHead(line: string): ExportHead {
   const head = exportOf(line);
-  if (head.format !== EXPORT_FORMAT) {
+  if (head.format !== 1 && head.format !== EXPORT_FORMAT) {
     throw new Error(`the format is ${String(head.format)}, this program knows ${EXPORT_FORMAT}; use a newer version`);
   }
   const { session } = head;

@@ -1,7 +1,9 @@
 /** A session as JSON lines that stand alone: a header, then all of its evidence. Pure; holds one event at a time. */
 import type { SessionMeta } from "#engine";
+import { chainStart } from "./evidence.ts";
 import { type EvidenceItem, evidenceLine } from "./evidence-lines.ts";
 import { formatExportHead } from "./export-head.ts";
+import { hashAfter } from "./record.ts";
 
 /**
  * Lines without their newline. The first is `{"x_export":{format,protocol_version,session}}`; `items` is the evidence of
@@ -13,12 +15,20 @@ export async function* exportLines(
   protocolVersion: string,
 ): AsyncGenerator<string> {
   yield formatExportHead(meta, protocolVersion);
+  let hash: string | undefined;
   for await (const item of items) {
     if (item.type === "header" || item.type === "unreadable") throw new Error("a store gives no such line");
-    if (item.type === "record" && item.record.id > meta.lastEventId) {
-      // It carries the hash of the event before it.
-      yield evidenceLine({ type: "head", head: { lastEventId: meta.lastEventId, hash: item.record.prev } });
-      return;
+    if (item.type === "record") {
+      const { record } = item;
+      if (record.id > meta.lastEventId) {
+        // What was stored together ends a link, and `meta` was read between two such writes.
+        yield evidenceLine({
+          type: "head",
+          head: { lastEventId: meta.lastEventId, hash: hash ?? chainStart(record.session) },
+        });
+        return;
+      }
+      hash = hashAfter(record.session, record) ?? hash;
     }
     yield evidenceLine(item);
   }

@@ -2,13 +2,13 @@
 import { type Event, type LogId, ReasonError, type SessionId } from "#protocol";
 import type { ArchiveStore } from "./archive.ts";
 import { type Checkpoint, isSignedByItsKey } from "./checkpoint.ts";
-import { copyRecords, linkRecords, rewriteId } from "./copied-session.ts";
+import { copyRecords, linkRecords, rewriteId, type SourceRecord, toSource } from "./copied-session.ts";
 import { isObject, type ParsedLine, parseLine, toChained } from "./event-line.ts";
-import { chainStart, contentHash, createSalts } from "./evidence.ts";
+import { chainStart, createSalts, MAX_LINK_EVENTS } from "./evidence.ts";
 import { parseMark } from "./evidence-lines.ts";
-import { isExpired } from "./expired-payload.ts";
 import { type ExportHead, parseExportHead } from "./export-head.ts";
-import { type ChainedRecord, type ChainHead, type EventRecord, headAfter } from "./record.ts";
+import { checkLink } from "./link-check.ts";
+import { type ChainedRecord, type ChainHead, hashAfter } from "./record.ts";
 
 export interface ImportOptions {
   /** The lines without their newlines; iterated more than once, so that a large file need not be held. */
@@ -40,7 +40,7 @@ export async function importSession(store: ArchiveStore, options: ImportOptions)
   const keep = hasEvidence && newLog === undefined;
   const session = { ...head.session, id };
   if (keep) await store.restore(session, keptRecords(options, head), checkpoints);
-  else await store.restore(session, madeRecords(options, head, newLog));
+  else await store.restore(session, madeRecords(options, head, { newLog, hasEvidence }));
   return { session: id, events: count, evidence: keep ? "kept" : "made" };
 }
 
@@ -54,26 +54,24 @@ function checkEvents(
   head: ExportHead,
   parseEvent: (raw: unknown) => Event,
 ): { readonly count: number; readonly hasEvidence: boolean; readonly checkpoints: readonly Checkpoint[] } {
-  let hasEvidence: boolean | undefined;
+  let hasEvidence = false;
   let count = 0;
   for (const { line, number } of eventLines(options, head)) {
     at(options.name, number, () => {
       const { payload } = parseEvent(line.event);
       // What the schema would have to fill in, the engine would miss.
       if (!isPartOf(payload, line.event.payload)) throw new Error("the payload is not in its canonical form");
-      hasEvidence ??= line.evidence !== undefined;
-      if (hasEvidence !== (line.evidence !== undefined))
-        throw new Error("some lines have 'x_evidence' and some do not");
+      hasEvidence ||= line.link !== undefined;
     });
     count += 1;
   }
   const checkpoints: Checkpoint[] = [];
-  if (hasEvidence === true) for (const _ of keptRecords(options, head, (checkpoint) => checkpoints.push(checkpoint)));
+  if (hasEvidence) for (const _ of keptRecords(options, head, (checkpoint) => checkpoints.push(checkpoint)));
   if (count !== head.lastEventId) {
     const detail = `${options.name} ends after event ${count} of ${head.lastEventId}: it was cut off.`;
     throw new ReasonError("UsageInvalid", { detail });
   }
-  return { count, hasEvidence: hasEvidence === true, checkpoints };
+  return { count, hasEvidence, checkpoints };
 }
 
 interface EventLine {
@@ -113,7 +111,7 @@ function* eventLines(options: ImportOptions, head: ExportHead): Generator<EventL
   for (const entry of bodyLines(options, head)) if ("line" in entry) yield entry;
 }
 
-/** The records as they were, each checked against the one before it, and what was signed against the chain. */
+/** The records as they were, each link checked against the one before it, and what was signed against the chain. */
 function* keptRecords(
   options: ImportOptions,
   head: ExportHead,
@@ -121,54 +119,73 @@ function* keptRecords(
 ): Generator<ChainedRecord> {
   const { id: session } = head.session;
   let chain: ChainHead = { lastEventId: 0, hash: chainStart(session) };
+  let open: ChainedRecord[] = [];
   for (const entry of bodyLines(options, head)) {
+    at(options.name, entry.number, () => {
+      if ("mark" in entry) {
+        if (open.length > 0) throw new Error("it stands between events that have their evidence together");
+        checkMark(entry.mark, session, chain);
+      } else {
+        open.push(toChained(entry.line));
+        if (open.length > MAX_LINK_EVENTS) throw new Error(`${MAX_LINK_EVENTS} lines before it have no 'x_evidence'`);
+      }
+    });
     if ("mark" in entry) {
-      at(options.name, entry.number, () => checkMark(entry.mark, session, chain));
       if (entry.mark.type === "checkpoint") onCheckpoint(entry.mark.checkpoint);
       continue;
     }
-    const record = at(options.name, entry.number, () => checkLink(toChained(entry.line), chain));
-    yield record;
-    chain = headAfter(session, record);
+    const last = open.at(-1);
+    const hash = last && hashAfter(session, last);
+    if (last === undefined || hash === undefined) continue;
+    at(options.name, entry.number, () => refuseBroken(session, chain.hash, open));
+    yield* open;
+    open = [];
+    chain = { lastEventId: last.id, hash };
   }
+  if (open.length > 0) {
+    const detail = `${options.name} has no 'x_evidence' for event ${open[0]?.id} and what follows: it was cut off.`;
+    throw new ReasonError("UsageInvalid", { detail });
+  }
+}
+
+function refuseBroken(session: SessionId, prev: string, events: readonly ChainedRecord[]): void {
+  const { altered, isLinked } = checkLink(session, prev, events);
+  const where = events.length === 1 ? "" : ` (events ${events[0]?.id} to ${events.at(-1)?.id})`;
+  if (altered !== undefined) throw new Error(`the payload is not the one that was recorded${where}`);
+  if (!isLinked) throw new Error(`the evidence does not follow from the lines before${where}: one was changed`);
 }
 
 /** Whose key it is, the audit asks; that it belongs here and was made by its key, this does. */
 function checkMark(mark: MarkLine["mark"], session: SessionId, chain: ChainHead): void {
   if (mark.type === "head") {
-    if (mark.head.lastEventId !== chain.lastEventId || !mark.head.hash.equals(chain.hash)) {
+    if (mark.head.lastEventId !== chain.lastEventId || mark.head.hash !== chain.hash) {
       throw new Error("the head does not follow from the lines before: one was changed");
     }
     return;
   }
   const { checkpoint } = mark;
   const isHere = checkpoint.session === session && checkpoint.event === chain.lastEventId;
-  if (!isHere || checkpoint.hash !== chain.hash.toString("hex") || !isSignedByItsKey(checkpoint)) {
+  if (!isHere || checkpoint.hash !== chain.hash || !isSignedByItsKey(checkpoint)) {
     throw new Error("the checkpoint does not belong to the lines before: one was changed");
   }
 }
 
-function checkLink(record: ChainedRecord, { hash }: ChainHead): ChainedRecord {
-  if (!record.prev.equals(hash)) throw new Error("the evidence does not follow from the line before: one was changed");
-  const isWhole = contentHash(record.salt, record.payload).equals(record.content);
-  if (!isWhole && !isExpired(record.kind, record.payload)) {
-    throw new Error("the payload is not the one that was recorded");
-  }
-  return record;
-}
-
-function madeRecords(options: ImportOptions, head: ExportHead, newLog: LogId | undefined): Iterable<ChainedRecord> {
+function madeRecords(
+  options: ImportOptions,
+  head: ExportHead,
+  { newLog, hasEvidence }: { readonly newLog: LogId | undefined; readonly hasEvidence: boolean },
+): Iterable<ChainedRecord> {
   const nextSalt = createSalts();
   const { id: source } = head.session;
-  if (newLog !== undefined) return copyRecords(plainRecords(options, head), { source, log: newLog, nextSalt });
-  return linkRecords(source, plainRecords(options, head), nextSalt);
+  const records = plainRecords(options, head, hasEvidence);
+  if (newLog !== undefined) return copyRecords(records, { source, log: newLog, nextSalt });
+  return linkRecords(source, records, nextSalt);
 }
 
-function* plainRecords(options: ImportOptions, head: ExportHead): Generator<EventRecord & { readonly salt?: Buffer }> {
+function* plainRecords(options: ImportOptions, head: ExportHead, isLinked: boolean): Generator<SourceRecord> {
   for (const { line } of eventLines(options, head)) {
-    const { kind, ts, originator, payload } = line.event;
-    const salt = line.evidence === undefined ? {} : { salt: line.evidence.salt };
-    yield { kind, ts, originator: originator ?? null, payload: JSON.stringify(payload), ...salt };
+    const { ended, ...record } = toSource(toChained(line));
+    yield isLinked && ended !== undefined ? { ...record, ended } : record;
   }
 }
 

@@ -1,7 +1,7 @@
 /** The append-only session log, its stores, and what can be rebuilt from it. */
 export type { ArchiveStore } from "./archive.ts";
 export { loadAudit } from "./audit.ts";
-export type { Checkpoint, Sign } from "./checkpoint.ts";
+export type { Checkpoint, Signer } from "./checkpoint.ts";
 export { diagnoseStore, type Finding } from "./doctor.ts";
 export type { EvidenceItem } from "./evidence-lines.ts";
 export { isExpired } from "./expired-payload.ts";

@@ -7,7 +7,7 @@ import { ReasonError, type SessionId } from "#protocol";
 import { formatLine, type ParsedLine, parseLine, toChained } from "./event-line.ts";
 import { chainStart } from "./evidence.ts";
 import { fileLines } from "./file-lines.ts";
-import { type ChainedRecord, type ChainHead, headAfter } from "./record.ts";
+import { type ChainedRecord, type ChainHead, hashAfter } from "./record.ts";
 
 const NEWLINE = 0x0a;
 /** Of the end of the file, read first; a longer last line makes it grow. */
@@ -47,7 +47,9 @@ export function readTail({ file, path, session }: OpenFile): FileTail {
       if (start === 0 && from > 0) break;
       const line = committedLine(bytes.subarray(start, stop - 1), path);
       if (line !== undefined) {
-        const head = headAfter(session, toChained(line));
+        const hash = hashAfter(session, toChained(line));
+        if (hash === undefined) throw corrupt(path, "its last line has no 'x_evidence'");
+        const head = { lastEventId: line.event.id, hash };
         return { head, updatedAt: line.storedAt, end: from + stop, tornBytes: size - from - stop };
       }
       stop = start;
@@ -63,7 +65,6 @@ function committedLine(bytes: Buffer, path: string): ParsedLine | undefined {
   let line: ParsedLine;
   try {
     line = parseLine(bytes.toString("utf8"));
-    toChained(line);
   } catch (error) {
     throw corrupt(path, `its last line is not an event: ${describe(error)}`);
   }
@@ -91,8 +92,12 @@ export function appendRecords(
   return end + bytes.length;
 }
 
-/** Writes a whole session into an empty file, as one append. */
-export function writeRecords({ file, session }: OpenFile, records: Iterable<ChainedRecord>, now: string): void {
+/** Writes a whole session into an empty file, as one append; `note` is told each record. */
+export function writeRecords(
+  { file, session }: OpenFile,
+  records: Iterable<ChainedRecord>,
+  { now, note }: { readonly now: string; readonly note: (record: ChainedRecord) => void },
+): void {
   let end = 0;
   let waiting: ChainedRecord | undefined;
   let text = "";
@@ -103,6 +108,7 @@ export function writeRecords({ file, session }: OpenFile, records: Iterable<Chai
   for (const record of records) {
     if (waiting !== undefined) text += `${formatLine(session, waiting)}\n`;
     waiting = record;
+    note(record);
     if (text.length > WRITE_BATCH_CHARS) flush();
   }
   if (waiting !== undefined) text += `${formatLine(session, waiting, now)}\n`;

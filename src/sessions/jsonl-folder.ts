@@ -57,13 +57,13 @@ export function sessionIds(threads: string): SessionId[] {
 }
 
 /** Makes a session's folder in one step: it is there whole, or not at all. False when the id is taken. */
-export function createFolder(threads: string, meta: StoredMeta, fill: (file: number) => void): boolean {
+export function createFolder(threads: string, meta: StoredMeta, fill: (file: number, folder: string) => void): boolean {
   const staged = join(threads, `.new-${randomBytes(8).toString("hex")}`);
   mkdirSync(staged, { mode: DIRECTORY_MODE });
   try {
     const file = openSync(join(staged, "events.jsonl"), "wx+", FILE_MODE);
     try {
-      fill(file);
+      fill(file, staged);
       fsyncSync(file);
     } finally {
       closeSync(file);

@@ -15,12 +15,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
-import { chainStart, contentHash } from "./evidence.ts";
+import { createRng, newSigningKey, sampleDrafts, writeTurns } from "../../test/fakes/tampering.ts";
+import type { ArchiveStore } from "./archive.ts";
 import { openJsonlStore } from "./jsonl-store.ts";
-import { headAfter } from "./record.ts";
 import { append, NOW, newSession, sessionId, textDraft } from "./store-suite.ts";
+import { verifyEvidence } from "./verify.ts";
 
 const clock = createManualClock();
 let root: string;
@@ -67,15 +68,50 @@ describe("the files", () => {
     await store.close();
     const again = await open();
     await append(again, sessionId(1), [textDraft("c"), textDraft("d")], NOW);
-    let hash = chainStart(sessionId(1));
-    const records = await again.records(sessionId(1), { after: 0, limit: 9 });
-    expect(records).toHaveLength(4);
-    for (const record of records) {
-      expect(record.prev.equals(hash)).toBe(true);
-      expect(contentHash(record.salt, record.payload).equals(record.content)).toBe(true);
-      ({ hash } = headAfter(sessionId(1), record));
-    }
+    expect(await verifyEvidence(again.readEvidence(sessionId(1)), { trustedKeys: [] })).toMatchObject({
+      events: 4,
+      unsealed: 4,
+      findings: [],
+    });
     await again.close();
+  });
+
+  it("keep what was signed beside the events, and the next writer mends it after a crash", async () => {
+    const key = newSigningKey();
+    const signing = () => openJsonlStore({ root, clock, signer: key });
+    const verdict = (store: ArchiveStore) =>
+      verifyEvidence(store.readEvidence(sessionId(1)), { trustedKeys: [key.publicKey] });
+    const first = await signing();
+    await first.create(newSession(1));
+    await writeTurns(first, sessionId(1), createRng(1), sampleDrafts(createRng(1), 2));
+    expect(await verdict(first)).toMatchObject({ checkpoints: 3, unsealed: 0, findings: [] });
+    const log = await first.acquire(sessionId(1));
+    await log.append(sampleDrafts(createRng(2), 1), NOW);
+    await first.close();
+    const signed = join(folder, "checkpoints.jsonl");
+    expect(statSync(signed).mode & 0o777).toBe(0o600);
+    appendFileSync(signed, '{"x_checkpoint":{"ses');
+    const second = await signing();
+    expect((await verdict(second)).findings.map(({ what }) => what)).toEqual(["unsigned"]);
+    const next = await second.acquire(sessionId(1));
+    expect(await verdict(second)).toMatchObject({ checkpoints: 4, unsealed: 0, findings: [] });
+    await next.release();
+    appendFileSync(signed, "nonsense\n");
+    await expect(verdict(second)).rejects.toMatchObject({ reason: "LogCorrupt" });
+    await second.close();
+  });
+
+  it("have a checkpoint a moment after the end of a turn", async () => {
+    const key = newSigningKey();
+    const store = await openJsonlStore({ root, clock, signer: key });
+    await store.create(newSession(1));
+    const log = await store.acquire(sessionId(1));
+    await log.append(sampleDrafts(createRng(1), 1), NOW);
+    const verdict = () => verifyEvidence(store.readEvidence(sessionId(1)), { trustedKeys: [key.publicKey] });
+    await vi.waitFor(async () => expect((await verdict()).findings).toEqual([]));
+    await log.release();
+    expect(await verdict()).toMatchObject({ checkpoints: 1, unsealed: 0 });
+    await store.close();
   });
 
   it("are split at \\n only", async () => {

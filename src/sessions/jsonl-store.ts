@@ -7,9 +7,12 @@ import { join } from "node:path";
 import type { Clock } from "#base";
 import type { SessionLog, SessionMeta } from "#engine";
 import { type CallId, type EventOf, ReasonError, type SessionId } from "#protocol";
-import { type ArchiveStore, readRecords, unsignedEvidence } from "./archive.ts";
+import { type ArchiveStore, createPlacesToSign, mergeEvidence, readRecords } from "./archive.ts";
+import type { Signer } from "./checkpoint.ts";
+import { createDelayedCheckpoint } from "./delayed-checkpoint.ts";
 import { type ParsedLine, toChained } from "./event-line.ts";
 import { createSalts } from "./evidence.ts";
+import { appendCheckpoints, mendCheckpoints, readCheckpoints } from "./jsonl-checkpoints.ts";
 import { appendRecords, type FileTail, type OpenFile, readLinesAfter, readTail, writeRecords } from "./jsonl-file.ts";
 import {
   createFolder,
@@ -24,7 +27,7 @@ import {
 } from "./jsonl-folder.ts";
 import { type FolderLock, lockFolder } from "./jsonl-lock.ts";
 import { createPlaces } from "./jsonl-places.ts";
-import { chainDrafts } from "./record.ts";
+import { type ChainHead, chainDrafts } from "./record.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
 /** Rejects with a ReasonError that names the folder when it cannot be used. Creates it with a `.gitignore`. */
@@ -32,10 +35,12 @@ export async function openJsonlStore(options: {
   /** The workspace; sessions go to `.harness/threads` in it. */
   readonly root: string;
   readonly clock: Pick<Clock, "now">;
+  /** Signs a checkpoint at the end of each turn and when a writer leaves; without it the log is chained, not signed. */
+  readonly signer?: Signer;
 }): Promise<ArchiveStore> {
-  const { root, clock } = options;
+  const { root, clock, signer } = options;
   try {
-    return createStore(prepareThreads(root, clock.now()), clock);
+    return createStore(prepareThreads(root, clock.now()), clock, signer);
   } catch (error) {
     if (error instanceof ReasonError) throw error;
     const why = error instanceof Error ? error.message : String(error);
@@ -43,7 +48,7 @@ export async function openJsonlStore(options: {
   }
 }
 
-function createStore(threads: string, clock: Pick<Clock, "now">): ArchiveStore {
+function createStore(threads: string, clock: Pick<Clock, "now">, signer: Signer | undefined): ArchiveStore {
   const nextSalt = createSalts();
   const places = createPlaces();
   /** How to give up each session that is open for writing here. */
@@ -109,20 +114,26 @@ function createStore(threads: string, clock: Pick<Clock, "now">): ArchiveStore {
 
   const openLog = (id: SessionId): SessionLog => {
     const held = lock(id);
+    const folder = join(threads, id);
     let opened: OpenFile;
     let tail: FileTail;
     try {
       opened = openEvents(threads, id, "r+");
       tail = readTail(opened);
       if (tail.tornBytes > 0) ftruncateSync(opened.file, tail.end);
+      mendCheckpoints(folder);
+      // What a writer that was cut off, or had no key, left unsigned.
+      signEnd(folder, id, tail.head);
     } catch (error) {
       held.release();
       throw error;
     }
     const { file, path } = opened;
     let { head, end } = tail;
+    const checkpoint = signer && createDelayedCheckpoint(() => signEnd(folder, id, head));
     const giveUp = (): void => {
       if (!open.delete(giveUp)) return;
+      checkpoint?.stop();
       closeSync(file);
       held.release();
     };
@@ -134,10 +145,14 @@ function createStore(threads: string, clock: Pick<Clock, "now">): ArchiveStore {
           const first = head.lastEventId + 1;
           if (drafts.length === 0) return first;
           const chained = chainDrafts(id, head, drafts, nextSalt);
+          const endsTurn = drafts.some(({ kind }) => kind === "TurnEnded");
+          // A turn that could not be signed is not stored as ended.
+          if (endsTurn) signer?.ready();
           held.renew(clock.now());
           if (fstatSync(file).size !== end) throw otherWriter(id, undefined);
           end = appendRecords(opened, end, chained.records, now);
           head = chained.head;
+          if (endsTurn) checkpoint?.turnEnded();
           return first;
         });
       },
@@ -145,12 +160,31 @@ function createStore(threads: string, clock: Pick<Clock, "now">): ArchiveStore {
         return guarded("reads", () => unfinishedCalls(opened, end));
       },
       async release() {
-        giveUp();
+        if (!open.has(giveUp)) return;
+        guarded("writes", () => {
+          try {
+            signEnd(folder, id, head);
+          } finally {
+            giveUp();
+          }
+        });
       },
     };
   };
 
-  const create = (meta: StoredMeta, fill: (file: number) => void): void => {
+  const signHere = (folder: string, session: SessionId, places: Iterable<ChainHead>): void => {
+    if (signer === undefined) return;
+    const ts = new Date(clock.now()).toISOString();
+    const made = Array.from(places, ({ lastEventId: event, hash }) => signer.sign({ session, event, hash, ts }));
+    appendCheckpoints(folder, made);
+  };
+
+  /** The end of the chain is signed, unless it is already. */
+  const signEnd = (folder: string, session: SessionId, head: ChainHead): void => {
+    if (signer !== undefined && head.lastEventId > signedTo(folder)) signHere(folder, session, [head]);
+  };
+
+  const create = (meta: StoredMeta, fill: (file: number, folder: string) => void): void => {
     if (!createFolder(threads, meta, fill)) throw sessionExists(meta.id);
   };
 
@@ -158,12 +192,17 @@ function createStore(threads: string, clock: Pick<Clock, "now">): ArchiveStore {
     async create(session) {
       guarded("writes", () => create({ ...session, title: "", state: "active", pinned: false }, () => undefined));
     },
-    async restore({ updatedAt, ...meta }, records) {
+    async restore({ updatedAt, ...meta }, records, known) {
       guarded("writes", () => {
         // Asked before the work; the folder that is made at the end decides.
         if (readMeta(join(threads, meta.id)) !== undefined) throw sessionExists(meta.id);
         const { id: session } = meta;
-        create(meta, (file) => writeRecords({ file, path: threads, session }, records, updatedAt));
+        create(meta, (file, folder) => {
+          const places = createPlacesToSign(session);
+          writeRecords({ file, path: threads, session }, records, { now: updatedAt, note: places.note });
+          if (known === undefined) signHere(folder, session, places.all());
+          else appendCheckpoints(folder, known);
+        });
       });
     },
     async get(id) {
@@ -208,8 +247,10 @@ function createStore(threads: string, clock: Pick<Clock, "now">): ArchiveStore {
       return guarded("reads", () => readLines(id, after, limit).map(toChained));
     },
     async *readEvidence(id) {
+      // In this order: a checkpoint is written after its event.
+      const checkpoints = guarded("reads", () => readCheckpoints(join(threads, id)));
       const { head } = guarded("reads", () => withFile(id, readTail));
-      yield* unsignedEvidence(id, readRecords(this, id, head.lastEventId), head);
+      yield* mergeEvidence(id, readRecords(this, id, head.lastEventId), checkpoints, head);
     },
     async close() {
       for (const giveUp of [...open]) giveUp();
@@ -225,6 +266,11 @@ function openEvents(threads: string, session: SessionId, flags: "r" | "r+"): Ope
   } catch (error) {
     throw isCode(error, "ENOENT") ? sessionNotFound(session) : error;
   }
+}
+
+/** The last event that a checkpoint covers; 0 when there is none. */
+function signedTo(folder: string): number {
+  return readCheckpoints(folder).at(-1)?.event ?? 0;
 }
 
 const INTENT = Buffer.from('"kind":"ToolIntent"');

@@ -1,20 +1,30 @@
 /** Sessions that live as long as the process: for embedding, for `--store memory` and for tests. Durable in name only. */
+import type { Clock } from "#base";
 import type { EventDraft, SessionMeta } from "#engine";
 import type { CallId, EventOf, SessionId } from "#protocol";
-import { type ArchiveStore, unsignedEvidence } from "./archive.ts";
+import { type ArchiveStore, createPlacesToSign, mergeEvidence } from "./archive.ts";
+import type { Checkpoint, Signer } from "./checkpoint.ts";
 import { chainStart, createSalts } from "./evidence.ts";
-import { type ChainedRecord, type ChainHead, chainDrafts, headAfter, toEvent } from "./record.ts";
+import { type ChainedRecord, type ChainHead, chainDrafts, hashAfter, toEvent } from "./record.ts";
 import { sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
 interface StoredSession {
   meta: Omit<SessionMeta, "lastEventId">;
   readonly records: ChainedRecord[];
+  readonly checkpoints: Checkpoint[];
   head: ChainHead;
   readonly openCalls: Map<CallId, number>;
   isOpen: boolean;
 }
 
-export function createMemoryStore(): ArchiveStore {
+export interface MemoryStoreOptions {
+  /** Signs evidence when it is read: until then nobody but this process can have seen it, or changed it. */
+  readonly signer: Signer;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** Without options its evidence is chained and not signed. */
+export function createMemoryStore(options?: MemoryStoreOptions): ArchiveStore {
   const nextSalt = createSalts();
   const sessions = new Map<SessionId, StoredSession>();
   let closed = false;
@@ -45,16 +55,17 @@ export function createMemoryStore(): ArchiveStore {
         pinned: false,
         ...(session.parent === undefined ? {} : { parent: session.parent }),
       } as const;
-      sessions.set(id, { meta, records: [], head: startOf(id), openCalls: new Map(), isOpen: false });
+      sessions.set(id, { meta, records: [], checkpoints: [], head: startOf(id), openCalls: new Map(), isOpen: false });
     },
-    async restore(meta, records) {
+    async restore(meta, records, known = []) {
       if (find(meta.id) !== undefined) throw sessionExists(meta.id);
       const restored: ChainedRecord[] = [...records];
       const last = restored.at(-1);
       const openCalls: StoredSession["openCalls"] = new Map();
       for (const record of restored) noteCall(openCalls, toEvent(meta.id, record.id, record), record.id);
-      const head = last === undefined ? startOf(meta.id) : headAfter(meta.id, last);
-      sessions.set(meta.id, { meta, records: restored, head, openCalls, isOpen: false });
+      const hash = hashAfter(meta.id, last);
+      const head = last === undefined || hash === undefined ? startOf(meta.id) : { lastEventId: last.id, hash };
+      sessions.set(meta.id, { meta, records: restored, checkpoints: [...known], head, openCalls, isOpen: false });
     },
     async get(id) {
       const session = find(id);
@@ -114,14 +125,26 @@ export function createMemoryStore(): ArchiveStore {
       return existing(id).records.slice(after, after + limit);
     },
     async *readEvidence(id) {
-      const { records, head } = existing(id);
-      yield* unsignedEvidence(id, records.slice(), head);
+      const session = existing(id);
+      if (options !== undefined) signUnsigned(id, session, options);
+      const { records, checkpoints, head } = session;
+      yield* mergeEvidence(id, records.slice(), checkpoints.slice(), head);
     },
     async close() {
       closed = true;
       sessions.clear();
     },
   };
+}
+
+function signUnsigned(id: SessionId, { records, checkpoints }: StoredSession, options: MemoryStoreOptions): void {
+  const ts = new Date(options.clock.now()).toISOString();
+  const signedTo = checkpoints.at(-1)?.event ?? 0;
+  const places = createPlacesToSign(id);
+  for (const record of records.slice(signedTo)) places.note(record);
+  for (const { lastEventId: event, hash } of places.all()) {
+    checkpoints.push(options.signer.sign({ session: id, event, hash, ts }));
+  }
 }
 
 function noteCall(openCalls: Map<CallId, number>, draft: EventDraft, event: number): void {

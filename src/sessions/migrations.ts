@@ -72,9 +72,34 @@ CREATE TABLE checkpoints (
 `,
     sha256: "67587bd332009e82efe2a2c2793897716acc6270b456c2c5d3740eb49f20d5aa",
   },
+  {
+    // One column for the evidence of a whole link. What events of the first format carried goes into it as it was.
+    version: 2,
+    sql: `
+CREATE TABLE linked_events (
+  session INTEGER NOT NULL REFERENCES sessions (key),
+  id INTEGER NOT NULL CHECK (id > 0),
+  kind TEXT NOT NULL,
+  ts TEXT NOT NULL,
+  originator TEXT,
+  payload TEXT NOT NULL,
+  link BLOB
+) STRICT;
+INSERT INTO linked_events SELECT session, id, kind, ts, originator, payload,
+  unhex(hex(prev) || hex(content) || hex(salt) || '01') FROM events ORDER BY rowid;
+DROP TABLE events;
+ALTER TABLE linked_events RENAME TO events;
+CREATE UNIQUE INDEX events_since ON events (session, id);
+CREATE INDEX events_marks ON events (session, kind, id) WHERE kind IN ('TurnStarted', 'CompactionTriggered');
+ALTER TABLE sessions ADD COLUMN head_event INTEGER NOT NULL DEFAULT 0;
+UPDATE sessions SET head_event =
+  coalesce((SELECT id FROM events WHERE events.session = sessions.key ORDER BY events.id DESC LIMIT 1), 0);
+`,
+    sha256: "4ef25a148fe06c250e407b8a67c8ce9190cdc516339c61929e0c54643e92e085",
+  },
   // Snapshots of the conversation, kept beside the events they were made of.
   {
-    version: 2,
+    version: 3,
     sql: `
 CREATE TABLE snapshots (
   session INTEGER PRIMARY KEY REFERENCES sessions (key),

@@ -13,9 +13,9 @@ import { exportLines } from "./export.ts";
 import { importSession } from "./import.ts";
 import { openJsonlStore } from "./jsonl-store.ts";
 import { createMemoryStore } from "./memory-store.ts";
-import { headAfter } from "./record.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 import { append, NOW, newSession, sessionId, TEST_KEY, textDraft } from "./store-suite.ts";
+import { verifyEvidence } from "./verify.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "harness-port-"));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -66,8 +66,8 @@ describe.each(Object.keys(stores))("from %s", (from) => {
     expect((await log.openCalls()).map(({ id }) => id)).toEqual([20]);
     expect(await log.append([textDraft("on")], NOW)).toBe(lines.length - 1);
     await log.release();
-    const [head, last] = await target.records(sessionId(1), { after: lines.length - 3, limit: 2 });
-    expect(head && headAfter(sessionId(1), head).hash).toEqual(last?.prev);
+    const { findings } = await verifyEvidence(target.readEvidence(sessionId(1)), { trustedKeys: [] });
+    expect(findings.filter(({ what }) => what !== "unsigned")).toEqual([]);
     await Promise.all([source.close(), target.close()]);
   });
 });
@@ -76,10 +76,11 @@ describe("an export", () => {
   it("begins with a head and has its keys in order", async () => {
     const store = createMemoryStore();
     await fill(store);
-    const [head = "", first = "", second = ""] = await exported(store);
+    const lines = await exported(store);
+    const [head = "", first = ""] = lines;
     expect(JSON.parse(head)).toEqual({
       x_export: {
-        format: 1,
+        format: 2,
         protocol_version: "0.1.0",
         session: {
           id: sessionId(1),
@@ -96,16 +97,11 @@ describe("an export", () => {
         },
       },
     });
-    expect(Object.keys(JSON.parse(first))).toEqual([
-      "id",
-      "kind",
-      "session",
-      "originator",
-      "ts",
-      "payload",
-      "x_evidence",
-    ]);
-    expect(JSON.parse(second)).toMatchObject({ id: 2, kind: "TurnStarted", x_evidence: { prev: expect.any(String) } });
+    expect(Object.keys(JSON.parse(first))).toEqual(["id", "kind", "session", "originator", "ts", "payload"]);
+    // The evidence of a turn stands with its end.
+    const ended = lines.find((line) => line.includes('"kind":"TurnEnded"')) ?? "";
+    expect(Object.keys(JSON.parse(ended)).at(-1)).toBe("x_evidence");
+    expect(Object.keys(JSON.parse(ended).x_evidence)).toEqual(["hash", "salt", "content"]);
   });
 });
 
@@ -148,9 +144,10 @@ describe("an import", () => {
 
   it("takes content that has expired", async () => {
     const store = createMemoryStore();
-    const text = edit(await lines(), 3, (line) => {
-      const payload = JSON.stringify(JSON.parse(line).payload);
-      return line.replace(payload, expirePayload("TurnStarted", payload));
+    const text = (await lines()).map((line) => {
+      const { kind, payload } = JSON.parse(line) as { kind?: string; payload: unknown };
+      if (kind === undefined) return line;
+      return line.replace(JSON.stringify(payload), expirePayload(kind, JSON.stringify(payload)));
     });
     expect(text[2]).toContain(EXPIRED_CONTENT);
     expect(await importSession(store, importing(text))).toMatchObject({ evidence: "kept" });
@@ -163,8 +160,8 @@ describe("an import", () => {
     ["no JSON", (text) => edit(text, 1, () => "hello"), "line 1: it is not JSON"],
     [
       "a newer format",
-      (text) => edit(text, 1, (line) => line.replace('"format":1', '"format":2')),
-      "line 1: the format is 2",
+      (text) => edit(text, 1, (line) => line.replace('"format":2', '"format":3')),
+      "line 1: the format is 3",
     ],
     ["a broken line", (text) => edit(text, 4, (line) => line.slice(1)), "line 4: it is not JSON"],
     [
@@ -180,12 +177,12 @@ describe("an import", () => {
     [
       "a changed payload",
       (text) => edit(text, 3, (line) => line.replace('"first"', '"other"')),
-      "line 3: the payload is not the one",
+      "line 12: the payload is not the one that was recorded (events 1 to 11)",
     ],
     [
       "a changed time",
       (text) => edit(text, 3, (line) => line.replace(NOW, "2026-01-01T00:00:01.000Z")),
-      "line 4: the evidence",
+      "line 12: the evidence does not follow from the lines before (events 1 to 11)",
     ],
     ["a missing line", (text) => text.toSpliced(5, 1), "line 6: event 5 is missing"],
     [
@@ -196,9 +193,10 @@ describe("an import", () => {
     [
       "content that is expired only in part",
       (text) => edit(text, 3, (line) => line.replace('"text":"first"', `"text":"${EXPIRED_CONTENT}"`)),
-      "line 3: the payload is not the one",
+      "line 12: the payload is not the one",
     ],
-    ["a cut end", (text) => text.slice(0, -3), "ends after event 18 of 20"],
+    ["a cut end", (text) => text.slice(0, -3), "has no 'x_evidence' for event 16 and what follows: it was cut off"],
+    ["a cut end after a turn", (text) => text.slice(0, -6), "ends after event 15 of 20"],
     [
       "another session",
       (text) => edit(text, 3, (line) => line.replace(sessionId(1), sessionId(2))),
@@ -206,9 +204,14 @@ describe("an import", () => {
     ],
     ["an empty line", (text) => text.toSpliced(4, 0, ""), "line 5: it is not JSON"],
     [
-      "evidence on some lines",
-      (text) => edit(text, 3, (line) => line.replace(/,"x_evidence":\{[^}]*\}/, "")),
-      "line 3: some lines have 'x_evidence'",
+      "evidence that is gone from a line",
+      (text) => edit(text, 12, (line) => line.replace(/,"x_evidence":\{[^}]*\}/, "")),
+      "line 16: the payload is not the one that was recorded (events 1 to 15)",
+    ],
+    [
+      "evidence that is none",
+      (text) => edit(text, 12, (line) => line.replace('"salt":', '"pepper":')),
+      "line 12: 'x_evidence' is not the evidence",
     ],
     [
       "input that a schema must fill in",

@@ -1,60 +1,71 @@
 /** An event as a store keeps it: the payload as JSON text, the session and the id held outside. */
 import type { EventDraft } from "#engine";
 import type { ClientId, Event, SessionId } from "#protocol";
-import { contentHash, type EventEvidence, eventHash } from "./evidence.ts";
+import { type Link, type LinkedEvent, OpenLink, type SingleLink, singleLinkHash } from "./evidence.ts";
 import { eventTooLarge } from "./store-errors.ts";
 
 /** Bound on one payload; what tools and models may write is bounded far below it. */
 const MAX_PAYLOAD_CHARS = 64 * 1024 * 1024;
 
-export interface EventRecord {
-  readonly kind: string;
-  readonly ts: string;
-  readonly originator: string | null;
-  readonly payload: string;
-}
+export type EventRecord = Omit<LinkedEvent, "id">;
 
 /** Throws StoreFailed when the payload is over its bound. */
 export function toRecord(draft: EventDraft): EventRecord {
-  const payload = JSON.stringify(draft.payload);
-  if (payload.length > MAX_PAYLOAD_CHARS) throw eventTooLarge(draft.kind, MAX_PAYLOAD_CHARS);
-  return { kind: draft.kind, ts: draft.ts, originator: draft.originator ?? null, payload };
+  return { kind: draft.kind, ts: draft.ts, originator: draft.originator ?? null, payload: toPayload(draft) };
+}
+
+function toPayload({ kind, payload }: EventDraft): string {
+  const text = JSON.stringify(payload);
+  if (text.length > MAX_PAYLOAD_CHARS) throw eventTooLarge(kind, MAX_PAYLOAD_CHARS);
+  return text;
 }
 
 /** A record with its place in the chain. */
-export interface ChainedRecord extends EventRecord, EventEvidence {
-  readonly id: number;
+export interface ChainedRecord extends LinkedEvent {
+  /** Of the link that ends with this event. */
+  readonly link: Link | SingleLink | undefined;
 }
 
-/** Where the next event of a session goes: after this id, carrying this hash. */
+/** Where the next link of a session goes: after this event, behind this hash. */
 export interface ChainHead {
   readonly lastEventId: number;
-  readonly hash: Buffer;
+  /** In hex. */
+  readonly hash: string;
 }
 
-/** Links the drafts behind `head`, in order; the last element of the chain is the new head. */
+/** Links the drafts behind `head`, in order; the last record ends a link. */
 export function chainDrafts(
   session: SessionId,
   head: ChainHead,
   drafts: readonly EventDraft[],
-  nextSalt: () => Buffer,
+  nextSalt: () => string,
 ): { readonly records: readonly ChainedRecord[]; readonly head: ChainHead } {
-  let { lastEventId: id, hash: prev } = head;
-  const records = drafts.map((draft) => {
-    const record = toRecord(draft);
-    const salt = nextSalt();
-    const content = contentHash(salt, record.payload);
+  const open = new OpenLink();
+  const records: (LinkedEvent & { link: Link | undefined })[] = [];
+  let { lastEventId: id, hash } = head;
+  const close = (): void => {
+    const last = records.at(-1);
+    if (last === undefined) return;
+    const link = open.close(session, hash, nextSalt);
+    last.link = link;
+    ({ hash } = link);
+  };
+  for (const draft of drafts) {
     id += 1;
-    const chained: ChainedRecord = { ...record, id, prev, salt, content };
-    prev = eventHash({ session, id, ...record }, prev, content);
-    return chained;
-  });
-  return { records, head: { lastEventId: id, hash: prev } };
+    const { kind, ts, originator = null } = draft;
+    const record = { id, kind, ts, originator, payload: toPayload(draft), link: undefined };
+    if (!open.takes(ts)) close();
+    records.push(record);
+    if (open.add(record)) close();
+  }
+  if (!open.isEmpty) close();
+  return { records, head: { lastEventId: id, hash } };
 }
 
-/** The head of a chain that ends with this record. */
-export function headAfter(session: SessionId, record: ChainedRecord): ChainHead {
-  return { lastEventId: record.id, hash: eventHash({ session, ...record }, record.prev, record.content) };
+/** The hash of the chain after a record that ends a link; undefined after any other. */
+export function hashAfter(session: SessionId, record: ChainedRecord | undefined): string | undefined {
+  if (record?.link === undefined) return undefined;
+  return "hash" in record.link ? record.link.hash : singleLinkHash(session, record, record.link);
 }
 
 export function toEvent(session: SessionId, id: number, record: EventRecord): Event {

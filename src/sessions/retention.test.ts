@@ -6,12 +6,11 @@ import { createConversation, type EventDraft } from "#engine";
 import { CallId, ClientId, EXPIRED_CONTENT, TurnId } from "#protocol";
 import { parseEvent } from "#protocol/schemas";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
-import { contentHash, eventHash } from "./evidence.ts";
 import { expirePayload, isExpired } from "./expired-payload.ts";
 import { defaultRetention, expiringSessions, type RetentionPolicy, runRetention } from "./retention.ts";
-import { openDatabase } from "./sqlite-driver.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 import { append, newSession, sessionId, TEST_KEY } from "./store-suite.ts";
+import { verifyEvidence } from "./verify.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const key = TEST_KEY;
@@ -165,27 +164,26 @@ describe("content that has passed its time", () => {
   it("leaves a chain that still verifies, each event intact or known to be expired", async () => {
     await fill(1, [...contentDrafts(0), text(20)]);
     run(31);
-    const db = openDatabase({ path, clock, key });
-    const rows = db.prepare("SELECT id, kind, ts, originator, payload, prev, salt, content FROM events").all() as {
-      id: number;
-      kind: string;
-      ts: string;
-      originator: string | null;
-      payload: string;
-      prev: Buffer;
-      salt: Buffer;
-      content: Buffer;
-    }[];
-    const { head } = db.prepare("SELECT head FROM sessions").get() as { head: Buffer };
-    db.close();
-    rows.forEach((row, index) => {
-      const next = rows[index + 1]?.prev ?? head;
-      expect(eventHash({ session: sessionId(1), ...row }, row.prev, row.content)).toEqual(next);
-      const intact = contentHash(row.salt, row.payload).equals(row.content);
-      expect([intact, isExpired(row.kind, row.payload)]).toEqual(
-        index < rows.length - 1 ? [false, true] : [true, false],
-      );
+    const store = await open();
+    expect(await verifyEvidence(store.readEvidence(sessionId(1)), { trustedKeys: [] })).toMatchObject({
+      events: 14,
+      expired: 13,
+      findings: [],
     });
+    await store.close();
+  });
+
+  it("goes with all of its link, which is of one hour", async () => {
+    const later = (minutes: number): EventDraft => ({
+      ...text(0),
+      ts: new Date(startMs + minutes * 60_000).toISOString(),
+    });
+    await fill(1, [later(0), later(1), later(59), later(60)]);
+    const minute = 1 / (24 * 60);
+    run(30 + 2 * minute);
+    expect(await secretIds(1)).toEqual([1, 2, 3, 4]);
+    run(30 + 59.5 * minute);
+    expect(await secretIds(1)).toEqual([4]);
   });
 
   it("goes event by event within a session, and a session that was pinned keeps it", async () => {

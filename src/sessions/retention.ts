@@ -10,7 +10,7 @@ import { type DatabaseOptions, openDatabase, type SqliteDatabase } from "./sqlit
 import { dropSnapshot } from "./sqlite-snapshots.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Events of one transaction: a writer waits for at most one of these. */
+/** Events of one transaction: a writer waits for at most one of these. Several links fit in. */
 const BATCH_EVENTS = 500;
 const DEFAULT_MAX_BATCHES = 200;
 const VACUUM_PAGES = 1000;
@@ -80,7 +80,7 @@ export function applyRetention(db: SqliteDatabase, { clock, policy, maxBatches }
       batchesLeft -= 1;
       const batch = expireBatch(db, key, limitMs);
       expiredEvents += batch.expired;
-      if (batch.seen < BATCH_EVENTS) return;
+      if (!batch.hasMore) return;
     }
   };
 
@@ -116,37 +116,47 @@ function candidates(db: SqliteDatabase): Candidate[] {
   return db.prepare<[], Candidate>(sql).all();
 }
 
+interface Row {
+  readonly id: number;
+  readonly kind: string;
+  readonly ts: string;
+  readonly payload: string;
+  /** 1 when a link of the chain ends here. */
+  readonly ends: number;
+}
+
 /**
  * Goes on from where the last batch ended and stops at the first event that is not older than the limit: an event whose
- * time lies before the one of its predecessor, because the clock went backwards, goes no earlier than that one.
+ * time lies before the one of its predecessor, because the clock went backwards, goes no earlier than that one. The contents
+ * of a link are hashed together, so they go together.
  */
-function expireBatch(db: SqliteDatabase, key: number, limitMs: number): { seen: number; expired: number } {
-  const select = db.prepare<[number, number], { id: number; kind: string; ts: string; payload: string }>(
-    `SELECT events.id, kind, ts, payload FROM sessions JOIN events ON events.session = sessions.key
+function expireBatch(db: SqliteDatabase, key: number, limitMs: number): { hasMore: boolean; expired: number } {
+  const select = db.prepare<[number, number], Row>(
+    `SELECT events.id, kind, ts, payload, link IS NOT NULL AS ends
+      FROM sessions JOIN events ON events.session = sessions.key
       WHERE sessions.key = ? AND sessions.pinned = 0 AND events.id > sessions.expired_to ORDER BY events.id LIMIT ?`,
   );
   const update = db.prepare("UPDATE events SET payload = ? WHERE session = ? AND id = ?");
   return db
     .transaction(() => {
-      let seen = 0;
+      const rows = select.all(key, BATCH_EVENTS);
+      const tooNew = rows.findIndex(({ ts }) => !(Date.parse(ts) < limitMs));
+      const old = tooNew < 0 ? rows : rows.slice(0, tooNew);
+      const whole = old.slice(0, old.findLastIndex(({ ends }) => ends === 1) + 1);
       let expired = 0;
-      let expiredTo = 0;
-      for (const { id, kind, ts, payload } of select.all(key, BATCH_EVENTS)) {
-        if (!(Date.parse(ts) < limitMs)) break;
+      for (const { id, kind, payload } of whole) {
         const left = expirePayload(kind, payload);
-        if (left !== payload) {
-          update.run(left, key, id);
-          expired += 1;
-        }
-        expiredTo = id;
-        seen += 1;
+        if (left === payload) continue;
+        update.run(left, key, id);
+        expired += 1;
       }
-      if (seen > 0) {
-        db.prepare("UPDATE sessions SET expired_to = ? WHERE key = ?").run(expiredTo, key);
+      const last = whole.at(-1);
+      if (last !== undefined) {
+        db.prepare("UPDATE sessions SET expired_to = ? WHERE key = ?").run(last.id, key);
         // It may hold what has just gone.
         dropSnapshot((sql) => db.prepare(sql), key);
       }
-      return { seen, expired };
+      return { hasMore: last !== undefined && tooNew < 0 && rows.length === BATCH_EVENTS, expired };
     })
     .immediate();
 }

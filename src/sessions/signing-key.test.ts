@@ -41,10 +41,10 @@ it("is made once, private, and found again", () => {
 });
 
 it("is opened by a signer at its first checkpoint and not before", () => {
-  const sign = createSigner(configDir);
+  const signer = createSigner(() => configDir);
   expect(readSigningKey(configDir)).toBeUndefined();
-  const { public_key } = sign(facts);
-  expect([readSigningKey(configDir)?.publicKey, sign(facts).public_key]).toEqual([public_key, public_key]);
+  const { public_key } = signer.sign(facts);
+  expect([readSigningKey(configDir)?.publicKey, signer.sign(facts).public_key]).toEqual([public_key, public_key]);
 });
 
 it("signs what its public key confirms, and nothing else", () => {

@@ -17,18 +17,17 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { ReasonError } from "#protocol";
-import { type CheckpointFacts, checkpointText, keyIdOf, publicKeyHex, type Sign } from "./checkpoint.ts";
+import { type CheckpointFacts, checkpointText, keyIdOf, publicKeyHex, type Signer } from "./checkpoint.ts";
 
 const FILE_NAME = "signing.key";
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 const MAX_KEY_BYTES = 4096;
 
-export interface SigningKey {
+export interface SigningKey extends Signer {
   readonly id: string;
   /** 32 bytes in hex; what others pass to `--key`. */
   readonly publicKey: string;
-  readonly sign: Sign;
 }
 
 /** The key in `configDir`, made if there is none. Throws KeyInvalid when others may read it or it is no key. */
@@ -36,12 +35,16 @@ export function openSigningKey(configDir: string): SigningKey {
   return readSigningKey(configDir) ?? createKeyFile(configDir);
 }
 
-/** Signs with the key in `configDir`, which is opened at the first checkpoint: a start does not pay for it. */
-export function createSigner(configDir: string): Sign {
+/** Signs with the key in that folder, which is opened at the first checkpoint: a start does not pay for it. */
+export function createSigner(configDir: () => string): Signer {
   let key: SigningKey | undefined;
-  return (facts) => {
-    key ??= openSigningKey(configDir);
-    return key.sign(facts);
+  const opened = (): SigningKey => {
+    key ??= openSigningKey(configDir());
+    return key;
+  };
+  return {
+    ready: () => void opened(),
+    sign: (facts) => opened().sign(facts),
   };
 }
 
@@ -89,6 +92,7 @@ export function signingKeyOf(key: KeyObject): SigningKey {
   return {
     id,
     publicKey,
+    ready: () => undefined,
     sign({ session, event, hash, ts }: CheckpointFacts) {
       const facts = { session, event, hash, ts };
       const signature = sign(null, Buffer.from(checkpointText(facts, id), "utf8"), key).toString("hex");

@@ -343,7 +343,7 @@ it("tells that a long log has none", async () => {
 
 it("is made for a log of a version that had none", async () => {
   await talk(["one"], 1000);
-  tamper("DELETE FROM schema_migrations WHERE version = 2; DROP TABLE snapshots; DROP TABLE snapshot_pieces");
+  tamper("DELETE FROM schema_migrations WHERE version = 3; DROP TABLE snapshots; DROP TABLE snapshot_pieces");
   await talk(["two"]);
   expect((await reopened()).conversation.messages()).toHaveLength(4);
   expect(count("snapshots")).toBe(1);

@@ -118,17 +118,12 @@ function findSnapshot(statement: Statements, key: number): SnapshotRow | undefin
   return statement(sql).get(key) as SnapshotRow | undefined;
 }
 
-/** The hash that covers every event up to this one; undefined when the log has no such event. */
+/** A digest of the link that closes over this event, and so over all before it; undefined when the log has no such link. */
 function chainHashAt(statement: Statements, key: number, event: number): Buffer | undefined {
+  const sql = `SELECT link FROM events WHERE session = ? AND id >= ? AND link IS NOT NULL ORDER BY id LIMIT 1`;
   // The column as selected.
-  const next = statement("SELECT prev AS hash FROM events WHERE session = ? AND id = ?").get(key, event + 1) as
-    | { hash: Buffer }
-    | undefined;
-  if (next !== undefined) return next.hash;
-  const sql = `SELECT head AS hash FROM sessions WHERE key = ?
-    AND ? = (SELECT max(id) FROM events WHERE events.session = sessions.key)`;
-  // The column as selected.
-  return (statement(sql).get(key, event) as { hash: Buffer } | undefined)?.hash;
+  const row = statement(sql).get(key, event) as { link: Buffer } | undefined;
+  return row && hash("sha256", Buffer.concat([row.link, Buffer.from(String(event))]), "buffer");
 }
 
 function pieceDigest(before: Buffer, body: Buffer): Buffer {

@@ -6,10 +6,11 @@ import type { Clock } from "#base";
 import type { EventDraft, SessionLog, SessionMeta, SnapshotDraft } from "#engine";
 import { type EventOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ArchivedSession, ArchiveStore } from "./archive.ts";
-import type { Checkpoint, Sign } from "./checkpoint.ts";
+import type { Checkpoint, Signer } from "./checkpoint.ts";
+import { createDelayedCheckpoint } from "./delayed-checkpoint.ts";
 import { chainStart, createSalts } from "./evidence.ts";
 import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
-import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, headAfter, toEvent } from "./record.ts";
+import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, hashAfter, toEvent } from "./record.ts";
 import {
   type DatabaseOptions,
   damaged,
@@ -19,7 +20,17 @@ import {
   type SqliteDatabase,
   statementCache,
 } from "./sqlite-driver.ts";
-import { insertCheckpoint, lastSignedEvent, readEvidenceRows } from "./sqlite-evidence.ts";
+import {
+  chainEnd,
+  hasUnsignedTurn,
+  insertCheckpoint,
+  insertRecord,
+  lastSignedEvent,
+  RECORD_COLUMNS,
+  type RecordRow,
+  readEvidenceRows,
+  toChainedRecord,
+} from "./sqlite-evidence.ts";
 import { dropSnapshot, expiredOf, readSnapshot, writeSnapshot } from "./sqlite-snapshots.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
@@ -27,10 +38,10 @@ import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound,
 export async function openSqliteStore(
   options: DatabaseOptions & {
     /** Signs a checkpoint at the end of each turn and when a writer leaves; without it the log is chained, not signed. */
-    readonly sign?: Sign;
+    readonly signer?: Signer;
   },
 ): Promise<ArchiveStore> {
-  return createSqliteStore(openDatabase(options), options.clock, options.sign);
+  return createSqliteStore(openDatabase(options), options.clock, options.signer);
 }
 
 interface SessionRow extends Pick<SessionMeta, "id" | "profile" | "model" | "title" | "state"> {
@@ -42,11 +53,25 @@ interface SessionRow extends Pick<SessionMeta, "id" | "profile" | "model" | "tit
   readonly last_event_id: number;
 }
 
-const SELECT_SESSION = `SELECT id, working_dir, profile, model, created_at, updated_at, title, state, pinned, parent,
+/** How long the row of a session that is written to may be behind: an update of it would cost as much as an event. */
+const ROW_LAG_MS = LEASE_MS / 4;
+
+/** While a session is open its last event tells when it changed. */
+const SELECT_SESSION = `SELECT id, working_dir, profile, model, created_at, CASE WHEN owner IS NULL THEN updated_at
+    ELSE max(updated_at, coalesce((SELECT ts FROM events WHERE session = key ORDER BY events.id DESC LIMIT 1), '')) END
+  AS updated_at, title, state, pinned, parent,
   coalesce((SELECT max(events.id) FROM events WHERE events.session = sessions.key), 0) AS last_event_id FROM sessions`;
 
+/** What an append does for the evidence. The benchmark that weighs it leaves it out; nobody else may. */
+const makingEvidence = { chain: chainDrafts, insert: insertRecord };
+
 /** The store on an open database, which it owns from now on. */
-export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">, sign?: Sign): ArchiveStore {
+export function createSqliteStore(
+  db: SqliteDatabase,
+  clock: Pick<Clock, "now">,
+  signer?: Signer,
+  evidence = makingEvidence,
+): ArchiveStore {
   const statement = statementCache(db);
   const nextSalt = createSalts();
 
@@ -58,29 +83,20 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">,
   };
 
   const insertAll = db.transaction(
-    (key: number, chained: Chained, drafts: readonly EventDraft[], signed: readonly Checkpoint[], now: string) => {
-      const { records, head } = chained;
-      for (const record of records) insertRecord(key, record);
-      for (const checkpoint of signed) insertCheckpoint(statement, key, checkpoint);
+    (key: number, { records, head }: Chained, drafts: readonly EventDraft[], now: string, isRowDue: boolean) => {
+      for (const record of records) evidence.insert(statement, key, record);
       const whole = callsWithin(drafts);
       for (const [index, draft] of drafts.entries()) {
         const isWhole = "call_id" in draft.payload && whole.has(draft.payload.call_id);
         if (!isWhole) noteCall(key, draft, records[index]?.id ?? 0);
       }
-      statement("UPDATE sessions SET updated_at = ?, head = ?, owner_until = ? WHERE key = ?").run(
-        now,
-        head.hash,
-        clock.now() + LEASE_MS,
-        key,
-      );
+      if (isRowDue) updateRow(key, head, now);
     },
   );
 
-  const insertRecord = (key: number, record: ChainedRecord): void => {
-    const { id, kind, ts, originator, payload, prev, salt, content } = record;
-    const sql = `INSERT INTO events (session, id, kind, ts, originator, payload, prev, salt, content)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-    statement(sql).run(key, id, kind, ts, originator, payload, prev, salt, content);
+  const updateRow = (key: number, head: ChainHead, now: string): void => {
+    const sql = "UPDATE sessions SET updated_at = ?, head = unhex(?), head_event = ?, owner_until = ? WHERE key = ?";
+    statement(sql).run(now, head.hash, head.lastEventId, clock.now() + LEASE_MS, key);
   };
 
   const restoreAll = db.transaction((session: ArchivedSession, records: Iterable<ChainedRecord>, known: Known) => {
@@ -88,38 +104,29 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">,
     const sql = `INSERT INTO sessions (id, working_dir, profile, model, created_at, updated_at, title, state, pinned,
       parent, head) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
     const values = [id, workingDir, profile, model, createdAt, updatedAt, title, state, Number(pinned), parent ?? null];
-    if (statement(sql).run(...values, chainStart(id)).changes === 0) throw sessionExists(id);
+    if (statement(sql).run(...values, startBlob(id)).changes === 0) throw sessionExists(id);
     const key = keyOf(id);
-    let last: ChainedRecord | undefined;
+    let head: ChainHead = { lastEventId: 0, hash: chainStart(id) };
     for (const record of records) {
-      insertRecord(key, record);
+      insertRecord(statement, key, record);
       if (record.kind === "ToolIntent" || record.kind === "ToolOutcome") {
         noteCall(key, toEvent(id, record.id, record), record.id);
       }
-      if (record.kind === "TurnEnded" && known === undefined) signHere(key, id, headAfter(id, record));
-      last = record;
+      const hash = hashAfter(id, record);
+      if (hash !== undefined) head = { lastEventId: record.id, hash };
+      if (record.kind === "TurnEnded" && known === undefined) signHere(key, id, head);
     }
-    if (last === undefined) return;
-    const head = headAfter(id, last);
-    statement("UPDATE sessions SET head = ? WHERE key = ?").run(head.hash, key);
+    if (head.lastEventId === 0) return;
+    const update = "UPDATE sessions SET head = unhex(?), head_event = ? WHERE key = ?";
+    statement(update).run(head.hash, head.lastEventId, key);
     if (known === undefined) signHere(key, id, head);
     for (const checkpoint of known ?? []) insertCheckpoint(statement, key, checkpoint);
   });
 
-  const signHead = (session: SessionId, head: ChainHead, ts: string): readonly Checkpoint[] =>
-    sign === undefined ? [] : [sign({ session, event: head.lastEventId, hash: head.hash.toString("hex"), ts })];
-
-  const signHere = (key: number, session: SessionId, head: ChainHead): void => {
-    const now = new Date(clock.now()).toISOString();
-    for (const checkpoint of signHead(session, head, now)) insertCheckpoint(statement, key, checkpoint);
+  const signHere = (key: number, session: SessionId, { lastEventId: event, hash }: ChainHead): void => {
+    if (signer === undefined) return;
+    insertCheckpoint(statement, key, signer.sign({ session, event, hash, ts: new Date(clock.now()).toISOString() }));
   };
-
-  /** Made before the transaction, stored in it: a turn is never seen to end without its checkpoint. */
-  const signTurns = (session: SessionId, { records, head }: Chained, now: string): readonly Checkpoint[] =>
-    records.flatMap(({ id, kind }, index) => {
-      if (kind !== "TurnEnded") return [];
-      return signHead(session, { lastEventId: id, hash: records[index + 1]?.prev ?? head.hash }, now);
-    });
 
   const noteCall = (key: number, draft: EventDraft, event: number): void => {
     if (draft.kind === "ToolIntent") {
@@ -131,11 +138,9 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">,
   };
 
   /** Takes the lease in one transaction: of two that try at once, one gets it. */
-  const takeLease = db.transaction((id: SessionId, owner: string): { key: number; head: ChainHead } => {
-    const sql = `SELECT key, head, owner, owner_until,
-      coalesce((SELECT max(id) FROM events WHERE session = key), 0) AS last FROM sessions WHERE id = ?`;
+  const takeLease = db.transaction((id: SessionId, owner: string): { key: number } => {
     // The columns as selected.
-    const row = statement(sql).get(id) as LeaseRow | undefined;
+    const row = statement("SELECT key, owner, owner_until FROM sessions WHERE id = ?").get(id) as LeaseRow | undefined;
     if (row === undefined) throw sessionNotFound(id);
     if (row.owner !== null && isAlive(row.owner, row.owner_until, clock.now())) throw sessionBusy(id, row.owner);
     statement("UPDATE sessions SET owner = ?, owner_until = ? WHERE key = ?").run(
@@ -143,25 +148,47 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">,
       clock.now() + LEASE_MS,
       row.key,
     );
-    return { key: row.key, head: { lastEventId: row.last, hash: row.head } };
+    return { key: row.key };
   });
 
-  /** What was written after the last turn is signed when the writer leaves. */
-  const leave = db.transaction((session: SessionId, key: number, owner: string, head: ChainHead) => {
+  /** The lease, and the end of the chain. Puts right what a writer that was cut off left: the row behind, turns unsigned. */
+  const takeOver = db.transaction((id: SessionId, owner: string): { key: number; head: ChainHead } => {
+    const { key } = takeLease(id, owner);
+    const end = chainEnd(statement, id, key);
+    if (end === undefined) return { key, head: { lastEventId: 0, hash: chainStart(id) } };
+    const { record, hash } = end;
+    if (hash === undefined) throw damaged(db.name, `the link of event ${record.id} of session ${id} is missing`);
+    statement("UPDATE sessions SET updated_at = max(updated_at, ?) WHERE key = ?").run(record.ts, key);
+    if (hasUnsignedTurn(statement, key)) signHere(key, id, { lastEventId: record.id, hash });
+    return { key, head: { lastEventId: record.id, hash } };
+  });
+
+  /** The end of the chain is signed, unless it is already; `now` is the time of the last append. */
+  const signEnd = db.transaction((session: SessionId, key: number, head: ChainHead, now: string) => {
+    if (head.lastEventId > lastSignedEvent(statement, key)) signHere(key, session, head);
+    updateRow(key, head, now);
+  });
+
+  /** What was written after the last checkpoint is signed when the writer leaves. */
+  const leave = db.transaction((session: SessionId, { key, owner, head, now }: Lease) => {
+    if (now !== undefined) updateRow(key, head, now);
     const sql = "UPDATE sessions SET owner = NULL, owner_until = 0 WHERE key = ? AND owner = ?";
     const { changes } = statement(sql).run(key, owner);
     if (changes > 0 && head.lastEventId > lastSignedEvent(statement, key)) signHere(key, session, head);
   });
 
-  /** Head and last checkpoint as of one moment. */
+  /** Head and last checkpoint as of one moment. The row may be behind the events, never before them. */
   const evidenceBounds = db.transaction((session: SessionId) => {
-    const sql = `SELECT key, head, coalesce((SELECT max(id) FROM events WHERE session = key), 0) AS last
-      FROM sessions WHERE id = ?`;
+    const sql = "SELECT key, lower(hex(head)) AS head, head_event FROM sessions WHERE id = ?";
     // The columns as selected.
-    const row = statement(sql).get(session) as { key: number; head: Buffer; last: number } | undefined;
+    const row = statement(sql).get(session) as { key: number; head: string; head_event: number } | undefined;
     if (row === undefined) throw sessionNotFound(session);
-    const head: ChainHead = { lastEventId: row.last, hash: row.head };
-    return { session, key: row.key, head, lastSigned: lastSignedEvent(statement, row.key) };
+    const { key } = row;
+    const end = chainEnd(statement, session, key);
+    const known: ChainHead = { lastEventId: row.head_event, hash: row.head };
+    const isBehind = end?.hash !== undefined && end.record.id > row.head_event;
+    const head = isBehind ? { lastEventId: end.record.id, hash: end.hash } : known;
+    return { session, key, head, lastSigned: lastSignedEvent(statement, key) };
   });
 
   const deleteSession = db.transaction((id: SessionId) => {
@@ -179,22 +206,36 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">,
 
   const openLog = (id: SessionId): SessionLog => {
     const owner = createOwner();
-    const lease = takeLease.immediate(id, owner);
+    const lease = takeOver.immediate(id, owner);
     const { key } = lease;
     const expiredTo = expiredOf(statement, key);
     let { head } = lease;
+    let lastNow: string | undefined;
+    let rowDueMs = clock.now() + ROW_LAG_MS;
+    const checkpoint =
+      signer &&
+      createDelayedCheckpoint(() => {
+        if (db.open && lastNow !== undefined) signEnd.immediate(id, key, head, lastNow);
+      });
     return {
       async append(drafts, now) {
         return guarded("writes", () => {
           const first = head.lastEventId + 1;
           if (drafts.length === 0) return first;
-          const chained = chainDrafts(id, head, drafts, nextSalt);
+          const chained = evidence.chain(id, head, drafts, nextSalt);
+          const endsTurn = drafts.some(({ kind }) => kind === "TurnEnded");
+          // A turn that could not be signed is not stored as ended.
+          if (endsTurn) signer?.ready();
+          const isRowDue = clock.now() >= rowDueMs;
           try {
-            insertAll.immediate(key, chained, drafts, signTurns(id, chained, now), now);
+            insertAll.immediate(key, chained, drafts, now, isRowDue);
           } catch (error) {
             throw hasCode(error, "SQLITE_CONSTRAINT_UNIQUE") ? otherWriter(id, error) : error;
           }
           head = chained.head;
+          lastNow = now;
+          if (isRowDue) rowDueMs = clock.now() + ROW_LAG_MS;
+          if (endsTurn) checkpoint?.turnEnded();
           return first;
         });
       },
@@ -213,7 +254,8 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">,
         write: async (snapshot) => guarded("writes", () => writeSnapshotOf.immediate(key, snapshot, expiredTo)),
       },
       async release() {
-        guarded("writes", () => leave.immediate(id, key, owner, head));
+        checkpoint?.stop();
+        guarded("writes", () => leave.immediate(id, { key, owner, head, now: lastNow }));
       },
     };
   };
@@ -234,7 +276,7 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">,
       guarded("writes", () => {
         const sql = `INSERT INTO sessions (id, working_dir, profile, model, created_at, updated_at, parent, head)
           VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
-        const values = [id, workingDir, profile, model, createdAt, createdAt, parent ?? null, chainStart(id)];
+        const values = [id, workingDir, profile, model, createdAt, createdAt, parent ?? null, startBlob(id)];
         const { changes } = statement(sql).run(...values);
         if (changes === 0) throw sessionExists(id);
       });
@@ -283,10 +325,9 @@ export function createSqliteStore(db: SqliteDatabase, clock: Pick<Clock, "now">,
     },
     async records(id, { after, limit }) {
       return guarded("reads", () => {
-        const sql = `SELECT id, kind, ts, originator, payload, prev, salt, content FROM events
-          WHERE session = ? AND id > ? ORDER BY id LIMIT ?`;
-        // The selected columns are the fields of a ChainedRecord.
-        return statement(sql).all(keyOf(id), after, limit) as ChainedRecord[];
+        const sql = `SELECT ${RECORD_COLUMNS} FROM events WHERE session = ? AND id > ? ORDER BY id LIMIT ?`;
+        // The selected columns are the fields of the row.
+        return (statement(sql).all(keyOf(id), after, limit) as RecordRow[]).map(toChainedRecord);
       });
     },
     async restore(session, records, checkpoints) {
@@ -329,10 +370,21 @@ type Known = readonly Checkpoint[] | undefined;
 
 interface LeaseRow {
   readonly key: number;
-  readonly head: Buffer;
   readonly owner: string | null;
   readonly owner_until: number;
-  readonly last: number;
+}
+
+/** What a writer leaves with. */
+interface Lease {
+  readonly key: number;
+  readonly owner: string;
+  readonly head: ChainHead;
+  /** Of its last append. */
+  readonly now: string | undefined;
+}
+
+function startBlob(id: SessionId): Buffer {
+  return Buffer.from(chainStart(id), "hex");
 }
 
 /** Calls that begin and end in these drafts: nobody can ever find them open. */

@@ -1,13 +1,13 @@
 /**
  * Checks the evidence of one session: that every event is as it was written, that none is missing, moved, repeated or added,
- * and that what was signed and anchored still holds. Reads once, keeps only the hashes at the ends of turns. Pure.
+ * and that what was signed and anchored still holds. Reads once, holds one link at a time. Pure.
  */
 import type { SessionId } from "#protocol";
 import { type Checkpoint, isSignedByItsKey } from "./checkpoint.ts";
-import { chainStart, contentHash, eventHash } from "./evidence.ts";
+import { chainStart, MAX_LINK_EVENTS } from "./evidence.ts";
 import type { EvidenceItem, SessionRecord } from "./evidence-lines.ts";
-import { isExpired } from "./expired-payload.ts";
-import type { ChainHead } from "./record.ts";
+import { checkLink } from "./link-check.ts";
+import { type ChainHead, hashAfter } from "./record.ts";
 
 /** More are counted and not kept. */
 const MAX_FINDINGS = 10_000;
@@ -21,11 +21,11 @@ export type FindingKind =
   | "out-of-order"
   /** Of another session. */
   | "foreign"
-  /** The content is not what was hashed. */
+  /** The content is not what was hashed; of a link of several events the first that it may be. */
   | "altered"
-  /** It does not carry the hash of what stands before it: one of the two was changed, or something between them removed. */
+  /** A hash does not follow from the link before it and its events: something was changed, or removed between the two. */
   | "broken-link"
-  /** The end of a turn without a checkpoint. */
+  /** The end of a turn that no checkpoint covers. */
   | "unsigned"
   /** A signature that its key did not make. */
   | "forged"
@@ -80,8 +80,8 @@ function createVerifier(options: VerifyOptions) {
   const trusted = new Set(options.trustedKeys);
   const findings: Finding[] = [];
   const unknownKeys = new Set<string>();
-  /** Ends of turns whose checkpoint has not come yet. */
-  const turnEnds = new Map<number, Buffer>();
+  /** Ends of turns that no checkpoint covers yet. */
+  let unsignedTurns: number[] = [];
   const ahead: Checkpoint[] = [];
   const heads: ChainHead[] = [];
   let { session } = options;
@@ -91,8 +91,13 @@ function createVerifier(options: VerifyOptions) {
   let expired = 0;
   let lastId = 0;
   let lastCheckpoint = 0;
-  /** Of the chain up to and including `lastId`. */
-  let hash: Buffer | undefined;
+  /** Of the last link, which ends with the event `linkedTo`. */
+  let hash: string | undefined;
+  let linkedTo = 0;
+  /** Events of a link whose end has not come yet. */
+  let open: SessionRecord[] = [];
+  /** Whether those stand in order. */
+  let isInOrder = true;
   let anchorsAt: Map<number, Checkpoint[]> | undefined;
 
   const found = (event: number, what: FindingKind, detail: string): void => {
@@ -116,28 +121,51 @@ function createVerifier(options: VerifyOptions) {
   };
 
   const takeRecord = (record: SessionRecord): void => {
-    const { id, prev, content } = record;
+    const { id } = record;
     session ??= record.session;
     events += 1;
     if (record.session !== session) found(id, "foreign", `it belongs to ${record.session}`);
     if (id > lastId + 1) {
       const gap = id - lastId === 2 ? `event ${id - 1} is` : `events ${lastId + 1} to ${id - 1} are`;
       found(lastId + 1, "missing", `${gap} missing`);
-    } else if (id <= lastId) found(id, "out-of-order", `it comes after event ${lastId}`);
-    else if (!prev.equals(hash ?? chainStart(session))) {
-      found(id, "broken-link", `it does not carry the hash of ${id === 1 ? "the session" : `event ${id - 1}`}`);
+      isInOrder = false;
+    } else if (id <= lastId) {
+      found(id, "out-of-order", `it comes after event ${lastId}`);
+      isInOrder = false;
     }
-    if (!contentHash(record.salt, record.payload).equals(content)) {
-      if (isExpired(record.kind, record.payload)) expired += 1;
-      else found(id, "altered", "its content was changed");
-    }
-    hash = eventHash(record, prev, content);
     lastId = id;
-    if (record.kind === "TurnEnded") turnEnds.set(id, hash);
-    for (const anchor of anchors().get(id) ?? []) {
-      if (anchor.hash !== hash.toString("hex"))
-        found(id, "replaced", "the chain has another hash here than the anchor");
+    if (record.kind === "TurnEnded") unsignedTurns.push(id);
+    open.push(record);
+    if (record.link !== undefined) closeLink(record);
+    else if (open.length >= MAX_LINK_EVENTS) {
+      found(open[0]?.id ?? id, "broken-link", `${MAX_LINK_EVENTS} events follow and none of them ends a link`);
+      open = [];
     }
+  };
+
+  const closeLink = (record: SessionRecord): void => {
+    const { id } = record;
+    session ??= record.session;
+    const first = open[0]?.id ?? id;
+    const link = checkLink(session, hash ?? chainStart(session), open);
+    const what = first === id ? "its content" : `the content of events ${first} to ${id}`;
+    // Where events are missing or moved, that was told, and nothing fits anyway.
+    if (link.altered !== undefined && isInOrder) found(link.altered, "altered", `${what} was changed`);
+    if (!link.isLinked && isInOrder) {
+      const who = first === id ? "its hash" : `the hash of events ${first} to ${id}`;
+      found(first, "broken-link", `${who} does not follow from ${first === 1 ? "the session" : "what is before it"}`);
+    }
+    expired += link.expired;
+    hash = hashAfter(session, record);
+    for (const anchor of open.flatMap((event) => anchors().get(event.id) ?? [])) {
+      // Anchors are made where a link ends; inside one the chain has no hash.
+      if (anchor.event !== id || anchor.hash !== hash) {
+        found(anchor.event, "replaced", "the chain has another hash here than the anchor");
+      }
+    }
+    linkedTo = id;
+    open = [];
+    isInOrder = true;
   };
 
   const takeCheckpoint = (checkpoint: Checkpoint): void => {
@@ -148,14 +176,13 @@ function createVerifier(options: VerifyOptions) {
       found(event, "foreign", `the checkpoint belongs to ${checkpoint.session}`);
     } else if (event > lastId) ahead.push(checkpoint);
     else {
-      const known = event === lastId ? hash : turnEnds.get(event);
-      if (event <= lastCheckpoint || known === undefined) {
+      if (event !== lastId || event !== linkedTo || event <= lastCheckpoint) {
         found(event, "out-of-order", `the checkpoint comes after event ${lastId} and is repeated or out of place`);
-      } else if (checkpoint.hash !== known.toString("hex")) {
+      } else if (checkpoint.hash !== hash) {
         found(event, "replaced", "the chain has another hash here than the one that was signed");
       }
       lastCheckpoint = Math.max(lastCheckpoint, event);
-      turnEnds.delete(event);
+      unsignedTurns = unsignedTurns.filter((turn) => turn > lastCheckpoint);
     }
   };
 
@@ -166,6 +193,7 @@ function createVerifier(options: VerifyOptions) {
       if (event > lastId) truncated(event, "there is a checkpoint");
       else found(event, "out-of-order", "the checkpoint comes before its event");
     }
+    if (open[0] !== undefined) found(open[0].id, "truncated", "no link covers what begins here: its end is missing");
     const [head, ...more] = heads;
     if (head !== undefined && head.lastEventId > lastId) truncated(head.lastEventId, "the log ends");
     else if (head !== undefined && (head.lastEventId < lastId || !isEnd(head.hash))) {
@@ -179,7 +207,7 @@ function createVerifier(options: VerifyOptions) {
         "the end of the log is missing: neither a head nor a checkpoint covers the last event",
       );
     }
-    for (const event of turnEnds.keys()) found(event, "unsigned", "a turn ends here and there is no checkpoint");
+    for (const event of unsignedTurns) found(event, "unsigned", "a turn ends here and no checkpoint covers it");
     for (const anchor of [...anchors().values()].flat()) {
       checkSignature(anchor, "anchor");
       if (anchor.event > lastId) truncated(anchor.event, "there is an anchor");
@@ -188,7 +216,7 @@ function createVerifier(options: VerifyOptions) {
       found(0, "no-anchor", `no anchor is for ${session ?? "this session"}`);
     }
   };
-  const isEnd = (head: Buffer): boolean => session !== undefined && head.equals(hash ?? chainStart(session));
+  const isEnd = (head: string): boolean => session !== undefined && head === (hash ?? chainStart(session));
 
   return {
     take(item: EvidenceItem): void {

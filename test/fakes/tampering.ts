@@ -3,15 +3,23 @@ import { generateKeyPairSync } from "node:crypto";
 import type { EventDraft } from "#engine";
 import { SessionId, TurnId } from "#protocol";
 import type { ArchiveStore } from "../../src/sessions/archive.ts";
-import type { Checkpoint, Sign } from "../../src/sessions/checkpoint.ts";
-import { chainStart, contentHash, eventHash } from "../../src/sessions/evidence.ts";
+import type { Checkpoint, Signer } from "../../src/sessions/checkpoint.ts";
+import {
+  chainStart,
+  type Link,
+  makeLink,
+  recomputeLink,
+  type SingleLink,
+  singleContentHash,
+  singleLinkHash,
+} from "../../src/sessions/evidence.ts";
 import {
   type EvidenceItem,
   evidenceLine,
   readEvidenceLines,
   type SessionRecord,
 } from "../../src/sessions/evidence-lines.ts";
-import { expirePayload } from "../../src/sessions/expired-payload.ts";
+import { expirePayload, hasContent } from "../../src/sessions/expired-payload.ts";
 import { exportLines } from "../../src/sessions/export.ts";
 import { type SigningKey, signingKeyOf } from "../../src/sessions/signing-key.ts";
 
@@ -61,6 +69,25 @@ export function sampleDrafts(rng: Rng, turns: number): EventDraft[] {
   return drafts;
 }
 
+/** Writes them as they come: a few at a time, and by a writer that leaves after each turn, so that each is signed. */
+export async function writeTurns(
+  store: ArchiveStore,
+  session: SessionId,
+  rng: Rng,
+  drafts: readonly EventDraft[],
+): Promise<void> {
+  for (let at = 0; at < drafts.length; ) {
+    const log = await store.acquire(session);
+    const end = drafts.findIndex(({ kind }, index) => index >= at && kind === "TurnEnded") + 1 || drafts.length;
+    while (at < end) {
+      const some = drafts.slice(at, Math.min(end, at + 1 + pick(rng, 4)));
+      await log.append(some, some[0]?.ts ?? "");
+      at += some.length;
+    }
+    await log.release();
+  }
+}
+
 /** The session as `harness sessions export` writes it. */
 export async function exported(store: ArchiveStore, session: SessionId): Promise<string[]> {
   const meta = await store.get(session);
@@ -97,11 +124,21 @@ export const tamperings: readonly Tampering[] = [
     lines.toSpliced(1 + pick(rng, lines.length), 0, ["", "{}", '{"x_export":{}}', "null"][pick(rng, 4)] ?? ""),
   ),
   byRecord("the payload", (record, rng) => ({ ...record, payload: otherPayload(record.payload, rng) })),
-  byRecord("a payload that claims to be expired, with another hash", (record) => ({
+  byLink("a payload that claims to be expired, with another hash", (record, link) => ({
     ...record,
     payload: expirePayload(record.kind, record.payload),
-    content: flippedBytes(record.content),
+    link: { ...link, content: flipped(link.content) },
   })),
+  byItems("one of several events claims to be expired", (items, rng) => {
+    const at = anyOf(items, rng, (item, index) => {
+      if (item.type !== "record" || !hasContent(item.record.kind)) return false;
+      return groupAround(items, index).filter(({ kind }) => hasContent(kind)).length > 1;
+    });
+    const item = items[at];
+    if (item?.type !== "record" || groupAround(items, at).length === 1) return items;
+    const payload = expirePayload(item.record.kind, item.record.payload);
+    return items.with(at, { type: "record", record: { ...item.record, payload } });
+  }),
   byRecord("a payload that is expired and has more", (record) => ({
     ...record,
     payload: JSON.stringify({ ...(JSON.parse(expirePayload(record.kind, record.payload)) as object), more: "words" }),
@@ -115,16 +152,51 @@ export const tamperings: readonly Tampering[] = [
   byRecord("the originator", (record) => ({ ...record, originator: "cli_01ARZ3NDEKTSV4RRFFQ69G5FAV" })),
   byRecord("the session", (record) => ({ ...record, session: SessionId.from("7".repeat(26)) })),
   byRecord("the id", (record, rng) => ({ ...record, id: record.id + 1 + pick(rng, 5) })),
-  byRecord("the hash it carries", (record) => ({ ...record, prev: flippedBytes(record.prev) })),
-  byRecord("the salt", (record) => ({ ...record, salt: flippedBytes(record.salt) })),
-  byRecord("the hash of the content", (record) => ({ ...record, content: flippedBytes(record.content) })),
-  byRecord("the payload and the hash of the content", (record, rng) => {
-    const payload = otherPayload(record.payload, rng);
-    return { ...record, payload, content: contentHash(record.salt, payload) };
+  byItems("the hash it carries", (items, rng) => {
+    const at = anyOf(items, rng, (item) => item.type === "record" && item.record.link !== undefined);
+    const item = items[at];
+    if (item?.type !== "record" || item.record.link === undefined) return items;
+    const { link } = item.record;
+    const other = "prev" in link ? { ...link, prev: flipped(link.prev) } : { ...link, hash: flipped(link.hash) };
+    return items.with(at, { type: "record", record: { ...item.record, link: other } });
+  }),
+  byLink("the salt", (record, link) => ({ ...record, link: { ...link, salt: flipped(link.salt) } })),
+  byLink("the hash of the content", (record, link) => ({
+    ...record,
+    link: { ...link, content: flipped(link.content) },
+  })),
+  byItems("the payload and the hash of the content", (items, rng) => {
+    const at = anyOf(items, rng, isSalted);
+    const item = items[at];
+    if (item?.type !== "record" || item.record.link?.salt === undefined) return items;
+    const payload = otherPayload(item.record.payload, rng);
+    const { link } = item.record;
+    const record = { ...item.record, payload };
+    const group = [...groupAround(items, at).slice(0, -1), record];
+    const content =
+      "prev" in link
+        ? singleContentHash(link.salt, payload)
+        : (recomputeLink(record.session, "", group, link).content ?? "");
+    return items.with(at, { type: "record", record: { ...record, link: { ...link, content } } });
+  }),
+  byItems("the hash of a link is gone", (items, rng) => {
+    const at = anyOf(items, rng, (item) => item.type === "record" && item.record.link !== undefined);
+    const item = items[at];
+    if (item?.type !== "record") return items;
+    return items.with(at, { type: "record", record: { ...item.record, link: undefined } });
+  }),
+  byItems("the hash of a link stands with another event", (items, rng) => {
+    const at = anyOf(items, rng, (item) => item.type === "record" && item.record.link !== undefined);
+    const to = anyOf(items, rng, (item, index) => item.type === "record" && index !== at);
+    const [item, target] = [items[at], items[to]];
+    if (item?.type !== "record" || target?.type !== "record") return items;
+    return items
+      .with(at, { type: "record", record: { ...item.record, link: target.record.link } })
+      .with(to, { type: "record", record: { ...target.record, link: item.record.link } });
   }),
   byItems("one event is gone", (items, rng) => items.toSpliced(anyRecord(items, rng), 1)),
   byItems("some events are gone with their checkpoints, the rest renumbered", (items, rng) => {
-    const from = pick(rng, items.length - 2);
+    const from = anyRecord(items.slice(0, -2), rng);
     const kept = items.toSpliced(from, 1 + pick(rng, items.length - from - 1));
     return rebuilt(kept, { rehash: false });
   }),
@@ -155,14 +227,15 @@ export const tamperings: readonly Tampering[] = [
     return rebuilt(changed(items, at, rng), { rehash: true });
   }),
   byItems("a payload is changed, all is made again and signed by another key", (items, rng) =>
-    rebuilt(changed(items, anyRecord(items, rng), rng), { rehash: true, sign: newSigningKey().sign }),
+    rebuilt(changed(items, anyRecord(items, rng), rng), { rehash: true, signer: newSigningKey() }),
   ),
   byItems("a payload is changed, all is made again, checkpoints removed", (items, rng) =>
     rebuilt(changed(items, anyRecord(items, rng), rng), { rehash: true }).filter(({ type }) => type !== "checkpoint"),
   ),
-  byItems("a checkpoint at the end of a turn is gone", (items, rng) => {
-    const ends = indexes(items, (item, index) => item.type === "checkpoint" && endsTurn(items[index - 1]));
-    return items.toSpliced(ends[pick(rng, ends.length)] ?? 0, 1);
+  byItems("the last checkpoints are gone, and with them the proof of a turn", (items, rng) => {
+    const lastTurn = items.findLastIndex(endsTurn);
+    const at = anyOf(items, rng, ({ type }, index) => type === "checkpoint" && index <= lastTurn + 1);
+    return items.filter(({ type }, index) => index < at || type !== "checkpoint");
   }),
   byItems("a checkpoint comes twice", (items, rng) => {
     const at = anyOf(items, rng, ({ type }) => type === "checkpoint");
@@ -187,7 +260,8 @@ export const tamperings: readonly Tampering[] = [
   byItems("the tail is cut before a checkpoint that is kept", (items, rng) => {
     const at = anyOf(items, rng, ({ type }) => type === "checkpoint");
     const last = items.slice(0, at).findLastIndex(({ type }) => type === "record");
-    return items.toSpliced(Math.max(0, last - pick(rng, 2)), at - Math.max(0, last - pick(rng, 2)));
+    const from = Math.max(0, last - pick(rng, 2));
+    return items.toSpliced(from, at - from);
   }),
   byItems("everything after some line is cut, the end line too", (items, rng) => {
     const at = anyOf(items, rng, ({ type }, index) => type === "record" && items[index + 1]?.type === "record");
@@ -199,7 +273,7 @@ export const tamperings: readonly Tampering[] = [
     needsAnchor: true,
     async apply(log, rng) {
       const items = linesOf(await itemsOf(log.lines));
-      const forged = rebuilt(changed(items, anyRecord(items, rng), rng), { rehash: true, sign: log.key.sign });
+      const forged = rebuilt(changed(items, anyRecord(items, rng), rng), { rehash: true, signer: log.key });
       return [log.lines[0] ?? "", ...forged.map(evidenceLine)];
     },
   },
@@ -226,25 +300,89 @@ function byRecord(name: string, change: (record: SessionRecord, rng: Rng) => Ses
   });
 }
 
+/** A change of a record that carries a link with a hash of contents. */
+function byLink(
+  name: string,
+  change: (record: SessionRecord, link: (Link | SingleLink) & { salt: string; content: string }) => SessionRecord,
+): Tampering {
+  return byItems(name, (items, rng) => {
+    const at = anyOf(items, rng, isSalted);
+    const item = items[at];
+    if (item?.type !== "record" || item.record.link === undefined) return items;
+    const { salt, content } = item.record.link;
+    if (salt === undefined || content === undefined) return items;
+    return items.with(at, { type: "record", record: change(item.record, { ...item.record.link, salt, content }) });
+  });
+}
+
+function isSalted(item: Line): boolean {
+  return item.type === "record" && item.record.link?.salt !== undefined;
+}
+
+/** The events of the link that the record at this index belongs to. */
+function groupAround(items: readonly Line[], index: number): SessionRecord[] {
+  const records = items.flatMap((item) => (item.type === "record" ? [item.record] : []));
+  const item = items[index];
+  const at = item?.type === "record" ? records.indexOf(item.record) : 0;
+  const end = records.findIndex(({ link }, place) => place >= at && link !== undefined);
+  const start = records.slice(0, at).findLastIndex(({ link }) => link !== undefined) + 1;
+  return records.slice(start, end + 1);
+}
+
 /** Numbers the records from 1, if asked makes every hash anew, and signs the checkpoints with another key if there is one. */
-function rebuilt(items: readonly Line[], { rehash, sign }: { rehash: boolean; sign?: Sign }): Line[] {
+function rebuilt(items: readonly Line[], { rehash, signer }: { rehash: boolean; signer?: Signer }): Line[] {
   let id = 0;
-  let hash: Buffer = Buffer.alloc(32);
+  let hash = "0".repeat(64);
+  let group: SessionRecord[] = [];
   return items.map((item): Line => {
     if (item.type === "record") {
       id += 1;
-      if (!rehash) return { type: "record", record: { ...item.record, id } };
-      const prev = id === 1 ? chainStart(item.record.session) : hash;
-      const content = contentHash(item.record.salt, item.record.payload);
-      const record = { ...item.record, id, prev, content };
-      hash = eventHash(record, prev, content);
-      return { type: "record", record };
+      const record = { ...item.record, id };
+      if (!rehash) return { type: "record", record };
+      if (id === 1) hash = chainStart(record.session);
+      group.push(record);
+      const { link } = record;
+      if (link === undefined) return { type: "record", record };
+      const made = relinked(link, hash, group);
+      ({ hash } = made);
+      group = [];
+      return { type: "record", record: { ...record, link: made.link } };
     }
     if (item.type === "head") return rehash ? { type: "head", head: { lastEventId: id, hash } } : item;
     const { checkpoint } = item;
-    const facts = { session: checkpoint.session, event: id, hash: hash.toString("hex"), ts: checkpoint.ts };
-    return { type: "checkpoint", checkpoint: sign === undefined ? { ...checkpoint, event: id } : sign(facts) };
+    const facts = { session: checkpoint.session, event: id, hash, ts: checkpoint.ts };
+    return {
+      type: "checkpoint",
+      checkpoint: signer === undefined ? { ...checkpoint, event: id } : signer.sign(facts),
+    };
   });
+}
+
+/** The link as it would be over these events behind this hash, in the format that it has. */
+function relinked(
+  link: Link | SingleLink,
+  prev: string,
+  group: readonly SessionRecord[],
+): { link: Link | SingleLink; hash: string } {
+  const last = group.at(-1);
+  if (last === undefined) throw new Error("a link has events");
+  if ("prev" in link) {
+    const single = { prev, salt: link.salt, content: singleContentHash(link.salt, last.payload) };
+    return { link: single, hash: singleLinkHash(last.session, last, single) };
+  }
+  const made = makeLink(last.session, prev, group, () => link.salt ?? "7".repeat(32));
+  return { link: made, hash: made.hash };
+}
+
+/** The same log as the first format has it: a link for each event. */
+export async function inFirstFormat({ lines, key }: Pick<SampleLog, "lines" | "key">): Promise<string[]> {
+  const items = linesOf(await itemsOf(lines)).map((item, index): Line => {
+    if (item.type !== "record") return item;
+    const salt = index.toString(16).padStart(32, "0");
+    return { type: "record", record: { ...item.record, link: { prev: "", salt, content: "" } } };
+  });
+  const first = (lines[0] ?? "").replace('"format":2', '"format":1');
+  return [first, ...rebuilt(items, { rehash: true, signer: key }).map(evidenceLine)];
 }
 
 function cutAfterTurn(items: readonly Line[], rng: Rng): readonly Line[] {
@@ -253,7 +391,7 @@ function cutAfterTurn(items: readonly Line[], rng: Rng): readonly Line[] {
   const item = items[at];
   if (item?.type !== "checkpoint") return items;
   const { event, hash } = item.checkpoint;
-  return [...items.slice(0, at + 1), { type: "head", head: { lastEventId: event, hash: Buffer.from(hash, "hex") } }];
+  return [...items.slice(0, at + 1), { type: "head", head: { lastEventId: event, hash } }];
 }
 
 function changed(items: readonly Line[], at: number, rng: Rng): readonly Line[] {
@@ -281,16 +419,12 @@ function flipped(hex: string): string {
   return (hex[0] === "0" ? "1" : "0") + hex.slice(1);
 }
 
-function flippedBytes(bytes: Buffer): Buffer {
-  return Buffer.from(flipped(bytes.toString("hex")), "hex");
-}
-
 function linesOf(items: readonly EvidenceItem[]): readonly Line[] {
   return items.filter((item): item is Line => item.type !== "header" && item.type !== "unreadable");
 }
 
-function endsTurn(item: Line | undefined): boolean {
-  return item?.type === "record" && item.record.kind === "TurnEnded";
+function endsTurn(item: Line): boolean {
+  return item.type === "record" && item.record.kind === "TurnEnded";
 }
 
 function anyRecord(items: readonly Line[], rng: Rng): number {
