@@ -2,8 +2,8 @@
  * A project while a session runs: what its files say now, as the tools, hooks, rules and prompt of the next step. Files are looked
  * at before each step; a broken edit leaves the last good version in force and is told.
  */
-import { type LoadedProject, type Project, type ProjectLoader, toolVisible } from "#artifacts";
-import { createDomainPolicy, type DomainPolicy, EffectError, type FilePort } from "#base";
+import { type AwaitingFile, type LoadedProject, type Project, type ProjectLoader, toolVisible } from "#artifacts";
+import { createDomainPolicy, type DomainPolicy, type FilePort } from "#base";
 import { type ConditionResult, type PromptBlock, promptBlocks } from "#context";
 import type { EventBus, HiddenTools, Hook, HookSource, RunContext, Tool, ToolSource } from "#engine";
 import { parseRule, type Rule } from "#governance";
@@ -22,7 +22,12 @@ export interface LiveProjectOptions {
   readonly files: FilePort;
   readonly standing: string;
   readonly platform: string;
+  /** Absent: nobody is there to be asked. */
+  readonly askForAck?: AskForAck;
 }
+
+/** Asks a person about files that wait for an ack; resolves to whether one was given. Never rejects because of an answer. */
+export type AskForAck = (awaiting: readonly AwaitingFile[], signal: AbortSignal) => Promise<boolean>;
 
 export interface LiveProject {
   current(): Project;
@@ -35,8 +40,8 @@ export interface LiveProject {
   version(): string;
   prompt(): readonly PromptBlock[];
   readonly network: DomainPolicy;
-  /** Looks at the files again; told on the bus when something changed. */
-  refresh(bus: Pick<EventBus, "publish">): Promise<void>;
+  /** Looks at the files again; told on the bus when something changed. A change that waits for an ack is asked about here. */
+  refresh(bus: Pick<EventBus, "publish">, signal: AbortSignal): Promise<void>;
 }
 
 /** All that follows from one version of the files. */
@@ -50,13 +55,8 @@ interface InForce {
 }
 
 export function createLiveProject(options: LiveProjectOptions): LiveProject {
-  const { loader, context, files, standing, platform } = options;
+  const { loader, context, files, standing, platform, askForAck } = options;
   let inForce = build(options.project, options);
-  let contextFiles: readonly { path: string; text?: string; problem?: string }[] | undefined;
-
-  async function readContextFiles(): Promise<void> {
-    contextFiles = await Promise.all(inForce.project.config.context.files.map((path) => readText(path, files)));
-  }
 
   function conditionOf(name: string): ConditionResult {
     const condition = inForce.conditions.get(name);
@@ -86,7 +86,7 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
       promptBlocks({
         project: inForce.project,
         condition: ({ name }) => conditionOf(name),
-        files: contextFiles ?? [],
+        files: contextTexts(inForce.project),
         standing,
         workspace: files.root,
         platform,
@@ -95,25 +95,29 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
       check: (host, port) => inForce.network?.check(host, port),
       named: (host) => inForce.network?.named(host) === true,
     },
-    async refresh(bus) {
+    async refresh(bus, signal) {
       const loaded = loader.refresh();
-      if (loaded !== undefined) {
-        const before = inForce.project;
-        const next = usable(loaded, options);
-        if ("inForce" in next) ({ inForce } = next);
-        const problems = "problems" in next ? next.problems : [];
-        const version = loaded.project?.version ?? before.version;
-        const changed = changedFiles(before, loaded.project);
-        await bus.publish("ProjectChanged", {
-          version,
-          files: changed,
-          in_force: "inForce" in next,
-          problems: problems.slice(0, MAX_TOLD_PROBLEMS),
-        });
-      }
-      if (loaded !== undefined || contextFiles === undefined) await readContextFiles();
+      if (loaded === undefined) return;
+      await take(loaded, bus);
+      const { awaiting } = loaded;
+      if (awaiting === undefined || askForAck === undefined || !(await askForAck(awaiting, signal))) return;
+      const acked = loader.refresh();
+      if (acked !== undefined) await take(acked, bus);
     },
   };
+
+  async function take(loaded: LoadedProject, bus: Pick<EventBus, "publish">): Promise<void> {
+    const before = inForce.project;
+    const next = usable(loaded, options);
+    if ("inForce" in next) ({ inForce } = next);
+    const problems = "problems" in next ? next.problems : [];
+    await bus.publish("ProjectChanged", {
+      version: loaded.project?.version ?? before.version,
+      files: loaded.awaiting?.map(({ file }) => file) ?? changedFiles(before, loaded.project),
+      in_force: "inForce" in next,
+      problems: problems.slice(0, MAX_TOLD_PROBLEMS),
+    });
+  }
 }
 
 function usable(
@@ -193,14 +197,14 @@ function holds(condition: Condition | undefined, context: RunContext): boolean {
   }
 }
 
-async function readText(path: string, files: FilePort): Promise<{ path: string; text?: string; problem?: string }> {
-  try {
-    const bytes = await files.read(path, MAX_CONTEXT_FILE_BYTES);
-    return { path, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
-  } catch (error) {
-    if (error instanceof EffectError || error instanceof TypeError) return { path, problem: messageOf(error) };
-    throw error;
-  }
+/** As the loader read them, and no later: what was not agreed to is not shown to the model. */
+function contextTexts({ config, contextFiles }: Project): { path: string; text?: string; problem?: string }[] {
+  return config.context.files.map((path) => {
+    const found = contextFiles.find(({ file }) => file === path);
+    if (found === undefined) return { path, problem: "the file is not part of the project as it was loaded" };
+    if (Buffer.byteLength(found.text) <= MAX_CONTEXT_FILE_BYTES) return { path, text: found.text };
+    return { path, problem: `the file has more than ${MAX_CONTEXT_FILE_BYTES} bytes` };
+  });
 }
 
 function changedFiles(before: Project, after: Project | undefined): string[] {

@@ -21,6 +21,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   script: ["base", "protocol", "engine", "artifacts", "starlark"],
   sessions: ["base", "protocol", "engine", "artifacts"],
   undo: ["base", "protocol", "engine"],
+  trust: ["base", "protocol", "artifacts"],
   control: ["base", "protocol", "engine"],
   cli: [
     "base",
@@ -34,6 +35,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "providers",
     "sessions",
     "undo",
+    "trust",
     "harness",
   ],
   ".": [
@@ -48,6 +50,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "script",
     "sessions",
     "undo",
+    "trust",
     "control",
     "cli",
     "harness",

@@ -182,6 +182,7 @@ async function help(command: readonly string[]): Promise<string> {
       colour: false,
       columns: 120,
       readLine: async () => ({ kind: "end" }),
+      readKey: async () => ({ kind: "end" }),
       readAll: async () => "",
       readLines: async function* () {},
       onInterrupt: () => () => undefined,

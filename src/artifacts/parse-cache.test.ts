@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createFakeScriptChecker } from "../../test/fakes/fake-script-checker.ts";
 import { createProjectFolder, markdown, type ProjectFolder } from "../../test/fakes/project-folder.ts";
 import type { LoadedProject } from "./project.ts";
-import { loadProject } from "./project-loader.ts";
+import { loadProject, trustsAll } from "./project-loader.ts";
 
 const FILES = {
   "harness.md": markdown("context: {files: [a.txt]}\nunknown: 1\n", "Hi."),
@@ -103,6 +103,7 @@ describe("the parse cache", () => {
         root,
         cacheDir,
         knownTools: [],
+        trust: trustsAll,
         checkerVersion: "1",
         checker: async () => {
           const checker = createFakeScriptChecker();

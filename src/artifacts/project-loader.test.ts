@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createFakeScriptChecker } from "../../test/fakes/fake-script-checker.ts";
 import { createProjectFolder, markdown, problemLines } from "../../test/fakes/project-folder.ts";
-import { createProjectLoader } from "./project-loader.ts";
+import { createProjectLoader, trustsAll } from "./project-loader.ts";
 
 const fixtures = resolve(import.meta.dirname, "../../test/fixtures");
 const TOOL = markdown("script: |\n  def run(args):\n      return 1\n", "A tool.");
@@ -39,7 +39,7 @@ describe("a project", () => {
   test("is read with every field of its root file", async () => {
     const root = join(fixtures, "every-field");
     const { project, problems } = (
-      await createProjectLoader({ root, checker: createFakeScriptChecker(), knownTools: ["fs.read"] })
+      await createProjectLoader({ root, checker: createFakeScriptChecker(), knownTools: ["fs.read"], trust: trustsAll })
     ).load();
     expect(problems).toEqual([]);
     const at = (line: number, column: number) => ({ file: "harness.md", line, column });
@@ -226,7 +226,7 @@ describe("a project", () => {
 test("all of twelve mistakes are reported, each where it is", async () => {
   const root = join(fixtures, "twelve-mistakes");
   const checker = createFakeScriptChecker();
-  const loader = await createProjectLoader({ root, checker, knownTools: ["fs.read", "exec"] });
+  const loader = await createProjectLoader({ root, checker, knownTools: ["fs.read", "exec"], trust: trustsAll });
   const loaded = loader.load();
   expect(loaded.project).toBeUndefined();
   expect(problemLines(loaded)).toEqual([

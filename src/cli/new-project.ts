@@ -40,6 +40,7 @@ export async function scaffoldCommand(ports: CliPorts, name: string): Promise<Ex
     throw new ReasonError("AlreadyExists", { detail: `${root} is there already; nothing was written.` });
   }
   const { written } = await writeProject(ports, root, title, scaffoldLayout);
+  await ackWritten(ports, root, written);
   await mkdir(join(root, ".harness", "agents"));
   tell(ports, root, [...written, ".harness/agents/"], []);
   ports.terminal.err(`Next: cd ${name}, harness validate, harness run\n`);
@@ -57,6 +58,7 @@ export async function initCommand(ports: CliPorts, name: string | undefined): Pr
     });
   }
   const { written, kept } = await writeProject(ports, root, title, initLayout);
+  await ackWritten(ports, root, written);
   tell(ports, root, written, kept);
   ports.terminal.err("Next: harness validate, harness run\n");
   return 0;
@@ -87,6 +89,18 @@ async function writeProject(
     }
   }
   return { written, kept };
+}
+
+/** What this program wrote needs no second look; what was there already does. */
+async function ackWritten(ports: CliPorts, root: string, written: readonly string[]): Promise<void> {
+  const [{ surveyProject }, { userTrust }] = await Promise.all([import("#artifacts"), import("./trusted-project.ts")]);
+  const survey = await surveyProject({ root });
+  const trust = userTrust(ports, survey.root);
+  const own = trust.judge(survey.files).filter(({ file }) => written.includes(file));
+  trust.ack(
+    own.map((file) => trust.look(file)),
+    "created",
+  );
 }
 
 function tell({ terminal }: CliPorts, root: string, written: readonly string[], kept: readonly string[]): void {

@@ -16,6 +16,8 @@ export interface Terminal {
   readonly columns: number;
   /** One line. `end` is the end of input, `interrupted` Ctrl-C or the signal. */
   readLine(prompt: string, signal: AbortSignal): Promise<ReadLine>;
+  /** One key, without Enter. On a terminal only. */
+  readKey(prompt: string, signal: AbortSignal): Promise<ReadKey>;
   /** All of standard input, refused above `maxBytes`. */
   readAll(maxBytes: number): Promise<string>;
   /** Standard input as it comes, split at \n alone; ends when `signal` aborts. A line above `maxBytes` is refused. */
@@ -28,6 +30,14 @@ export type ReadLine =
   | { readonly kind: "line"; readonly text: string }
   | { readonly kind: "end" }
   | { readonly kind: "interrupted" };
+
+export type ReadKey =
+  | { readonly kind: "key"; readonly key: string }
+  | { readonly kind: "end" }
+  | { readonly kind: "interrupted" };
+
+const CTRL_C = "\u0003";
+const CTRL_D = "\u0004";
 
 export function createTerminal(process: NodeJS.Process): Terminal {
   const { stdin, stdout, stderr, env } = process;
@@ -74,6 +84,33 @@ export function createTerminal(process: NodeJS.Process): Terminal {
         if (signal.aborted) return abort();
         signal.addEventListener("abort", abort, { once: true });
         lines.question(prompt, (text) => finish({ kind: "line", text }));
+      });
+    },
+    readKey(prompt, signal) {
+      stderr.write(prompt);
+      return new Promise((resolve) => {
+        const finish = (result: ReadKey, shown = ""): void => {
+          signal.removeEventListener("abort", abort);
+          stdin.off("data", onData).off("end", onEnd);
+          stdin.setRawMode(false);
+          stdin.pause();
+          stderr.write(`${shown}\n`);
+          resolve(result);
+        };
+        const abort = (): void => finish({ kind: "interrupted" });
+        const onEnd = (): void => finish({ kind: "end" });
+        const onData = (chunk: Buffer): void => {
+          const [key = ""] = chunk.toString("utf8");
+          if (key === CTRL_D) return onEnd();
+          if (key !== CTRL_C) return finish({ kind: "key", key }, printable(key).trim());
+          abort();
+          interrupt();
+        };
+        stdin.setRawMode(true);
+        stdin.on("data", onData).on("end", onEnd);
+        stdin.resume();
+        signal.addEventListener("abort", abort, { once: true });
+        if (signal.aborted) abort();
       });
     },
     async readAll(maxBytes) {
@@ -129,6 +166,13 @@ export function createTerminal(process: NodeJS.Process): Terminal {
 export function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: removing exactly these is the point
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+
+/** For a review: what a terminal would hide or act upon is written out, so that nobody agrees to what they do not see. */
+export function revealed(text: string): string {
+  return text.replace(/[^\P{C}\n\t]|[\u2028\u2029\u115f\u1160\u3164\uffa0]/gu, (hidden) => {
+    return `‹U+${(hidden.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}›`;
+  });
 }
 
 /** One line for a person, with the reason code that scripts and searches go by. */

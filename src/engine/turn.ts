@@ -39,7 +39,7 @@ export interface TurnParts {
   readonly hidden: HiddenTools;
   readonly depth: number;
   readonly hooks?: HookDispatcher;
-  readonly beforeStep?: () => Promise<void>;
+  readonly beforeStep?: (signal: AbortSignal) => Promise<void>;
   /** Asked at every step: `provider:name`. */
   readonly model: () => string;
   /** A fallback took over: it stays for the rest of the turn. */
@@ -158,7 +158,7 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
   for (let step = 1; step <= parts.maxSteps; step++) {
     if (input.signal.aborted) return cancelledEnding(input.signal);
     tally.steps = step;
-    await parts.beforeStep?.();
+    await parts.beforeStep?.(input.signal);
     const tools = parts.tools();
     const { outcome, calls, yielded, text } = await requestStep(parts, input, step, tools, tally);
     await bus.flush();

@@ -50,6 +50,7 @@ export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = 
           colour: false,
           columns: Number.POSITIVE_INFINITY,
           readLine: async () => ({ kind: "end" }),
+          readKey: async () => ({ kind: "end" }),
           readAll: async () => "",
           readLines: async function* () {},
           onInterrupt: () => () => undefined,
