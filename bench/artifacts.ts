@@ -68,7 +68,12 @@ async function measure(): Promise<Figure[]> {
 }
 
 async function refreshMs(project: string): Promise<number> {
-  const loader = await createProjectLoader({ root: project, checker: compilingChecker(), knownTools: [], trust: trustsAll });
+  const loader = await createProjectLoader({
+    root: project,
+    checker: compilingChecker(),
+    knownTools: [],
+    trust: trustsAll,
+  });
   loader.load();
   const times = Array.from({ length: CHANGES }, (_, change) => {
     writeFileSync(join(project, `.harness/hooks/hook_${change}.md`), hookText(change + 1_000_000));

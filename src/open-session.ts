@@ -79,9 +79,7 @@ export interface SessionDependencies {
 /** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
 export type OpenProject = (
   workspace: string,
-) => Promise<
-  { readonly loader: ProjectLoader; readonly project: Project; readonly askForAck?: AskForAck } | undefined
->;
+) => Promise<{ readonly loader: ProjectLoader; readonly project: Project; readonly askForAck?: AskForAck } | undefined>;
 
 export async function openSession(
   dependencies: SessionDependencies,

@@ -58,11 +58,7 @@ export function openParseCache(
   };
 }
 
-function readKept(
-  path: string,
-  head: string,
-  seal: (text: string) => string,
-): Readonly<Record<string, FileRecord>> {
+function readKept(path: string, head: string, seal: (text: string) => string): Readonly<Record<string, FileRecord>> {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);

@@ -150,7 +150,9 @@ function awaitingProblem({ file, change }: AwaitingFile): Problem {
 
 function openCache(options: LoadOptions, root: string, version: string | undefined): ParseCache | undefined {
   const { cacheDir, cacheSeal } = options;
-  return cacheDir === undefined || version === undefined ? undefined : openParseCache(cacheDir, root, version, cacheSeal);
+  return cacheDir === undefined || version === undefined
+    ? undefined
+    : openParseCache(cacheDir, root, version, cacheSeal);
 }
 
 /** The admin policy is read anew every time: what is kept could be changed by somebody whom it is to hold back. */

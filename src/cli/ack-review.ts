@@ -5,8 +5,8 @@ import type { AwaitingFile } from "#artifacts";
 import { harnessPaths } from "#sessions";
 import type { ProjectTrust, WaitingFile } from "#trust";
 import type { CliPorts } from "./cli-ports.ts";
-import { kindNames, powers } from "./file-kinds.ts";
 import { type Hunk, hunksOf, patchText, renderHunk } from "./file-hunks.ts";
+import { kindNames, powers } from "./file-kinds.ts";
 import { paint } from "./renderer.ts";
 import { printable, revealed } from "./terminal.ts";
 

@@ -66,7 +66,9 @@ async function agree(
       return awaiting.filter(({ file }) => !accepted.includes(file));
     }
     const waiting = awaiting.map((file) => trust.look(file));
-    terminal.err(`Of your own folder:\n${waiting.map(({ change, file }) => `  ${change.padEnd(8)}${printable(file)}\n`).join("")}`);
+    terminal.err(
+      `Of your own folder:\n${waiting.map(({ change, file }) => `  ${change.padEnd(8)}${printable(file)}\n`).join("")}`,
+    );
     if (yes !== true) {
       const answer = await terminal.readKey("  [a]ccept all  [q]uit > ", interrupted.signal);
       if (answer.kind !== "key" || answer.key.toLowerCase() !== "a") return awaiting;
@@ -90,7 +92,9 @@ function emitLockfile(
   const draft = `${path}.${process.pid}.tmp`;
   writeFileSync(draft, writeLock({ files: trust.entries().filter((entry) => read.has(entry.path)) }));
   renameSync(draft, path);
-  terminal.err(`Written: ${printable(path)}. Hand it in with --lockfile or HARNESS_LOCKFILE; it is never read by itself.\n`);
+  terminal.err(
+    `Written: ${printable(path)}. Hand it in with --lockfile or HARNESS_LOCKFILE; it is never read by itself.\n`,
+  );
 }
 
 export interface VerifyAckFlags extends PlaceFlags {
@@ -103,7 +107,8 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
   const { terminal } = ports;
   const survey = await soundSurvey(ports, flags);
   const lockfile = lockFilePath(ports, flags.lockfile);
-  const trust = lockfile === undefined ? userTrust(ports, survey.root) : createLockFileTrust(survey.root, readLockFile(lockfile));
+  const trust =
+    lockfile === undefined ? userTrust(ports, survey.root) : createLockFileTrust(survey.root, readLockFile(lockfile));
   const changed = trust.judge(survey.files);
   const isGood = changed.length === 0;
   if (flags.json === true) {

@@ -49,7 +49,8 @@ export function renderHunk(terminal: Pick<Terminal, "colour" | "columns">, hunk:
   const { columns } = terminal;
   const isWide = Number.isFinite(columns) && columns >= SIDE_BY_SIDE_COLUMNS;
   const isChange = hunk.lines.some((line) => line.startsWith("-")) && hunk.lines.some((line) => line.startsWith("+"));
-  const lines = isWide && isChange ? sideBySide(terminal, hunk.lines, columns) : hunk.lines.map((line) => unified(terminal, line));
+  const lines =
+    isWide && isChange ? sideBySide(terminal, hunk.lines, columns) : hunk.lines.map((line) => unified(terminal, line));
   return `${title}\n${lines.map((line) => `${line}\n`).join("")}`;
 }
 

@@ -16,13 +16,7 @@ import { ReasonError } from "#protocol";
 import { createSigner, harnessPaths, machineKeySource } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
-import {
-  mayHaveProject,
-  namesProject,
-  type ProjectPlace,
-  problemText,
-  soundProject,
-} from "./project.ts";
+import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProject } from "./project.ts";
 import { paint } from "./renderer.ts";
 import type { TrustedProject } from "./trusted-project.ts";
 import { undoPlace } from "./undo-key.ts";

@@ -101,10 +101,12 @@ export function createTerminal(process: NodeJS.Process): Terminal {
         const onEnd = (): void => finish({ kind: "end" });
         const onData = (chunk: Buffer): void => {
           const [key = ""] = chunk.toString("utf8");
-          if (key === CTRL_D) return onEnd();
-          if (key !== CTRL_C) return finish({ kind: "key", key }, printable(key).trim());
-          abort();
-          interrupt();
+          if (key === CTRL_D) onEnd();
+          else if (key !== CTRL_C) finish({ kind: "key", key }, printable(key).trim());
+          else {
+            abort();
+            interrupt();
+          }
         };
         stdin.setRawMode(true);
         stdin.on("data", onData).on("end", onEnd);

@@ -6,7 +6,14 @@ import type { AwaitingFile, TrustPort } from "#artifacts";
 import type { HarnessOptions } from "#harness";
 import { ReasonError, reasonText } from "#protocol";
 import { harnessPaths } from "#sessions";
-import { createLockFileTrust, createProjectTrust, LockFileError, MAX_LOCK_BYTES, parseLock, type ProjectTrust } from "#trust";
+import {
+  createLockFileTrust,
+  createProjectTrust,
+  LockFileError,
+  MAX_LOCK_BYTES,
+  type ProjectTrust,
+  parseLock,
+} from "#trust";
 import type { CliPorts } from "./cli-ports.ts";
 import { kindNames } from "./file-kinds.ts";
 import { type OpenedProject, openProject, type ProjectPlace } from "./project.ts";
@@ -100,7 +107,11 @@ export function readLockFile(path: string): ReturnType<typeof parseLock> {
     return parseLock(readFileSync(path, "utf8"));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new ReasonError("ConfigInvalid", { detail: `the lock file ${path} cannot be used: ${why}` }, { cause: error });
+    throw new ReasonError(
+      "ConfigInvalid",
+      { detail: `the lock file ${path} cannot be used: ${why}` },
+      { cause: error },
+    );
   }
 }
 

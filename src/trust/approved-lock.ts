@@ -17,7 +17,15 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { createAckedTexts } from "./acked-texts.ts";
-import { type LockEntry, type LockFile, LockFileError, lockContent, MAX_LOCK_BYTES, parseLock, writeLock } from "./lock-file.ts";
+import {
+  type LockEntry,
+  type LockFile,
+  LockFileError,
+  lockContent,
+  MAX_LOCK_BYTES,
+  parseLock,
+  writeLock,
+} from "./lock-file.ts";
 
 export interface TrustKeys {
   /** 32 bytes each; may throw when the machine's key cannot be used. */

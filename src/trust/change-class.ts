@@ -47,7 +47,7 @@ function partsOf(text: string): ReadonlyMap<string, string> | undefined {
   const head = splitFrontmatter(text);
   const { yaml, body } = typeof head === "object" ? head : { yaml: text, body: "" };
   try {
-    const values: unknown = parse(yaml, { maxAliasCount: MAX_ALIASES, logLevel: "silent" });
+    const values: unknown = parse(yaml, { maxAliasCount: MAX_ALIASES, logLevel: "error" });
     if (values !== null && (typeof values !== "object" || Array.isArray(values))) return undefined;
     const parts = Object.entries(values ?? {}).map(([key, value]) => [key, JSON.stringify(value)] as const);
     return new Map([...parts, [BODY, body]]);

@@ -8,3 +8,4 @@ export {
   type ProjectTrust,
   type WaitingFile,
 } from "./project-trust.ts";
+export { rekeyTrust } from "./rekey.ts";

@@ -65,7 +65,9 @@ export function parseLock(text: string): LockFile {
   }
   if (!isObject(lock) || lock.format !== LOCK_FORMAT) throw new LockFileError(`"format" is not "${LOCK_FORMAT}"`);
   if (lock.version !== LOCK_VERSION) {
-    throw new LockFileError(`its version is ${JSON.stringify(lock.version)}; this program reads version ${LOCK_VERSION}`);
+    throw new LockFileError(
+      `its version is ${JSON.stringify(lock.version)}; this program reads version ${LOCK_VERSION}`,
+    );
   }
   const { files, root, mac } = lock;
   if (!Array.isArray(files) || files.length > MAX_ENTRIES) throw new LockFileError('"files" is not a list of files');

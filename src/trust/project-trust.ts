@@ -126,10 +126,7 @@ function awaitingFiles(
     return entry.sha256 === hash ? [] : [{ file, kind, change: "changed" }];
   });
   const gone = entries.filter(({ path }) => !here.has(path) && !isThere(isAbsolute(path) ? path : join(root, path)));
-  return [
-    ...awaiting,
-    ...gone.map(({ path, class: kind }): AwaitingFile => ({ file: path, kind, change: "removed" })),
-  ];
+  return [...awaiting, ...gone.map(({ path, class: kind }): AwaitingFile => ({ file: path, kind, change: "removed" }))];
 }
 
 function isThere(path: string): boolean {
