@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -42,6 +43,22 @@ describe("the parse cache", () => {
     expect(first.asked).toEqual(["a", "b", "False"]);
     const second = await project.loadAnew();
     expect(second).toEqual({ loaded: first.loaded, asked: [] });
+  });
+
+  test("with a seal, does not take a finding that somebody without the key wrote", async () => {
+    const project = kept();
+    const cacheSeal = (text: string): string => hash("sha256", `key ${text}`, "hex");
+    const load = async () => {
+      const checker = createFakeScriptChecker("1");
+      await project.load({ cacheDir: project.cacheDir, checker, cacheSeal });
+      return checker.asked;
+    };
+    expect(await load()).toEqual(["a", "b", "False"]);
+    expect(await load()).toEqual([]);
+    const [, head = "", body = ""] = readFileSync(project.file(), "utf8").split("\n");
+    const forged = body.replace("return 1", "return 2");
+    writeFileSync(project.file(), `${hash("sha256", head + forged, "hex")}\n${head}\n${forged}`);
+    expect(await load()).toEqual(["a", "b", "False"]);
   });
 
   test("is private, and one file", async () => {

@@ -70,6 +70,7 @@ test("the same repository does what it says once it is acked: what is counted ab
   trap = await openTrap(others);
   await ackProject({ workspace: trap.root, env: trap.env });
   await trap.run("run", "-m", "anthropic:claude-x", "hello");
+  expect(trap.taken().ran).toContain("hook");
   expect(trap.taken().words).toEqual(expect.arrayContaining(["BAIT-TOOL", "BAIT-BUNDLE", "BAIT-ROOT"]));
   await trap.run("run", "-m", "openai:stolen", "hello");
   expect(trap.taken().wrongRequests).toBeGreaterThan(0);

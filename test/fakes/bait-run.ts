@@ -60,6 +60,7 @@ export async function openTrap(chosen: readonly Bait[]): Promise<BaitTrap> {
     ANTHROPIC_BASE_URL: right.url,
     HARNESS_MODEL: "anthropic:claude-x",
   };
+  let shown = "";
   return {
     root,
     env,
@@ -72,12 +73,18 @@ export async function openTrap(chosen: readonly Bait[]): Promise<BaitTrap> {
       const said = { out: "", err: "" };
       child.stdout.setEncoding("utf8").on("data", (chunk: string) => (said.out += chunk));
       child.stderr.setEncoding("utf8").on("data", (chunk: string) => (said.err += chunk));
-      return new Promise((done) => child.once("close", (code) => done({ code, ...said })));
+      return new Promise((done) => {
+        child.once("close", (code) => {
+          shown += said.out + said.err;
+          done({ code, ...said });
+        });
+      });
     },
     taken() {
       const sent = JSON.stringify(right.requests.map(({ body, headers }) => [body, headers]));
       return {
-        ran: readdirSync(marks),
+        // A hook has no way to leave a file; what it logs is shown.
+        ran: [...readdirSync(marks), ...(/\[script\] BAIT-HOOK/.test(shown) ? ["hook"] : [])],
         wrongRequests: wrong.requests.length,
         words: baits.map(({ word }) => word).filter((word) => sent.includes(word)),
       };
