@@ -8,7 +8,9 @@ import type { CliPorts } from "./cli-ports.ts";
 import { type Hunk, hunksOf, patchText, renderHunk } from "./file-hunks.ts";
 import { kindNames, powers } from "./file-kinds.ts";
 import { paint } from "./renderer.ts";
-import { printable, revealed } from "./terminal.ts";
+import { revealed, shownName } from "./terminal.ts";
+
+const MAX_PARTS_CHARS = 200;
 
 export interface Reviewed {
   readonly accepted: readonly string[];
@@ -47,7 +49,7 @@ async function reviewFile(
   const { terminal } = ports;
   const { file, kind, change } = waiting;
   const isReadable = change === "removed" || waiting.hash !== undefined;
-  terminal.err(`\n${paint(terminal, "bold", `${printable(file)} needs your ack`)} (${position})\n`);
+  terminal.err(`\n${paint(terminal, "bold", `${shownName(file)} needs your ack`)} (${position})\n`);
   terminal.err(`  ${kindNames[kind]}: ${powers[kind]}\n  ${changeText(waiting)}\n`);
   if (!isReadable) terminal.err("  It cannot be read, so it cannot be accepted.\n");
   const hunks = await hunksOf(waiting);
@@ -92,7 +94,7 @@ function changeText({ change, changed, acked }: WaitingFile): string {
   if (change === "removed") return "[removed] it was acked and is gone; a guard that is gone guards nothing";
   const since = acked === undefined ? "" : ` since ${acked.at.slice(0, 10)}`;
   if (changed === undefined) return `[changed${since}] the acked text was not kept: this is the whole file`;
-  const parts = changed.parts.length === 0 ? "" : ` (${printable(changed.parts.join(", ").slice(0, 200))})`;
+  const parts = changed.parts.length === 0 ? "" : ` (${shownName(changed.parts.join(", ").slice(0, MAX_PARTS_CHARS))})`;
   return `[changed${since}] ${changed.class}${parts}`;
 }
 

@@ -7,7 +7,7 @@ import { createLockFileTrust, type ProjectTrust, writeLock } from "#trust";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { locate, problemText } from "./project.ts";
-import { printable } from "./terminal.ts";
+import { printable, shownName } from "./terminal.ts";
 import { lockFilePath, readLockFile, refusal, userTrust } from "./trusted-project.ts";
 
 const DEFAULT_LOCKFILE = "approved.lock";
@@ -39,7 +39,7 @@ export async function ackCommand(ports: CliPorts, flags: AckFlags): Promise<Exit
   const awaiting = trust.judge(survey.files);
   const left = awaiting.length === 0 ? [] : await agree(ports, trust, awaiting, flags);
   if (left.length > 0) {
-    terminal.err(`Not acked:\n${left.map(({ file }) => `  ${printable(file)}\n`).join("")}`);
+    terminal.err(`Not acked:\n${left.map(({ file }) => `  ${shownName(file)}\n`).join("")}`);
     return 1;
   }
   terminal.err(`${survey.files.length} files of ${printable(survey.root)} are acked.\n`);
@@ -67,7 +67,7 @@ async function agree(
     }
     const waiting = awaiting.map((file) => trust.look(file));
     terminal.err(
-      `Of your own folder:\n${waiting.map(({ change, file }) => `  ${change.padEnd(8)}${printable(file)}\n`).join("")}`,
+      `Of your own folder:\n${waiting.map(({ change, file }) => `  ${change.padEnd(8)}${shownName(file)}\n`).join("")}`,
     );
     if (yes !== true) {
       const answer = await terminal.readKey("  [a]ccept all  [q]uit > ", interrupted.signal);
@@ -129,7 +129,7 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
   } else if (isGood) terminal.out(`${survey.files.length} files are as they were acked.\n`);
   else {
     terminal.err("✗ HookHashChanged: these files are not as they were acked:\n");
-    terminal.out(changed.map(({ file, change }) => `${change.padEnd(8)}${printable(file)}\n`).join(""));
+    terminal.out(changed.map(({ file, change }) => `${change.padEnd(8)}${shownName(file)}\n`).join(""));
   }
   return isGood ? 0 : 1;
 }

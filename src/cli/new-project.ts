@@ -5,6 +5,7 @@ import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { PROJECT_FILES } from "./project.ts";
+import { printable } from "./terminal.ts";
 
 /** A file of a new project, by its path there, and the template it is made from. */
 type Layout = readonly (readonly [path: string, template: string])[];
@@ -91,8 +92,19 @@ async function writeProject(
   return { written, kept };
 }
 
-/** What this program wrote needs no second look; what was there already does. */
+/** What this program wrote needs no second look; what was there already does. Where it cannot be kept, the first run asks. */
 async function ackWritten(ports: CliPorts, root: string, written: readonly string[]): Promise<void> {
+  try {
+    await keepAck(ports, root, written);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    ports.terminal.err(
+      `warning: the ack of what was written could not be kept: ${printable(why)}. harness run will ask.\n`,
+    );
+  }
+}
+
+async function keepAck(ports: CliPorts, root: string, written: readonly string[]): Promise<void> {
   const [{ surveyProject }, { userTrust }] = await Promise.all([import("#artifacts"), import("./trusted-project.ts")]);
   const survey = await surveyProject({ root });
   const trust = userTrust(ports, survey.root);

@@ -16,7 +16,7 @@ export interface Terminal {
   readonly columns: number;
   /** One line. `end` is the end of input, `interrupted` Ctrl-C or the signal. */
   readLine(prompt: string, signal: AbortSignal): Promise<ReadLine>;
-  /** One key, without Enter. On a terminal only. */
+  /** One key, without Enter, pressed after the prompt was shown: what was typed ahead is dropped. On a terminal only. */
   readKey(prompt: string, signal: AbortSignal): Promise<ReadKey>;
   /** All of standard input, refused above `maxBytes`. */
   readAll(maxBytes: number): Promise<string>;
@@ -36,6 +36,8 @@ export type ReadKey =
   | { readonly kind: "end" }
   | { readonly kind: "interrupted" };
 
+/** Nobody who types pauses for so long between two keys of a word. */
+const STILL_MS = 250;
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
 
@@ -87,9 +89,15 @@ export function createTerminal(process: NodeJS.Process): Terminal {
       });
     },
     readKey(prompt, signal) {
-      stderr.write(prompt);
       return new Promise((resolve) => {
+        // Whoever is typing something else must not answer by accident: the prompt waits until the keys are still.
+        let isShown = false;
+        const still = setTimeout(() => {
+          isShown = true;
+          stderr.write(prompt);
+        }, STILL_MS);
         const finish = (result: ReadKey, shown = ""): void => {
+          clearTimeout(still);
           signal.removeEventListener("abort", abort);
           stdin.off("data", onData).off("end", onEnd);
           stdin.setRawMode(false);
@@ -101,7 +109,8 @@ export function createTerminal(process: NodeJS.Process): Terminal {
         const onEnd = (): void => finish({ kind: "end" });
         const onData = (chunk: Buffer): void => {
           const [key = ""] = chunk.toString("utf8");
-          if (key === CTRL_D) onEnd();
+          if (!isShown && key !== CTRL_C) still.refresh();
+          else if (key === CTRL_D) onEnd();
           else if (key !== CTRL_C) finish({ kind: "key", key }, printable(key).trim());
           else {
             abort();
@@ -175,6 +184,11 @@ export function revealed(text: string): string {
   return text.replace(/[^\P{C}\n\t]|[\u2028\u2029\u115f\u1160\u3164\uffa0]/gu, (hidden) => {
     return `‹U+${(hidden.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}›`;
   });
+}
+
+/** A name that somebody else chose, on one line. */
+export function shownName(name: string): string {
+  return revealed(name).replaceAll(/[\n\t]/g, " ");
 }
 
 /** One line for a person, with the reason code that scripts and searches go by. */

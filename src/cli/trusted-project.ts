@@ -19,7 +19,7 @@ import { kindNames } from "./file-kinds.ts";
 import { type OpenedProject, openProject, type ProjectPlace } from "./project.ts";
 import { trustDirectory, trustKeySource } from "./project-keys.ts";
 import { paint } from "./renderer.ts";
-import { printable } from "./terminal.ts";
+import { shownName } from "./terminal.ts";
 
 /** Names a lock file, as `--lockfile` does. */
 const LOCKFILE_VARIABLE = "HARNESS_LOCKFILE";
@@ -88,7 +88,7 @@ export function userTrust(ports: CliPorts, root: string): ProjectTrust {
     now: () => clock.now(),
     ownFolders: [harnessPaths(env).configDir],
     onPromoted: (file, change) => {
-      const what = `${printable(file)} changed (${change.class}) in a folder of your own; it is in force.`;
+      const what = `${shownName(file)} changed (${change.class}) in a folder of your own; it is in force.`;
       terminal.err(`${paint(terminal, "dim", what)}\n`);
     },
   });
@@ -118,7 +118,9 @@ export function readLockFile(path: string): ReturnType<typeof parseLock> {
 /** Names the files and what to do about them. */
 export function refusal(awaiting: readonly AwaitingFile[], lockfile: string | undefined): ReasonError {
   const kinds = [...new Set(awaiting.map(({ kind }) => kindNames[kind]))].join(", ");
-  const files = awaiting.slice(0, MAX_NAMED_FILES).map(({ file, change }) => `\n  ${change.padEnd(8)}${file}`);
+  const files = awaiting
+    .slice(0, MAX_NAMED_FILES)
+    .map(({ file, change }) => `\n  ${change.padEnd(8)}${shownName(file)}`);
   const more = awaiting.length - files.length;
   const text = [
     reasonText("NonInteractiveAckRefused", { kind: kinds }),
@@ -132,7 +134,7 @@ export function refusal(awaiting: readonly AwaitingFile[], lockfile: string | un
 }
 
 function fileNames(awaiting: readonly AwaitingFile[]): string {
-  const named = awaiting.slice(0, MAX_NAMED_FILES).map(({ file }) => file);
+  const named = awaiting.slice(0, MAX_NAMED_FILES).map(({ file }) => shownName(file));
   const more = awaiting.length - named.length;
   return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

@@ -1,5 +1,4 @@
 /** What kind of change a file went through since it was acked, so that a person knows where to look. Reads text and runs nothing. */
-import { parse } from "yaml";
 import { type JudgedFile, splitFrontmatter } from "#artifacts";
 
 /**
@@ -21,7 +20,8 @@ export interface Change {
 const METADATA = new Set(["description", "version", "tags"]);
 const EXECUTABLE = new Set(["script", "when", "condition", "tools", "hooks", "agents", "match", "not_match"]);
 const ENDPOINT = new Set(["model", "models", "provider", "base_url", "api_key_env"]);
-const MAX_ALIASES = 100;
+const KEY = /^([A-Za-z_][\w-]*):(?:\s|$)/;
+const ANCHOR = /(?:^|[\s[{,])[&*]\S/;
 /** No key has a blank in it. */
 const BODY = "the text";
 
@@ -42,16 +42,24 @@ function classOf(part: string): ChangeClass {
   return METADATA.has(part) ? "metadata" : "code-adjacent";
 }
 
-/** The values of the frontmatter by key, as text, and the body. Undefined for what cannot be taken apart. */
+/**
+ * The lines of the frontmatter by key, and the body. By lines and not by a parser of YAML: a start must not pay for one, and what
+ * is not written plainly is undefined, which counts as the gravest. An anchor in one key can change another, so it is not plain.
+ */
 function partsOf(text: string): ReadonlyMap<string, string> | undefined {
   const head = splitFrontmatter(text);
   const { yaml, body } = typeof head === "object" ? head : { yaml: text, body: "" };
-  try {
-    const values: unknown = parse(yaml, { maxAliasCount: MAX_ALIASES, logLevel: "error" });
-    if (values !== null && (typeof values !== "object" || Array.isArray(values))) return undefined;
-    const parts = Object.entries(values ?? {}).map(([key, value]) => [key, JSON.stringify(value)] as const);
-    return new Map([...parts, [BODY, body]]);
-  } catch {
-    return undefined; // the gravest is assumed
+  if (ANCHOR.test(yaml)) return undefined;
+  const parts = new Map<string, string>();
+  let key: string | undefined;
+  for (const line of yaml.split("\n")) {
+    if (line.trim() === "" || line.startsWith("#")) continue;
+    if (/^\S/.test(line)) {
+      key = KEY.exec(line)?.[1];
+      if (key === undefined || parts.has(key)) return undefined;
+    }
+    if (key === undefined) return undefined;
+    parts.set(key, `${parts.get(key) ?? ""}${line}\n`);
   }
+  return parts.set(BODY, body);
 }

@@ -241,6 +241,17 @@ describe("classes of change", () => {
       ["model", "hooks"],
     ],
     ["config", file(""), "---\n: : [\n---\n", "executable", ["the whole file"]],
+    ["hook", file("event: a\n"), file("# why\nevent: a\n\n"), "metadata", []],
+    ["hook", file("event: a\n"), file('event: a\n"script": x\n'), "executable", ["the whole file"]],
+    ["hook", file("event: a\n"), file("event: a\nevent: b\n"), "executable", ["the whole file"]],
+    [
+      "hook",
+      file("description: &s a\nscript: *s\n"),
+      file("description: &s b\nscript: *s\n"),
+      "executable",
+      ["the whole file"],
+    ],
+    ["config", "model: x\n", "model: y\n", "endpoint", ["model"]],
     ["context", "a", "b", "prose", ["the text"]],
   ] as const)("%s %#", (kind, before, after, expected, parts) => {
     expect(classifyChange(kind, before, after)).toEqual({ class: expected, parts });

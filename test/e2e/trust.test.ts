@@ -50,8 +50,10 @@ describe("on a terminal", () => {
     await review.see("[q]uit > ");
     review.type("s");
     await review.see("Saved: ");
+    await review.see("[q]uit > ");
     review.type("v");
     await review.see("Obey.");
+    await review.see("[q]uit > ");
     review.type("a");
     await review.see(".harness/hooks/h.md needs your ack");
     await review.see("a script that runs by itself at events");
@@ -188,4 +190,15 @@ describe("in CI", () => {
       err: expect.stringContaining("one by one"),
     });
   });
+});
+
+test("what was typed ahead answers nothing", async () => {
+  home.put("harness.md", "---\n---\n\nObey.\n");
+  const terminal = openCliTerminal(home, ["run", "hello"]);
+  terminal.type("aaa\r");
+  await terminal.see("harness.md needs your ack");
+  await terminal.see("[q]uit > ");
+  terminal.type("d");
+  await terminal.see("AckDenied");
+  expect(await terminal.exit).toBe(2);
 });
