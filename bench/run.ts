@@ -2,12 +2,14 @@
 import { benchEngine } from "./engine.ts";
 import { holds, printFigures } from "./figures.ts";
 import { benchHooks } from "./hooks.ts";
+import { benchProject } from "./project.ts";
 import { benchStarlark } from "./starlark.ts";
 
 const suites = [
   ["engine", benchEngine],
   ["starlark", benchStarlark],
   ["hooks", benchHooks],
+  ["project", benchProject],
 ] as const;
 let allHold = true;
 for (const [title, bench] of suites) {

@@ -19,6 +19,7 @@ import { createBuiltinTools } from "#tools";
 import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
 import { type OpenProject, openSession, type SessionDependencies } from "./open-session.ts";
 import { registerPlugins } from "./plugins.ts";
+import { prepareSandbox } from "./session-sandbox.ts";
 
 export interface HarnessOptions {
   readonly settings: Settings;
@@ -48,6 +49,8 @@ export interface HarnessOptions {
   readonly plugins?: readonly Plugin[];
   /** Values that conditions see as `ctx`, for every session. */
   readonly context?: CommandOf<"SetContext">["values"];
+  /** How deep its sessions are in a tree of agents; default 0, the root. */
+  readonly depth?: number;
   /** Finds the project of a workspace. Absent: files of a workspace say nothing. */
   readonly projects?: OpenProject;
   /** Keeps an allow rule for good; resolves to where it is written now. Absent: rules cannot be kept. */
@@ -87,6 +90,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     ports: { env, clock, random },
   });
   const store = extensions.store ?? (await openStore(options));
+  const undoFolder = options.undo === undefined || options.undo === "off" ? [] : [options.undo.directory];
   const dependencies: SessionDependencies = {
     settings,
     env,
@@ -105,6 +109,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     context: options.context ?? {},
     keepRule: options.keepRule,
     projects: options.projects,
+    depth: options.depth ?? 0,
+    sandboxFor: prepareSandbox({ settings, env, clock, ownPaths: [...logFiles(options.store), ...undoFolder] }),
   };
   const control: Control = createControl({
     clock,

@@ -3,14 +3,11 @@
  * at before each step; a broken edit leaves the last good version in force and is told.
  */
 import { type AwaitingFile, type LoadedProject, type Project, type ProjectLoader, toolVisible } from "#artifacts";
-import { createDomainPolicy, type DomainPolicy, type FilePort } from "#base";
 import { type ConditionResult, type PromptBlock, promptBlocks } from "#context";
 import type { EventBus, HiddenTools, Hook, HookSource, RunContext, Tool, ToolSource } from "#engine";
 import { parseRule, type Rule } from "#governance";
 import type { Condition, Scripts } from "#script";
 
-/** Files that a project adds to the prompt. */
-const MAX_CONTEXT_FILE_BYTES = 64 * 1024;
 const MAX_TOLD_PROBLEMS = 20;
 
 export interface LiveProjectOptions {
@@ -19,7 +16,7 @@ export interface LiveProjectOptions {
   readonly project: Project;
   readonly scripts: Scripts;
   readonly context: RunContext;
-  readonly files: FilePort;
+  readonly workspace: string;
   readonly standing: string;
   readonly platform: string;
   /** Absent: nobody is there to be asked. */
@@ -39,7 +36,6 @@ export interface LiveProject {
   /** Names everything that is in force. */
   version(): string;
   prompt(): readonly PromptBlock[];
-  readonly network: DomainPolicy;
   /** Looks at the files again; told on the bus when something changed. A change that waits for an ack is asked about here. */
   refresh(bus: Pick<EventBus, "publish">, signal: AbortSignal): Promise<void>;
 }
@@ -51,11 +47,10 @@ interface InForce {
   readonly hooks: ReadonlyMap<string, readonly Hook[]>;
   readonly rules: readonly Rule[];
   readonly conditions: ReadonlyMap<string, Condition>;
-  readonly network: DomainPolicy | undefined;
 }
 
 export function createLiveProject(options: LiveProjectOptions): LiveProject {
-  const { loader, context, files, standing, platform, askForAck } = options;
+  const { loader, context, workspace, standing, platform, askForAck } = options;
   let inForce = build(options.project, options);
 
   function conditionOf(name: string): ConditionResult {
@@ -86,15 +81,11 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
       promptBlocks({
         project: inForce.project,
         condition: ({ name }) => conditionOf(name),
-        files: contextTexts(inForce.project),
+        files: inForce.project.contextFiles.map(({ file, text }) => ({ path: file, text })),
         standing,
-        workspace: files.root,
+        workspace,
         platform,
       }),
-    network: {
-      check: (host, port) => inForce.network?.check(host, port),
-      named: (host) => inForce.network?.named(host) === true,
-    },
     async refresh(bus, signal) {
       const loaded = loader.refresh();
       if (loaded === undefined) return;
@@ -158,7 +149,6 @@ function build(project: Project, { scripts, context }: Pick<LiveProjectOptions, 
     hooks,
     rules: project.config.permissions.map(({ effect, rule, source }) => parseRule(rule, effect, source)),
     conditions,
-    network: networkOf(project),
   };
 }
 
@@ -182,12 +172,6 @@ function inOrder(hooks: Project["hooks"]): Project["hooks"] {
   );
 }
 
-/** Each list has to allow a host, and each has to name it before it may be at a private address. */
-function networkOf(project: Project): DomainPolicy | undefined {
-  const lists = project.config.networks.map(({ network }) => network.allowedDomains.map(({ pattern }) => pattern));
-  return lists.length === 0 ? undefined : createDomainPolicy(lists);
-}
-
 function holds(condition: Condition | undefined, context: RunContext): boolean {
   if (condition === undefined) return true;
   try {
@@ -195,16 +179,6 @@ function holds(condition: Condition | undefined, context: RunContext): boolean {
   } catch {
     return false; // shown by `harness context` and `harness inspect`, with the error
   }
-}
-
-/** As the loader read them, and no later: what was not agreed to is not shown to the model. */
-function contextTexts({ config, contextFiles }: Project): { path: string; text?: string; problem?: string }[] {
-  return config.context.files.map((path) => {
-    const found = contextFiles.find(({ file }) => file === path);
-    if (found === undefined) return { path, problem: "the file is not part of the project as it was loaded" };
-    if (Buffer.byteLength(found.text) <= MAX_CONTEXT_FILE_BYTES) return { path, text: found.text };
-    return { path, problem: `the file has more than ${MAX_CONTEXT_FILE_BYTES} bytes` };
-  });
 }
 
 function changedFiles(before: Project, after: Project | undefined): string[] {

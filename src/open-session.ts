@@ -3,6 +3,7 @@ import type { Project, ProjectLoader, Settings } from "#artifacts";
 import {
   type Clock,
   canonicalHash,
+  createDomainPolicy,
   createProcesses,
   createProgramFacts,
   createPublicWeb,
@@ -10,6 +11,7 @@ import {
   type DomainPolicy,
   EffectError,
   type EffectPorts,
+  type ProcessPort,
 } from "#base";
 import { createHistory, createIdentity, promptBlocks, STANDING_PROMPT } from "#context";
 import type { LiveSession } from "#control";
@@ -52,6 +54,7 @@ import type { Undo } from "./harness.ts";
 import type { AskForAck } from "./live-project.ts";
 import type { Extensions } from "./plugins.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
+import { domainListOf, type SandboxPlace, type SessionSandbox } from "./session-sandbox.ts";
 
 export interface SessionDependencies {
   readonly settings: Settings;
@@ -74,6 +77,9 @@ export interface SessionDependencies {
   readonly context: CommandOf<"SetContext">["values"];
   readonly keepRule: ((rule: string) => Promise<string>) | undefined;
   readonly projects: OpenProject | undefined;
+  /** 0 for root agents; hooks are told, and hold the same at every depth. */
+  readonly depth: number;
+  readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
 }
 
 /** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
@@ -86,18 +92,27 @@ export async function openSession(
   command: CommandOf<"CreateSession">,
   approver: Approver,
 ): Promise<LiveSession> {
-  const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion } = dependencies;
+  const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion, depth } = dependencies;
   const { resume } = command;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
   const opened = await dependencies.projects?.(workspace);
-  // Asked for each request, when the project is there.
+  let runtime: ProjectRuntime | undefined;
+  // Asked for each request: the project may change its list.
+  const lists = (): readonly (readonly string[])[] => [
+    ...(settings.network === undefined ? [] : [settings.network.allowedDomains]),
+    ...domainLists(runtime?.live.current() ?? opened?.project),
+  ];
+  domainListOf(lists());
   const network: DomainPolicy = {
-    check: (host, port) => runtime?.live.network.check(host, port),
-    named: (host) => runtime?.live.network.named(host) === true,
+    check: (host, port) => createDomainPolicy(lists()).check(host, port),
+    named: (host) => createDomainPolicy(lists()).named(host),
   };
-  const ports = effectPorts(workspace, env, network);
+  const { ports, sandbox } = effectPorts(workspace, env, network, (root, outside) =>
+    dependencies.sandboxFor({ root, outside, domains: () => domainListOf(lists()) }),
+  );
+  await sandbox.ensure();
   const asked = command.model ?? (dependencies.namedModel === undefined ? previous?.model : undefined);
   const model = asked === undefined ? models.model : await models.resolve(asked);
   const id = previous?.id ?? ids.session();
@@ -113,10 +128,9 @@ export async function openSession(
   const plan = { active: false };
   const standing = settings.systemPrompt ?? STANDING_PROMPT;
   const otherTools = (): readonly Tool[] => dependencies.toolSources.flatMap((source) => source.tools());
-  const runtime =
-    opened === undefined
-      ? undefined
-      : await createRuntime({ ...opened, session: id, context, ports, env, clock, ids, standing, otherTools });
+  if (opened !== undefined) {
+    runtime = await createRuntime({ ...opened, session: id, context, ports, env, clock, ids, standing, otherTools });
+  }
   const project = (): Project | undefined => runtime?.live.current();
   const allRules = (): readonly Rule[] => (runtime === undefined ? rules : [...rules, ...runtime.live.rules()]);
   const policyVersion = (): string =>
@@ -142,7 +156,7 @@ export async function openSession(
       ...extensions.requestChain,
       createIdentity(() => runtime?.live.prompt() ?? plain),
       createHistory({ maxTurns: () => project()?.config.context.maxHistory }),
-      ...(runtime === undefined ? [] : [createCompletionHooks({ hooks: runtime.hooks, depth: 0 })]),
+      ...(runtime === undefined ? [] : [createCompletionHooks({ hooks: runtime.hooks, depth })]),
     ],
     toolChain: (bus, nested) => {
       permission = createPermission({
@@ -159,6 +173,7 @@ export async function openSession(
         now: () => clock.now(),
       });
       budgets.attach(bus);
+      sandbox.recordTo(bus);
       runtime?.attach(bus, nested);
       const extra = [budgets.tool, ...extensions.toolChain];
       const { undo } = dependencies;
@@ -168,9 +183,10 @@ export async function openSession(
     toolSources: [...dependencies.toolSources, ...(runtime?.sources ?? [])],
     ...(runtime === undefined
       ? {}
-      : { hooks: runtime.hooks, hidden: runtime.live.hidden, beforeStep: (signal) => runtime.refresh(signal) }),
+      : { hooks: runtime.hooks, hidden: runtime.live.hidden, beforeStep: runtime.refresh }),
     toolSettings: settings.tools,
     maxSteps: settings.maxSteps,
+    depth,
     ...(earlier === undefined ? {} : { earlier }),
     subscribers: [budgets.onEvent, ...extensions.subscribers],
   });
@@ -196,6 +212,7 @@ export async function openSession(
     },
     async release() {
       await engine.settled();
+      await sandbox.close();
       await log.release();
     },
   };
@@ -203,8 +220,12 @@ export async function openSession(
   /** Informs: what hooks answer to these changes nothing. */
   async function tellHooks(event: "session.start" | "session.end"): Promise<void> {
     if (runtime === undefined || runtime.hooks.idle(event)) return;
-    await runtime.hooks.dispatch(event, null, { session: id, depth: 0, signal: new AbortController().signal });
+    await runtime.hooks.dispatch(event, null, { session: id, depth, signal: new AbortController().signal });
   }
+}
+
+function domainLists(project: Project | undefined): readonly (readonly string[])[] {
+  return (project?.config.networks ?? []).map(({ network }) => network.allowedDomains.map(({ pattern }) => pattern));
 }
 
 /** Loaded with the first session that has a project: a folder without one pays nothing for it. */
@@ -346,10 +367,16 @@ function networkRecord(bus: EventBus): (call: ToolCall, judged: NetworkJudgement
   };
 }
 
-function effectPorts(workspace: string, env: SessionDependencies["env"], policy: DomainPolicy): EffectPorts {
+function effectPorts(
+  workspace: string,
+  env: SessionDependencies["env"],
+  policy: DomainPolicy,
+  sandboxed: (root: string, outside: ProcessPort) => SessionSandbox,
+): { readonly ports: EffectPorts; readonly sandbox: SessionSandbox } {
   try {
     const files = createWorkspaceFiles(workspace);
-    return { files, processes: createProcesses({ root: files.root, env }), web: createPublicWeb({ policy }) };
+    const sandbox = sandboxed(files.root, createProcesses({ root: files.root, env }));
+    return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ policy }) }, sandbox };
   } catch (error) {
     if (!(error instanceof EffectError)) throw error;
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;

@@ -107,7 +107,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     project: options.project,
     scripts,
     context,
-    files: ports.files,
+    workspace: ports.files.root,
     standing: options.standing ?? STANDING_PROMPT,
     platform: process.platform,
     ...(options.askForAck === undefined ? {} : { askForAck: options.askForAck }),

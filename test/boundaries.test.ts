@@ -22,6 +22,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   sessions: ["base", "protocol", "engine", "artifacts"],
   undo: ["base", "protocol", "engine"],
   trust: ["base", "protocol", "artifacts"],
+  sandbox: ["base"],
   control: ["base", "protocol", "engine"],
   cli: [
     "base",
@@ -31,11 +32,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "artifacts",
     "script",
     "tools",
+    "context",
+    "governance",
     "control",
     "providers",
     "sessions",
     "undo",
     "trust",
+    "sandbox",
     "harness",
   ],
   ".": [
@@ -51,6 +55,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "sessions",
     "undo",
     "trust",
+    "sandbox",
     "control",
     "cli",
     "harness",
@@ -101,6 +106,9 @@ describe("folders", () => {
       productSources.filter(({ text }) => text.includes(`"${module}"`)).map(({ path }) => path);
     expect(users("node:child_process")).toEqual(["src/base/processes.ts"]);
     expect(users("node:https")).toEqual(["src/base/public-web.ts", "src/providers/http.ts"]);
+    // For programs in a sandbox: the proxy outside, and what leads to it inside.
+    const sockets = users("node:net").filter((path) => path.startsWith("src/sandbox/"));
+    expect(sockets).toEqual(["src/sandbox/egress-forwarder.ts", "src/sandbox/egress-proxy.ts"]);
   });
 });
 

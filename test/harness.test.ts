@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -5,6 +6,7 @@ import { createSystemClock, createWorkspaceRestore } from "#base";
 import { type Plugin, type Tool, textOutput } from "#engine";
 import { createUndoStore, undo } from "#undo";
 import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
+import { processesWith } from "./fakes/marked-processes.ts";
 import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 
 describe.each(["openai", "anthropic"] as const)("a turn over the %s wire", (vendor) => {
@@ -97,18 +99,19 @@ describe("tool calls", () => {
 
 describe("cancel", () => {
   test("ends a running command and its children within a second", async () => {
-    const command = "sh -c 'trap \"\" TERM; echo $$ > pid; while :; do sleep 1; done' & wait";
+    const mark = `mark-${randomUUID()}`;
+    const command = `sh -c 'trap "" TERM; echo on > begun; while :; do sleep 1; done' ${mark} & wait`;
     const rig = await createHarnessRig([calls(["exec", { command }]), says("never")], {
       settings: { permissions: [{ effect: "allow", rule: "Bash", source: "test" }] },
     });
     const turn = rig.send();
     await rig.next("ToolCallStarted");
-    const pid = await untilFile(join(rig.workspace.root, "pid"));
+    await untilFile(join(rig.workspace.root, "begun"));
     const startMs = performance.now();
     await rig.submit({ kind: "CancelTurn" });
     expect(await turn).toMatchObject({ outcome: "cancelled" });
     expect(performance.now() - startMs).toBeLessThan(1000);
-    expect(isRunning(Number(pid))).toBe(false);
+    expect(processesWith(mark)).toEqual([]);
     expect(rig.of("Cancelled")).toMatchObject([{ reason: "user", by: rig.client.id }]);
   });
 
@@ -261,17 +264,6 @@ async function until(condition: () => boolean): Promise<void> {
     if (performance.now() > deadlineMs) throw new Error(`still not true: ${condition}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
-}
-
-/** A process that ended but was not reaped by its new parent does not run. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  const stat = `/proc/${pid}/stat`;
-  return !existsSync(stat) || !/\) Z/.test(readFileSync(stat, "utf8"));
 }
 
 describe("undo", () => {

@@ -192,7 +192,8 @@ describe("permissions", () => {
     ["cat cred*.json", {}],
     ["rg x", {}],
     ["ls -RL sub", {}],
-    ["c''d sub; ls", {}],
+    ["c''d sub; cat e", {}],
+    ["c''d sub && cat ../sub/e", {}],
     ["git status", { config: "[core]\n\tbare = false\n[diff] external = touch ran\n" }],
     ["git diff", { config: "[extensions]\n\tworktreeConfig = true\n" }],
     ["git diff", { file: ".git/config.worktree" }],
@@ -219,6 +220,45 @@ describe("permissions", () => {
       expect(rig.of("ToolResult")).toMatchObject([{ outcome: "denied" }]);
     },
   );
+
+  test("a repository inside the repository, tracked by its commit alone, is not looked into unasked", async () => {
+    const rig = await createHarnessRig([calls(["exec", { command: "git status" }]), says("done")]);
+    const { root } = rig.workspace;
+    const git = (cwd: string, ...args: string[]): void => {
+      execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], { cwd, stdio: "ignore" });
+    };
+    git(root, "init", "-q");
+    rig.workspace.put("inner/file.txt", "a\n");
+    git(join(root, "inner"), "init", "-q");
+    git(join(root, "inner"), "add", ".");
+    git(join(root, "inner"), "commit", "-q", "-m", "x");
+    git(join(root, "inner"), "config", "filter.x.clean", "touch ../ran; cat");
+    git(root, "add", "inner");
+    rig.workspace.put("inner/.gitattributes", "* filter=x\n");
+    rig.workspace.put("inner/file.txt", "b\n");
+    await rig.send();
+    expect(rig.of("ToolResult")).toMatchObject([{ outcome: "denied" }]);
+    expect(existsSync(join(root, "ran"))).toBe(false);
+  });
+
+  test("a rule about a file holds for commands that read it", async () => {
+    const commands = ["cat private/a", "cd private && cat a", "grep -rn x .", "wc -l docs/page.md"];
+    const rig = await createHarnessRig([...commands.map((command) => calls(["exec", { command }])), says("done")], {
+      settings: {
+        permissions: [
+          { effect: "allow", rule: "Bash", source: "config.toml:1" },
+          { effect: "deny", rule: "Read(private/**)", source: "config.toml:2" },
+        ],
+        tools: { execution: "auto", onError: "continue" },
+      },
+    });
+    rig.workspace.put("private/a", "x");
+    rig.workspace.put("docs/page.md", "x");
+    await rig.send();
+    const results = rig.of("ToolResult");
+    expect(results.map(({ outcome }) => outcome)).toEqual(["denied", "denied", "denied", "ok"]);
+    expect(JSON.stringify(results[0]?.content)).toContain("'deny Read(private/**)' (config.toml:2)");
+  });
 
   test("a plain repository is quiet, with what clone and init write into its configuration", async () => {
     const rig = await createHarnessRig([calls(["exec", { command: "git status --short" }]), says("done")]);

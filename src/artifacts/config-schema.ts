@@ -1,5 +1,6 @@
 /** The shape of `config.toml`, as zod tables. Loaded only when there is such a file. */
 import { z } from "zod";
+import { isDomainEntry } from "#base";
 
 const retry = z.strictObject({
   max_retries: z.number().int().nonnegative().optional(),
@@ -73,6 +74,16 @@ export const configSchema = z.strictObject({
     })
     .optional(),
   budgets: z.strictObject({ turn: budget.optional(), session: budget.optional(), tree: budget.optional() }).optional(),
+  sandbox: z.enum(["auto", "required", "off"]).optional(),
+  network: z
+    .strictObject({
+      allowed_domains: z
+        .array(
+          z.string().refine(isDomainEntry, "expected a host name, an address, *.name or *, without scheme and port"),
+        )
+        .optional(),
+    })
+    .optional(),
   max_steps: z.number().int().positive().max(1000).optional(),
   system_prompt: z.string().optional(),
 });

@@ -24,11 +24,16 @@ export interface WholeProject {
 
 /** Tools of MCP servers are not known before the servers are asked. */
 const KNOWN_LATER = /^mcp[.*]/;
+/** The tools of `meta.enabled`; what is registered through them has a name that nobody knows yet. */
+const META_TOOLS = ["register_tool", "register_hook", "register_agent", "list_tools", "call_tool"].map(
+  (name) => `meta.${name}`,
+);
 
 export function crossCheck(whole: WholeProject): readonly Problem[] {
   const { tools, hooks, agents, bundles, knownTools, config } = whole;
   const builtin = new Set(knownTools);
-  const toolNames = new Set([...knownTools, ...tools.map(({ name }) => name)]);
+  const metaTools = config.meta.enabled ? META_TOOLS : [];
+  const toolNames = new Set([...knownTools, ...metaTools, ...tools.map(({ name }) => name)]);
   return [
     ...repeated("tool", tools),
     ...repeated("hook", hooks),
@@ -41,7 +46,7 @@ export function crossCheck(whole: WholeProject): readonly Problem[] {
       }),
     ...identities(whole),
     ...agents.flatMap((agent) => agentProblems(agent, toolNames, new Set(hooks.map(({ name }) => name)))),
-    ...config.toolsPolicies.flatMap(({ policy }) => idleAllows(policy, toolNames)),
+    ...config.toolsPolicies.flatMap(({ policy }) => idleAllows(policy, toolNames, config.meta.enabled)),
   ];
 }
 
@@ -93,10 +98,10 @@ function agentProblems(
   ];
 }
 
-function idleAllows({ mode, allow }: ToolsPolicy, tools: ReadonlySet<string>): readonly Problem[] {
+function idleAllows({ mode, allow }: ToolsPolicy, tools: ReadonlySet<string>, mayRegister = false): readonly Problem[] {
   if (mode === "denylist") return [];
   return allow.flatMap(({ pattern, place }) => {
-    if (KNOWN_LATER.test(pattern) || pattern === "*") return [];
+    if (KNOWN_LATER.test(pattern) || pattern === "*" || (mayRegister && hasWildcard(pattern))) return [];
     const isKnown = hasWildcard(pattern) ? [...tools].some((name) => globMatches(pattern, name)) : tools.has(pattern);
     if (isKnown) return [];
     const message = `"${pattern}" matches no tool of this project.`;

@@ -51,6 +51,11 @@ export interface RetentionSettings {
   readonly maxStoreMb?: number;
 }
 
+export interface NetworkSettings {
+  /** `name` (with what is below it), `*.name`, `*`, or an address. */
+  readonly allowedDomains: readonly string[];
+}
+
 export interface Settings {
   /** The first is the default; the others are its fallbacks and what SetModel may name. Empty: choose by the keys found. */
   readonly models: readonly ModelSettings[];
@@ -62,6 +67,10 @@ export interface Settings {
   readonly rateLimits: { readonly global?: RateSettings; readonly models: Readonly<Record<string, RateSettings>> };
   readonly tools: { readonly execution: "auto" | "sequential" | "parallel"; readonly onError: "stop" | "continue" };
   readonly maxSteps: number;
+  /** `auto`: commands run in a sandbox where there is one. `required`: or not at all. `off`: without. */
+  readonly sandbox: "auto" | "required" | "off";
+  /** Absent: any public host. An empty list: none. */
+  readonly network?: NetworkSettings;
   readonly retention: RetentionSettings;
   /** What is absent has no limit. */
   readonly budgets: ProjectConfig["budgets"];
@@ -80,6 +89,7 @@ export const defaultSettings: Settings = {
   rateLimits: { models: {} },
   tools: { execution: "auto", onError: "stop" },
   maxSteps: DEFAULT_MAX_STEPS,
+  sandbox: "auto",
   retention: {},
   budgets: {},
 };

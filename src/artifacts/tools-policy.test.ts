@@ -90,6 +90,9 @@ describe("what is reported", () => {
       "warning idle-allow 4:11",
     ]);
     expect(await problemsOf("tools_policy:\n  allow: [mcp.github.*, '*']\n")).toEqual([]);
+    const own = "tools_policy:\n  allow: [meta.register_tool, 'note_*', note_x]\n";
+    expect(await problemsOf(`meta: {enabled: true}\n${own}`)).toEqual(["warning unknown-tool 4:41"]);
+    expect(await problemsOf(own)).toHaveLength(3);
   });
 
   test("patterns and modes that are none are errors", async () => {

@@ -15,6 +15,7 @@ describe("config.toml", () => {
         rateLimits: { models: {} },
         tools: { execution: "auto", onError: "stop" },
         maxSteps: 20,
+        sandbox: "auto",
         retention: {},
         budgets: {},
       },
@@ -24,6 +25,7 @@ describe("config.toml", () => {
   test("every key arrives where it belongs", async () => {
     const { settings, warnings } = await load(`
 max_steps = 7
+sandbox = "required"
 system_prompt = "Be brief."
 models = ["openai:a", "anthropic:b"]
 
@@ -63,6 +65,8 @@ content_days = 90
 [budgets.turn]
 max_cost_usd = 0.5
 max_calls = 10
+[network]
+allowed_domains = ["api.example.com", "*.example.org", "127.0.0.1"]
 `);
     expect(warnings).toEqual([]);
     expect(settings).toEqual({
@@ -81,8 +85,8 @@ max_calls = 10
         { model: "anthropic:b" },
       ],
       permissions: [
-        { effect: "allow", rule: "Bash(npm test)", source: "config.toml:18" },
-        { effect: "deny", rule: "Write", source: "config.toml:19" },
+        { effect: "allow", rule: "Bash(npm test)", source: "config.toml:19" },
+        { effect: "deny", rule: "Write", source: "config.toml:20" },
       ],
       strictPermissions: true,
       prices: { "custom:big": { input: 1, output: 2, cacheRead: 0.1 } },
@@ -91,6 +95,8 @@ max_calls = 10
       maxSteps: 7,
       retention: { contentDays: 90 },
       budgets: { turn: { maxCostUsd: 0.5, maxCalls: 10 } },
+      sandbox: "required",
+      network: { allowedDomains: ["api.example.com", "*.example.org", "127.0.0.1"] },
       systemPrompt: "Be brief.",
     });
   });
@@ -121,6 +127,12 @@ zzz = 1
     ["\nmax_steps = 0", /^config\.toml:2: max_steps: /],
     ['model = { provider = "ollama" }', /^config\.toml:1: model\.name: /],
     ['model = "no-colon"', /^config\.toml:1: model: expected provider:name/],
+    ['sandbox = "sometimes"', /^config\.toml:1: sandbox: /],
+    [
+      '[network]\nallowed_domains = ["https://a.example"]',
+      /^config\.toml:2: network\.allowed_domains\.0: expected a host/,
+    ],
+    ['[network]\nallowed_domains = ["a.example:443"]', /^config\.toml:2: network\.allowed_domains\.0: /],
     ['[tools]\nexecution = "fast"', /^config\.toml:2: tools\.execution: .*auto/],
     ['[model]\nprovider = "a"\nname = "b"\nbase_url = "file:///x"', /^config\.toml:4: model\.base_url: /],
   ])("%j fails and says where", async (text, message) => {

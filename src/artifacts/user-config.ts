@@ -84,6 +84,9 @@ function toSettings(raw: RawConfig, file: string, text: string): Settings {
     },
     tools: { execution: raw.tools?.execution ?? "auto", onError: raw.tools?.on_error ?? "stop" },
     maxSteps: raw.max_steps ?? DEFAULT_MAX_STEPS,
+    sandbox: raw.sandbox ?? "auto",
+    // The table alone means the same as an empty list: whoever writes it wants a limit.
+    ...(raw.network === undefined ? {} : { network: { allowedDomains: raw.network.allowed_domains ?? [] } }),
     retention: defined({
       contentDays: raw.retention?.content_days,
       warnDays: raw.retention?.warn_days,

@@ -4,6 +4,9 @@
  */
 import { EffectError } from "./ports.ts";
 
+/** What DNS allows. */
+const MAX_HOST_CHARS = 253;
+
 export type DomainEntry =
   | { readonly kind: "any" }
   | { readonly kind: "tree"; readonly host: string }
@@ -31,7 +34,7 @@ export function parseDomainEntry(text: string): DomainEntry | undefined {
 /** A host as a URL would spell it: lower case, punycode, canonical IPv4 and IPv6, no brackets, no trailing dot. */
 export function normalHost(text: string): string | undefined {
   const bare = text.replace(/^\[(.*)\]$/, "$1");
-  if (bare === "" || /[\s/?#@\\%*]/.test(bare)) return undefined;
+  if (bare === "" || bare.length > MAX_HOST_CHARS || /[\s/?#@\\%*]/.test(bare)) return undefined;
   const isV6 = bare.includes(":");
   if (isV6 && !/^[0-9a-f:.]+$/i.test(bare)) return undefined;
   const url = URL.parse(isV6 ? `http://[${bare}]/` : `http://${bare}/`);

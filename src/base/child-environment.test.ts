@@ -64,10 +64,11 @@ test("programs of the workspace and of relative folders are not found by name", 
 });
 
 test("git runs no program that a repository names", () => {
-  const { GIT_CONFIG_COUNT, GIT_CONFIG_KEY_0, GIT_CONFIG_VALUE_0 } = childEnvironment({}, "/w");
+  const { GIT_CONFIG_COUNT, GIT_CONFIG_KEY_0, GIT_CONFIG_VALUE_0, GIT_OPTIONAL_LOCKS } = childEnvironment({}, "/w");
   expect([GIT_CONFIG_COUNT, GIT_CONFIG_KEY_0, GIT_CONFIG_VALUE_0]).toEqual(["4", "core.fsmonitor", "false"]);
+  expect(GIT_OPTIONAL_LOCKS).toBe("0");
 });
 
 function withoutGit(environment: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("GIT_CONFIG_")));
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("GIT_")));
 }

@@ -27,6 +27,8 @@ export function childEnvironment(
     if (INHERITED.has(name) || name.startsWith("LC_")) environment[name] = value;
   }
   environment.PATH = outsidePath(environment.PATH ?? DEFAULT_PATH, root);
+  // Looking at a repository must not write its index; commands that change it take their locks all the same.
+  environment.GIT_OPTIONAL_LOCKS = "0";
   environment.GIT_CONFIG_COUNT = String(GIT_SETTINGS.length);
   for (const [index, [key, value]] of GIT_SETTINGS.entries()) {
     environment[`GIT_CONFIG_KEY_${index}`] = key;

@@ -9,8 +9,10 @@ export {
 } from "./allowed-domains.ts";
 export { assertNever } from "./assert-never.ts";
 export { canonicalHash, canonicalJson } from "./canonical-json.ts";
+export { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
 export { childEnvironment } from "./child-environment.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
+export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { nearestName } from "./nearest-name.ts";
 export {
   type Clock,
@@ -31,7 +33,7 @@ export {
 } from "./ports.ts";
 export { createProcesses, type ProcessesOptions } from "./processes.ts";
 export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
-export { createPublicWeb, type PublicWebOptions, type ResolvedAddress } from "./public-web.ts";
+export { createPublicWeb, type PublicWebOptions } from "./public-web.ts";
 export { createSystemClock, createSystemRandom } from "./system.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";
 export { createWorkspaceFiles } from "./workspace-files.ts";

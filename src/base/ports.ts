@@ -63,6 +63,17 @@ export interface ProcessSpec {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   readonly timeoutMs: number;
+  /**
+   * Runs beside the sandbox, where there is one. Only for a program of ours with arguments of ours that changes nothing;
+   * what a model or a project file had a word in runs inside.
+   */
+  readonly outsideSandbox?: true;
+  /**
+   * The program only starts another one in a PID namespace and watches it, as bubblewrap does, and writes its status
+   * lines (`child-pid`, `exit-code`) to descriptor 3. A polite signal goes past it, and it did not start the other one
+   * when it ends without an exit code there.
+   */
+  readonly monitor?: true;
   /** Called with each chunk as it arrives. */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
 }
@@ -137,6 +148,7 @@ export type EffectReason =
   | "AccessDenied"
   | "DiskFull"
   | "SpawnFailed"
+  | "SandboxUnavailable"
   | "InvalidUrl"
   | "AddressRefused"
   | "SandboxRefused"

@@ -1,11 +1,13 @@
 /**
  * One process group, seen from outside: is anybody left, and how it is made to end. On Linux it also finds processes
  * that left the group (setsid), by a mark in their environment; one that cleared its environment too is out of reach,
- * and only a PID namespace would hold it.
+ * and only a PID namespace holds it. There the leader is a monitor, and all end with the namespace's first process.
  */
 import { readdir, readFile } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
 import { errnoOf } from "./file-error.ts";
 import type { Clock } from "./ports.ts";
+import type { MonitorStatus } from "./process-monitor.ts";
 
 /** The variable that carries the mark. */
 export const MARK_NAME = "TOOL_RUN_MARK";
@@ -14,6 +16,8 @@ const TERM_GRACE_MS = 300;
 /** After SIGKILL the kernel needs a moment. */
 const KILL_GRACE_MS = 200;
 const POLL_MS = 20;
+const FIRST_POLL_MS = 1;
+const SPIN_ROUNDS = 40;
 
 export interface ProcessGroup {
   /** At once and without waiting; fit for an exit handler. Reaches the group only. */
@@ -24,21 +28,32 @@ export interface ProcessGroup {
   end(options: { readonly strays: boolean }): Promise<void>;
 }
 
-export function createProcessGroup(pid: number, mark: string, clock: Clock): ProcessGroup {
+/** With a monitor, `pid` is its process: it is spared the polite signal, which would end all at once. */
+export function createProcessGroup(pid: number, mark: string, clock: Clock, monitor?: MonitorStatus): ProcessGroup {
   async function waitUntilGone(ms: number, strays: boolean): Promise<boolean> {
     const deadlineMs = clock.monotonicMs() + ms;
-    while (hasMembers(pid) || strays) {
-      const members = await runningMembers(pid, strays ? mark : undefined);
-      if (members.length === 0) return true;
+    // A namespace takes a fraction of a millisecond to go; a timer takes longer.
+    for (let round = 0; monitor !== undefined && round < SPIN_ROUNDS; round++) {
+      if (await isGone(strays)) return true;
+      await setImmediate();
+    }
+    for (let pauseMs = FIRST_POLL_MS; !(await isGone(strays)); pauseMs = Math.min(2 * pauseMs, POLL_MS)) {
       if (clock.monotonicMs() >= deadlineMs) return false;
-      await clock.sleep(POLL_MS);
+      await clock.sleep(pauseMs);
     }
     return true;
   }
+  async function isGone(strays: boolean): Promise<boolean> {
+    // The kernel ends every process of a namespace before its first one is gone.
+    if (monitor !== undefined) return !hasMembers(pid) && !monitor.isRunning();
+    return (!hasMembers(pid) && !strays) || (await runningMembers(pid, strays ? mark : undefined)).length === 0;
+  }
   async function signalAll(signal: NodeJS.Signals, strays: boolean): Promise<void> {
-    send(-pid, signal);
+    if (monitor === undefined || signal === "SIGKILL") send(-pid, signal);
     if (!strays) return;
-    for (const member of await runningMembers(pid, mark)) send(member, signal);
+    for (const member of await runningMembers(pid, mark)) {
+      if (monitor === undefined || member !== pid) send(member, signal);
+    }
   }
   return {
     kill: (signal) => void send(-pid, signal),

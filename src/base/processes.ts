@@ -4,12 +4,13 @@
  * here, and only a sandbox that dies with its parent ends them.
  */
 import type { ChildProcess, SpawnOptions } from "node:child_process";
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { childEnvironment } from "./child-environment.ts";
 import { errnoOf, fileError } from "./file-error.ts";
 import { type Clock, EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "./ports.ts";
 import { createProcessGroup, MARK_NAME, type ProcessGroup } from "./process-group.ts";
+import { readMonitorStatus } from "./process-monitor.ts";
 import { createSystemClock, createSystemRandom } from "./system.ts";
 import { resolveInWorkspace } from "./workspace-path.ts";
 
@@ -51,10 +52,15 @@ export function createProcesses(options: ProcessesOptions): ProcessPort {
         childEnvironment(options.env, options.root, { ...spec.env, [MARK_NAME]: mark }),
       );
       // `start` resolves only after the spawn event, which comes with a pid.
-      const group = createProcessGroup(child.pid as number, mark, clock);
+      const monitor = spec.monitor ? readMonitorStatus(child.stdio[3]) : undefined;
+      const group = createProcessGroup(child.pid as number, mark, clock, monitor);
       track(group);
       try {
         const exit = await supervise(child, group, spec, signal, clock);
+        const isSetUp = monitor === undefined || monitor.exitCode() !== undefined;
+        if (exit.ended === "exit" && exit.signal === null && !isSetUp) {
+          throw new EffectError("SpawnFailed", `${spec.file} could not set up the sandbox; the command did not run`);
+        }
         return { ...exit, durationMs: Math.round(clock.monotonicMs() - startedMs) };
       } finally {
         untrack(group);
@@ -66,7 +72,7 @@ export function createProcesses(options: ProcessesOptions): ProcessPort {
 async function workingDirectory(root: string, cwd: string): Promise<string> {
   try {
     const path = join(root, await resolveInWorkspace(root, cwd));
-    if (!(await stat(path)).isDirectory()) throw new EffectError("NotADirectory", `${cwd} is not a directory`);
+    if (!statSync(path).isDirectory()) throw new EffectError("NotADirectory", `${cwd} is not a directory`);
     return path;
   } catch (error) {
     throw fileError(error, cwd);
@@ -79,7 +85,7 @@ function start(spec: ProcessSpec, cwd: string, env: Record<string, string>): Pro
     cwd,
     env,
     detached: true,
-    stdio: [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    stdio: [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", ...(spec.monitor ? ["pipe" as const] : [])],
     windowsHide: true,
   };
   return new Promise((resolve, reject) => {

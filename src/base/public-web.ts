@@ -5,16 +5,15 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { RequestOptions } from "node:https";
-import type { LookupFunction } from "node:net";
 import type { DomainPolicy } from "./allowed-domains.ts";
+import { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
 import { EffectError, type WebPort, type WebPost, type WebRequest, type WebResponse } from "./ports.ts";
-import { isMetadataAddress, isPublicAddress } from "./public-address.ts";
+import { isMetadataAddress } from "./public-address.ts";
 import { readBody } from "./response-body.ts";
 
 const MAX_REDIRECTS = 5;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_URL_CHARS = 8 * 1024;
-const MAX_ADDRESSES = 64;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Sent only where the caller says so. */
 const CREDENTIAL_HEADERS = new Set(["authorization", "cookie"]);
@@ -45,18 +44,13 @@ const FAILURES: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: `the response headers are larger than ${MAX_HEADER_BYTES} bytes`,
 };
 
-export interface ResolvedAddress {
-  readonly address: string;
-  readonly family: 4 | 6;
-}
-
 export interface PublicWebOptions {
   /** Judges every hop; absent: every host at a public address. */
   readonly policy?: DomainPolicy;
   /** For tests only: lets these host names, or all, be at loopback and private addresses. */
   readonly allowPrivateHosts?: boolean | readonly string[];
   /** All addresses of a host name; the system's resolver by default. */
-  readonly resolve?: (hostname: string) => Promise<readonly ResolvedAddress[]>;
+  readonly resolve?: Resolve;
   /** PEM certificates to trust instead of the built-in ones. */
   readonly certificateAuthorities?: readonly string[];
 }
@@ -109,7 +103,7 @@ async function follow(
   const headers = allowedHeaders(request.headers ?? {}, request.credentials === true);
   let hop: Hop = { url: parseUrl(request.url), method, headers, body: "body" in request ? request.body : undefined };
   for (let hops = 0; ; hops++) {
-    const addresses = await checkedAddresses(hop.url, options, stop);
+    const addresses = await allowedAddresses(hop.url, options, stop);
     const response = await send(hop, addresses, options, stop);
     const status = response.statusCode ?? 0;
     const location = response.headers.location;
@@ -172,38 +166,26 @@ function parseUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** All addresses of the URL's host, every one of them public. URL parsing has already undone odd spellings of IPv4. */
-async function checkedAddresses(
+/** All addresses of the URL's host, every one of them checked. URL parsing has already undone odd spellings of IPv4. */
+async function allowedAddresses(
   url: URL,
-  options: PublicWebOptions,
+  { policy, allowPrivateHosts = false, resolve }: PublicWebOptions,
   stop: AbortSignal,
 ): Promise<readonly ResolvedAddress[]> {
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  options.policy?.check(host, Number(url.port) || (url.protocol === "https:" ? 443 : 80));
-  const family = process.getBuiltinModule("node:net").isIP(host);
-  const addresses =
-    family === 0
-      ? await abortable((options.resolve ?? resolveHost)(host), stop)
-      : [{ address: host, family: family === 4 ? (4 as const) : (6 as const) }];
-  if (addresses.length === 0) throw new EffectError("NetworkFailed", `${host} has no address`);
-  if (addresses.length > MAX_ADDRESSES) {
-    throw new EffectError("AddressRefused", `${host} has more than ${MAX_ADDRESSES} addresses`);
-  }
-  const allowed = options.allowPrivateHosts ?? false;
-  if (typeof allowed === "boolean" ? allowed : allowed.includes(host)) return addresses;
-  const named = options.policy?.named(host) === true;
-  for (const { address } of addresses) {
-    if (await isPublicAddress(address)) continue;
-    // A name in the policy may be at home in a private network, but not where a cloud keeps its keys.
-    if (named && (family !== 0 || !(await isMetadataAddress(address)))) continue;
-    throw new EffectError("AddressRefused", `${host} is at ${address}, which is not a public internet address`);
-  }
-  return addresses;
-}
-
-async function resolveHost(hostname: string): Promise<readonly ResolvedAddress[]> {
-  const found = await process.getBuiltinModule("node:dns").promises.lookup(hostname, { all: true });
-  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  policy?.check(host, Number(url.port) || (url.protocol === "https:" ? 443 : 80));
+  const isTestHost = typeof allowPrivateHosts === "boolean" ? allowPrivateHosts : allowPrivateHosts.includes(host);
+  const isNamed = policy?.named(host) === true;
+  const isLiteral = process.getBuiltinModule("node:net").isIP(host) !== 0;
+  return checkedAddresses(
+    host,
+    {
+      ...(resolve && { resolve }),
+      // A name in the policy may be at home in a private network, but not where a cloud keeps its keys.
+      mayBePrivate: async (address) => isTestHost || (isNamed && (isLiteral || !(await isMetadataAddress(address)))),
+    },
+    stop,
+  );
 }
 
 function send(
@@ -224,7 +206,7 @@ function send(
       "accept-encoding": "gzip, br, deflate",
       ...(body && { "content-length": String(body.length) }),
     },
-    lookup: pinned(addresses),
+    lookup: pinnedLookup(addresses),
     maxHeaderSize: MAX_HEADER_BYTES,
     signal: stop,
     ...(options.certificateAuthorities && { ca: [...options.certificateAuthorities] }),
@@ -248,23 +230,6 @@ function allowedHeaders(headers: Readonly<Record<string, string>>, credentials: 
     kept[lower] = value;
   }
   return kept;
-}
-
-/** Answers with the checked addresses, whatever is asked. Not called for an IP literal, which was checked as it is. */
-function pinned(addresses: readonly ResolvedAddress[]): LookupFunction {
-  return (_hostname, options, callback) => {
-    const first = addresses[0];
-    if (options.all) callback(null, [...addresses]);
-    else if (first) callback(null, first.address, first.family);
-  };
-}
-
-function abortable<Value>(work: Promise<Value>, stop: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(stop.reason);
-    stop.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => stop.removeEventListener("abort", abort));
-  });
 }
 
 function networkError(error: unknown, method: Method, url: string): EffectError {

@@ -1,5 +1,6 @@
 /** Flags that several commands share, parsed once and the same everywhere. */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { isDomainEntry } from "#base";
 
 export interface RunFlags {
   readonly model?: string;
@@ -10,6 +11,7 @@ export interface RunFlags {
   readonly strictPermissions?: boolean;
   readonly autoApprove?: boolean;
   readonly maxSteps?: number;
+  readonly sandbox?: "auto" | "required" | "off";
   readonly store: "sqlite" | "jsonl" | "memory";
   readonly undo?: "on" | "off";
   readonly allowedDomain?: readonly string[];
@@ -42,13 +44,14 @@ export function addRunFlags(command: Command): Command {
     .option("--deny <rule>", "deny calls that match; repeatable; beats every allow", collect)
     .option(
       "--allowed-domain <host>",
-      "a host that scripts and web.fetch may reach, beside those of the project; repeatable",
+      "adds to network.allowed_domains of the project: only those can be reached; repeatable",
       domain,
     )
     .option("--set <key=value>", "a value that conditions and scripts see as ctx; repeatable", contextValue)
     .option("--strict-permissions", "ask for every call that no rule allows, also read-only ones")
     .option("--auto-approve", "answer every permission request with yes (deny rules still hold)")
     .option("--max-steps <n>", "model calls per turn (default: 20, or as configured)", positiveInteger)
+    .addOption(sandboxOption())
     .addOption(
       new Option("--store <kind>", "where the session log goes")
         .choices(["sqlite", "jsonl", "memory"])
@@ -75,7 +78,12 @@ export function addStoreFlags(command: Command): Command {
     .option("--root <dir>", "workspace whose .harness/threads holds the jsonl log (default: the current folder)");
 }
 
-function collect(value: string, previous: readonly string[] = []): readonly string[] {
+export function sandboxOption(): Option {
+  const text = "run commands in a sandbox of the operating system where there is one (auto), or not at all (required)";
+  return new Option("--sandbox <mode>", text).choices(["auto", "required", "off"]);
+}
+
+export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
 
@@ -86,8 +94,8 @@ export function positiveInteger(value: string): number {
 }
 
 /** As in `network.allowed_domains`: a host, `*.host`, or `*`. */
-function domain(value: string, previous: readonly string[] = []): readonly string[] {
-  if (!/^(?:\*|(?:\*\.)?[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*|\[?[0-9a-fA-F:]+\]?)$/u.test(value)) {
+export function domain(value: string, previous: readonly string[] = []): readonly string[] {
+  if (!isDomainEntry(value)) {
     throw new InvalidArgumentError(
       "Expected a host such as api.example.com or *.example.com, without scheme, port or path.",
     );

@@ -121,7 +121,10 @@ export function projectPlace({ config, cwd, allowedDomain, project }: Partial<Ru
 }
 
 /** The flags without a `-c` that names the project. */
-function userFlags({ config, ...flags }: RunFlags): RunFlags {
+export function userFlags<Flags extends Pick<RunFlags, "config">>({
+  config,
+  ...flags
+}: Flags): Omit<Flags, "config"> & Pick<RunFlags, "config"> {
   return config === undefined || namesProject(config) ? flags : { ...flags, config };
 }
 
@@ -135,7 +138,7 @@ function storeOf(kind: RunFlags["store"], workspace: string, env: CliPorts["env"
 /** Configuration file, then the project, then flags; later wins, deny rules add up. */
 export async function loadSettings(
   ports: CliPorts,
-  flags: Pick<RunFlags, "config" | "allow" | "deny" | "strictPermissions" | "maxSteps">,
+  flags: Pick<RunFlags, "config" | "allow" | "deny" | "strictPermissions" | "maxSteps" | "sandbox">,
   project?: Project,
 ): Promise<LoadedConfig> {
   const { settings: own, warnings } = await loadConfig(ports, flags.config);
@@ -152,9 +155,19 @@ export async function loadSettings(
       ...settings,
       permissions: [...settings.permissions, ...fromFlags],
       strictPermissions: flags.strictPermissions ?? settings.strictPermissions,
-      maxSteps: flags.maxSteps ?? settings.maxSteps,
+      maxSteps: Math.min(flags.maxSteps ?? settings.maxSteps, project?.config.maxStepsCap ?? Number.POSITIVE_INFINITY),
+      sandbox: sandboxMode(flags.sandbox, project?.config.sandbox, settings.sandbox),
     },
   };
+}
+
+/** Later wins, but what a project or the machine's policy requires stays required. */
+function sandboxMode(
+  flag: Settings["sandbox"] | undefined,
+  project: Settings["sandbox"] | undefined,
+  user: Settings["sandbox"],
+): Settings["sandbox"] {
+  return project === "required" ? "required" : (flag ?? project ?? user);
 }
 
 /** A file that was named must be there; the default one need not. */

@@ -4,7 +4,7 @@ import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
-import { addRunFlags, addStoreFlags, addTurnFlags, positiveInteger } from "./flags.ts";
+import { addRunFlags, addStoreFlags, addTurnFlags, collect, domain, positiveInteger, sandboxOption } from "./flags.ts";
 import { addProjectCommands } from "./project-commands.ts";
 import { paint } from "./renderer.ts";
 import { describeError } from "./terminal.ts";
@@ -162,6 +162,21 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   addAuditCommands(program.command("audit"), ports, exit);
 
   program
+    .command("sandbox")
+    .description("what commands of an agent are held to on this machine")
+    .command("check")
+    .description("try the sandbox, and say what a command in this folder could see and touch")
+    .option("-c, --config <file>", "configuration file")
+    .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
+    .addOption(sandboxOption())
+    .option("--allowed-domain <host>", "adds to network.allowed_domains; repeatable", domain)
+    .option("--json", "print JSON")
+    .action(async (flags) => {
+      const { sandboxCheckCommand } = await import("./sandbox.ts");
+      exit(await sandboxCheckCommand(ports, flags));
+    });
+
+  program
     .command("version")
     .description("print version, commit and build date")
     .option("--json", "print JSON")
@@ -174,7 +189,6 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 }
 
 function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
-  const collect = (value: string, values: readonly string[] = []) => [...values, value];
   audit.description("check that a session log is as it was written, and what it holds about the network");
 
   audit

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { addRunFlags, addStoreFlags, contextValue } from "./flags.ts";
+import { addRunFlags, addStoreFlags, contextValue, positiveInteger } from "./flags.ts";
 
 export function addProjectCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
   program
@@ -87,6 +87,13 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("--session <id>", "of this session instead")
     .addOption(new Option("--store <kind>", "which log").choices(["sqlite", "jsonl"]).default("sqlite"))
     .action(async (flags) => exit(await (await import("./inspect.ts")).inspectCommand(ports, flags)));
+
+  list("context", "what the model would see: every block of the prompt with its source, its tokens and why it is there")
+    .option("--dir <dir>", "the project (default: the current folder)")
+    .option("--agent <name>", "what this agent of the project would see")
+    .option("--budget <tokens>", "the budget (default: context.max_tokens of the project)", positiveInteger)
+    .option("--diff <file>", "compare with what --json has written before; exit code 1 when it is not the same")
+    .action(async (flags) => exit(await (await import("./context.ts")).contextCommand(ports, flags)));
 
   addStoreFlags(program.command("explain"))
     .description("every rule and hook that was consulted about a recorded call, in order, and which of them decided")

@@ -6,6 +6,7 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
 import type { LoadedProject, Problem, Project, ProjectLoader, ScriptChecker, TrustPort } from "#artifacts";
 import { createSystemRandom } from "#base";
+import type { checkRules as CheckRules } from "#governance";
 import { ReasonError } from "#protocol";
 import type { BuildInfo, CliPorts } from "./cli-ports.ts";
 import type { ContextValues } from "./flags.ts";
@@ -64,28 +65,84 @@ export async function openProject(
   place: ProjectPlace,
   trust?: (root: string) => TrustPort,
 ): Promise<OpenedProject> {
-  const [{ createProjectLoader, trustsAll }, { createScriptChecker }, { createBuiltinTools }, { cacheSeal }] =
-    await Promise.all([import("#artifacts"), import("#script"), import("#tools"), import("./project-keys.ts")]);
-  const { root, configFile } = locate(ports, place);
+  const [{ createProjectLoader }, { createScriptChecker }, { checkRules }, common] = await Promise.all([
+    import("#artifacts"),
+    import("#script"),
+    import("#governance"),
+    loadOptions(ports, place, trust),
+  ]);
   const startMs = ports.clock.monotonicMs();
-  const loader = await createProjectLoader({
-    root,
-    ...(configFile === undefined ? {} : { configFile }),
-    adminPolicy: adminPolicy(ports.env),
-    checker: { ...createScriptChecker(), ...findingsVersion(ports.build) },
-    cacheDir: cacheDir(ports.env),
-    cacheSeal: cacheSeal(ports.env),
-    trust: trust === undefined ? trustsAll : trust(realpathSync.native(root)),
-    ...(place.adminOnly === true ? { adminOnly: true } : {}),
-    knownTools: createBuiltinTools()
-      .tools()
-      .map(({ name }) => name),
-  });
+  const checker = { ...createScriptChecker(), ...findingsVersion(ports.build) };
+  const files = await createProjectLoader({ ...common.options, checker });
   const { allowedDomains = [] } = place;
-  const extended = allowedDomains.length === 0 ? loader : withAllowedDomains(loader, allowedDomains);
-  const loaded = extended.load();
-  const name = configFile === undefined ? defaultName(root) : basename(configFile);
-  return { loader: extended, loaded, root, name, tookMs: ports.clock.monotonicMs() - startMs };
+  const loader = changed(files, (loaded) => withDomains(withRules(loaded, checkRules), allowedDomains));
+  return { ...common, loader, loaded: loader.load(), tookMs: ports.clock.monotonicMs() - startMs };
+}
+
+/** As `openProject`, for one look: what was found before by the same build is not looked for again. */
+export async function lookAtProject(ports: CliPorts, place: ProjectPlace): Promise<Omit<OpenedProject, "loader">> {
+  const { version } = findingsVersion(ports.build);
+  if (version === undefined) return openProject(ports, place);
+  const [{ loadProject }, common] = await Promise.all([import("#artifacts"), loadOptions(ports, place)]);
+  const startMs = ports.clock.monotonicMs();
+  const loaded = await loadProject({
+    ...common.options,
+    checkerVersion: version,
+    checker: async () => (await import("#script")).createScriptChecker(),
+  });
+  const hasRules = (loaded.project?.config.permissions.length ?? 0) > 0;
+  const checked = hasRules ? withRules(loaded, (await import("#governance")).checkRules) : loaded;
+  return { ...common, loaded: checked, tookMs: ports.clock.monotonicMs() - startMs };
+}
+
+async function loadOptions(ports: CliPorts, place: ProjectPlace, trust?: (root: string) => TrustPort) {
+  const [{ trustsAll }, { createBuiltinTools }, { cacheSeal }] = await Promise.all([
+    import("#artifacts"),
+    import("#tools"),
+    import("./project-keys.ts"),
+  ]);
+  const { root, configFile } = locate(ports, place);
+  const named = ports.env.HARNESS_ADMIN_POLICY;
+  return {
+    root,
+    name: configFile === undefined ? defaultName(root) : basename(configFile),
+    options: {
+      root,
+      ...(configFile === undefined ? {} : { configFile }),
+      adminPolicy: adminPolicy(ports.env),
+      adminPolicyRequired: named !== undefined && named !== "",
+      cacheDir: cacheDir(ports.env),
+      cacheSeal: cacheSeal(ports.env),
+      trust: trust === undefined ? trustsAll : trust(realpathSync.native(root)),
+      ...(place.adminOnly === true ? { adminOnly: true } : {}),
+      knownTools: createBuiltinTools()
+        .tools()
+        .map(({ name }) => name),
+    },
+  };
+}
+
+function changed(loader: ProjectLoader, change: (loaded: LoadedProject) => LoadedProject): ProjectLoader {
+  return {
+    load: () => change(loader.load()),
+    refresh() {
+      const loaded = loader.refresh();
+      return loaded === undefined ? undefined : change(loaded);
+    },
+  };
+}
+
+/** A project whose permission rules are wrong, or break their examples, has an error like any other. */
+function withRules(loaded: LoadedProject, checkRules: typeof CheckRules): LoadedProject {
+  const { project, problems } = loaded;
+  if (project === undefined) return loaded;
+  const found = checkRules(project.config.permissions, project.config.permissionExamples);
+  return found.length === 0 ? loaded : { problems: [...problems, ...found] };
+}
+
+function withDomains(loaded: LoadedProject, domains: readonly string[]): LoadedProject {
+  if (domains.length === 0 || loaded.project === undefined) return loaded;
+  return { ...loaded, project: allowDomains(loaded.project, domains) };
 }
 
 /** Tells whether a `condition:` holds for these values. Each is compiled once; one that cannot be told does not hold. */
@@ -183,18 +240,6 @@ function cacheDir(env: CliPorts["env"]): string {
   if (base !== undefined && isAbsolute(base)) return join(base, "harness", "projects");
   if (home !== undefined && isAbsolute(home)) return join(home, ".cache", "harness", "projects");
   throw new Error("neither XDG_CACHE_HOME nor HOME is an absolute path; set one of them");
-}
-
-function withAllowedDomains(loader: ProjectLoader, domains: readonly string[]): ProjectLoader {
-  const extend = (loaded: LoadedProject): LoadedProject =>
-    loaded.project === undefined ? loaded : { ...loaded, project: allowDomains(loaded.project, domains) };
-  return {
-    load: () => extend(loader.load()),
-    refresh() {
-      const loaded = loader.refresh();
-      return loaded === undefined ? undefined : extend(loaded);
-    },
-  };
 }
 
 /** Adds to the project's own list, or makes one; what the machine's policy refuses stays refused. */

@@ -3,7 +3,7 @@ import type { LoadedProject, Problem, Project } from "#artifacts";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { isBare, openProject } from "./project.ts";
+import { isBare, lookAtProject, openProject } from "./project.ts";
 import { printable } from "./terminal.ts";
 
 const WATCH_MS = 200;
@@ -18,13 +18,15 @@ export interface ValidateFlags {
 /** 0 when the project is valid, 1 when it is not. With `--watch` it goes on until Ctrl-C, and that is 0. */
 export async function validateCommand(ports: CliPorts, flags: ValidateFlags): Promise<ExitCode> {
   const { terminal, clock } = ports;
-  const { loader, loaded, root, name, tookMs } = await openProject(ports, flags);
+  const opened = flags.watch === true ? await openProject(ports, flags) : undefined;
+  const { loaded, root, name, tookMs } = opened ?? (await lookAtProject(ports, flags));
   if (loaded.project !== undefined && isBare(loaded.project)) {
     const detail = `there is no harness.md or harness.yaml in ${root}. harness init writes one.`;
     throw new ReasonError("ConfigInvalid", { detail });
   }
   tell(ports, name, loaded, tookMs, flags);
-  if (flags.watch !== true) return loaded.project === undefined ? 1 : 0;
+  if (opened === undefined) return loaded.project === undefined ? 1 : 0;
+  const { loader } = opened;
   const left = new AbortController();
   const stopListening = terminal.onInterrupt(() => left.abort());
   ports.endsWhenStopped();

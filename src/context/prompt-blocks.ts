@@ -23,8 +23,8 @@ export interface PromptSources {
   readonly project?: Project;
   /** Of a bundle that has one. */
   readonly condition?: (bundle: BundleArtifact) => ConditionResult;
-  /** Files that the project adds to the prompt, read; `text` is absent for one that could not be. */
-  readonly files: readonly { readonly path: string; readonly text?: string; readonly problem?: string }[];
+  /** Files that the project adds to the prompt. */
+  readonly files: readonly { readonly path: string; readonly text: string }[];
   /** The standing text, for a project that says nothing else. */
   readonly standing: string;
   readonly workspace: string;
@@ -54,18 +54,9 @@ export function promptBlocks({
   };
   const rest = [
     ...(project?.bundles ?? []).map((bundle) => bundleBlock(bundle, condition)),
-    ...files.map(({ path, text, problem }): PromptBlock => {
-      const shown = text === undefined ? "" : `Contents of ${path}:\n\n${text}`;
-      const missing = problem === undefined ? {} : { condition: { text: "the file can be read", result: problem } };
-      return {
-        kind: "file",
-        name: path,
-        source: path,
-        priority: FILE_PRIORITY,
-        text: shown,
-        active: text !== undefined,
-        ...missing,
-      };
+    ...files.map(({ path, text }): PromptBlock => {
+      const shown = `Contents of ${path}:\n\n${text}`;
+      return { kind: "file", name: path, source: path, priority: FILE_PRIORITY, text: shown, active: true };
     }),
   ];
   return [first, ...rest.toSorted((a, b) => a.priority - b.priority)];

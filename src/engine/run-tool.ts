@@ -49,6 +49,9 @@ export function createRunTool({ ask, nested }: RunToolParts): (call: ToolCall) =
     } catch (cause) {
       if (signal.aborted) return cancelled(call, cause);
       if (cause instanceof ToolError) return refusal("error", cause.reason, cause.message);
+      if (cause instanceof EffectError && cause.reason === "SandboxUnavailable") {
+        return refusal("error", cause.reason, reasonText(cause.reason, { detail: cause.message }));
+      }
       if (cause instanceof EffectError) return refusal("error", "ToolFailed", `${cause.reason}: ${cause.message}`);
       const detail = cause instanceof Error ? cause.message : String(cause);
       return refusal("error", "ToolFailed", reasonText("ToolFailed", { detail: `${tool.name} failed: ${detail}` }));

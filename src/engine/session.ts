@@ -50,7 +50,7 @@ export interface SessionParts {
   readonly depth?: number;
   /** Asked around turns and when the agent wants to stop. */
   readonly hooks?: HookDispatcher;
-  /** Before each step: what was written since takes effect. */
+  /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
   readonly beforeStep?: (signal: AbortSignal) => Promise<void>;
   /** Where an earlier run left the session; absent for a new one. */
   readonly earlier?: Reopened;

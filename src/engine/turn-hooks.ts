@@ -1,5 +1,5 @@
 /** Where a turn asks its hooks: before it begins, when the agent wants to stop, and when it has ended. */
-import { type InputBlock, ReasonError, reasonText, type SessionId, type TurnId, type Usage } from "#protocol";
+import { type InputBlock, reasonText, type SessionId, type TurnId, type Usage } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import type { HookDispatcher, HookPoint, HookVerdict } from "./hook.ts";
 import type { Ending } from "./turn.ts";
@@ -33,7 +33,7 @@ interface Told {
   stopsBlocked: number;
 }
 
-/** `turn.start` may rewrite the text of the input; `agent.start` sees what came out. Either may refuse the turn. */
+/** `turn.start` and then `agent.start`, in its `task`, may rewrite the text of the input. Either may refuse the turn. */
 export async function askAtStart(
   parts: Parts,
   input: Input,
@@ -45,12 +45,21 @@ export async function askAtStart(
     const text = inputText(content);
     const verdict = await hooks.dispatch("turn.start", text, pointOf(parts, input));
     if (verdict.blocked) return { content, refused: blockedEnding("turn.start", verdict) };
-    if (verdict.payload !== text) content = rewritten(content, verdict.payload);
+    if (verdict.payload !== text) {
+      const changed = rewritten(content, verdict.payload);
+      if (changed === undefined) return { content, refused: unusable("turn.start") };
+      content = changed;
+    }
   }
   if (!hooks.idle("agent.start")) {
     const payload = { task: inputText(content), depth, model: parts.model() };
     const verdict = await hooks.dispatch("agent.start", payload, pointOf(parts, input));
     if (verdict.blocked) return { content, refused: blockedEnding("agent.start", verdict) };
+    if (verdict.payload !== payload) {
+      const changed = rewritten(content, taskOf(verdict.payload));
+      if (changed === undefined) return { content, refused: unusable("agent.start") };
+      content = changed;
+    }
   }
   return { content };
 }
@@ -102,12 +111,20 @@ function inputText(content: readonly InputBlock[]): string {
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
-function rewritten(content: readonly InputBlock[], text: unknown): readonly InputBlock[] {
-  if (typeof text !== "string" || text.trim() === "") {
-    const detail = "a turn.start hook answered with something else than the text of the input";
-    throw new ReasonError("InternalError", { detail });
-  }
+function taskOf(payload: unknown): unknown {
+  return typeof payload === "object" && payload !== null && "task" in payload ? payload.task : undefined;
+}
+
+/** Undefined when it is no text that could be asked. */
+function rewritten(content: readonly InputBlock[], text: unknown): readonly InputBlock[] | undefined {
+  if (typeof text !== "string" || text.trim() === "") return undefined;
   return [{ type: "text", text }, ...content.filter((block) => block.type !== "text")];
+}
+
+/** What a hook changed makes no sense: it is not asked, as if the hook had refused it. */
+function unusable(event: string): Ending {
+  const reason = "a hook answered with something else than the text of the input";
+  return blockedEnding(event, { blocked: true, hook: event, reason, source: "-" });
 }
 
 function blockedEnding(event: string, { hook, reason, source }: Extract<HookVerdict, { blocked: true }>): Ending {

@@ -7,7 +7,8 @@ import { createHash } from "node:crypto";
 import { EffectError, type ProgramFacts } from "#base";
 import type { ToolCall } from "#engine";
 import type { DiskReader } from "./on-disk.ts";
-import { analyseShell, everyCommand } from "./shell.ts";
+import { analyseShell } from "./shell.ts";
+import { everyCommand } from "./shell-command.ts";
 import { programName } from "./shell-wrappers.ts";
 
 /** Files that one approval can be bound to; a call that names more is bound to the first ones and says so. */
@@ -145,7 +146,7 @@ function namedFiles(command: string): Set<string> {
   if (!analysis.understood) return new Set(looseWords(command));
   const names = new Set<string>();
   for (const simple of everyCommand(analysis.commands)) {
-    for (const word of [...simple.words, ...simple.redirects]) {
+    for (const word of [...simple.words, ...simple.redirects.map(({ path }) => path)]) {
       for (const part of word.startsWith("-") ? [word.replace(/^[^=]*=?/, "")] : [word, word.replace(/^[^=]*=/, "")]) {
         if (part !== "" && !part.includes("\0") && !part.includes("://")) names.add(part);
       }

@@ -10,7 +10,8 @@ import type { InnerEffect } from "./permission.ts";
 
 export type NetworkJudgement = Pick<EventPayload<"NetworkJudged">, "host" | "policy" | "reason">;
 
-const REFUSED_BY_POLICY: ReadonlySet<string> = new Set(["SandboxRefused", "AddressRefused"]);
+/** Refused before anything was sent: the host, its address, or a URL that is no http. */
+const REFUSED_BY_POLICY: ReadonlySet<string> = new Set(["SandboxRefused", "AddressRefused", "InvalidUrl"]);
 
 export interface GateOptions {
   readonly ports: EffectPorts;

@@ -6,6 +6,7 @@ export { createHookDispatcher } from "./hook-dispatch.ts";
 export { createLedger } from "./ledger.ts";
 export { createOutputLimit } from "./output-limit.ts";
 export { createPermission, type Permission } from "./permission.ts";
+export { checkRules } from "./rule-examples.ts";
 export { parseRule, type Rule } from "./rules.ts";
 export { createTimeLimit } from "./time-limit.ts";
 export { createPostHooks, createPreHooks } from "./tool-hooks.ts";

@@ -2,25 +2,23 @@
  * What the names in a call lead to on the disk: the rest of this folder judges paths as they are written, and a link can
  * make a harmless name mean something else. Reads through the file port only.
  */
+import { posix } from "node:path";
 import { EffectError, type FilePort } from "#base";
+import { loudRepository, trackedFiles } from "./git-on-disk.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
-import { everyCommand, type SimpleCommand } from "./shell.ts";
+import { everyCommand, type SimpleCommand } from "./shell-command.ts";
+import type { Feed } from "./shell-feeds.ts";
+import { pathOperands, showsNamesOnly } from "./shell-quiet.ts";
 import { programName } from "./shell-wrappers.ts";
 import { hasGlob, matchWildcard } from "./wildcard.ts";
 
-export type DiskReader = Pick<FilePort, "locate" | "stat" | "list" | "read">;
+export type DiskReader = Pick<FilePort, "root" | "locate" | "stat" | "list" | "read">;
 
 const PATH_ARGUMENTS = ["path", "from", "to"] as const;
 /** A folder with more entries is not looked through for links. */
 const MAX_ENTRIES = 2000;
 /** A recursive read of more than this asks. */
 const MAX_WALKED_ENTRIES = 20_000;
-const MAX_GIT_CONFIG_BYTES = 64 * 1024;
-/** The lines that a repository's own configuration may have and be harmless: one header or one key to a line. */
-const PLAIN_CONFIG_LINE =
-  /^\s*(?:$|[#;].*|\[(?:core|user|init|pull|push|(?:remote|branch) "[^"\\\]]*")\]\s*$|(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|name|email|defaultbranch|url|pushurl|fetch|remote|merge|rebase|default|ff)\s*=[^\\]*$)/i;
-/** Files of a repository that change where git looks or what it runs. */
-const STEERING_FILES = [".git/config.worktree", ".git/commondir", ".git/info/attributes", ".gitmodules"];
 
 /** The arguments with every path replaced by where it really leads; undefined when one leads out of the workspace. */
 export async function locatedArguments(
@@ -38,22 +36,58 @@ export async function locatedArguments(
   return located;
 }
 
-/** Why commands that read as quiet are not, once their operands are looked up; undefined when they are. */
-export async function loudOnDisk(commands: readonly SimpleCommand[], files: DiskReader): Promise<string | undefined> {
+/**
+ * Why commands that read as quiet are not, once their operands are looked up; undefined when they are. `cwd` is where the
+ * whole command starts, relative to the workspace root.
+ */
+export async function loudOnDisk(
+  commands: readonly SimpleCommand[],
+  files: DiskReader,
+  cwd = ".",
+): Promise<string | undefined> {
   for (const simple of everyCommand(commands)) {
-    if (programName(simple.words) === "git") {
-      const why = await loudRepository(files);
-      if (why !== undefined) return why;
-    }
-    const walked = await loudWalk(simple, files);
-    if (walked !== undefined) return walked;
-    for (const [index, word] of simple.words.entries()) {
-      if (index === 0) continue;
-      const why = await leadsElsewhere(operandOf(word), simple.globbed.includes(index), files);
+    for (const folder of simple.folders) {
+      const why = await loudIn(simple, inFolder(cwd, folder), files);
       if (why !== undefined) return why;
     }
   }
   return undefined;
+}
+
+async function loudIn(simple: SimpleCommand, folder: string, files: DiskReader): Promise<string | undefined> {
+  if (folder !== ".") {
+    const real = await locate(folder, files);
+    // Behind a link `..` leads somewhere else than it reads.
+    if (real === undefined || real !== relativeTo(files.root, folder))
+      return `${folder} is a link or leads out of the workspace`;
+  }
+  const name = programName(simple.words);
+  if (name === "git") {
+    const why = await loudRepository(files, folder);
+    if (why !== undefined) return why;
+  }
+  const walked = (await loudWalk(simple, folder, files)) ?? (await loudFeeds(simple, folder, files));
+  if (walked !== undefined) return walked;
+  for (const { path } of simple.redirects) {
+    const why = await problemOf(inFolder(folder, path), files);
+    if (why !== undefined) return why;
+  }
+  for (const index of pathOperands(simple)) {
+    const word = simple.words[index] ?? "";
+    if (simple.unknown.includes(index)) continue;
+    const why = await leadsElsewhere(operandOf(word), simple.globbed.includes(index), folder, files);
+    if (why !== undefined) return why;
+  }
+  return undefined;
+}
+
+/** A path as written in `folder`, from the workspace root. */
+export function inFolder(folder: string, path: string): string {
+  return folder === "." || path.startsWith("/") ? path : `${folder}/${path}`;
+}
+
+function relativeTo(root: string, folder: string): string {
+  return posix.relative(root, posix.resolve(root, folder)) || ".";
 }
 
 /** The part of a word that can be a path: the value of `--name=value`, the word itself otherwise. */
@@ -62,22 +96,32 @@ function operandOf(word: string): string {
   return cut < 0 ? word : word.slice(cut + 1);
 }
 
-async function leadsElsewhere(word: string, globbed: boolean, files: DiskReader): Promise<string | undefined> {
-  if (word === "" || word === "/dev/null" || (word.startsWith("-") && !word.includes("/"))) return undefined;
-  if (!globbed) return problemOf(word, files);
+async function leadsElsewhere(
+  word: string,
+  globbed: boolean,
+  base: string,
+  files: DiskReader,
+): Promise<string | undefined> {
+  if (word === "" || /^\/dev\/(?:null|stdin)$/.test(word) || (word.startsWith("-") && !word.includes("/")))
+    return undefined;
+  if (!globbed) return problemOf(inFolder(base, word), files);
   const segments = word.split("/");
   const first = segments.findIndex((segment) => hasGlob(segment));
-  if (first < segments.length - 1) return `${word} can match files in folders that were not looked at`;
-  const folder = segments.slice(0, -1).join("/") || ".";
+  if (first < segments.length - 1 && segments.slice(first + 1).join("") !== "") {
+    return `${word} can match files in folders that were not looked at`;
+  }
+  const folder = inFolder(base, segments.slice(0, first).join("/") || (word.startsWith("/") ? "/" : "."));
   const problem = await problemOf(folder, files);
   if (problem !== undefined) return problem;
   if ((await files.stat(folder))?.kind !== "directory") return undefined;
   const entries = await files.list(folder);
   if (entries.length > MAX_ENTRIES) return `${folder} has more entries than are looked through`;
-  const pattern = segments.at(-1) ?? "";
+  const pattern = segments[first] ?? "";
   for (const { name, kind } of entries) {
-    const mayMatch = /[[\\{]/.test(pattern) || matchWildcard(pattern, name);
-    if (!mayMatch) continue;
+    // A wildcard does not stand for the dot at the beginning of a hidden name.
+    if (name.startsWith(".") && !pattern.startsWith(".")) continue;
+    if (!/[[\\{]/.test(pattern) && !matchWildcard(pattern, name)) continue;
+    if (first === 0 && name.startsWith("-")) return `${word} can mean ${name}, which reads as an option`;
     const path = folder === "." ? name : `${folder}/${name}`;
     const found = isSensitivePath(path);
     if (found.sensitive) return `${word} can mean ${path}: ${found.why}`;
@@ -88,13 +132,28 @@ async function leadsElsewhere(word: string, globbed: boolean, files: DiskReader)
 }
 
 async function problemOf(path: string, files: DiskReader): Promise<string | undefined> {
+  if (await climbsBehindLink(path, files)) return `${path} climbs out of a folder that is a link`;
   const real = await locate(path, files);
   if (real === undefined) return `${path} leads out of the workspace`;
   const found = isSensitivePath(real);
   return found.sensitive ? `${path} leads to ${real}: ${found.why}` : undefined;
 }
 
-async function locate(path: string, files: DiskReader): Promise<string | undefined> {
+/** In `link/../x` the system goes up from where the link leads, not from where it stands. */
+export async function climbsBehindLink(path: string, files: DiskReader): Promise<boolean> {
+  const segments = path.split("/");
+  for (let at = 1; at < segments.length; at++) {
+    const before = segments.slice(0, at).join("/");
+    if (segments[at] !== ".." || /^(?:\.\.?|)(?:\/\.\.?)*$/.test(before)) continue;
+    const real = await locate(before, files);
+    if (real !== undefined && real !== relativeTo(files.root, before)) return true;
+    if (real === undefined) return true;
+  }
+  return false;
+}
+
+/** Where a path leads from the workspace root; undefined when it leads out of it. */
+export async function locate(path: string, files: DiskReader): Promise<string | undefined> {
   try {
     return await files.locate(path);
   } catch (error) {
@@ -105,37 +164,145 @@ async function locate(path: string, files: DiskReader): Promise<string | undefin
   }
 }
 
+/** What a walk over folders found that must not be read unasked. */
+interface Walk {
+  readonly folders: readonly string[];
+  readonly isShown: (name: string) => boolean;
+  readonly isRead: (name: string) => boolean;
+  /** Names, sizes or counts are shown, never content. */
+  readonly namesOnly?: boolean;
+  /** Folders by this name are not entered: those of packages and of git, where nobody keeps secrets of their own. */
+  readonly skips: (name: string) => boolean;
+  /** Called for each entry before it is judged. */
+  readonly refuses?: (path: string, name: string, kind: string) => string | undefined;
+}
+
 const READERS: ReadonlySet<string> = new Set(["grep", "egrep", "fgrep", "rg", "diff"]);
 
 /** What reads whole folders reads the secrets in them too: they are looked for by name first. */
-async function loudWalk({ words }: SimpleCommand, files: DiskReader): Promise<string | undefined> {
+async function loudWalk(simple: SimpleCommand, base: string, files: DiskReader): Promise<string | undefined> {
+  const walk = walkOf(simple, base);
+  if (walk === undefined) return undefined;
+  return programName(simple.words) === "git" ? walkTracked(walk, files) : walkFolders(walk, files);
+}
+
+function walkOf({ words }: SimpleCommand, base: string): Walk | undefined {
   const program = programName(words);
+  const gitGrep = program === "git" && words[1] === "grep";
   const walks =
-    program === "rg" || program === "diff" || words.some((word) => /^--(?:rec|dir)|^-[a-z]*[rR]/.test(word));
-  if (!READERS.has(program) || !walks) return undefined;
-  const operands = words.slice(1).filter((word) => !word.startsWith("-"));
-  // Ripgrep leaves hidden files out, and what it is told to look at is judged by its options.
-  const isShown = (name: string): boolean => program !== "rg" || !name.startsWith(".");
-  const isRead = includesOf(words);
+    gitGrep ||
+    program === "rg" ||
+    program === "diff" ||
+    words.some((word) => /^--(?:rec|dir)|^-[a-zA-Z]*[rR]/.test(word));
+  if ((!READERS.has(program) && !gitGrep) || !walks) return undefined;
+  const operands = words.slice(gitGrep ? 2 : 1).filter((word) => !word.startsWith("-"));
   // Every operand counts, also the one that is probably the pattern.
   const folders = operands.length < 2 && program !== "diff" ? [".", ...operands] : [...operands];
+  return {
+    folders: folders.map((folder) => inFolder(base, folder)),
+    // Ripgrep leaves hidden files out, and what it is told to look at is judged by its options.
+    isShown: (name) => program !== "rg" || !name.startsWith("."),
+    isRead: includesOf(words),
+    // What follows links is looked at everywhere.
+    skips: (name) => program !== "diff" && isForeign(name),
+    refuses: (path, name, kind) => {
+      if (kind === "symlink" && program === "diff") return `${path} is a link that it would follow`;
+      return name === ".git" && !gitGrep && includesOf(words)("config") ? "it would read git's own files" : undefined;
+    },
+  };
+}
+
+export async function walkFolders(
+  walk: Walk,
+  files: DiskReader,
+  denied?: (path: string) => string | undefined,
+): Promise<string | undefined> {
+  const folders = [...walk.folders];
   let seen = 0;
   while (folders.length > 0) {
     const folder = folders.pop() ?? ".";
-    if ((await files.stat(folder).catch(() => undefined))?.kind !== "directory") continue;
-    for (const { name, kind } of await files.list(folder)) {
+    const kind = (await files.stat(folder).catch(() => undefined))?.kind;
+    if (kind !== "directory") continue;
+    for (const entry of await files.list(folder)) {
       seen += 1;
       if (seen > MAX_WALKED_ENTRIES) return "it reads more files than are looked through for secrets first";
+      const { name } = entry;
       const path = folder === "." ? name : `${folder}/${name}`;
-      if (!isShown(name)) continue;
-      if (kind === "symlink" && program === "diff") return `${path} is a link that it would follow`;
-      if (name === ".git" && isRead("config")) return "it would read git's own files";
-      if (kind === "directory" && name !== ".git" && name !== "node_modules") folders.push(path);
+      if (!walk.isShown(name)) continue;
+      const refused = walk.refuses?.(path, name, entry.kind);
+      if (refused !== undefined) return refused;
+      if (entry.kind === "directory" && !walk.skips(name)) folders.push(path);
+      if (!walk.isRead(name) || entry.kind === "directory") continue;
       const found = isSensitivePath(path);
-      if (kind === "file" && found.sensitive && isRead(name)) return `it would read ${path}: ${found.why}`;
+      if (entry.kind === "file" && found.sensitive && walk.namesOnly !== true)
+        return `it would read ${path}: ${found.why}`;
+      const why = denied?.(path);
+      if (why !== undefined) return why;
     }
   }
   return undefined;
+}
+
+/** The same over the files that git tracks, whether they are there or not. */
+export async function walkTracked(
+  walk: Walk,
+  files: DiskReader,
+  denied?: (path: string) => string | undefined,
+): Promise<string | undefined> {
+  const tracked = await trackedFiles(files);
+  if (tracked === undefined) return "it cannot be told which files git tracks";
+  if (tracked.length > MAX_WALKED_ENTRIES) return "it reads more files than are looked through for secrets first";
+  for (const { path, link } of tracked) {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const refused = walk.refuses?.(path, name, link ? "symlink" : "file");
+    if (refused !== undefined) return refused;
+    if (!walk.isRead(name)) continue;
+    const found = isSensitivePath(path);
+    if (found.sensitive && walk.namesOnly !== true) return `it would read ${path}: ${found.why}`;
+    const why = denied?.(path);
+    if (why !== undefined) return why;
+  }
+  return undefined;
+}
+
+/** The names that a listing hands on are looked up before somebody reads the files behind them. */
+async function loudFeeds(simple: SimpleCommand, base: string, files: DiskReader): Promise<string | undefined> {
+  // Counts and sizes tell nothing, whichever files they are of.
+  if (showsNamesOnly(simple)) return undefined;
+  for (const feed of feedsOf(simple)) {
+    const walk = feedWalk(feed, base);
+    const why = feed.git === "index" ? await walkTracked(walk, files) : await walkFolders(walk, files);
+    if (why !== undefined) return why;
+  }
+  return undefined;
+}
+
+export function feedsOf(simple: SimpleCommand): readonly Feed[] {
+  return [...simple.feeds.values(), ...(simple.open && simple.openFeed !== undefined ? [simple.openFeed] : [])];
+}
+
+/** What may be among the names: those that would be taken apart, for options, or that are links, are refused. */
+export function feedWalk(feed: Feed, base: string): Walk {
+  const isRead = (name: string): boolean =>
+    feed.names === undefined || /[[\\{]/.test(feed.names) || matchWildcard(feed.names, name);
+  return {
+    folders: feed.roots.map((root) => inFolder(base, root)),
+    isShown: (name) => feed.hidden || !name.startsWith("."),
+    isRead,
+    skips: (name) => !feed.links && isForeign(name),
+    refuses: (path, name, kind) => {
+      if (feed.split && /[\s'"\\*?[]/.test(name)) return `${path} has a name that would be taken apart`;
+      if (!feed.prefixed && name.startsWith("-")) return `${path} has a name that reads as an option`;
+      if (kind === "symlink" && feed.links && isRead(name)) return `${path} is a link that it would follow`;
+      return name === ".git" && feed.git === undefined && isRead("config")
+        ? "it would read git's own files"
+        : undefined;
+    },
+  };
+}
+
+function isForeign(name: string): boolean {
+  return name === ".git" || name === "node_modules";
 }
 
 /** Whether a file of this name is read, as far as `--include` says; a glob that is not plain counts as every name. */
@@ -143,27 +310,4 @@ function includesOf(words: readonly string[]): (name: string) => boolean {
   const globs = words.filter((word) => word.startsWith("--include=")).map((word) => word.slice(10));
   if (globs.length === 0 || globs.some((glob) => /[[\\{]/.test(glob))) return () => true;
   return (name) => globs.some((glob) => matchWildcard(glob, name));
-}
-
-/** A repository's own files can make git run programs, on a mere `git status`. Only a plain one is quiet. */
-async function loudRepository(files: DiskReader): Promise<string | undefined> {
-  if ((await files.stat(".git"))?.kind !== "directory")
-    return "the workspace is not the root of a plain git repository";
-  for (const path of STEERING_FILES) {
-    if ((await files.stat(path)) !== undefined) return `${path} can change what git does`;
-  }
-  if ((await files.stat(".git/hooks"))?.kind === "directory") {
-    const hook = (await files.list(".git/hooks")).find(({ name }) => !name.endsWith(".sample"));
-    if (hook !== undefined) return `the hook ${hook.name} may run`;
-  }
-  try {
-    const config = Buffer.from(await files.read(".git/config", MAX_GIT_CONFIG_BYTES)).toString("utf8");
-    const odd = config.split(/\r?\n/).find((line) => !PLAIN_CONFIG_LINE.test(line));
-    return odd === undefined
-      ? undefined
-      : `the repository's configuration can change what git runs (${odd.trim().slice(0, 80)})`;
-  } catch (error) {
-    if (error instanceof EffectError) return `the repository's configuration cannot be read: ${error.message}`;
-    throw error;
-  }
 }

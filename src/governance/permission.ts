@@ -6,12 +6,14 @@ import type { Approver, CallResult, EventBus, Judgement, Tool, ToolCall, ToolMid
 import { refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, reasonText } from "#protocol";
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
+import { judgeFileRules } from "./file-rules.ts";
 import { type DiskReader, locatedArguments, loudOnDisk } from "./on-disk.ts";
-import { blockedProgram, quietDecision, suggestArgvGlob } from "./quiet-preset.ts";
+import { blockedProgram, QUIET_RULE, quietDecision, suggestArgvGlob } from "./quiet-preset.ts";
 import { createRepeats } from "./repeats.ts";
 import { evaluateRules, parseRule, type Rule, type RuleCall, type RuleVerdict, type ToolAliases } from "./rules.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
-import { analyseShell, type SimpleCommand } from "./shell.ts";
+import { analyseShell } from "./shell.ts";
+import type { SimpleCommand } from "./shell-command.ts";
 import { loudness } from "./shell-quiet.ts";
 
 /** The labels that rules may use instead of canonical names. Those of the built-in tools: a foreign tool cannot add one. */
@@ -153,9 +155,40 @@ export function createPermission(options: PermissionOptions): Permission {
       // A link must not make a rule or the list of sensitive files mean something else.
       return strictest(written, decide({ ...call, args }, evaluate({ ...call, args })));
     }
+    if (tool.name === "exec") {
+      const about = await fileRules(call);
+      if (about !== undefined) return about.effect === "deny" ? about : strictest(written, about);
+    }
     if (written.effect !== "allow") return written;
-    const why = await loudOnDisk(written.quiet, options.files);
-    return why === undefined ? written : { effect: "ask", judged: { ...written.judged, effect: "ask", why } };
+    const why = await loudOnDisk(written.quiet, options.files, cwdOf(call));
+    if (why === undefined) return written;
+    return { effect: "ask", judged: { ...written.judged, effect: "ask", why: `${why} (${QUIET_RULE})` } };
+  }
+
+  /** A rule about a file holds for commands that read or change it, too. */
+  async function fileRules(call: ToolCall): Promise<Verdict | undefined> {
+    const { files } = options;
+    const rules = [...options.rules(), ...sessionRules];
+    const about = { rules, aliases: TOOL_ALIASES, files, cwd: cwdOf(call) };
+    const verdict = await judgeFileRules(asRuleCall(call).subject, about);
+    if (verdict === undefined) return undefined;
+    const { effect, rule, why } = verdict;
+    const consulted = {
+      stage: "rule",
+      name: rule?.text ?? "file rules",
+      source: rule?.source ?? "built-in",
+      effect,
+    };
+    const judged: Judgement = {
+      effect,
+      by: `rule ${consulted.name}`,
+      source: consulted.source,
+      why,
+      trail: [consulted],
+    };
+    if (effect !== "deny") return { effect: "ask", judged };
+    const by = `${describeRule(rule)}: ${why}. To allow it, change that rule`;
+    return { effect: "deny", judged, result: denied(call, by) };
   }
 
   /** What rules and the quiet preset say about the names as they are written in the call. */
@@ -186,10 +219,6 @@ export function createPermission(options: PermissionOptions): Permission {
     if (options.strict()) {
       return { effect: "ask", judged: preset("ask", "strict permissions", "strict permissions: no rule allows it") };
     }
-    if (isElsewhere(call)) {
-      const told = "it runs, or may run, in another folder than the workspace root";
-      return { effect: "ask", judged: preset("ask", "quiet preset", told) };
-    }
     const quiet = quietDecision({ tool: tool.name, args: call.args }, options.root);
     if (quiet.quiet) {
       const commands = tool.name === "exec" ? commandsOf(asRuleCall(call).subject) : [];
@@ -198,7 +227,7 @@ export function createPermission(options: PermissionOptions): Permission {
     if (tool.class === "read_only" && !isBuiltin(tool.name)) {
       return { effect: "allow", judged: preset("allow", "read-only tool", "it changes nothing"), quiet: [] };
     }
-    return { effect: "ask", judged: preset("ask", "quiet preset", quiet.why) };
+    return { effect: "ask", judged: preset("ask", "quiet preset", `${quiet.why} (${QUIET_RULE})`) };
   }
 
   /** Who said yes and what to, or the refusal. */
@@ -387,6 +416,11 @@ function deny(
 
 function deniedByBuiltin(call: ToolCall, why: string): Extract<Verdict, { effect: "deny" }> {
   return deny({ by: "built-in rule", why }, denied(call, `a built-in rule that no setting lifts: ${why}`));
+}
+
+/** Where a command starts, relative to the workspace root. */
+function cwdOf({ args }: ToolCall): string {
+  return typeof args.cwd === "string" ? args.cwd : ".";
 }
 
 function commandsOf(command: string): readonly SimpleCommand[] {

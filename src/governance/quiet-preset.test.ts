@@ -1,43 +1,29 @@
-import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { blockedProgram, blockedPrograms, quietDecision, suggestArgvGlob } from "./quiet-preset.ts";
+import { everydayCommands, hostileCommands } from "../../test/fakes/shell-corpora.ts";
+import { blockedProgram, quietDecision, suggestArgvGlob } from "./quiet-preset.ts";
 
 const ROOT = "/w/repo";
 
-const everyday = corpus<{ command: string; quiet: boolean }>("shell-everyday");
-const bypasses = corpus<{ command: string; runs?: string }>("shell-bypasses");
-
-function corpus<Row>(name: string): Row[] {
-  // The shape is checked by the tests that read it.
-  return JSON.parse(readFileSync(new URL(`../../test/corpora/${name}.json`, import.meta.url), "utf8")) as Row[];
-}
+const everyday = everydayCommands();
+const bypasses = hostileCommands().filter(({ rules, cwd }) => rules.length === 0 && cwd === undefined);
 
 function isQuiet(command: string): boolean {
   return quietDecision({ tool: "exec", args: { command } }, ROOT).quiet;
 }
 
 describe("commands", () => {
-  test("the corpora are as large as they should be", () => {
-    expect([bypasses.length >= 150, everyday.length >= 200]).toEqual([true, true]);
-  });
-
-  test.each(everyday)("$command: $quiet", ({ command, quiet }) => {
-    expect(quietDecision({ tool: "exec", args: { command } }, ROOT)).toEqual({ quiet, why: expect.any(String) });
-  });
-
-  test.each(bypasses)("$command is not quiet", ({ command }) => {
-    expect(isQuiet(command)).toBe(false);
-  });
-
   test("a quiet command does not make what is joined to it quiet", () => {
-    const quiet = everyday.filter((row) => row.quiet && !row.command.includes("\n")).map((row) => row.command);
-    const loud = bypasses.map((row) => row.command);
+    const quiet = everyday.map((row) => row.command).filter((command) => !/[\n#]/.test(command) && isQuiet(command));
+    // Some are loud only for what is on the disk, or for what is there when they run alone.
+    const loud = bypasses
+      .map((row) => row.command)
+      .filter((command) => !isQuiet(command) && !/[\n\\]|<<|^\s*#/.test(command));
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom(...quiet), { maxLength: 4 }),
         fc.constantFrom(" && ", " ; ", " | ", " || ", "\n"),
-        fc.constantFrom(...loud.filter((command) => !/^\s*(?:#|$)|[|&]\s*$/.test(command))),
+        fc.constantFrom(...loud.filter((command) => !/^\s*$|[|&]\s*$/.test(command))),
         fc.boolean(),
         (before, joint, command, quietAfter) => {
           const parts = [...before.map(withoutComment), command, ...(quietAfter ? ["ls"] : [])];
@@ -65,13 +51,13 @@ describe("commands", () => {
       "every command in it only reads inside the workspace",
       "rm is not in the list of quiet programs",
       ".env is sensitive: environment secrets",
-      "the command was not understood: $X is only known at run time",
+      "$X is only known at run time",
       "sort -o is not in the list of quiet options",
       "../x is outside the workspace",
     ]);
   });
 
-  test("a folder to run in moves the paths and takes git out", () => {
+  test("a folder to run in moves the paths; whether git may run there is seen on the disk", () => {
     const quiet = (args: Record<string, unknown>): boolean => quietDecision({ tool: "exec", args }, ROOT).quiet;
     expect([
       quiet({ command: "cat ../a", cwd: "src" }),
@@ -83,7 +69,7 @@ describe("commands", () => {
       quiet({ command: "ls", env: { PATH: "." } }),
       quiet({ command: ["ls"] }),
       quiet({}),
-    ]).toEqual([true, false, false, false, true, true, false, false, false]);
+    ]).toEqual([true, false, false, true, true, true, false, false, false]);
   });
 });
 
@@ -126,13 +112,6 @@ describe("files", () => {
 });
 
 describe("blocked programs", () => {
-  test.each(bypasses.filter((row) => blockedPrograms.has(row.runs ?? "")))(
-    "$command is refused or asks",
-    ({ command }) => {
-      expect(["deny", "ask"]).toContain(blockedProgram(command)?.effect);
-    },
-  );
-
   test.each([
     ["security find-generic-password", "deny"],
     ["/usr/bin/secret-tool lookup a b", "deny"],
@@ -141,8 +120,13 @@ describe("blocked programs", () => {
     ["sh -c 'sudo keyctl show'", "deny"],
     ["echo 1 | xargs keyctl print", "deny"],
     ["$X 'sec'urity", "ask"],
-    ["watch 'keyctl show'", "ask"],
-    ["git -c core.pager=keyctl log", "ask"],
+    ["watch 'keyctl show'", "deny"],
+    ["for i in 1; do keyctl show; done", "deny"],
+    ["echo $(gh auth token)", "deny"],
+    ["git -C x credential fill", "deny"],
+    ["$(echo key)ctl show", "ask"],
+    ["script-that-takes keyctl", "ask"],
+    ["git -c core.pager=keyctl log", "deny"],
     ["grep -r security src", undefined],
     ["git commit -m 'fix: security'", undefined],
     ["cd security", undefined],

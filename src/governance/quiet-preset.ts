@@ -3,11 +3,14 @@
  * which argv glob to offer for the session. Decides about nothing else; whoever has switched the preset off does not
  * ask it.
  */
+import { CREDENTIAL_RULE, credentialProgram, UNMISTAKABLE_PROGRAMS } from "./credential-programs.ts";
 import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive-paths.ts";
-import { analyseShell, everyCommand } from "./shell.ts";
+import { analyseShell } from "./shell.ts";
+import { everyCommand } from "./shell-command.ts";
+import { WRAPPERS } from "./shell-launchers.ts";
 import { mentionedProgram, mentionsProgram } from "./shell-mentions.ts";
 import { loudness, type Workspace } from "./shell-quiet.ts";
-import { INTERPRETERS, programName, WRAPPERS } from "./shell-wrappers.ts";
+import { isInterpreter, programName } from "./shell-wrappers.ts";
 import { hasGlob } from "./wildcard.ts";
 
 export interface QuietCall {
@@ -15,6 +18,9 @@ export interface QuietCall {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
+
+/** How a decision of this preset names its rule. */
+export const QUIET_RULE = "built-in: quiet-preset";
 
 export interface QuietDecision {
   readonly quiet: boolean;
@@ -39,32 +45,36 @@ export function quietDecision(call: QuietCall, root: string): QuietDecision {
   }
 }
 
-/** Credential stores: refused whoever asks. */
-export const blockedPrograms: ReadonlySet<string> = new Set(["security", "secret-tool", "keyctl", "kwalletcli"]);
-
-export type BlockedVerdict = { readonly effect: "deny" | "ask"; readonly why: string };
+export interface BlockedVerdict {
+  readonly effect: "deny" | "ask";
+  readonly why: string;
+  /** Where the rule is written. */
+  readonly by: string;
+}
 
 /**
- * Deny when the command runs a blocked program, wherever it stands and however it is spelled; ask when the name turns
- * up where it may be run and that cannot be read; undefined when there is no sign of one.
+ * Deny when the command runs a program that hands out credentials, wherever it stands and however it is spelled; ask when
+ * the name of one turns up where it may be run and that cannot be read; undefined when there is no sign of one.
  */
 export function blockedProgram(command: string): BlockedVerdict | undefined {
   const analysis = analyseShell(command);
-  if (!analysis.understood) {
-    const bare = command.replace(/["'\\]/g, "");
-    const name = [...blockedPrograms].find((blocked) => mentionsProgram(bare, blocked));
-    if (name === undefined) return undefined;
-    return { effect: "ask", why: `it names ${name} and was not understood: ${analysis.why}` };
-  }
+  const by = CREDENTIAL_RULE;
   let asks: BlockedVerdict | undefined;
   for (const simple of everyCommand(analysis.commands)) {
+    const found = credentialProgram(simple);
+    if (found !== undefined) return { effect: "deny", why: `${found} reads stored credentials (${by})`, by };
+    if (simple.unknown.includes(0))
+      asks ??= { effect: "ask", why: `its program is only known at run time and may read credentials (${by})`, by };
+    const named = mentionedProgram(simple, UNMISTAKABLE_PROGRAMS);
     const name = programName(simple.words);
-    if (blockedPrograms.has(name)) return { effect: "deny", why: `${name} reads stored credentials` };
-    const named = mentionedProgram(simple, blockedPrograms);
     if (named !== undefined)
-      asks ??= { effect: "ask", why: `${name} may run ${named}, which reads stored credentials` };
+      asks ??= { effect: "ask", why: `${name} may run ${named}, which reads stored credentials (${by})`, by };
   }
-  return asks;
+  if (asks !== undefined || analysis.understood) return asks;
+  const bare = command.replace(/["'\\]/g, "");
+  const name = [...UNMISTAKABLE_PROGRAMS].find((blocked) => mentionsProgram(bare, blocked));
+  if (name === undefined) return undefined;
+  return { effect: "ask", why: `it names ${name} and was not understood: ${analysis.why} (${by})`, by };
 }
 
 /**
@@ -80,8 +90,8 @@ export function suggestArgvGlob(command: string): string | undefined {
   }
   const [program = "", subcommand] = simple.words;
   const name = programName(simple.words);
-  if (!PLAIN_WORD.test(program) || INTERPRETERS.has(name) || WRAPPERS.has(name)) return undefined;
-  if (blockedPrograms.has(name) || /^(?:python|pypy|perl|ruby|php|lua)[\d.]+$/.test(name)) return undefined;
+  if (!PLAIN_WORD.test(program) || isInterpreter(name) || WRAPPERS.has(name)) return undefined;
+  if (credentialProgram(simple) !== undefined || simple.dynamic.length > 0) return undefined;
   if (!TWO_WORD_PROGRAMS.has(name)) return `${program} *`;
   if (subcommand === undefined) return program;
   const launchesAnything = RUNNING_SUBCOMMANDS.has(subcommand) || (subcommand === "run" && !RUNS_SCRIPTS.has(name));

@@ -4,7 +4,7 @@
  */
 import picomatch from "picomatch";
 import { workspaceRelative } from "./sensitive-paths.ts";
-import { isHarmlessAssignment, type SimpleCommand } from "./shell.ts";
+import { isHarmlessAssignment, type SimpleCommand } from "./shell-command.ts";
 import { programName } from "./shell-wrappers.ts";
 import { globsMeet, hasGlob, matchSequence, matchWildcard } from "./wildcard.ts";
 
@@ -100,6 +100,9 @@ export function matchArgv(pattern: readonly string[], command: SimpleCommand, re
 function narrowArgv(pattern: readonly string[], command: SimpleCommand): PatternMatch {
   const [program = ""] = command.words;
   if (command.redirects.length > 0 || !command.assignments.every(isHarmlessAssignment)) return "no";
+  if (command.poisoned !== undefined || command.dynamic.length > 0) return "no";
+  // What a pattern allows is meant for the folder that the command starts in.
+  if (command.folders.join() !== ".") return "no";
   if (command.unseen !== undefined && pattern.some(hasGlob)) return "no";
   if (command.open && pattern.at(-1) !== "*") return "no";
   // `./scripts/*` must not reach `./scripts/../../elsewhere`.
@@ -109,10 +112,12 @@ function narrowArgv(pattern: readonly string[], command: SimpleCommand): Pattern
 
 function wideArgv(pattern: readonly string[], command: SimpleCommand): PatternMatch {
   const prefix = pattern.at(-1) === "*" ? pattern : [...pattern, "*"];
-  const words = [programName(command.words), ...command.words.slice(1)];
+  const words = [programName(command.words).replace(/\.exe$/, ""), ...command.words.slice(1)];
   const [program = "", ...rest] = prefix;
   const folded = [program.slice(program.lastIndexOf("/") + 1).toLowerCase(), ...rest];
   if (matchSequence(folded, words, "*", matchWildcard)) return "yes";
+  const [firstDynamic] = command.dynamic;
+  if (firstDynamic !== undefined && mayContinue(folded, words.slice(0, firstDynamic))) return "maybe";
   const loose = (part: string, word: string, index: number): boolean =>
     matchWildcard(part, word) || (command.globbed.includes(index) && globsMeet(word, part));
   if (command.globbed.length > 0 && matchSequence(folded, words, "*", loose)) return "maybe";
@@ -121,6 +126,7 @@ function wideArgv(pattern: readonly string[], command: SimpleCommand): PatternMa
 
 /** Whether words that come later could complete the pattern: what is there matches its beginning. */
 function mayContinue(pattern: readonly string[], words: readonly string[]): boolean {
+  if (words.length === 0) return true;
   return pattern.some((_, length) => matchSequence(pattern.slice(0, length), words, "*", matchWildcard));
 }
 

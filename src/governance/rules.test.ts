@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { evaluateRules, parseRule, type Rule, type RuleCall, type RuleEffect } from "./rules.ts";
 
@@ -257,16 +256,27 @@ describe("commands", () => {
     ["ls && g\\it 'push'"],
     ["git push > x"],
     ["PATH=. git push"],
+    ["watch 'git push'"],
+    ["ssh host git push"],
+    ["for i in 1; do git push; done"],
+    ["echo $(git push)"],
+    ["cat <(git push)"],
+    ["f() { git push; }; f"],
+    ["trap 'git push' EXIT"],
+    ["bash <<'E'\ngit push\nE"],
+    ["$'git' push"],
+    ["git push 'unclosed"],
   ])("%s cannot escape a deny of git push", (command) => {
     expect(bash(command, "Bash", "Bash(git *)", "-Bash(git push)")).toBe("deny");
   });
 
   test.each([
-    ["git $X", "the command was not understood: $X is only known at run time"],
+    ["git $X", "it cannot be told whether the deny rule Bash(git push) (config.toml:2) covers git $X"],
+    ["$X push", "the command was not understood: $X stands where a program is named"],
+    ["find . $X", "$X is only known at run time, and the deny rule Bash(git push) (config.toml:2) may be meant"],
     ["xargs git", "it cannot be told whether the deny rule Bash(git push) (config.toml:2) covers git"],
     ["git p*", "it cannot be told whether the deny rule Bash(git push) (config.toml:2) covers git p*"],
-    ["watch 'git push'", "watch may run git, which the deny rule Bash(git push) (config.toml:2) is about"],
-    ["ssh host git push", "ssh may run git, which the deny rule Bash(git push) (config.toml:2) is about"],
+    ["perl -e '`git push`'", "perl may run git, which the deny rule Bash(git push) (config.toml:2) is about"],
   ])("%s asks, although the tool is allowed", (command, why) => {
     const verdict = evaluateRules(rules("Bash", "-Bash(git push)"), call("exec", { command }), ALIASES);
     expect(verdict).toEqual({ effect: "ask", why, trail: [expect.objectContaining({ matched: command })] });
@@ -289,21 +299,5 @@ describe("commands", () => {
         { rule: allow, matched: "ls a" },
       ],
     });
-  });
-});
-
-describe("bypass corpus", () => {
-  // The shape is what the tests below rely on.
-  const corpus = JSON.parse(
-    readFileSync(new URL("../../test/corpora/shell-bypasses.json", import.meta.url), "utf8"),
-  ) as { command: string; runs?: string }[];
-  const hiding = corpus.flatMap(({ command, runs }) => (runs === undefined ? [] : [{ command, runs }]));
-
-  test.each(hiding)("$command is never allowed while $runs is denied", ({ command, runs }) => {
-    const others = ["ls", "cat", "echo", "env", "find", "xargs", "timeout", "sudo", "sh", "bash", "time"];
-    const allows = others.map((name) => `Bash(${name} *)`);
-    const all = ["Bash", "Bash(git *)", "Bash(python3 *)", ...allows];
-    expect(["deny", "ask"]).toContain(bash(command, ...all, `-Bash(${runs} *)`));
-    expect(bash(command, ...allows)).not.toBe("allow");
   });
 });

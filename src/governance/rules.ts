@@ -12,8 +12,10 @@ import {
   type PatternMatch,
   type Reading,
 } from "./rule-patterns.ts";
-import { analyseShell, everyCommand, type SimpleCommand } from "./shell.ts";
+import { analyseShell } from "./shell.ts";
+import { everyCommand, type SimpleCommand } from "./shell-command.ts";
 import { mentionedProgram, mentionsProgram } from "./shell-mentions.ts";
+import { startsPrograms } from "./shell-wrappers.ts";
 import { hasGlob, matchWildcard } from "./wildcard.ts";
 
 export type RuleEffect = "allow" | "ask" | "deny";
@@ -115,7 +117,7 @@ export function evaluateRules(
 }
 
 /** A label counts for an allow only through `aliases`: a foreign tool may call itself `Read`. */
-function namesTool(rule: Rule, call: RuleCall, aliases: ToolAliases): boolean {
+export function namesTool(rule: Rule, call: Pick<RuleCall, "tool" | "label">, aliases: ToolAliases): boolean {
   const name = Object.hasOwn(aliases, rule.tool) ? (aliases[rule.tool] ?? rule.tool) : rule.tool;
   return matchWildcard(name, call.tool) || (rule.effect !== "allow" && matchWildcard(rule.tool, call.label));
 }
@@ -166,12 +168,10 @@ function evaluateCommand(rules: readonly Rule[], call: RuleCall, context: RuleCo
   const trail: RuleMatch[] = whole.map((rule) => ({ rule, matched: text }));
   const allowsTool = whole.some((rule) => rule.effect === "allow");
   const strict = rules.filter((rule) => rule.pattern !== undefined && rule.effect !== "allow");
-  if (!analysis.understood) {
-    const doubt = `the command was not understood: ${analysis.why}`;
-    return conclude(trail, strict.length > 0 ? doubt : undefined, allowsTool);
-  }
   const all = [...everyCommand(analysis.commands)];
-  let doubt: string | undefined;
+  // What was seen of a command that was not understood is certain: a deny for it holds.
+  let doubt =
+    analysis.understood || strict.length === 0 ? undefined : `the command was not understood: ${analysis.why}`;
   const covered = new Set<SimpleCommand>();
   for (const rule of rules) {
     if (rule.pattern === undefined) continue;
@@ -182,16 +182,17 @@ function evaluateCommand(rules: readonly Rule[], call: RuleCall, context: RuleCo
       if (match === "yes") trail.push({ rule, matched: command.words.join(" ") });
       if (match === "yes" && rule.effect === "allow") covered.add(command);
       if (match === "maybe") doubt ??= `it cannot be told whether ${describe(rule)} covers ${command.words.join(" ")}`;
-      if (match === "no" && reading === "wide") doubt ??= hiddenProgram(rule, pattern, command);
+      if (match === "no" && reading === "wide")
+        doubt ??= hiddenProgram(rule, pattern, command) ?? unseenProgram(rule, command);
     }
   }
   const passes = (command: SimpleCommand): boolean => {
     if (context.passes?.(command) === true) return true;
-    const itself = covered.has(command) || (command.transparent && command.redirects.length === 0);
+    const itself = covered.has(command) || (command.transparent && command.redirects.length === 0 && !command.poisoned);
     return itself && command.starts.every(passes);
   };
-  const someRule = covered.size > 0;
-  return conclude(inRuleOrder(trail, rules), doubt, allowsTool || (someRule && analysis.commands.every(passes)));
+  const byParts = analysis.understood && covered.size > 0 && analysis.commands.every(passes);
+  return conclude(inRuleOrder(trail, rules), doubt, allowsTool || byParts);
 }
 
 /** A denied program named in the arguments of something that may start it: `watch 'rm x'`. */
@@ -204,6 +205,13 @@ function hiddenProgram(rule: Rule, pattern: readonly string[], command: SimpleCo
   const texts = command.words.slice(1);
   if (!rest.every((word) => texts.some((text) => text.includes(word) || mentionsProgram(text, word)))) return undefined;
   return `${command.words[0] ?? ""} may run ${named}, which ${describe(rule)} is about`;
+}
+
+/** Something that starts programs, with words that are only known at run time: `env $X`, `find . $Y`. */
+function unseenProgram(rule: Rule, command: SimpleCommand): string | undefined {
+  const [hidden] = command.unknown;
+  if (hidden === undefined || !startsPrograms(command.words)) return undefined;
+  return `${command.words[hidden] ?? ""} is only known at run time, and ${describe(rule)} may be meant`;
 }
 
 function conclude(trail: readonly RuleMatch[], doubt: string | undefined, allowed: boolean): RuleVerdict {

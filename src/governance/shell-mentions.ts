@@ -2,7 +2,7 @@
  * Finds the name of a program in the arguments of a command that might start it, such as `watch 'rm x'`. A sign to ask,
  * never proof: what a wrapper is known to start is in the tree of `shell.ts` already.
  */
-import type { SimpleCommand } from "./shell.ts";
+import type { SimpleCommand } from "./shell-command.ts";
 import { programName } from "./shell-wrappers.ts";
 
 /**
@@ -11,7 +11,7 @@ import { programName } from "./shell-wrappers.ts";
  */
 export function mentionedProgram(command: SimpleCommand, names: Iterable<string>): string | undefined {
   const followed = command.starts.length > 0 && command.unseen === undefined;
-  if (followed || takesData(command.words)) return undefined;
+  if (followed || takesData(command)) return undefined;
   const texts = [...command.words.slice(1), ...command.assignments];
   return [...names].find((wanted) => texts.some((text) => mentionsProgram(text, wanted)));
 }
@@ -27,19 +27,26 @@ export function mentionsProgram(text: string, name: string): boolean {
 const DATA_PROGRAMS = new Set(
   (
     "ls pwd cat head tail wc grep egrep fgrep rg echo printf true false which sort uniq cut tr basename dirname date diff " +
-    "stat file du nl mkdir rmdir touch cp mv rm ln chmod chown cd test [ tee jq tree realpath readlink"
+    "stat file du nl mkdir rmdir touch cp mv rm ln chmod chown cd test [ tee jq tree realpath readlink sleep seq md5sum " +
+    "sha1sum sha256sum sha512sum cmp comm column rev tac fold paste join od xxd base64 strings read exit return export"
   ).split(" "),
 );
 const DATA_GIT = new Set(
   (
     "add blame branch checkout commit diff fetch init log ls-files merge pull push reset restore rev-parse rm show stash " +
-    "status switch tag mv"
+    "status switch tag mv describe shortlog rev-list cat-file ls-tree"
   ).split(" "),
 );
+/** Of those, the ones that could be handed a program by an option that is not seen yet. */
+const STEERABLE = new Set(["rg", "sort", "fetch", "pull", "push", "commit", "merge", "tag"]);
 
 /** True for programs that treat their arguments as data and never start one of them. */
-function takesData(words: readonly string[]): boolean {
+export function takesData({ words, unknown, open }: SimpleCommand): boolean {
   const name = programName(words);
-  if (name === "git") return DATA_GIT.has(words[1] ?? "");
+  const unseen = open || unknown.length > 0;
+  const subject = name === "git" ? (words[1] ?? "") : name;
+  if (unseen && (STEERABLE.has(subject) || unknown.includes(0) || (name === "git" && unknown.includes(1))))
+    return false;
+  if (name === "git") return DATA_GIT.has(subject);
   return DATA_PROGRAMS.has(name) && !words.some((word) => /^--(?:pre|compress|hostname)/.test(word));
 }

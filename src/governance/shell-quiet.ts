@@ -1,11 +1,14 @@
 /**
  * Says of one simple command why it is not quiet, or nothing when it only reads inside the workspace. Applies the tables
- * of `shell-tables.ts`; reads paths as they are written and looks at no disk.
+ * of `shell-tables*.ts`; reads paths as they are written and looks at no disk.
  */
 import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive-paths.ts";
-import { isHarmlessAssignment, type SimpleCommand } from "./shell.ts";
-import { type ProgramTable, QUIET_FIND, QUIET_GIT, QUIET_PROGRAMS } from "./shell-tables.ts";
-import { isSystemProgram, programName } from "./shell-wrappers.ts";
+import { isHarmlessAssignment, isOwnVariable, type SimpleCommand } from "./shell-command.ts";
+import { type GivenOption, type SplitWords, splitOptions } from "./shell-options.ts";
+import { scriptProblem } from "./shell-scripts.ts";
+import { type ProgramTable, QUIET_FIND, QUIET_PROGRAMS } from "./shell-tables.ts";
+import { QUIET_GIT, QUIET_GIT_WORDS } from "./shell-tables-git.ts";
+import { isPlainSet, isSystemProgram, programName } from "./shell-wrappers.ts";
 import { globsMeet, hasGlob } from "./wildcard.ts";
 
 export interface Workspace {
@@ -15,42 +18,156 @@ export interface Workspace {
   readonly folder?: string;
 }
 
-/** Undefined when the command, and everything it starts, is quiet. */
+/** Undefined when the command, and everything it starts, is quiet, in whichever folder it may run. */
 export function loudness(command: SimpleCommand, workspace: Workspace): string | undefined {
+  if (command.poisoned !== undefined) return command.poisoned;
+  for (const folder of command.folders) {
+    const inside = workspaceRelative(workspace.root, folder, workspace.folder);
+    if (inside === undefined) return `it runs in ${folder}, outside the workspace`;
+    const why = loudnessIn(command, { root: workspace.root, folder: inside }, workspace);
+    if (why !== undefined) return why;
+  }
+  return undefined;
+}
+
+function loudnessIn(command: SimpleCommand, workspace: Workspace, outer: Workspace): string | undefined {
   const [program] = command.words;
-  if (program === undefined) return "it changes the shell, not just reads";
   const name = programName(command.words);
   if (command.background) return `${name} runs in the background`;
-  if (command.open) return `${name} gets words that are only known at run time`;
-  if (command.redirects.length > 0) return `${name} is redirected to or from ${command.redirects.join(", ")}`;
-  const variable = command.assignments.find((assignment) => !isHarmlessAssignment(assignment));
+  const written = command.redirects.find((file) => file.writes);
+  if (written !== undefined) return `${name || "the shell"} is redirected to ${written.path}`;
+  for (const { path } of command.redirects) {
+    if (/^\/dev\/(?:tcp|udp)\//.test(path)) return `${path} is a connection`;
+    const problem = textProblem(path, workspace);
+    if (problem !== undefined) return problem;
+  }
+  if (program === undefined) return assignmentProblem(command);
+  const allowed = Object.hasOwn(QUIET_PROGRAMS, name) ? QUIET_PROGRAMS[name]?.variables : undefined;
+  const variable = command.assignments.find(
+    (assignment) => !isHarmlessAssignment(assignment) && allowed?.test(assignment) !== true,
+  );
   if (variable !== undefined) return `${variable.split("=", 1)[0]} may change what ${name} does`;
   if (command.starts.length > 0) {
-    if (!command.transparent) return command.unseen ?? `${name} starts other programs`;
-    return command.starts.map((started) => loudness(started, workspace)).find((why) => why !== undefined);
+    const passesOn = command.transparent || feedsQuietly(name, command);
+    if (!passesOn) return command.unseen ?? `${name} starts other programs`;
+    const own = name === "find" ? judgeFind(command, workspace) : undefined;
+    return own ?? command.starts.map((started) => loudness(started, outer)).find((why) => why !== undefined);
   }
   if (!isSystemProgram(program)) return `${program} is not a system program`;
   if (program !== program.toLowerCase()) return `${program} is not in the list of quiet programs`;
+  if (command.open && command.openFeed === undefined) return `${name} gets words that are only known at run time`;
   return judgeProgram(name, command, workspace);
 }
 
+/**
+ * The words of a quiet command that are paths, by index: those that are to be looked up on the disk. Text that is searched
+ * for or printed is not among them.
+ */
+export function pathOperands(command: SimpleCommand): readonly number[] {
+  const { words, starts, feeds } = command;
+  const name = programName(words);
+  const all = words.map((_, index) => index).slice(1);
+  if (name === "find") {
+    const tests = words.findIndex((word, index) => index > 0 && /^[-(!,]/.test(word) && !/^-[PH]$/.test(word));
+    return all.filter((index) => tests < 0 || index < tests);
+  }
+  if (starts.length > 0) return [];
+  if (name === "[" || name === "test" || name === "command") return [];
+  const subcommand = words[1] ?? "";
+  const table =
+    name === "git" ? QUIET_GIT[subcommand] : Object.hasOwn(QUIET_PROGRAMS, name) ? QUIET_PROGRAMS[name] : undefined;
+  if (table === undefined) return name === "git" && Object.hasOwn(QUIET_GIT_WORDS, subcommand) ? [] : all;
+  const split = splitOptions(name, command, name === "git" ? 2 : 1, table);
+  if (typeof split === "string") return all;
+  const paths = operandPaths(command, table, split).filter((index) => !feeds.has(index));
+  const values = all.filter((index) => /^-.*=.*\//.test(words[index] ?? ""));
+  return [...paths, ...values];
+}
+
+/** True for programs that tell names, sizes or counts and never content, with whatever options. */
+export function showsNamesOnly({ words }: SimpleCommand): boolean {
+  const name = programName(words);
+  const table = Object.hasOwn(QUIET_PROGRAMS, name) ? QUIET_PROGRAMS[name] : undefined;
+  return table?.namesOnly === true && table.anyOption === true;
+}
+
+/** Which operands are paths, by what the table says of them. */
+function operandPaths(
+  { globbed }: SimpleCommand,
+  table: ProgramTable,
+  { options, operands }: SplitWords,
+): readonly number[] {
+  const given = table.patternOptions?.split(" ") ?? [];
+  const inOption = options.some((option) => given.includes(option.name));
+  switch (table.operands) {
+    case "paths":
+    case "revisions":
+      return operands;
+    case "pattern":
+    case "script":
+      return inOption || globbed.includes(operands[0] ?? -1) ? operands : operands.slice(1);
+    default:
+      return [];
+  }
+}
+
+/** `find … -exec` and `… | xargs`, where it is known which files they work on, and `xargs` has its plainest options. */
+function feedsQuietly(name: string, command: SimpleCommand): boolean {
+  if (!isSystemProgram(command.words[0] ?? "") || command.words[0] !== name) return false;
+  if (name === "find") return command.starts.every((started) => started.openFeed !== undefined);
+  if (name !== "xargs" || command.dynamic.length > 0) return false;
+  const options = command.words.slice(1, command.words.length - (command.starts[0]?.words.length ?? 0));
+  return /^(?:-0|-r|-0r|-r0|-n \d+|-n\d+|-P \d+|-L \d+|-L1|-I ?\{\}|--null|--no-run-if-empty| )*$/.test(
+    options.join(" "),
+  );
+}
+
+function assignmentProblem(command: SimpleCommand): string | undefined {
+  const loud = command.assignments.find((assignment) => !isOwnVariable(assignment.split(/\+?=/, 1)[0] ?? ""));
+  return loud === undefined ? undefined : "it changes the shell, not just reads";
+}
+
 function judgeProgram(name: string, command: SimpleCommand, workspace: Workspace): string | undefined {
+  const { words, unknown } = command;
   if (name === "find") return judgeFind(command, workspace);
   if (name === "git") return judgeGit(command, workspace);
   if (name === "command") return judgeTable(name, command, 2, { operands: "text" }, workspace);
   if (name === "printf") {
-    if (/^-/.test(command.words[1] ?? "")) return "printf has options that set variables";
+    if (unknown.includes(1) || /^-/.test(words[1] ?? "")) return "printf has options that set variables";
     // %n, however it is spelled, sets a variable: only the plainest conversions pass.
-    if (/%(?![sdq%])/.test((command.words[1] ?? "").replaceAll("%%", ""))) return "printf can set variables";
+    if (/%(?!-?\d{0,3}[sdq%])/.test((words[1] ?? "").replaceAll("%%", ""))) return "printf can set variables";
   }
+  if (name === "test" || name === "[") return judgeTest(command);
+  if (name === "set") return words.length > 1 && isPlainSet(words) ? undefined : "set changes the shell";
+  if (name === "read" && words.slice(1).some((word) => word !== "-r" && !isOwnVariable(word))) {
+    return "read would set a variable that has a meaning";
+  }
+  if (name === "cd" && words.length !== 2) return "cd would leave the workspace";
   const table = Object.hasOwn(QUIET_PROGRAMS, name) ? QUIET_PROGRAMS[name] : undefined;
   if (table === undefined) return `${name} is not in the list of quiet programs`;
   return judgeTable(name, command, 1, table, workspace);
 }
 
-interface Split {
-  readonly options: ReadonlyArray<{ readonly name: string; readonly value?: string }>;
-  readonly operands: readonly number[];
+const UNARY = /^-[bcdefghknprstuwxzGLNOS]$/;
+const BINARY = /^(?:==?|!=|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))$/;
+
+/** `-v` and `-R` read a subscript as code; a word that splits could bring one in. */
+function judgeTest({ words, split, unknown }: SimpleCommand): string | undefined {
+  if (split.length > 0) return `${words[split[0] ?? 0] ?? ""} may become operators of a test; quote it`;
+  const operands = words.filter((word, index) => index > 0 && word !== "]").length;
+  const loose = unknown.find(
+    (index) =>
+      operands > 1 &&
+      !UNARY.test(words[index - 1] ?? "") &&
+      ![words[index - 1], words[index + 1]].some((word) => BINARY.test(word ?? "")),
+  );
+  if (
+    loose !== undefined ||
+    (unknown.length > 0 && words.some((word) => /^(?:-a|-o|!|\(|\))$/.test(word) && operands > 3))
+  ) {
+    return "it cannot be told which operators the test has";
+  }
+  return words.some((word) => /^-[vR]$/.test(word)) ? "the test can run code hidden in its operands" : undefined;
 }
 
 function judgeTable(
@@ -60,13 +177,39 @@ function judgeTable(
   table: ProgramTable,
   workspace: Workspace,
 ): string | undefined {
+  const { words, unknown, feeds } = command;
+  const hidden = unknown.find((index) => !feeds.has(index));
+  const printsWords = table.operands === "text" && table.anyOption === true;
+  if (hidden !== undefined && !printsWords) return `${words[hidden] ?? ""} is only known at run time`;
+  if (command.open && words.some((word) => word.includes("{}") && word !== "{}")) {
+    return "a name becomes a part of another word";
+  }
+  if (printsWords) {
+    const [loose] = command.split;
+    if (loose !== undefined) return `${words[loose] ?? ""} may be replaced by file names from anywhere; quote it`;
+    const listed = firstProblem(command.globbed, (index) =>
+      unknown.includes(index)
+        ? `${words[index] ?? ""} is only known at run time`
+        : pathProblem(command, index, workspace, true),
+    );
+    if (listed !== undefined) return listed;
+  }
+  const fed = [...feeds.values(), ...(command.open && command.openFeed ? [command.openFeed] : [])];
+  const fedFrom = fed
+    .flatMap(({ roots }) => roots)
+    .map((path) => textProblem(path, workspace))
+    .find((why) => why !== undefined);
+  if (fedFrom !== undefined) return fedFrom;
+  if (fed.some((feed) => !feed.prefixed) && table.anyOption !== true)
+    return `a name may turn into an option of ${name}`;
   const split = splitOptions(name, command, from, table);
   if (typeof split === "string") return split;
   const { options, operands } = split;
-  if (operands.length > (table.maxOperands ?? Number.POSITIVE_INFINITY))
-    return `${name} would write its second operand`;
+  const count = operands.length + (command.open ? 2 : 0) + (feeds.size > 0 ? 1 : 0);
+  if (count > (table.maxOperands ?? Number.POSITIVE_INFINITY)) return `${name} would write its second operand`;
   const has = (list: string | undefined): boolean =>
     list !== undefined && options.some((option) => list.split(" ").includes(option.name));
+  if (table.needs !== undefined && !has(table.needs)) return `${name} is not in the list of quiet programs`;
   const globs = options.filter((option) => table.globOptions?.split(" ").includes(option.name) === true);
   for (const { value = "" } of globs) {
     const found = value.startsWith("!") ? undefined : isSensitiveGlob(value, "search");
@@ -74,23 +217,24 @@ function judgeTable(
   }
   const loud = options.map((option) => loudOption(name, option, workspace)).find((why) => why !== undefined);
   if (loud !== undefined) return loud;
-  const firstIsText = table.operands === "pattern" && !has(table.patternOptions);
-  const paths = firstIsText && !command.globbed.includes(operands[0] ?? -1) ? operands.slice(1) : operands;
+  if (table.operands === "script") return judgeScript(name, command, table, options, operands, workspace);
+  const paths = operandPaths(command, table, split).filter((index) => !feeds.has(index));
   switch (table.operands) {
     case "text":
       return undefined;
     case "none":
       return operands.length > 0 ? `${name} takes no operands` : undefined;
-    case "format":
-      return operands.every((index) => command.words[index]?.startsWith("+") === true)
+    case "number":
+      return operands.length <= 1 && operands.every((index) => /^\d{1,3}(?:\.\d+)?s?$/.test(words[index] ?? ""))
         ? undefined
-        : "date would set the clock";
+        : `${name} takes a short number`;
+    case "format":
+      return operands.every((index) => words[index]?.startsWith("+") === true) ? undefined : "date would set the clock";
     case "revisions":
       return firstProblem(paths, (index) => revisionProblem(command, index, workspace));
     default: {
       // With a glob of file names the walk is judged on the disk, where the names are known.
       const walks = (table.recursive === "*" || has(table.recursive)) && globs.length === 0;
-      if (walks && paths.length === 0) return WALKS_EVERYTHING;
       return firstProblem(
         paths,
         (index) =>
@@ -101,84 +245,43 @@ function judgeTable(
   }
 }
 
-/** Takes the words apart as getopt would; a string says which option is not quiet. */
-function splitOptions(name: string, command: SimpleCommand, from: number, table: ProgramTable): Split | string {
-  const { words, globbed } = command;
-  const options: { name: string; value?: string }[] = [];
-  const operands: number[] = [];
-  const long = (table.long ?? "").split(" ");
-  let onlyOperands = table.plainWords === true;
-  for (let at = from; at < words.length; at++) {
-    const word = words[at] ?? "";
-    if (globbed.includes(at) && !onlyOperands && table.anyOption !== true && /^(?:[*?[]|-(?!-[a-z-]+=))/.test(word)) {
-      return `${word} may turn into an option of ${name}`;
-    }
-    if (onlyOperands || !word.startsWith("-") || word === "-") {
-      operands.push(at);
-    } else if (word === "--") {
-      onlyOperands = true;
-    } else {
-      const found = word.startsWith("--") ? longOption(word, long) : shortOptions(word, table);
-      if (found === undefined) return `${name} ${word} is not in the list of quiet options`;
-      const last = found.at(-1);
-      if (last?.wants === true && at + 1 < words.length) {
-        at++;
-        if (words[at]?.startsWith("-") === true) return `${words[at]} may be an option of ${name}`;
-        if (globbed.includes(at)) return `${words[at] ?? ""} may turn into an option of ${name}`;
-        last.value = words[at] ?? "";
-      }
-      for (const { name: option, value } of found)
-        options.push(value === undefined ? { name: option } : { name: option, value });
-    }
+function judgeScript(
+  name: string,
+  command: SimpleCommand,
+  table: ProgramTable,
+  options: readonly GivenOption[],
+  operands: readonly number[],
+  workspace: Workspace,
+): string | undefined {
+  const given = options.filter((option) => table.patternOptions?.split(" ").includes(option.name) === true);
+  const [first, ...rest] = operands;
+  const inOption = given.length > 0;
+  if (
+    !inOption &&
+    (first === undefined ||
+      (command.open && command.words[first] === "{}") ||
+      command.globbed.includes(first) ||
+      command.feeds.has(first))
+  ) {
+    return `${name} has no program that can be read`;
   }
-  return { options, operands };
-}
-
-interface FoundOption {
-  readonly name: string;
-  value?: string;
-  /** The next word is its value. */
-  readonly wants?: boolean;
-}
-
-function longOption(word: string, long: readonly string[]): FoundOption[] | undefined {
-  const cut = word.indexOf("=");
-  const name = cut < 0 ? word : word.slice(0, cut);
-  const bare = name.slice(2);
-  if (cut < 0) {
-    if (long.includes(bare) || long.includes(`${bare}[=]`)) return [{ name }];
-    return long.includes(`${bare}=`) ? [{ name, wants: true }] : undefined;
+  const programs = inOption ? given.map(({ value = "" }) => value) : [command.words[first ?? 0] ?? ""];
+  for (const program of programs) {
+    const problem = scriptProblem(table.language ?? "sed", program);
+    if (problem !== undefined) return problem;
   }
-  return long.includes(`${bare}=`) || long.includes(`${bare}[=]`) ? [{ name, value: word.slice(cut + 1) }] : undefined;
-}
-
-function shortOptions(word: string, table: ProgramTable): FoundOption[] | undefined {
-  if (table.numeric === true && /^-\d+$/.test(word)) return [];
-  const found: FoundOption[] = [];
-  for (let index = 1; index < word.length; index++) {
-    const letter = word[index] ?? "";
-    const rest = word.slice(index + 1);
-    if (table.flags?.includes(letter) === true) {
-      found.push({ name: `-${letter}` });
-    } else if (table.attached?.includes(letter) === true) {
-      return [...found, { name: `-${letter}`, value: rest }];
-    } else if (table.valued?.includes(letter) === true) {
-      return [...found, rest === "" ? { name: `-${letter}`, wants: true } : { name: `-${letter}`, value: rest }];
-    } else {
-      return undefined;
-    }
-  }
-  return found;
+  return firstProblem(
+    (inOption ? operands : rest).filter((index) => !command.feeds.has(index)),
+    (index) => pathProblem(command, index, workspace, false),
+  );
 }
 
 /** Values that make a listed option do more than its name says. */
-function loudOption(
-  program: string,
-  option: { readonly name: string; readonly value?: string },
-  workspace: Workspace,
-): string | undefined {
-  if (program !== "git") return undefined;
+function loudOption(program: string, option: GivenOption, workspace: Workspace): string | undefined {
   const { name, value = "" } = option;
+  if (program === "bat" && name === "--paging" && value !== "never") return "bat would start a pager";
+  if (program !== "git") return undefined;
+  if (/signature/i.test(value)) return "git would run a program to check signatures";
   if ((name === "--format" || name === "--pretty") && /%[-+ ]?G/.test(value))
     return "git would run a program to check signatures";
   if (name === "-L" && value.includes(":")) return textProblem(value.slice(value.lastIndexOf(":") + 1), workspace);
@@ -187,10 +290,20 @@ function loudOption(
 
 function judgeGit(command: SimpleCommand, workspace: Workspace): string | undefined {
   const subcommand = command.words[1] ?? "";
+  if (subcommand === "--version" && command.words.length === 2) return undefined;
+  const rest = command.words.slice(2).join(" ");
+  const shape = Object.hasOwn(QUIET_GIT_WORDS, subcommand) ? QUIET_GIT_WORDS[subcommand] : undefined;
+  const certain = command.unknown.length === 0 && command.globbed.length === 0 && !command.open;
+  if (
+    shape !== undefined &&
+    certain &&
+    rest.length <= MAX_GIT_WORDS_CHARS &&
+    !/signature/i.test(rest) &&
+    shape.test(rest)
+  )
+    return undefined;
   const table = Object.hasOwn(QUIET_GIT, subcommand) ? QUIET_GIT[subcommand] : undefined;
   if (table === undefined) return `git ${subcommand} is not in the list of quiet commands`;
-  // A folder inside the workspace can hold a repository whose configuration runs programs.
-  if ((workspace.folder ?? ".") !== ".") return "git would run outside the workspace root";
   const loud = judgeTable("git", command, 2, table, workspace);
   if (loud !== undefined || subcommand !== "branch") return loud;
   const split = splitOptions("git", command, 2, table);
@@ -199,32 +312,45 @@ function judgeGit(command: SimpleCommand, workspace: Workspace): string | undefi
   return split.operands.length > 0 && !lists ? "git branch would create or move a branch" : undefined;
 }
 
+const MAX_GIT_WORDS_CHARS = 200;
+
 function judgeFind(command: SimpleCommand, workspace: Workspace): string | undefined {
-  const { words, globbed } = command;
+  const { words, globbed, unknown } = command;
+  if (unknown.length > 0) return `${words[unknown[0] ?? 0] ?? ""} is only known at run time`;
   let at = 1;
   while (words[at] === "-P" || words[at] === "-H") at++;
   for (; at < words.length && !/^[-(!,]/.test(words[at] ?? ""); at++) {
-    if (globbed.includes(at) && /^[*?[]/.test(words[at] ?? ""))
+    if (globbed.includes(at) && /^\[/.test(words[at] ?? ""))
       return `${words[at] ?? ""} may turn into an option of find`;
     const problem = pathProblem(command, at, workspace, true);
     if (problem !== undefined) return problem;
   }
   for (; at < words.length; at++) {
     const word = words[at] ?? "";
+    if (/^-(?:exec|ok)/.test(word) && command.starts.length > 0) {
+      // What is run is judged as a command of its own; the expression goes on behind it.
+      const end = words.findIndex(
+        (later, index) => index > at && (later === ";" || (later === "+" && words[index - 1] === "{}")),
+      );
+      if (end < 0) return "find -exec has no end";
+      at = end;
+      continue;
+    }
     const values = Object.hasOwn(QUIET_FIND, word) ? QUIET_FIND[word] : undefined;
     if (values === undefined || globbed.includes(at)) return `find ${word} is not in the list of quiet tests`;
     at += values;
     if (values > 0 && globbed.includes(at))
       return `${words[at] ?? ""} is replaced by file names before find sees it; quote it`;
+    if (/^-(?:[ac]?newer|samefile)$/.test(word)) {
+      const problem = textProblem(words[at] ?? "", workspace);
+      if (problem !== undefined) return problem;
+    }
   }
   return undefined;
 }
 
-const WALKS_EVERYTHING = "it reads every file of the workspace, secrets included; name a folder, or use rg";
-
 function walkProblem(command: SimpleCommand, index: number, workspace: Workspace, hidden: boolean): string | undefined {
   const relative = workspaceRelative(workspace.root, command.words[index] ?? "", workspace.folder);
-  if (hidden && relative === ".") return WALKS_EVERYTHING;
   if (hidden && command.globbed.includes(index)) return `${command.words[index] ?? ""} may be a folder with secrets`;
   if (relative?.split("/").includes(".git") === true) return "it reads git's own files";
   return relative?.endsWith(".config") === true ? "it reads the configuration of other programs" : undefined;
@@ -249,7 +375,7 @@ function pathProblem(
   namesOnly = false,
 ): string | undefined {
   const word = command.words[index] ?? "";
-  if (word === "-" || word === "/dev/null") return undefined;
+  if (word === "-" || word === "/dev/null" || word === "/dev/stdin") return undefined;
   const relative = workspaceRelative(workspace.root, word, workspace.folder);
   if (relative === undefined) return `${word} is outside the workspace`;
   const globbed = command.globbed.includes(index);
@@ -259,7 +385,10 @@ function pathProblem(
   ) {
     return `${word} may be outside the workspace`;
   }
-  const found = globbed && !namesOnly ? isSensitiveGlob(relative, "shell") : isSensitivePath(relative);
+  // What a plain wildcard in the last part of a name comes to is seen on the disk.
+  const last = relative.slice(relative.lastIndexOf("/") + 1);
+  const lookedUp = namesOnly || (/^[*?\w]/.test(last) && !hasGlob(relative.slice(0, -last.length)));
+  const found = globbed && !lookedUp ? isSensitiveGlob(relative, "shell") : isSensitivePath(relative);
   return found.sensitive ? `${word} is sensitive: ${found.why}` : undefined;
 }
 

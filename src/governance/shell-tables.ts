@@ -4,6 +4,9 @@
  * programs, follows symlinks out of the workspace, reads lists of file names or waits forever is left out.
  */
 
+import { SYSTEM_PROGRAMS } from "./shell-tables-system.ts";
+import { TEXT_PROGRAMS } from "./shell-tables-text.ts";
+
 export interface ProgramTable {
   /** Short options without a value. */
   readonly flags?: string;
@@ -17,9 +20,10 @@ export interface ProgramTable {
   readonly numeric?: boolean;
   /**
    * What the operands are. `pattern` is a text first (unless an option of `patternOptions` gave it), then paths;
-   * `revisions` are git revisions or paths; `format` is a date's `+…`.
+   * `revisions` are git revisions or paths; `format` is a date's `+…`; `script` is a program in a language of its own
+   * first (unless an option gave it), then paths; `number` is a short time.
    */
-  readonly operands: "none" | "text" | "paths" | "pattern" | "revisions" | "format";
+  readonly operands: "none" | "text" | "paths" | "pattern" | "revisions" | "format" | "script" | "number";
   readonly patternOptions?: string;
   readonly maxOperands?: number;
   /** Short or long options that make it walk folders and read what is there; `*` when it always does. */
@@ -34,6 +38,18 @@ export interface ProgramTable {
   readonly namesOnly?: boolean;
   /** The words are no options at all. */
   readonly plainWords?: boolean;
+  /** Options with one dash and several letters, such as `-version`. */
+  readonly words?: string;
+  /** Without one of these it does something else than what is listed here. */
+  readonly needs?: string;
+  /** After the first operand nothing is an option any more. */
+  readonly expression?: boolean;
+  /** A value may begin with a dash. */
+  readonly dashValues?: boolean;
+  /** Which little language a `script` operand is written in. */
+  readonly language?: "sed" | "awk" | "jq";
+  /** Variables in front of it that are part of how it is used. */
+  readonly variables?: RegExp;
 }
 
 const grep: ProgramTable = {
@@ -77,12 +93,21 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
     long: "lines= bytes= quiet silent verbose",
     operands: "paths",
     anyOption: true,
+    dashValues: true,
   },
-  tail: { flags: "qvz", valued: "nc", numeric: true, long: "lines= bytes= quiet silent verbose", operands: "paths" },
+  tail: {
+    flags: "qvzfF",
+    valued: "nc",
+    numeric: true,
+    long: "lines= bytes= quiet silent verbose",
+    operands: "paths",
+    anyOption: true,
+  },
   wc: {
     flags: "lwcmL",
     long: "lines words bytes chars max-line-length",
     operands: "paths",
+    anyOption: true,
     namesOnly: true,
   },
   grep,
@@ -104,10 +129,11 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
     globOptions: "-g --glob",
   },
   echo: { operands: "text", plainWords: true, anyOption: true },
-  printf: { operands: "text" },
-  true: { operands: "text", plainWords: true },
-  false: { operands: "text", plainWords: true },
-  which: { flags: "as", operands: "text" },
+  printf: { operands: "text", plainWords: true, anyOption: true },
+  true: { operands: "text", plainWords: true, anyOption: true },
+  false: { operands: "text", plainWords: true, anyOption: true },
+  ":": { operands: "text", plainWords: true, anyOption: true },
+  which: { flags: "as", operands: "text", anyOption: true },
   sort: {
     flags: "bdfghiMnRrVuszcCm",
     valued: "kt",
@@ -130,8 +156,8 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
     operands: "paths",
   },
   tr: { flags: "cCdst", long: "complement delete squeeze-repeats truncate-set1", operands: "text" },
-  basename: { flags: "az", valued: "s", long: "multiple suffix= zero", operands: "text" },
-  dirname: { flags: "z", long: "zero", operands: "text" },
+  basename: { flags: "az", valued: "s", long: "multiple suffix= zero", operands: "text", anyOption: true },
+  dirname: { flags: "z", long: "zero", operands: "text", anyOption: true },
   date: {
     flags: "uR",
     valued: "d",
@@ -170,74 +196,12 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
       "summarize human-readable max-depth= apparent-size total bytes all si exclude= one-file-system threshold= " +
       "block-size= separate-dirs time",
     operands: "paths",
+    anyOption: true,
     namesOnly: true,
   },
   nl: { flags: "p", valued: "bdfhilnsvw", operands: "paths" },
-};
-
-const REVISION_LONG =
-  "oneline graph all decorate[=] no-decorate stat[=] shortstat numstat name-only name-status patch no-patch raw summary " +
-  "since= after= until= before= author= committer= grep= all-match invert-grep regexp-ignore-case extended-regexp " +
-  "fixed-strings max-count= skip= pretty[=] format[=] abbrev-commit no-abbrev-commit abbrev[=] date= relative-date follow " +
-  "first-parent merges no-merges reverse topo-order date-order author-date-order color[=] no-color word-diff[=] " +
-  "color-words[=] ignore-all-space ignore-space-change ignore-space-at-eol ignore-blank-lines unified[=] diff-filter= " +
-  "find-renames[=] find-copies[=] minimal histogram patience diff-algorithm= full-index exit-code quiet check " +
-  "compact-summary dirstat[=] no-ext-diff no-textconv no-renames function-context patch-with-stat branches[=] tags[=] " +
-  "remotes[=] left-right cherry cherry-pick cherry-mark simplify-by-decoration walk-reflogs full-history ancestry-path " +
-  "boundary source parents children no-prefix inter-hunk-context= submodule[=] pickaxe-regex pickaxe-all decorate-refs= " +
-  "no-notes expand-tabs[=] no-expand-tabs no-color-moved color-moved[=] ignore-submodules[=] clear-decorations";
-
-const revisions: ProgramTable = {
-  flags: "pusmczwbRaiEFPgrtqW",
-  valued: "nSGL",
-  attached: "UMCBl",
-  numeric: true,
-  long: REVISION_LONG,
-  operands: "revisions",
-};
-
-export const QUIET_GIT: Readonly<Record<string, ProgramTable>> = {
-  status: {
-    flags: "sbvz",
-    attached: "u",
-    long:
-      "short branch porcelain[=] long verbose untracked-files[=] ignored[=] ignore-submodules[=] column[=] no-column " +
-      "ahead-behind no-ahead-behind renames no-renames show-stash",
-    operands: "paths",
-  },
-  log: revisions,
-  show: revisions,
-  diff: { ...revisions, long: `${REVISION_LONG} cached staged merge-base` },
-  branch: {
-    flags: "avr",
-    long:
-      "all remotes list verbose show-current contains= no-contains= merged= no-merged= sort= format= points-at= " +
-      "column[=] no-column color[=] no-color abbrev[=] no-abbrev ignore-case",
-    operands: "text",
-  },
-  "rev-parse": {
-    flags: "q",
-    long:
-      "show-toplevel abbrev-ref[=] short[=] verify git-dir git-common-dir is-inside-work-tree is-inside-git-dir " +
-      "is-bare-repository show-prefix show-cdup symbolic-full-name symbolic all branches[=] tags[=] remotes[=] quiet " +
-      "absolute-git-dir show-superproject-working-tree revs-only no-revs show-object-format[=]",
-    operands: "revisions",
-  },
-  "ls-files": {
-    flags: "cdmosuktvzfi",
-    valued: "x",
-    long:
-      "cached deleted modified others ignored stage unmerged killed exclude-standard full-name error-unmatch abbrev[=] " +
-      "directory no-empty-directory exclude= eol deduplicate recurse-submodules",
-    operands: "paths",
-  },
-  blame: {
-    flags: "lswetfnpcb",
-    valued: "L",
-    attached: "MC",
-    long: "porcelain line-porcelain show-name show-number show-email root date= since= color-lines color-by-age abbrev[=]",
-    operands: "revisions",
-  },
+  ...TEXT_PROGRAMS,
+  ...SYSTEM_PROGRAMS,
 };
 
 /** The words of a `find` expression that only look, by how many values each takes. */
@@ -250,7 +214,7 @@ export const QUIET_FIND: Readonly<Record<string, 0 | 1>> = Object.fromEntries([
     .map((word) => [word, 0] as const),
   ...(
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -mtime -atime -ctime " +
-    "-mmin -amin -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -lname -ilname -printf -newermt"
+    "-mmin -amin -cmin -newer -anewer -cnewer -used -fstype -samefile -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -lname -ilname -printf -newermt"
   )
     .split(" ")
     .map((word) => [word, 1] as const),

@@ -2,6 +2,20 @@
  * What a command starts besides itself: `env`, `timeout`, `xargs`, `sudo`, `sh -c`, `find -exec`, `git -C` and the
  * like, taken apart by their own option rules. Does not parse shell syntax; a script it finds is handed back as text.
  */
+import {
+  INTERPRETERS,
+  OTHER_SHELLS,
+  POISONERS,
+  PREFIXES,
+  type PrefixRule,
+  QUEUES,
+  RUNNING_OPERANDS,
+  RUNNING_WORDS,
+  SCRIPT_OPTIONS,
+  SHELL_CHANGERS,
+  SHELLS,
+  WRAPPERS,
+} from "./shell-launchers.ts";
 
 /** Something that is started: words of the same command line, or a script for a shell. */
 export type Launch =
@@ -12,49 +26,34 @@ export type Launch =
       readonly assignments: readonly string[];
       /** More words come at run time. */
       readonly open: boolean;
+      /** The folder it is told to run in, relative to the outer one. */
+      readonly folder?: string;
     }
-  | { readonly script: string };
-
-export type Launched =
-  | { readonly kind: "plain" }
   | {
-      readonly kind: "wrapper";
-      readonly launches: readonly Launch[];
-      readonly transparent: boolean;
-      readonly unseen?: string;
-    }
-  | { readonly kind: "unknown"; readonly why: string };
+      readonly script: string;
+      /** Perhaps no script at all: what cannot be read in it is passed over. */
+      readonly guess?: true;
+    };
 
-const PLAIN: Launched = { kind: "plain" };
+export interface Launched {
+  readonly launches: readonly Launch[];
+  /** It only passes on (`timeout`, `nice`, …): what it starts decides. */
+  readonly transparent: boolean;
+  /** Why more may run than the launches show, through a named feature such as `git -c`. */
+  readonly unseen?: string;
+  /** Why the whole command line counts as not understood. */
+  readonly unclear?: string;
+}
 
-/** Programs that run what they are given as code. A glob on them would allow everything. */
-export const INTERPRETERS: ReadonlySet<string> = new Set(
-  (
-    "sh bash dash zsh ksh mksh ash fish csh tcsh rbash python python2 python3 pypy pypy3 node nodejs deno bun tsx " +
-    "ts-node perl ruby irb php lua luajit tclsh osascript pwsh powershell Rscript R ghci awk gawk mawk nawk jshell " +
-    "groovy julia expect sqlite3 psql mysql"
-  ).split(" "),
-);
+export interface LaunchingCommand {
+  readonly words: readonly string[];
+  /** The text of its here-document or here-string. */
+  readonly hereText?: string;
+  readonly hereDocument: boolean;
+  readonly open: boolean;
+}
 
-const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ash", "rbash"]);
-const OTHER_SHELLS = new Set(["ksh", "mksh", "fish", "csh", "tcsh"]);
-
-/** Builtins that run text or change what later words mean. */
-const SHELL_CHANGERS = new Set(
-  (
-    "eval source . exec trap alias unalias enable hash bind complete compgen compopt mapfile readarray fc let " +
-    "coproc noglob nocorrect"
-  ).split(" "),
-);
-
-/** Other programs that start programs. They are judged by their own words, and never suggested as a glob. */
-export const WRAPPERS: ReadonlySet<string> = new Set(
-  (
-    "env timeout nice nohup time command builtin xargs sudo doas stdbuf setsid ionice busybox toybox find su runuser " +
-    "chroot unshare nsenter flock watch parallel strace ltrace script ssh chrt taskset caffeinate entr npx pnpx bunx " +
-    "uvx fd fdfind eval source . exec"
-  ).split(" "),
-);
+const PLAIN: Launched = { launches: [], transparent: false };
 
 /** The program's name without its folder, lower case: file systems that fold case find it under either spelling. */
 export function programName(words: readonly string[]): string {
@@ -67,95 +66,64 @@ export function isSystemProgram(word: string): boolean {
   return /^(?:\/usr)?\/bin\/[^/]+$/.test(word) || !word.includes("/");
 }
 
-/** Takes one layer off. Options that are not known make it unknown, so that nothing hides behind them. */
-export function launchesOf(command: {
-  readonly words: readonly string[];
-  readonly hereDocument: boolean;
-  readonly open: boolean;
-}): Launched {
-  const { words } = command;
+/** True for `python3.12` as well as `python3`. */
+export function isInterpreter(name: string): boolean {
+  return INTERPRETERS.has(name) || INTERPRETERS.has(name.replace(/[\d.]+$/, ""));
+}
+
+/** True for programs that start others, whatever their words are. */
+export function startsPrograms(words: readonly string[]): boolean {
   const name = programName(words);
+  return WRAPPERS.has(name) || SHELLS.has(name) || OTHER_SHELLS.has(name) || Object.hasOwn(SCRIPT_OPTIONS, name);
+}
+
+/** Why commands after this one in the same text may mean something else. */
+export function poisons(words: readonly string[]): string | undefined {
+  const name = programName(words);
+  if (name === "set" && words.length > 1 && isPlainSet(words)) return undefined;
+  return POISONERS.has(name) || SHELL_CHANGERS.has(name) ? `${name} changes what later commands do` : undefined;
+}
+
+/** `set -euo pipefail` and its parts only make the shell stop earlier or say more. */
+export function isPlainSet(words: readonly string[]): boolean {
+  return words.slice(1).every((word) => /^(?:-[eux]*o?|pipefail|errexit|nounset|xtrace)$/.test(word));
+}
+
+/** Takes one layer off. Options that are not known make it unclear, so that nothing hides behind them. */
+export function launchesOf(command: LaunchingCommand): Launched {
+  const { words, hereText } = command;
+  const name = programName(words);
+  if (name === "eval") return joined(words.slice(1), "eval runs text");
+  if (name === "trap") return trap(words);
+  if (name === "alias") return alias(words);
   if (SHELL_CHANGERS.has(name)) return unknown(`${name} changes what the shell runs`);
-  if (OTHER_SHELLS.has(name)) return unknown(`${name} has a language of its own`);
-  if (command.hereDocument && INTERPRETERS.has(name)) return unknown(`${name} gets its program from a here-document`);
-  if (command.open && (INTERPRETERS.has(name) || name === "find")) return unknown(`${name} gets words at run time`);
-  if (SHELLS.has(name)) return shell(words, name);
-  if (INTERPRETERS.has(name) && readsStandardInput(words))
-    return unknown(`${name} gets its program from standard input`);
+  if (OTHER_SHELLS.has(name)) return { ...shell(words, name), unclear: `${name} has a language of its own` };
+  if ((SHELLS.has(name) || QUEUES.has(name)) && command.hereDocument) {
+    const launches = hereText === undefined ? [] : [{ script: hereText }];
+    return { launches, transparent: false, unclear: `${name} gets its program from a here-document` };
+  }
+  if (command.hereDocument && isInterpreter(name)) return unknown(`${name} gets its program from a here-document`);
+  if (SHELLS.has(name)) {
+    const launched = shell(words, name);
+    return command.open ? { ...launched, unclear: `${name} gets words at run time` } : launched;
+  }
+  if (QUEUES.has(name)) return unknown(`${name} gets its program from standard input`);
+  if (command.open && (isInterpreter(name) || name === "find")) return unknown(`${name} gets words at run time`);
+  if (isInterpreter(name) && readsStandardInput(words)) return unknown(`${name} gets its program from standard input`);
   if (name === "find") return find(words);
   if (name === "git") return git(words);
-  const rule = PREFIXES[name];
-  if (rule === undefined) return PLAIN;
+  const rule = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined;
+  if (rule === undefined) return optionScripts(words, name);
   const launched = prefix(words, name, rule);
-  return command.open && launched.kind === "plain"
+  return command.open && launched.launches.length === 0 && launched.unclear === undefined
     ? unknown(`what ${name} starts is only known at run time`)
     : launched;
 }
 
-interface PrefixRule {
-  readonly flags?: string;
-  readonly valued?: string;
-  /** Space separated; `name=` takes a value. */
-  readonly long?: string;
-  /** Operands before the program, such as the duration of `timeout`. */
-  readonly operands?: number;
-  readonly assignments?: boolean;
-  readonly transparent?: boolean;
-  readonly open?: boolean;
-  /** Any of these makes it an ordinary command. */
-  readonly plainWith?: string;
-  readonly numeric?: boolean;
-  /** Without a program it starts a shell. */
-  readonly bareIsShell?: boolean;
-}
-
-const PREFIXES: Readonly<Record<string, PrefixRule>> = {
-  env: {
-    flags: "i0",
-    valued: "uC",
-    long: "ignore-environment null unset= chdir=",
-    assignments: true,
-    transparent: true,
-  },
-  timeout: {
-    flags: "v",
-    valued: "sk",
-    long: "signal= kill-after= preserve-status foreground verbose",
-    operands: 1,
-    transparent: true,
-  },
-  nice: { valued: "n", long: "adjustment=", numeric: true, transparent: true },
-  ionice: { flags: "t", valued: "cn", long: "class= classdata= ignore", transparent: true },
-  time: { flags: "pv", long: "portability verbose", transparent: true },
-  stdbuf: { valued: "ioe", long: "input= output= error=", transparent: true },
-  command: { flags: "p", transparent: true, plainWith: "-v -V" },
-  builtin: { transparent: true },
-  nohup: {},
-  setsid: { flags: "cfw", long: "ctty fork wait" },
-  sudo: {
-    flags: "nEHSkbAPis",
-    valued: "ughpCTDRrt",
-    long: "non-interactive preserve-env set-home stdin user= group= host= prompt= chdir= login shell background",
-    assignments: true,
-    plainWith: "-l -v -K --list --validate",
-    bareIsShell: true,
-  },
-  doas: { flags: "nLs", valued: "uC", bareIsShell: true },
-  xargs: {
-    flags: "0rtpxo",
-    valued: "nLPsdIEa",
-    long:
-      "null no-run-if-empty verbose interactive exit max-args= max-lines= max-procs= max-chars= delimiter= replace= " +
-      "arg-file= open-tty",
-    open: true,
-  },
-  busybox: {},
-  toybox: {},
-};
-
 function prefix(words: readonly string[], name: string, rule: PrefixRule): Launched {
   if (rule.plainWith?.split(" ").includes(words[1] ?? "") === true) return PLAIN;
   const long = (rule.long ?? "").split(" ");
+  const scripts: Launch[] = [];
   let at = 1;
   let options = 0;
   for (; at < words.length; at++) {
@@ -166,27 +134,81 @@ function prefix(words: readonly string[], name: string, rule: PrefixRule): Launc
     }
     if (!word.startsWith("-") || (word === "-" && name !== "env")) break;
     options++;
+    const script = scriptValue(words, at, rule);
+    if (script !== undefined) {
+      scripts.push({ script: script.text });
+      at += script.skip;
+      continue;
+    }
     const skip = word.startsWith("--") ? longSkip(word, long) : shortSkip(word, rule);
-    if (skip === undefined) return unknown(`${name} has the option ${word}, which is not followed`);
+    if (skip === undefined)
+      return leftover(words.slice(at + 1), `${name} has the option ${word}, which is not followed`);
     at += skip;
   }
   const assignments: string[] = [];
   while (rule.assignments === true && /^[A-Za-z_]\w*\+?=/.test(words[at] ?? "")) assignments.push(words[at++] ?? "");
-  at += rule.operands ?? 0;
+  at += scripts.length > 0 ? 0 : (rule.operands ?? 0);
+  // Options may also stand behind the operand, as with `flock FILE -c …`.
+  const late = scripts.length === 0 ? scriptValue(words, at, rule) : undefined;
+  if (late !== undefined) scripts.push({ script: late.text });
+  if (scripts.length > 0) return { launches: scripts, transparent: false, unclear: `${name} runs text` };
   const rest = words.slice(at);
   if (rest.length === 0) return rule.bareIsShell === true ? unknown(`${name} starts a shell`) : PLAIN;
   // `env -i` and `env -C` change the program's world; only the plain form passes on.
   const transparent = rule.transparent === true && isSystemProgram(words[0] ?? "") && !(name === "env" && options > 0);
+  const launches: Launch[] =
+    rule.joins === true
+      ? [
+          { script: rest.join(" "), guess: true },
+          { words: rest, from: at, assignments, open: rule.open === true },
+        ]
+      : [{ words: rest, from: at, assignments, open: rule.open === true }];
+  return { launches, transparent, ...(rule.unseen && { unseen: rule.unseen }) };
+}
+
+/** What is left behind an option that is not known: each word may be the program, so each tail is looked at. */
+function leftover(words: readonly string[], why: string): Launched {
+  const launches = words.slice(0, MAX_TAILS).map((_, index) => ({
+    words: words.slice(index),
+    from: -1,
+    assignments: [],
+    open: false,
+  }));
   return {
-    kind: "wrapper",
-    launches: [{ words: rest, from: at, assignments, open: rule.open === true }],
-    transparent,
+    launches: launches.filter(({ words: [first = ""] }) => !first.startsWith("-")),
+    transparent: false,
+    unclear: why,
   };
+}
+
+const MAX_TAILS = 4;
+
+function scriptValue(
+  words: readonly string[],
+  at: number,
+  rule: PrefixRule,
+): { text: string; skip: number } | undefined {
+  const word = words[at] ?? "";
+  for (const option of rule.scripts?.split(" ") ?? []) {
+    if (word === option) return { text: words[at + 1] ?? "", skip: 1 };
+    const attached = option.startsWith("--") ? `${option}=` : option;
+    if (word.startsWith(attached)) return { text: word.slice(attached.length), skip: 0 };
+    // A cluster such as `-lc`, and the beginning of a long name, which getopt completes.
+    if (!option.startsWith("--") && new RegExp(`^-[a-zA-Z]+${option[1]}$`).test(word))
+      return { text: words[at + 1] ?? "", skip: 1 };
+    const cut = word.indexOf("=");
+    const stem = cut < 0 ? word : word.slice(0, cut);
+    if (option.startsWith("--") && stem.length > 3 && option.startsWith(stem)) {
+      return cut < 0 ? { text: words[at + 1] ?? "", skip: 1 } : { text: word.slice(cut + 1), skip: 0 };
+    }
+  }
+  return undefined;
 }
 
 function longSkip(word: string, long: readonly string[]): number | undefined {
   const [option = "", value] = word.slice(2).split(/=(.*)/s);
   if (long.includes(option)) return value === undefined ? 0 : undefined;
+  if (long.includes(`${option}[=]`)) return 0;
   if (long.includes(`${option}=`)) return value === undefined ? 1 : 0;
   return undefined;
 }
@@ -196,6 +218,7 @@ function shortSkip(word: string, rule: PrefixRule): number | undefined {
   if (rule.numeric === true && /^-{1,2}\d+$/.test(word)) return 0;
   for (let index = 1; index < word.length; index++) {
     const letter = word[index] ?? "";
+    if ((rule.attached ?? "").includes(letter)) return 0;
     if ((rule.valued ?? "").includes(letter)) return index === word.length - 1 ? 1 : 0;
     if (!(rule.flags ?? "").includes(letter)) return undefined;
   }
@@ -205,6 +228,7 @@ function shortSkip(word: string, rule: PrefixRule): number | undefined {
 function shell(words: readonly string[], name: string): Launched {
   let script = false;
   let plainOptions = name !== "zsh";
+  let odd: string | undefined;
   let at = 1;
   for (; at < words.length; at++) {
     const word = words[at] ?? "";
@@ -214,27 +238,43 @@ function shell(words: readonly string[], name: string): Launched {
     }
     if (word === "--version" || word === "--help") return PLAIN;
     if (!/^[-+]/.test(word) || word === "-") break;
-    if (!/^(?:-[ceuxlivfn]*|\+[euxvf]*)o?$/.test(word))
-      return unknown(`${name} has the option ${word}, which is not followed`);
-    if (word.includes("c")) script = true;
+    if (!/^(?:-[ceuxlivfn]*|\+[euxvf]*)o?$/.test(word)) odd ??= `${name} has the option ${word}, which is not followed`;
+    if (/^--(?:rcfile|init-file)$/.test(word) || /^-[A-Za-z]*O$/.test(word)) at++;
+    if (/^-[A-Za-z]*c/.test(word)) script = true;
     // -l and -i read start-up files first.
     if (/[li]/.test(word)) plainOptions = false;
-    if (word.endsWith("o")) at++;
+    if (/^[-+][a-z]*o$/.test(word)) at++;
   }
   const operand = words[at];
-  if (operand === undefined || operand === "-") return unknown(`${name} gets its program from standard input`);
-  if (!script) return PLAIN;
-  if (name === "zsh" && /(?:^|[\s;&|(])=/.test(operand)) return unknown("zsh expands words that begin with =");
-  return {
-    kind: "wrapper",
-    launches: [{ script: operand }],
-    transparent: plainOptions && isSystemProgram(words[0] ?? ""),
-  };
+  if (operand === undefined || operand === "-") return unknown(odd ?? `${name} gets its program from standard input`);
+  if (!script) return odd === undefined ? PLAIN : unknown(odd);
+  if (name === "zsh" && /(?:^|[\s;&|(])=/.test(operand)) odd ??= "zsh expands words that begin with =";
+  const launches = [{ script: operand }];
+  if (odd !== undefined) return { launches, transparent: false, unclear: odd };
+  return { launches, transparent: plainOptions && isSystemProgram(words[0] ?? "") };
 }
 
 function readsStandardInput(words: readonly string[]): boolean {
   const args = words.slice(1);
   return args.includes("-") || args.every((word) => /^-[a-zA-Z]$/.test(word) && !/^-[vVh]$/.test(word));
+}
+
+function joined(words: readonly string[], unseen: string): Launched {
+  return words.length === 0 ? PLAIN : { launches: [{ script: words.join(" ") }], transparent: false, unseen };
+}
+
+/** `trap 'script' SIGNAL…`; `trap - SIGNAL` and `trap -p` only restore or show. */
+function trap(words: readonly string[]): Launched {
+  const at = words[1] === "--" ? 2 : 1;
+  const script = words[at] ?? "";
+  if (words.length <= at + 1 || script === "-" || script === "" || script.startsWith("-")) return PLAIN;
+  return { launches: [{ script }], transparent: false, unclear: "trap runs text later" };
+}
+
+function alias(words: readonly string[]): Launched {
+  const values = words.slice(1).flatMap((word) => (word.includes("=") ? [word.slice(word.indexOf("=") + 1)] : []));
+  const launches = values.filter((value) => value.trim() !== "").map((script) => ({ script }));
+  return { launches, transparent: false, unclear: "alias changes what the shell runs" };
 }
 
 function find(words: readonly string[]): Launched {
@@ -250,7 +290,7 @@ function find(words: readonly string[]): Launched {
     if (end < 0) break;
     at = end;
   }
-  return launches.length === 0 ? PLAIN : { kind: "wrapper", launches, transparent: false };
+  return { launches, transparent: false };
 }
 
 const GIT_HARMLESS = new Set([
@@ -263,34 +303,85 @@ const GIT_HARMLESS = new Set([
 const GIT_PLACES = new Set(["-C", "--git-dir", "--work-tree", "--namespace", "--bare", "-p", "--paginate"]);
 const GIT_STEERING = new Set(["-c", "--config-env", "--exec-path"]);
 const GIT_SEPARATE_VALUE = new Set(["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"]);
+/** Configuration whose value git runs: `core.pager=x`, `alias.st=!x`. */
+const GIT_PROGRAM_CONFIG = /^[\w.-]+=!?(.*)$/s;
 
 function git(words: readonly string[]): Launched {
   let transparent = true;
   let unseen: string | undefined;
+  let folder: string | undefined;
+  const launches: Launch[] = [];
   let at = 1;
   for (; (words[at] ?? "").startsWith("-"); at++) {
     const word = words[at] ?? "";
     const [option = ""] = word.startsWith("--") ? word.split("=") : [word];
-    if (!GIT_HARMLESS.has(word)) transparent = false;
-    if (GIT_STEERING.has(option)) unseen = `git ${option} can name programs to run`;
-    else if (!GIT_HARMLESS.has(word) && !GIT_PLACES.has(option))
-      return at === words.length - 1 ? PLAIN : gitOption(word);
+    if (GIT_STEERING.has(option) || /^-c./.test(word)) {
+      unseen = `git ${option.slice(0, 40)} can name programs to run`;
+      const setting = word === "-c" ? (words[at + 1] ?? "") : word.slice(2);
+      const script = GIT_PROGRAM_CONFIG.exec(setting)?.[1];
+      if (script) launches.push({ script, guess: true });
+    } else if (word === "-C") {
+      folder = folder === undefined ? (words[at + 1] ?? ".") : `${folder}/${words[at + 1] ?? "."}`;
+    } else if (!GIT_HARMLESS.has(word)) {
+      transparent = false;
+      if (!GIT_PLACES.has(option))
+        return at === words.length - 1
+          ? PLAIN
+          : leftover(words.slice(at + 1), `git has the option ${word}, which is not followed`);
+    }
     if (GIT_SEPARATE_VALUE.has(word)) at++;
   }
-  if (at === 1 || at >= words.length) return PLAIN;
-  const launches = [{ words: ["git", ...words.slice(at)], from: at - 1, assignments: [], open: false }];
+  if (at === 1) return optionScripts(words, "git");
+  if (at >= words.length)
+    return launches.length > 0 ? { launches, transparent: false, ...(unseen && { unseen }) } : PLAIN;
+  const inner = { words: ["git", ...words.slice(at)], from: at - 1, assignments: [], open: false };
+  launches.push(folder === undefined ? inner : { ...inner, folder });
   return {
-    kind: "wrapper",
     launches,
-    transparent: transparent && isSystemProgram(words[0] ?? ""),
+    transparent: transparent && unseen === undefined && isSystemProgram(words[0] ?? ""),
     ...(unseen && { unseen }),
   };
 }
 
-function gitOption(word: string): Launched {
-  return unknown(`git has the option ${word}, which is not followed`);
+/** Command lines that are handed over as the value of an option, or that follow a word such as `exec`. */
+function optionScripts(words: readonly string[], name: string): Launched {
+  const launches: Launch[] = [];
+  const options = Object.hasOwn(SCRIPT_OPTIONS, name) ? SCRIPT_OPTIONS[name] : undefined;
+  for (const [index, word] of words.entries()) {
+    const match = index === 0 || options === undefined ? null : options.exec(word);
+    if (match === null) continue;
+    // An editor's command line begins with a colon, and a shell command in it with an exclamation mark.
+    const script = (match[1] ?? match[2] ?? words.slice(index + 1).join(" ")).replace(/^[:!]+/, "");
+    if (script.trim() !== "") launches.push({ script, guess: true });
+    const next = (words[index + 1] ?? "").replace(/^[:!]+/, "");
+    if (match[1] === undefined && next.trim() !== "") launches.push({ script: next, guess: true });
+  }
+  const short = name === "git" ? { rebase: "-x", grep: "-O" }[words[1] ?? ""] : undefined;
+  const shortAt = short === undefined ? -1 : words.findIndex((word, index) => index > 1 && word.startsWith(short));
+  if (shortAt > 0) {
+    const attached = (words[shortAt] ?? "").slice(2);
+    launches.push({ script: attached === "" ? (words[shortAt + 1] ?? ":") : attached, guess: true });
+  }
+  if (name === "git" && words[1] === "submodule" && words.includes("foreach")) {
+    const rest = words.slice(words.indexOf("foreach") + 1).filter((word) => word !== "--recursive");
+    if (rest.length > 0) launches.push({ script: rest.join(" ") });
+  }
+  const running = RUNNING_WORDS.find(
+    ([program, lead]) => program === name && lead.every((word, index) => words[index + 1] === word),
+  );
+  if (running !== undefined) {
+    let at = 1 + running[1].length;
+    while (running[2].test(words[at] ?? "")) at++;
+    at += RUNNING_OPERANDS[name] ?? 0;
+    while (words[at] === "--") at++;
+    const rest = words.slice(at);
+    if (rest.length > 0) launches.push({ words: rest, from: at, assignments: [], open: false });
+  }
+  return launches.length === 0
+    ? PLAIN
+    : { launches, transparent: false, unseen: `${name} starts what its options name` };
 }
 
 function unknown(why: string): Launched {
-  return { kind: "unknown", why };
+  return { launches: [], transparent: false, unclear: why };
 }

@@ -1,322 +1,368 @@
 /**
- * Reads a shell command the way the gate needs it: a tree of simple commands whose words are known before they run, or
- * the plain statement that it was not understood and why. Judges nothing and runs nothing; whatever bash and a POSIX
- * sh would read differently counts as not understood.
+ * Reads a shell command the way the gate needs it: a tree of all the simple commands in it, wherever they stand, and the
+ * plain statement whether that is all that can run. Judges nothing and runs nothing; whatever bash and a POSIX sh would
+ * read differently counts as not understood.
  */
 import {
+  type AndOr,
   type Command,
   type CommandArgument,
   type CommandNode,
   type CompoundCommand,
   type CompoundList,
-  forEachChild,
-  type ParsedScript,
   type Pipeline,
   parse,
-  type Redirection,
   type Statement,
-  type SyntaxNode,
   type Word,
-  type WordPart,
 } from "unbash";
-import { type Launch, launchesOf, programName } from "./shell-wrappers.ts";
+import { readArgument, readInner, readRedirects } from "./shell-arguments.ts";
+import { build, MAX_NESTED_SHELLS, MAX_SEGMENTS, NO_WORDS, type Parsed } from "./shell-build.ts";
+import { everyCommand, isHarmlessAssignment, isOwnVariable, type SimpleCommand } from "./shell-command.ts";
+import { feedOf } from "./shell-feeds.ts";
+import {
+  emptyScope,
+  forked,
+  join,
+  MAX_FOLDERS,
+  mergeFolders,
+  NOTHING_AROUND,
+  type Readers,
+  type Reading,
+  type State,
+  type Surroundings,
+  unclear,
+} from "./shell-reading.ts";
+import { untrustedNames, visitScripts } from "./shell-scope.ts";
+import { mayLookAlike, misreadPart, refusedSource } from "./shell-source.ts";
+import { conditionProblem } from "./shell-tests.ts";
+import {
+  HIDDEN_CODE,
+  isPlainArithmetic,
+  type ReadWord,
+  readWord,
+  type Scope,
+  type Value,
+  wordHazard,
+} from "./shell-words.ts";
+import { poisons, programName } from "./shell-wrappers.ts";
 
-export const MAX_COMMAND_BYTES = 32 * 1024;
-export const MAX_SEGMENTS = 50;
-const MAX_NESTED_SHELLS = 4;
-
-export interface SimpleCommand {
-  /** The words after quote removal, the program first. Empty for a bare assignment or redirect. */
-  readonly words: readonly string[];
-  /** Indexes of the words that the shell replaces by file names (`*`, `?`, `[…]`). */
-  readonly globbed: readonly number[];
-  /** `NAME=value` in front of the program. */
-  readonly assignments: readonly string[];
-  /** Files of its redirects, `/dev/null` and copies of descriptors left out. */
-  readonly redirects: readonly string[];
-  readonly hereDocument: boolean;
-  readonly background: boolean;
-  /** More words come at run time, from standard input or a file list. */
-  readonly open: boolean;
-  /** What it starts itself, when it is a wrapper such as `env`, `xargs`, `find -exec` or `sh -c`. */
-  readonly starts: readonly SimpleCommand[];
-  /** A wrapper that only passes on (`timeout`, `nice`, …): what it starts decides. */
-  readonly transparent: boolean;
-  /** Why more may run than can be read here, for example through `git -c`. */
-  readonly unseen?: string;
-}
+/** Items of a loop that are followed one by one. */
+const MAX_LOOP_ITEMS = 20;
 
 export type ShellAnalysis =
   | { readonly understood: true; readonly commands: readonly SimpleCommand[] }
-  | { readonly understood: false; readonly why: string };
+  /** `commands` are those that were seen nevertheless: what they are is certain, that there are no others is not. */
+  | { readonly understood: false; readonly why: string; readonly commands: readonly SimpleCommand[] };
 
-/** Never throws. Every command of the tree has been understood, or the whole is not. */
+/** Never throws. Understood means: the tree holds every command that can run. */
 export function analyseShell(command: string): ShellAnalysis {
+  const state: State = { left: MAX_SEGMENTS, unclear: undefined, poison: undefined };
+  let commands: SimpleCommand[] = [];
   try {
-    const commands = readScript(command, { nested: 0, budget: { left: MAX_SEGMENTS } });
-    return commands.length > 0 ? { understood: true, commands } : { understood: false, why: "it is empty" };
-  } catch (error) {
-    if (error instanceof NotUnderstood) return { understood: false, why: error.message };
+    commands = readScript(command, { nested: 0, state, scope: emptyScope(["."]), readers: READERS });
+  } catch {
     // The parser is a library: if it ever fails on a hostile string, the command was not understood.
-    return { understood: false, why: "it could not be parsed" };
+    state.unclear = "it could not be parsed";
   }
-}
-
-/** All commands of the tree, wrappers before what they start. */
-export function* everyCommand(commands: readonly SimpleCommand[]): Generator<SimpleCommand> {
-  for (const command of commands) {
-    yield command;
-    yield* everyCommand(command.starts);
+  if (state.unclear === undefined && commands.length === 0) state.unclear = "it is empty";
+  const { poison } = state;
+  if (poison !== undefined && [...everyCommand(commands)].length > 1) {
+    commands = commands.map((simple) => poisonedCommand(simple, poison));
   }
+  return state.unclear === undefined
+    ? { understood: true, commands }
+    : { understood: false, why: state.unclear, commands };
 }
-
-/** True for variables that change the language or colour of the output and nothing else. */
-export function isHarmlessAssignment(assignment: string): boolean {
-  return /^(?:LC_[A-Z]+|LANG|NO_COLOR)=[\w.@-]*$/.test(assignment);
-}
-
-class NotUnderstood extends Error {}
-
-interface Reading {
-  readonly nested: number;
-  /** Shared by the whole tree, so that nesting cannot multiply the work. */
-  readonly budget: { left: number };
-}
-
-interface Surroundings {
-  readonly redirects: readonly string[];
-  readonly hereDocument: boolean;
-  readonly background: boolean;
-}
-
-const NOTHING_AROUND: Surroundings = { redirects: [], hereDocument: false, background: false };
-
-/** Spaces and marks that look like nothing or like a blank, and that shells and people read differently. */
-const ODD_CHARACTERS =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/;
 
 function readScript(source: string, reading: Reading): SimpleCommand[] {
-  if (Buffer.byteLength(source) > MAX_COMMAND_BYTES) fail(`it is longer than ${MAX_COMMAND_BYTES / 1024} KB`);
-  if (ODD_CHARACTERS.test(source)) fail("it contains control characters or unusual spaces");
-  if (reading.nested > MAX_NESTED_SHELLS) fail("shells are nested too deeply");
-  const script = parse(source);
-  const error = script.errors?.[0];
-  if (error !== undefined) fail(`${error.message} at character ${error.pos + 1}`);
-  if (script.shebang !== undefined) fail("it begins with a #! line");
-  const commands = readStatements(script.commands, NOTHING_AROUND, reading);
-  if (!coversSource(script, source)) fail("a part of it was not read by the parser");
-  return commands;
-}
-
-/** What may stand between the words the parser found: blanks, operators, keywords. */
-const BETWEEN_WORDS = /^(?:[\s;&|(){}!]|\\\n|\b(?:if|then|elif|else|fi|time)\b|-p\b|--)*$/;
-
-/**
- * The parser recovers from some mistakes without a word, such as a stray parenthesis. Nothing but words, operators and
- * comments may be left over, and each parenthesis must be that of a subshell it found.
- */
-function coversSource(script: ParsedScript, source: string): boolean {
-  const words: { readonly pos: number; readonly end: number }[] = [];
-  let subshells = 0;
-  const visit = (node: SyntaxNode): void => {
-    if (node.type === "Subshell") subshells++;
-    if (node.type === "Word" || node.type === "Assignment" || node.type === "Redirect" || node.type === "HereString") {
-      words.push(node);
-    } else if (node.type === "HereDoc") {
-      words.push({ pos: node.pos, end: node.delimiter?.end ?? node.end }, node.body, node.closing ?? node.body);
-    } else {
-      forEachChild(node, visit);
-    }
-  };
-  visit(script);
-  let at = 0;
-  let rest = "";
-  for (const { pos, end } of words.toSorted((a, b) => a.pos - b.pos)) {
-    rest += `${source.slice(at, Math.max(at, pos))} `;
-    at = Math.max(at, end);
+  const refused = refusedSource(source);
+  if (refused !== undefined) unclear(reading, refused);
+  if (refused?.startsWith("it is longer") === true) return [];
+  if (reading.nested > MAX_NESTED_SHELLS) {
+    unclear(reading, "shells are nested too deeply");
+    return [];
   }
-  rest = `${rest}${source.slice(at)}`.replace(/#[^\n]*/g, "");
-  return (
-    BETWEEN_WORDS.test(rest) && rest.split("(").length - 1 === subshells && rest.split(")").length - 1 === subshells
-  );
+  const script = parse(source);
+  const misread = misreadPart(script, source);
+  if (misread !== undefined) unclear(reading, misread);
+  const scope: Scope = { ...emptyScope(reading.scope.folders), untrusted: untrustedNames(script) };
+  return readStatements(script.commands, NOTHING_AROUND, { ...reading, scope });
 }
 
 function readStatements(statements: readonly Statement[], around: Surroundings, reading: Reading): SimpleCommand[] {
-  return statements.flatMap((statement) => {
-    const inside = statement.background === true ? { ...around, background: true } : around;
-    const { command } = statement;
-    if (command.type !== "AndOr") return readPipeline(command, inside, reading);
-    return command.commands.flatMap((part) => readPipeline(part, inside, reading));
+  return statements.flatMap(({ command, background }) => {
+    const inside = background === true ? { ...around, background: true } : around;
+    const at = background === true ? forked(reading) : reading;
+    return command.type === "AndOr" ? readAndOr(command, inside, at) : readStep(command, inside, at);
   });
+}
+
+function readStep(node: CommandNode | Pipeline, around: Surroundings, reading: Reading): SimpleCommand[] {
+  const before = reading.scope.folders;
+  const read = readPipeline(node, around, reading);
+  // A `cd` may have failed.
+  mergeFolders(reading, before);
+  return read;
+}
+
+/** `a && b || c`: what b sets is certain only for what follows it by `&&`, and so is the folder it goes to. */
+function readAndOr(node: AndOr, around: Surroundings, reading: Reading): SimpleCommand[] {
+  const before = reading.scope.folders;
+  const commands: SimpleCommand[] = [];
+  let chain = reading;
+  const seen: string[] = [];
+  for (const [index, part] of node.commands.entries()) {
+    if (index > 0 && (node.operators[index - 1] === "||" || chain === reading)) {
+      const { folders } = chain.scope;
+      chain = forked(reading);
+      chain.scope.folders =
+        node.operators[index - 1] === "&&" ? folders : [...new Set([...before, ...seen])].slice(0, MAX_FOLDERS);
+    }
+    commands.push(...readPipeline(part, around, chain));
+    seen.push(...chain.scope.folders);
+  }
+  mergeFolders(reading, [...before, ...seen]);
+  return commands;
 }
 
 function readPipeline(node: CommandNode | Pipeline, around: Surroundings, reading: Reading): SimpleCommand[] {
   if (node.type !== "Pipeline") return readNode(node, around, reading);
-  return node.commands.flatMap((part) => readNode(part, around, reading));
+  let { input } = around;
+  return node.commands.flatMap((part) => {
+    const read = readNode(
+      part,
+      input === undefined ? around : { ...around, input },
+      forked(reading, node.commands.length > 1),
+    );
+    const [only, ...more] = read;
+    input = only !== undefined && more.length === 0 && only.starts.length === 0 ? feedOf(only, input) : undefined;
+    return read;
+  });
 }
 
 function readNode(node: CommandNode, around: Surroundings, reading: Reading): SimpleCommand[] {
   switch (node.type) {
     case "Command":
-      return [readCommand(node, around, reading)];
-    case "Redirected":
-      return readCompound(node.command, join(around, readRedirects(node.redirects)), reading);
+      return readCommand(node, around, reading);
+    case "Redirected": {
+      const own = readRedirects(node.redirects, reading);
+      const inner = readCompound(node.command, join(around, own.around), reading);
+      return [...own.commands, ...inner];
+    }
     case "Function":
-      return fail("it defines a function");
-    case "Coproc":
-      return fail("it starts a coprocess");
+    case "Coproc": {
+      unclear(reading, node.type === "Function" ? "it defines a function" : "it starts a coprocess");
+      const { body } = node;
+      return body.type === "CompoundList"
+        ? readStatements(body.commands, around, forked(reading))
+        : readNode(body, around, forked(reading));
+    }
     default:
       return readCompound(node, around, reading);
   }
 }
 
 function readCompound(node: CompoundCommand, around: Surroundings, reading: Reading): SimpleCommand[] {
-  const list = (body: CompoundList): SimpleCommand[] => readStatements(body.commands, around, reading);
+  const { scope } = reading;
+  const list = (body: CompoundList, inside = forked(reading)): SimpleCommand[] => {
+    const read = readStatements(body.commands, around, inside);
+    if (inside.scope.folders !== scope.folders && node.type !== "Subshell") mergeFolders(reading, inside.scope.folders);
+    return read;
+  };
   switch (node.type) {
     case "Subshell":
+      return list(node.body, forked(reading));
     case "BraceGroup":
-      return list(node.body);
+      return list(node.body, reading);
     case "If":
       return [
         ...list(node.clause),
         ...list(node.then),
-        ...node.elif.flatMap((branch) => [...list(branch.clause), ...list(branch.then)]),
+        ...node.elif.flatMap((branches) => [...list(branches.clause), ...list(branches.then)]),
         ...(node.else === undefined ? [] : list(node.else)),
       ];
-    case "TestCommand":
-    case "ArithmeticCommand":
-      return fail("[[ … ]] and (( … )) can run code hidden in their operands");
-    default:
-      return fail("loops, case and select are not followed");
+    case "While": {
+      const inside = forked(reading);
+      const fed = around.input === undefined ? undefined : readTarget(node.clause);
+      const commands = readStatements(node.clause.commands, around, inside);
+      if (fed !== undefined && around.input !== undefined)
+        inside.scope.variables.set(fed, { kind: "feed", feed: around.input });
+      // The loop reads the pipe itself; its body must not take it for its own.
+      const { input: _, ...rest } = around;
+      const body = readStatements(node.body.commands, rest, inside);
+      if (inside.scope.folders !== scope.folders) unclear(reading, "a loop changes its folder");
+      return [...commands, ...body];
+    }
+    case "For":
+    case "Select":
+      return readLoop(node, around, reading);
+    case "ArithmeticFor":
+      unclear(reading, HIDDEN_CODE);
+      return [...visitScripts(node).flatMap((script) => readInner(script.commands, reading)), ...list(node.body)];
+    case "Case":
+      unclear(reading, "case is not followed");
+      return [
+        ...visitScripts(node.word).flatMap((script) => readInner(script.commands, reading)),
+        ...node.items.flatMap((item) => [
+          ...item.pattern.flatMap((word) =>
+            visitScripts(word).flatMap((script) => readInner(script.commands, reading)),
+          ),
+          ...list(item.body),
+        ]),
+      ];
+    case "TestCommand": {
+      const problem = conditionProblem(node.expression, scope) ?? wordHazard(node, scope);
+      if (problem !== undefined) unclear(reading, problem);
+      const inner = visitScripts(node).flatMap((script) => readInner(script.commands, reading));
+      return [...inner, plainCommand(["["], around, reading)];
+    }
+    case "ArithmeticCommand": {
+      if (!isPlainArithmetic(node.expression, scope)) unclear(reading, HIDDEN_CODE);
+      const inner = visitScripts(node).flatMap((script) => readInner(script.commands, reading));
+      return [...inner, plainCommand(["["], around, reading)];
+    }
   }
 }
 
-function readCommand(node: Command, around: Surroundings, reading: Reading): SimpleCommand {
+/** Stands for a `[[ … ]]` or `(( … ))`, which runs no program but may be redirected. */
+function plainCommand(words: readonly string[], around: Surroundings, reading: Reading): SimpleCommand {
+  const parsed = { ...NO_WORDS, words: [...words, "]"] };
+  return build({ ...parsed, around, open: false, folders: reading.scope.folders }, reading);
+}
+
+/** The variable that `while read -r name` fills, when it is the only one. */
+function readTarget(clause: CompoundList): string | undefined {
+  const [only, ...more] = clause.commands;
+  const command = only?.command;
+  if (command?.type !== "Command" || more.length > 0 || command.name?.value !== "read") return undefined;
+  const words = command.args.map((word) => (word.type === "Word" ? word.value : ""));
+  const names = words.filter((word) => !/^-r$/.test(word));
+  return names.length === 1 && /^[a-z_]\w*$/i.test(names[0] ?? "") ? names[0] : undefined;
+}
+
+function readLoop(
+  node: Extract<CompoundCommand, { type: "For" | "Select" }>,
+  around: Surroundings,
+  reading: Reading,
+): SimpleCommand[] {
+  if (node.type === "Select") unclear(reading, "select asks at run time");
+  const commands: SimpleCommand[] = [];
+  const items: ReadWord[] = [];
+  if ((node.wordlist?.length ?? 0) > 0) commands.push(...listedNames(node.wordlist ?? [], around, reading));
+  for (const word of node.wordlist ?? []) {
+    const read = readArgument(word, reading);
+    commands.push(...read.commands);
+    items.push(...read.words);
+  }
+  const values = items.map(knownValue);
+  const certain =
+    items.length > 0 &&
+    items.length <= MAX_LOOP_ITEMS &&
+    isOwnVariable(node.name.value) &&
+    values.every((value) => value !== undefined);
+  // A feed stands for all its names at once, and one pass over the body with it is enough.
+  for (const value of certain ? values : [undefined]) {
+    const inside = forked(reading);
+    if (value !== undefined) inside.scope.variables.set(node.name.value, value);
+    commands.push(...readStatements(node.body.commands, around, inside));
+    if (inside.scope.folders !== reading.scope.folders) unclear(reading, "a loop changes its folder");
+  }
+  if (!isOwnVariable(node.name.value))
+    unclear(reading, `a loop sets ${node.name.value}, which may change what its commands do`);
+  return commands;
+}
+
+/** The words of a loop, as the `echo` that would print them: a pattern in them lists files. */
+function listedNames(words: readonly Word[], around: Surroundings, reading: Reading): SimpleCommand[] {
+  if (!words.some((word) => word.parts?.some((part) => part.type === "Glob") === true)) return [];
+  const read = words.flatMap((word) =>
+    readWord(word, reading.scope, { unclear: () => undefined, printed: () => undefined }),
+  );
+  const globs = read.filter(({ glob }) => glob);
+  const parsed = {
+    ...NO_WORDS,
+    words: ["echo", ...globs.map(({ text }) => text)],
+    globbed: globs.map((_, index) => index + 1),
+  };
+  const unknown = globs.flatMap(({ certainty }, index) => (certainty === "unknown" ? [index + 1] : []));
+  return [
+    build({ ...parsed, dynamic: unknown, unknown, around, open: false, folders: reading.scope.folders }, reading),
+  ];
+}
+
+function knownValue({ text, glob, certainty, feed, plain }: ReadWord): Value | undefined {
+  if (feed !== undefined) return { kind: "feed", feed };
+  if (certainty === "unknown") return plain === true ? { kind: "plain" } : undefined;
+  return { kind: glob ? "glob" : "text", text };
+}
+
+function readCommand(node: Command, around: Surroundings, reading: Reading): SimpleCommand[] {
+  const { scope, state } = reading;
+  const before: SimpleCommand[] = [];
   const assignments: string[] = [];
   for (const part of node.prefix) {
     if (part.type !== "Assignment") continue;
-    if (part.value.type !== "Word" || part.index !== undefined) fail("it assigns an array");
-    assignments.push(`${part.name}${part.append === true ? "+" : ""}=${staticText(part.value)}`);
+    const { words, commands } = readArgument(part, reading);
+    before.push(...commands);
+    const [word] = words;
+    if (word === undefined) continue;
+    assignments.push(word.text);
+    if (node.name !== undefined) continue;
+    const value = knownValue({ ...word, text: word.text.slice(part.name.length + 1) });
+    if (isOwnVariable(part.name)) {
+      if (value === undefined || part.append === true) scope.variables.delete(part.name);
+      else scope.variables.set(part.name, value);
+    } else if (!isHarmlessAssignment(word.text)) {
+      state.poison ??= `${part.name} may change what later commands do`;
+    }
   }
   const parts: CommandArgument[] = node.name === undefined ? [...node.args] : [node.name, ...node.args];
-  const words: string[] = [];
-  const globbed: number[] = [];
+  const words: ReadWord[] = [];
   for (const part of parts) {
-    const word = readArgument(part);
-    if (word.glob) globbed.push(words.length);
-    words.push(word.text);
+    const read = readArgument(part, reading);
+    before.push(...read.commands);
+    if (
+      part === node.name &&
+      (read.words.length > 1 || read.words[0]?.glob === true || read.words[0]?.certainty !== "known")
+    ) {
+      unclear(reading, `${part.text} stands where a program is named`);
+    }
+    words.push(...read.words);
   }
-  if (globbed.includes(0)) fail("the program's name is a pattern");
-  const surroundings = join(around, readRedirects(node.redirects));
-  return build({ words, globbed, assignments, open: false, ...surroundings }, reading);
-}
-
-type Parsed = Omit<SimpleCommand, "starts" | "transparent" | "unseen">;
-
-function build(parsed: Parsed, reading: Reading): SimpleCommand {
-  if (--reading.budget.left < 0) fail(`it has more than ${MAX_SEGMENTS} commands`);
-  const launched = launchesOf(parsed);
-  if (launched.kind === "unknown") fail(launched.why);
-  if (launched.kind === "plain") return { ...parsed, starts: [], transparent: false };
-  const starts = launched.launches.flatMap((launch) => readLaunch(launch, parsed, reading));
-  if (starts.length === 0) fail(`${programName(parsed.words)} starts nothing that can be read`);
-  const wrapper = { ...parsed, starts, transparent: launched.transparent };
-  return launched.unseen === undefined ? wrapper : { ...wrapper, unseen: launched.unseen };
-}
-
-function readLaunch(launch: Launch, wrapper: Parsed, reading: Reading): SimpleCommand[] {
-  const deeper = { nested: reading.nested + 1, budget: reading.budget };
-  if (deeper.nested > MAX_NESTED_SHELLS) fail("wrappers are nested too deeply");
-  if ("script" in launch) return readScript(launch.script, deeper);
-  const { background, hereDocument } = wrapper;
-  const globbed = wrapper.globbed.map((index) => index - launch.from).filter((index) => index >= 0);
-  if (launch.from < 0 && wrapper.globbed.length > 0) fail("a pattern stands where a program is started");
-  if (globbed.includes(0)) fail("the program's name is a pattern");
-  const { words, assignments } = launch;
-  const open = launch.open || wrapper.open;
-  return [build({ words, globbed, assignments, redirects: [], hereDocument, background, open }, deeper)];
-}
-
-function join(outer: Surroundings, inner: Surroundings): Surroundings {
-  return {
-    redirects: [...outer.redirects, ...inner.redirects],
-    hereDocument: outer.hereDocument || inner.hereDocument,
-    background: outer.background || inner.background,
+  if (mayLookAlike(words[0]?.text ?? "")) unclear(reading, "the program's name has letters that may look like others");
+  const own = readRedirects(node.redirects, reading);
+  before.push(...own.commands);
+  const indexes = (pick: (word: ReadWord) => boolean): number[] =>
+    words.flatMap((word, index) => (pick(word) ? [index] : []));
+  const parsed: Parsed = {
+    words: words.map(({ text }) => text),
+    globbed: indexes(({ glob }) => glob),
+    dynamic: indexes(({ certainty }) => certainty !== "known"),
+    unknown: indexes(({ certainty }) => certainty === "unknown"),
+    split: indexes(({ splits }) => splits === true),
+    feeds: new Map(words.flatMap(({ feed }, index) => (feed === undefined ? [] : [[index, feed] as const]))),
+    assignments,
+    around: join(around, own.around),
+    open: false,
+    folders: scope.folders,
   };
+  const command = build(parsed, reading);
+  changeFolder(command, reading);
+  state.poison ??= poisons(command.words);
+  return [...before, command];
 }
 
-function readRedirects(redirects: readonly Redirection[]): Surroundings {
-  const files: string[] = [];
-  let hereDocument = false;
-  for (const redirect of redirects) {
-    if (redirect.descriptor?.type === "FileDescriptorVariable") fail("it opens a descriptor into a variable");
-    if (redirect.type === "HereDoc") {
-      if (redirect.body.parts?.some((part) => part.type !== "Literal") === true) fail("its here-document is expanded");
-      if (redirect.closing === undefined) fail("its here-document is not closed");
-      hereDocument = true;
-      continue;
-    }
-    if (redirect.target === undefined) fail("a redirect has no target");
-    const target = readWord(redirect.target);
-    if (redirect.type === "HereString") {
-      hereDocument = true;
-      continue;
-    }
-    if (target.glob) fail("a redirect goes to a pattern");
-    const copiesDescriptor = /^[<>]&$/.test(redirect.operator) && /^(?:\d|-)$/.test(target.text);
-    if (!copiesDescriptor && target.text !== "/dev/null") files.push(target.text);
-  }
-  return { redirects: files, hereDocument, background: false };
+function changeFolder({ words, unknown, globbed, folders }: SimpleCommand, reading: Reading): void {
+  if (programName(words) !== "cd") return;
+  const [, target = "~"] = words[1] === "--" ? words.slice(1) : words;
+  const certain = words.length <= 3 && unknown.length === 0 && globbed.length === 0 && !target.startsWith("-");
+  if (!certain) unclear(reading, "it cannot be told which folder it runs in");
+  const next = folders.map((folder) => (/^[/~]/.test(target) || folder === "." ? target : `${folder}/${target}`));
+  reading.scope.folders = certain ? next : folders;
 }
 
-interface StaticWord {
-  readonly text: string;
-  readonly glob: boolean;
+function poisonedCommand(command: SimpleCommand, poisoned: string): SimpleCommand {
+  return { ...command, poisoned, starts: command.starts.map((started) => poisonedCommand(started, poisoned)) };
 }
 
-/** Arguments of `export` and its kin arrive as assignments; for the words they are just text. */
-function readArgument(part: CommandArgument): StaticWord {
-  if (part.type === "Word") return readWord(part);
-  if (part.value.type !== "Word" || part.index !== undefined) return fail("it assigns an array");
-  return { text: `${part.name}${part.append === true ? "+" : ""}=${staticText(part.value)}`, glob: false };
-}
-
-function staticText(word: Word): string {
-  return readWord(word).text;
-}
-
-function readWord(word: Word): StaticWord {
-  if (/^~[^/]/.test(word.text)) fail(`${word.text} is the home of another user`);
-  let glob = false;
-  for (const part of word.parts ?? []) glob = readPart(part) || glob;
-  return { text: word.value, glob };
-}
-
-/** True for a file name pattern; fails for everything whose text is only known at run time. */
-function readPart(part: WordPart): boolean {
-  switch (part.type) {
-    case "Literal":
-    case "SingleQuoted":
-      return false;
-    case "Glob":
-      part.parts?.forEach(readPart);
-      return true;
-    case "DoubleQuoted":
-      for (const child of part.parts)
-        if (child.type !== "Literal") return fail(`${child.text} is only known at run time`);
-      return false;
-    case "AnsiCQuoted":
-    case "LocaleString":
-      return fail(`${part.text} means different things to different shells`);
-    case "BraceExpansion":
-    case "ExtendedGlob":
-      return fail(`${part.text} expands to other words`);
-    default:
-      return fail(`${part.text} is only known at run time`);
-  }
-}
-
-function fail(why: string): never {
-  throw new NotUnderstood(why);
-}
+const READERS: Readers = { statements: readStatements, script: readScript };

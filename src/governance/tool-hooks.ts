@@ -16,7 +16,7 @@ import type { ToolOutputBlock } from "#protocol";
 /** Arguments that a hook has changed are validated again by what comes next in the chain. */
 export function createPreHooks(hooks: HookDispatcher): ToolMiddleware {
   return async (call, next) => {
-    if (hooks.idle("tool.pre")) return next(call);
+    if (hooks.idle("tool.pre")) return judgedLater(call, next);
     const { id, tool, args } = call;
     const payload = { id, name: tool.name, args, arguments: args, arguments_json: JSON.stringify(args) };
     const verdict = await hooks.dispatch("tool.pre", payload, pointOf(call));
@@ -25,14 +25,24 @@ export function createPreHooks(hooks: HookDispatcher): ToolMiddleware {
       return blocked(verdict);
     }
     call.annotate(verdict.attributes);
-    if (verdict.payload === payload) return next(call);
+    if (verdict.payload === payload) return judgedLater(call, next);
     const changed = changedArguments(verdict.payload, call);
     if ("problem" in changed) {
       const reason = `a tool.pre hook answered with a payload that cannot be used: ${changed.problem}`;
+      call.annotate({ "tool.policy": "denied", "tool.deny.reason": "tool.pre" });
       return blocked({ hook: "tool.pre", reason });
     }
-    return next({ ...call, args: changed.args });
+    return judgedLater({ ...call, args: changed.args }, next);
   };
+}
+
+/** What comes next may still refuse it; what the tool itself notes about a refusal inside it stays. */
+async function judgedLater(call: ToolCall, next: (call: ToolCall) => Promise<CallResult>): Promise<CallResult> {
+  call.annotate({ "tool.policy": "allowed" });
+  const result = await next(call);
+  if (result.outcome !== "denied" || result.reason === "HookBlocked") return result;
+  call.annotate({ "tool.policy": "denied", "tool.deny.reason": "permissions" });
+  return result;
 }
 
 export function createPostHooks(hooks: HookDispatcher): ToolMiddleware {

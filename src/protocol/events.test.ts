@@ -185,6 +185,23 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
   MCPServerDown: [{ name: "n", reason: "r", attempts: 3 }, { attempts: "3" }],
   SessionStarted: [{ working_dir: "/w", profile: "p", model: "m", parent: `sess_${ULID}` }, { parent: "root" }],
   SessionEnded: [{ reason: "idle" }, { reason: "tired" }],
+  SandboxStatus: [
+    { mode: "auto", active: true, backend: "bubblewrap", network: "listed", domains: ["example.com"], detail: "d" },
+    { network: "some" },
+  ],
+  NetworkConnection: [
+    {
+      connection: 1,
+      host: "example.com",
+      port: 443,
+      state: "closed",
+      why: "w",
+      bytes_sent: 1,
+      bytes_received: 2,
+      duration_ms: 3,
+    },
+    { port: 0 },
+  ],
   CustomEvent: [{ namespace: "n", kind: "k", payload: [{ deep: true }] }, { kind: 1 }],
 };
 

@@ -315,6 +315,24 @@ export const events = {
   SessionEnded: wire({ reason: z.enum(["idle", "user", "error", "binary-shutdown"]) }).describe(
     "The engine let go of it.",
   ),
+  SandboxStatus: wire({
+    mode: z.enum(["auto", "required", "off"]),
+    active: z.boolean().describe("Commands run in a sandbox of the operating system."),
+    backend: z.string().optional(),
+    network: z.enum(["open", "none", "listed"]).describe("listed: only the domains, through the egress proxy."),
+    domains: z.array(z.string()).optional(),
+    detail: z.string().describe("One line for a person."),
+  }).describe("What commands of this session run in; before the first one does."),
+  NetworkConnection: wire({
+    connection: z.number().int().positive().describe("The same on both events of a connection."),
+    host: z.string(),
+    port: z.number().int().positive(),
+    state: z.enum(["opened", "refused", "closed"]).describe("opened is durable before the connection is made."),
+    why: z.string().optional().describe("Why it was refused or cut."),
+    bytes_sent: z.number().int().nonnegative().optional(),
+    bytes_received: z.number().int().nonnegative().optional(),
+    duration_ms: durationMs.optional(),
+  }).describe("A command in a sandbox with a domain list asked the egress proxy for a connection."),
   CustomEvent: wire({ namespace: z.string(), kind: z.string(), payload: z.unknown() }).describe("A plugin's event."),
 } as const;
 

@@ -165,6 +165,7 @@ export const reasons = {
   NotExecuted: row(424, -32603, 1, "Not executed: an earlier call of this response failed."),
   ToolFailed: row(500, -32603, 1, "<detail>"),
   ToolTimeout: row(504, -32603, 1, "<tool> ran longer than <timeout>s and was stopped."),
+  SandboxUnavailable: row(403, -32603, 2, "There is no sandbox for commands: <detail>"),
   PlanModeActive: row(403, -32603, 1, "Plan mode is on: <tool> changes things and waits until the plan is approved."),
   AnswerInvalid: row(422, -32603, 1, "The answer does not match the schema after <attempts> attempts: <detail>"),
   ConfigInvalid: row(400, -32602, 2, "<detail>"),

@@ -8,7 +8,7 @@ import { isRecord } from "./arguments.ts";
 import { metaTools } from "./meta-tools.ts";
 import { compileNamePattern } from "./name-pattern.ts";
 import type { Scripts } from "./scripts.ts";
-import type { MetaKind, ScriptMeta, ToolDescriptor } from "./services.ts";
+import { type MetaKind, RegistrationBlocked, type ScriptMeta, type ToolDescriptor } from "./services.ts";
 
 const MAX_LISTED = 1_000;
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
@@ -95,7 +95,7 @@ export function createMetaRegistry(options: MetaRegistryOptions): MetaRegistry {
   async function register(kind: MetaKind, fields: MetaFields, at: HookPoint): Promise<void> {
     prepare(kind, fields);
     const verdict = await options.hooks.dispatch(`meta.register_${kind}`, fields, at);
-    if (verdict.blocked) throw new Error(`blocked by hook "${verdict.hook}": ${verdict.reason}`);
+    if (verdict.blocked) throw new RegistrationBlocked(verdict.hook, verdict.reason);
     if (!isRecord(verdict.payload)) throw new Error(`a hook on meta.register_${kind} left no fields`);
     // What a hook changed is checked like what came in, and others may have registered while hooks were asked.
     prepare(kind, verdict.payload)();

@@ -3,7 +3,7 @@ import { type Tool, type ToolContext, ToolError, textOutput } from "#engine";
 import { isRecord } from "./arguments.ts";
 import { callDepth, nested } from "./call-depth.ts";
 import { jsonText } from "./json-data.ts";
-import type { MetaKind, ScriptMeta } from "./services.ts";
+import { type MetaKind, RegistrationBlocked, type ScriptMeta } from "./services.ts";
 
 const text = { type: "string" } as const;
 
@@ -79,6 +79,10 @@ function registering(
       try {
         await meta.register(kind, args, pointOf(context));
       } catch (error) {
+        if (error instanceof RegistrationBlocked) {
+          context.annotate({ "tool.policy": "denied", "tool.deny.reason": error.hook });
+          throw new ToolError(error.message, "HookBlocked");
+        }
         throw new ToolError(error instanceof Error ? error.message : String(error));
       }
       return textOutput(jsonText({ registered: args.name }));

@@ -37,6 +37,17 @@ export interface ScriptMeta {
 
 export type MetaKind = "tool" | "hook" | "agent";
 
+/** A hook refused a registration. */
+export class RegistrationBlocked extends Error {
+  override readonly name = "RegistrationBlocked";
+  readonly hook: string;
+
+  constructor(hook: string, reason: string) {
+    super(`blocked by hook "${hook}": ${reason}`);
+    this.hook = hook;
+  }
+}
+
 export interface ScriptServices {
   readonly clock: Clock;
   readonly random: Random;

@@ -1,10 +1,24 @@
 import { describe, expect, test } from "vitest";
 import { createSystemClock, EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "#base";
 import type { ToolContext } from "#engine";
-import { createTemporaryWorkspace, createToolContext } from "../../test/fakes/temporary-workspace.ts";
+import {
+  createTemporaryWorkspace,
+  createToolContext,
+  type TemporaryWorkspace,
+} from "../../test/fakes/temporary-workspace.ts";
+import { createTestSandbox, hasSandbox } from "../../test/fakes/test-sandbox.ts";
 import { createExecTool } from "./exec.ts";
 
 const tool = createExecTool(createSystemClock());
+
+/** The same workspace, with a process port that runs everything in the sandbox of this machine. */
+function sandboxed(workspace = createTemporaryWorkspace()): TemporaryWorkspace {
+  const sandbox = createTestSandbox(workspace);
+  return { ...workspace, ports: { ...workspace.ports, processes: sandbox.processes } };
+}
+
+/** Everything that a command does must be the same in a sandbox. */
+const places = hasSandbox ? (["outside", "inside"] as const) : (["outside"] as const);
 
 async function exec(
   args: Record<string, unknown>,
@@ -29,32 +43,41 @@ function scripted(chunks: readonly (readonly ["stdout" | "stderr", Buffer])[], e
   return { specs, context: { ports: { ...createTemporaryWorkspace().ports, processes } } };
 }
 
-describe("a command", () => {
+describe.each(places)("a command, %s a sandbox", (place) => {
+  const room = () => (place === "inside" ? sandboxed() : createTemporaryWorkspace());
+
   test("gives both streams in order", async () => {
-    expect(await exec({ command: "echo one; echo two >&2" })).toEqual({ text: expect.any(String), isError: false });
-    expect((await exec({ command: "printf 'a\\nb\\n'" })).text).toBe("a\nb");
-    expect((await exec({ command: "true" })).text).toBe("(no output)");
+    expect(await exec({ command: "echo one; echo two >&2" }, {}, room())).toEqual({
+      text: expect.any(String),
+      isError: false,
+    });
+    expect((await exec({ command: "printf 'a\\nb\\n'" }, {}, room())).text).toBe("a\nb");
+    expect((await exec({ command: "true" }, {}, room())).text).toBe("(no output)");
   });
 
   test("is Bash, in the workspace or the named directory", async () => {
-    const workspace = createTemporaryWorkspace();
+    const workspace = room();
     workspace.put("sub/file.txt", "");
     expect((await exec({ command: "[[ -n $BASH_VERSION ]] && ls" }, {}, workspace)).text).toBe("sub");
     expect((await exec({ command: "ls", cwd: "sub" }, {}, workspace)).text).toBe("file.txt");
-    await expect(exec({ command: "ls", cwd: "missing" })).rejects.toThrow("missing is no directory");
-    await expect(exec({ command: "ls", cwd: ".." })).rejects.toMatchObject({ reason: "OutsideWorkspace" });
+    await expect(exec({ command: "ls", cwd: "missing" }, {}, room())).rejects.toThrow("missing is no directory");
+    await expect(exec({ command: "ls", cwd: ".." }, {}, room())).rejects.toMatchObject({ reason: "OutsideWorkspace" });
   });
 
   test("that fails is an error with its code", async () => {
-    expect(await exec({ command: "echo oops; exit 3" })).toEqual({ text: "oops\n[exit code 3]", isError: true });
-    expect(await exec({ command: "kill -TERM $$" })).toEqual({
-      text: "(no output)\n[ended by SIGTERM]",
+    expect(await exec({ command: "echo oops; exit 3" }, {}, room())).toEqual({
+      text: "oops\n[exit code 3]",
+      isError: true,
+    });
+    // The sandbox hands a signal on the way a shell does.
+    expect(await exec({ command: "kill -TERM $$" }, {}, room())).toEqual({
+      text: `(no output)\n[${place === "inside" ? "exit code 143" : "ended by SIGTERM"}]`,
       isError: true,
     });
   });
 
   test("that runs too long is ended and says so", async () => {
-    expect(await exec({ command: "echo begun; sleep 60", timeout_ms: 300 })).toEqual({
+    expect(await exec({ command: "echo begun; sleep 60", timeout_ms: 300 }, {}, room())).toEqual({
       text: "begun\n[timed out after 300 ms; the process group was ended]",
       isError: true,
     });
@@ -87,7 +110,11 @@ describe("a command", () => {
 
   test("that is cancelled throws the reason with what was written so far", async () => {
     const stop = new AbortController();
-    const run = exec({ command: "echo begun; sleep 60" }, { signal: stop.signal, progress: () => stop.abort() });
+    const run = exec(
+      { command: "echo begun; sleep 60" },
+      { signal: stop.signal, progress: () => stop.abort() },
+      room(),
+    );
     await expect(run).rejects.toMatchObject({
       reason: "BashCancelledMidCommand",
       message: expect.stringMatching(/^Cancelled mid-Bash\. The command ran for 0\.\d s .*Output so far:\nbegun\n$/s),

@@ -1,10 +1,12 @@
 /** The command line as users and scripts call it: real processes, exit codes, both outputs. */
 import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { parseEvent } from "#protocol/schemas";
 import { type CliHome, createCliHome, finish, runCli, startCli } from "../fakes/cli-process.ts";
+import { processesWith } from "../fakes/marked-processes.ts";
 import { type MockProviderServer, startMockProvider } from "../fakes/mock-provider-server.ts";
 import type { MockReply } from "../fakes/mock-reply.ts";
 
@@ -248,25 +250,23 @@ output = 0
   });
 
   test("SIGINT cancels the turn: exit 130, recorded, children gone", async () => {
-    const command = "echo $$ > pid; exec sleep 600";
+    const mark = `mark-${randomUUID()}`;
+    const command = `echo on > begun; exec -a ${mark} sleep 600`;
     const { home: vendorHome } = await withVendor({
       type: "message",
       blocks: [{ type: "tool_call", name: "exec", arguments: JSON.stringify({ command }) }],
     });
     const child = startCli(vendorHome, ["run", "--json", "--allow", "Bash", "wait"]);
     const result = finish(child);
-    const pidFile = join(vendorHome.workspace, "pid");
-    while (!existsSync(pidFile) || readFileSync(pidFile, "utf8").trim() === "") {
-      await new Promise((resume) => setImmediate(resume));
-    }
+    const begun = join(vendorHome.workspace, "begun");
+    while (!existsSync(begun)) await new Promise((resume) => setImmediate(resume));
     const startMs = performance.now();
     child.kill("SIGINT");
     const { code, out } = await result;
     expect(code).toBe(130);
     expect(performance.now() - startMs).toBeLessThan(2000);
     expect(out).toContain('"kind":"Cancelled"');
-    const stat = `/proc/${readFileSync(pidFile, "utf8").trim()}/stat`;
-    expect(!existsSync(stat) || /\) Z/.test(readFileSync(stat, "utf8"))).toBe(true);
+    expect(processesWith(mark)).toEqual([]);
   });
 });
 
@@ -300,21 +300,19 @@ describe("the launcher", () => {
     ["SIGTERM", 143, oldNode],
     ["SIGINT", 130, oldNode],
   ] as const)("%s ends the turn, records it, and exits with %i (Node: %s)", async (signal, code, node) => {
-    const command = "echo $$ > pid; exec sleep 600";
+    const mark = `mark-${randomUUID()}`;
+    const command = `echo on > begun; exec -a ${mark} sleep 600`;
     home.put("s.yaml", `name: s\nrules: []\notherwise: [{tool: exec, args: {command: ${JSON.stringify(command)}}}]\n`);
     const child = startCli(home, ["run", "-m", "scripted:./s.yaml", "--allow", "Bash", "--json", "go"], node);
     const result = finish(child);
-    const pidFile = join(home.workspace, "pid");
-    while (!existsSync(pidFile) || readFileSync(pidFile, "utf8").trim() === "") {
-      await new Promise((resume) => setImmediate(resume));
-    }
+    const begun = join(home.workspace, "begun");
+    while (!existsSync(begun)) await new Promise((resume) => setImmediate(resume));
     child.kill(signal);
     const ended = await result;
     expect(ended.code).toBe(code);
     expect(ended.out).toContain('"kind":"TurnEnded"');
     expect(ended.out).toContain('"kind":"SessionEnded"');
-    const stat = `/proc/${readFileSync(pidFile, "utf8").trim()}/stat`;
-    expect(!existsSync(stat) || /\) Z/.test(readFileSync(stat, "utf8"))).toBe(true);
+    expect(processesWith(mark)).toEqual([]);
   });
 
   test.skipIf(oldNode === undefined)("hands over to the bundled runtime when Node is older", async () => {

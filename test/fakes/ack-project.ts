@@ -20,8 +20,6 @@ export async function ackProject({ workspace, env }: AckPlace, configFile?: stri
     ownFolders: [],
     onPromoted: () => undefined,
   });
-  trust.ack(
-    trust.judge(survey.files).map((file) => trust.look(file)),
-    "individual",
-  );
+  const waiting = trust.judge(survey.files).map((file) => trust.look(file));
+  if (waiting.length > 0) trust.ack(waiting, "individual");
 }

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { normalHost } from "./allowed-domains.ts";
+import { createDomainList, isDomainEntry } from "./domain-list.ts";
+
+describe("a list of domains", () => {
+  test.each([
+    [["api.github.com"], ["api.github.com", "v2.api.github.com"], ["gist.github.com", "github.com"]],
+    [["*.example.com"], ["api.example.com", "foo.bar.example.com"], ["example.com", "notexample.com"]],
+    [["example.com"], ["example.com", "api.example.com"], ["notexample.com", "example.com.evil.test", "com"]],
+    [["Example.COM."], ["example.com"], ["example.org"]],
+    [["*"], ["example.com", "127.0.0.1", "::1"], []],
+    [["127.0.0.1"], ["127.0.0.1"], ["1.127.0.0.1", "127.0.0.2"]],
+    [["[::1]"], ["::1"], ["::2"]],
+    [[], [], ["example.com", "localhost"]],
+  ])("%j", (entries, reached, refused) => {
+    const list = createDomainList(entries);
+    expect(reached.filter((host) => !list.allows(host))).toEqual([]);
+    expect(refused.filter((host) => list.allows(host))).toEqual([]);
+  });
+
+  test("names an address only by that address or localhost, never by a wildcard", () => {
+    const named = (...entries: string[]) => createDomainList(entries).namesAddress("127.0.0.1");
+    expect([named("127.0.0.1"), named("0x7f.1"), named("localhost")]).toEqual([true, true, true]);
+    expect([named("*"), named("example.com"), named("127.0.0.2"), named()]).toEqual([false, false, false, false]);
+    expect(createDomainList(["localhost"]).namesAddress("10.0.0.1")).toBe(false);
+  });
+
+  test("takes names, addresses and the two wildcards, and nothing else", () => {
+    const right = ["a.example", "*.a.example", "*", "10.0.0.1", "[fd00::1]", "fd00::1", "localhost", "münchen.example"];
+    expect(right.filter((entry) => !isDomainEntry(entry))).toEqual([]);
+    const wrong = [
+      "",
+      "http://a.example",
+      "a.example:443",
+      "a.example/x",
+      "a b",
+      "a*.example",
+      "*.*",
+      "*.10.0.0.1",
+      "a\0b",
+      "a..b",
+    ];
+    expect(wrong.filter(isDomainEntry)).toEqual([]);
+    expect(() => createDomainList(["a.example:443"])).toThrow("a.example:443");
+  });
+
+  test.each([
+    ["0177.0.0.1", "127.0.0.1"],
+    ["2130706433", "127.0.0.1"],
+    ["0x7f000001", "127.0.0.1"],
+    ["[::ffff:127.0.0.1]", "::ffff:7f00:1"],
+    ["EXAMPLE.com.", "example.com"],
+    ["a@b", undefined],
+    ["a%00b", undefined],
+    ["::1%eth0", undefined],
+    ["x".repeat(300), undefined],
+  ])("%s is %s", (text, host) => {
+    expect(normalHost(text)).toBe(host);
+  });
+});

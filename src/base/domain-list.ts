@@ -1,0 +1,41 @@
+/**
+ * The hosts that a command may reach: all lists of `network.allowed_domains` that hold for a session as one. An address that is
+ * not public is reached only when every list names that address (or `localhost`), whatever host name leads there.
+ */
+import { type DomainEntry, domainAllowed, normalHost, parseDomainEntry } from "./allowed-domains.ts";
+
+export interface DomainList {
+  /** As written; empty when nothing may be reached. */
+  readonly entries: readonly string[];
+  allows(host: string): boolean;
+  /** Whether entries name this very address, public or not. */
+  namesAddress(address: string): boolean;
+}
+
+const LOOPBACK = new Set(["127.0.0.1", "::1"]);
+
+/** Each list has to allow a host. Throws a TypeError for an entry that `isDomainEntry` refuses. */
+export function createDomainList(...lists: readonly (readonly string[])[]): DomainList {
+  const parsed = lists.map((list) => list.map(parsedEntry));
+  return {
+    entries: lists.some((list) => list.length === 0) ? [] : [...new Set(lists.flat())],
+    allows: (host) => parsed.every((entries) => domainAllowed(entries, host)),
+    namesAddress: (address) => parsed.every((entries) => entries.some((entry) => namesAddress(entry, address))),
+  };
+}
+
+/** What may stand in the list: a name or an address, without scheme, port and path. */
+export function isDomainEntry(entry: string): boolean {
+  return parseDomainEntry(entry) !== undefined;
+}
+
+function parsedEntry(text: string): DomainEntry {
+  const entry = parseDomainEntry(text);
+  if (entry === undefined) throw new TypeError(`not a host name, an address, *.name or *: ${text}`);
+  return entry;
+}
+
+function namesAddress(entry: DomainEntry, address: string): boolean {
+  if (entry.kind === "address") return entry.host === normalHost(address);
+  return entry.kind === "tree" && entry.host === "localhost" && LOOPBACK.has(address);
+}

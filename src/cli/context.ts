@@ -1,0 +1,190 @@
+/** `harness context`: what the model would see, block by block, with where each comes from, what it costs and why it is there. */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Project } from "#artifacts";
+import { promptBlocks, STANDING_PROMPT } from "#context";
+import { ReasonError } from "#protocol";
+import type { CliPorts } from "./cli-ports.ts";
+import { tokenCounter } from "./context-tokens.ts";
+import type { ExitCode } from "./exit-code.ts";
+import type { ContextValues } from "./flags.ts";
+import { loadSettings } from "./open-program.ts";
+import { conditionCheck, openProject, soundProject } from "./project.ts";
+import { toolFacts } from "./project-facts.ts";
+import { formatTable } from "./table.ts";
+import { printable } from "./terminal.ts";
+
+const DEFAULT_BUDGET = 128_000;
+const MAX_COMPARED_BYTES = 10 * 1024 * 1024;
+
+export interface ContextFlags {
+  readonly config?: string;
+  readonly dir?: string;
+  readonly agent?: string;
+  readonly budget?: number;
+  readonly set?: ContextValues;
+  readonly verbose?: boolean;
+  readonly json?: boolean;
+  /** A file that `--json` has written before. */
+  readonly diff?: string;
+}
+
+interface Section {
+  readonly kind: string;
+  readonly name: string;
+  readonly source: string;
+  readonly priority: number;
+  readonly active: boolean;
+  readonly condition?: { readonly text: string; readonly result: string };
+  readonly tokens: number;
+  readonly text: string;
+}
+
+interface Report {
+  readonly model: string;
+  /** How the tokens were counted. */
+  readonly counted: string;
+  readonly sections: readonly Section[];
+  readonly tokens: number;
+  readonly budget: number;
+}
+
+export async function contextCommand(ports: CliPorts, flags: ContextFlags): Promise<ExitCode> {
+  const { terminal } = ports;
+  const project = soundProject((await openProject(ports, flags)).loaded);
+  const report = await makeReport(ports, project, flags);
+  if (flags.diff !== undefined) return compare(ports, flags, report);
+  if (flags.json) terminal.out(`${JSON.stringify(report)}\n`);
+  else terminal.out(printable(render(report, flags, terminal.columns)));
+  return 0;
+}
+
+async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags): Promise<Report> {
+  const holds = await conditionCheck(ports, flags.set);
+  const { settings } = await loadSettings(ports, {}, project);
+  const agent = flags.agent === undefined ? undefined : findAgent(project, flags.agent);
+  const model = agent?.model ?? settings.models[0]?.model ?? "not configured";
+  const counter = await tokenCounter(model);
+  const section = (block: Omit<Section, "tokens">): Section => ({ ...block, tokens: counter.count(block.text) });
+  const blocks = promptBlocks({
+    project:
+      agent === undefined ? project : { ...project, identity: { text: agent.prompt, place: agent.place }, bundles: [] },
+    condition(bundle) {
+      if (bundle.condition === undefined) return { holds: true };
+      const { holds: yes, failed } = holds(bundle.condition);
+      return failed === undefined ? { holds: yes } : { error: failed };
+    },
+    files: agent === undefined ? project.contextFiles.map(({ file, text }) => ({ path: file, text })) : [],
+    standing: settings.systemPrompt ?? STANDING_PROMPT,
+    workspace: project.root,
+    platform: process.platform,
+  });
+  const named = agent?.tools.map((tool) => ("ref" in tool ? tool.ref : tool.name));
+  const tools = toolFacts(project, holds).filter(({ name }) => named === undefined || named.includes(name));
+  const sections = [
+    ...blocks.map((block) => section(block)),
+    ...tools.map(({ name, source, description, parameters, visible, why }) =>
+      section({
+        kind: "tool",
+        name,
+        source,
+        priority: 0,
+        active: visible,
+        ...(why === undefined ? {} : { condition: { text: "shown to the model", result: why } }),
+        text: JSON.stringify({ name, description, parameters }),
+      }),
+    ),
+  ];
+  const tokens = sections.reduce((sum, { active, tokens: own }) => (active ? sum + own : sum), 0);
+  const budget = flags.budget ?? project.config.context.maxTokens ?? DEFAULT_BUDGET;
+  return { model, counted: counter.how, sections, tokens, budget };
+}
+
+function findAgent(project: Project, name: string): Project["agents"][number] {
+  const agent = project.agents.find((one) => one.name === name);
+  if (agent !== undefined) return agent;
+  const known = project.agents.map((one) => one.name).join(", ") || "none";
+  throw new ReasonError("UsageInvalid", { detail: `there is no agent ${name}; agents here: ${known}` });
+}
+
+function render({ model, counted, sections, tokens, budget }: Report, flags: ContextFlags, columns: number): string {
+  const share = ((100 * tokens) / budget).toFixed(1);
+  const head = `${model} · ${tokens} of ${budget} tokens (${share} %), ${counted}\n\n`;
+  if (flags.verbose !== true) {
+    const rows = sections.map(({ active, kind, name, tokens: own, source }) => {
+      return [active ? "✅" : "⚪", kind, name, active ? String(own) : "–", source];
+    });
+    return head + formatTable(["", "KIND", "NAME", "TOKENS", "SOURCE"], rows, columns);
+  }
+  return head + sections.map(details).join("\n");
+}
+
+function details({ active, kind, name, priority, source, condition, tokens, text }: Section): string {
+  const state = active ? "ACTIVE" : "INACTIVE";
+  const lines = [
+    `${active ? "✅" : "⚪"} ${name} (${kind}, priority ${priority}, ${state})`,
+    `   Source: ${source}`,
+    ...(condition === undefined ? [] : [`   Condition: ${condition.text} → ${condition.result}`]),
+    `   Tokens: ${tokens}`,
+    ...(kind === "tool" ? [] : text.split("\n").map((line) => `   │ ${line}`)),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** 1 when anything is another, so that a build can stop at it. */
+async function compare(ports: CliPorts, flags: ContextFlags, now: Report): Promise<ExitCode> {
+  const file = resolve(ports.cwd, flags.diff ?? "");
+  const before = new Map((await readReport(file)).sections.map((section) => [keyOf(section), section]));
+  const after = new Map(now.sections.map((section) => [keyOf(section), section]));
+  const changes: { change: string; kind: string; name: string; tokens: number }[] = [];
+  for (const [key, section] of after) {
+    const old = before.get(key);
+    const { kind, name } = section;
+    const delta = (section.active ? section.tokens : 0) - (old?.active ? old.tokens : 0);
+    if (old === undefined) changes.push({ change: "added", kind, name, tokens: delta });
+    else if (old.active !== section.active) {
+      changes.push({ change: section.active ? "now active" : "now inactive", kind, name, tokens: delta });
+    } else if (old.text !== section.text) changes.push({ change: "changed", kind, name, tokens: delta });
+  }
+  for (const [key, { kind, name, active, tokens }] of before) {
+    if (!after.has(key)) changes.push({ change: "gone", kind, name, tokens: active ? -tokens : 0 });
+  }
+  if (flags.json) ports.terminal.out(`${JSON.stringify({ changes })}\n`);
+  else if (changes.length === 0) ports.terminal.out("The model would see the same.\n");
+  else {
+    const rows = changes.map(({ change, kind, name, tokens }) => [
+      change,
+      kind,
+      name,
+      `${tokens > 0 ? "+" : ""}${tokens}`,
+    ]);
+    ports.terminal.out(printable(formatTable(["CHANGE", "KIND", "NAME", "TOKENS"], rows, ports.terminal.columns)));
+  }
+  return changes.length === 0 ? 0 : 1;
+}
+
+function keyOf({ kind, name }: Pick<Section, "kind" | "name">): string {
+  return `${kind} ${name}`;
+}
+
+async function readReport(file: string): Promise<Pick<Report, "sections">> {
+  const invalid = (why: string): never => {
+    throw new ReasonError("UsageInvalid", { detail: `--diff ${file}: ${why}` });
+  };
+  let text = "";
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    invalid(error instanceof Error ? error.message : String(error));
+  }
+  if (text.length > MAX_COMPARED_BYTES) invalid("the file is too large");
+  try {
+    const report: unknown = JSON.parse(text);
+    if (typeof report === "object" && report !== null && "sections" in report && Array.isArray(report.sections)) {
+      return { sections: report.sections };
+    }
+  } catch {
+    invalid("it is not JSON");
+  }
+  return invalid("it is not what harness context --json writes");
+}

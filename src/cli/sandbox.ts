@@ -1,0 +1,102 @@
+/** `harness sandbox check`: tries the sandbox and explains what commands are held to. Starts one harmless program in it. */
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { createDomainList, createProcesses } from "#base";
+import { ReasonError } from "#protocol";
+import { createSandboxes, type Probe, type SandboxPolicy, type SandboxStatus } from "#sandbox";
+import { harnessPaths } from "#sessions";
+import type { CliPorts } from "./cli-ports.ts";
+import type { ExitCode } from "./exit-code.ts";
+import type { RunFlags } from "./flags.ts";
+import { loadSettings, projectPlace, userFlags } from "./open-program.ts";
+import { openProject } from "./project.ts";
+
+export interface SandboxCheckFlags extends Pick<RunFlags, "config" | "cwd" | "sandbox" | "allowedDomain"> {
+  readonly json?: boolean;
+}
+
+/** Exits with 0 when commands run in a sandbox here, with 1 when they do not. */
+export async function sandboxCheckCommand(ports: CliPorts, flags: SandboxCheckFlags): Promise<ExitCode> {
+  const { terminal, env, clock } = ports;
+  const root = workspaceOf(resolve(ports.cwd, flags.cwd ?? "."));
+  const { project } = (await openProject(ports, projectPlace(flags))).loaded;
+  const { settings } = await loadSettings(ports, userFlags(flags), project);
+  const lists = [
+    ...(settings.network === undefined ? [] : [settings.network.allowedDomains]),
+    ...(project?.config.networks ?? []).map(({ network }) => network.allowedDomains.map(({ pattern }) => pattern)),
+  ];
+  const { dataDir, configDir, stateDir } = harnessPaths(env);
+  const sandbox = createSandboxes({
+    mode: settings.sandbox,
+    env,
+    clock,
+    ownPaths: [dataDir, configDir, stateDir],
+  }).open({
+    root,
+    processes: createProcesses({ root, env }),
+    ...(lists.length === 0 ? {} : { domains: createDomainList(...lists) }),
+  });
+  try {
+    const status = await sandbox.status();
+    const probe = await sandbox.probe();
+    const policy = sandbox.policy();
+    if (flags.json) terminal.out(`${JSON.stringify(asJson(status, probe, policy))}\n`);
+    else terminal.out(asText(status, probe, policy));
+    return status.active ? 0 : 1;
+  } finally {
+    await sandbox.close();
+  }
+}
+
+function workspaceOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    throw new ReasonError("UsageInvalid", { detail: `the folder ${path} cannot be used` }, { cause: error });
+  }
+}
+
+function asJson(status: SandboxStatus, probe: Probe, policy: SandboxPolicy | string) {
+  return {
+    ...status,
+    available: probe.available,
+    steps: probe.steps,
+    ...(probe.available && { properties: probe.sandbox.describe() }),
+    ...(typeof policy === "string"
+      ? { problem: policy }
+      : {
+          policy: {
+            workspace: policy.root,
+            writable: policy.writable,
+            read_only: policy.readOnly,
+            kept_free: policy.held,
+            hidden: policy.hidden.map(({ path }) => path),
+          },
+        }),
+  };
+}
+
+function asText(status: SandboxStatus, probe: Probe, policy: SandboxPolicy | string): string {
+  const lines = [`setting: ${status.mode}`, `result:  ${status.detail}`, "", "probes"];
+  for (const { name, ok, detail, remedy } of probe.steps) {
+    lines.push(`  ${ok ? "✓" : "✗"} ${name}: ${detail}`);
+    if (remedy !== undefined) lines.push(`    ${remedy}`);
+  }
+  if (probe.available) lines.push("", "every command", ...probe.sandbox.describe().map((line) => `  ${line}`));
+  if (typeof policy === "string") lines.push("", `no command can run here: ${policy}`);
+  else {
+    const list = (title: string, paths: readonly string[]): void => {
+      if (paths.length > 0) lines.push("", title, ...paths.map((path) => `  ${path}`));
+    };
+    list("writable", [policy.root, ...policy.writable, "/tmp (a folder of the session)"]);
+    list("read-only in the workspace", policy.readOnly);
+    list("kept free in the workspace", policy.held);
+    list(
+      "hidden",
+      policy.hidden.map(({ path }) => path),
+    );
+    lines.push("", "everything else is read-only");
+  }
+  if (status.domains !== undefined) lines.push("", `domains: ${status.domains.join(", ") || "none"}`);
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,222 @@
+/**
+ * What rules about files say of a shell command. `deny Read(.env)` is about the file, so it also holds for `cat .env`: an
+ * operand or redirect that leads to such a file is refused, and what reads whole folders with such a file in them asks.
+ * Sees only what can be read off a command; a program that opens files on its own is the sandbox's business.
+ */
+import { type DiskReader, feedsOf, feedWalk, inFolder, locate, walkFolders, walkTracked } from "./on-disk.ts";
+import { matchPath } from "./rule-patterns.ts";
+import { namesTool, type Rule, type ToolAliases } from "./rules.ts";
+import { analyseShell } from "./shell.ts";
+import { everyCommand, type SimpleCommand } from "./shell-command.ts";
+import { FILE_READERS, FILE_WRITERS, TEXT_ONLY, TREE_READERS } from "./shell-file-tables.ts";
+import { isInterpreter, programName } from "./shell-wrappers.ts";
+import { hasGlob } from "./wildcard.ts";
+
+export interface FileRuleVerdict {
+  readonly effect: "deny" | "ask";
+  /** The rule it comes from; a doubt names it too. */
+  readonly rule: Rule;
+  readonly why: string;
+}
+
+export interface FileRuleContext {
+  readonly rules: readonly Rule[];
+  readonly aliases: ToolAliases;
+  readonly files: DiskReader;
+  /** Where the command starts, relative to the workspace root. */
+  readonly cwd?: string;
+}
+
+type Access = "reads" | "writes";
+
+/** The file tools that a rule must name to be about reading or writing. */
+const TOOLS_OF: Readonly<Record<Access, readonly string[]>> = {
+  reads: ["fs.read", "fs.search"],
+  writes: ["fs.write", "fs.edit", "fs.remove", "fs.move"],
+};
+
+/** The strictest thing that a deny or ask rule about files says of the command; undefined when none has a say. */
+export async function judgeFileRules(command: string, context: FileRuleContext): Promise<FileRuleVerdict | undefined> {
+  const strict = { reads: rulesAbout("reads", context), writes: rulesAbout("writes", context) };
+  const [some] = [...strict.reads, ...strict.writes];
+  if (some === undefined) return undefined;
+  const analysis = analyseShell(command);
+  let doubt: FileRuleVerdict | undefined;
+  for (const simple of everyCommand(analysis.commands)) {
+    for (const folder of simple.folders) {
+      const verdict = await judgeCommand(simple, inFolder(context.cwd ?? ".", folder), strict, context.files);
+      if (verdict?.effect === "deny") return verdict;
+      doubt ??= verdict;
+    }
+  }
+  if (doubt !== undefined || analysis.understood) return doubt;
+  return {
+    effect: "ask",
+    rule: some,
+    why: `the command was not understood (${analysis.why}), and ${describe(some)} may be meant`,
+  };
+}
+
+/** Deny and ask rules with a pattern; one without is about the tool, not about files. */
+function rulesAbout(access: Access, { rules, aliases }: FileRuleContext): readonly Rule[] {
+  return rules.filter(
+    (rule) =>
+      rule.effect !== "allow" &&
+      rule.pattern !== undefined &&
+      TOOLS_OF[access].some((tool) => namesTool(rule, { tool, label: labelOf(tool, aliases) }, aliases)),
+  );
+}
+
+function labelOf(tool: string, aliases: ToolAliases): string {
+  return Object.entries(aliases).find(([, name]) => name === tool)?.[0] ?? tool;
+}
+
+async function judgeCommand(
+  simple: SimpleCommand,
+  folder: string,
+  strict: Readonly<Record<Access, readonly Rule[]>>,
+  files: DiskReader,
+): Promise<FileRuleVerdict | undefined> {
+  let doubt: FileRuleVerdict | undefined;
+  for (const { path, access, certain } of touchedFiles(simple)) {
+    for (const rule of strict[access]) {
+      if (!(await leadsTo(inFolder(folder, path), rule, files))) continue;
+      const why = `${programName(simple.words) || "a redirect"} ${access === "reads" ? "would read" : "would change"} ${path}, which ${describe(rule)} is about`;
+      if (certain && rule.effect === "deny") return { effect: "deny", rule, why };
+      doubt ??= { effect: "ask", rule, why };
+    }
+  }
+  doubt ??= unseenOperand(simple, strict.reads);
+  doubt ??= await walkedFiles(simple, folder, strict.reads, files);
+  return doubt;
+}
+
+async function leadsTo(path: string, rule: Rule, files: DiskReader): Promise<boolean> {
+  const { pattern = "" } = rule;
+  if (matchPath(pattern, path, "wide", files.root)) return true;
+  const real = await locate(path, files);
+  return real !== undefined && real !== path && matchPath(pattern, real, "wide", files.root);
+}
+
+interface TouchedFile {
+  readonly path: string;
+  readonly access: Access;
+  /** It is a file that is read or written; otherwise a word that may be one. */
+  readonly certain: boolean;
+}
+
+/** The words of a command that are files, or may be. */
+export function touchedFiles(simple: SimpleCommand): TouchedFile[] {
+  const touched: TouchedFile[] = simple.redirects.map(({ path, writes }) => ({
+    path,
+    access: writes ? "writes" : "reads",
+    certain: true,
+  }));
+  const name = programName(simple.words);
+  const subject = name === "git" ? `git ${simple.words[1] ?? ""}` : name;
+  const reads = FILE_READERS.has(subject);
+  const writes =
+    FILE_WRITERS.has(subject) ||
+    (name === "sed" && simple.words.some((word) => /^(?:-[a-zA-Z]*i|--in-place)/.test(word)));
+  if (TEXT_ONLY.has(subject)) return touched;
+  for (const [index, word] of simple.words.entries()) {
+    if (index === 0 || (simple.starts.length > 0 && !reads && !writes)) continue;
+    for (const path of pathsIn(word)) {
+      if (reads || !writes) touched.push({ path, access: "reads", certain: reads });
+      if (writes || !reads) touched.push({ path, access: "writes", certain: writes });
+    }
+  }
+  return touched;
+}
+
+/** A word as a path, and the paths that may be in it: `--file=x`, `if=x`, `@x`, `HEAD:x`, `-fx`. */
+function pathsIn(word: string): string[] {
+  const found = word.startsWith("-") ? [] : [word];
+  const inside = /[=@:](.+)$/s.exec(word)?.[1];
+  if (inside !== undefined) found.push(inside.replace(/^@/, ""));
+  if (/^-[A-Za-z]./.test(word)) found.push(word.slice(2));
+  return found.filter((path) => path !== "" && path !== "-");
+}
+
+/** A reader whose operands are only known when it runs may read the file. */
+function unseenOperand(simple: SimpleCommand, rules: readonly Rule[]): FileRuleVerdict | undefined {
+  const [rule] = rules;
+  const name = programName(simple.words);
+  if (rule === undefined || TEXT_ONLY.has(name) || simple.starts.length > 0) return undefined;
+  const fed = feedsOf(simple).length > 0;
+  const hidden = simple.unknown.some((index) => !simple.feeds.has(index)) || (simple.open && !fed);
+  const patterned = simple.globbed.length > 0;
+  if (!hidden && !(patterned && globReaches(simple, rules))) return undefined;
+  if (!FILE_READERS.has(name) && !isInterpreter(name) && !patterned) return undefined;
+  return {
+    effect: "ask",
+    rule,
+    why: `it is only known at run time which files ${name} reads, and ${describe(rule)} may be meant`,
+  };
+}
+
+/** Whether a file name pattern of the command may come to mean a file of the rule: their last parts could meet. */
+function globReaches({ words, globbed }: SimpleCommand, rules: readonly Rule[]): boolean {
+  return globbed.some((index) =>
+    rules.some((rule) => {
+      const wanted = (rule.pattern ?? "").split("/").at(-1) ?? "";
+      const given = (words[index] ?? "").split("/").at(-1) ?? "";
+      const hiddenMiss = wanted.startsWith(".") && !given.startsWith(".");
+      return hasGlob(wanted) || (!hiddenMiss && patternsMeet(given, wanted));
+    }),
+  );
+}
+
+function patternsMeet(glob: string, name: string): boolean {
+  const source = glob
+    .replace(/[.+^${}()|\\]/g, "\\$&")
+    .replace(/\[[^\]]*\]/g, ".")
+    .replace(/\*+/g, ".*")
+    .replace(/\?/g, ".");
+  return new RegExp(`^${source}$`, "is").test(name);
+}
+
+/** What reads whole folders, with a file of a rule somewhere below. */
+async function walkedFiles(
+  simple: SimpleCommand,
+  folder: string,
+  rules: readonly Rule[],
+  files: DiskReader,
+): Promise<FileRuleVerdict | undefined> {
+  if (rules.length === 0) return undefined;
+  let met: Rule | undefined;
+  const denied = (path: string): string | undefined => {
+    met = rules.find((rule) => matchPath(rule.pattern ?? "", path, "wide", files.root));
+    return met === undefined ? undefined : `it would read ${path}, which ${describe(met)} is about`;
+  };
+  for (const feed of feedsOf(simple)) {
+    const walk = { ...feedWalk(feed, folder), namesOnly: true };
+    const why = feed.git === "index" ? await walkTracked(walk, files, denied) : await walkFolders(walk, files, denied);
+    const [rule] = met === undefined ? rules : [met];
+    if (why !== undefined && rule !== undefined) return { effect: "ask", rule, why };
+  }
+  const reader = TREE_READERS[programName(simple.words)];
+  if (reader === undefined || !simple.words.some((word, index) => index > 0 && reader.test(word))) {
+    if (reader?.source !== ALWAYS) return undefined;
+  }
+  const name = programName(simple.words);
+  const operands = simple.words.slice(1).filter((word) => !word.startsWith("-"));
+  const roots = [".", ...operands].slice(operands.length > 1 && name !== "git" ? 1 : 0);
+  const isShown = (entry: string): boolean => name !== "rg" || !entry.startsWith(".");
+  const walk = {
+    folders: roots.map((root) => inFolder(folder, root)),
+    isShown,
+    skips: (entry: string) => name === "rg" && entry === "node_modules",
+    isRead: () => true,
+    namesOnly: true,
+  };
+  const why = await walkFolders(walk, files, denied);
+  const [rule] = met === undefined ? rules : [met];
+  return rule === undefined || why === undefined ? undefined : { effect: "ask", rule, why };
+}
+
+const ALWAYS = "(?:)";
+
+function describe(rule: Rule): string {
+  return `the ${rule.effect} rule ${rule.text} (${rule.source})`;
+}

@@ -1,0 +1,45 @@
+/** Permission rules of a project, held against what is written beside them: a rule that does not do what it says does not load. */
+import type { PermissionExample, PermissionRule, Place, Problem } from "#artifacts";
+import { ReasonError } from "#protocol";
+import { TOOL_ALIASES } from "./permission.ts";
+import { evaluateRules, parseRule, type RuleCall } from "./rules.ts";
+
+/** Wrong rules first, then examples that a rule does not keep. */
+export function checkRules(rules: readonly PermissionRule[], examples: readonly PermissionExample[]): Problem[] {
+  const wrong = rules.flatMap(({ rule, effect, source }): Problem[] => {
+    try {
+      parseRule(rule, effect, source);
+      return [];
+    } catch (error) {
+      if (!(error instanceof ReasonError)) throw error;
+      return [{ severity: "error", code: "bad-rule", place: placeOf(source), message: error.message }];
+    }
+  });
+  if (wrong.length > 0) return wrong;
+  return examples.flatMap(({ rule, effect, example, matches, place }): Problem[] => {
+    const call = exampleCall(example);
+    if (call === undefined) {
+      const message = `"${example}" is no call.`;
+      return [{ severity: "error", code: "bad-example", place, message, expected: "a call such as Bash(git push)" }];
+    }
+    const { trail } = evaluateRules([parseRule(rule, effect, "example")], call, TOOL_ALIASES);
+    if (trail.length > 0 === matches) return [];
+    const message = `The ${effect} rule ${rule} ${matches ? "does not match" : "matches"} ${example}.`;
+    return [{ severity: "error", code: "example-broken", place, message }];
+  });
+}
+
+/** `Bash(git push)` or a tool alone. */
+function exampleCall(text: string): RuleCall | undefined {
+  const [, written = "", subject = ""] = /^([A-Za-z_][\w.-]*)(?:\((.*)\))?$/s.exec(text.trim()) ?? [];
+  if (written === "") return undefined;
+  const tool = Object.hasOwn(TOOL_ALIASES, written) ? (TOOL_ALIASES[written] ?? written) : written;
+  const args = tool === "exec" ? { command: subject } : tool === "web.fetch" ? { url: subject } : { path: subject };
+  return { tool, label: written, class: "mutating", args, subject };
+}
+
+/** `file:line`, as rules have it. */
+function placeOf(source: string): Place {
+  const [, file = source, line = "1"] = /^(.*):(\d+)$/.exec(source) ?? [];
+  return { file, line: Number(line), column: 1 };
+}

@@ -1,0 +1,234 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
+import { createTestSandbox, hasSandbox } from "../../test/fakes/test-sandbox.ts";
+import type { Probe } from "./sandbox.ts";
+
+const missing: Probe = { available: false, why: "bwrap was not found", steps: [] };
+const noProbe = { probe: async () => missing };
+
+function git(folder: string, ...args: string[]): string {
+  const fixed = [
+    "-c",
+    "user.name=a",
+    "-c",
+    "user.email=a@example.com",
+    "-c",
+    "init.defaultBranch=main",
+    "-c",
+    "protocol.file.allow=always",
+  ];
+  return execFileSync("git", [...fixed, ...args], { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+function createRepository(): TemporaryWorkspace {
+  const workspace = createTemporaryWorkspace();
+  workspace.put("a.txt", "a\n");
+  git(workspace.root, "init", "-q");
+  git(workspace.root, "add", ".");
+  git(workspace.root, "commit", "-qm", "first");
+  return workspace;
+}
+
+describe("where there is no sandbox", () => {
+  test("auto runs commands and says so once", async () => {
+    const sandbox = createTestSandbox(createTemporaryWorkspace(), noProbe);
+    expect(await sandbox.shell("echo ran")).toBe("ran\n");
+    await sandbox.shell(":");
+    expect(sandbox.statuses).toEqual([
+      {
+        mode: "auto",
+        active: false,
+        network: "open",
+        detail: "commands run without a sandbox: bwrap was not found. Run: harness sandbox check",
+      },
+    ]);
+  });
+
+  test.each([
+    ["required", {}],
+    ["auto", { allowedDomains: ["example.com"] }],
+    ["auto", { allowedDomains: [] }],
+  ] as const)("%s with %j refuses", async (mode, settings) => {
+    const workspace = createTemporaryWorkspace();
+    const sandbox = createTestSandbox(workspace, { ...noProbe, mode, ...settings });
+    await expect(sandbox.shell("touch ran")).rejects.toMatchObject({
+      reason: "SandboxUnavailable",
+      message: expect.stringContaining("bwrap was not found"),
+    });
+    expect(readdirSync(workspace.root)).toEqual([]);
+    expect(sandbox.statuses).toMatchObject([{ mode, active: false }]);
+  });
+
+  test("off runs commands also with a list", async () => {
+    const sandbox = createTestSandbox(createTemporaryWorkspace(), { ...noProbe, mode: "off", allowedDomains: [] });
+    expect(await sandbox.shell("echo ran")).toBe("ran\n");
+    expect(sandbox.statuses).toMatchObject([{ mode: "off", active: false, network: "open" }]);
+  });
+
+  test("a status that cannot be recorded stops the command", async () => {
+    const workspace = createTemporaryWorkspace();
+    const sandbox = createTestSandbox(workspace, noProbe);
+    sandbox.recordTo({
+      async status() {
+        throw new Error("the log is full");
+      },
+      connection: async () => undefined,
+    });
+    await expect(sandbox.shell("touch ran")).rejects.toThrow("the log is full");
+    expect(readdirSync(workspace.root)).toEqual([]);
+  });
+});
+
+describe.runIf(hasSandbox)("a command in the sandbox", () => {
+  test("writes to the workspace and to a /tmp of its session, and leaves nothing behind", async () => {
+    const workspace = createTemporaryWorkspace();
+    const sandbox = createTestSandbox(workspace, { mode: "required" });
+    await sandbox.shell("echo kept > /tmp/scratch; echo x > new.txt");
+    expect(await sandbox.shell("cat /tmp/scratch; id -u; echo $TMPDIR")).toBe(`kept\n${process.getuid?.()}\n/tmp\n`);
+    expect(readdirSync(workspace.root)).toEqual(["new.txt"]);
+    expect(existsSync("/tmp/scratch")).toBe(false);
+    expect(sandbox.statuses).toMatchObject([
+      { mode: "required", active: true, backend: "bubblewrap", network: "open" },
+    ]);
+  });
+
+  test("has no key and nothing of ours in its environment", async () => {
+    const env = { ...process.env, HARNESS_MACHINE_KEY: "k", OPENAI_API_KEY: "k", HOME: process.env.HOME };
+    const sandbox = createTestSandbox(createTemporaryWorkspace(), { env });
+    expect(
+      await sandbox.shell("env | grep -c 'HARNESS_\\|API_KEY'; cat /proc/*/environ | grep -c HARNESS_MACHINE"),
+    ).toBe("0\n0\n");
+  });
+
+  test("takes no protected name, held or swept, and is told", async () => {
+    const workspace = createTemporaryWorkspace();
+    const sandbox = createTestSandbox(workspace);
+    const said = await sandbox.shell("echo x > .vscode/settings.json; echo x > .envrc; echo x > harness.md");
+    expect(said).toContain(".vscode/settings.json: Permission denied");
+    expect(said).toContain(`[sandbox] ${workspace.root}/.envrc is protected: what the command put there is now`);
+    expect(readdirSync(workspace.root).toSorted()).toEqual([".envrc.held-back", "harness.md.held-back"]);
+  });
+
+  test("cannot change a protected file behind a symlink, nor the symlink", async () => {
+    const workspace = createTemporaryWorkspace();
+    workspace.put("config/vscode/settings.json", "{}");
+    symlinkSync("config/vscode", join(workspace.root, ".vscode"));
+    const sandbox = createTestSandbox(workspace);
+    await sandbox.shell("echo x > .vscode/settings.json; rm .vscode; mkdir .vscode; mv config c");
+    expect(lstatSync(join(workspace.root, ".vscode")).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(workspace.root, "config/vscode/settings.json"), "utf8")).toBe("{}");
+  });
+
+  test("two at the same time do not take the placeholders from each other", async () => {
+    const workspace = createTemporaryWorkspace();
+    const sandbox = createTestSandbox(workspace);
+    await sandbox.shell(":");
+    const long = sandbox.shell("until [ -e go ]; do :; done; mkdir -p .vscode/x; echo x > .harness/y");
+    await sandbox.shell("until [ -d .vscode ]; do :; done");
+    await sandbox.shell("touch go");
+    await long;
+    expect(readdirSync(workspace.root)).toEqual(["go"]);
+  });
+
+  test("works with git, but not on its hooks and configuration", async () => {
+    const workspace = createRepository();
+    const sandbox = createTestSandbox(workspace);
+    const said = await sandbox.shell(
+      "git config user.name b; git status --short; git -c user.name=a -c user.email=a@example.com commit --allow-empty -qm second && git log --oneline | wc -l",
+    );
+    expect(said).toContain("could not");
+    expect(said.trim().endsWith("2")).toBe(true);
+    expect(said).not.toContain("??");
+  });
+
+  test("works in a linked worktree, and a link alone opens nothing", async () => {
+    const main = createRepository();
+    const linked = createTemporaryWorkspace();
+    git(main.root, "worktree", "add", "-q", join(linked.root, "tree"));
+    const tree = { ...linked, root: join(linked.root, "tree") };
+    const commit =
+      "git -c user.name=a -c user.email=a@example.com commit --allow-empty -qm second && git log --oneline | wc -l";
+    const ports = { ...linked.ports };
+    expect(
+      (
+        await createTestSandbox({ ...tree, ports }).shell(
+          `cd tree && ${commit}; echo x > ${main.root}/.git/hooks/pre-commit`,
+        )
+      ).trim(),
+    ).toMatch(/^2\n.*/);
+    expect(existsSync(join(main.root, ".git/hooks/pre-commit"))).toBe(false);
+    expect(readFileSync(join(tree.root, ".git"), "utf8")).toContain("gitdir: ");
+    // A project that claims somebody else's repository for its own.
+    const thief = createTemporaryWorkspace();
+    thief.put(".git", `gitdir: ${join(main.root, ".git")}\n`);
+    await createTestSandbox(thief).shell(`echo x > ${main.root}/.git/stolen`);
+    expect(existsSync(join(main.root, ".git/stolen"))).toBe(false);
+  });
+
+  test("may begin a repository, without hooks and settings that run something", async () => {
+    const workspace = createTemporaryWorkspace();
+    const sandbox = createTestSandbox(workspace);
+    const said = await sandbox.shell(
+      "git init -q -b main && git config core.fsmonitor /tmp/x && git config user.name b && echo x > .git/hooks/pre-commit",
+    );
+    expect(said).toContain("the hook pre-commit does not run");
+    expect(said).toContain("settings that can run programs");
+    const config = readFileSync(join(workspace.root, ".git/config"), "utf8");
+    expect(config).toContain("name = b");
+    expect(config).not.toContain("fsmonitor");
+    expect(git(workspace.root, "status", "--short")).toBe("");
+  });
+
+  test("is asked to end before it is made to", async () => {
+    const sandbox = createTestSandbox(createTemporaryWorkspace());
+    const stop = new AbortController();
+    let said = "";
+    const args = ["-c", "trap 'echo bye; exit' TERM; echo on; while :; do sleep 0.05; done"];
+    const onOutput = (_stream: string, chunk: Buffer): void => {
+      said += chunk.toString("utf8");
+      stop.abort();
+    };
+    const exit = await sandbox.processes.run({ file: "bash", args, timeoutMs: 20_000, onOutput }, stop.signal);
+    expect(exit.ended).toBe("cancelled");
+    expect(said).toContain("bye");
+  });
+
+  test("that cannot be set up is an error and did not run", async () => {
+    const workspace = createTemporaryWorkspace();
+    const sandbox = createTestSandbox(workspace);
+    await sandbox.shell(":");
+    const file = join(workspace.outside, "not-a-directory");
+    writeFileSync(file, "");
+    const broken = createTestSandbox(workspace, {
+      probe: async () => {
+        const found = await sandbox.probe();
+        if (!found.available) return found;
+        const wrap: typeof found.sandbox.wrap = (command, policy) =>
+          found.sandbox.wrap(command, { ...policy, tmp: file });
+        return { ...found, sandbox: { ...found.sandbox, wrap } };
+      },
+    });
+    await expect(broken.shell("touch ran")).rejects.toMatchObject({ reason: "SpawnFailed" });
+    expect(readdirSync(workspace.root)).toEqual([]);
+  });
+
+  test("refuses a workspace that it would have to hide, or that is everything", async () => {
+    const workspace = createTemporaryWorkspace();
+    mkdirSync(join(workspace.root, "sub"));
+    const inside = createTestSandbox(workspace, { mode: "required", ownPaths: [workspace.root] });
+    await expect(inside.shell(":")).rejects.toMatchObject({ reason: "SandboxUnavailable" });
+    const everything = createTestSandbox({ ...workspace, root: "/" }, { mode: "required" });
+    await expect(everything.shell(":")).rejects.toThrow("the workspace is the whole file system");
+  });
+
+  test("reaches the listed host through the proxy and nothing else", async () => {
+    const sandbox = createTestSandbox(createTemporaryWorkspace(), { allowedDomains: ["allowed.test"] });
+    const said = await sandbox.shell("curl -sS -m 5 https://other.test/; echo $HTTPS_PROXY");
+    expect(said).toContain("403");
+    expect(said).toContain("http://127.0.0.1:3128");
+    expect(sandbox.connections).toMatchObject([{ host: "other.test", port: 443, state: "refused" }]);
+  });
+});

@@ -1,0 +1,187 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, request } from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect as connectTls, createServer as createTlsServer } from "node:tls";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createDomainList, createSystemClock } from "#base";
+import { createSelfSignedCertificate } from "../../test/fakes/self-signed-certificate.ts";
+import { type EgressRecord, startEgressProxy } from "./egress-proxy.ts";
+
+const ALLOWED = "127.0.0.2";
+
+async function startProxy(record: (entry: EgressRecord) => Promise<void> = async () => undefined) {
+  const folder = mkdtempSync(join(tmpdir(), "harness-egress-"));
+  const socket = join(folder, "egress.sock");
+  const records: EgressRecord[] = [];
+  const lookups: string[] = [];
+  const proxy = await startEgressProxy({
+    socket,
+    domains: createDomainList(["allowed.test", "rebind.test", ALLOWED]),
+    clock: createSystemClock(),
+    async record(entry) {
+      await record(entry);
+      records.push(entry);
+    },
+    async resolve(name) {
+      lookups.push(name);
+      return [{ address: name === "rebind.test" ? "127.0.0.1" : ALLOWED, family: 4 }];
+    },
+  });
+  onTestFinished(async () => {
+    await proxy.close();
+    rmSync(folder, { recursive: true });
+  });
+  return { socket, records, lookups };
+}
+
+async function startWeb() {
+  const seen: (string | undefined)[] = [];
+  const server = createServer((incoming, response) => {
+    seen.push(incoming.headers.host);
+    response.end(`${incoming.method} ${incoming.url}`);
+  }).listen(0, ALLOWED);
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return { port: typeof address === "object" && address !== null ? address.port : 0, seen };
+}
+
+/** One request to the proxy with this target, as it stands. */
+async function ask(socketPath: string, path: string, headers: Record<string, string> = {}) {
+  const outgoing = request({ socketPath, path, headers, agent: false });
+  outgoing.end();
+  const [response] = await once(outgoing, "response");
+  let body = "";
+  for await (const chunk of response) body += chunk;
+  return { status: response.statusCode, body };
+}
+
+async function tunnel(socketPath: string, authority: string) {
+  const outgoing = request({ socketPath, method: "CONNECT", path: authority, agent: false });
+  outgoing.end();
+  const [response, socket] = await once(outgoing, "connect");
+  return { status: response.statusCode as number, why: response.statusMessage as string, socket };
+}
+
+describe("a plain request", () => {
+  test("goes to the listed host, whatever its Host header says, and is on the record", async () => {
+    const { port, seen } = await startWeb();
+    const { socket, records, lookups } = await startProxy();
+    const answer = await ask(socket, `http://allowed.test:${port}/a?b`, { host: "elsewhere.test" });
+    expect(answer).toEqual({ status: 200, body: "GET /a?b" });
+    expect(seen).toEqual([`allowed.test:${port}`]);
+    expect(lookups).toEqual(["allowed.test"]);
+    await expect.poll(() => records.length).toBe(2);
+    const common = { connection: 1, host: "allowed.test", port };
+    expect(records).toEqual([
+      { ...common, state: "opened" },
+      {
+        ...common,
+        state: "closed",
+        bytesSent: expect.any(Number),
+        bytesReceived: expect.any(Number),
+        durationMs: expect.any(Number),
+      },
+    ]);
+    expect(records[1]?.bytesReceived).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ["http://other.test/", 403, "host other.test is not in allowed_domains"],
+    ["http://rebind.test/", 403, "rebind.test is at 127.0.0.1, which is not a public internet address"],
+    ["http://127.0.0.1/", 403, "not in allowed_domains"],
+    ["http://0177.0.0.2:1/", 502, ""],
+    ["https://allowed.test/", 400, "https goes through CONNECT"],
+    ["ftp://allowed.test/", 400, "ftp: is not forwarded"],
+    ["http://user:key@allowed.test/", 400, "credentials"],
+    ["/relative", 400, "absolute"],
+  ])("for %s is refused with %i", async (target, status, text) => {
+    const { socket } = await startProxy();
+    const answer = await ask(socket, target);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toContain(text);
+  });
+
+  test("with two Host headers is refused", async () => {
+    const { socket } = await startProxy();
+    const client = connect(socket);
+    client.end("GET http://allowed.test/ HTTP/1.1\r\nHost: allowed.test\r\nHost: other.test\r\n\r\n");
+    const [chunk] = await once(client, "data");
+    expect(String(chunk)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test("that cannot be recorded does not go out", async () => {
+    const { port, seen } = await startWeb();
+    const { socket } = await startProxy(async () => {
+      throw new Error("the log is full");
+    });
+    expect((await ask(socket, `http://allowed.test:${port}/`)).status).toBe(502);
+    expect(seen).toEqual([]);
+  });
+});
+
+describe("a tunnel", () => {
+  test("carries TLS to the listed host", async () => {
+    const { cert, key } = createSelfSignedCertificate("allowed.test");
+    const server = createTlsServer({ cert, key }, (socket) => void socket.end("inside")).listen(0, ALLOWED);
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const { socket: path, records } = await startProxy();
+    const { status, socket } = await tunnel(path, `allowed.test:${port}`);
+    expect(status).toBe(200);
+    const secure = connectTls({ socket, servername: "allowed.test", ca: cert });
+    const [chunk] = await once(secure, "data");
+    expect(String(chunk)).toBe("inside");
+    secure.destroy();
+    await expect.poll(() => records.map(({ state }) => state)).toEqual(["opened", "closed"]);
+  });
+
+  test.each([
+    ["other.test:443", "host other.test is not in allowed_domains"],
+    ["rebind.test:443", "rebind.test is at 127.0.0.1, which is not a public internet address"],
+    ["127.1:443", "host 127.0.0.1 is not in allowed_domains"],
+    ["[::ffff:127.0.0.1]:443", "host ::ffff:7f00:1 is not in allowed_domains"],
+    ["169.254.169.254:80", "host 169.254.169.254 is not in allowed_domains"],
+  ])("to %s is refused and recorded", async (authority, why) => {
+    const { socket, records } = await startProxy();
+    expect(await tunnel(socket, authority)).toMatchObject({ status: 403, why });
+    expect(records).toMatchObject([{ state: "refused", why }]);
+  });
+
+  test.each(["allowed.test", "allowed.test:0", "allowed.test:99999", ":443"])(
+    "to %s is no target",
+    async (authority) => {
+      const { socket } = await startProxy();
+      expect((await tunnel(socket, authority)).status).toBe(400);
+    },
+  );
+
+  test("for something other than TLS, or for another server, is cut before a byte gets out", async () => {
+    let received = 0;
+    const server = createServer().on("connection", (socket) =>
+      socket.on("data", (chunk) => (received += chunk.length)),
+    );
+    server.listen(0, ALLOWED);
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const { socket: path, records } = await startProxy();
+    const plain = await tunnel(path, `allowed.test:${port}`);
+    plain.socket.write("GET / HTTP/1.1\r\n\r\n");
+    await once(plain.socket.resume(), "close");
+    const other = await tunnel(path, `allowed.test:${port}`);
+    const secure = connectTls({ socket: other.socket, servername: "hidden.test" }).on("error", () => undefined);
+    await new Promise<void>((resolve) => secure.once("close", () => resolve()));
+    expect(received).toBe(0);
+    expect(records.filter(({ state }) => state === "closed").map(({ why }) => why)).toEqual([
+      "the tunnel does not carry TLS",
+      "the tunnel is for another server, hidden.test",
+    ]);
+  });
+});

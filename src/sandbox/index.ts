@@ -1,0 +1,10 @@
+/** Holds programs to a policy with the means of the operating system, and is their only way to the network. */
+export {
+  type CommandSandbox,
+  createSandboxes,
+  type SandboxMode,
+  type SandboxRecorder,
+  type SandboxStatus,
+} from "./command-sandbox.ts";
+export type { EgressRecord } from "./egress-proxy.ts";
+export type { Probe, ProbeStep, SandboxPolicy } from "./sandbox.ts";

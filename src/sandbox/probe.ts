@@ -1,0 +1,147 @@
+/** Finds out what this machine offers, by trying it. Each step says what was found and what a person can do. */
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import type { ProcessPort } from "#base";
+import { type BubblewrapOptions, createBubblewrap } from "./bubblewrap.ts";
+import { DEFAULT_LIMITS, withinOwnLimits } from "./resource-limits.ts";
+import type { Probe, ProbeStep, SandboxPolicy } from "./sandbox.ts";
+import { createSeatbelt } from "./seatbelt.ts";
+
+const PROBE_TIMEOUT_MS = 10_000;
+const MAX_COMPLAINT_CHARS = 500;
+const SYSTEM_FOLDERS = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];
+const SEATBELT = "/usr/bin/sandbox-exec";
+
+export interface ProbeOptions {
+  readonly platform: NodeJS.Platform;
+  /** Searched for `bwrap` after the folders of the system. */
+  readonly path: string;
+  /** Starts programs outside any sandbox. */
+  readonly processes: ProcessPort;
+  /** What the sandbox is tried with. */
+  readonly policy: SandboxPolicy;
+  readonly node: string;
+}
+
+export async function probeSandbox(options: ProbeOptions): Promise<Probe> {
+  if (options.platform === "linux") return probeBubblewrap(options);
+  if (options.platform === "darwin") return probeSeatbelt();
+  const detail = `there is no sandbox for ${options.platform}`;
+  return { available: false, why: detail, steps: [{ name: "platform", ok: false, detail }] };
+}
+
+async function probeBubblewrap(options: ProbeOptions): Promise<Probe> {
+  const bwrap = findProgram("bwrap", options.path);
+  if (bwrap === undefined) {
+    const missing: ProbeStep = {
+      name: "bubblewrap",
+      ok: false,
+      detail: "bwrap was not found",
+      remedy: "Install it: apt-get install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap.",
+    };
+    return { available: false, why: missing.detail, steps: [missing] };
+  }
+  const prlimit = findProgram("prlimit", options.path);
+  const base = {
+    bwrap,
+    limits: withinOwnLimits(DEFAULT_LIMITS),
+    node: options.node,
+    ...(prlimit === undefined ? {} : { prlimit }),
+  };
+  const limits: ProbeStep =
+    prlimit === undefined
+      ? { name: "prlimit", ok: false, detail: "not found; commands run without limits", remedy: "Install util-linux." }
+      : { name: "prlimit", ok: true, detail: prlimit };
+  const steps: ProbeStep[] = [{ name: "bubblewrap", ok: true, detail: bwrap }];
+  let why = "";
+  // Without a user namespace only root can mount; everybody else needs one.
+  const isRoot = process.getuid?.() === 0;
+  for (const userNamespace of ["closed", "own", ...(isRoot ? (["none"] as const) : [])] as const) {
+    const complaint = await complaintOf({ ...base, userNamespace }, options);
+    if (complaint === undefined) {
+      steps.push(
+        { name: "sandbox", ok: true, detail: `a command runs in it (user namespace: ${userNamespace})` },
+        limits,
+      );
+      return { available: true, sandbox: createBubblewrap({ ...base, userNamespace }), steps };
+    }
+    why = complaint;
+  }
+  steps.push({ name: "sandbox", ok: false, detail: why, remedy: remedyFor(why) }, limits);
+  return { available: false, why, steps };
+}
+
+/** Undefined when `true` ran inside. */
+async function complaintOf(candidate: BubblewrapOptions, options: ProbeOptions): Promise<string | undefined> {
+  const file = findProgram("true", options.path) ?? "/bin/true";
+  const { file: bwrap, args, env } = createBubblewrap(candidate).wrap({ file, args: [] }, options.policy);
+  let said = "";
+  try {
+    const exit = await options.processes.run(
+      {
+        file: bwrap,
+        args,
+        env,
+        monitor: true,
+        timeoutMs: PROBE_TIMEOUT_MS,
+        onOutput: (_stream, chunk) => {
+          said = (said + chunk.toString("utf8")).slice(0, MAX_COMPLAINT_CHARS);
+        },
+      },
+      new AbortController().signal,
+    );
+    if (exit.ended === "exit" && exit.code === 0) return undefined;
+    return said.trim() || `bwrap ended with ${exit.signal ?? `code ${exit.code}`} (${exit.ended})`;
+  } catch (error) {
+    return said.trim() || (error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** What usually stands in the way, and the switch for it. */
+function remedyFor(complaint: string): string {
+  const off = (name: string, value: string): boolean => readSwitch(`/proc/sys/${name.replaceAll(".", "/")}`) === value;
+  if (off("kernel.apparmor_restrict_unprivileged_userns", "1")) {
+    return "AppArmor keeps bwrap from making user namespaces. Add a profile for bwrap that allows userns, or: sysctl kernel.apparmor_restrict_unprivileged_userns=0";
+  }
+  if (off("kernel.unprivileged_userns_clone", "0")) {
+    return "User namespaces are switched off for ordinary users: sysctl kernel.unprivileged_userns_clone=1";
+  }
+  if (off("user.max_user_namespaces", "0")) {
+    return "User namespaces are switched off: sysctl user.max_user_namespaces=15000";
+  }
+  if (/unknown option/i.test(complaint)) return "This bubblewrap is too old; 0.8 or later is needed.";
+  return "In a container, user namespaces and mounting must be allowed (for example --security-opt seccomp=unconfined, or a privileged container).";
+}
+
+function readSwitch(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}
+
+function probeSeatbelt(): Probe {
+  const steps: ProbeStep[] = [];
+  if (statSync(SEATBELT, { throwIfNoEntry: false }) === undefined) {
+    steps.push({ name: "sandbox-exec", ok: false, detail: `${SEATBELT} was not found` });
+    return { available: false, why: `${SEATBELT} was not found`, steps };
+  }
+  steps.push({ name: "sandbox-exec", ok: true, detail: `${SEATBELT}; this backend is untested` });
+  return { available: true, sandbox: createSeatbelt(SEATBELT), steps };
+}
+
+/** In the folders of the system first, so that nothing in a home folder can stand in for it. */
+export function findProgram(name: string, path: string): string | undefined {
+  const folders = [...SYSTEM_FOLDERS, ...path.split(delimiter).filter((folder) => isAbsolute(folder))];
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+export function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * The git repositories of a workspace, and which of their files decide what git runs. Reads the disk, starts no git:
+ * a repository is hostile before anybody has looked at it.
+ */
+import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+
+const MAX_LINK_BYTES = 4096;
+const MAX_CONFIG_BYTES = 256 * 1024;
+const MAX_SUBMODULES = 64;
+const MAX_SUBMODULE_DEPTH = 6;
+const MAX_NESTED = 64;
+const MAX_NESTED_DEPTH = 5;
+const MAX_WALKED_FOLDERS = 2_000;
+/** Never looked through: they are large, and what is in them was not cloned by a person. */
+const PASSED_OVER = new Set(["node_modules", ".git", ".venv", "venv", "target", "dist", "build", "vendor", ".cache"]);
+
+export interface RepositoryPaths {
+  /** Writable, but fixed in place. Parents first. */
+  readonly pinned: readonly string[];
+  /** Decide what git runs; some may not exist. */
+  readonly steering: readonly { readonly path: string; readonly missing: "hold" | "sweep" }[];
+  /** Git folders outside the workspace that its worktree writes to. */
+  readonly writable: readonly string[];
+}
+
+/** `folder` is the workspace or a folder of it with a `.git` in it; all paths are real. */
+export function repositoryPaths(root: string, folder: string): RepositoryPaths {
+  const link = join(folder, ".git");
+  const info = lstatSync(link, { throwIfNoEntry: false });
+  if (info === undefined) return { pinned: [], steering: [], writable: [] };
+  if (info.isDirectory()) return { ...gitFolder(root, folder, link), writable: [] };
+  // A link file, or a symlink: where it leads decides what git runs, so it stays as it is.
+  const steering = [{ path: link, missing: "sweep" as const }];
+  const target = info.isFile() ? worktreeTarget(link) : undefined;
+  const pinned = parentsBelow(root, link);
+  if (target === undefined) return { pinned, steering, writable: [] };
+  const common = gitFolder(root, folder, target);
+  const writable = isInside(root, target) ? [] : [target];
+  return {
+    pinned: [...pinned, ...common.pinned.filter((path) => !writable.includes(path))],
+    steering: [...steering, ...common.steering],
+    writable,
+  };
+}
+
+/** Folders below the workspace, itself left out, that have a `.git`. Bounded; `complete` is false when a bound was met. */
+export function nestedRepositories(root: string): { readonly folders: readonly string[]; readonly complete: boolean } {
+  const folders: string[] = [];
+  const pending: { path: string; depth: number }[] = [{ path: root, depth: 0 }];
+  let walked = 0;
+  for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
+    if (++walked > MAX_WALKED_FOLDERS || folders.length >= MAX_NESTED) return { folders, complete: false };
+    for (const entry of entriesOf(next.path)) {
+      if (entry.name === ".git" && next.depth > 0) folders.push(next.path);
+      if (!entry.isDirectory() || PASSED_OVER.has(entry.name)) continue;
+      if (next.depth < MAX_NESTED_DEPTH) pending.push({ path: join(next.path, entry.name), depth: next.depth + 1 });
+    }
+  }
+  return { folders, complete: true };
+}
+
+function gitFolder(root: string, folder: string, git: string): Omit<RepositoryPaths, "writable"> {
+  const own = [git, ...submoduleFolders(join(git, "modules"))];
+  const hookFolders = own.flatMap((path) => configuredHooks(root, folder, path));
+  const pinned = [...own, ...hookFolders].flatMap((path) => [
+    ...parentsBelow(root, path),
+    ...(own.includes(path) ? [path] : []),
+  ]);
+  return {
+    pinned: [...new Set(pinned)],
+    steering: [
+      ...own.flatMap((path) => [
+        { path: join(path, "hooks"), missing: "hold" as const },
+        { path: join(path, "config"), missing: "sweep" as const },
+        { path: join(path, "config.worktree"), missing: "sweep" as const },
+        // An empty folder in its place would stop git from working at all.
+        { path: join(path, "commondir"), missing: "sweep" as const },
+      ]),
+      ...hookFolders.map((path) => ({ path, missing: "sweep" as const })),
+    ],
+  };
+}
+
+/** The folders under `.git/modules` that are repositories themselves. */
+function submoduleFolders(modules: string): string[] {
+  const found: string[] = [];
+  const walk = (folder: string, depth: number): void => {
+    if (depth > MAX_SUBMODULE_DEPTH || found.length >= MAX_SUBMODULES) return;
+    for (const entry of entriesOf(folder)) {
+      if (!entry.isDirectory()) continue;
+      const path = join(folder, entry.name);
+      if (lstatSync(join(path, "HEAD"), { throwIfNoEntry: false }) === undefined) walk(path, depth + 1);
+      else {
+        found.push(path);
+        walk(join(path, "modules"), depth + 1);
+      }
+    }
+  };
+  walk(modules, 0);
+  return found;
+}
+
+/** `core.hooksPath` of the repository, when it lies in the workspace. */
+function configuredHooks(root: string, folder: string, git: string): string[] {
+  const text = smallText(join(git, "config"), MAX_CONFIG_BYTES);
+  const value = /^\s*hookspath\s*=\s*"?([^"\n#;]+?)"?\s*$/im.exec(text ?? "")?.[1];
+  if (value === undefined || value.startsWith("~")) return [];
+  const path = resolve(folder, value);
+  return path !== root && isInside(root, path) ? [path] : [];
+}
+
+/**
+ * The shared git folder of a linked worktree or the own one of a submodule, if it says so itself: a link file alone, which
+ * a project can bring along, must not make a folder of its choice writable.
+ */
+function worktreeTarget(link: string): string | undefined {
+  const text = smallText(link, MAX_LINK_BYTES);
+  const named = /^gitdir: (.+?)\r?\n?$/.exec(text ?? "")?.[1];
+  if (named === undefined) return undefined;
+  try {
+    const git = realpathSync(resolve(dirname(link), named));
+    const back = smallText(join(git, "gitdir"), MAX_LINK_BYTES)?.trim();
+    if (back === undefined || realpathSync(resolve(git, back)) !== link) return undefined;
+    const common = realpathSync(resolve(git, smallText(join(git, "commondir"), MAX_LINK_BYTES)?.trim() ?? ""));
+    if (join(common, "worktrees", basename(git)) !== git) return undefined;
+    return lstatSync(join(common, "objects")).isDirectory() && lstatSync(join(common, "HEAD")).isFile()
+      ? common
+      : undefined;
+  } catch {
+    // A link that leads nowhere: git does not work there, and nothing becomes writable.
+    return undefined;
+  }
+}
+
+/** The folders between the root and the path, outermost first, both left out. */
+export function parentsBelow(root: string, path: string): string[] {
+  const parents: string[] = [];
+  for (let above = dirname(path); isInside(root, above) && above !== root; above = dirname(above))
+    parents.unshift(above);
+  return parents;
+}
+
+function isInside(root: string, path: string): boolean {
+  return path === root || path.startsWith(`${root}/`);
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    // Not there, or not ours to read; a command could not change it either.
+    return [];
+  }
+}
+
+function smallText(path: string, maxBytes: number): string | undefined {
+  try {
+    const info = lstatSync(path);
+    return info.isFile() && info.size <= maxBytes ? readFileSync(path, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+}

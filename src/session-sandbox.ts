@@ -1,0 +1,134 @@
+/** The sandbox of a session, as the composition root hands it out: nothing of it is loaded or tried before it is needed. */
+import { join, resolve } from "node:path";
+import type { Settings } from "#artifacts";
+import { type Clock, createDomainList, type DomainList, type ProcessPort } from "#base";
+import type { EventBus } from "#engine";
+import { ReasonError } from "#protocol";
+import type { CommandSandbox } from "#sandbox";
+import { harnessPaths } from "#sessions";
+
+export interface SessionSandbox {
+  /** Inside the sandbox, as far as the settings ask for one. */
+  readonly processes: ProcessPort;
+  /** What it finds and which connections it opens is published here. */
+  recordTo(bus: EventBus): void;
+  /** Throws SandboxUnavailable when one is required and there is none. */
+  ensure(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SandboxOptions {
+  readonly settings: Pick<Settings, "sandbox">;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** Log and undo, wherever they are; the usual folders of the program are added. */
+  readonly ownPaths: readonly string[];
+}
+
+/** Where a session's commands run, and which hosts they may reach; asked before each command, undefined for any. */
+export interface SandboxPlace {
+  readonly root: string;
+  readonly outside: ProcessPort;
+  readonly domains: () => DomainList | undefined;
+}
+
+/** One for all sessions of a program. */
+export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) => SessionSandbox {
+  const { settings, env, clock } = options;
+  const loaded = once(async () => {
+    const { createSandboxes } = await import("#sandbox");
+    return createSandboxes({
+      mode: settings.sandbox,
+      env,
+      clock,
+      ownPaths: [...options.ownPaths.map((path) => resolve(path)), ...usualPaths(env)],
+    });
+  });
+  return ({ root, outside, domains: domainsNow }) => {
+    let bus: EventBus | undefined;
+    let opened: Promise<CommandSandbox> | undefined;
+    let openedFor: string | undefined;
+    const sandbox = (): Promise<CommandSandbox> => {
+      const domains = domainsNow();
+      const list = domains === undefined ? "any" : domains.entries.join(" ");
+      if (list !== openedFor) {
+        // The list has changed: the next command is held to the new one. What still runs ends with its own.
+        const before = opened;
+        opened = undefined;
+        openedFor = list;
+        before?.then((made) => made.close()).catch(() => undefined);
+      }
+      opened ??= loaded().then((sandboxes) => {
+        const made = sandboxes.open({
+          root,
+          processes: outside,
+          hidden: [join(root, ".harness", "threads")],
+          ...(domains === undefined ? {} : { domains }),
+        });
+        made.recordTo({
+          async status({ mode, active, backend, network, domains, detail }) {
+            const optional = { ...(backend && { backend }), ...(domains && { domains: [...domains] }) };
+            await bus?.publish("SandboxStatus", { mode, active, network, detail, ...optional });
+          },
+          async connection({ bytesSent, bytesReceived, durationMs, ...entry }) {
+            await bus?.publish("NetworkConnection", {
+              ...entry,
+              ...(bytesSent === undefined ? {} : { bytes_sent: bytesSent }),
+              ...(bytesReceived === undefined ? {} : { bytes_received: bytesReceived }),
+              ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
+            });
+          },
+        });
+        return made;
+      });
+      return opened;
+    };
+    return {
+      processes: {
+        run: async (spec, signal) =>
+          spec.outsideSandbox ? outside.run(spec, signal) : (await sandbox()).processes.run(spec, signal),
+      },
+      recordTo(next) {
+        bus = next;
+      },
+      async ensure() {
+        if (settings.sandbox !== "required") return;
+        const made = await sandbox();
+        const { active, detail } = await made.status();
+        if (active) return;
+        await made.close();
+        throw new ReasonError("SandboxUnavailable", { detail });
+      },
+      close: async () => (await opened)?.close(),
+    };
+  };
+}
+
+/** Throws ConfigInvalid for an entry that is none; undefined when there is no list. */
+export function domainListOf(lists: readonly (readonly string[])[]): DomainList | undefined {
+  if (lists.length === 0) return undefined;
+  try {
+    return createDomainList(...lists);
+  } catch (error) {
+    const detail = `network.allowed_domains: ${error instanceof Error ? error.message : String(error)}`;
+    throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
+  }
+}
+
+function usualPaths(env: SandboxOptions["env"]): string[] {
+  try {
+    const { dataDir, configDir, stateDir } = harnessPaths(env);
+    return [dataDir, configDir, stateDir];
+  } catch {
+    // Without HOME the program has no usual folders, so there is nothing in them.
+    return [];
+  }
+}
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

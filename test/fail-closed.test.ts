@@ -1,0 +1,285 @@
+/**
+ * The fail-closed matrix: each guard event, each way in which a hook can fail, at depths 0 and 1. Nothing gets through. Around it:
+ * the same hooks on events that guard nothing only warn, and `on_error` turns either around.
+ */
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { parseFields } from "#artifacts";
+import { createSystemClock, createSystemRandom } from "#base";
+import { createHookDispatcher } from "#governance";
+import { SessionId } from "#protocol";
+import { createRunStates, createScriptChecker, createScripts } from "#script";
+import { calls, says } from "./fakes/harness-rig.ts";
+import type { MockReply } from "./fakes/mock-reply.ts";
+import { createProjectRig, type ProjectRig } from "./fakes/project-rig.ts";
+import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
+
+const HARNESS = `---
+permissions: { allow: [touch, "meta.*"] }
+meta: { enabled: true, max_tools: 500, max_hooks: 500, max_agents: 50 }
+---
+
+Be brief.
+`;
+const TOUCH = `---
+parameters: {}
+script: |
+  def run(args):
+      fs.write("touched.txt", "x")
+      return "touched"
+---
+
+Touches a file.
+`;
+
+/** The body of `handle`, and how the frontmatter differs. */
+interface Failure {
+  readonly body: string;
+  readonly extra?: string;
+}
+
+const failures: Readonly<Record<string, Failure>> = {
+  raises: { body: 'fail("no")' },
+  "divides by zero": { body: "return 1 // 0" },
+  "misses a key": { body: 'return payload["nothing"]["here"]' },
+  recurses: { body: "return handle(event, payload)" },
+  "loops without end": { body: "for i in range(1000000000):\n          pass" },
+  "waits past its time": { body: "sleep(30)\n      return allow()", extra: "timeout_ms: 20\n" },
+  "allocates without end": {
+    body: 'x = "aaaaaaaa"\n      for i in range(60):\n          x = x + x\n      return allow()',
+  },
+  "returns nothing": { body: "pass" },
+  "returns a number": { body: "return 42" },
+  "returns a text": { body: 'return "allow"' },
+  "returns a list": { body: 'return ["allow"]' },
+  "returns an unknown action": { body: 'return {"action": "maybe"}' },
+  "returns an empty dict": { body: "return {}" },
+  "returns a cycle": { body: 'd = {"action": "modify"}\n      d["payload"] = d\n      return d' },
+  "returns a function": { body: "return handle" },
+  "modifies without a payload": { body: 'return {"action": "modify"}' },
+  "modifies into nonsense": { body: "return modify(42)" },
+  "modifies into an empty dict of another shape": {
+    body: 'return modify({"args": 7, "system": 7, "name": 7, "task": 7})',
+  },
+  "has a when: that raises": { body: "return allow()", extra: 'when: payload["nothing"]["here"] == 1\n' },
+  "has a when: that loops": { body: "return allow()", extra: "when: len([x for x in range(1000000000)]) > 0\n" },
+};
+
+interface Guard {
+  readonly event: string;
+  readonly replies: readonly MockReply[];
+  /** Whether what the guard stands before has happened. */
+  passed(rig: ProjectRig): boolean;
+}
+
+const registers = (kind: string, fields: object): readonly MockReply[] => [
+  calls([`meta.register_${kind}`, fields]),
+  says("done"),
+];
+const asked = (rig: ProjectRig): boolean => rig.vendor.requests.length > 0;
+const succeeded = (rig: ProjectRig): boolean => rig.of("ToolResult").some(({ outcome }) => outcome === "ok");
+const touched = (rig: ProjectRig): boolean => existsSync(join(rig.workspace.root, "touched.txt"));
+
+const guards: readonly Guard[] = [
+  { event: "turn.start", replies: [says("hello")], passed: asked },
+  { event: "agent.start", replies: [says("hello")], passed: asked },
+  { event: "completion.pre", replies: [says("hello")], passed: asked },
+  { event: "tool.pre", replies: [calls(["touch", {}]), says("done")], passed: touched },
+  {
+    event: "meta.register_tool",
+    replies: registers("tool", {
+      name: "note_x",
+      description: "x",
+      parameters: {},
+      script: "def run(args):\n    return 1\n",
+    }),
+    passed: succeeded,
+  },
+  {
+    event: "meta.register_hook",
+    replies: registers("hook", {
+      name: "note_h",
+      event: "tool.post",
+      script: "def handle(event, payload):\n    return allow()\n",
+    }),
+    passed: succeeded,
+  },
+  {
+    event: "meta.register_agent",
+    replies: registers("agent", { name: "note_a", description: "x", prompt: "You help." }),
+    passed: succeeded,
+  },
+];
+
+function hook(event: string, { body, extra = "" }: Failure, more = ""): string {
+  return `---\nevent: ${event}\npriority: 1\n${extra}${more}script: |\n  def handle(event, payload):\n      ${body}\n---\n`;
+}
+
+let tried = 0;
+let letThrough = 0;
+
+/** One turn with these files; whether what the guard stands before has happened. */
+async function turnPasses(
+  { replies, passed }: Guard,
+  depth: number,
+  files: Record<string, string>,
+): Promise<ProjectRig & { passes: boolean }> {
+  const rig = await createProjectRig({ "harness.md": HARNESS, ".harness/tools/touch.md": TOUCH, ...files }, replies, {
+    depth,
+  });
+  await rig.send();
+  return { ...rig, passes: passed(rig) };
+}
+
+describe.each([0, 1])("at depth %i", (depth) => {
+  describe.each(guards)("$event", (guard) => {
+    test("passes with a hook that allows, so that the rest of this table means something", async () => {
+      const { passes, of } = await turnPasses(guard, depth, {
+        ".harness/hooks/guard.md": hook(guard.event, { body: "return allow()" }),
+      });
+      expect(passes).toBe(true);
+      expect(of("HooksAsked").filter(({ event }) => event === guard.event)).toMatchObject([{ depth, blocked: false }]);
+    });
+
+    test.each(Object.entries(failures))("a hook that %s blocks", async (_name, failure) => {
+      const { passes, of } = await turnPasses(guard, depth, { ".harness/hooks/guard.md": hook(guard.event, failure) });
+      tried += 1;
+      if (passes) letThrough += 1;
+      expect(passes).toBe(false);
+      expect(of("HooksAsked").find(({ event }) => event === guard.event)).toMatchObject({ depth });
+      expect(of("TurnEnded")).toHaveLength(1);
+    });
+
+    test("a hook whose bundle cannot be told to be active blocks", async () => {
+      const bundle = `---\ntype: plugin\ncondition: ctx.get("limit") + 1 == 2\nhooks:\n  - name: bundled\n    event: ${guard.event}\n    priority: 1\n    script: |\n      def handle(event, payload):\n          return allow()\n---\n`;
+      const { passes } = await turnPasses(guard, depth, { ".harness/plugins/limits.md": bundle });
+      tried += 1;
+      if (passes) letThrough += 1;
+      expect(passes).toBe(false);
+    });
+
+    test("an edit that breaks a hook leaves the last good one in force", async () => {
+      const good = hook(guard.event, { body: 'return block("not here")' });
+      const rig = await createProjectRig(
+        { "harness.md": HARNESS, ".harness/tools/touch.md": TOUCH, ".harness/hooks/guard.md": good },
+        [...guard.replies, ...guard.replies],
+        { depth },
+      );
+      await rig.send();
+      tried += 1;
+      expect(guard.passed(rig)).toBe(false);
+      rig.write(".harness/hooks/guard.md", good.replace("def handle(event, payload):", "def handle(event payload):"));
+      await rig.send();
+      tried += 1;
+      if (guard.passed(rig)) letThrough += 1;
+      expect(guard.passed(rig)).toBe(false);
+      expect(rig.of("ProjectChanged")).toMatchObject([
+        { in_force: false, problems: [expect.stringContaining(".harness/hooks/guard.md:5:27")] },
+      ]);
+    });
+
+    test("on_error: allow lets it go on, with a warning", async () => {
+      const opted = hook(guard.event, { body: 'fail("no")' }, "on_error: allow\n");
+      const { passes, of } = await turnPasses(guard, depth, { ".harness/hooks/guard.md": opted });
+      expect(passes).toBe(true);
+      expect(of("HookError")).toMatchObject([{ hook: "guard", event: guard.event }]);
+    });
+  });
+});
+
+describe("guards of delegation, which no session asks yet", () => {
+  const services = { ...noServices(), states: createRunStates() };
+  const scripts = createScripts(services);
+
+  test.each(["delegation.pre", "delegation.post_verify", "delegate.pre"])("%s", async (event) => {
+    for (const [name, { body, extra = "" }] of Object.entries(failures)) {
+      if (extra !== "" || name.startsWith("modifies into")) continue;
+      const script = `def handle(event, payload):\n    ${body.replaceAll("\n      ", "\n    ")}\n`;
+      const { artifact } = parseFields("hook", { name: "guard", event, priority: 1, script }, createScriptChecker());
+      if (artifact === undefined) throw new Error(`${name} does not load`);
+      const guard = scripts.hook(artifact);
+      const dispatcher = createHookDispatcher({
+        source: { hooks: (asks) => (asks === guard.event ? [guard] : []) },
+        bus: { publishSoon: async () => undefined },
+        ports: createTemporaryWorkspace().ports,
+        monotonicMs: () => 0,
+      });
+      const at = {
+        session: SessionId.from("01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        depth: 1,
+        signal: new AbortController().signal,
+      };
+      const verdict = await dispatcher.dispatch(guard.event, { agent: "a", prompt: "p", depth: 1 }, at);
+      tried += 1;
+      if (!verdict.blocked) letThrough += 1;
+      expect(verdict.blocked, name).toBe(true);
+    }
+  });
+});
+
+describe("events that guard nothing", () => {
+  const informed = ["session.start", "turn.end", "agent.stop", "tool.post", "completion.post"] as const;
+  const touches: readonly MockReply[] = [calls(["touch", {}]), says("done"), says("done"), says("done")];
+
+  test.each(informed)("%s: a hook that fails only warns", async (event) => {
+    for (const failure of [failures.raises, failures["returns a number"], failures["has a when: that raises"]]) {
+      const files = {
+        "harness.md": HARNESS,
+        ".harness/tools/touch.md": TOUCH,
+        ".harness/hooks/watch.md": hook(event, failure ?? { body: "" }),
+      };
+      const rig = await createProjectRig(files, touches);
+      expect(await rig.send()).toMatchObject({ outcome: "answered" });
+      expect(touched(rig)).toBe(true);
+      expect(rig.of("HookError").at(0)).toMatchObject({ hook: "watch", event });
+      rmSync(join(rig.workspace.root, "touched.txt"));
+    }
+  });
+
+  test("custom.*: a hook that fails only warns", async () => {
+    const emits = TOUCH.replace(
+      'fs.write("touched.txt", "x")',
+      'emit("custom.seen", {"n": 1})\n      fs.write("touched.txt", "x")',
+    );
+    const files = {
+      "harness.md": HARNESS,
+      ".harness/tools/touch.md": emits,
+      ".harness/hooks/watch.md": hook("custom.seen", { body: 'fail("no")' }),
+    };
+    const rig = await createProjectRig(files, touches);
+    expect(await rig.send()).toMatchObject({ outcome: "answered" });
+    expect(await rig.next("HookError")).toMatchObject({ hook: "watch", event: "custom.seen" });
+  });
+
+  test.each(["tool.post", "completion.post", "agent.stop"])("%s with on_error: block blocks", async (event) => {
+    const strict = hook(event, { body: 'fail("no")' }, "on_error: block\n");
+    const rig = await createProjectRig(
+      { "harness.md": HARNESS, ".harness/tools/touch.md": TOUCH, ".harness/hooks/watch.md": strict },
+      touches,
+    );
+    const { outcome } = await rig.send();
+    expect(rig.of("HooksAsked").some(({ event: name, blocked }) => name === event && blocked)).toBe(true);
+    if (event === "tool.post")
+      expect(rig.of("ToolResult")).toMatchObject([{ outcome: "denied", reason: "HookBlocked" }]);
+    else expect(outcome).toBe("error");
+    expect(rig.of("HookError")).toEqual([]);
+  });
+});
+
+function noServices() {
+  const nothing = (): undefined => undefined;
+  return {
+    clock: createSystemClock(),
+    random: createSystemRandom(),
+    host: { args: [], hostname: "", platform: "linux" },
+    env: nothing,
+    secret: nothing,
+    log: nothing,
+    emit: nothing,
+  };
+}
+
+afterAll(() => {
+  process.stdout.write(`fail-closed matrix: ${tried} failures of guards, ${letThrough} let through\n`);
+});

@@ -1,0 +1,51 @@
+/** The sandbox of this machine around the workspace of a test. Where there is none, tests that need it are left out. */
+import { spawnSync } from "node:child_process";
+import { onTestFinished } from "vitest";
+import { createSystemClock } from "#base";
+import { type CommandSandbox, createSandboxes, type EgressRecord, type SandboxStatus } from "#sandbox";
+import type { TemporaryWorkspace } from "./temporary-workspace.ts";
+
+/** Asked of bubblewrap itself, so that a probe of ours that is wrong does not switch its own tests off. */
+export const hasSandbox =
+  process.platform === "linux" &&
+  spawnSync("bwrap", ["--ro-bind", "/", "/", "--unshare-user", "--unshare-pid", "true"]).status === 0;
+
+export interface TestSandbox extends CommandSandbox {
+  readonly statuses: SandboxStatus[];
+  readonly connections: EgressRecord[];
+  /** Runs Bash in it and gives both streams. */
+  shell(script: string, options?: { readonly signal?: AbortSignal; readonly timeoutMs?: number }): Promise<string>;
+}
+
+export function createTestSandbox(
+  workspace: TemporaryWorkspace,
+  options: Partial<Parameters<typeof createSandboxes>[0]> = {},
+): TestSandbox {
+  const sandbox = createSandboxes({
+    mode: "auto",
+    env: process.env,
+    ownPaths: [],
+    clock: createSystemClock(),
+    ...options,
+  }).open({ root: workspace.root, processes: workspace.ports.processes });
+  const statuses: SandboxStatus[] = [];
+  const connections: EgressRecord[] = [];
+  sandbox.recordTo({
+    status: async (status) => void statuses.push(status),
+    connection: async (entry) => void connections.push(entry),
+  });
+  onTestFinished(() => sandbox.close());
+  return {
+    ...sandbox,
+    statuses,
+    connections,
+    async shell(script, { signal = new AbortController().signal, timeoutMs = 20_000 } = {}) {
+      let output = "";
+      const onOutput = (_stream: string, chunk: Buffer): void => {
+        output += chunk.toString("utf8");
+      };
+      await sandbox.processes.run({ file: "bash", args: ["-c", script], timeoutMs, onOutput }, signal);
+      return output;
+    },
+  };
+}
