@@ -1,5 +1,5 @@
 /** `node artifacts-child.js ROOT [CACHE]`: loads a project once. Run by bench/artifacts.ts from the bundle. */
-import { loadProject } from "#artifacts";
+import { loadProject, trustsAll } from "#artifacts";
 
 const [, , root = "", cacheDir] = process.argv;
 const { project, problems } = await loadProject({
@@ -7,6 +7,7 @@ const { project, problems } = await loadProject({
   checkerVersion: "bench",
   checker: async () => (await import("./compiling-checker.ts")).compilingChecker(),
   knownTools: [],
+  trust: trustsAll,
   ...(cacheDir === undefined ? {} : { cacheDir }),
 });
 if (project === undefined) throw new Error(`the project does not load: ${JSON.stringify(problems[0])}`);

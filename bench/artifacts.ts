@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
-import { createProjectLoader } from "#artifacts";
+import { createProjectLoader, trustsAll } from "#artifacts";
 import { compilingChecker } from "./compiling-checker.ts";
 import { type Figure, holds, printFigures } from "./figures.ts";
 
@@ -68,7 +68,12 @@ async function measure(): Promise<Figure[]> {
 }
 
 async function refreshMs(project: string): Promise<number> {
-  const loader = await createProjectLoader({ root: project, checker: compilingChecker(), knownTools: [] });
+  const loader = await createProjectLoader({
+    root: project,
+    checker: compilingChecker(),
+    knownTools: [],
+    trust: trustsAll,
+  });
   loader.load();
   const times = Array.from({ length: CHANGES }, (_, change) => {
     writeFileSync(join(project, `.harness/hooks/hook_${change}.md`), hookText(change + 1_000_000));

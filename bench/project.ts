@@ -6,7 +6,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createProjectLoader, defaultSettings } from "#artifacts";
+import { createProjectLoader, defaultSettings, trustsAll } from "#artifacts";
 import { createSystemClock } from "#base";
 import type { Provider } from "#engine";
 import { assembleHarness, type Harness } from "#harness";
@@ -96,7 +96,12 @@ async function openSession(root: string, hooks: number): Promise<BenchSession> {
     autoApprove: false,
     plugins: [{ name: "bench", register: (host) => host.addProvider(callingProvider()) }],
     async projects(workspace) {
-      const loader = await createProjectLoader({ root: workspace, checker: createScriptChecker(), knownTools: [] });
+      const loader = await createProjectLoader({
+        root: workspace,
+        checker: createScriptChecker(),
+        knownTools: [],
+        trust: trustsAll,
+      });
       const { project, problems } = loader.load();
       if (project === undefined) throw new Error(JSON.stringify(problems));
       return { loader, project };

@@ -2,7 +2,7 @@
  * A project while a session runs: what its files say now, as the tools, hooks, rules and prompt of the next step. Files are looked
  * at before each step; a broken edit leaves the last good version in force and is told.
  */
-import { type LoadedProject, type Project, type ProjectLoader, toolVisible } from "#artifacts";
+import { type AwaitingFile, type LoadedProject, type Project, type ProjectLoader, toolVisible } from "#artifacts";
 import { type ConditionResult, type PromptBlock, promptBlocks } from "#context";
 import type { EventBus, HiddenTools, Hook, HookSource, RunContext, Tool, ToolSource } from "#engine";
 import { parseRule, type Rule } from "#governance";
@@ -19,7 +19,12 @@ export interface LiveProjectOptions {
   readonly workspace: string;
   readonly standing: string;
   readonly platform: string;
+  /** Absent: nobody is there to be asked. */
+  readonly askForAck?: AskForAck;
 }
+
+/** Asks a person about files that wait for an ack; resolves to whether one was given. Never rejects because of an answer. */
+export type AskForAck = (awaiting: readonly AwaitingFile[], signal: AbortSignal) => Promise<boolean>;
 
 export interface LiveProject {
   current(): Project;
@@ -31,8 +36,8 @@ export interface LiveProject {
   /** Names everything that is in force. */
   version(): string;
   prompt(): readonly PromptBlock[];
-  /** Looks at the files again; told on the bus when something changed. */
-  refresh(bus: Pick<EventBus, "publish">): Promise<void>;
+  /** Looks at the files again; told on the bus when something changed. A change that waits for an ack is asked about here. */
+  refresh(bus: Pick<EventBus, "publish">, signal: AbortSignal): Promise<void>;
 }
 
 /** All that follows from one version of the files. */
@@ -45,7 +50,7 @@ interface InForce {
 }
 
 export function createLiveProject(options: LiveProjectOptions): LiveProject {
-  const { loader, context, workspace, standing, platform } = options;
+  const { loader, context, workspace, standing, platform, askForAck } = options;
   let inForce = build(options.project, options);
 
   function conditionOf(name: string): ConditionResult {
@@ -81,24 +86,29 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
         workspace,
         platform,
       }),
-    async refresh(bus) {
+    async refresh(bus, signal) {
       const loaded = loader.refresh();
-      if (loaded !== undefined) {
-        const before = inForce.project;
-        const next = usable(loaded, options);
-        if ("inForce" in next) ({ inForce } = next);
-        const problems = "problems" in next ? next.problems : [];
-        const version = loaded.project?.version ?? before.version;
-        const changed = changedFiles(before, loaded.project);
-        await bus.publish("ProjectChanged", {
-          version,
-          files: changed,
-          in_force: "inForce" in next,
-          problems: problems.slice(0, MAX_TOLD_PROBLEMS),
-        });
-      }
+      if (loaded === undefined) return;
+      await take(loaded, bus);
+      const { awaiting } = loaded;
+      if (awaiting === undefined || askForAck === undefined || !(await askForAck(awaiting, signal))) return;
+      const acked = loader.refresh();
+      if (acked !== undefined) await take(acked, bus);
     },
   };
+
+  async function take(loaded: LoadedProject, bus: Pick<EventBus, "publish">): Promise<void> {
+    const before = inForce.project;
+    const next = usable(loaded, options);
+    if ("inForce" in next) ({ inForce } = next);
+    const problems = "problems" in next ? next.problems : [];
+    await bus.publish("ProjectChanged", {
+      version: loaded.project?.version ?? before.version,
+      files: loaded.awaiting?.map(({ file }) => file) ?? changedFiles(before, loaded.project),
+      in_force: "inForce" in next,
+      problems: problems.slice(0, MAX_TOLD_PROBLEMS),
+    });
+  }
 }
 
 function usable(

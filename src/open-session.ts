@@ -51,6 +51,7 @@ import { type ClientId, type CommandOf, type IdMint, ReasonError } from "#protoc
 import type { ModelChoice } from "#providers";
 import { createMemoization } from "#tools";
 import type { Undo } from "./harness.ts";
+import type { AskForAck } from "./live-project.ts";
 import type { Extensions } from "./plugins.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
 import { domainListOf, type SandboxPlace, type SessionSandbox } from "./session-sandbox.ts";
@@ -84,7 +85,7 @@ export interface SessionDependencies {
 /** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
 export type OpenProject = (
   workspace: string,
-) => Promise<{ readonly loader: ProjectLoader; readonly project: Project } | undefined>;
+) => Promise<{ readonly loader: ProjectLoader; readonly project: Project; readonly askForAck?: AskForAck } | undefined>;
 
 export async function openSession(
   dependencies: SessionDependencies,
@@ -196,7 +197,7 @@ export async function openSession(
     ...ruleCommands(engine.bus, permission, allRules, dependencies.keepRule),
     async begin() {
       await engine.bus.publish("SessionStarted", started);
-      await runtime?.refresh();
+      await runtime?.refresh(new AbortController().signal);
       await tellHooks("session.start");
       if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
       await engine.begin();

@@ -15,7 +15,7 @@ import {
   type ScriptPoint,
   type ScriptServices,
 } from "#script";
-import { createLiveProject, type LiveProject } from "./live-project.ts";
+import { type AskForAck, createLiveProject, type LiveProject } from "./live-project.ts";
 
 /** `custom.*` events that wait for their hooks; a script that emits more in one turn is told that they are dropped. */
 const MAX_WAITING_EVENTS = 200;
@@ -32,6 +32,7 @@ export interface ProjectRuntimeOptions {
   readonly clock: Clock;
   readonly ids: Pick<IdMint, "call">;
   readonly standing?: string;
+  readonly askForAck?: AskForAck;
   /** All other tools, whose names are taken. */
   readonly otherTools: () => readonly Tool[];
 }
@@ -43,7 +44,7 @@ export interface ProjectRuntime {
   /** Called once, when the session has its bus. */
   attach(bus: EventBus, nested: NestedCall): void;
   /** Before each step. */
-  refresh(): Promise<void>;
+  refresh(signal: AbortSignal): Promise<void>;
 }
 
 export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRuntime {
@@ -109,6 +110,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     workspace: ports.files.root,
     standing: options.standing ?? STANDING_PROMPT,
     platform: process.platform,
+    ...(options.askForAck === undefined ? {} : { askForAck: options.askForAck }),
   });
   const hooks = createHookDispatcher({
     source: {
@@ -161,9 +163,9 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     hooks,
     sources: [live.tools, meta.source],
     attach,
-    async refresh() {
+    async refresh(signal) {
       states.of(session).setValues(context.values());
-      await live.refresh(attached(bus));
+      await live.refresh(attached(bus), signal);
     },
   };
 }

@@ -21,6 +21,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   script: ["base", "protocol", "engine", "artifacts", "starlark"],
   sessions: ["base", "protocol", "engine", "artifacts"],
   undo: ["base", "protocol", "engine"],
+  trust: ["base", "protocol", "artifacts"],
   sandbox: ["base"],
   control: ["base", "protocol", "engine"],
   cli: [
@@ -37,6 +38,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "providers",
     "sessions",
     "undo",
+    "trust",
     "sandbox",
     "harness",
   ],
@@ -52,6 +54,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "script",
     "sessions",
     "undo",
+    "trust",
     "sandbox",
     "control",
     "cli",

@@ -1,7 +1,10 @@
 /**
  * Files of a project change while a session runs: what they say holds from the next step on, whole or not at all. The edits are made
- * by a command of the turn itself, so that each falls exactly between two steps; in a sandbox it could not reach these files.
+ * by a command of the turn itself, so that each falls exactly between two steps; in a sandbox it could not reach these files. At the
+ * terminal sits somebody who acks each change when it is shown.
  */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Event, EventKind, EventPayload } from "#protocol";
 import { calls, says } from "./fakes/harness-rig.ts";
@@ -28,9 +31,12 @@ function playing(...edits: string[]): string {
 }
 
 async function play(cli: InProcessCli, ...flags: string[]) {
-  const flagged = ["--json", "--allow", "Bash", "--sandbox", "off", ...flags];
-  const { code, out } = await cli.run("run", "-m", "scripted:./s.yaml", ...flagged, "go");
-  const events: Event[] = out
+  const flagged = ["--store", "jsonl", "--allow", "Bash", "--sandbox", "off", ...flags];
+  const threads = join(cli.workspace, ".harness/threads");
+  const before = existsSync(threads) ? readdirSync(threads) : [];
+  const { code } = await cli.run("run", "-m", "scripted:./s.yaml", ...flagged, "go");
+  const [latest = ""] = readdirSync(threads).filter((name) => name.startsWith("sess_") && !before.includes(name));
+  const events: Event[] = readFileSync(join(threads, latest, "events.jsonl"), "utf8")
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line));
@@ -38,11 +44,14 @@ async function play(cli: InProcessCli, ...flags: string[]) {
   const of = <Kind extends EventKind>(kind: Kind) =>
     events.filter((event) => event.kind === kind).map(({ payload }) => payload as EventPayload<Kind>);
   const echoes = of("ToolResult").filter(({ name }) => name === "echo");
-  return { code, of, echoes: echoes.map(({ outcome }) => outcome) };
+  const changes = of("ProjectChanged").filter(
+    ({ problems }) => !problems.some((text) => text.includes("needs an ack")),
+  );
+  return { code, of, changes, echoes: echoes.map(({ outcome }) => outcome) };
 }
 
 function openProject(...edits: string[]): InProcessCli {
-  const cli = createInProcessCli({ PATH: process.env.PATH ?? "" });
+  const cli = createInProcessCli({ PATH: process.env.PATH ?? "" }, "a");
   cli.put("harness.md", HARNESS);
   cli.put(".harness/tools/echo.md", ECHO);
   cli.put("s.yaml", playing(...edits));
@@ -52,10 +61,10 @@ function openProject(...edits: string[]): InProcessCli {
 describe("between two steps of one turn", () => {
   test("a one-line change of the policy takes a tool away, and another gives it back", async () => {
     const cli = openProject("sed -i s/nothing/echo/ harness.md", "sed -i s/echo/nothing/ harness.md");
-    const { code, of, echoes } = await play(cli);
+    const { code, of, echoes, changes } = await play(cli);
     expect({ code, echoes }).toEqual({ code: 0, echoes: ["ok", "denied", "ok"] });
     expect(of("CallJudged")).toMatchObject([{ name: "echo", judged: { by: "tools_policy", source: "harness.md:2" } }]);
-    expect(of("ProjectChanged")).toMatchObject([
+    expect(changes).toMatchObject([
       { in_force: true, files: ["harness.md"], problems: [] },
       { in_force: true, files: ["harness.md"] },
     ]);
@@ -67,12 +76,9 @@ describe("between two steps of one turn", () => {
       "rm .harness/hooks/guard.md",
     );
     cli.put("hook.txt", HOOK);
-    const { echoes, of } = await play(cli);
+    const { echoes, of, changes } = await play(cli);
     expect(echoes).toEqual(["ok", "denied", "ok"]);
-    expect(of("ProjectChanged").map(({ files }) => files)).toEqual([
-      [".harness/hooks/guard.md"],
-      [".harness/hooks/guard.md"],
-    ]);
+    expect(changes.map(({ files }) => files)).toEqual([[".harness/hooks/guard.md"], [".harness/hooks/guard.md"]]);
     expect(of("HooksAsked")).toMatchObject([{ blocked: true, decisions: [{ source: ".harness/hooks/guard.md:1" }] }]);
   });
 
@@ -81,9 +87,9 @@ describe("between two steps of one turn", () => {
     cli.put(".harness/hooks/guard.md", HOOK);
     cli.put("broken.txt", HOOK.replace("(event, payload)", "(event payload)"));
     cli.put("open.txt", HOOK.replace('block("not now")', "allow()"));
-    const { echoes, of } = await play(cli);
+    const { echoes, changes } = await play(cli);
     expect(echoes).toEqual(["denied", "denied", "ok"]);
-    expect(of("ProjectChanged")).toMatchObject([
+    expect(changes).toMatchObject([
       { in_force: false, problems: [expect.stringMatching(/^\.harness\/hooks\/guard\.md:6:\d+: /)] },
       { in_force: true, files: [".harness/hooks/guard.md"], problems: [] },
     ]);
@@ -93,9 +99,9 @@ describe("between two steps of one turn", () => {
     const cli = openProject(
       "sed -i s/nothing/echo/ harness.md && printf -- '---\\nevent: nonsense\\n---\\n' > .harness/hooks.md; mkdir -p .harness/hooks; mv .harness/hooks.md .harness/hooks/x.md",
     );
-    const { echoes, of } = await play(cli);
+    const { echoes, changes } = await play(cli);
     expect(echoes).toEqual(["ok", "ok"]);
-    expect(of("ProjectChanged")).toMatchObject([{ in_force: false }]);
+    expect(changes).toMatchObject([{ in_force: false }]);
   });
 
   test("a changed script of a tool runs as it is written now", async () => {

@@ -69,7 +69,7 @@ describe("cli.md", () => {
   const page = read("docs/reference/cli.md");
 
   test("has every command and every flag of the program's own help", async () => {
-    const commands = [...(await help([])).matchAll(/^ {2}([a-z]+) \[/gm)].map(([, name = ""]) => name);
+    const commands = [...(await help([])).matchAll(/^ {2}([a-z-]+) \[/gm)].map(([, name = ""]) => name);
     expect(commands).not.toEqual([]);
     expect(page).toContain("## harness sessions\n");
     for (const command of await sessionsCommands()) {
@@ -97,7 +97,7 @@ describe("cli.md", () => {
   test("has no flag that the program lacks", async () => {
     const below = (await sessionsCommands()).map((command) => ["sessions", command]);
     const audit = ["verify", "anchor", "network", "key"].map((command) => ["audit", command]);
-    const plain = [...(await help([])).matchAll(/^ {2}([a-z]+) \[/gm)].map(([, name = ""]) => name);
+    const plain = [...(await help([])).matchAll(/^ {2}([a-z-]+) \[/gm)].map(([, name = ""]) => name);
     const known = await Promise.all([[], ...plain.map((command) => [command]), ...below, ...audit].map(help));
     const flags = new Set([...page.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
     expect([...flags].filter((flag) => !known.join("").includes(flag))).toEqual([]);
@@ -165,7 +165,7 @@ function codeBlock(page: string, language: string): string {
 }
 
 async function sessionsCommands(): Promise<string[]> {
-  const names = [...(await help(["sessions"])).matchAll(/^ {2}([a-z]+) \[/gm)].map(([, name = ""]) => name);
+  const names = [...(await help(["sessions"])).matchAll(/^ {2}([a-z-]+) \[/gm)].map(([, name = ""]) => name);
   return names.filter((name) => name !== "help");
 }
 
@@ -182,6 +182,7 @@ async function help(command: readonly string[]): Promise<string> {
       colour: false,
       columns: 120,
       readLine: async () => ({ kind: "end" }),
+      readKey: async () => ({ kind: "end" }),
       readAll: async () => "",
       readLines: async function* () {},
       onInterrupt: () => () => undefined,

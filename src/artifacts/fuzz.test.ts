@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createFakeScriptChecker } from "../../test/fakes/fake-script-checker.ts";
-import { type FileKind, MAX_YAML_CHARS, parseFile } from "./parse-file.ts";
+import { MAX_YAML_CHARS, parseFile } from "./parse-file.ts";
+import type { FileKind } from "./project.ts";
 
 /** Of this thread's own work: the machine may be busy with other things. */
 const MAX_MS = 1000;

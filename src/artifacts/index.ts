@@ -2,6 +2,8 @@
 export { applyProject } from "./apply-project.ts";
 export { artifactTables } from "./artifact-tables.ts";
 export { adminKeys } from "./config-table.ts";
+export { readFileContent } from "./file-content.ts";
+export { splitFrontmatter } from "./frontmatter.ts";
 export { canonicalEvent, hookEventAliases, hookEvents } from "./hook-events.ts";
 export { parseFields } from "./parse-fields.ts";
 export type * from "./project.ts";
@@ -11,6 +13,9 @@ export {
   loadProject,
   type ProjectLoader,
   type ProjectLoaderOptions,
+  type ProjectSurvey,
+  surveyProject,
+  trustsAll,
 } from "./project-loader.ts";
 export { addAllowRule } from "./promote-rule.ts";
 export {

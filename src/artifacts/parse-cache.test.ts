@@ -1,10 +1,11 @@
+import { hash } from "node:crypto";
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createFakeScriptChecker } from "../../test/fakes/fake-script-checker.ts";
 import { createProjectFolder, markdown, type ProjectFolder } from "../../test/fakes/project-folder.ts";
 import type { LoadedProject } from "./project.ts";
-import { loadProject } from "./project-loader.ts";
+import { loadProject, trustsAll } from "./project-loader.ts";
 
 const FILES = {
   "harness.md": markdown("context: {files: [a.txt]}\nunknown: 1\n", "Hi."),
@@ -42,6 +43,22 @@ describe("the parse cache", () => {
     expect(first.asked).toEqual(["a", "b", "False"]);
     const second = await project.loadAnew();
     expect(second).toEqual({ loaded: first.loaded, asked: [] });
+  });
+
+  test("with a seal, does not take a finding that somebody without the key wrote", async () => {
+    const project = kept();
+    const cacheSeal = (text: string): string => hash("sha256", `key ${text}`, "hex");
+    const load = async () => {
+      const checker = createFakeScriptChecker("1");
+      await project.load({ cacheDir: project.cacheDir, checker, cacheSeal });
+      return checker.asked;
+    };
+    expect(await load()).toEqual(["a", "b", "False"]);
+    expect(await load()).toEqual([]);
+    const [, head = "", body = ""] = readFileSync(project.file(), "utf8").split("\n");
+    const forged = body.replace("return 1", "return 2");
+    writeFileSync(project.file(), `${hash("sha256", head + forged, "hex")}\n${head}\n${forged}`);
+    expect(await load()).toEqual(["a", "b", "False"]);
   });
 
   test("is private, and one file", async () => {
@@ -103,6 +120,7 @@ describe("the parse cache", () => {
         root,
         cacheDir,
         knownTools: [],
+        trust: trustsAll,
         checkerVersion: "1",
         checker: async () => {
           const checker = createFakeScriptChecker();

@@ -28,11 +28,19 @@ export interface ParseCache {
   keep(records: ReadonlyMap<string, FileRecord>): void;
 }
 
-/** `checker`: the version of the checks whose findings are in the records. */
-export function openParseCache(folder: string, root: string, checker: string): ParseCache {
+/**
+ * `checker`: the version of the checks whose findings are in the records. `seal`: what proves that this program wrote them; it may
+ * throw, and then nothing is read or kept.
+ */
+export function openParseCache(
+  folder: string,
+  root: string,
+  checker: string,
+  seal: (text: string) => string = (text) => hash("sha256", text, "hex"),
+): ParseCache {
   const path = join(folder, `artifacts-${hash("sha256", root, "hex").slice(0, 32)}.json`);
   const head = `${CACHE_SCHEMA} ${checker.replaceAll("\n", " ")}`;
-  const kept = readKept(path, head);
+  const kept = readKept(path, head, seal);
   return {
     get: (key) => (Object.hasOwn(kept, key) ? kept[key] : undefined),
     keep(records) {
@@ -42,7 +50,7 @@ export function openParseCache(folder: string, root: string, checker: string): P
       // A folder that cannot be written costs time at the next start and nothing else.
       const isWritten = attempt(() => {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
-        writeFileSync(temporary, `${hash("sha256", head + body, "hex")}\n${head}\n${body}`, { mode: 0o600 });
+        writeFileSync(temporary, `${seal(head + body)}\n${head}\n${body}`, { mode: 0o600 });
         renameSync(temporary, path);
       });
       if (!isWritten) attempt(() => rmSync(temporary, { force: true }));
@@ -50,7 +58,7 @@ export function openParseCache(folder: string, root: string, checker: string): P
   };
 }
 
-function readKept(path: string, head: string): Readonly<Record<string, FileRecord>> {
+function readKept(path: string, head: string, seal: (text: string) => string): Readonly<Record<string, FileRecord>> {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -60,7 +68,7 @@ function readKept(path: string, head: string): Readonly<Record<string, FileRecor
     const text = readFileSync(descriptor, "utf8");
     const [sum = "", written = ""] = text.split("\n", 2);
     const body = text.slice(sum.length + written.length + 2);
-    if (written !== head || hash("sha256", head + body, "hex") !== sum) return {};
+    if (written !== head || seal(head + body) !== sum) return {};
     // The sum shows that it is what `keep` wrote for this schema.
     return JSON.parse(body) as Readonly<Record<string, FileRecord>>;
   } catch {

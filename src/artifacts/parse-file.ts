@@ -12,6 +12,7 @@ import type {
   AgentArtifact,
   BundleArtifact,
   BundleType,
+  FileKind,
   HookArtifact,
   Place,
   Problem,
@@ -23,9 +24,6 @@ import type {
 import { error, type Reader, readTable, warning } from "./schema.ts";
 import { makeTool, toolTable } from "./tool-table.ts";
 import { type MapTree, parseYaml } from "./yaml-tree.ts";
-
-/** `context`: a file of `context.files`, of which only the text counts. */
-export type FileKind = "config" | "admin" | "tool" | "hook" | "agent" | "plugin" | "builtin" | "override" | "context";
 
 /** Plain data: it goes through JSON unchanged. */
 export interface FileRecord {
@@ -55,7 +53,12 @@ export interface ParsedFile {
 }
 
 /** Never throws, whatever the text is. */
-export function parseFile({ kind, file, hash, text }: ParsedFile, checker: ScriptChecker): FileRecord {
+export function parseFile(parsed: ParsedFile, checker: ScriptChecker): FileRecord {
+  return checkRecord(readRecord(parsed), checker);
+}
+
+/** What is written, and what is wrong with how it is written. No script of the file is compiled or run. */
+export function readRecord({ kind, file, hash, text }: ParsedFile): FileRecord {
   const problems: Problem[] = [];
   const tier: Tier = kind === "admin" ? "admin" : "project";
   const reader: Reader = { file, hash, tier, report: (problem) => problems.push(problem) };
@@ -71,7 +74,6 @@ export function parseFile({ kind, file, hash, text }: ParsedFile, checker: Scrip
   const tree = parseYaml(file, head.yaml, problems);
   if (tree === undefined) return { ...nothing, problems };
   const record = readKind(kind, { ...tree, place: { file, line: 1, column: 1 } }, head, reader);
-  checkScripts(record, checker, reader);
   return { ...record, problems };
 }
 
@@ -144,13 +146,17 @@ function readRoot(tree: MapTree, head: Frontmatter, reader: Reader): Unchecked {
   };
 }
 
-/** A checker that fails is a problem of the file, not the end of the load; what could not be checked does not pass. */
-function checkScripts(record: Unchecked, checker: ScriptChecker, reader: Reader): void {
+/**
+ * The record with what the checker finds in its scripts. A checker that fails is a problem of the file, not the end of the load;
+ * what could not be checked does not pass.
+ */
+export function checkRecord(record: FileRecord, checker: ScriptChecker): FileRecord {
+  const problems = [...record.problems];
   const guarded = (place: Place, check: () => readonly Problem[]): void => {
     try {
-      for (const problem of check()) reader.report(problem);
+      problems.push(...check());
     } catch (cause) {
-      reader.report(error("check-failed", place, `The script could not be checked: ${String(cause)}`));
+      problems.push(error("check-failed", place, `The script could not be checked: ${String(cause)}`));
     }
   };
   const agentParts = record.agents.flatMap((agent) => [...agent.tools, ...agent.hooks]);
@@ -162,6 +168,7 @@ function checkScripts(record: Unchecked, checker: ScriptChecker, reader: Reader)
     if (condition === undefined) continue;
     guarded(place, () => checker.condition(`the bundle "${name}"`, condition satisfies ScriptSource));
   }
+  return { ...record, problems };
 }
 
 /** `.harness/tools/run_command.md` → `run_command`. */

@@ -3,8 +3,7 @@ import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { nearestName } from "#base";
 import { isInside } from "./file-content.ts";
-import type { FileKind } from "./parse-file.ts";
-import type { Place, Problem } from "./project.ts";
+import type { FileKind, Place, Problem } from "./project.ts";
 import { error, warning } from "./schema.ts";
 
 export interface SourceFile {

@@ -3,7 +3,8 @@ import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createFakeScriptChecker } from "../../test/fakes/fake-script-checker.ts";
 import { createProjectFolder, markdown, problemLines } from "../../test/fakes/project-folder.ts";
-import { createProjectLoader } from "./project-loader.ts";
+import type { JudgedFile, TrustPort } from "./project.ts";
+import { createProjectLoader, trustsAll } from "./project-loader.ts";
 
 const fixtures = resolve(import.meta.dirname, "../../test/fixtures");
 const TOOL = markdown("script: |\n  def run(args):\n      return 1\n", "A tool.");
@@ -39,7 +40,7 @@ describe("a project", () => {
   test("is read with every field of its root file", async () => {
     const root = join(fixtures, "every-field");
     const { project, problems } = (
-      await createProjectLoader({ root, checker: createFakeScriptChecker(), knownTools: ["fs.read"] })
+      await createProjectLoader({ root, checker: createFakeScriptChecker(), knownTools: ["fs.read"], trust: trustsAll })
     ).load();
     expect(problems).toEqual([]);
     const at = (line: number, column: number) => ({ file: "harness.md", line, column });
@@ -226,7 +227,7 @@ describe("a project", () => {
 test("all of twelve mistakes are reported, each where it is", async () => {
   const root = join(fixtures, "twelve-mistakes");
   const checker = createFakeScriptChecker();
-  const loader = await createProjectLoader({ root, checker, knownTools: ["fs.read", "exec"] });
+  const loader = await createProjectLoader({ root, checker, knownTools: ["fs.read", "exec"], trust: trustsAll });
   const loaded = loader.load();
   expect(loaded.project).toBeUndefined();
   expect(problemLines(loaded)).toEqual([
@@ -459,5 +460,61 @@ describe("refresh", () => {
     expect(loader.refresh()?.problems).toMatchObject([
       { code: "file-not-found", place: { file: "harness.md", line: 2 } },
     ]);
+  });
+});
+
+describe("trust", () => {
+  const FILES = {
+    "harness.md": markdown("context: {files: [a.txt]}\n", "Hi."),
+    "a.txt": "1",
+    ".harness/hooks/guard.md": HOOK,
+  };
+
+  test("is asked about every file with its hash; while one waits, no script is looked at and nothing is loaded", async () => {
+    const folder = createProjectFolder(FILES);
+    writeFileSync(join(folder.outside, "policy.md"), markdown("budgets: {turn: {max_steps: 5}}\n"));
+    const checker = createFakeScriptChecker();
+    const judged: JudgedFile[][] = [];
+    let waits = true;
+    const trust: TrustPort = {
+      judge(files) {
+        judged.push([...files]);
+        return waits ? [{ file: "a.txt", kind: "context", change: "changed" }] : [];
+      },
+    };
+    const loader = await folder.loader({ trust, checker, adminPolicy: join(folder.outside, "policy.md") });
+    const first = loader.load();
+    expect(first).toEqual({
+      problems: [
+        expect.objectContaining({ severity: "error", code: "needs-ack", place: { file: "a.txt", line: 1, column: 1 } }),
+      ],
+      awaiting: [{ file: "a.txt", kind: "context", change: "changed" }],
+    });
+    const sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
+    expect(judged[0]).toEqual([
+      { file: "harness.md", kind: "config", hash: sha256 },
+      { file: ".harness/hooks/guard.md", kind: "hook", hash: sha256 },
+      { file: "a.txt", kind: "context", hash: sha256 },
+    ]);
+    expect(loader.refresh()).toBeUndefined();
+    expect(checker.asked).toEqual([]);
+    waits = false;
+    expect(loader.refresh()?.project?.hooks).toHaveLength(1);
+    expect(checker.asked).toEqual(["guard"]);
+    expect(loader.refresh()).toBeUndefined();
+  });
+
+  test("comes after what is broken as it is written: nobody is asked about that", async () => {
+    const folder = createProjectFolder({ ...FILES, ".harness/hooks/guard.md": HOOK.replace("tool.pre", "nonsense") });
+    const trust: TrustPort = { judge: () => [{ file: "harness.md", kind: "config", change: "new" }] };
+    const loaded = await folder.load({ trust });
+    expect(loaded).not.toHaveProperty("awaiting");
+    expect(problemLines(loaded)).toEqual(["error unknown-event .harness/hooks/guard.md:2:8"]);
+  });
+
+  test("the admin policy alone: nothing that the folder brings is read", async () => {
+    const folder = createProjectFolder({ ...FILES, "harness.yaml": "{" });
+    const { project } = await folder.load({ adminOnly: true });
+    expect(project).toMatchObject({ tools: [], hooks: [], contextFiles: [], files: [] });
   });
 });

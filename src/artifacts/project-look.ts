@@ -29,6 +29,8 @@ export interface ProjectPlaces {
   readonly adminPolicyRequired?: boolean;
   /** Further folders that are read like `.harness`; they may be outside the project. */
   readonly extraRoots?: readonly string[];
+  /** Nothing that the folder brings is read: the admin policy alone. */
+  readonly adminOnly?: boolean;
 }
 
 export interface SeenFile extends ReadFile {
@@ -82,9 +84,10 @@ export function lookAtProject(
     return seen.scan;
   }
 
-  const config = seeConfig();
+  const { adminOnly = false } = places;
+  const config = adminOnly ? undefined : seeConfig();
   seeAdmin();
-  for (const folder of artifactRoots(root, places, config?.record, problems)) {
+  for (const folder of adminOnly ? [] : artifactRoots(root, places, config?.record, problems)) {
     const inside = isInside(root, folder) ? root : realOr(folder);
     seeFolder(folder, () => ({ files: [], problems: scanRoot(root, folder) }));
     for (const [name, kind] of Object.entries(artifactFolders)) {

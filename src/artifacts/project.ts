@@ -248,9 +248,38 @@ export interface Project {
 
 /** Errors and warnings of all files together, in the order of file and line. */
 export interface LoadedProject {
-  /** Absent when there was an error: a project is loaded whole or not at all. */
+  /** Absent when there was an error, or when a file waits for an ack: a project is loaded whole or not at all. */
   readonly project?: Project;
   readonly problems: readonly Problem[];
+  /** Files that nobody has agreed to as they are; absent when there are none. */
+  readonly awaiting?: readonly AwaitingFile[];
+}
+
+/** `context`: a file of `context.files`, of which only the text counts. */
+export type FileKind = "config" | "admin" | "tool" | "hook" | "agent" | "plugin" | "builtin" | "override" | "context";
+
+/** A file that a project brings. The admin policy is not one: the project does not bring it. */
+export interface JudgedFile {
+  /** As a `Place.file`. */
+  readonly file: string;
+  readonly kind: Exclude<FileKind, "admin">;
+  /** SHA-256 of its bytes, hex. */
+  readonly hash: string;
+}
+
+export interface AwaitingFile {
+  readonly file: string;
+  readonly kind: JudgedFile["kind"];
+  readonly change: "new" | "changed" | "removed";
+}
+
+/**
+ * Whether somebody has agreed to the files of a project as they are. Asked before a script of them is compiled or run and before
+ * anything they say takes effect; given to the loader by whoever puts the parts together.
+ */
+export interface TrustPort {
+  /** The files that wait for an ack; none: the project may take effect. Never throws: what cannot be told waits. */
+  judge(files: readonly JudgedFile[]): readonly AwaitingFile[];
 }
 
 /**

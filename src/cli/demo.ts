@@ -23,7 +23,11 @@ export async function demoCommand(ports: CliPorts, { json = false }: { json?: bo
   terminal.err(
     `Rules for this demo: ${allow.map((rule) => `allow ${rule}`).join(", ")}. Everything else asks or is denied.\n`,
   );
-  const { harness, workspace } = await openProgram(ports, { flags, offlineAllowed: true });
+  const { harness, workspace } = await openProgram(ports, {
+    flags,
+    offlineAllowed: true,
+    canAsk: terminal.interactive,
+  });
   const left = new AbortController();
   let stopListening = (): void => undefined;
   try {

@@ -30,7 +30,11 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
     throw new ReasonError("UsageInvalid", { detail: "--stream and --output-schema exclude each other" });
   }
   const schema = flags.outputSchema === undefined ? undefined : await readSchema(ports, flags.outputSchema);
-  const { harness, settings, workspace, project } = await openProgram(ports, { flags, offlineAllowed: false });
+  const { harness, settings, workspace, project } = await openProgram(ports, {
+    flags,
+    offlineAllowed: false,
+    canAsk: false,
+  });
   let stopListening = (): void => undefined;
   try {
     if (flags.dryRun) {

@@ -16,6 +16,10 @@ export interface RunFlags {
   readonly undo?: "on" | "off";
   readonly allowedDomain?: readonly string[];
   readonly set?: ContextValues;
+  /** A lock file whose files are accepted, and no others. */
+  readonly lockfile?: string;
+  /** False: `--no-project`. */
+  readonly project?: boolean;
 }
 
 /** Values of the run context, which conditions and scripts see as `ctx`. */
@@ -34,6 +38,8 @@ export function addRunFlags(command: Command): Command {
       "project file (.md, .yaml; default: harness.md in the workspace) or configuration file (.toml; default: $XDG_CONFIG_HOME/harness/config.toml)",
     )
     .option("-C, --cwd <dir>", "workspace folder (default: the current one)")
+    .option("--no-project", "leave the files of the project aside: harness.md and .harness say nothing")
+    .option("--lockfile <file>", "accept exactly the project files listed there, also HARNESS_LOCKFILE; asks nobody")
     .option("--allow <rule>", "allow calls that match, for example 'Bash(npm test)'; repeatable", collect)
     .option("--deny <rule>", "deny calls that match; repeatable; beats every allow", collect)
     .option(

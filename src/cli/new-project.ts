@@ -5,6 +5,7 @@ import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { PROJECT_FILES } from "./project.ts";
+import { printable } from "./terminal.ts";
 
 /** A file of a new project, by its path there, and the template it is made from. */
 type Layout = readonly (readonly [path: string, template: string])[];
@@ -40,6 +41,7 @@ export async function scaffoldCommand(ports: CliPorts, name: string): Promise<Ex
     throw new ReasonError("AlreadyExists", { detail: `${root} is there already; nothing was written.` });
   }
   const { written } = await writeProject(ports, root, title, scaffoldLayout);
+  await ackWritten(ports, root, written);
   await mkdir(join(root, ".harness", "agents"));
   tell(ports, root, [...written, ".harness/agents/"], []);
   ports.terminal.err(`Next: cd ${name}, harness validate, harness run\n`);
@@ -57,6 +59,7 @@ export async function initCommand(ports: CliPorts, name: string | undefined): Pr
     });
   }
   const { written, kept } = await writeProject(ports, root, title, initLayout);
+  await ackWritten(ports, root, written);
   tell(ports, root, written, kept);
   ports.terminal.err("Next: harness validate, harness run\n");
   return 0;
@@ -87,6 +90,29 @@ async function writeProject(
     }
   }
   return { written, kept };
+}
+
+/** What this program wrote needs no second look; what was there already does. Where it cannot be kept, the first run asks. */
+async function ackWritten(ports: CliPorts, root: string, written: readonly string[]): Promise<void> {
+  try {
+    await keepAck(ports, root, written);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    ports.terminal.err(
+      `warning: the ack of what was written could not be kept: ${printable(why)}. harness run will ask.\n`,
+    );
+  }
+}
+
+async function keepAck(ports: CliPorts, root: string, written: readonly string[]): Promise<void> {
+  const [{ surveyProject }, { userTrust }] = await Promise.all([import("#artifacts"), import("./trusted-project.ts")]);
+  const survey = await surveyProject({ root });
+  const trust = userTrust(ports, survey.root);
+  const own = trust.judge(survey.files).filter(({ file }) => written.includes(file));
+  trust.ack(
+    own.map((file) => trust.look(file)),
+    "created",
+  );
 }
 
 function tell({ terminal }: CliPorts, root: string, written: readonly string[], kept: readonly string[]): void {

@@ -16,16 +16,9 @@ import { ReasonError } from "#protocol";
 import { createSigner, harnessPaths, machineKeySource } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
-import {
-  mayHaveProject,
-  namesProject,
-  type OpenedProject,
-  openProject,
-  type ProjectPlace,
-  problemText,
-  soundProject,
-} from "./project.ts";
+import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProject } from "./project.ts";
 import { paint } from "./renderer.ts";
+import type { TrustedProject } from "./trusted-project.ts";
 import { undoPlace } from "./undo-key.ts";
 
 const CONFIG_MAX_BYTES = 1024 * 1024;
@@ -35,6 +28,8 @@ const TERMINAL_ANSWER_MS = 24 * 60 * 60 * 1000;
 export interface OpenOptions {
   readonly flags: RunFlags;
   readonly offlineAllowed: boolean;
+  /** Somebody reads what the terminal shows and can be asked about files of the project. */
+  readonly canAsk: boolean;
 }
 
 export interface OpenedProgram {
@@ -45,11 +40,12 @@ export interface OpenedProgram {
   readonly project?: Project;
 }
 
-export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: OpenOptions): Promise<OpenedProgram> {
+export async function openProgram(ports: CliPorts, options: OpenOptions): Promise<OpenedProgram> {
   const { terminal, env, clock } = ports;
+  const { flags, offlineAllowed } = options;
   const place = projectPlace(flags);
   // A folder without a project pays nothing for what projects need.
-  const opened = mayHaveProject(ports, place) ? await openProject(ports, place) : undefined;
+  const opened = mayHaveProject(ports, place) ? await openTrusted(ports, place, options) : undefined;
   const workspace = opened?.root ?? resolve(ports.cwd, flags.cwd ?? ".");
   const project = opened === undefined ? undefined : soundProject(opened.loaded);
   const { settings, warnings } = await loadSettings(ports, userFlags(flags), project);
@@ -69,7 +65,7 @@ export async function openProgram(ports: CliPorts, { flags, offlineAllowed }: Op
     undo: flags.store === "memory" || flags.undo === "off" ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
     permissionTimeoutMs: TERMINAL_ANSWER_MS,
-    projects: projectsOf(ports, place, workspace, opened),
+    projects: projectsOf(ports, place, workspace, opened, options),
     keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
     ...(named === undefined ? {} : { model: named }),
   });
@@ -87,7 +83,8 @@ function projectsOf(
   ports: CliPorts,
   place: ProjectPlace,
   workspace: string,
-  opened: OpenedProject | undefined,
+  opened: TrustedProject | undefined,
+  options: OpenOptions,
 ): NonNullable<HarnessOptions["projects"]> {
   let unused = opened;
   return async (folder) => {
@@ -97,14 +94,27 @@ function projectsOf(
     const found = folder === workspace ? unused : undefined;
     if (found !== undefined) unused = undefined;
     else if (!mayHaveProject(ports, asked)) return undefined;
-    const { loader, loaded } = found ?? (await openProject(ports, asked));
-    return { loader, project: soundProject(loaded) };
+    const { loader, loaded, askForAck } = found ?? (await openTrusted(ports, asked, options));
+    return { loader, project: soundProject(loaded), ...(askForAck === undefined ? {} : { askForAck }) };
   };
 }
 
+async function openTrusted(
+  ports: CliPorts,
+  place: ProjectPlace,
+  { flags: { lockfile }, canAsk }: OpenOptions,
+): Promise<TrustedProject> {
+  const { openTrustedProject } = await import("./trusted-project.ts");
+  return openTrustedProject(ports, place, { canAsk, ...(lockfile === undefined ? {} : { lockfile }) });
+}
+
 /** Where the flags say that the project is. */
-export function projectPlace({ config, cwd, allowedDomain }: Partial<RunFlags>): ProjectPlace {
+export function projectPlace({ config, cwd, allowedDomain, project }: Partial<RunFlags>): ProjectPlace {
+  if (project === false && config !== undefined && namesProject(config)) {
+    throw new ReasonError("UsageInvalid", { detail: `--no-project and --config ${config} exclude each other` });
+  }
   return {
+    ...(project === false ? { adminOnly: true } : {}),
     ...(config !== undefined && namesProject(config) ? { config } : {}),
     ...(cwd === undefined ? {} : { dir: cwd }),
     ...(allowedDomain === undefined ? {} : { allowedDomains: allowedDomain }),

@@ -28,6 +28,25 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("--json", "print JSON, with --watch a line for each check")
     .action(async (flags) => exit(await (await import("./validate.ts")).validateCommand(ports, flags)));
 
+  program
+    .command("ack")
+    .description("review the files of a project that nobody has agreed to yet, or that changed since")
+    .option("--all", "everything that waits; in a folder of your own with one answer")
+    .option("--yes", "with --all: do not ask; only for folders of your own, never for a project")
+    .option("--emit-lockfile [file]", "then write a lock file for CI (default: approved.lock in the project)")
+    .option("-c, --config <file>", "harness.md or harness.yaml (default: that of the folder)")
+    .option("--dir <dir>", "the project (default: the current folder)")
+    .action(async (flags) => exit(await (await import("./ack.ts")).ackCommand(ports, flags)));
+
+  program
+    .command("verify-ack")
+    .description("check that the files of a project are as they were acked; exit code 1 and the paths when not")
+    .option("--lockfile <file>", "as this lock file says, also HARNESS_LOCKFILE (default: what you acked here)")
+    .option("-c, --config <file>", "harness.md or harness.yaml (default: that of the folder)")
+    .option("--dir <dir>", "the project (default: the current folder)")
+    .option("--json", "print JSON")
+    .action(async (flags) => exit(await (await import("./ack.ts")).verifyAckCommand(ports, flags)));
+
   addRunFlags(program.command("serve"))
     .description("a session that keeps running: each line of standard input is a prompt, answers go to standard output")
     .addOption(

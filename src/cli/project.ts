@@ -2,9 +2,9 @@
  * The project that a command works on: the one place of the command line where files, scripts and built-in tools come together.
  * Reads files and runs nothing.
  */
-import { existsSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
-import type { LoadedProject, Problem, Project, ProjectLoader, ScriptChecker } from "#artifacts";
+import type { LoadedProject, Problem, Project, ProjectLoader, ScriptChecker, TrustPort } from "#artifacts";
 import { createSystemRandom } from "#base";
 import type { checkRules as CheckRules } from "#governance";
 import { ReasonError } from "#protocol";
@@ -22,6 +22,8 @@ export interface ProjectPlace {
   readonly config?: string;
   /** Default: the current folder. */
   readonly dir?: string;
+  /** `--no-project`: the policy of the machine alone. */
+  readonly adminOnly?: boolean;
   /** `--allowed-domain`: hosts beside those that the project names. */
   readonly allowedDomains?: readonly string[];
 }
@@ -48,18 +50,26 @@ export function namesProject(config: string): boolean {
 /** Whether there is anything to load: a cheap look, so that a plain folder costs nothing. */
 export function mayHaveProject(ports: CliPorts, place: ProjectPlace): boolean {
   if (place.config !== undefined || place.allowedDomains !== undefined) return true;
+  if (place.adminOnly === true) return existsSync(adminPolicy(ports.env));
   const root = resolve(ports.cwd, place.dir ?? ".");
   const names = ["harness.md", "harness.yaml", "harness.yml", ".harness"];
   return names.some((name) => existsSync(join(root, name))) || existsSync(adminPolicy(ports.env));
 }
 
-/** Loads the project with everything that is wrong in it. Throws when the named file or folder is not there. */
-export async function openProject(ports: CliPorts, place: ProjectPlace): Promise<OpenedProject> {
+/**
+ * Loads the project with everything that is wrong in it. Throws when the named file or folder is not there. Without `trust` it is
+ * loaded to be looked at: scripts are checked, with nothing in their reach, and nothing of it takes effect.
+ */
+export async function openProject(
+  ports: CliPorts,
+  place: ProjectPlace,
+  trust?: (root: string) => TrustPort,
+): Promise<OpenedProject> {
   const [{ createProjectLoader }, { createScriptChecker }, { checkRules }, common] = await Promise.all([
     import("#artifacts"),
     import("#script"),
     import("#governance"),
-    loadOptions(ports, place),
+    loadOptions(ports, place, trust),
   ]);
   const startMs = ports.clock.monotonicMs();
   const checker = { ...createScriptChecker(), ...findingsVersion(ports.build) };
@@ -85,8 +95,12 @@ export async function lookAtProject(ports: CliPorts, place: ProjectPlace): Promi
   return { ...common, loaded: checked, tookMs: ports.clock.monotonicMs() - startMs };
 }
 
-async function loadOptions(ports: CliPorts, place: ProjectPlace) {
-  const { createBuiltinTools } = await import("#tools");
+async function loadOptions(ports: CliPorts, place: ProjectPlace, trust?: (root: string) => TrustPort) {
+  const [{ trustsAll }, { createBuiltinTools }, { cacheSeal }] = await Promise.all([
+    import("#artifacts"),
+    import("#tools"),
+    import("./project-keys.ts"),
+  ]);
   const { root, configFile } = locate(ports, place);
   const named = ports.env.HARNESS_ADMIN_POLICY;
   return {
@@ -98,6 +112,9 @@ async function loadOptions(ports: CliPorts, place: ProjectPlace) {
       adminPolicy: adminPolicy(ports.env),
       adminPolicyRequired: named !== undefined && named !== "",
       cacheDir: cacheDir(ports.env),
+      cacheSeal: cacheSeal(ports.env),
+      trust: trust === undefined ? trustsAll : trust(realpathSync.native(root)),
+      ...(place.adminOnly === true ? { adminOnly: true } : {}),
       knownTools: createBuiltinTools()
         .tools()
         .map(({ name }) => name),
@@ -172,7 +189,8 @@ export function isBare({ configFile, tools, hooks, agents, bundles }: Project): 
   return configFile === undefined && [tools, hooks, agents, bundles].every((list) => list.length === 0);
 }
 
-function locate({ cwd }: CliPorts, { config, dir }: ProjectPlace): { root: string; configFile?: string } {
+/** Where the project is. Throws when what was named is not there. */
+export function locate({ cwd }: CliPorts, { config, dir }: ProjectPlace): { root: string; configFile?: string } {
   if (config === undefined) {
     const root = resolve(cwd, dir ?? ".");
     if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {

@@ -20,7 +20,7 @@ export interface RendererOptions {
   readonly activity: boolean;
 }
 
-export function paint(terminal: Terminal, name: keyof typeof style, text: string): string {
+export function paint(terminal: Pick<Terminal, "colour">, name: keyof typeof style, text: string): string {
   return terminal.colour ? `\u001b[${style[name]}m${text}\u001b[0m` : text;
 }
 
@@ -97,7 +97,7 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
             if (activity) note("dim", `in force from now on: ${files.join(", ")}`);
             break;
           }
-          note("yellow", "the project has errors; the last good version stays in force:");
+          note("yellow", "the project as it is now is not in force; the last good version stays:");
           for (const problem of problems) note("yellow", `  ${problem}`);
           break;
         }

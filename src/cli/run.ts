@@ -38,7 +38,11 @@ export async function runCommand(
   }
   const schema = flags.outputSchema === undefined ? undefined : await readSchema(ports, flags.outputSchema);
   const output: OutputMode = flags.json ? "json" : schema === undefined ? "stream" : "answer";
-  const { harness, settings, workspace } = await openProgram(ports, { flags, offlineAllowed: true });
+  const { harness, settings, workspace } = await openProgram(ports, {
+    flags,
+    offlineAllowed: true,
+    canAsk: terminal.interactive && output === "stream",
+  });
   const left = new AbortController();
   let stopListening = (): void => undefined;
   try {

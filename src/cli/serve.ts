@@ -18,7 +18,11 @@ export interface ServeFlags extends RunFlags {
 export async function serveCommand(ports: CliPorts, flags: ServeFlags): Promise<ExitCode> {
   const { terminal } = ports;
   if (flags.source !== undefined) checkSources(flags.source);
-  const { harness, settings, workspace, project } = await openProgram(ports, { flags, offlineAllowed: true });
+  const { harness, settings, workspace, project } = await openProgram(ports, {
+    flags,
+    offlineAllowed: true,
+    canAsk: false,
+  });
   const stopped = new AbortController();
   const stopListening = terminal.onInterrupt(() => stopped.abort());
   ports.endsWhenStopped();

@@ -8,13 +8,16 @@ import {
   diagnoseStore,
   expiringSessions,
   harnessPaths,
+  type MachineKey,
   machineKey,
   rotateKeyFile,
   runRetention,
 } from "#sessions";
+import { rekeyTrust } from "#trust";
 import { rekeyUndo, type UndoRekey } from "#undo";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
+import { trustDirectory, trustKeys } from "./project-keys.ts";
 import { paint } from "./renderer.ts";
 import { formatTable } from "./table.ts";
 import { undoDirectory, undoKey } from "./undo-key.ts";
@@ -51,15 +54,22 @@ export async function rekeyCommand({ terminal, env, clock }: CliPorts): Promise<
   }
   const { sessionsDb, configDir } = harnessPaths(env);
   let undo: UndoRekey | undefined;
+  let keys: { readonly from: MachineKey; readonly to: MachineKey } | undefined;
   rotateKeyFile({
     path: sessionsDb,
     files: createKeyFiles(configDir),
     clock,
     also(from, to) {
       undo = rekeyUndo({ directory: undoDirectory(env), from: undoKey(from), to: undoKey(to) });
+      keys = { from, to };
       return undo;
     },
   });
+  if (keys !== undefined) {
+    const [from, to] = [trustKeys(keys.from), trustKeys(keys.to)];
+    const { unreadable } = rekeyTrust({ directory: trustDirectory(env), from, to });
+    if (unreadable > 0) terminal.err(`What was acked in ${unreadable} projects does not count with either key.\n`);
+  }
   terminal.out(`${sessionsDb} and what undo keeps have a new key, in ${configDir}.\n`);
   const lost = undo?.unreadable ?? 0;
   if (lost > 0) {

@@ -44,6 +44,7 @@ async function sessions(...args: string[]): Promise<{ code: number; out: string;
       colour: false,
       columns: 120,
       readLine: async () => ({ kind: "end" }),
+      readKey: async () => ({ kind: "end" }),
       readAll: async () => "",
       readLines: async function* () {},
       onInterrupt: () => () => undefined,

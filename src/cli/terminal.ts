@@ -16,6 +16,8 @@ export interface Terminal {
   readonly columns: number;
   /** One line. `end` is the end of input, `interrupted` Ctrl-C or the signal. */
   readLine(prompt: string, signal: AbortSignal): Promise<ReadLine>;
+  /** One key, without Enter, pressed after the prompt was shown: what was typed ahead is dropped. On a terminal only. */
+  readKey(prompt: string, signal: AbortSignal): Promise<ReadKey>;
   /** All of standard input, refused above `maxBytes`. */
   readAll(maxBytes: number): Promise<string>;
   /** Standard input as it comes, split at \n alone; ends when `signal` aborts. A line above `maxBytes` is refused. */
@@ -28,6 +30,16 @@ export type ReadLine =
   | { readonly kind: "line"; readonly text: string }
   | { readonly kind: "end" }
   | { readonly kind: "interrupted" };
+
+export type ReadKey =
+  | { readonly kind: "key"; readonly key: string }
+  | { readonly kind: "end" }
+  | { readonly kind: "interrupted" };
+
+/** Nobody who types pauses for so long between two keys of a word. */
+const STILL_MS = 250;
+const CTRL_C = "\u0003";
+const CTRL_D = "\u0004";
 
 export function createTerminal(process: NodeJS.Process): Terminal {
   const { stdin, stdout, stderr, env } = process;
@@ -74,6 +86,42 @@ export function createTerminal(process: NodeJS.Process): Terminal {
         if (signal.aborted) return abort();
         signal.addEventListener("abort", abort, { once: true });
         lines.question(prompt, (text) => finish({ kind: "line", text }));
+      });
+    },
+    readKey(prompt, signal) {
+      return new Promise((resolve) => {
+        // Whoever is typing something else must not answer by accident: the prompt waits until the keys are still.
+        let isShown = false;
+        const still = setTimeout(() => {
+          isShown = true;
+          stderr.write(prompt);
+        }, STILL_MS);
+        const finish = (result: ReadKey, shown = ""): void => {
+          clearTimeout(still);
+          signal.removeEventListener("abort", abort);
+          stdin.off("data", onData).off("end", onEnd);
+          stdin.setRawMode(false);
+          stdin.pause();
+          stderr.write(`${shown}\n`);
+          resolve(result);
+        };
+        const abort = (): void => finish({ kind: "interrupted" });
+        const onEnd = (): void => finish({ kind: "end" });
+        const onData = (chunk: Buffer): void => {
+          const [key = ""] = chunk.toString("utf8");
+          if (!isShown && key !== CTRL_C) still.refresh();
+          else if (key === CTRL_D) onEnd();
+          else if (key !== CTRL_C) finish({ kind: "key", key }, printable(key).trim());
+          else {
+            abort();
+            interrupt();
+          }
+        };
+        stdin.setRawMode(true);
+        stdin.on("data", onData).on("end", onEnd);
+        stdin.resume();
+        signal.addEventListener("abort", abort, { once: true });
+        if (signal.aborted) abort();
       });
     },
     async readAll(maxBytes) {
@@ -129,6 +177,18 @@ export function createTerminal(process: NodeJS.Process): Terminal {
 export function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: removing exactly these is the point
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+
+/** For a review: what a terminal would hide or act upon is written out, so that nobody agrees to what they do not see. */
+export function revealed(text: string): string {
+  return text.replace(/[^\P{C}\n\t]|[\u2028\u2029\u115f\u1160\u3164\uffa0]/gu, (hidden) => {
+    return `‹U+${(hidden.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}›`;
+  });
+}
+
+/** A name that somebody else chose, on one line. */
+export function shownName(name: string): string {
+  return revealed(name).replaceAll(/[\n\t]/g, " ");
 }
 
 /** One line for a person, with the reason code that scripts and searches go by. */

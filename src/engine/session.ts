@@ -51,7 +51,7 @@ export interface SessionParts {
   /** Asked around turns and when the agent wants to stop. */
   readonly hooks?: HookDispatcher;
   /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
-  readonly beforeStep?: () => Promise<void>;
+  readonly beforeStep?: (signal: AbortSignal) => Promise<void>;
   /** Where an earlier run left the session; absent for a new one. */
   readonly earlier?: Reopened;
   readonly subscribers?: readonly Subscriber[];

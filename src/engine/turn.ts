@@ -39,7 +39,7 @@ export interface TurnParts {
   readonly hidden: HiddenTools;
   readonly depth: number;
   readonly hooks?: HookDispatcher;
-  readonly beforeStep?: () => Promise<void>;
+  readonly beforeStep?: (signal: AbortSignal) => Promise<void>;
   /** Asked at every step: `provider:name`. */
   readonly model: () => string;
   /** A fallback took over: it stays for the rest of the turn. */
@@ -115,7 +115,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
   let ending: Ending;
   try {
     // Before the hooks of the turn: one that refuses every turn must be gone when its file is.
-    await parts.beforeStep?.();
+    await parts.beforeStep?.(input.signal);
     // Asked first: what a hook takes out of an input must not be in the log.
     const { content, refused } = await askAtStart(parts, input);
     await bus.publish("TurnStarted", { turn, content: [...content], model: parts.model() });
@@ -160,7 +160,7 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
   for (let step = 1; step <= parts.maxSteps; step++) {
     if (input.signal.aborted) return cancelledEnding(input.signal);
     tally.steps = step;
-    if (step > 1) await parts.beforeStep?.();
+    if (step > 1) await parts.beforeStep?.(input.signal);
     const tools = parts.tools();
     const { outcome, calls, yielded, text } = await requestStep(parts, input, step, tools, tally);
     await bus.flush();

@@ -118,6 +118,12 @@ export const reasons = {
     2,
     "Refusing to silently approve an unseen <kind> in non-interactive mode. Run harness ack --all once interactively, or pre-populate approved.lock from CI.",
   ),
+  AckDenied: row(
+    403,
+    -32603,
+    2,
+    "The project is not in force: <files> not acked. Review them with harness ack, or run without the project: --no-project.",
+  ),
   Cancelled: row(499, -32603, 130, "The turn was cancelled."),
   StepLimit: row(422, -32603, 1, "The turn reached its limit of <limit> steps without a final answer."),
   OutputLimit: row(422, -32603, 1, "The model wrote more than <limit> bytes in one response."),

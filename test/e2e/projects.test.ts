@@ -3,6 +3,7 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { ackProject } from "../fakes/ack-project.ts";
 import { type CliHome, createCliHome, finish, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
 
 let home: CliHome;
@@ -64,6 +65,7 @@ describe("from nothing to a running project", () => {
       out: expect.stringMatching(/^✅ harness\.md valid\n {3}5 tools, 3 hooks, 0 agents \(\d+ ms\)\n$/),
     });
     const tools = await runCli(home, ["tools"]);
+    await ackProject(home);
     expect(tools.out).toMatch(/^greet +yes +\.harness\/tools\/greet\.md:\d+ +name +Greet somebody by name\.$/m);
     expect(await runCli(home, ["run", "--config", "harness.md", "--stream", "hello"])).toMatchObject({
       code: 0,
@@ -287,6 +289,7 @@ Be brief.
   });
 
   test("deploy --dry-run has the facts of the project, and what the flags add", async () => {
+    await ackProject(home);
     const keyed = { ...home, env: { ...home.env, ANTHROPIC_API_KEY: "test-key" } };
     const { code, out } = await runCli(keyed, [
       "deploy",
@@ -415,9 +418,11 @@ describe("serve", () => {
 
   test("the project names its sources; one that is not in this build is refused, not left out", async () => {
     home.put("harness.md", "---\nserve: { sources: [{ type: stdin }] }\n---\n");
+    await ackProject(home);
     expect(await runCli(home, ["serve"], "thanks\n")).toMatchObject({ code: 0, out: "You are welcome.\n" });
     const telegram = "{ type: telegram, token_env: T, chat_allowlist: [1] }";
     home.put("harness.md", `---\nserve: { sources: [{ type: stdin }, ${telegram}] }\n---\n`);
+    await ackProject(home);
     expect(await runCli(home, ["serve"], "thanks\n")).toMatchObject({
       code: 2,
       err: expect.stringContaining("telegram"),

@@ -2,6 +2,7 @@
 import { cpSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Event, EventKind, EventPayload } from "#protocol";
+import { ackProject } from "./ack-project.ts";
 import { createInProcessCli, type InProcessCli } from "./in-process-cli.ts";
 
 const examples = resolve(import.meta.dirname, "../../examples");
@@ -22,10 +23,15 @@ export interface Example extends InProcessCli {
 export function openExample(name: string): Example {
   const cli = createInProcessCli({ PATH: process.env.PATH ?? "" });
   cpSync(resolve(examples, name), cli.workspace, { recursive: true });
+  const run: InProcessCli["run"] = async (...args) => {
+    await ackProject(cli);
+    return cli.run(...args);
+  };
   return {
     ...cli,
+    run,
     async ask(prompt, ...flags) {
-      const { code, out } = await cli.run("run", "-m", "scripted:./model.yaml", "--json", ...flags, prompt);
+      const { code, out } = await run("run", "-m", "scripted:./model.yaml", "--json", ...flags, prompt);
       const events: Event[] = out
         .trimEnd()
         .split("\n")
@@ -33,12 +39,12 @@ export function openExample(name: string): Example {
       // Chosen by its kind.
       const of = (kind: EventKind) =>
         events.filter((event) => event.kind === kind).map(({ payload }) => payload) as never;
-      const run = { code, of } as Pick<ExampleRun, "code" | "of">;
-      const answer = run
+      const ran = { code, of } as Pick<ExampleRun, "code" | "of">;
+      const answer = ran
         .of("TextDelta")
         .map(({ text }) => text)
         .join("");
-      return { ...run, answer, counters: run.of("MetricsCounted").at(-1)?.counters ?? {} };
+      return { ...ran, answer, counters: ran.of("MetricsCounted").at(-1)?.counters ?? {} };
     },
   };
 }

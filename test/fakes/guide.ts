@@ -8,6 +8,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { expect } from "vitest";
+import { ackProject } from "./ack-project.ts";
 import { type CliHome, createCliHome } from "./cli-process.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -47,6 +48,8 @@ export async function followGuide(page: string, { from, here = {} }: GuideOption
       continue;
     }
     commands += 1;
+    // The shell here is no terminal: the reader sees what they have written once more, and presses a key.
+    await ackProject({ workspace: folder, env: home.env });
     const command = Object.entries(here).reduce((text, [there, value]) => text.replaceAll(there, value), part.command);
     // A terminal shows both streams in the order in which they are written.
     const script = `{ ${command}\n} 2>&1; pwd > "$HOME/pwd"`;

@@ -1,4 +1,4 @@
-/** The program in this process, with a home and a folder of its own; nobody is at its terminal. */
+/** The program in this process, with a home and a folder of its own; nobody is at its terminal, or somebody who presses one key. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -14,6 +14,7 @@ const CREATED_AT = "2026-01-01T00:00:00.000Z";
 
 export interface InProcessCli {
   readonly workspace: string;
+  readonly env: Readonly<Record<string, string>>;
   put(path: string, content: string | Uint8Array): string;
   run(...args: string[]): Promise<{ code: number; out: string; err: string }>;
   /** Runs the command, which must print JSON, whatever its exit code is. */
@@ -22,13 +23,15 @@ export interface InProcessCli {
   putSession(id: SessionId, drafts: readonly EventDraft[], workingDir?: string): Promise<void>;
 }
 
-export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = {}): InProcessCli {
+/** With a `key` somebody is at the terminal and answers every question for one key with it. */
+export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = {}, key?: string): InProcessCli {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "harness-cli-")));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const workspace = join(home, "workspace");
   mkdirSync(workspace);
   const cli: InProcessCli = {
     workspace,
+    env: { HOME: home, ...extraEnv },
     put(path, content) {
       const file = resolve(workspace, path);
       mkdirSync(dirname(file), { recursive: true });
@@ -45,16 +48,17 @@ export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = 
           err: (text) => {
             said.err += text;
           },
-          interactive: false,
+          interactive: key !== undefined,
           inputIsPiped: false,
           colour: false,
           columns: Number.POSITIVE_INFINITY,
           readLine: async () => ({ kind: "end" }),
+          readKey: async () => (key === undefined ? { kind: "end" } : { kind: "key", key }),
           readAll: async () => "",
           readLines: async function* () {},
           onInterrupt: () => () => undefined,
         },
-        env: { HOME: home, ...extraEnv },
+        env: cli.env,
         cwd: workspace,
         clock: createManualClock(),
         build: { version: "0.0.0", commit: "test", builtAt: "test" },

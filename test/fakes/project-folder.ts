@@ -3,7 +3,13 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { createProjectLoader, type LoadedProject, type ProjectLoader, type ProjectLoaderOptions } from "#artifacts";
+import {
+  createProjectLoader,
+  type LoadedProject,
+  type ProjectLoader,
+  type ProjectLoaderOptions,
+  trustsAll,
+} from "#artifacts";
 import { createFakeScriptChecker } from "./fake-script-checker.ts";
 
 export interface ProjectFolder {
@@ -35,6 +41,7 @@ export function createProjectFolder(files: Readonly<Record<string, string | Uint
       root,
       checker: createFakeScriptChecker(),
       knownTools: ["fs.read", "fs.list", "exec"],
+      trust: trustsAll,
       ...options,
     });
   const load: ProjectFolder["load"] = async (options) => (await loader(options)).load();

@@ -1,7 +1,7 @@
 /** A whole harness on a folder with a project, as the program opens it: real loader, real scripts, hooks at the depth that is asked for. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { createProjectLoader } from "#artifacts";
+import { createProjectLoader, trustsAll } from "#artifacts";
 import type { HarnessOptions } from "#harness";
 import type { EventPayload } from "#protocol";
 import { createScriptChecker } from "#script";
@@ -53,7 +53,7 @@ export const openProjects: NonNullable<HarnessOptions["projects"]> = async (root
   const knownTools = createBuiltinTools()
     .tools()
     .map(({ name }) => name);
-  const loader = await createProjectLoader({ root, checker: createScriptChecker(), knownTools });
+  const loader = await createProjectLoader({ root, checker: createScriptChecker(), knownTools, trust: trustsAll });
   const { project, problems } = loader.load();
   if (project === undefined) throw new Error(problems.map(({ message }) => message).join("\n"));
   return { loader, project };

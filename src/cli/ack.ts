@@ -1,0 +1,147 @@
+/** `harness ack` and `harness verify-ack`: agreeing to the files of a project, and checking that they are as somebody agreed. */
+import { realpathSync, renameSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type AwaitingFile, type ProjectSurvey, surveyProject } from "#artifacts";
+import { ReasonError } from "#protocol";
+import { createLockFileTrust, type ProjectTrust, writeLock } from "#trust";
+import type { CliPorts } from "./cli-ports.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { locate, problemText } from "./project.ts";
+import { printable, shownName } from "./terminal.ts";
+import { lockFilePath, readLockFile, refusal, userTrust } from "./trusted-project.ts";
+
+const DEFAULT_LOCKFILE = "approved.lock";
+
+interface PlaceFlags {
+  readonly config?: string;
+  readonly dir?: string;
+}
+
+export interface AckFlags extends PlaceFlags {
+  readonly all?: boolean;
+  readonly yes?: boolean;
+  /** True: the default file. */
+  readonly emitLockfile?: string | true;
+}
+
+/** 0 when nothing waits any more, 1 when something was denied or left, 2 where nobody can be asked. */
+export async function ackCommand(ports: CliPorts, flags: AckFlags): Promise<ExitCode> {
+  const { terminal } = ports;
+  const survey = await soundSurvey(ports, flags);
+  const trust = userTrust(ports, survey.root);
+  const problem = trust.problem();
+  if (problem !== undefined) terminal.err(`warning: ${problem}\n`);
+  if (flags.yes === true && !trust.isOwnFolder) {
+    const detail =
+      "--yes is for folders of your own below the configuration folder. Files of a project are reviewed one by one, without --yes";
+    throw new ReasonError("UsageInvalid", { detail });
+  }
+  const awaiting = trust.judge(survey.files);
+  const left = awaiting.length === 0 ? [] : await agree(ports, trust, awaiting, flags);
+  if (left.length > 0) {
+    terminal.err(`Not acked:\n${left.map(({ file }) => `  ${shownName(file)}\n`).join("")}`);
+    return 1;
+  }
+  terminal.err(`${survey.files.length} files of ${printable(survey.root)} are acked.\n`);
+  if (flags.emitLockfile !== undefined) emitLockfile(ports, survey, trust, flags.emitLockfile);
+  return 0;
+}
+
+/** What still waits afterwards. */
+async function agree(
+  ports: CliPorts,
+  trust: ProjectTrust,
+  awaiting: readonly AwaitingFile[],
+  { all, yes }: AckFlags,
+): Promise<readonly AwaitingFile[]> {
+  const { terminal } = ports;
+  const isBulk = all === true && trust.isOwnFolder;
+  if (!(isBulk && yes === true) && !terminal.interactive) throw refusal(awaiting, undefined);
+  const interrupted = new AbortController();
+  const stopListening = terminal.onInterrupt(() => interrupted.abort());
+  try {
+    if (!isBulk) {
+      const { reviewFiles } = await import("./ack-review.ts");
+      const { accepted } = await reviewFiles(ports, trust, awaiting, interrupted.signal);
+      return awaiting.filter(({ file }) => !accepted.includes(file));
+    }
+    const waiting = awaiting.map((file) => trust.look(file));
+    terminal.err(
+      `Of your own folder:\n${waiting.map(({ change, file }) => `  ${change.padEnd(8)}${shownName(file)}\n`).join("")}`,
+    );
+    if (yes !== true) {
+      const answer = await terminal.readKey("  [a]ccept all  [q]uit > ", interrupted.signal);
+      if (answer.kind !== "key" || answer.key.toLowerCase() !== "a") return awaiting;
+    }
+    trust.ack(waiting, "bulk");
+    return waiting.filter(({ change, hash }) => change !== "removed" && hash === undefined);
+  } finally {
+    stopListening();
+  }
+}
+
+/** Only what was acked as it is goes into it; in the order of its paths, so that a change of one file is a change of one entry. */
+function emitLockfile(
+  { cwd, terminal }: CliPorts,
+  { root, files }: ProjectSurvey,
+  trust: ProjectTrust,
+  named: string | true,
+): void {
+  const path = named === true ? resolve(root, DEFAULT_LOCKFILE) : resolve(cwd, named);
+  const read = new Set(files.map(({ file }) => file));
+  const draft = `${path}.${process.pid}.tmp`;
+  writeFileSync(draft, writeLock({ files: trust.entries().filter((entry) => read.has(entry.path)) }));
+  renameSync(draft, path);
+  terminal.err(
+    `Written: ${printable(path)}. Hand it in with --lockfile or HARNESS_LOCKFILE; it is never read by itself.\n`,
+  );
+}
+
+export interface VerifyAckFlags extends PlaceFlags {
+  readonly lockfile?: string;
+  readonly json?: boolean;
+}
+
+/** 0 when every file is as it was acked, 1 and the paths when not. Asks nobody, runs nothing. */
+export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): Promise<ExitCode> {
+  const { terminal } = ports;
+  const survey = await soundSurvey(ports, flags);
+  const lockfile = lockFilePath(ports, flags.lockfile);
+  const trust =
+    lockfile === undefined ? userTrust(ports, survey.root) : createLockFileTrust(survey.root, readLockFile(lockfile));
+  const changed = trust.judge(survey.files);
+  const isGood = changed.length === 0;
+  if (flags.json === true) {
+    const report = {
+      ok: isGood,
+      ...(isGood ? {} : { reason: "HookHashChanged" }),
+      root: survey.root,
+      lockfile: lockfile ?? null,
+      files: survey.files.length,
+      changed: changed.map(({ file, kind, change }) => ({
+        path: file,
+        class: kind,
+        change,
+        sha256: survey.files.find((one) => one.file === file)?.hash ?? null,
+      })),
+    };
+    terminal.out(`${JSON.stringify(report)}\n`);
+  } else if (isGood) terminal.out(`${survey.files.length} files are as they were acked.\n`);
+  else {
+    terminal.err("✗ HookHashChanged: these files are not as they were acked:\n");
+    terminal.out(changed.map(({ file, change }) => `${change.padEnd(8)}${shownName(file)}\n`).join(""));
+  }
+  return isGood ? 0 : 1;
+}
+
+/** Which files there are. Throws ConfigInvalid for a project that is broken as it is written: nobody is asked to agree to that. */
+async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<ProjectSurvey> {
+  const { root, configFile } = locate(ports, place);
+  const survey = await surveyProject({
+    root: realpathSync.native(root),
+    ...(configFile === undefined ? {} : { configFile }),
+  });
+  const errors = survey.problems.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) throw new ReasonError("ConfigInvalid", { detail: errors.map(problemText).join("\n") });
+  return survey;
+}

@@ -1,0 +1,149 @@
+/** Opens a project so that it may take effect: nothing of it does before somebody agreed to every file of it. */
+import { readFileSync, statSync } from "node:fs";
+import { homedir, userInfo } from "node:os";
+import { resolve } from "node:path";
+import type { AwaitingFile, TrustPort } from "#artifacts";
+import type { HarnessOptions } from "#harness";
+import { ReasonError, reasonText } from "#protocol";
+import { harnessPaths } from "#sessions";
+import {
+  createLockFileTrust,
+  createProjectTrust,
+  LockFileError,
+  MAX_LOCK_BYTES,
+  type ProjectTrust,
+  parseLock,
+} from "#trust";
+import type { CliPorts } from "./cli-ports.ts";
+import { kindNames } from "./file-kinds.ts";
+import { type OpenedProject, openProject, type ProjectPlace } from "./project.ts";
+import { trustDirectory, trustKeySource } from "./project-keys.ts";
+import { paint } from "./renderer.ts";
+import { shownName } from "./terminal.ts";
+
+/** Names a lock file, as `--lockfile` does. */
+const LOCKFILE_VARIABLE = "HARNESS_LOCKFILE";
+const MAX_NAMED_FILES = 50;
+
+export interface TrustFlags {
+  readonly lockfile?: string;
+}
+
+export interface TrustedProject extends OpenedProject {
+  readonly askForAck?: NonNullable<Awaited<ReturnType<NonNullable<HarnessOptions["projects"]>>>>["askForAck"];
+}
+
+/**
+ * `canAsk`: a person is at the terminal and reads what it shows. Throws NonInteractiveAckRefused where nobody can be asked, AckDenied
+ * where somebody said no.
+ */
+export async function openTrustedProject(
+  ports: CliPorts,
+  place: ProjectPlace,
+  { lockfile, canAsk }: TrustFlags & { readonly canAsk: boolean },
+): Promise<TrustedProject> {
+  const named = lockFilePath(ports, lockfile);
+  let own: ProjectTrust | undefined;
+  const trustOf = (root: string): TrustPort => {
+    if (named !== undefined) return createLockFileTrust(root, readLockFile(named));
+    own = userTrust(ports, root);
+    return own;
+  };
+  // The policy of the machine is nothing that a project brings.
+  const opened = await openProject(ports, place, place.adminOnly === true ? undefined : trustOf);
+  const { awaiting } = opened.loaded;
+  const ask = own === undefined || !canAsk ? undefined : await askWith(ports, own);
+  if (awaiting === undefined) return { ...opened, ...(ask === undefined ? {} : { askForAck: ask }) };
+  const problem = own?.problem();
+  if (problem !== undefined) ports.terminal.err(`${paint(ports.terminal, "yellow", `warning: ${problem}`)}\n`);
+  if (ask === undefined) throw refusal(awaiting, named);
+  const interrupted = new AbortController();
+  const stopListening = ports.terminal.onInterrupt(() => interrupted.abort());
+  try {
+    await ask(awaiting, interrupted.signal);
+  } finally {
+    stopListening();
+  }
+  const loaded = opened.loader.load();
+  if (loaded.awaiting === undefined) return { ...opened, loaded, askForAck: ask };
+  throw new ReasonError("AckDenied", { files: fileNames(loaded.awaiting) });
+}
+
+async function askWith(ports: CliPorts, trust: ProjectTrust): Promise<NonNullable<TrustedProject["askForAck"]>> {
+  return async (awaiting, signal) => {
+    const { reviewFiles } = await import("./ack-review.ts");
+    const { accepted } = await reviewFiles(ports, trust, awaiting, signal);
+    return accepted.length > 0;
+  };
+}
+
+/** What this user acked on this machine. */
+export function userTrust(ports: CliPorts, root: string): ProjectTrust {
+  const { env, clock, terminal } = ports;
+  return createProjectTrust({
+    root,
+    directory: trustDirectory(env),
+    keys: trustKeySource(env),
+    by: userName(),
+    now: () => clock.now(),
+    ownFolders: [harnessPaths(env).configDir],
+    onPromoted: (file, change) => {
+      const what = `${shownName(file)} changed (${change.class}) in a folder of your own; it is in force.`;
+      terminal.err(`${paint(terminal, "dim", what)}\n`);
+    },
+  });
+}
+
+/** The flag, else the variable; a file that a project brings is never taken by itself. */
+export function lockFilePath({ cwd, env }: CliPorts, flag: string | undefined): string | undefined {
+  const named = flag ?? (env[LOCKFILE_VARIABLE] === "" ? undefined : env[LOCKFILE_VARIABLE]);
+  return named === undefined ? undefined : resolve(cwd, named);
+}
+
+/** Throws ConfigInvalid for one that is not there or not whole. */
+export function readLockFile(path: string): ReturnType<typeof parseLock> {
+  try {
+    if (statSync(path).size > MAX_LOCK_BYTES) throw new LockFileError(`it is larger than ${MAX_LOCK_BYTES} bytes`);
+    return parseLock(readFileSync(path, "utf8"));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ReasonError(
+      "ConfigInvalid",
+      { detail: `the lock file ${path} cannot be used: ${why}` },
+      { cause: error },
+    );
+  }
+}
+
+/** Names the files and what to do about them. */
+export function refusal(awaiting: readonly AwaitingFile[], lockfile: string | undefined): ReasonError {
+  const kinds = [...new Set(awaiting.map(({ kind }) => kindNames[kind]))].join(", ");
+  const files = awaiting
+    .slice(0, MAX_NAMED_FILES)
+    .map(({ file, change }) => `\n  ${change.padEnd(8)}${shownName(file)}`);
+  const more = awaiting.length - files.length;
+  const text = [
+    reasonText("NonInteractiveAckRefused", { kind: kinds }),
+    ...files,
+    more > 0 ? `\n  and ${more} more` : "",
+    lockfile === undefined
+      ? "\nReview them with: harness ack. In CI: --lockfile FILE, made by harness ack --emit-lockfile. Without the project: --no-project."
+      : `\nThey are not as ${lockfile} says. Review them with harness ack and make it anew: harness ack --emit-lockfile.`,
+  ];
+  return ReasonError.withMessage("NonInteractiveAckRefused", text.join(""));
+}
+
+function fileNames(awaiting: readonly AwaitingFile[]): string {
+  const named = awaiting.slice(0, MAX_NAMED_FILES).map(({ file }) => shownName(file));
+  const more = awaiting.length - named.length;
+  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** For the record alone. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return homedir(); // an account without a name, as in some containers
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * `approved.lock` of one project, in the state folder of the user: never where a repository could bring it. A code made with a key
+ * of this machine proves that the program wrote it, for this project; a file that does not prove it counts as nothing acked.
+ */
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { createAckedTexts } from "./acked-texts.ts";
+import {
+  type LockEntry,
+  type LockFile,
+  LockFileError,
+  lockContent,
+  MAX_LOCK_BYTES,
+  parseLock,
+  writeLock,
+} from "./lock-file.ts";
+
+export interface TrustKeys {
+  /** 32 bytes each; may throw when the machine's key cannot be used. */
+  readonly mac: Uint8Array;
+  readonly text: Uint8Array;
+}
+
+export interface ApprovedLockOptions {
+  /** Holds a folder for each project. */
+  readonly directory: string;
+  /** The real path of the project. */
+  readonly root: string;
+  readonly keys: () => TrustKeys;
+}
+
+/** A file as it was shown to whoever agreed to it. */
+export interface AckedFile {
+  readonly entry: LockEntry;
+  /** Absent: it is not kept. */
+  readonly text?: string;
+}
+
+export interface ApprovedLock {
+  readonly path: string;
+  /** What was agreed to, and why that is nothing where a file is there that cannot be believed. Never throws. */
+  read(): { readonly files: readonly LockEntry[]; readonly problem?: string };
+  /** Adds or replaces entries, and takes out those of files that are gone. Durable when it returns. */
+  change(acked: readonly AckedFile[], removed: readonly string[]): void;
+  textOf(sha256: string): string | undefined;
+}
+
+export function createApprovedLock({ directory, root, keys }: ApprovedLockOptions): ApprovedLock {
+  const folder = join(directory, hash("sha256", root, "hex").slice(0, 32));
+  const path = join(folder, "approved.lock");
+  const texts = createAckedTexts(join(folder, "texts"), () => keys().text);
+
+  const read: ApprovedLock["read"] = () => {
+    try {
+      const text = readPrivate(path);
+      if (text === undefined) return { files: [] };
+      const lock = parseLock(text);
+      if (lock.root !== root || !isGenuine(lock, keys().mac)) {
+        throw new LockFileError("it was not written with the key of this machine for this project");
+      }
+      return { files: lock.files };
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return { files: [], problem: `${path} does not count: ${why}. Everything is asked again.` };
+    }
+  };
+
+  return {
+    path,
+    read,
+    change(acked, removed) {
+      const gone = new Set([...removed, ...acked.map(({ entry }) => entry.path)]);
+      const files = [...read().files.filter(({ path: one }) => !gone.has(one)), ...acked.map(({ entry }) => entry)];
+      const lock: LockFile = { root, files };
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      // Before the lock: an entry without its text only costs the difference, a text without an entry is let go of next time.
+      texts.keep(
+        new Map(files.map(({ sha256 }) => [sha256, acked.find(({ entry }) => entry.sha256 === sha256)?.text])),
+      );
+      writePrivate(path, writeLock({ ...lock, mac: macOf(lock, keys().mac) }));
+    },
+    textOf: (sha256) => texts.read(sha256),
+  };
+}
+
+function macOf(lock: LockFile, key: Uint8Array): string {
+  return createHmac("sha256", key).update(lockContent(lock)).digest("hex");
+}
+
+function isGenuine(lock: LockFile, key: Uint8Array): boolean {
+  const expected = Buffer.from(macOf(lock, key), "hex");
+  const given = Buffer.from(lock.mac ?? "", "hex");
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+/** Undefined when it is not there. A link, or a file that others may write, is not read. */
+function readPrivate(path: string): string | undefined {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    const info = fstatSync(file);
+    if (!info.isFile() || info.size > MAX_LOCK_BYTES) throw new LockFileError("it is not a lock file");
+    if (process.getuid !== undefined && (info.uid !== process.getuid() || (info.mode & 0o077) !== 0)) {
+      throw new LockFileError("others can reach it, or it belongs to somebody else");
+    }
+    return readFileSync(file, "utf8");
+  } finally {
+    closeSync(file);
+  }
+}
+
+function writePrivate(path: string, text: string): void {
+  const draft = `${path}.${process.pid}.tmp`;
+  rmSync(draft, { force: true });
+  const file = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, path);
+}

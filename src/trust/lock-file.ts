@@ -1,0 +1,114 @@
+/**
+ * The format of a lock file: which files of a project somebody has agreed to, each by its SHA-256. Pure text in and out; who may
+ * be believed is decided by whoever reads it. Described for people in docs/guide/trust.md.
+ */
+import type { JudgedFile } from "#artifacts";
+import { canonicalJson } from "#base";
+
+export const LOCK_FORMAT = "harness-approved-lock";
+export const LOCK_VERSION = 1;
+/** Far more than any project has. */
+const MAX_ENTRIES = 100_000;
+export const MAX_LOCK_BYTES = 32 * 1024 * 1024;
+
+/** `individual`: reviewed. `bulk`: with its folder. `created`: written by this program. `promoted`: a harmless change in a folder of the user. */
+export type AckedHow = "individual" | "bulk" | "created" | "promoted";
+
+export interface LockEntry {
+  /** Relative to the project with `/`, absolute outside it. */
+  readonly path: string;
+  readonly sha256: string;
+  readonly class: JudgedFile["kind"];
+  /** RFC 3339. */
+  readonly at: string;
+  /** The user who agreed. */
+  readonly by: string;
+  readonly how: AckedHow;
+}
+
+export interface LockFile {
+  /** Sorted by path, each path once. */
+  readonly files: readonly LockEntry[];
+  /** The project that it is for; absent in one that is handed on. */
+  readonly root?: string;
+  /** Hex; absent in one that is handed on. */
+  readonly mac?: string;
+}
+
+export class LockFileError extends Error {
+  override readonly name = "LockFileError";
+}
+
+export function writeLock({ files, root, mac }: LockFile): string {
+  const lock = {
+    format: LOCK_FORMAT,
+    version: LOCK_VERSION,
+    ...(root === undefined ? {} : { root }),
+    files: sorted(files),
+    ...(mac === undefined ? {} : { mac }),
+  };
+  return `${JSON.stringify(lock, null, 2)}\n`;
+}
+
+/** What a code of authenticity is made over: everything but the code. */
+export function lockContent({ files, root }: LockFile): string {
+  return canonicalJson({ format: LOCK_FORMAT, version: LOCK_VERSION, root: root ?? null, files: sorted(files) });
+}
+
+/** Throws LockFileError, with what is wrong, for anything that `writeLock` would not have written. */
+export function parseLock(text: string): LockFile {
+  let lock: unknown;
+  try {
+    lock = JSON.parse(text);
+  } catch (cause) {
+    throw new LockFileError("it is not JSON", { cause });
+  }
+  if (!isObject(lock) || lock.format !== LOCK_FORMAT) throw new LockFileError(`"format" is not "${LOCK_FORMAT}"`);
+  if (lock.version !== LOCK_VERSION) {
+    throw new LockFileError(
+      `its version is ${JSON.stringify(lock.version)}; this program reads version ${LOCK_VERSION}`,
+    );
+  }
+  const { files, root, mac } = lock;
+  if (!Array.isArray(files) || files.length > MAX_ENTRIES) throw new LockFileError('"files" is not a list of files');
+  const entries = files.map(parseEntry);
+  if (new Set(entries.map(({ path }) => path)).size !== entries.length) {
+    throw new LockFileError("a path stands in it twice");
+  }
+  if (root !== undefined && typeof root !== "string") throw new LockFileError('"root" is not a path');
+  if (mac !== undefined && typeof mac !== "string") throw new LockFileError('"mac" is not text');
+  return { files: entries, ...(root === undefined ? {} : { root }), ...(mac === undefined ? {} : { mac }) };
+}
+
+const classes: readonly string[] = [
+  "config",
+  "tool",
+  "hook",
+  "agent",
+  "plugin",
+  "builtin",
+  "override",
+  "context",
+] satisfies readonly JudgedFile["kind"][];
+const hows: readonly string[] = ["individual", "bulk", "created", "promoted"] satisfies readonly AckedHow[];
+
+function parseEntry(entry: unknown, index: number): LockEntry {
+  const wrong = (what: string): LockFileError => new LockFileError(`entry ${index + 1}: ${what}`);
+  if (!isObject(entry)) throw wrong("it is no object");
+  const { path, sha256, class: kind, at, by, how } = entry;
+  if (typeof path !== "string" || path === "" || path.includes("\0")) throw wrong('"path" is not a path');
+  if (typeof sha256 !== "string" || !/^[0-9a-f]{64}$/.test(sha256)) throw wrong('"sha256" is not 64 hex digits');
+  if (typeof kind !== "string" || !classes.includes(kind)) throw wrong('"class" is unknown');
+  if (typeof at !== "string" || typeof by !== "string") throw wrong('"at" and "by" are not text');
+  if (typeof how !== "string" || !hows.includes(how)) throw wrong('"how" is unknown');
+  // Both are in the lists above.
+  return { path, sha256, class: kind as LockEntry["class"], at, by, how: how as AckedHow };
+}
+
+function sorted(files: readonly LockEntry[]): readonly LockEntry[] {
+  return files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

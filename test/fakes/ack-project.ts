@@ -1,0 +1,25 @@
+/** Agrees to every file of a project as it is now, as its owner would with `harness ack`: for tests that run a project. */
+import { surveyProject } from "#artifacts";
+import { createProjectTrust } from "#trust";
+import { trustDirectory, trustKeySource } from "../../src/cli/project-keys.ts";
+
+export interface AckPlace {
+  readonly workspace: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** For `-c FILE`, the file is `configFile`. */
+export async function ackProject({ workspace, env }: AckPlace, configFile?: string): Promise<void> {
+  const survey = await surveyProject({ root: workspace, ...(configFile === undefined ? {} : { configFile }) });
+  const trust = createProjectTrust({
+    root: survey.root,
+    directory: trustDirectory(env),
+    keys: trustKeySource(env),
+    by: "test",
+    now: Date.now,
+    ownFolders: [],
+    onPromoted: () => undefined,
+  });
+  const waiting = trust.judge(survey.files).map((file) => trust.look(file));
+  if (waiting.length > 0) trust.ack(waiting, "individual");
+}
