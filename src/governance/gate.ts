@@ -6,7 +6,7 @@
 import { type Clock, EffectError, type EffectPorts, type ProcessSpec } from "#base";
 import { refusal, type Ticket, type ToolCall, type ToolMiddleware } from "#engine";
 import type { EventPayload } from "#protocol";
-import type { InnerEffect } from "./permission.ts";
+import type { InnerEffect } from "./inner-effects.ts";
 
 export type NetworkJudgement = Pick<EventPayload<"NetworkJudged">, "host" | "policy" | "reason">;
 
