@@ -79,6 +79,7 @@ export interface SessionDependencies {
   /** 0 for root agents; hooks are told, and hold the same at every depth. */
   readonly depth: number;
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
+  readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
 }
 
 /** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
@@ -108,9 +109,11 @@ export async function openSession(
     check: (host, port) => createDomainPolicy(lists()).check(host, port),
     named: (host) => createDomainPolicy(lists()).named(host),
   };
-  const { ports, sandbox } = effectPorts(workspace, env, network, (root, outside) =>
+  const made = effectPorts(workspace, env, network, (root, outside) =>
     dependencies.sandboxFor({ root, outside, domains: () => domainListOf(lists()) }),
   );
+  const { sandbox } = made;
+  const ports = dependencies.observePorts?.(made.ports) ?? made.ports;
   await sandbox.ensure();
   const asked = command.model ?? (dependencies.namedModel === undefined ? previous?.model : undefined);
   const model = asked === undefined ? models.model : await models.resolve(asked);

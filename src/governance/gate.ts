@@ -4,14 +4,9 @@
  * that changes anything. Without this step a tool cannot have an effect.
  */
 import { type Clock, EffectError, type EffectPorts, type ProcessSpec } from "#base";
-import { refusal, type Ticket, type ToolCall, type ToolMiddleware } from "#engine";
-import type { EventPayload } from "#protocol";
+import { type EffectNote, refusal, type Ticket, type ToolCall, type ToolMiddleware } from "#engine";
 import type { InnerEffect } from "./inner-effects.ts";
-
-export type NetworkJudgement = Pick<EventPayload<"NetworkJudged">, "host" | "policy" | "reason">;
-
-/** Refused before anything was sent: the host, its address, or a URL that is no http. */
-const REFUSED_BY_POLICY: ReadonlySet<string> = new Set(["SandboxRefused", "AddressRefused", "InvalidUrl"]);
+import { hostOf, judgedConnection, type NetworkJudgement } from "./network-judgement.ts";
 
 export interface GateOptions {
   readonly ports: EffectPorts;
@@ -54,6 +49,11 @@ function bind(
       refuse("the ticket is for another call");
     }
   }
+  /** The last thing before an effect, with nothing to wait for in between: what is not on the record does not happen. */
+  function note(effect: EffectNote): void {
+    check();
+    ticket.note(effect);
+  }
   function checkChange(what: string): void {
     check();
     if (call.tool.class !== "mutating") {
@@ -72,11 +72,12 @@ function bind(
       const why = await permission.judgeEffect(call, effect);
       if (why !== undefined) throw new EffectError("AccessDenied", why);
     }
-    check();
   }
   async function checkRead(tool: InnerEffect["tool"], path: string): Promise<void> {
     check();
-    if (!isWhole) await checkEffect({ tool, args: { path } });
+    if (isWhole) return;
+    await checkEffect({ tool, args: { path } });
+    check();
   }
   async function checkedChange(what: string, effect: InnerEffect): Promise<void> {
     checkChange(what);
@@ -84,16 +85,10 @@ function bind(
   }
   async function connect<Response>(url: string, send: () => Promise<Response>): Promise<Response> {
     const host = hostOf(url);
-    ticket.note({ port: "connect", target: host });
-    try {
-      const response = await send();
-      onNetwork(call, { host, policy: "allowed" });
-      return response;
-    } catch (error) {
-      const isRefused = error instanceof EffectError && REFUSED_BY_POLICY.has(error.reason);
-      onNetwork(call, isRefused ? { host, policy: "denied", reason: error.message } : { host, policy: "allowed" });
-      throw error;
-    }
+    note({ port: "connect", target: host });
+    const { judgement, response } = await judgedConnection(host, send);
+    onNetwork(call, judgement);
+    return response();
   }
   return {
     files: {
@@ -116,22 +111,22 @@ function bind(
       },
       async write(path, content) {
         await checkedChange("write files", { tool: "fs.write", args: { path } });
-        ticket.note({ port: "write", target: path });
+        note({ port: "write", target: path });
         return files.write(path, content);
       },
       async makeDirectory(path) {
         await checkedChange("make directories", { tool: "fs.write", args: { path } });
-        ticket.note({ port: "write", target: `${path}/` });
+        note({ port: "write", target: `${path}/` });
         return files.makeDirectory(path);
       },
       async move(from, to) {
         await checkedChange("move files", { tool: "fs.move", args: { from, to } });
-        ticket.note({ port: "move", target: `${from} → ${to}` });
+        note({ port: "move", target: `${from} → ${to}` });
         return files.move(from, to);
       },
       async remove(path, options) {
         await checkedChange("remove files", { tool: "fs.remove", args: { path } });
-        ticket.note({ port: "remove", target: path });
+        note({ port: "remove", target: path });
         return files.remove(path, options);
       },
     },
@@ -141,7 +136,7 @@ function bind(
         // A built-in tool that only reads may run its one fixed program, the search.
         if (!isWhole || call.tool.class === "mutating") checkChange("run programs");
         await checkEffect({ tool: "exec", args: { command: commandOf(spec), ...(spec.cwd && { cwd: spec.cwd }) } });
-        ticket.note({ port: "process", target: `${spec.file} (${spec.args.length} arguments)` });
+        note({ port: "process", target: `${spec.file} (${spec.args.length} arguments)` });
         return processes.run(spec, signal);
       },
     },
@@ -157,10 +152,6 @@ function bind(
       },
     },
   };
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : "not a URL";
 }
 
 /** As a shell would have to be told, so that it is judged as a command that somebody typed. */

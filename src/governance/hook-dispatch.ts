@@ -14,6 +14,7 @@ import type {
   HookSource,
 } from "#engine";
 import type { EventPayload } from "#protocol";
+import { hostOf, judgedConnection } from "./network-judgement.ts";
 
 /** Attributes that the hooks of one dispatch may add; what comes beyond is left out. */
 const MAX_ATTRIBUTES = 64;
@@ -21,9 +22,21 @@ const REASON_CHARS = 2000;
 
 export interface HookDispatchOptions {
   readonly source: HookSource;
-  readonly bus: Pick<EventBus, "publishSoon">;
+  readonly bus: Pick<EventBus, "publish" | "publishSoon">;
   readonly ports: EffectPorts;
   readonly monotonicMs: () => number;
+}
+
+interface HookTicket {
+  open: boolean;
+  /** The one whose turn it is: hooks of a dispatch are asked one after the other. */
+  asked: Hook | undefined;
+}
+
+interface HookBinding extends Pick<HookDispatchOptions, "ports" | "bus"> {
+  readonly event: string;
+  readonly at: HookPoint;
+  readonly ticket: HookTicket;
 }
 
 type Asked = EventPayload<"HooksAsked">["decisions"][number];
@@ -50,14 +63,14 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
       const attributes = new Map<string, string | number | boolean>();
       let payload = given;
       let stoppedBy: { hook: Hook; reason: string } | undefined;
-      const ticket = { open: true };
+      const ticket: HookTicket = { open: true, asked: undefined };
       let bound: HookCall["ports"] | undefined;
       let call: HookCall = {
         ...at,
         event,
         payload,
         get ports() {
-          bound ??= bindForHook(ports, at, ticket);
+          bound ??= bindForHook({ ports, bus, event, at, ticket });
           return bound;
         },
         annotate: (added) => note(attributes, added),
@@ -67,6 +80,7 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         let answer: Answer;
         try {
           if (!hook.matches(call)) continue;
+          ticket.asked = hook;
           answer = await ask(hook, call);
         } catch (error) {
           answer = { failed: `its when: failed: ${messageOf(error)}` };
@@ -148,12 +162,10 @@ async function tellFailure(
   written.catch(() => undefined);
 }
 
-/** What a hook may reach, while it is asked and no longer. */
-function bindForHook(
-  { files, web }: EffectPorts,
-  at: HookPoint,
-  ticket: { readonly open: boolean },
-): HookCall["ports"] {
+/** What a hook may reach, while it is asked and no longer. What it sends is on the record before it goes out. */
+function bindForHook({ ports: { files, web }, bus, event, at, ticket }: HookBinding): HookCall["ports"] {
+  const { turn, step, callId } = at;
+  const where = { ...(turn === undefined ? {} : { turn }), ...(callId === undefined ? {} : { call_id: callId }) };
   function check(): void {
     if (!ticket.open) throw new EffectError("AccessDenied", "the hook has answered; its ports are closed");
     if (at.signal.aborted) throw new EffectError("Cancelled", "the turn was cancelled");
@@ -164,6 +176,19 @@ function bindForHook(
       check();
       return effect(...args);
     };
+  async function connect<Response>(url: string, send: () => Promise<Response>): Promise<Response> {
+    check();
+    const { asked } = ticket;
+    if (asked === undefined) throw new EffectError("AccessDenied", "no hook is asked");
+    const target = hostOf(url);
+    const intent = { event, hook: asked.name, source: asked.source, port: "connect", target } as const;
+    await bus.publish("HookIntent", { ...where, ...(step === undefined ? {} : { step }), ...intent });
+    check();
+    const judged = await judgedConnection(target, send);
+    const written = bus.publishSoon("NetworkJudged", { ...where, ...judged.judgement });
+    written.catch(() => undefined); // written with what comes next, and failing with it
+    return judged.response();
+  }
   return {
     files: {
       root: files.root,
@@ -173,8 +198,8 @@ function bindForHook(
       list: whileOpen((path) => files.list(path)),
     },
     web: {
-      get: whileOpen((request, signal) => web.get(request, signal)),
-      post: whileOpen((request, signal) => web.post(request, signal)),
+      get: (request, signal) => connect(request.url, () => web.get(request, signal)),
+      post: (request, signal) => connect(request.url, () => web.post(request, signal)),
     },
   };
 }

@@ -1,9 +1,10 @@
 /** Tool middleware that decides, bounds and guards; the gate that hands out effects. */
 export { type BudgetLimits, type Budgets, createBudgets, newBudgetUse } from "./budgets.ts";
 export { type CompletionHooksOptions, createCompletionHooks } from "./completion-hooks.ts";
-export { createGate, type NetworkJudgement } from "./gate.ts";
+export { createGate } from "./gate.ts";
 export { createHookDispatcher } from "./hook-dispatch.ts";
 export { createLedger } from "./ledger.ts";
+export type { NetworkJudgement } from "./network-judgement.ts";
 export { createOutputLimit } from "./output-limit.ts";
 export { createPermission, type Permission } from "./permission.ts";
 export { checkRules } from "./rule-examples.ts";
