@@ -154,7 +154,9 @@ function prepareUndo({ undo: place = "off", store, clock }: HarnessOptions): Und
         const { createUndoRecorder, undoStore } = await loaded();
         return createUndoRecorder(undoStore, files);
       });
-      return async (call, next) => (call.tool.class === "mutating" ? (await recorder())(call, next) : next(call));
+      // What only reads needs none, unless it is part of a call that changes something.
+      return async (call, next) =>
+        call.tool.class === "mutating" || call.parent !== undefined ? (await recorder())(call, next) : next(call);
     },
     async restore(bus, root, command, by) {
       const { undo, redo, restoredEvent, undoStore } = await loaded();

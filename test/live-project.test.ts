@@ -28,7 +28,9 @@ function playing(...edits: string[]): string {
 }
 
 async function play(cli: InProcessCli, ...flags: string[]) {
-  const { code, out } = await cli.run("run", "-m", "scripted:./s.yaml", "--json", "--allow", "Bash", ...flags, "go");
+  // In a sandbox a command could not edit the files of the project.
+  const usual = ["-m", "scripted:./s.yaml", "--json", "--allow", "Bash", "--sandbox", "off"];
+  const { code, out } = await cli.run("run", ...usual, ...flags, "go");
   const events: Event[] = out
     .trimEnd()
     .split("\n")
