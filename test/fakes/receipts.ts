@@ -150,7 +150,7 @@ export async function runReceiptCampaign(
         await submit({ kind: "CancelTurn" }).catch(() => undefined); // it may have ended by itself
       }
       await done;
-      if (plan) await submit({ kind: "ExitPlanMode" });
+      if (plan) await submit({ kind: "ExitPlanMode", approve: true });
     }
   } finally {
     await harness.shutdown();
