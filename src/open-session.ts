@@ -100,13 +100,17 @@ export async function openSession(
   const opened = await dependencies.projects?.(workspace);
   let runtime: ProjectRuntime | undefined;
   // Asked for each request: the project may change its list.
-  const lists = (): readonly (readonly string[])[] => [
-    ...(settings.network === undefined ? [] : [settings.network.allowedDomains]),
+  const domains = (): readonly PlacedList[] => [
+    ...(settings.network === undefined ? [] : [{ list: settings.network.allowedDomains, place: "config.toml" }]),
     ...domainLists(runtime?.live.current() ?? opened?.project),
   ];
+  const lists = (): readonly (readonly string[])[] => domains().map(({ list }) => list);
   domainListOf(lists());
   const network: DomainPolicy = {
-    check: (host, port) => createDomainPolicy(lists()).check(host, port),
+    check(host, port) {
+      const places = domains().map(({ place }) => place);
+      createDomainPolicy(lists(), places).check(host, port);
+    },
     named: (host) => createDomainPolicy(lists()).named(host),
   };
   const made = effectPorts(workspace, env, network, (root, outside) =>
@@ -226,8 +230,19 @@ export async function openSession(
   }
 }
 
-function domainLists(project: Project | undefined): readonly (readonly string[])[] {
-  return (project?.config.networks ?? []).map(({ network }) => network.allowedDomains.map(({ pattern }) => pattern));
+/** A list of domains, and where it is written. */
+interface PlacedList {
+  readonly list: readonly string[];
+  readonly place: string;
+}
+
+function domainLists(project: Project | undefined): readonly PlacedList[] {
+  return (project?.config.networks ?? []).map(({ network: { allowedDomains } }) => {
+    const [first] = allowedDomains;
+    // An empty list has no line of its own.
+    const place = first === undefined ? (project?.configFile ?? "network") : `${first.place.file}:${first.place.line}`;
+    return { list: allowedDomains.map(({ pattern }) => pattern), place };
+  });
 }
 
 /** Loaded with the first session that has a project: a folder without one pays nothing for it. */

@@ -82,7 +82,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   },
   "src/cli/audit.ts": {
     uses: "fs.open",
-    why: "Opens an exported log for reading.",
+    why: "`audit anchor`, to the file that a person names; opens exported logs for reading.",
   },
   "src/cli/daily-retention.ts": {
     uses: "fs.mkdir fs.writeFile",

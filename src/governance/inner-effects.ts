@@ -21,7 +21,7 @@ export function createInnerEffects({
     const verdict = await judge({ ...call, tool: standIn(name), args });
     if (verdict.effect === "allow") return undefined;
     const told = `${name} inside ${call.tool.name}`;
-    if (verdict.effect === "deny") return `${told} was denied: ${verdict.judged.why}`;
+    if (verdict.effect === "deny") return `${told} was denied: ${verdict.judged.why}. To allow it, change that rule`;
     // Whoever allowed the call has seen its arguments, not each thing that its script does.
     const asksByRule = verdict.judged.trail.some(({ stage, effect }) => stage === "rule" && effect === "ask");
     const isSensitive = [args.path, args.from, args.to].some(
@@ -30,7 +30,7 @@ export function createInnerEffects({
     const { by } = call.judged ?? {};
     const isCovered = by === PERSON || (by?.startsWith("rule ") && !isSensitive) || by === "--auto-approve";
     if (isCovered && !asksByRule && call.tool.class !== "read_only") return undefined;
-    return `${told} was denied: ${verdict.judged.why}, and allowing ${call.tool.name} does not cover it`;
+    return `${told} was denied: ${verdict.judged.why}, and allowing ${call.tool.name} does not cover it. To allow it, add a rule for ${name}`;
   };
 }
 

@@ -90,12 +90,12 @@ export function createJudge(options: JudgeOptions): Judge {
     if (tool.name.startsWith("fs.")) {
       const args = await locatedArguments(call.args, options.files);
       if (args === undefined) {
-        const why = `the path is outside the workspace ${options.root}, which tools cannot leave`;
-        const text = `${tool.label} was denied: ${why}. Start harness with --cwd there.`;
+        const why = `the path is outside the workspace ${options.root}, which tools cannot leave (built-in: workspace)`;
+        const text = `${tool.label} was denied: ${why}. To allow it, start harness with --cwd there.`;
         return deny({ by: "built-in rule", why }, refusal("denied", "PermissionDenied", text));
       }
       if (tool.class === "mutating" && [args.path, args.from, args.to].some(isOwnRecord)) {
-        return deniedByBuiltin(call, "it is the session's own record");
+        return deniedByBuiltin(call, "it is the session's own record (built-in: own-record)");
       }
       if (Object.entries(args).every(([name, value]) => call.args[name] === value)) return written;
       // A link must not make a rule or the list of sensitive files mean something else.
@@ -162,7 +162,10 @@ export function createJudge(options: JudgeOptions): Judge {
     if (effect === "ask") return { effect, judged: byRule(why ?? `${describeRule(rule)} asks`) };
     if (effect === "allow") return { effect, judged: byRule(`${describeRule(rule)} allows it`), quiet: quietParts };
     if (options.strict()) {
-      return { effect: "ask", judged: preset("ask", "strict permissions", "strict permissions: no rule allows it") };
+      return {
+        effect: "ask",
+        judged: preset("ask", "strict permissions", "no rule allows it (built-in: strict-permissions)"),
+      };
     }
     const quiet = quietDecision({ tool: tool.name, args: call.args }, options.root);
     if (quiet.quiet) {
@@ -191,7 +194,10 @@ function deny(
 }
 
 function deniedByBuiltin(call: ToolCall, why: string): Extract<Verdict, { effect: "deny" }> {
-  return deny({ by: "built-in rule", why }, denied(call, `a built-in rule that no setting lifts: ${why}`));
+  return deny(
+    { by: "built-in rule", why },
+    denied(call, `a built-in rule that no setting lifts: ${why}. Only a person can do it, outside of harness`),
+  );
 }
 
 /** Where a command starts, relative to the workspace root. */

@@ -53,16 +53,17 @@ export function createPermission(options: PermissionOptions): Permission {
   const judge = createJudge({ ...options, rules: () => [...options.rules(), ...sessionRules] });
 
   /** Who said yes and what to, or the refusal. */
-  async function ask(call: ToolCall, why: string): Promise<CallResult | Yes> {
+  async function ask(call: ToolCall, judged: Judgement): Promise<CallResult | Yes> {
     const { bus, approver } = options;
     const { id: callId, turn, tool } = call;
+    const { why } = judged;
     const rule = ruleToOffer(call);
     if (options.autoApprove) {
       await bus.publish("PermissionAnswered", { turn, call_id: callId, decision: "allow_once", by: "--auto-approve" });
       return { yesBy: "--auto-approve" };
     }
     if (!approver.canAnswer(turn)) {
-      const text = `${tool.label} was denied: ${why}, and nobody can be asked. ${howToAllow(tool.name, rule)}`;
+      const text = `${tool.label} was denied: ${why}, and nobody can be asked. ${howToAllow(tool.name, rule, judged)}`;
       return refusal("denied", "PermissionDenied", text);
     }
     // Taken before the question goes out: what is shown is what is bound.
@@ -138,7 +139,7 @@ export function createPermission(options: PermissionOptions): Permission {
       const told = options.bus.publishSoon("CallJudged", { turn, step, call_id, name: tool.name, judged: recorded });
       told.catch(() => undefined); // written with the question or the result, and failing with it
       if (verdict.effect === "deny") return verdict.result;
-      const answer = await ask(call, verdict.judged.why);
+      const answer = await ask(call, verdict.judged);
       if (!("yesBy" in answer)) return answer;
       const refused = judge.refusedBy(call);
       if (refused !== undefined) return refused.result;
@@ -197,7 +198,12 @@ function ruleOfAnswer(answer: Decision, tool: string, offered: string | undefine
 }
 
 /** A person reads this through the model: what to do so that the call passes next time. */
-function howToAllow(tool: string, rule: string | undefined): string {
+function howToAllow(tool: string, rule: string | undefined, { by, trail }: Judgement): string {
+  const asks = trail.find(({ stage, effect }) => stage === "rule" && effect === "ask");
+  // An allow rule would not help: the stricter one wins.
+  if (asks !== undefined)
+    return `To allow it, change the rule 'ask ${asks.name}' (${asks.source}), or run where somebody can answer.`;
+  if (by === "repeated calls") return "To allow it, run where somebody can answer, or make another call.";
   if (rule !== undefined) return `The user can allow it with the rule ${rule} (--allow '${rule}').`;
   return tool === "exec"
     ? "The user can allow its commands one by one with rules; run them as separate, plain commands."
