@@ -7,6 +7,7 @@ import {
   createSystemRandom,
   createUlidFactory,
   createWorkspaceRestore,
+  type EffectPorts,
   type FilePort,
 } from "#base";
 import { type Control, createControl, type RestoreCommand } from "#control";
@@ -57,6 +58,8 @@ export interface HarnessOptions {
   readonly projects?: OpenProject;
   /** Keeps an allow rule for good; resolves to where it is written now. Absent: rules cannot be kept. */
   readonly keepRule?: (rule: string) => Promise<string>;
+  /** Stands between the gate and the world of each session, to see what reaches it. Trusted as much as the ports themselves. */
+  readonly observePorts?: (ports: EffectPorts) => EffectPorts;
 }
 
 export interface Harness {
@@ -112,6 +115,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     keepRule: options.keepRule,
     projects: options.projects,
     depth: options.depth ?? 0,
+    observePorts: options.observePorts,
     sandboxFor: prepareSandbox({ settings, env, clock, ownPaths: [...logFiles(options.store), ...undoFolder] }),
   };
   const control: Control = createControl({
@@ -152,7 +156,9 @@ function prepareUndo({ undo: place = "off", store, clock }: HarnessOptions): Und
         const { createUndoRecorder, undoStore } = await loaded();
         return createUndoRecorder(undoStore, files);
       });
-      return async (call, next) => (call.tool.class === "mutating" ? (await recorder())(call, next) : next(call));
+      // What only reads needs none, unless it is part of a call that changes something.
+      return async (call, next) =>
+        call.tool.class === "mutating" || call.parent !== undefined ? (await recorder())(call, next) : next(call);
     },
     async restore(bus, root, command, by) {
       const { undo, redo, restoredEvent, undoStore } = await loaded();

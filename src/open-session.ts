@@ -80,6 +80,7 @@ export interface SessionDependencies {
   /** 0 for root agents; hooks are told, and hold the same at every depth. */
   readonly depth: number;
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
+  readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
 }
 
 /** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
@@ -100,18 +101,24 @@ export async function openSession(
   const opened = await dependencies.projects?.(workspace);
   let runtime: ProjectRuntime | undefined;
   // Asked for each request: the project may change its list.
-  const lists = (): readonly (readonly string[])[] => [
-    ...(settings.network === undefined ? [] : [settings.network.allowedDomains]),
+  const domains = (): readonly PlacedList[] => [
+    ...(settings.network === undefined ? [] : [{ list: settings.network.allowedDomains, place: "config.toml" }]),
     ...domainLists(runtime?.live.current() ?? opened?.project),
   ];
+  const lists = (): readonly (readonly string[])[] => domains().map(({ list }) => list);
   domainListOf(lists());
   const network: DomainPolicy = {
-    check: (host, port) => createDomainPolicy(lists()).check(host, port),
+    check(host, port) {
+      const places = domains().map(({ place }) => place);
+      createDomainPolicy(lists(), places).check(host, port);
+    },
     named: (host) => createDomainPolicy(lists()).named(host),
   };
-  const { ports, sandbox } = effectPorts(workspace, env, network, (root, outside) =>
+  const made = effectPorts(workspace, env, network, (root, outside) =>
     dependencies.sandboxFor({ root, outside, domains: () => domainListOf(lists()) }),
   );
+  const { sandbox } = made;
+  const ports = dependencies.observePorts?.(made.ports) ?? made.ports;
   await sandbox.ensure();
   const asked = command.model ?? (dependencies.namedModel === undefined ? previous?.model : undefined);
   const model = asked === undefined ? models.model : await models.resolve(asked);
@@ -224,8 +231,19 @@ export async function openSession(
   }
 }
 
-function domainLists(project: Project | undefined): readonly (readonly string[])[] {
-  return (project?.config.networks ?? []).map(({ network }) => network.allowedDomains.map(({ pattern }) => pattern));
+/** A list of domains, and where it is written. */
+interface PlacedList {
+  readonly list: readonly string[];
+  readonly place: string;
+}
+
+function domainLists(project: Project | undefined): readonly PlacedList[] {
+  return (project?.config.networks ?? []).map(({ network: { allowedDomains } }) => {
+    const [first] = allowedDomains;
+    // An empty list has no line of its own.
+    const place = first === undefined ? (project?.configFile ?? "network") : `${first.place.file}:${first.place.line}`;
+    return { list: allowedDomains.map(({ pattern }) => pattern), place };
+  });
 }
 
 /** Loaded with the first session that has a project: a folder without one pays nothing for it. */

@@ -121,7 +121,10 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
         return registered.length === 0 ? written : [...registered, ...written];
       },
     },
-    bus: { publishSoon: (kind, payload) => attached(bus).publishSoon(kind, payload) },
+    bus: {
+      publish: (kind, payload) => attached(bus).publish(kind, payload),
+      publishSoon: (kind, payload) => attached(bus).publishSoon(kind, payload),
+    },
     ports,
     monotonicMs: () => clock.monotonicMs(),
   });

@@ -1,4 +1,4 @@
-/** The rings hold: which folder may import which, no cycles, no undeclared packages, no ambient effects. */
+/** The rings hold: which folder may import which, no cycles, no undeclared packages, no ambient effects. Which file may have which effect is in effect-places.test.ts. */
 import { readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
@@ -99,16 +99,6 @@ describe("folders", () => {
           : []),
       ]);
     expect(reached).toEqual([]);
-  });
-
-  test("one place spawns processes and one opens connections for tools", () => {
-    const users = (module: string): string[] =>
-      productSources.filter(({ text }) => text.includes(`"${module}"`)).map(({ path }) => path);
-    expect(users("node:child_process")).toEqual(["src/base/processes.ts"]);
-    expect(users("node:https")).toEqual(["src/base/public-web.ts", "src/providers/http.ts"]);
-    // For programs in a sandbox: the proxy outside, and what leads to it inside.
-    const sockets = users("node:net").filter((path) => path.startsWith("src/sandbox/"));
-    expect(sockets).toEqual(["src/sandbox/egress-forwarder.ts", "src/sandbox/egress-proxy.ts"]);
   });
 });
 

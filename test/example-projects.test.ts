@@ -5,6 +5,8 @@ import { startLoopbackServer } from "./fakes/loopback-server.ts";
 
 let example: Example;
 
+const changeHook = (name: string): string => `(.harness/hooks/${name}.md:1) To allow it, change that hook.`;
+
 describe("quickstart", () => {
   beforeEach(() => {
     example = openExample("quickstart");
@@ -144,7 +146,7 @@ describe("reporter", () => {
     const { code, answer, of } = await example.ask("Use fs.read to read /etc/passwd.");
     expect({ code, answer }).toEqual({ code: 0, answer: "I may not read that file: it lies outside this folder." });
     expect(of("ToolResult").map(textOf)).toEqual([
-      `blocked by hook "path_guard": path_guard: absolute or escaping path '/etc/passwd' rejected`,
+      `blocked by hook "path_guard": path_guard: absolute or escaping path '/etc/passwd' rejected\n${changeHook("path_guard")}`,
     ]);
   });
 });
@@ -192,7 +194,9 @@ describe("governed agent", () => {
     const { code, answer, of, counters } = await example.ask("Read /etc/passwd.");
     expect({ code, answer }).toMatchObject({ code: 0, answer: expect.stringContaining("path_guard") });
     expect(of("HooksAsked").filter(({ event }) => event === "tool.pre")).toMatchObject(blocked("path_guard", reason));
-    expect(of("ToolResult").map(textOf)).toEqual([`blocked by hook "path_guard": ${reason}`]);
+    expect(of("ToolResult").map(textOf)).toEqual([
+      `blocked by hook "path_guard": ${reason}\n${changeHook("path_guard")}`,
+    ]);
     expect(of("ToolResult")).toMatchObject([
       {
         outcome: "denied",
@@ -231,7 +235,9 @@ describe("governed agent", () => {
     expect(refused.of("HooksAsked").filter(({ event }) => event === "tool.pre")).toMatchObject(
       blocked("command_guard", reason),
     );
-    expect(refused.of("ToolResult").map(textOf)).toEqual([`blocked by hook "command_guard": ${reason}`]);
+    expect(refused.of("ToolResult").map(textOf)).toEqual([
+      `blocked by hook "command_guard": ${reason}\n${changeHook("command_guard")}`,
+    ]);
     expect(refused.of("ToolResult")).toMatchObject([
       { attrs: { "tool.policy": "denied", "tool.deny.reason": "command_guard" } },
     ]);
@@ -280,7 +286,7 @@ describe("governed agent", () => {
       {
         host: "api.github.com",
         policy: "denied",
-        reason: "SandboxError: host api.github.com is not in allowed_domains",
+        reason: expect.stringContaining("SandboxError: host api.github.com is not in allowed_domains"),
       },
     ]);
     expect(of("ToolResult")).toMatchObject([

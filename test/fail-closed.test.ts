@@ -201,7 +201,7 @@ describe("guards of delegation, which no session asks yet", () => {
       const guard = scripts.hook(artifact);
       const dispatcher = createHookDispatcher({
         source: { hooks: (asks) => (asks === guard.event ? [guard] : []) },
-        bus: { publishSoon: async () => undefined },
+        bus: { publish: async () => undefined, publishSoon: async () => undefined },
         ports: createTemporaryWorkspace().ports,
         monotonicMs: () => 0,
       });

@@ -46,7 +46,11 @@ describe.each([0, 1])("at depth %i", (depth) => {
       { depth },
     );
     await rig.send();
-    expect(rig.results()).toEqual(["a", 'blocked by hook "guard": dangerous: rm -rf /', "b"]);
+    expect(rig.results()).toEqual([
+      "a",
+      expect.stringMatching(/^blocked by hook "guard": dangerous: rm -rf \/\n/),
+      "b",
+    ]);
     expect(await rig.counters()).toEqual({ "audit.tool.pre": 3, "audit.tool.post": 2, "audit.policy.deny": 1 });
   });
 
@@ -74,7 +78,7 @@ describe.each([0, 1])("at depth %i", (depth) => {
       { depth },
     );
     await rig.send();
-    expect(rig.results()[0]).toBe('blocked by hook "narrow": use run_command');
+    expect(rig.results()[0]).toMatch(/^blocked by hook "narrow": use run_command\n/);
     expect(JSON.parse(rig.results()[1] ?? "")).toMatchObject({ stdout: "named\n", exit_code: 0 });
     // By policy instead of a hook: the model does not see exec, the script still has it.
     const hidden = HARNESS.replace("---\n", "---\ntools_policy: { mode: denylist, deny: [exec] }\n");

@@ -62,14 +62,21 @@ function matches(entry: DomainEntry, name: string): boolean {
 }
 
 /** Every list must let a host pass; no list at all lets every public host pass. Entries that can match nothing do not count. */
-export function createDomainPolicy(lists: readonly (readonly string[])[]): DomainPolicy {
+export function createDomainPolicy(
+  lists: readonly (readonly string[])[],
+  /** Where each list is written, for people. */
+  places: readonly string[] = [],
+): DomainPolicy {
   const parsed = lists.map((list) => list.map(parseDomainEntry).filter((entry) => entry !== undefined));
   return {
     check(host) {
-      if (parsed.every((entries) => domainAllowed(entries, host))) return;
+      const refusing = parsed.findIndex((entries) => !domainAllowed(entries, host));
+      if (refusing < 0) return;
+      const place = places[refusing];
+      const where = place === undefined ? "" : ` (${place}). To allow it, add the host to that list`;
       throw new EffectError(
         "SandboxRefused",
-        `SandboxError: host ${normalHost(host) ?? host} is not in allowed_domains`,
+        `SandboxError: host ${normalHost(host) ?? host} is not in allowed_domains${where}`,
       );
     },
     named(host) {

@@ -71,6 +71,8 @@ function gist(event: Event): string {
       return `${event.payload.call_id} ${event.payload.summary} (${event.payload.reason})`;
     case "PermissionAnswered":
       return `${event.payload.call_id} ${event.payload.decision} by ${event.payload.by}`;
+    case "HookIntent":
+      return `${event.payload.hook} (${event.payload.source}) ${event.payload.port} ${event.payload.target}`;
     case "NetworkJudged":
       return `${event.payload.host} ${event.payload.policy} ${event.payload.reason ?? ""}`;
     case "ProjectChanged":

@@ -152,5 +152,5 @@ function linesOf(scope: BudgetScope, limit: BudgetLimits, use: BudgetUse, nowMs:
 
 function describe({ scope, kind, used, limit }: BudgetLine): string {
   const amount = (n: number): string => String(kind === "cost_usd" ? Number(n.toFixed(6)) : Math.round(n));
-  return reasonText("BudgetExceeded", { scope, kind, used: amount(used), limit: amount(limit) });
+  return reasonText("BudgetExceeded", { scope, kind, field: `max_${kind}`, used: amount(used), limit: amount(limit) });
 }

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
 import { judgeFileRules } from "./file-rules.ts";
-import { TOOL_ALIASES } from "./permission.ts";
 import { parseRule } from "./rules.ts";
+import { TOOL_ALIASES } from "./tool-aliases.ts";
 
 const denyRead = parseRule("Read(private/**)", "deny", "config.toml:4");
 const denyWrite = parseRule("Write(private/**)", "deny", "config.toml:5");

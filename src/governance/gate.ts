@@ -4,9 +4,9 @@
  * that changes anything. Without this step a tool cannot have an effect.
  */
 import { type Clock, EffectError, type EffectPorts, type ProcessSpec } from "#base";
-import { refusal, type Ticket, type ToolCall, type ToolMiddleware } from "#engine";
+import { type EffectNote, refusal, type Ticket, type ToolCall, type ToolMiddleware } from "#engine";
+import type { InnerEffect } from "./inner-effects.ts";
 import { hostOf, type NetworkJudgement, recorded } from "./network-record.ts";
-import type { InnerEffect } from "./permission.ts";
 
 export interface GateOptions {
   readonly ports: EffectPorts;
@@ -49,6 +49,11 @@ function bind(
       refuse("the ticket is for another call");
     }
   }
+  /** The last thing before an effect, with nothing to wait for in between: what is not on the record does not happen. */
+  function note(effect: EffectNote): void {
+    check();
+    ticket.note(effect);
+  }
   function checkChange(what: string): void {
     check();
     if (call.tool.class !== "mutating") {
@@ -67,18 +72,22 @@ function bind(
       const why = await permission.judgeEffect(call, effect);
       if (why !== undefined) throw new EffectError("AccessDenied", why);
     }
-    check();
   }
   async function checkRead(tool: InnerEffect["tool"], path: string): Promise<void> {
     check();
-    if (!isWhole) await checkEffect({ tool, args: { path } });
+    if (isWhole) return;
+    await checkEffect({ tool, args: { path } });
+    check();
   }
   async function checkedChange(what: string, effect: InnerEffect): Promise<void> {
     checkChange(what);
     await checkEffect(effect);
   }
   /** A redirect leads to a host that nobody has judged yet. */
-  const judgeHop = (url: string): Promise<void> => checkEffect({ tool: "web.fetch", args: { url } });
+  async function judgeHop(url: string): Promise<void> {
+    await checkEffect({ tool: "web.fetch", args: { url } });
+    note({ port: "connect", target: hostOf(url) });
+  }
   const onHost = (judged: NetworkJudgement): void => onNetwork(call, judged);
   return {
     files: {
@@ -101,22 +110,22 @@ function bind(
       },
       async write(path, content) {
         await checkedChange("write files", { tool: "fs.write", args: { path } });
-        ticket.note({ port: "write", target: path });
+        note({ port: "write", target: path });
         return files.write(path, content);
       },
       async makeDirectory(path) {
         await checkedChange("make directories", { tool: "fs.write", args: { path } });
-        ticket.note({ port: "write", target: `${path}/` });
+        note({ port: "write", target: `${path}/` });
         return files.makeDirectory(path);
       },
       async move(from, to) {
         await checkedChange("move files", { tool: "fs.move", args: { from, to } });
-        ticket.note({ port: "move", target: `${from} → ${to}` });
+        note({ port: "move", target: `${from} → ${to}` });
         return files.move(from, to);
       },
       async remove(path, options) {
         await checkedChange("remove files", { tool: "fs.remove", args: { path } });
-        ticket.note({ port: "remove", target: path });
+        note({ port: "remove", target: path });
         return files.remove(path, options);
       },
     },
@@ -126,7 +135,7 @@ function bind(
         // A built-in tool that only reads may run its one fixed program, the search.
         if (!isWhole || call.tool.class === "mutating") checkChange("run programs");
         await checkEffect({ tool: "exec", args: { command: commandOf(spec), ...(spec.cwd && { cwd: spec.cwd }) } });
-        ticket.note({ port: "process", target: `${spec.file} (${spec.args.length} arguments)` });
+        note({ port: "process", target: `${spec.file} (${spec.args.length} arguments)` });
         return processes.run(spec, signal);
       },
     },
@@ -134,12 +143,12 @@ function bind(
       async get(request, signal) {
         check();
         await checkEffect({ tool: "web.fetch", args: { url: request.url } });
-        ticket.note({ port: "connect", target: hostOf(request.url) });
+        note({ port: "connect", target: hostOf(request.url) });
         return recorded(request, (judged) => web.get(judged, signal), judgeHop, onHost);
       },
       async post(request, signal) {
         await checkedChange("send data to a server", { tool: "web.fetch", args: { url: request.url } });
-        ticket.note({ port: "connect", target: hostOf(request.url) });
+        note({ port: "connect", target: hostOf(request.url) });
         return recorded(request, (judged) => web.post(judged, signal), judgeHop, onHost);
       },
     },

@@ -1,5 +1,6 @@
 /** How hooks are asked and what comes out, with hooks of the test's own. */
 import { describe, expect, test } from "vitest";
+import type { WebPort } from "#base";
 import type { Hook, HookCall, HookDecision, HookPoint } from "#engine";
 import { type EventPayload, SessionId, TurnId } from "#protocol";
 import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
@@ -33,20 +34,29 @@ function hook(
 
 function dispatcher(...hooks: Hook[]) {
   const records: { kind: string; payload: unknown }[] = [];
+  const sent: string[] = [];
+  const broken = { record: false };
+  async function record(kind: string, payload: unknown): Promise<void> {
+    if (broken.record) throw new Error("the disk is full");
+    records.push({ kind, payload });
+  }
+  const web: WebPort = {
+    async get({ url }) {
+      sent.push(`${url} after ${records.map(({ kind }) => kind).join(" ")}`);
+      return { status: 200, url, contentType: "", headers: {}, body: new Uint8Array(), truncated: false };
+    },
+    post: (request, signal) => web.get(request, signal),
+  };
   const dispatch = createHookDispatcher({
     source: { hooks: (event) => hooks.filter((one) => one.event === event) },
-    bus: {
-      async publishSoon(kind, payload) {
-        records.push({ kind, payload });
-      },
-    },
-    ports: createTemporaryWorkspace().ports,
+    bus: { publish: record, publishSoon: record },
+    ports: createTemporaryWorkspace(web).ports,
     monotonicMs: () => 0,
   });
   // Every record of these tests is of this kind unless it is asked for another.
   const asked = () =>
     records.filter(({ kind }) => kind === "HooksAsked").map((r) => r.payload as EventPayload<"HooksAsked">);
-  return { dispatch, records, asked };
+  return { dispatch, records, asked, sent, broken };
 }
 
 describe("composing", () => {
@@ -160,4 +170,32 @@ test("the ports of a hook close when it has answered", async () => {
   await dispatch.dispatch("tool.pre", {}, at);
   await expect(kept?.files.stat("x")).rejects.toThrow(/ports are closed/);
   expect(kept?.files).not.toHaveProperty("write");
+});
+
+describe("what a hook sends", () => {
+  const reporter = hook("reporter", async (call) => {
+    await call.ports.web.get({ url: "http://siem.test/x", maxBytes: 1, timeoutMs: 1000 }, call.signal);
+    return ALLOW;
+  });
+
+  test("is on the record before it goes out, with the hook that sends it", async () => {
+    const { dispatch, records, sent } = dispatcher(reporter);
+    await dispatch.dispatch("tool.pre", {}, at);
+    expect(sent).toEqual(["http://siem.test/x after HookIntent"]);
+    expect(records.map(({ kind }) => kind)).toEqual(["HookIntent", "NetworkJudged", "HooksAsked"]);
+    expect(records[0]?.payload).toMatchObject({
+      event: "tool.pre",
+      hook: "reporter",
+      source: "reporter.md:2",
+      port: "connect",
+      target: "siem.test",
+    });
+  });
+
+  test("does not go out when it cannot be recorded, and the guard blocks", async () => {
+    const { dispatch, sent, broken } = dispatcher(reporter);
+    broken.record = true;
+    expect(await dispatch.dispatch("tool.pre", {}, at)).toMatchObject({ blocked: true, hook: "reporter" });
+    expect(sent).toEqual([]);
+  });
 });

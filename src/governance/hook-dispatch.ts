@@ -2,7 +2,7 @@
  * Asks the hooks of a lifecycle event in their order and composes what they say: the first block wins, a modify is what the
  * next one sees. A guard that cannot do its work blocks. What was said is on the record before anything is done about it.
  */
-import { EffectError, type EffectPorts } from "#base";
+import { EffectError, type EffectPorts, type WebPost, type WebRequest } from "#base";
 import type {
   Attributes,
   EventBus,
@@ -14,7 +14,7 @@ import type {
   HookSource,
 } from "#engine";
 import type { EventPayload } from "#protocol";
-import { type NetworkJudgement, recorded } from "./network-record.ts";
+import { hostOf, recorded } from "./network-record.ts";
 
 /** Attributes that the hooks of one dispatch may add; what comes beyond is left out. */
 const MAX_ATTRIBUTES = 64;
@@ -22,9 +22,21 @@ const REASON_CHARS = 2000;
 
 export interface HookDispatchOptions {
   readonly source: HookSource;
-  readonly bus: Pick<EventBus, "publishSoon">;
+  readonly bus: Pick<EventBus, "publish" | "publishSoon">;
   readonly ports: EffectPorts;
   readonly monotonicMs: () => number;
+}
+
+interface HookTicket {
+  open: boolean;
+  /** The one whose turn it is: hooks of a dispatch are asked one after the other. */
+  asked: Hook | undefined;
+}
+
+interface HookBinding extends Pick<HookDispatchOptions, "ports" | "bus"> {
+  readonly event: string;
+  readonly at: HookPoint;
+  readonly ticket: HookTicket;
 }
 
 type Asked = EventPayload<"HooksAsked">["decisions"][number];
@@ -51,14 +63,14 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
       const attributes = new Map<string, string | number | boolean>();
       let payload = given;
       let stoppedBy: { hook: Hook; reason: string } | undefined;
-      const ticket = { open: true };
+      const ticket: HookTicket = { open: true, asked: undefined };
       let bound: HookCall["ports"] | undefined;
       let call: HookCall = {
         ...at,
         event,
         payload,
         get ports() {
-          bound ??= bindForHook(ports, at, ticket, bus);
+          bound ??= bindForHook({ ports, bus, event, at, ticket });
           return bound;
         },
         annotate: (added) => note(attributes, added),
@@ -68,6 +80,7 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         let answer: Answer;
         try {
           if (!hook.matches(call)) continue;
+          ticket.asked = hook;
           answer = await ask(hook, call);
         } catch (error) {
           answer = { failed: `its when: failed: ${messageOf(error)}` };
@@ -149,30 +162,38 @@ async function tellFailure(
   written.catch(() => undefined);
 }
 
-/** What a hook may reach, while it is asked and no longer. */
-function bindForHook(
-  { files, web }: EffectPorts,
-  at: HookPoint,
-  ticket: { readonly open: boolean },
-  bus: HookDispatchOptions["bus"],
-): HookCall["ports"] {
+/** What a hook may reach, while it is asked and no longer. What it sends is on the record before it goes out. */
+function bindForHook({ ports: { files, web }, bus, event, at, ticket }: HookBinding): HookCall["ports"] {
+  const { turn, step, callId } = at;
+  const where = { ...(turn === undefined ? {} : { turn }), ...(callId === undefined ? {} : { call_id: callId }) };
   function check(): void {
     if (!ticket.open) throw new EffectError("AccessDenied", "the hook has answered; its ports are closed");
     if (at.signal.aborted) throw new EffectError("Cancelled", "the turn was cancelled");
   }
-  /** The list of hosts has judged it; rules are about calls, and a hook makes none. */
-  const judgeHop = async (): Promise<void> => check();
-  const onHost = (judged: NetworkJudgement): void => {
-    const { turn, callId } = at;
-    const about = { ...(turn === undefined ? {} : { turn }), ...(callId === undefined ? {} : { call_id: callId }) };
-    bus.publishSoon("NetworkJudged", { ...about, ...judged }).catch(() => undefined); // written with what comes next
-  };
   const whileOpen =
     <Args extends unknown[], Result>(effect: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
       check();
       return effect(...args);
     };
+  async function intend(url: string): Promise<void> {
+    check();
+    const { asked } = ticket;
+    if (asked === undefined) throw new EffectError("AccessDenied", "no hook is asked");
+    const intent = { event, hook: asked.name, source: asked.source, port: "connect", target: hostOf(url) } as const;
+    await bus.publish("HookIntent", { ...where, ...(step === undefined ? {} : { step }), ...intent });
+    check();
+  }
+  async function connect<Request extends WebRequest | WebPost, Response>(
+    request: Request,
+    send: (request: Request) => Promise<Response>,
+  ): Promise<Response> {
+    await intend(request.url);
+    return recorded(request, send, intend, (judged) => {
+      const written = bus.publishSoon("NetworkJudged", { ...where, ...judged });
+      written.catch(() => undefined); // written with what comes next, and failing with it
+    });
+  }
   return {
     files: {
       root: files.root,
@@ -182,8 +203,8 @@ function bindForHook(
       list: whileOpen((path) => files.list(path)),
     },
     web: {
-      get: whileOpen((request, signal) => recorded(request, (judged) => web.get(judged, signal), judgeHop, onHost)),
-      post: whileOpen((request, signal) => recorded(request, (judged) => web.post(judged, signal), judgeHop, onHost)),
+      get: (request, signal) => connect(request, (judged) => web.get(judged, signal)),
+      post: (request, signal) => connect(request, (judged) => web.post(judged, signal)),
     },
   };
 }

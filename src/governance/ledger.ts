@@ -1,6 +1,6 @@
 /**
  * Tool middleware: the record of what ran. A call gets its ticket here, together with an intent that is durable before
- * anything that changes things runs; its outcome lists the effects it had. A call that cannot be recorded does not run.
+ * anything that changes or sends something runs; its outcome lists the effects it had. A call that cannot be recorded does not run.
  */
 import { type Clock, canonicalHash } from "#base";
 import { type EffectNote, type EventBus, refusal, type Ticket, type ToolCall, type ToolMiddleware } from "#engine";
@@ -24,7 +24,8 @@ export function createLedger({ bus, clock, policyVersion }: LedgerOptions): Tool
     if (judged?.effect !== "allow") {
       return refusal("denied", "InternalError", "The call reached the ledger without having been judged.");
     }
-    const isMutating = tool.class === "mutating";
+    // What changes something or sends something: a request to a server is an effect too.
+    const isReading = tool.class === "read_only";
     const effects: EffectNote[] = [];
     let unlisted = 0;
     const ticket = issueTicket(call, policyVersion(), clock.monotonicMs(), (effect) => {
@@ -32,7 +33,7 @@ export function createLedger({ bus, clock, policyVersion }: LedgerOptions): Tool
       else unlisted += 1;
     });
     // What only reads is written together with its ToolResult, in order, and fails with it.
-    const record: EventBus["publish"] = isMutating ? bus.publish : bus.publishSoon;
+    const record: EventBus["publish"] = isReading ? bus.publishSoon : bus.publish;
     const { recheck: _, ...allowedBy } = judged;
     const intent = record("ToolIntent", {
       turn,
@@ -44,8 +45,8 @@ export function createLedger({ bus, clock, policyVersion }: LedgerOptions): Tool
       policy_version: ticket.policyVersion,
       allowed_by: { ...allowedBy, trail: [...judged.trail] },
     });
-    if (isMutating) await intent;
-    else intent.catch(() => undefined);
+    if (isReading) intent.catch(() => undefined);
+    else await intent;
     let result: Awaited<ReturnType<typeof next>>;
     try {
       result = await next({ ...call, ticket });
@@ -60,8 +61,8 @@ export function createLedger({ bus, clock, policyVersion }: LedgerOptions): Tool
       ...(effects.length === 0 ? {} : { effects }),
       ...(unlisted === 0 ? {} : { more_effects: unlisted }),
     });
-    if (isMutating) await outcome;
-    else outcome.catch(() => undefined);
+    if (isReading) outcome.catch(() => undefined);
+    else await outcome;
     return result;
   };
 }

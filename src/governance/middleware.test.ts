@@ -1,4 +1,6 @@
 /** The smaller tool middlewares, each around a handler of the test's own. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { compose, createSystemClock, type EffectPorts } from "#base";
 import type { CallResult, EventBus, Tool, ToolCall, ToolMiddleware } from "#engine";
@@ -6,6 +8,7 @@ import { CallId, ClientId, SessionId, TurnId } from "#protocol";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { ALLOWED, createOpenGate, createUnwrittenLedger } from "../../test/fakes/passed-gate.ts";
 import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
+import { createGate } from "./gate.ts";
 import { createLedger } from "./ledger.ts";
 import { createOutputLimit } from "./output-limit.ts";
 import { createTimeLimit } from "./time-limit.ts";
@@ -100,16 +103,19 @@ describe("the ledger", () => {
     expect(recorded[0]?.[1]).toMatchObject({ args_hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
   });
 
-  test("a call whose intent cannot be recorded does not run", async () => {
-    let ran = false;
-    const ledger = ledgerOn(() => Promise.reject(new Error("disk full")));
-    const run = ledger(toolCall(), async () => {
-      ran = true;
-      return OK;
-    });
-    await expect(run).rejects.toThrow("disk full");
-    expect(ran).toBe(false);
-  });
+  test.each(["mutating", "sensitive"] as const)(
+    "a %s call whose intent cannot be recorded does not run",
+    async (kind) => {
+      let ran = false;
+      const ledger = ledgerOn(() => Promise.reject(new Error("disk full")));
+      const run = ledger(toolCall({ class: kind }), async () => {
+        ran = true;
+        return OK;
+      });
+      await expect(run).rejects.toThrow("disk full");
+      expect(ran).toBe(false);
+    },
+  );
 });
 
 function ledgerOn(record: EventBus["publish"]): ToolMiddleware {
@@ -169,6 +175,28 @@ describe("the gate", () => {
 
   test.each(["read_only", "sensitive"] as const)("lets a %s call change no file", async (toolClass) => {
     expect((await portsOf({ class: toolClass })).statuses).toEqual(["fulfilled", "rejected", "rejected", "rejected"]);
+  });
+
+  test("has no effect after the outcome is written, whatever was under way", async () => {
+    const { ports, root } = createTemporaryWorkspace();
+    let late: Promise<unknown> | undefined;
+    let judged: (() => void) | undefined;
+    const gate = createGate({
+      ports,
+      clock: createSystemClock(),
+      policyVersion: () => "v1",
+      judgeEffect: () => new Promise((resolve) => (judged = () => resolve(undefined))),
+      onNetwork: () => undefined,
+      isJudgedWhole: () => false,
+    });
+    const ledger = ledgerOn(async (kind) => (kind === "ToolOutcome" ? judged?.() : undefined));
+    await compose<ToolCall, CallResult>([ledger, gate], async ({ ports: bound }) => {
+      late = bound?.files.write("late.txt", Buffer.from("x"));
+      late?.catch(() => undefined);
+      return OK;
+    })(toolCall({ class: "mutating" }));
+    await expect(late).rejects.toMatchObject({ reason: "AccessDenied" });
+    expect(existsSync(join(root, "late.txt"))).toBe(false);
   });
 
   test("refuses once the call was cancelled", async () => {

@@ -2,6 +2,8 @@
 import type { ToolCall } from "#engine";
 import type { TurnId } from "#protocol";
 
+/** How a decision about repeated calls names its rule. */
+export const REPEATS_RULE = "built-in: repeated-calls";
 /** Identical calls in a row until somebody is asked. */
 const REPEATS = 3;
 
@@ -21,7 +23,7 @@ export function createRepeats(): Repeats {
       if (last?.turn === turn && last.call === call) last.count += 1;
       else last = { turn, call, count: 1 };
       if (last.count < REPEATS) return undefined;
-      return `the same call was made ${REPEATS} times in a row; the agent may be going in circles`;
+      return `the same call was made ${REPEATS} times in a row; the agent may be going in circles (${REPEATS_RULE})`;
     },
     forgive() {
       last = undefined;

@@ -1,8 +1,8 @@
 /** Permission rules of a project, held against what is written beside them: a rule that does not do what it says does not load. */
 import type { PermissionExample, PermissionRule, Place, Problem } from "#artifacts";
 import { ReasonError } from "#protocol";
-import { TOOL_ALIASES } from "./permission.ts";
 import { evaluateRules, parseRule, type RuleCall } from "./rules.ts";
+import { TOOL_ALIASES } from "./tool-aliases.ts";
 
 /** Wrong rules first, then examples that a rule does not keep. */
 export function checkRules(rules: readonly PermissionRule[], examples: readonly PermissionExample[]): Problem[] {

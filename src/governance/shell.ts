@@ -54,8 +54,22 @@ export type ShellAnalysis =
   /** `commands` are those that were seen nevertheless: what they are is certain, that there are no others is not. */
   | { readonly understood: false; readonly why: string; readonly commands: readonly SimpleCommand[] };
 
-/** Never throws. Understood means: the tree holds every command that can run. */
+/** Never throws. Understood means: the tree holds every command that can run. Nobody may change what it gives. */
 export function analyseShell(command: string): ShellAnalysis {
+  const known = recent.get(command);
+  if (known !== undefined) return known;
+  const analysis = analyse(command);
+  if (recent.size >= MAX_RECENT) recent.delete(recent.keys().next().value ?? "");
+  recent.set(command, analysis);
+  return analysis;
+}
+
+/** What one call asks several times over: rules, file rules, the preset and the approval all look at the same text. */
+const MAX_RECENT = 16;
+/** Module state, because it decides nothing: the analysis follows from the text alone. */
+const recent = new Map<string, ShellAnalysis>();
+
+function analyse(command: string): ShellAnalysis {
   const state: State = { left: MAX_SEGMENTS, unclear: undefined, poison: undefined };
   let commands: SimpleCommand[] = [];
   try {

@@ -7,11 +7,14 @@ import {
   type CallResult,
   type HookDispatcher,
   type HookPoint,
+  type HookVerdict,
   refusal,
   type ToolCall,
   type ToolMiddleware,
 } from "#engine";
 import type { ToolOutputBlock } from "#protocol";
+
+type BlockedVerdict = Extract<HookVerdict, { readonly blocked: true }>;
 
 /** Arguments that a hook has changed are validated again by what comes next in the chain. */
 export function createPreHooks(hooks: HookDispatcher): ToolMiddleware {
@@ -30,7 +33,7 @@ export function createPreHooks(hooks: HookDispatcher): ToolMiddleware {
     if ("problem" in changed) {
       const reason = `a tool.pre hook answered with a payload that cannot be used: ${changed.problem}`;
       call.annotate({ "tool.policy": "denied", "tool.deny.reason": "tool.pre" });
-      return blocked({ hook: "tool.pre", reason });
+      return blocked({ hook: "tool.pre", reason, source: "built-in: tool.pre" });
     }
     return judgedLater({ ...call, args: changed.args }, next);
   };
@@ -73,8 +76,10 @@ function pointOf({ session, turn, step, id, depth, signal }: ToolCall): HookPoin
   return { session, turn, step, callId: id, depth, signal };
 }
 
-function blocked({ hook, reason }: { readonly hook: string; readonly reason: string }): CallResult {
-  return refusal("denied", "HookBlocked", `blocked by hook "${hook}": ${reason}`);
+function blocked({ hook, reason, source }: Pick<BlockedVerdict, "hook" | "reason" | "source">): CallResult {
+  const refused = refusal("denied", "HookBlocked", `blocked by hook "${hook}": ${reason}`);
+  const place = { type: "text", text: `(${source}) To allow it, change that hook.` } as const;
+  return { ...refused, content: [...refused.content, place] };
 }
 
 /** `args` and `arguments` are two names of one thing: whichever differs from what the hook was given counts. */
@@ -108,7 +113,11 @@ function changedResult(
   given: { readonly content: string; readonly result: unknown; readonly is_error: boolean },
 ): CallResult {
   if (!isRecord(payload))
-    return blocked({ hook: "tool.post", reason: "a hook answered with something that is no dict" });
+    return blocked({
+      hook: "tool.post",
+      reason: "a hook answered with something that is no dict",
+      source: "built-in: tool.post",
+    });
   const { content, result: decodedResult, is_error } = payload;
   let text = given.content;
   if (typeof content === "string" && content !== given.content) text = content;

@@ -127,6 +127,10 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
     },
     { decision: "no" },
   ],
+  HookIntent: [
+    { turn, step: 1, call_id, event: "tool.pre", hook: "guard", source: "a.md:1", port: "connect", target: "a.test" },
+    { port: "write" },
+  ],
   HooksAsked: [
     {
       turn,

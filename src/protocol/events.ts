@@ -215,6 +215,16 @@ export const events = {
     blocked: z.boolean(),
     attrs: attrs.optional(),
   }).describe("The hooks of a lifecycle event that wanted to be asked, in order. Not there when none did."),
+  HookIntent: wire({
+    turn: turn.optional(),
+    step: step.optional(),
+    call_id: callId.optional(),
+    event: z.string().describe("Canonical name of the lifecycle event."),
+    hook: z.string(),
+    source: where,
+    port: z.enum(["connect"]).describe("A hook changes nothing; sending is the one effect it can have."),
+    target: z.string(),
+  }).describe("A hook is about to have an effect; durable before it happens."),
   CallJudged: wire({
     turn,
     step,

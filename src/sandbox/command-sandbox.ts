@@ -237,7 +237,7 @@ function createCommandSandbox(
 
 export function unavailableText({ detail }: SandboxStatus, mode: SandboxMode): string {
   const why = mode === "required" ? "the sandbox is required" : "the network is limited to a list of domains";
-  return `${detail} (${why}; to run commands without one all the same, set sandbox = "off")`;
+  return `${detail} (${why}, built-in: sandbox; to run commands without one all the same, set sandbox = "off")`;
 }
 
 function networkText(kind: SandboxStatus["network"]): string {

@@ -5,6 +5,7 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { EffectError, type FilePort } from "#base";
 import { type CallResult, refusal, type ToolCall, type ToolMiddleware } from "#engine";
+import type { CallId } from "#protocol";
 import type { ChangeSet } from "./change-set.ts";
 import type { UndoStore } from "./undo-store.ts";
 import type { CallTracker, PendingChange } from "./workspace-undo.ts";
@@ -30,6 +31,8 @@ const NAMED_PATHS: Readonly<
 export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddleware {
   let tracker: CallTracker | undefined;
   let last: Promise<unknown> = Promise.resolve();
+  /** Calls that run now, and those inside them. */
+  const running = new Set<CallId>();
 
   async function begin(call: ToolCall): Promise<PendingChange> {
     tracker ??= store.workspace(files.root).tracker();
@@ -60,11 +63,22 @@ export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddl
     }
   }
 
+  async function inside(call: ToolCall, run: () => Promise<CallResult>): Promise<CallResult> {
+    running.add(call.id);
+    try {
+      return await run();
+    } finally {
+      running.delete(call.id);
+    }
+  }
+
   return (call, next) => {
+    // A call inside another one is part of what that one changes; to wait for it to end would be to wait forever.
+    if (call.parent !== undefined && running.has(call.parent)) return inside(call, () => next(call));
     if (call.tool.class !== "mutating") return next(call);
-    const running = last.then(() => recorded(call, next));
-    last = running.catch(() => undefined); // told to whoever called; here only the order counts
-    return running;
+    const done = last.then(() => inside(call, () => recorded(call, next)));
+    last = done.catch(() => undefined); // told to whoever called; here only the order counts
+    return done;
   };
 }
 

@@ -1,0 +1,52 @@
+/** Effects inside a call that was allowed: what nobody has judged as a call of its own is judged as if it were one. */
+import type { Tool, ToolCall } from "#engine";
+import type { Judge } from "./judge.ts";
+import { isSensitivePath } from "./sensitive-paths.ts";
+import { TOOL_ALIASES } from "./tool-aliases.ts";
+
+/** An effect that a tool other than the built-in one wants to have, named as the built-in tool that would have it. */
+export interface InnerEffect {
+  readonly tool: "exec" | "fs.read" | "fs.list" | "fs.write" | "fs.move" | "fs.remove" | "web.fetch";
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** `Judgement.by` when somebody was asked about this very call. */
+export const PERSON = "person";
+
+/** Says why the effect may not happen; undefined when it may. */
+export function createInnerEffects({
+  judge,
+}: Judge): (call: ToolCall, effect: InnerEffect) => Promise<string | undefined> {
+  return async (call, { tool: name, args }) => {
+    const verdict = await judge({ ...call, tool: standIn(name), args });
+    if (verdict.effect === "allow") return undefined;
+    const told = `${name} inside ${call.tool.name}`;
+    if (verdict.effect === "deny") return `${told} was denied: ${verdict.judged.why}. To allow it, change that rule`;
+    // Whoever allowed the call has seen its arguments, not each thing that its script does.
+    const asksByRule = verdict.judged.trail.some(({ stage, effect }) => stage === "rule" && effect === "ask");
+    const isSensitive = [args.path, args.from, args.to].some(
+      (path) => typeof path === "string" && isSensitivePath(path).sensitive,
+    );
+    const { by } = call.judged ?? {};
+    const isCovered = by === PERSON || (by?.startsWith("rule ") && !isSensitive) || by === "--auto-approve";
+    if (isCovered && !asksByRule && call.tool.class !== "read_only") return undefined;
+    return `${told} was denied: ${verdict.judged.why}, and allowing ${call.tool.name} does not cover it. To allow it, add a rule for ${name}`;
+  };
+}
+
+/** A built-in tool as far as judging needs it. */
+function standIn(name: InnerEffect["tool"]): Tool {
+  const isReading = name === "fs.read" || name === "fs.list";
+  const label = Object.entries(TOOL_ALIASES).find(([, canonical]) => canonical === name)?.[0] ?? name;
+  return {
+    name,
+    label,
+    class: isReading ? "read_only" : name === "web.fetch" ? "sensitive" : "mutating",
+    description: "",
+    parameters: {},
+    subject: ({ command, path, from, url }) => String(command ?? path ?? from ?? url ?? ""),
+    run: async () => {
+      throw new Error(`${name} is only judged here`);
+    },
+  };
+}

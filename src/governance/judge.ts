@@ -1,0 +1,245 @@
+/**
+ * What may happen with a call, by plan mode, blocked programs, rules, file rules and the quiet preset: allow, ask or deny, and
+ * what decided. Asks nobody and runs nothing.
+ */
+import { type CallResult, type Judgement, refusal, type ToolCall } from "#engine";
+import { reasonText } from "#protocol";
+import { judgeFileRules } from "./file-rules.ts";
+import { type DiskReader, locatedArguments, loudOnDisk } from "./on-disk.ts";
+import { blockedProgram, QUIET_RULE, quietDecision } from "./quiet-preset.ts";
+import { evaluateRules, type Rule, type RuleCall, type RuleVerdict } from "./rules.ts";
+import { analyseShell } from "./shell.ts";
+import type { SimpleCommand } from "./shell-command.ts";
+import { loudness } from "./shell-quiet.ts";
+import { isBuiltin, TOOL_ALIASES } from "./tool-aliases.ts";
+
+/** Longest path or glob that is judged; matching longer ones could take long. */
+const MAX_NAME_CHARS = 4096;
+const NAMES: ReadonlySet<string> = new Set(["path", "from", "to", "glob", "pattern"]);
+/** Anywhere in a command: what follows may run in another folder, where quiet programs obey other files. */
+const CHANGES_FOLDER = /\b(?:cd|pushd|popd|chdir)\b/;
+
+export interface JudgeOptions {
+  /** All that are in force, those of the session included. Asked for each call: a project may change them between steps. */
+  readonly rules: () => readonly Rule[];
+  /** The absolute workspace root. */
+  readonly root: string;
+  /** To see where a path really leads before it is judged. */
+  readonly files: DiskReader;
+  /** No quiet preset. Asked for each call. */
+  readonly strict: () => boolean;
+  readonly planMode: () => boolean;
+}
+
+export interface Judge {
+  judge(call: ToolCall): Promise<Verdict>;
+  /** What can refuse a call whatever anybody answers. Asked again after a question: things change while it waits. */
+  refusedBy(call: ToolCall): Extract<Verdict, { effect: "deny" }> | undefined;
+}
+
+export type Verdict =
+  /** `quiet`: commands that no rule allows and that pass because they only read; still to be looked up on the disk. */
+  | { readonly effect: "allow"; readonly judged: Judgement; readonly quiet: readonly SimpleCommand[] }
+  | { readonly effect: "ask"; readonly judged: Judgement }
+  | { readonly effect: "deny"; readonly judged: Judgement; readonly result: CallResult };
+
+interface Evaluation extends RuleVerdict {
+  readonly quietParts: readonly SimpleCommand[];
+}
+
+export function createJudge(options: JudgeOptions): Judge {
+  function refusedBy(call: ToolCall): Extract<Verdict, { effect: "deny" }> | undefined {
+    const { tool } = call;
+    if (options.planMode() && tool.class !== "read_only") {
+      const why = reasonText("PlanModeActive", { tool: tool.label });
+      return deny({ by: "plan mode", why }, refusal("denied", "PlanModeActive", why));
+    }
+    const blocked = tool.name === "exec" ? blockedProgram(asRuleCall(call).subject) : undefined;
+    return blocked?.effect === "deny" ? deniedByBuiltin(call, blocked.why) : undefined;
+  }
+
+  function evaluate(call: ToolCall): Evaluation {
+    const ruleCall = asRuleCall(call);
+    const elsewhere = isElsewhere(call);
+    // What a pattern allows, and what is quiet, is meant for the workspace root.
+    const rules = options.rules().filter((rule) => !elsewhere || rule.effect !== "allow" || rule.pattern === undefined);
+    const quietParts: SimpleCommand[] = [];
+    const verdict = evaluateRules(rules, ruleCall, TOOL_ALIASES, {
+      root: options.root,
+      // Quiet parts of a compound command need no rule of their own.
+      passes(command) {
+        const isQuiet = !options.strict() && !elsewhere && loudness(command, { root: options.root }) === undefined;
+        if (isQuiet) quietParts.push(command);
+        return isQuiet;
+      },
+    });
+    return { ...verdict, quietParts };
+  }
+
+  async function judge(call: ToolCall): Promise<Verdict> {
+    const { tool } = call;
+    const refused = refusedBy(call);
+    if (refused !== undefined) return refused;
+    const tooLong = Object.entries(call.args).find(([name, value]) => NAMES.has(name) && isTooLong(value));
+    if (tooLong !== undefined && tool.name.startsWith("fs.")) {
+      const why = `${tooLong[0]} is longer than ${MAX_NAME_CHARS} characters.`;
+      return deny({ by: "built-in rule", why }, refusal("error", "InvalidArguments", why));
+    }
+    const written = decide(call, evaluate(call));
+    if (written.effect === "deny") return written;
+    if (tool.name.startsWith("fs.")) {
+      const args = await locatedArguments(call.args, options.files);
+      if (args === undefined) {
+        const why = `the path is outside the workspace ${options.root}, which tools cannot leave (built-in: workspace)`;
+        const text = `${tool.label} was denied: ${why}. To allow it, start harness with --cwd there.`;
+        return deny({ by: "built-in rule", why }, refusal("denied", "PermissionDenied", text));
+      }
+      if (tool.class === "mutating" && [args.path, args.from, args.to].some(isOwnRecord)) {
+        return deniedByBuiltin(call, "it is the session's own record (built-in: own-record)");
+      }
+      if (Object.entries(args).every(([name, value]) => call.args[name] === value)) return written;
+      // A link must not make a rule or the list of sensitive files mean something else.
+      return strictest(written, decide({ ...call, args }, evaluate({ ...call, args })));
+    }
+    if (tool.name === "exec") {
+      const about = await fileRules(call);
+      if (about !== undefined) return about.effect === "deny" ? about : strictest(written, about);
+    }
+    if (written.effect !== "allow") return written;
+    const why = await loudOnDisk(written.quiet, options.files, cwdOf(call));
+    if (why === undefined) return written;
+    return { effect: "ask", judged: { ...written.judged, effect: "ask", why: `${why} (${QUIET_RULE})` } };
+  }
+
+  /** A rule about a file holds for commands that read or change it, too. */
+  async function fileRules(call: ToolCall): Promise<Verdict | undefined> {
+    const { files } = options;
+    const about = { rules: options.rules(), aliases: TOOL_ALIASES, files, cwd: cwdOf(call) };
+    const verdict = await judgeFileRules(asRuleCall(call).subject, about);
+    if (verdict === undefined) return undefined;
+    const { effect, rule, why } = verdict;
+    const consulted = {
+      stage: "rule",
+      name: rule?.text ?? "file rules",
+      source: rule?.source ?? "built-in",
+      effect,
+    };
+    const judged: Judgement = {
+      effect,
+      by: `rule ${consulted.name}`,
+      source: consulted.source,
+      why,
+      trail: [consulted],
+    };
+    if (effect !== "deny") return { effect: "ask", judged };
+    const by = `${describeRule(rule)}: ${why}. To allow it, change that rule`;
+    return { effect: "deny", judged, result: denied(call, by) };
+  }
+
+  /** What rules and the quiet preset say about the names as they are written in the call. */
+  function decide(call: ToolCall, { effect, rule, why, quietParts, trail: matches }: Evaluation): Verdict {
+    const { tool } = call;
+    const trail = matches.map(({ rule: matched }) => {
+      return { stage: "rule", name: matched.text, source: matched.source, effect: matched.effect };
+    });
+    const byRule = (told: string): Judgement => ({
+      effect: effect === "none" ? "ask" : effect,
+      by: rule === undefined ? "rules" : `rule ${rule.text}`,
+      ...(rule === undefined ? {} : { source: rule.source }),
+      why: told,
+      trail,
+    });
+    const preset = (verdict: "allow" | "ask", by: string, told: string): Judgement => {
+      const consulted = { stage: "preset", name: by, source: "built-in", effect: verdict };
+      return { effect: verdict, by, why: told, trail: [...trail, consulted] };
+    };
+    if (effect === "deny") {
+      const told = describeRule(rule);
+      return { effect, judged: byRule(told), result: denied(call, `${told}. To allow it, change that rule`) };
+    }
+    const blocked = tool.name === "exec" ? blockedProgram(asRuleCall(call).subject) : undefined;
+    if (blocked !== undefined) return { effect: "ask", judged: preset("ask", "blocked programs", blocked.why) };
+    if (effect === "ask") return { effect, judged: byRule(why ?? `${describeRule(rule)} asks`) };
+    if (effect === "allow") return { effect, judged: byRule(`${describeRule(rule)} allows it`), quiet: quietParts };
+    if (options.strict()) {
+      return {
+        effect: "ask",
+        judged: preset("ask", "strict permissions", "no rule allows it (built-in: strict-permissions)"),
+      };
+    }
+    const quiet = quietDecision({ tool: tool.name, args: call.args }, options.root);
+    if (quiet.quiet) {
+      const commands = tool.name === "exec" ? commandsOf(asRuleCall(call).subject) : [];
+      return { effect: "allow", judged: preset("allow", "quiet preset", quiet.why), quiet: commands };
+    }
+    if (tool.class === "read_only" && !isBuiltin(tool.name)) {
+      return { effect: "allow", judged: preset("allow", "read-only tool", "it changes nothing"), quiet: [] };
+    }
+    return { effect: "ask", judged: preset("ask", "quiet preset", `${quiet.why} (${QUIET_RULE})`) };
+  }
+
+  return { judge, refusedBy };
+}
+
+function deny(
+  { by, why, source }: { readonly by: string; readonly why: string; readonly source?: string },
+  result: CallResult,
+): Extract<Verdict, { effect: "deny" }> {
+  const consulted = { stage: "built-in", name: by, source: source ?? "built-in", effect: "deny" };
+  return {
+    effect: "deny",
+    judged: { effect: "deny", by, source: source ?? "built-in", why, trail: [consulted] },
+    result,
+  };
+}
+
+function deniedByBuiltin(call: ToolCall, why: string): Extract<Verdict, { effect: "deny" }> {
+  return deny(
+    { by: "built-in rule", why },
+    denied(call, `a built-in rule that no setting lifts: ${why}. Only a person can do it, outside of harness`),
+  );
+}
+
+/** Where a command starts, relative to the workspace root. */
+function cwdOf({ args }: ToolCall): string {
+  return typeof args.cwd === "string" ? args.cwd : ".";
+}
+
+function commandsOf(command: string): readonly SimpleCommand[] {
+  const analysis = analyseShell(command);
+  return analysis.understood ? analysis.commands : [];
+}
+
+/** Runs in another folder than the root, or may. */
+function isElsewhere({ tool, args }: ToolCall): boolean {
+  if (tool.name !== "exec") return false;
+  const { cwd, command } = args;
+  return (cwd !== undefined && cwd !== ".") || CHANGES_FOLDER.test(String(command).replace(/["'\\]/g, ""));
+}
+
+/** The log of a session that is kept in the workspace; its writer is the program alone. */
+function isOwnRecord(path: unknown): boolean {
+  return typeof path === "string" && /^\.harness(?:$|\/threads(?:$|\/))/.test(path);
+}
+
+function isTooLong(value: unknown): boolean {
+  return typeof value === "string" && value.length > MAX_NAME_CHARS;
+}
+
+function strictest(a: Verdict, b: Verdict): Verdict {
+  if (a.effect === "deny" || b.effect === "deny") return a.effect === "deny" ? a : b;
+  return a.effect === "ask" ? a : b;
+}
+
+export function asRuleCall({ tool, args }: ToolCall): RuleCall {
+  const subject = tool.subject?.(args) ?? JSON.stringify(args);
+  return { tool: tool.name, label: tool.label, class: tool.class, args, subject };
+}
+
+function denied(call: ToolCall, by: string): CallResult {
+  return refusal("denied", "PermissionDenied", `${call.tool.label} was denied by ${by}.`);
+}
+
+function describeRule(rule: Rule | undefined): string {
+  return rule === undefined ? "a rule" : `the rule '${rule.effect} ${rule.text}' (${rule.source})`;
+}

@@ -1,0 +1,279 @@
+/**
+ * Where the product can have an effect at all, read from its source: each file that can start a program, open a connection or
+ * change a file is in the table below, with exactly the functions it uses and why. Whatever else is built can only ask these.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { parseSync } from "rolldown/utils";
+import { describe, expect, test } from "vitest";
+
+const root = resolve(import.meta.dirname, "..");
+
+interface Place {
+  readonly uses: string;
+  readonly why: string;
+}
+
+/** The effects that tools, scripts and commands of the model can have: one place each, below the gate. */
+const belowTheGate: Readonly<Record<string, Place>> = {
+  "src/base/processes.ts": {
+    uses: "node:child_process",
+    why: "The one place that starts programs: the process port, and under it the sandbox.",
+  },
+  "src/base/public-web.ts": {
+    uses: "node:http node:https node:net",
+    why: "The one place that opens connections for tools, scripts and hooks: the web port. net: isIP.",
+  },
+  "src/base/workspace-directory.ts": {
+    uses: "fs.mkdir fs.open",
+    why: "Folders of the workspace by handle, for the file port and for undo.",
+  },
+  "src/base/workspace-files.ts": {
+    uses: "fs.link fs.open fs.rename fs.rmdir fs.unlink",
+    why: "The one place that changes workspace files for tools: the file port.",
+  },
+  "src/sandbox/egress-forwarder.ts": {
+    uses: "node:net",
+    why: "Runs inside a sandbox and leads to the proxy; it can reach nothing else.",
+  },
+  "src/sandbox/egress-proxy.ts": {
+    uses: "node:http node:net",
+    why: "The one place that opens connections for commands in a sandbox with a list.",
+  },
+  "src/sandbox/held-back.ts": {
+    uses: "fs.renameSync",
+    why: "Moves aside what a command put under a protected name.",
+  },
+  "src/sandbox/name-guard.ts": {
+    uses: "fs.rmdirSync fs.symlinkSync",
+    why: "Takes away the placeholders of a command, and puts back a symlink it replaced.",
+  },
+  "src/sandbox/new-repository.ts": {
+    uses: "fs.writeFileSync",
+    why: "Takes settings that run programs out of a repository that a command began.",
+  },
+  "src/sandbox/session-folder.ts": {
+    uses: "fs.mkdirSync fs.mkdtempSync fs.rmSync fs.writeFileSync",
+    why: "The /tmp that commands of a session see, outside the workspace.",
+  },
+};
+
+/** Everything else that touches the world: the program's own files, what a person asks for on the command line, the models. */
+const ownBusiness: Readonly<Record<string, Place>> = {
+  "src/artifacts/file-content.ts": {
+    uses: "fs.openSync",
+    why: "Opens files of a project for reading.",
+  },
+  "src/artifacts/parse-cache.ts": {
+    uses: "fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync",
+    why: "What parsing a project gave, in the cache folder of the user.",
+  },
+  "src/base/checked-addresses.ts": {
+    uses: "node:dns node:net",
+    why: "Resolves a host once, to be checked; connects to nothing. net: isIP.",
+  },
+  "src/base/small-file.ts": {
+    uses: "fs.openSync",
+    why: "Opens small files for reading.",
+  },
+  "src/base/workspace-restore.ts": {
+    uses: "fs.chmod fs.mkdir fs.open fs.rename fs.rmdir fs.symlink fs.unlink",
+    why: "Undo and redo, which a person asks for; recorded as WorkspaceRestored. No tool gets it.",
+  },
+  "src/cli/audit.ts": {
+    uses: "fs.open",
+    why: "`audit anchor`, to the file that a person names; opens exported logs for reading.",
+  },
+  "src/cli/daily-retention.ts": {
+    uses: "fs.mkdir fs.writeFile",
+    why: "When retention last ran, in the state folder.",
+  },
+  "src/cli/demo.ts": {
+    uses: "fs.cp fs.mkdtemp",
+    why: "The scratch folder of `harness demo`.",
+  },
+  "src/cli/new-project.ts": {
+    uses: "fs.mkdir fs.writeFile",
+    why: "`harness init` and `scaffold`, which a person types.",
+  },
+  "src/cli/open-program.ts": {
+    uses: "fs.mkdir fs.rename fs.writeFile",
+    why: "A rule that a person keeps, in their configuration.",
+  },
+  "src/cli/sessions-port.ts": {
+    uses: "fs.openSync fs.writeSync",
+    why: "`sessions export`, to the file that a person names.",
+  },
+  "src/providers/http.ts": {
+    uses: "getBuiltinModule(module) node:http node:https",
+    why: "The one place that opens connections to models; `module` is one of these two.",
+  },
+  "src/sessions/file-lines.ts": {
+    uses: "fs.openSync",
+    why: "Opens a log for reading.",
+  },
+  "src/sessions/jsonl-file.ts": {
+    uses: "fs.fdatasyncSync fs.ftruncateSync fs.writeSync",
+    why: "The session log, as JSON lines.",
+  },
+  "src/sessions/jsonl-folder.ts": {
+    uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync",
+    why: "The folder of that log.",
+  },
+  "src/sessions/jsonl-lock.ts": {
+    uses: "fs.renameSync fs.rmSync fs.utimesSync fs.writeFileSync",
+    why: "Who writes to that log now.",
+  },
+  "src/sessions/jsonl-store.ts": {
+    uses: "fs.ftruncateSync fs.openSync",
+    why: "The session log, as JSON lines.",
+  },
+  "src/sessions/key-files.ts": {
+    uses: "fs.fsyncSync fs.linkSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeSync",
+    why: "The machine key.",
+  },
+  "src/sessions/signing-key.ts": {
+    uses: "fs.fsyncSync fs.linkSync fs.mkdirSync fs.openSync fs.unlinkSync fs.writeFileSync",
+    why: "The key that signs checkpoints.",
+  },
+  "src/sessions/sqlite-driver.ts": {
+    uses: "fs.mkdirSync fs.openSync",
+    why: "The session log, encrypted.",
+  },
+  "src/undo/content-store.ts": {
+    uses: "fs.rmSync",
+    why: "What undo keeps, sealed, in the data folder.",
+  },
+  "src/undo/forget.ts": {
+    uses: "fs.rmSync",
+    why: "What undo keeps.",
+  },
+  "src/undo/private-file.ts": {
+    uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeSync",
+    why: "What undo keeps.",
+  },
+  "src/undo/rekey.ts": {
+    uses: "fs.utimesSync",
+    why: "What undo keeps.",
+  },
+  "src/undo/set-log.ts": {
+    uses: "fs.rmSync fs.rmdirSync",
+    why: "What undo keeps.",
+  },
+  "src/undo/snapshot.ts": {
+    uses: "fs.openSync",
+    why: "Opens workspace files for reading.",
+  },
+  "src/undo/undo-store.ts": {
+    uses: "fs.utimesSync",
+    why: "What undo keeps.",
+  },
+  "src/undo/workspace-undo.ts": {
+    uses: "fs.rmSync",
+    why: "What undo keeps.",
+  },
+};
+
+const MODULES =
+  /^node:(fs|fs\/promises|child_process|cluster|worker_threads|net|http|https|http2|tls|dgram|dns|inspector|vm)$/;
+const CHANGES_FILES = new Set(
+  (
+    "appendFile chmod chown copyFile cp createWriteStream fchmod fchown fdatasync fsync ftruncate futimes lchmod lchown link " +
+    "lutimes mkdir mkdtemp mkdtempDisposable open openAsBlob rename rm rmdir symlink truncate unlink utimes write writeFile writev"
+  )
+    .split(" ")
+    .flatMap((name) => [name, `${name}Sync`]),
+);
+/** Ways to reach the world that leave no import behind. */
+const HIDDEN_WAYS =
+  /\bcreateRequire\b|\brequire\(|process\.(?:binding|dlopen|_linkedBinding)|(?<![.\w])(?:fetch|WebSocket|EventSource)\(|\beval\(/;
+
+describe("effects", () => {
+  const found = new Map(productFiles().flatMap((file) => usesOf(file)));
+
+  test("are where the table says, by exactly the functions it lists", () => {
+    const table = Object.entries({ ...belowTheGate, ...ownBusiness }).map(([file, { uses }]) => [file, uses]);
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(table));
+  });
+
+  test("of tools have one place each: programs, connections, workspace files", () => {
+    const below = Object.entries(belowTheGate);
+    const files = (what: RegExp): string[] => below.filter(([, { uses }]) => what.test(uses)).map(([file]) => file);
+    expect(files(/child_process/)).toEqual(["src/base/processes.ts"]);
+    expect(files(/node:https/)).toEqual(["src/base/public-web.ts"]);
+    expect(files(/fs\.rename /)).toEqual(["src/base/workspace-files.ts"]);
+    expect([...found].filter(([, uses]) => uses.includes("child_process")).map(([file]) => file)).toEqual([
+      "src/base/processes.ts",
+    ]);
+  });
+
+  test("come by no other way", () => {
+    const hidden = productFiles().filter((file) => HIDDEN_WAYS.test(withoutComments(readFileSync(file, "utf8"))));
+    // Loads the native driver of SQLite.
+    expect(hidden.map((file) => relative(root, file))).toEqual(["src/sessions/sqlite-driver.ts"]);
+  });
+});
+
+test("the scan finds what it should", () => {
+  const uses = (text: string): string | undefined => usesIn("x.ts", text);
+  expect(uses('import { readFileSync, writeFileSync } from "node:fs";')).toBe("fs.writeFileSync");
+  expect(uses('import type { Socket } from "node:net";')).toBeUndefined();
+  expect(uses('import * as fs from "node:fs";')).toBe("fs.*");
+  expect(uses('export { rm as gone } from "node:fs/promises";')).toBe("fs.rm");
+  expect(uses('const { spawn } = process.getBuiltinModule("node:child_process");')).toBe("node:child_process");
+  expect(uses("const m = process.getBuiltinModule(name);")).toBe("getBuiltinModule(name)");
+  expect(uses('const { request } = await import("node:https");')).toBe("node:https");
+  expect(uses("await import(name);")).toBe("import(name)");
+  expect(HIDDEN_WAYS.test("await fetch(url)")).toBe(true);
+  expect(HIDDEN_WAYS.test("tools.fetch(url)")).toBe(false);
+});
+
+function usesOf(file: string): [string, string][] {
+  const path = relative(root, file);
+  const uses = usesIn(path, readFileSync(file, "utf8"));
+  return uses === undefined ? [] : [[path, uses]];
+}
+
+/** What a file can do to the world, in a fixed order; undefined when nothing. */
+function usesIn(path: string, text: string): string | undefined {
+  const { module, errors } = parseSync(path, text);
+  if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`);
+  const uses = new Set<string>();
+  const named = (name: string, imported: string | undefined): void => {
+    if (!MODULES.test(name)) return;
+    if (!/^node:fs/.test(name)) uses.add(name);
+    else if (imported === undefined || imported === "default") uses.add("fs.*");
+    else if (CHANGES_FILES.has(imported)) uses.add(`fs.${imported}`);
+  };
+  for (const { moduleRequest, entries } of module.staticImports) {
+    for (const entry of entries) if (!entry.isType) named(moduleRequest.value, entry.importName.name ?? undefined);
+  }
+  for (const entry of module.staticExports.flatMap(({ entries }) => entries)) {
+    if (entry.moduleRequest !== null && !entry.isType)
+      named(entry.moduleRequest.value, entry.importName.name ?? undefined);
+  }
+  const loaded = [
+    ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => ["import", text.slice(start, end)] as const),
+    ...[...withoutComments(text).matchAll(/getBuiltinModule\(([^)]*)\)/g)].map(
+      (match) => ["getBuiltinModule", match[1] ?? ""] as const,
+    ),
+  ];
+  for (const [how, argument] of loaded) {
+    const literals = [...argument.matchAll(/"([^"]*)"/g)].map((match) => match[1] ?? "");
+    if (literals.length === 0) uses.add(`${how}(${argument})`);
+    for (const name of literals) named(name, undefined);
+  }
+  return uses.size === 0 ? undefined : [...uses].toSorted().join(" ");
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm, "");
+}
+
+function productFiles(): string[] {
+  return readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .filter(({ name }) => !/\.test\.ts$|-suite\.ts$/.test(name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
