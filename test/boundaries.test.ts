@@ -20,8 +20,21 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   governance: ["base", "protocol", "engine", "artifacts"],
   sessions: ["base", "protocol", "engine", "artifacts"],
   undo: ["base", "protocol", "engine"],
+  redaction: ["base", "protocol", "engine"],
   control: ["base", "protocol", "engine"],
-  cli: ["base", "starlark", "protocol", "engine", "artifacts", "control", "providers", "sessions", "undo", "harness"],
+  cli: [
+    "base",
+    "starlark",
+    "protocol",
+    "engine",
+    "artifacts",
+    "control",
+    "providers",
+    "redaction",
+    "sessions",
+    "undo",
+    "harness",
+  ],
   ".": [
     "base",
     "protocol",
@@ -31,6 +44,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "providers",
     "tools",
     "governance",
+    "redaction",
     "sessions",
     "undo",
     "control",
@@ -40,7 +54,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders whose code gets its effects handed in; `node:` modules that have effects are out of their reach. */
-const withoutEffects = ["protocol", "starlark", "engine", "context", "tools", "governance", "control"];
+const withoutEffects = ["protocol", "starlark", "engine", "context", "tools", "governance", "redaction", "control"];
 const effectModules =
   /^node:(fs|fs\/promises|child_process|http|https|http2|net|tls|dgram|worker_threads|cluster|process)$/;
 
