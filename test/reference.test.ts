@@ -97,7 +97,7 @@ describe("cli.md", () => {
   test("has no flag that the program lacks", async () => {
     const below = (await sessionsCommands()).map((command) => ["sessions", command]);
     const audit = ["verify", "anchor", "key"].map((command) => ["audit", command]);
-    const plain = ["run", "deploy", "demo", "models", "cost", "starlark", "undo", "redo", "version"];
+    const plain = ["run", "deploy", "demo", "models", "cost", "starlark", "redact", "undo", "redo", "version"];
     const known = await Promise.all([[], ...plain.map((command) => [command]), ...below, ...audit].map(help));
     const flags = new Set([...page.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
     expect([...flags].filter((flag) => !known.join("").includes(flag))).toEqual([]);
@@ -183,6 +183,8 @@ async function help(command: readonly string[]): Promise<string> {
       columns: 120,
       readLine: async () => ({ kind: "end" }),
       readAll: async () => "",
+      async *readChunks() {},
+      outDrained: async () => undefined,
       onInterrupt: () => () => undefined,
     },
     env: {},

@@ -37,7 +37,7 @@ export function addRunFlags(command: Command): Command {
     );
 }
 
-function collect(value: string, previous: readonly string[] = []): readonly string[] {
+export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
 

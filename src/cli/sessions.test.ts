@@ -45,6 +45,8 @@ async function sessions(...args: string[]): Promise<{ code: number; out: string;
       columns: 120,
       readLine: async () => ({ kind: "end" }),
       readAll: async () => "",
+      async *readChunks() {},
+      outDrained: async () => undefined,
       onInterrupt: () => () => undefined,
     },
     env: { XDG_DATA_HOME: join(home, "data"), HOME: home },

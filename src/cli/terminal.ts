@@ -16,6 +16,10 @@ export interface Terminal {
   readLine(prompt: string, signal: AbortSignal): Promise<ReadLine>;
   /** All of standard input, refused above `maxBytes`. */
   readAll(maxBytes: number): Promise<string>;
+  /** Standard input as text, piece by piece. */
+  readChunks(): AsyncIterable<string>;
+  /** As `out`, and resolves when the reader has taken it, so that a slow one holds back the source and fills no memory. */
+  outDrained(text: string): Promise<void>;
   /** Called on Ctrl-C, also while a line is read. Returns how to stop listening. */
   onInterrupt(listener: () => void): () => void;
 }
@@ -83,6 +87,15 @@ export function createTerminal(process: NodeJS.Process): Terminal {
         chunks.push(chunk);
       }
       return Buffer.concat(chunks).toString("utf8");
+    },
+    async *readChunks() {
+      const decoder = new TextDecoder();
+      for await (const chunk of stdin as AsyncIterable<Buffer>) yield decoder.decode(chunk, { stream: true });
+      yield decoder.decode();
+    },
+    outDrained(text) {
+      if (text === "" || stdout.write(text)) return Promise.resolve();
+      return new Promise((resolve) => void stdout.once("drain", resolve));
     },
     onInterrupt(listener) {
       if (listeners.size === 0) process.on("SIGINT", interrupt);
