@@ -23,6 +23,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   undo: ["base", "protocol", "engine"],
   trust: ["base", "protocol", "artifacts"],
   sandbox: ["base"],
+  redaction: ["base", "protocol", "engine"],
   control: ["base", "protocol", "engine"],
   cli: [
     "base",
@@ -36,6 +37,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "governance",
     "control",
     "providers",
+    "redaction",
     "sessions",
     "undo",
     "trust",
@@ -52,6 +54,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "tools",
     "governance",
     "script",
+    "redaction",
     "sessions",
     "undo",
     "trust",
@@ -63,7 +66,17 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders whose code gets its effects handed in; `node:` modules that have effects are out of their reach. */
-const withoutEffects = ["protocol", "starlark", "engine", "context", "tools", "governance", "script", "control"];
+const withoutEffects = [
+  "protocol",
+  "starlark",
+  "engine",
+  "context",
+  "tools",
+  "governance",
+  "redaction",
+  "script",
+  "control",
+];
 const effectModules =
   /^node:(fs|fs\/promises|child_process|http|https|http2|net|tls|dgram|worker_threads|cluster|process)$/;
 

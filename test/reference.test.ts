@@ -185,6 +185,8 @@ async function help(command: readonly string[]): Promise<string> {
       readKey: async () => ({ kind: "end" }),
       readAll: async () => "",
       readLines: async function* () {},
+      async *readChunks() {},
+      outDrained: async () => undefined,
       onInterrupt: () => () => undefined,
     },
     env: {},

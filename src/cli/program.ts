@@ -139,6 +139,18 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       exit(await starlarkCommand(ports, file, flags));
     });
 
+  program
+    .command("redact")
+    .description("standard input without its secrets")
+    .option("--explain", "print kind and line:column of each secret instead, never its value")
+    .option("--check", "print how many of each kind instead; exit code 1 when there is one")
+    .option("--json", "print JSON, with --explain or --check")
+    .option("--pattern <kind=regex>", "redact what matches this, too (RE2 syntax); repeatable", collect)
+    .action(async (flags) => {
+      const { redactCommand } = await import("./redact.ts");
+      exit(await redactCommand(ports, flags));
+    });
+
   for (const action of ["undo", "redo"] as const) {
     program
       .command(action)

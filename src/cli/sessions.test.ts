@@ -47,6 +47,8 @@ async function sessions(...args: string[]): Promise<{ code: number; out: string;
       readKey: async () => ({ kind: "end" }),
       readAll: async () => "",
       readLines: async function* () {},
+      async *readChunks() {},
+      outDrained: async () => undefined,
       onInterrupt: () => () => undefined,
     },
     env: { XDG_DATA_HOME: join(home, "data"), HOME: home },

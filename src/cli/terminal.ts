@@ -22,6 +22,10 @@ export interface Terminal {
   readAll(maxBytes: number): Promise<string>;
   /** Standard input as it comes, split at \n alone; ends when `signal` aborts. A line above `maxBytes` is refused. */
   readLines(maxBytes: number, signal: AbortSignal): AsyncIterable<string>;
+  /** Standard input as text, piece by piece. */
+  readChunks(): AsyncIterable<string>;
+  /** As `out`, and resolves when the reader has taken it, so that a slow one holds back the source and fills no memory. */
+  outDrained(text: string): Promise<void>;
   /** Called on Ctrl-C, also while a line is read. Returns how to stop listening. */
   onInterrupt(listener: () => void): () => void;
 }
@@ -161,6 +165,15 @@ export function createTerminal(process: NodeJS.Process): Terminal {
       } finally {
         signal.removeEventListener("abort", stop);
       }
+    },
+    async *readChunks() {
+      const decoder = new TextDecoder();
+      for await (const chunk of stdin as AsyncIterable<Buffer>) yield decoder.decode(chunk, { stream: true });
+      yield decoder.decode();
+    },
+    outDrained(text) {
+      if (text === "" || stdout.write(text)) return Promise.resolve();
+      return new Promise((resolve) => void stdout.once("drain", resolve));
     },
     onInterrupt(listener) {
       if (listeners.size === 0) process.on("SIGINT", interrupt);

@@ -56,6 +56,8 @@ export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = 
           readKey: async () => (key === undefined ? { kind: "end" } : { kind: "key", key }),
           readAll: async () => "",
           readLines: async function* () {},
+          readChunks: async function* () {},
+          outDrained: async () => undefined,
           onInterrupt: () => () => undefined,
         },
         env: cli.env,

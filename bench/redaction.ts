@@ -1,0 +1,184 @@
+/**
+ * `node bench/redaction.ts [seed]`: recall and false positives on our own corpora, which are made anew from the seed, and what
+ * redaction costs: for ordinary text, for streams, and for 1 MB of everything that could make it slow. Times are of this thread
+ * alone (CPU time), because what else runs on the machine is not ours to measure.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { createRedactor } from "#redaction";
+import { cleanTexts } from "../test/corpora/redaction-clean.ts";
+import { secretCases } from "../test/corpora/redaction-secrets.ts";
+import { ALPHABETS, createSeededRandom } from "../test/corpora/seeded-random.ts";
+import { type Figure, holds, median, printFigures } from "./figures.ts";
+
+const LEAST_RECALL_PERCENT = 98;
+const MOST_FALSE_POSITIVES_PERCENT = 2;
+const ORDINARY_CHARS = 100_000;
+const ORDINARY_LIMIT_MS = 5;
+const HOSTILE_CHARS = 1_000_000;
+const HOSTILE_LIMIT_MS = 100;
+const DELTA_LIMIT_US = 2;
+const DELTA_CHARS = 12;
+const ROUNDS = 9;
+const HOSTILE_ROUNDS = 3;
+
+const seed = process.argv[2] === undefined ? undefined : Number(process.argv[2]);
+const root = resolve(import.meta.dirname, "..");
+const random = createSeededRandom(seed ?? 1);
+const beforeMs = cpuMs();
+const redactor = createRedactor();
+const startMs = cpuMs() - beforeMs;
+const ordinary = sources().slice(0, ORDINARY_CHARS);
+const figures = [
+  ...accuracy(),
+  { name: "making a redactor, self-check included, first in the process", unit: "ms", ours: startMs },
+  ...speed(),
+];
+printFigures("redaction", figures);
+process.exitCode = figures.every(holds) ? 0 : 1;
+
+function accuracy(): Figure[] {
+  const secrets = secretCases(seed);
+  const missed = secrets.filter(({ text, secret }) => redactor.redact(text).text.includes(secret));
+  for (const { kind, context } of missed) process.stderr.write(`missed: ${kind} (${context})\n`);
+  const clean = cleanTexts(seed);
+  const changed = clean.filter(({ text }) => redactor.redact(text).text !== text);
+  for (const { family, text } of changed) process.stderr.write(`changed: ${family}: ${redactor.redact(text).text}\n`);
+  const missedPercent = (100 * missed.length) / secrets.length;
+  const kinds = new Set(secrets.map(({ kind }) => kind)).size;
+  return [
+    {
+      name: `missed of ${secrets.length} secrets of ${kinds} classes`,
+      unit: "%",
+      ours: missedPercent,
+      limit: 100 - LEAST_RECALL_PERCENT,
+    },
+    {
+      name: `changed of ${clean.length} clean texts`,
+      unit: "%",
+      ours: (100 * changed.length) / clean.length,
+      limit: MOST_FALSE_POSITIVES_PERCENT,
+    },
+    {
+      name: "secrets that passed a stream cut into pieces of 1 to 9 characters",
+      unit: "",
+      ours: passedStream(),
+      limit: missed.length,
+    },
+  ];
+}
+
+function passedStream(): number {
+  return secretCases(seed).filter(({ text, secret }) => {
+    const stream = redactor.createStreamRedactor();
+    let out = "";
+    for (let at = 0; at < text.length; ) {
+      const size = 1 + random.integer(9);
+      out += stream.push(text.slice(at, at + size));
+      at += size;
+    }
+    return (out + stream.flush()).includes(secret);
+  }).length;
+}
+
+function speed(): Figure[] {
+  const hostile = Object.entries(hostileTexts()).map(([name, text]) => ({
+    name,
+    ms: fastest(HOSTILE_ROUNDS, () => redactor.redact(text)),
+  }));
+  hostile.sort((a, b) => b.ms - a.ms);
+  const deltas = Math.ceil(ordinary.length / DELTA_CHARS);
+  const streamMs = fastest(ROUNDS, () => {
+    const stream = redactor.createStreamRedactor();
+    for (let at = 0; at < ordinary.length; at += DELTA_CHARS) stream.push(ordinary.slice(at, at + DELTA_CHARS));
+    stream.flush();
+  });
+  return [
+    {
+      name: "100 KB of source code",
+      unit: "ms",
+      ours: median(timed(ROUNDS, () => redactor.redact(ordinary))),
+      limit: ORDINARY_LIMIT_MS,
+    },
+    {
+      name: `a delta of ${DELTA_CHARS} characters, amortised`,
+      unit: "us",
+      ours: (1000 * streamMs) / deltas,
+      limit: DELTA_LIMIT_US,
+    },
+    ...hostile.map(({ name, ms }) => ({ name: `1 MB of ${name}`, unit: "ms", ours: ms, limit: HOSTILE_LIMIT_MS })),
+  ];
+}
+
+function hostileTexts(): Readonly<Record<string, string>> {
+  const fill = (piece: string): string => piece.repeat(Math.ceil(HOSTILE_CHARS / piece.length)).slice(0, HOSTILE_CHARS);
+  const secret = secretCases(seed)
+    .map(({ text }) => text)
+    .join("\n");
+  const line = `${random.chars(ALPHABETS.base64, 64)}\n`;
+  return {
+    "source code": fill(sources()),
+    "the corpus of secrets": fill(secret),
+    "one letter": fill("a"),
+    "random base64": random.chars(ALPHABETS.base64, HOSTILE_CHARS),
+    "lines of base64": fill(line),
+    "ends of keys": fill(`${line}-----END `),
+    "beginnings of keys": fill("-----BEGIN RSA PRIVATE KEY-----\n"),
+    "one digit": fill("1"),
+    "digits in groups": fill("4111 "),
+    "beginnings of IBANs": fill("DE89 "),
+    "nested quotes": fill('"\'`\\"'),
+    backslashes: fill("\\"),
+    "passwords without value": fill("password="),
+    "passwords with quotes": fill('password="'),
+    "passwords in escaped quotes": fill('password=\\"'),
+    "weak passwords": fill("password=Xk9#mQz2 "),
+    "short names": fill("pwd="),
+    "prose about passwords": fill("password is "),
+    flags: fill("--password "),
+    "header names": fill("x-api-key: "),
+    "names for values": fill("token=my-key-name-here, "),
+    "beginnings of JWTs": fill("eyJhbGciOiJIUzI1NiJ9."),
+    "short token beginnings": fill("sk-"),
+    "token beginnings": fill("ghp_"),
+    cookies: fill("cookie: a="),
+    addresses: fill("http://a:b@"),
+    "user flags": fill("curl -u a:bcde "),
+    "names of vendors": fill("github cloudflare datadog azure_devops heroku vercel "),
+    "bearer words": fill("bearer "),
+    "all keywords": fill(
+      "password token secret ghp_ AKIA eyJ -----BEGIN Bearer sk- :// cookie: -u api_key datadog aws_secret ",
+    ),
+    markers: fill("«redacted:password»"),
+    "other scripts": fill("пароль: 漢字 "),
+  };
+}
+
+/** Our own sources: what a coding agent reads. */
+function sources(): string {
+  return ["src/engine", "src/sessions", "docs/reference"]
+    .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name)))
+    .filter((path) => /\.(?:ts|md)$/.test(path))
+    .map((path) => readFileSync(path, "utf8"))
+    .join("\n");
+}
+
+function timed(rounds: number, work: () => unknown): number[] {
+  // The clock of the thread is coarse: what is short is done several times.
+  const once = (times: number): number => {
+    const start = cpuMs();
+    for (let at = 0; at < times; at++) work();
+    return (cpuMs() - start) / times;
+  };
+  const times = Math.max(1, Math.ceil(30 / Math.max(once(1), 0.5)));
+  return Array.from({ length: rounds }, () => once(times));
+}
+
+function fastest(rounds: number, work: () => unknown): number {
+  return Math.min(...timed(rounds, work));
+}
+
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}

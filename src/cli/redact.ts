@@ -1,0 +1,86 @@
+/** `harness redact`: standard input without its secrets, as it comes; or where they are, never what they are. */
+import type { Clock } from "#base";
+import { ReasonError } from "#protocol";
+import {
+  compileUserPatterns,
+  createRedactor,
+  literalsFromEnvironment,
+  type Redactor,
+  type StreamRedactor,
+  type UserPattern,
+} from "#redaction";
+import type { CliPorts } from "./cli-ports.ts";
+import type { ExitCode } from "./exit-code.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** For `--explain` and `--check`, which look at the whole text. */
+const INPUT_MAX_BYTES = 64 * 1024 * 1024;
+/** How long text is held back that only might begin a secret. */
+const IDLE_MS = 50;
+
+export interface RedactFlags {
+  readonly explain?: boolean;
+  readonly check?: boolean;
+  readonly json?: boolean;
+  /** `kind=pattern`. */
+  readonly pattern?: readonly string[];
+}
+
+export async function redactCommand(ports: CliPorts, flags: RedactFlags): Promise<ExitCode> {
+  const { terminal, env, clock } = ports;
+  const patterns = (flags.pattern ?? []).map(parsePattern);
+  const redactor = createRedactor({
+    literals: literalsFromEnvironment(env),
+    ...(patterns.length === 0 ? {} : { userPatterns: await compileUserPatterns(patterns, clock) }),
+  });
+  if (flags.explain !== true && flags.check !== true) {
+    if (flags.json) throw new ReasonError("UsageInvalid", { detail: "--json goes with --explain or --check" });
+    await filter(terminal, clock, redactor.createStreamRedactor());
+    return 0;
+  }
+  const findings = redactor.explain(await terminal.readAll(INPUT_MAX_BYTES));
+  report(terminal, redactor, findings, flags);
+  return flags.check && findings.length > 0 ? 1 : 0;
+}
+
+function parsePattern(text: string): UserPattern {
+  const equals = text.indexOf("=");
+  if (equals < 1) throw new ReasonError("UsageInvalid", { detail: "--pattern is kind=regular-expression" });
+  return { kind: text.slice(0, equals), pattern: text.slice(equals + 1) };
+}
+
+/** Writes what can go out with each piece; when none comes for a while, what is held for no good reason. */
+async function filter(terminal: Terminal, clock: Clock, stream: StreamRedactor): Promise<void> {
+  const chunks = terminal.readChunks()[Symbol.asyncIterator]();
+  for (;;) {
+    const next = chunks.next();
+    const idle = new AbortController();
+    const first = await Promise.race([next, clock.sleep(IDLE_MS, idle.signal).then(() => undefined)]);
+    idle.abort();
+    if (first === undefined) await terminal.outDrained(stream.settle());
+    const { value, done } = first ?? (await next);
+    if (done) break;
+    await terminal.outDrained(stream.push(value));
+  }
+  await terminal.outDrained(stream.flush());
+}
+
+function report(
+  { out }: Terminal,
+  redactor: Redactor,
+  findings: ReturnType<Redactor["explain"]>,
+  { explain, json }: RedactFlags,
+): void {
+  const counts = new Map<string, number>();
+  for (const { kind } of findings) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  const { policy_version } = redactor.status();
+  if (json) {
+    const listed = explain ? { findings } : {};
+    out(
+      `${JSON.stringify({ policy_version, redacted_count: findings.length, counts: Object.fromEntries(counts), ...listed })}\n`,
+    );
+    return;
+  }
+  if (explain) for (const { kind, line, column } of findings) out(`${line}:${column} ${kind}\n`);
+  else for (const [kind, count] of counts) out(`${count} ${kind}\n`);
+}

@@ -1,0 +1,138 @@
+/** What tells a secret from something that only looks like one: entropy, placeholders, code, checksums. Pure functions. */
+import { createWordTest } from "./keyword-scan.ts";
+
+/** A value is judged by its beginning: enough to tell, and the same whether or not the rest has arrived. */
+export const JUDGED_CHARS = 64;
+
+/** The part of a value that it is judged by. */
+export function judgedPart(text: string, from: number, to: number): string {
+  return text.slice(from, Math.min(to, from + JUDGED_CHARS));
+}
+
+/** What a value is made of. */
+export interface Makeup {
+  readonly length: number;
+  readonly lower: number;
+  readonly upper: number;
+  readonly digits: number;
+  /** Everything else. */
+  readonly marks: number;
+  readonly distinct: number;
+  /** Shannon entropy in bits for each character. */
+  readonly entropy: number;
+}
+
+/** By how much `n log2 n` grows with one more of a character. */
+const GROWTH = Float64Array.from({ length: JUDGED_CHARS + 1 }, (_, count) =>
+  count === 0 ? 0 : (count + 1) * Math.log2(count + 1) - count * Math.log2(count),
+);
+/** Scratch of {@link makeup}, all 0 between its calls: it runs often enough for an allocation to show. */
+const counts = new Uint8Array(129);
+
+/** Of the first {@link JUDGED_CHARS} characters; `length` is that of the whole. */
+export function makeup(text: string, from: number, to: number): Makeup {
+  const end = Math.min(to, from + JUDGED_CHARS);
+  let lower = 0;
+  let upper = 0;
+  let digits = 0;
+  let distinct = 0;
+  let sum = 0;
+  for (let at = from; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= 97 && code <= 122) lower += 1;
+    else if (code >= 65 && code <= 90) upper += 1;
+    else if (code >= 48 && code <= 57) digits += 1;
+    const slot = code < 128 ? code : 128;
+    const count = counts[slot]!;
+    if (count === 0) distinct += 1;
+    sum += GROWTH[count]!;
+    counts[slot] = count + 1;
+  }
+  for (let at = from; at < end; at++) {
+    const code = text.charCodeAt(at);
+    counts[code < 128 ? code : 128] = 0;
+  }
+  const judged = end - from;
+  const entropy = judged === 0 ? 0 : Math.log2(judged) - sum / judged;
+  return { length: to - from, lower, upper, digits, marks: judged - lower - upper - digits, distinct, entropy };
+}
+
+const isPlaceholderWord = createWordTest(
+  [
+    "example sample placeholder your dummy changeme change-me change_me changeit replace insert- insert_ todo fixme fake",
+    "foobar not-real not_real notreal goes-here goes_here masked hidden xxxxxx *** ... … #### abcdefghij lorem",
+  ].flatMap((line) => line.split(" ")),
+);
+
+/** `xxxx`, `your-key-here`, `***`: what people write where a secret belongs. */
+export function isPlaceholder(value: string, { distinct }: Pick<Makeup, "distinct">): boolean {
+  return distinct <= 2 || isPlaceholderWord(value);
+}
+
+/** A reference to a secret that is kept elsewhere, or a place to put one: `${VAR}`, `<token>`, `op://…`, `/run/secrets/x`. */
+const REFERENCE =
+  /^(?:\$[A-Za-z_({$]|%[A-Za-z_]\w*%|\{\{|\{%|<[A-Za-z/!%]|\[[A-Za-z]|@[A-Za-z{]|!(?:Ref|Sub|vault|secret|env)|#\{|~\/|\.{1,2}\/|\/[\w.-]+\/|[A-Za-z]:\\|[a-z][a-z0-9+.-]{1,15}:\/\/|arn:aws|secretsmanager|ssm:|vault:|file:|env[:.(]|ref\+|keyring:|sha(?:1|256|384|512)[-:])/;
+/** A name or an expression in code: `config.token`, `settings.get(…)`, `getPassword`. Without a digit and a mark it is no token. */
+const EXPRESSION =
+  /^(?:(?:process|os|self|this|env|config|settings|options|opts|args|params|req|request|res|data|state|props|ctx|context|secrets|vars|var|local|module|System|Deno|import|new|await|async|function|return|typeof|lambda|def|func|user|creds|credentials|form|body|input|flags|c|s|t|p|r|k|cfg|conf|client|session|github|inputs|steps|needs|matrix|data\.\w+)[.[(?!]|[A-Za-z_$][\w$]*\(|[A-Za-z_$][A-Za-z_$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][A-Za-z_$]*)+$)/;
+const DULL_WORDS = new Set(
+  (
+    "string str text bytes none null nil undefined true false yes no on off any object bool boolean number int integer float varchar char " +
+    "password passwd passphrase secret token key apikey api_key access_token refresh_token auth bearer basic default required optional missing invalid " +
+    "incorrect wrong empty unset unknown not set reset forgot new old confirm current change expired field input value type name prompt " +
+    "enabled disabled encrypted plain plaintext hashed hash env environment self this stdin file vault keychain prompted ask never always " +
+    "credentials credential authorization identifier literal comment operator punctuation whitespace eof newline void const let var function return " +
+    "test testing dummy redacted public private admin optionalstring securestring secretstr"
+  ).split(" "),
+);
+
+/** It stands for a value that is kept elsewhere. */
+export function isReference(value: string): boolean {
+  return REFERENCE.test(value);
+}
+
+/** It is computed: what stands without quotes in code. */
+export function isExpression(value: string): boolean {
+  return EXPRESSION.test(value);
+}
+
+const DULL_MAX_CHARS = 24;
+
+/** A word of documentation or a type, not a value of its own. */
+export function isDullWord(value: string): boolean {
+  if (value.length > DULL_MAX_CHARS) return false;
+  const word = value.toLowerCase();
+  return DULL_WORDS.has(word) || (/[.,;:!?]$/.test(word) && DULL_WORDS.has(word.replace(/[.,;:!?]+$/, "")));
+}
+
+const MOST_IDENTIFIER_DIGITS = 3;
+const LEAST_WORD_SHARE = 0.75;
+
+/** A name in code, such as `X509Credential` or `credentials_1.Credentials`: nearly all of it is words. */
+export function isCodeName(value: string, { digits, lower, upper }: Makeup): boolean {
+  if (digits > MOST_IDENTIFIER_DIGITS || lower + upper === 0 || /[^\w.$!?]/.test(value)) return false;
+  const words = value.split(/(?=[A-Z][a-z])|[^A-Za-z]+/).filter((word) => word.length >= 3);
+  return words.join("").length >= LEAST_WORD_SHARE * (lower + upper);
+}
+
+/** The check digit of card numbers. */
+export function luhnHolds(digits: string): boolean {
+  let sum = 0;
+  for (let at = digits.length - 1, double = false; at >= 0; at--, double = !double) {
+    const digit = digits.charCodeAt(at) - 48;
+    const counted = double ? digit * 2 : digit;
+    sum += counted > 9 ? counted - 9 : counted;
+  }
+  return sum % 10 === 0;
+}
+
+/** The check digits of an IBAN without spaces: read as one number, it leaves 1 when divided by 97. */
+export function mod97Holds(iban: string): boolean {
+  const { length } = iban;
+  let rest = 0;
+  for (let at = 0; at < length; at++) {
+    const code = iban.charCodeAt((at + 4) % length);
+    rest = (code > 57 ? rest * 100 + code - 55 : rest * 10 + code - 48) % 97;
+  }
+  return rest === 1;
+}

@@ -1,0 +1,150 @@
+/** Values of fields whose name says that they are secret. The name calls for a look; the value must bear it out. */
+import { ALNUM, charSet, has } from "./char-set.ts";
+import {
+  isCodeName,
+  isDullWord,
+  isExpression,
+  isPlaceholder,
+  isReference,
+  JUDGED_CHARS,
+  judgedPart,
+  type Makeup,
+  makeup,
+} from "./checks.ts";
+import { createFieldSyntax, type FieldStyle, type FieldSyntax, quotedSet, TO_BLANK, UNQUOTED } from "./field-syntax.ts";
+import { ARMED, createRunEnds, found, NOTHING, PENDING, type Probe } from "./probe.ts";
+import type { FieldRow } from "./rule.ts";
+import type { KeywordMatcher } from "./token-matcher.ts";
+
+/** What `-` in a name of the table stands for. */
+const JOINTS = ["", "_", "-", " ", "."];
+
+/** Matchers for all rows, which share what they learn about a place in the text. */
+export function createFieldMatchers(rows: readonly FieldRow[]): readonly KeywordMatcher[] {
+  const read = createFieldSyntax();
+  const isPlain = createIsPlain();
+  const syntax: FieldSyntax = { state: "none", from: 0, to: 0, style: "unquoted", isCode: false };
+  let generation = -1;
+  let known = -1;
+  /** What was not secret enough for one name is not for another that asks for as much. */
+  const rejected = new Set<FieldRow["value"]>();
+  return rows.map((row) => ({
+    keywords: row.names.flatMap((name) =>
+      name.includes("-") ? JOINTS.map((joint) => name.replaceAll("-", joint)) : [name],
+    ),
+    match(probe, at, after) {
+      const { text } = probe;
+      if (row.whole && at > 0 && has(ALNUM, text.charCodeAt(at - 1))) return NOTHING;
+      if (generation !== probe.generation || known !== after) {
+        generation = probe.generation;
+        known = after;
+        rejected.clear();
+        read(probe, at, after, syntax);
+      }
+      if (syntax.state === "none" || syntax.isCode) return NOTHING;
+      if (syntax.state === "unfinished") return PENDING;
+      if (syntax.state === "growing") return ARMED;
+      if (rejected.has(row.value)) return NOTHING;
+      const { from, to, style } = syntax;
+      if ((row.value === "token" || row.value === "secret") && isPlain(probe, from, to)) return NOTHING;
+      const start = skipScheme(text, from, to);
+      if (!isSecretValue(row.value, text, start, to, style)) {
+        rejected.add(row.value);
+        return NOTHING;
+      }
+      // What the longest name has found, a shorter one would find again.
+      syntax.state = "none";
+      return found(probe, start, to, openRun(probe, from, to, style));
+    },
+  }));
+}
+
+/**
+ * No digit, and letters of one case at most: no token. Asked before the value is looked at in full, because the next characters
+ * of each sort are remembered and names in a row ask for the same ones.
+ */
+function createIsPlain(): (probe: Probe, from: number, to: number) => boolean {
+  const nextDigit = createRunEnds(charSet("^0-9"));
+  const nextLower = createRunEnds(charSet("^a-z"));
+  const nextUpper = createRunEnds(charSet("^A-Z"));
+  return (probe, from, to) => {
+    const end = Math.min(to, from + JUDGED_CHARS);
+    if (nextDigit(probe, from) < end) return false;
+    return nextLower(probe, from) >= end || nextUpper(probe, from) >= end;
+  };
+}
+
+/** `Bearer`, `Basic` and `token` in front of what an `Authorization` holds. */
+function skipScheme(text: string, from: number, to: number): number {
+  if (!has(SCHEME_LETTER, text.charCodeAt(from))) return from;
+  const scheme = /^(?:bearer|basic|token|apikey|digest) +/i.exec(text.slice(from, Math.min(to, from + 12)));
+  return scheme === null ? from : from + scheme[0].length;
+}
+
+const SCHEME_LETTER = charSet("BbTtAaDd");
+
+function openRun({ text, end }: Probe, from: number, to: number, style: FieldStyle) {
+  if (to < end) return undefined;
+  if (style === "quoted") return quotedSet(text.charAt(from - 1));
+  return style === "environment" ? TO_BLANK : UNQUOTED;
+}
+
+/** Whether a value bears out what the name of its field says. */
+function isSecretValue(level: FieldRow["value"], text: string, from: number, to: number, style: FieldStyle): boolean {
+  const length = to - from;
+  if (length < LEAST_CHARS[level]) return false;
+  const made = makeup(text, from, to);
+  if (length < LEAST_WORD_CHARS && made.digits < length) return false;
+  // Cheap before dear: most attempts end before the patterns are tried.
+  if (made.distinct <= 2 && !(level === "any" && made.digits === length)) return false;
+  if (style === "prose" && (length < 6 || made.digits === 0 || made.digits === length)) return false;
+  if (level === "secret" && !isRandom(made, LEAST_SECRET_ENTROPY)) return false;
+  if (level === "token" && !isRandom(made, LEAST_TOKEN_ENTROPY)) return false;
+  const value = judgedPart(text, from, to);
+  if (made.digits === 0 && isDullWord(value)) return false;
+  if (style !== "quoted" && isExpression(value)) return false;
+  if (style === "unquoted" && level !== "password" && isCodeName(value, made)) return false;
+  if (level === "password" && !isPassword(made, value, style)) return false;
+  if ((level === "secret" || level === "token") && !isToken(made, value)) return false;
+  return !isReference(value) && !isPlaceholder(value, made.distinct <= 2 ? ANY_DISTINCT : made);
+}
+
+const ANY_DISTINCT = { distinct: 3 };
+const LEAST_CHARS = { any: 3, password: 4, secret: 10, token: 12 } as const;
+/** Three digits can be a code, three letters are nothing. */
+const LEAST_WORD_CHARS = 4;
+const LEAST_SECRET_ENTROPY = 2.6;
+const LEAST_TOKEN_ENTROPY = 2.9;
+const LETTERS_ONLY_LENGTH = 20;
+
+function isPassword(made: Makeup, value: string, style: FieldStyle): boolean {
+  const { length, lower, upper, digits, marks } = made;
+  if (style === "environment") return true;
+  if (style === "quoted") {
+    if (value.includes(" ")) return digits > 0 && upper + lower > 0 && length >= 8 && value.split(" ").length <= 3;
+    if (digits === 0 && marks === 0) return upper === 0 ? length >= 6 : upper > 1 && lower > 1 && length >= 8;
+    return length >= 5 && !JOINED_WORDS.test(value);
+  }
+  if (length < 6 || digits + marks === 0) return false;
+  return digits === length || !(JOINED_WORDS.test(value) || (marks > 0 && isCodeName(value, made)));
+}
+
+function isRandom({ lower, upper, digits, marks, length, entropy }: Makeup, leastEntropy: number): boolean {
+  if (entropy < leastEntropy) return false;
+  if (digits === 0) return length >= LETTERS_ONLY_LENGTH && lower > 2 && upper > 2 && marks <= length / 8;
+  return lower + upper > 0 || (length >= 16 && marks === 0);
+}
+
+function isToken({ digits }: Makeup, value: string): boolean {
+  if (value.includes(" ") || IDENTIFIERS.test(value) || DATE.test(value) || OWN_ID.test(value)) return false;
+  return digits > 0 || !CAMEL.test(value);
+}
+
+/** Words joined by marks: a name of something, not a password. */
+const JOINED_WORDS = /^[$@]?[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)+[?!*:]*$/;
+/** Words, joined or not, with at most a small number at the end: a name of something, not a token. */
+const IDENTIFIERS = /^[$@]?[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)*(?:[-_.]?v?\d{1,3})?[?!*:]*$/;
+const DATE = /^\d{4}-\d\d-\d\d/;
+const CAMEL = /^[A-Za-z][a-z]+(?:[A-Z][a-z]{2,})*$/;
+/** An id of ours names something; it opens nothing. */
+const OWN_ID = /^(?:sess|turn|call|client|log|tok|item|appr)_[0-9A-HJKMNP-TV-Z]{26}$/;

@@ -1,0 +1,232 @@
+/**
+ * Where the value of a named field is, in any notation that assigns one: JSON (also escaped inside a string), YAML, environment
+ * files, INI, code, XML, command-line flags, netrc, headers, query strings, and "the password is …".
+ */
+import { charSet, DIGIT, has, NAME, runEnd } from "./char-set.ts";
+import { createRunEnds, type Probe } from "./probe.ts";
+
+/** `environment`: an upper case name at the start of a line, whose value goes to the next white space. */
+export type FieldStyle = "quoted" | "environment" | "unquoted" | "prose";
+
+export interface FieldSyntax {
+  /**
+   * `value`: from, to and style say where it is. `unfinished`: the text ends before the value begins. `growing`: the text ends
+   * in the value.
+   */
+  state: "value" | "unfinished" | "growing" | "none";
+  from: number;
+  to: number;
+  style: FieldStyle;
+  /** The value is a call or an index, as in `password = read(…)`. */
+  isCode: boolean;
+}
+
+const SPACE = charSet(" \\t");
+const BLANK = charSet("\\s");
+const WORD = charSet("A-Za-z0-9_");
+const TYPE_NAME = charSet("A-Za-z&<>\\[\\].*?");
+const MAX_SPACE = 16;
+const MAX_TYPE_CHARS = 24;
+const MAX_BLANK = 48;
+const LOOK_BACK = 48;
+
+const quotedSets: Readonly<Record<string, Uint8Array>> = {
+  '"': charSet('^"\\n\\r'),
+  "'": charSet("^'\\n\\r"),
+  "`": charSet("^`\\n\\r"),
+};
+export const UNQUOTED = charSet("^\\s\"'`,;<>(){}\\[\\]|&\\\\");
+export const TO_BLANK = charSet("^\\s\"'`\\\\");
+
+export function quotedSet(quote: string): Uint8Array {
+  return quotedSets[quote]!;
+}
+
+/** Reads the field whose name is `at` to `after` into `result`. */
+export function createFieldSyntax(): (probe: Probe, at: number, after: number, result: FieldSyntax) => void {
+  const unquotedEnd = createRunEnds(UNQUOTED);
+  const toBlankEnd = createRunEnds(TO_BLANK);
+
+  return (probe, at, after, result) => {
+    const { text, end, final } = probe;
+    result.state = "none";
+    const nameEnd = skipNumber(text, after, end);
+    if (has(WORD, text.charCodeAt(nameEnd))) return;
+    const separator = nameEnd === end ? CUT_SEPARATOR : findSeparator(probe, at, after, skipClosing(text, nameEnd));
+    if (separator === NO_SEPARATOR) return;
+    result.state = final ? "none" : "unfinished";
+    if (separator === CUT_SEPARATOR) return;
+    const isProse = separator < 0;
+    const assigned = isProse ? -separator : separator;
+    const here = runEnd(SPACE, text, assigned, Math.min(end, assigned + MAX_SPACE));
+    if (here === end) return;
+
+    const opens = quoteAt(text, here);
+    if (opens === end) return;
+    if (opens >= 0) return readQuoted(probe, here, opens, result);
+    result.style = isProse ? "prose" : isEnvironment(text, at, after, here) ? "environment" : "unquoted";
+    const to = result.style === "environment" ? toBlankEnd(probe, here) : unquotedEnd(probe, here);
+    const next = text.charCodeAt(to);
+    result.from = here;
+    result.to = isProse ? trimSentence(text, here, to) : to;
+    result.isCode = result.style !== "environment" && (next === 40 || next === 91);
+    const isOpen = !final && (to === end || (result.style === "unquoted" && mayBeType(text, here, to, end)));
+    result.state = isOpen ? "growing" : to === here ? "none" : "value";
+  };
+}
+
+/** Reads up to the same quote, to the end of the line, or to the end of the text. */
+function readQuoted({ text, end, final }: Probe, at: number, opens: number, result: FieldSyntax): void {
+  const quote = text.charAt(opens);
+  const set = quotedSet(quote);
+  const isEscaped = opens > at && text.charCodeAt(opens - 1) === BACKSLASH;
+  const from = opens + 1;
+  let to = runEnd(set, text, from, end);
+  // Inside a plain string, `\"` is part of the value.
+  while (!isEscaped && to < end && to > from && text.charAt(to) === quote && text.charCodeAt(to - 1) === BACKSLASH) {
+    to = runEnd(set, text, to + 1, end);
+  }
+  result.from = from;
+  result.to = isEscaped && text.charAt(to) === quote ? skipBack(text, from, to) : to;
+  result.style = "quoted";
+  result.isCode = false;
+  result.state = to === end && !final ? "growing" : result.to === from ? "none" : "value";
+}
+
+const BACKSLASH = 92;
+const NO_SEPARATOR = 0;
+/** Not a place in any text. */
+const CUT_SEPARATOR = Number.POSITIVE_INFINITY;
+
+const EQUALS = 61;
+const COLON = 58;
+const GREATER = 62;
+
+/** `PASSWORD2`, `api_key_1`. */
+function skipNumber(text: string, after: number, end: number): number {
+  const code = text.charCodeAt(after);
+  const digits = code === 95 || code === 45 ? after + 1 : after;
+  const to = runEnd(DIGIT, text, digits, Math.min(end, digits + 3));
+  return to > digits ? to : after;
+}
+
+/** The quote, escaped or not, and the bracket that end a name. */
+function skipClosing(text: string, at: number): number {
+  let here = at;
+  while (here < at + 3 && text.charCodeAt(here) === BACKSLASH) here += 1;
+  if (here === text.length) return here;
+  if (isQuote(text.charCodeAt(here))) here += 1;
+  else if (here > at) return at;
+  return text.charCodeAt(here) === 93 ? here + 1 : here;
+}
+
+function isQuote(code: number): boolean {
+  return code === 34 || code === 39 || code === 96;
+}
+
+/**
+ * The position behind what assigns, negative for prose, NO_SEPARATOR, or CUT_SEPARATOR when the text ends too early to say.
+ */
+function findSeparator(probe: Probe, at: number, after: number, from: number): number {
+  const { text, end, final } = probe;
+  const cut = (place: number): boolean => place >= end && !final;
+  let here = runEnd(SPACE, text, from, Math.min(end, from + MAX_SPACE));
+  if (cut(here)) return CUT_SEPARATOR;
+  const spaced = here > from;
+  if (text.charCodeAt(here) === 63) here += 1;
+  const code = text.charCodeAt(here);
+  if (code === EQUALS || code === COLON) {
+    here += 1;
+    if (cut(here)) return CUT_SEPARATOR;
+    while (here < end && (text.charCodeAt(here) === EQUALS || text.charCodeAt(here) === GREATER)) here += 1;
+    if (cut(here)) return CUT_SEPARATOR;
+    return code === COLON ? behindType(probe, here) : here;
+  }
+  if (code === GREATER) return text.charCodeAt(nameStart(text, at) - 1) === 60 ? here + 1 : NO_SEPARATOR;
+  if (spaced && isFlag(text, at)) return here;
+  if (spaced && isNetrc(text, at)) return here;
+  if (spaced && (code === 105 || code === 119)) {
+    if (!final && end - here < 4) return CUT_SEPARATOR;
+    const verb = /^(?:is|was) /.exec(text.slice(here, here + 4));
+    return verb === null ? NO_SEPARATOR : -(here + verb[0].length);
+  }
+  return behindValueName(probe, after, here);
+}
+
+/** `name: DB_PASSWORD` and, after a line break or a space, `value: …`: the value belongs to the name. */
+function behindValueName({ text, end, final }: Probe, after: number, from: number): number {
+  const here = runEnd(BLANK, text, from, Math.min(end, after + MAX_BLANK));
+  if (here === end && !final) return CUT_SEPARATOR;
+  const first = text.charCodeAt(here) | 32;
+  if (here < end && first !== 118 && first !== 34) return NO_SEPARATOR;
+  const word = text.slice(here, here + 8);
+  const match = /^"?value"?[:=]/i.exec(word);
+  if (match !== null) return here + match[0].length;
+  return !final && end - here < 8 && /^"?v?a?l?u?e?"?$/i.test(word) ? CUT_SEPARATOR : NO_SEPARATOR;
+}
+
+/** `password: string = "…"`: the type is not the value. */
+function behindType({ text, end }: Probe, from: number): number {
+  const type = runEnd(SPACE, text, from, Math.min(end, from + MAX_SPACE));
+  const typeEnd = runEnd(TYPE_NAME, text, type, Math.min(end, type + MAX_TYPE_CHARS));
+  const equals = runEnd(SPACE, text, typeEnd, Math.min(end, typeEnd + MAX_SPACE));
+  const assigns = typeEnd > type && equals > typeEnd && text.charCodeAt(equals) === 61;
+  return assigns && text.charCodeAt(equals + 1) !== 61 ? equals + 1 : from;
+}
+
+/** The text ends behind what may be a type: then the value is still to come. */
+function mayBeType(text: string, from: number, to: number, end: number): boolean {
+  return end - to <= MAX_SPACE && runEnd(SPACE, text, to, end) === end && runEnd(TYPE_NAME, text, from, to) === to;
+}
+
+function nameStart(text: string, at: number): number {
+  let start = at;
+  const least = Math.max(0, at - LOOK_BACK);
+  while (start > least && has(NAME, text.charCodeAt(start - 1))) start -= 1;
+  return start;
+}
+
+function isFlag(text: string, at: number): boolean {
+  const start = nameStart(text, at);
+  return text.startsWith("--", start) && has(BLANK, start === 0 ? 32 : text.charCodeAt(start - 1));
+}
+
+function isNetrc(text: string, at: number): boolean {
+  return /\blogin[ \t]+\S+\s+$/.test(text.slice(Math.max(0, at - LOOK_BACK), at));
+}
+
+/**
+ * Where the quote is that opens a value at `at`: behind backslashes when it is inside another string, or behind the letter that
+ * some languages put before one. -1 when there is none, the end of the text when that cannot be said yet.
+ */
+function quoteAt(text: string, at: number): number {
+  let here = at;
+  if (has(STRING_PREFIX, text.charCodeAt(here)) && isQuote(text.charCodeAt(here + 1))) here += 1;
+  const first = here;
+  while (here < first + 3 && text.charCodeAt(here) === BACKSLASH) here += 1;
+  if (here === text.length || isQuote(text.charCodeAt(here))) return here;
+  return -1;
+}
+
+const STRING_PREFIX = charSet("bBrRfFuUL@$");
+
+/** `NAME=value` where a line, or a command with `export`, begins. */
+function isEnvironment(text: string, at: number, after: number, value: number): boolean {
+  if (text.charCodeAt(value - 1) !== 61 || value - after > 4) return false;
+  const start = nameStart(text, at);
+  if (/[^A-Z0-9_]/.test(text.slice(start, after))) return false;
+  const before = text.slice(Math.max(0, start - 8), start);
+  return before === "" || /(?:\n|^[+ -]?|\\n|export |ENV |ARG |-e |--env )$/.test(before) || /\n[+ -]$/.test(before);
+}
+
+function trimSentence(text: string, from: number, to: number): number {
+  let end = to;
+  while (end > from && /[.,;:!?]/.test(text.charAt(end - 1))) end -= 1;
+  return end;
+}
+
+function skipBack(text: string, from: number, to: number): number {
+  let end = to;
+  while (end > from && text.charCodeAt(end - 1) === 92) end -= 1;
+  return end;
+}

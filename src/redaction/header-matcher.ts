@@ -1,0 +1,131 @@
+/** Cookies, passwords in URLs and `-u user:password`: secrets that stand in a place, not under a name of their own. */
+import { charSet, has, runEnd } from "./char-set.ts";
+import { isDullWord, isPlaceholder, isReference, judgedPart, makeup } from "./checks.ts";
+import { ARMED, beginsHere, createRunEnds, found, type Matcher, NOTHING, PENDING, type Probe } from "./probe.ts";
+
+const SPACE = charSet(" \\t");
+const COOKIE_NAME = charSet("A-Za-z0-9_.%*!#$&^~-");
+const COOKIE_VALUE = charSet("^\\s\"';,\\\\<>");
+/** All cookies of a header, up to the end of its line or of the string that it is in. */
+const COOKIES = charSet("^\\n\\r\"'\\\\`<>");
+const MAX_COOKIE_NAME_CHARS = 64;
+const LEAST_COOKIE_VALUE_CHARS = 6;
+
+/** At `Cookie:` or the like: everything that is sent, when it has the form `name=value`. */
+export function createCookieMatcher(): Matcher {
+  const cookiesEnd = createRunEnds(COOKIES);
+  return (probe, at, after) => {
+    const { text, end, final } = probe;
+    if (!beginsHere(text, at) || /-$/.test(text.slice(Math.max(0, at - 1), at))) return NOTHING;
+    const from = skipOpening(text, after, end);
+    const equals = runEnd(COOKIE_NAME, text, from, Math.min(end, from + MAX_COOKIE_NAME_CHARS));
+    if (equals === end && !final) return PENDING;
+    if (equals === from || text.charCodeAt(equals) !== 61) return NOTHING;
+    const to = cookiesEnd(probe, from);
+    if (to === end && !final) return ARMED;
+    const first = runEnd(COOKIE_VALUE, text, equals + 1, to);
+    const hasMore = text.charCodeAt(first) === 59 && to - first > LEAST_COOKIE_VALUE_CHARS;
+    return hasMore || isCookieValue(text, equals + 1, first) ? found(probe, from, to, COOKIES) : NOTHING;
+  };
+}
+
+/** At `Set-Cookie:`: the value alone, so that name and attributes can still be read. */
+export function createSetCookieMatcher(): Matcher {
+  const valueEnd = createRunEnds(COOKIE_VALUE);
+  return (probe, at, after) => {
+    const { text, end, final } = probe;
+    if (!beginsHere(text, at)) return NOTHING;
+    const from = skipOpening(text, after, end);
+    const equals = runEnd(COOKIE_NAME, text, from, Math.min(end, from + MAX_COOKIE_NAME_CHARS));
+    if (equals === end && !final) return PENDING;
+    if (equals === from || text.charCodeAt(equals) !== 61) return NOTHING;
+    const to = valueEnd(probe, equals + 1);
+    if (to === end && !final) return ARMED;
+    return isCookieValue(text, equals + 1, to) ? found(probe, equals + 1, to, COOKIE_VALUE) : NOTHING;
+  };
+}
+
+/** Spaces, and the quotes between the name of a header and its value in JSON and code. */
+function skipOpening(text: string, from: number, end: number): number {
+  const opening = /^[\\"']{0,4}[ \t]{0,4}[:,=]?[ \t]{0,4}[\\"'[]{0,4}/.exec(text.slice(from, Math.min(end, from + 20)));
+  return from + (opening?.[0].length ?? 0);
+}
+
+function isCookieValue(text: string, from: number, to: number): boolean {
+  if (to - from < LEAST_COOKIE_VALUE_CHARS) return false;
+  const value = judgedPart(text, from, to);
+  return !isPlaceholder(value, makeup(text, from, to)) && !isReference(value);
+}
+
+const USER = charSet("^\\s\"'`:/@?#<>(){}\\[\\]|,;\\\\");
+const PASSWORD = charSet("^\\s\"'`/@?#<>|\\\\");
+/** A password may hold an unescaped `@` or `#` when a host still follows; bounded, because each attempt looks for it. */
+const MAX_USER_CHARS = 128;
+const MAX_PASSWORD_CHARS = 512;
+
+/** At `scheme://`: the password in front of `@host`. */
+export const matchUrlPassword: Matcher = (probe, _at, after) => {
+  const { text, end, final } = probe;
+  const colon = runEnd(USER, text, after, Math.min(end, after + MAX_USER_CHARS));
+  if (colon === end && !final) return PENDING;
+  if (text.charCodeAt(colon) !== 58) return NOTHING;
+  const from = colon + 1;
+  let to = runEnd(PASSWORD, text, from, Math.min(end, from + MAX_PASSWORD_CHARS));
+  if (to === end && !final) return to === from ? PENDING : ARMED;
+  // `p@ss@host`: the last `@` before the host counts.
+  for (;;) {
+    if (text.charCodeAt(to) !== 64) break;
+    const next = runEnd(PASSWORD, text, to + 1, Math.min(end, from + MAX_PASSWORD_CHARS));
+    if (next === end && !final) return ARMED;
+    if (text.charCodeAt(next) !== 64) break;
+    to = next;
+  }
+  if (to - from < 3 || text.charCodeAt(to) !== 64) return NOTHING;
+  const value = judgedPart(text, from, to);
+  const isUnreal = isPlaceholder(value, makeup(text, from, to)) || isReference(value) || isDullWord(value);
+  return isUnreal ? NOTHING : found(probe, from, to);
+};
+
+/** At `-u `, of a command that takes `user:password` there. */
+export function createUserFlagMatcher(): Matcher {
+  const takesUser = createTakesUser();
+  return (probe, at, after) => {
+    const { text, end, final } = probe;
+    if (!has(SPACE, text.charCodeAt(at - 1))) return NOTHING;
+    let here = runEnd(SPACE, text, after, Math.min(end, after + 4));
+    if (/["']/.test(text.charAt(here))) here += 1;
+    const colon = runEnd(USER, text, here, Math.min(end, here + MAX_USER_CHARS));
+    if (colon === end && !final) return PENDING;
+    if (colon === here || text.charCodeAt(colon) !== 58) return NOTHING;
+    const to = runEnd(USER_PASSWORD, text, colon + 1, end);
+    if (to === end && !final) return ARMED;
+    const from = colon + 1;
+    const value = judgedPart(text, from, to);
+    if (to - from < 4 || isDullWord(value) || isReference(value)) return NOTHING;
+    if (isPlaceholder(value, makeup(text, from, to))) return NOTHING;
+    return takesUser(probe, at) ? found(probe, from, to, USER_PASSWORD) : NOTHING;
+  };
+}
+
+const USER_PASSWORD = charSet("^\\s\"'`\\\\");
+const LOOK_BACK = 200;
+const COMMAND = charSet("^\\n|;&");
+
+/** Whether the flag at `at` belongs to a command that takes a user with the password. Close flags share the answer. */
+function createTakesUser(): (probe: Probe, at: number) => boolean {
+  let generation = -1;
+  let asked = 0;
+  let took = false;
+  return (probe, at) => {
+    const { text } = probe;
+    const least =
+      generation === probe.generation && took && at - asked < LOOK_BACK ? asked : Math.max(0, at - LOOK_BACK);
+    let start = at;
+    while (start > least && has(COMMAND, text.charCodeAt(start - 1))) start -= 1;
+    const isSame = least === asked && start === asked && generation === probe.generation && took;
+    took = isSame || /\b(?:curl|https?|wget|xh|siege|smbclient)\b/.test(text.slice(start, at));
+    generation = probe.generation;
+    asked = at;
+    return took;
+  };
+}

@@ -1,0 +1,154 @@
+/**
+ * Private keys in PEM and similar armour: whole, with the end cut off, or with the beginning cut off. Lines may be real ones,
+ * escaped ones inside a string, quoted ones in code, numbered or marked as in a listing or a diff.
+ */
+import { BASE64, charSet, DIGIT, has, runEnd } from "./char-set.ts";
+import { makeup } from "./checks.ts";
+import { ARMED, found, type Matcher, NOTHING, type Probe, type Verdict } from "./probe.ts";
+
+const MAX_LABEL_CHARS = 48;
+/** A run of base64 this long is a line of a key; a shorter one only as the last line. */
+const LEAST_LINE_CHARS = 16;
+const MAX_BETWEEN_CHARS = 48;
+const MAX_HEADER_CHARS = 200;
+const DASHES = "-----";
+
+const BETWEEN = charSet("\\s\"'`,+\\\\>|");
+const LABEL = charSet("A-Z0-9 ");
+const ESCAPE_LETTER = charSet("nrt");
+/** Enough to tell the name of a header. */
+const HEADER_NAME_CHARS = 20;
+const HEADER =
+  /^(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Subject|Private-(?:Lines|MAC)|Public-Lines|Key-Derivation):? ?/;
+const HEADER_END = charSet("^\\n\\r\\\\\"'");
+
+/** At `-----BEGIN `. */
+export const matchKeyBlock: Matcher = (probe, at, after) => {
+  const { text, end, final } = probe;
+  const labelEnd = runEnd(LABEL, text, after, Math.min(end, after + MAX_LABEL_CHARS));
+  if (!final && end - labelEnd < DASHES.length && "-----".startsWith(text.slice(labelEnd, end))) return ARMED;
+  const label = text.slice(after, labelEnd);
+  if (!/PRIVATE KEY(?: BLOCK)?$/.test(label) || !text.startsWith(DASHES, labelEnd)) return NOTHING;
+  return matchKeyBody(probe, at, labelEnd + DASHES.length, false);
+};
+
+/** From `here`, inside a block that began at `at`. `hasLines`: some of it has gone by already. */
+export function matchKeyBody(probe: Probe, at: number, from: number, hasLines: boolean): Verdict {
+  const { text, end, final } = probe;
+  let accepted = hasLines;
+  let last = from;
+  let here = from;
+  for (;;) {
+    here = skipBetween(text, here, end);
+    if (here === end && !final) return ARMED;
+    if (here === end) return accepted ? found(probe, at, last, "key-block") : NOTHING;
+    if (text.startsWith(DASHES, here)) {
+      const labelEnd = runEnd(LABEL, text, here + DASHES.length, Math.min(end, here + DASHES.length + MAX_LABEL_CHARS));
+      if (!final && end - labelEnd < DASHES.length) return ARMED;
+      const closes = text.startsWith("-----END ", here) && text.startsWith(DASHES, labelEnd);
+      return accepted ? found(probe, at, closes ? labelEnd + DASHES.length : last) : NOTHING;
+    }
+    if (!final && end - here < DASHES.length && DASHES.startsWith(text.slice(here, end))) return ARMED;
+    if (!final && end - here < HEADER_NAME_CHARS) return ARMED;
+    const header = HEADER.exec(text.slice(here, here + HEADER_NAME_CHARS));
+    if (header !== null) {
+      here = runEnd(HEADER_END, text, here, Math.min(end, here + MAX_HEADER_CHARS));
+      continue;
+    }
+    const lineEnd = runEnd(BASE64, text, here, end);
+    if (lineEnd === end && !final) return ARMED;
+    const length = lineEnd - here;
+    const isLast = accepted && length > 0 && text.startsWith(DASHES, skipBetween(text, lineEnd, end));
+    if (length < LEAST_LINE_CHARS && !isLast) {
+      // Cut behind the last whole line: a short rest of base64 at the very end still belongs to the key.
+      const atEnd = accepted && length > 0 && lineEnd === end;
+      if (!accepted && !atEnd) return NOTHING;
+      const to = atEnd ? end : last;
+      return found(probe, at, to, to === end ? "key-block" : undefined);
+    }
+    if (!accepted && isPlain(text, here, lineEnd)) return NOTHING;
+    accepted = true;
+    here = lineEnd;
+    last = lineEnd;
+    if (here === end) return found(probe, at, end, "key-block");
+  }
+}
+
+/** `xxxx`: a place for a key, not a key. */
+function isPlain(text: string, from: number, to: number): boolean {
+  return makeup(text, from, to).distinct <= 3;
+}
+
+/** White space, escapes of it, quotes, and the numbers or marks that listings put in front of a line. */
+function skipBetween(text: string, from: number, end: number): number {
+  let here = from;
+  const limit = Math.min(end, from + MAX_BETWEEN_CHARS);
+  while (here < limit) {
+    if (text.charCodeAt(here) === 92 && has(ESCAPE_LETTER, text.charCodeAt(here + 1))) here += 2;
+    else if (has(BETWEEN, text.charCodeAt(here))) here += 1;
+    else if (isMark(text, here)) here += 1;
+    else {
+      const number = runEnd(DIGIT, text, here, Math.min(end, here + 6));
+      if (number === here || !/[\t|:→]/.test(text.charAt(number))) return here;
+      here = number + 1;
+    }
+  }
+  return here;
+}
+
+/** The `-` of a removed line in a diff; `+` counts as base64 unless it opens the line. */
+function isMark(text: string, at: number): boolean {
+  return text.charCodeAt(at) === 45 && text.charCodeAt(at + 1) !== 45 && text.charCodeAt(at - 1) === 10;
+}
+
+/** At `-----END `: the lines before it, when the beginning was cut off. */
+export const matchKeyTail: Matcher = (probe, at, after) => {
+  const { text, end, final } = probe;
+  const labelEnd = runEnd(LABEL, text, after, Math.min(end, after + MAX_LABEL_CHARS));
+  if (!final && end - labelEnd < DASHES.length) {
+    probe.from = keyTailStart(text, at, Number.POSITIVE_INFINITY);
+    return ARMED;
+  }
+  if (!/PRIVATE KEY(?: BLOCK)?$/.test(text.slice(after, labelEnd))) return NOTHING;
+  const start = keyTailStart(text, at, Number.POSITIVE_INFINITY);
+  if (start === at || isPlain(text, start, at)) return NOTHING;
+  const close = text.startsWith(DASHES, labelEnd) ? labelEnd + DASHES.length : labelEnd;
+  return found(probe, start, close);
+};
+
+/** The `=` that ends base64 and a checksum line of other armours count as lines too. */
+const LEAST_TAIL_LINE_CHARS = 40;
+
+/** Where the lines of base64 that end in front of `at` begin; at most `maxChars` back. `at` when there are none. */
+export function keyTailStart(text: string, at: number, maxChars: number): number {
+  let start = at;
+  let here = at;
+  let isFirst = true;
+  while (at - here < maxChars) {
+    const lineEnd = skipBetweenBack(text, here);
+    let line = lineEnd;
+    while (line > 0 && has(BASE64, text.charCodeAt(line - 1)) && !endsEscape(text, line)) line -= 1;
+    const length = lineEnd - line;
+    if (length === 0 || (length < LEAST_TAIL_LINE_CHARS && !isFirst)) break;
+    start = line;
+    here = line;
+    isFirst = false;
+    if (line === 0) break;
+  }
+  return start;
+}
+
+function skipBetweenBack(text: string, from: number): number {
+  let here = from;
+  const least = Math.max(0, from - MAX_BETWEEN_CHARS);
+  while (here > least) {
+    if (endsEscape(text, here)) here -= 2;
+    else if (has(BETWEEN, text.charCodeAt(here - 1)) && text.charCodeAt(here - 1) !== 43) here -= 1;
+    else break;
+  }
+  return here;
+}
+
+function endsEscape(text: string, at: number): boolean {
+  return has(ESCAPE_LETTER, text.charCodeAt(at - 1)) && text.charCodeAt(at - 2) === 92;
+}

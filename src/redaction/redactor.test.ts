@@ -1,0 +1,208 @@
+/** What a caller sees of redaction: markers, counts, positions, and that it fails closed. */
+import fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { compileUserPatterns, createRedactor, type Redactor, type RedactorOptions, type UserPattern } from "./index.ts";
+import { fillExample } from "./rule.ts";
+import { ruleRows } from "./rule-table.ts";
+
+const clock = createManualClock();
+const redactor = createRedactor();
+const compile = (...patterns: UserPattern[]) => compileUserPatterns(patterns, clock);
+const pat = fillExample("ghp_<a36>");
+const jwt = fillExample("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ<a30>.<a43>");
+
+describe("redact", () => {
+  test("puts a marker where a secret was, and counts it", () => {
+    expect(redactor.redact(`use ${pat} and ${pat}, or ${jwt}.`)).toEqual({
+      text: "use «redacted:github-pat» and «redacted:github-pat», or «redacted:jwt».",
+      counts: { "github-pat": 2, jwt: 1 },
+    });
+  });
+
+  test("gives the same string back when there is nothing", () => {
+    const text = "const token = lexer.next(); // password: string";
+    expect(redactor.redact(text)).toEqual({ text, counts: {} });
+  });
+
+  test("names what knows the token, not the field that it is in", () => {
+    expect(redactor.redact(`password=${pat}\nAuthorization: Bearer ${jwt}\n`).text).toBe(
+      "password=«redacted:github-pat»\nAuthorization: Bearer «redacted:jwt»\n",
+    );
+  });
+
+  test("keeps what says where a secret was", () => {
+    expect(redactor.redact("postgres://app:n7R8wQz2v@db/app").text).toBe(
+      "postgres://app:«redacted:postgres-url-password»@db/app",
+    );
+    expect(redactor.redact(`Set-Cookie: sid=${fillExample("<a32>")}; Path=/`).text).toBe(
+      "Set-Cookie: sid=«redacted:set-cookie»; Path=/",
+    );
+    expect(redactor.redact(fillExample("https://hooks.slack.com/services/T<u9>/B<u10>/<a24>")).text).toBe(
+      "https://hooks.slack.com/«redacted:slack-webhook»",
+    );
+  });
+
+  test.each(ruleRows().map((row) => [row.kind, row] as const))("%s: its example is gone and stays gone", (_, row) => {
+    const { text } = redactor.redact(fillExample(row.example));
+    expect(text).toContain("«redacted:");
+    expect(redactor.redact(text)).toEqual({ text, counts: {} });
+  });
+
+  test.each(ruleRows().map((row) => [row.kind, row] as const))("%s: a placeholder stays", (kind, row) => {
+    const placeholder = fillExample(row.example, true);
+    const found = placeholder === fillExample(row.example) ? [] : redactor.explain(placeholder);
+    expect(found.filter((finding) => finding.kind === kind)).toEqual([]);
+  });
+
+  test("changes nothing in what it has made, whatever stands around it", () => {
+    const pieces = [
+      ...ruleRows().map(({ example }) => fillExample(example)),
+      " ",
+      "\n",
+      '"',
+      "=",
+      ": ",
+      "»",
+      "«",
+      "a1",
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 6 }), (parts) => {
+        const { text } = redactor.redact(parts.join(""));
+        expect(redactor.redact(text).text).toBe(text);
+      }),
+    );
+  });
+
+  test("takes nothing for a marker that is none", () => {
+    expect(redactor.redact(`«redacted:${pat}»`).text).toBe("«redacted:«redacted:github-pat»»");
+    expect(redactor.redact(`${pat}«redacted:jwt»${pat}`).text).toBe(
+      "«redacted:github-pat»«redacted:jwt»«redacted:github-pat»",
+    );
+  });
+
+  test("finds secrets that stand beside each other", () => {
+    const { text } = redactor.redact(`${pat} ${pat}\n${jwt},${pat}`);
+    expect(text).toBe("«redacted:github-pat» «redacted:github-pat»\n«redacted:jwt»,«redacted:github-pat»");
+  });
+});
+
+describe("explain", () => {
+  test("tells kind, line and column, and never the value", () => {
+    const findings = redactor.explain(`first line\n  token: ${pat}\n\n${jwt}`);
+    expect(findings).toEqual([
+      { kind: "github-pat", line: 2, column: 10 },
+      { kind: "jwt", line: 4, column: 1 },
+    ]);
+    expect(JSON.stringify(findings)).not.toContain(pat.slice(4));
+  });
+});
+
+describe("status", () => {
+  test("counts since the beginning, by kind, without values", () => {
+    const fresh = createRedactor();
+    fresh.redact(pat);
+    fresh.redactJson({ password: "n7R8wQz2v" });
+    fresh.explain(pat);
+    expect(fresh.status()).toEqual({
+      policy_version: expect.stringMatching(/^[0-9a-f]{16}$/),
+      redacted_count: 2,
+      counts: { "github-pat": 1, password: 1 },
+      literals: { active: 0, skipped: 0 },
+    });
+  });
+
+  test("has a version that follows the rules, the policy and the user patterns, not the secrets", async () => {
+    const version = (options: RedactorOptions): string => createRedactor(options).status().policy_version;
+    const plain = version({});
+    expect(version({ literals: [{ value: "a known secret" }] })).toBe(plain);
+    expect(version({ policy: { disabledKinds: ["iban"] } })).not.toBe(plain);
+    expect(version({ userPatterns: await compile({ kind: "ticket", pattern: "T-\\d+" }) })).not.toBe(plain);
+  });
+});
+
+describe("the policy", () => {
+  test("can switch a kind off", () => {
+    const without = createRedactor({ policy: { disabledKinds: ["iban"] } });
+    expect(without.redact("DE89370400440532013000").text).toBe("DE89370400440532013000");
+  });
+
+  test("refuses a kind that does not exist", () => {
+    expect(() => createRedactor({ policy: { disabledKinds: ["ibna"] } })).toThrow("ibna");
+  });
+});
+
+describe("user patterns", () => {
+  let withPattern: Redactor;
+  beforeAll(async () => {
+    withPattern = createRedactor({ userPatterns: await compile({ kind: "ticket", pattern: "ACME-\\d{4,8}" }) });
+  });
+
+  test("are redacted under their kind", () => {
+    expect(withPattern.redact("see ACME-12345").text).toBe("see «redacted:ticket»");
+  });
+
+  test("are found across the borders of the pieces in which they run", () => {
+    const text = `${"x ".repeat(8_190)}ACME-12345${" y".repeat(9_000)}`;
+    expect(withPattern.redact(text).counts).toEqual({ ticket: 1 });
+  });
+
+  test("know the beginning of the text and of words also there", async () => {
+    const anchored = createRedactor({ userPatterns: await compile({ kind: "start", pattern: "^x+|\\bend$" }) });
+    expect(anchored.redact(`${"x".repeat(10)} ${"x ".repeat(20_000)}`).counts).toEqual({ start: 1 });
+  });
+
+  test("leave markers alone", async () => {
+    const greedy = createRedactor({ userPatterns: await compile({ kind: "line", pattern: "secret.*" }) });
+    const { text } = greedy.redact("my secret is «redacted:jwt» and more");
+    expect(text).toBe("my «redacted:line»«redacted:jwt»«redacted:line»");
+    expect(greedy.redact(text).text).toBe(text);
+  });
+
+  test.each([
+    ["broken syntax", "(unclosed"],
+    ["one that matches nothing", "x*"],
+    ["one that is too long", "a".repeat(1_001)],
+  ])("%s is refused", async (_, pattern) => {
+    await expect(compile({ kind: "mine", pattern })).rejects.toThrow(
+      expect.objectContaining({ reason: "RedactionFailed" }),
+    );
+  });
+
+  test("that would drive another engine mad take linear time", async () => {
+    const evil = createRedactor({ userPatterns: await compile({ kind: "evil", pattern: "(a+)+b" }) });
+    expect(evil.redact(`${"a".repeat(20_000)}!`).counts).toEqual({});
+  });
+
+  test("that exceed their budget let nothing through", async () => {
+    const slow = { monotonicMs: () => clock.monotonicMs() + ticks++ * 1_000 };
+    let ticks = 0;
+    const limited = createRedactor({ userPatterns: await compileUserPatterns([{ kind: "mine", pattern: "a" }], slow) });
+    expect(() => limited.redact("some text")).toThrow(expect.objectContaining({ reason: "RedactionFailed" }));
+    expect(() => limited.createStreamRedactor().push("some text")).toThrow("longer than 250 ms");
+    expect(() => limited.redactJson({ a: "some text" })).toThrow("longer than 250 ms");
+  });
+});
+
+describe("time", () => {
+  const ONE_MEGABYTE = 1_000_000;
+  const fill = (piece: string): string => piece.repeat(Math.ceil(ONE_MEGABYTE / piece.length));
+  // Far above what it takes, and far below what a blow-up would take; `bench/redaction.ts` has the figures.
+  test.each([
+    ["one letter", "a"],
+    ["base64", "QmFzZTY0"],
+    ["names", "password="],
+    ["quotes", 'token="'],
+    ["key headers", "-----BEGIN RSA PRIVATE KEY-----\n"],
+    ["token beginnings", "eyJhbGciOiJIUzI1NiJ9."],
+    ["digits in groups", "4111 "],
+    ["backslashes", '\\"password\\":\\"'],
+    ["addresses", "http://a:b@"],
+  ])("1 MB of %s does not blow up", (_, piece) => {
+    const text = fill(piece);
+    const start = performance.now();
+    redactor.redact(text);
+    expect(performance.now() - start).toBeLessThan(3_000);
+  });
+});

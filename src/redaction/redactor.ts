@@ -1,0 +1,235 @@
+/**
+ * The one implementation that everything passes which is stored, shown or sent: replaces secrets by `«redacted:KIND»`. The same
+ * text always gives the same result, and redacting a result again changes nothing. It fails closed: where it cannot do its
+ * work it throws `RedactionFailed`, and no text comes out.
+ */
+import { canonicalHash } from "#base";
+import { charSet, has } from "./char-set.ts";
+import { failClosed } from "./fail-closed.ts";
+import { createJsonWalk, type RedactedText } from "./json-walk.ts";
+import { compileLiterals, type LiteralSecret } from "./literals.ts";
+import { findMarkers, outsideMarkers, replaceFindings } from "./marker.ts";
+import { fillExample, type RuleRow } from "./rule.ts";
+import { RuleError } from "./rule-error.ts";
+import { compileRules, ruleRows } from "./rule-table.ts";
+import { createScanner, type Finding, mergeFindings, type Scanner } from "./scanner.ts";
+import { createTextStream, type StreamRedactor } from "./stream-redactor.ts";
+import { USER_MATCH_MAX_CHARS, type UserPatterns } from "./user-patterns.ts";
+
+export interface RedactorOptions {
+  /** Values that are secrets whatever they look like. */
+  readonly literals?: readonly LiteralSecret[];
+  /** Made by `compileUserPatterns`. */
+  readonly userPatterns?: UserPatterns;
+  readonly policy?: RedactionPolicy;
+}
+
+export interface RedactionPolicy {
+  /** Kinds of the built-in table that are not looked for. */
+  readonly disabledKinds?: readonly string[];
+}
+
+/** How many of each kind; never a value. */
+export type RedactionCounts = Readonly<Record<string, number>>;
+
+export interface RedactionStatus {
+  /** Changes with the rule table, the policy and the user patterns, not with the literals. */
+  readonly policy_version: string;
+  /** Since the redactor was made. */
+  readonly redacted_count: number;
+  readonly counts: RedactionCounts;
+  readonly literals: { readonly active: number; readonly skipped: number };
+}
+
+export interface RedactionFinding {
+  readonly kind: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1, in UTF-16 units. */
+  readonly column: number;
+}
+
+export interface Redactor {
+  /** Throws `RedactionFailed`. */
+  redact(text: string): { readonly text: string; readonly counts: RedactionCounts };
+  /**
+   * The same for a JSON value: every string and key, and whole values of fields with a telling name. Gives the same object back
+   * when there was nothing to redact. Throws `RedactionFailed`.
+   */
+  redactJson<T>(value: T): { readonly value: T; readonly counts: RedactionCounts };
+  /** What would be redacted and where; counts nothing. Throws `RedactionFailed`. */
+  explain(text: string): readonly RedactionFinding[];
+  /** For text that arrives in pieces. */
+  createStreamRedactor(): StreamRedactor;
+  status(): RedactionStatus;
+}
+
+/**
+ * Where a secret touches other text, that can be told for what it is only when its neighbour is gone: the text is then looked at
+ * again, until nothing is found. Two passes are enough for all but made-up text.
+ */
+const MAX_PASSES = 4;
+/** Changes when the same rules would find something else. */
+const ENGINE_VERSION = 1;
+const VERSION_CHARS = 16;
+
+/** Throws `RedactionFailed` when the table, a user pattern or the self-check is wrong. */
+export function createRedactor(options: RedactorOptions = {}): Redactor {
+  return failClosed(() => {
+    const { literals = [], policy = {} } = options;
+    const userPatterns = options.userPatterns?.patterns ?? [];
+    const rows = enabledRows(policy.disabledKinds ?? []);
+    const rules = compileRules(rows);
+    const known = compileLiterals(literals);
+    const kinds = new Set([
+      ...[...rules, ...known.rules].map(({ kind }) => kind),
+      ...userPatterns.map(({ kind }) => kind),
+    ]);
+    const scanRules = createScanner([...rules, ...known.rules], kinds);
+    checkRows(rows, scanRules);
+    const scan = withUserPatterns(scanRules, options.userPatterns, kinds);
+    const policyVersion = canonicalHash({ engine: ENGINE_VERSION, rows, userPatterns, policy }).slice(0, VERSION_CHARS);
+    const totals = new Map<string, number>();
+
+    const find = (text: string): Finding[] => mergeFindings(scan(text, 0, true).findings);
+    const walkJson = createJsonWalk(rows, find, (text) => redactText(text, find), kinds);
+    const tally = (kinds: readonly string[]): RedactionCounts => {
+      const counts: Record<string, number> = {};
+      for (const kind of kinds) {
+        counts[kind] = (counts[kind] ?? 0) + 1;
+        totals.set(kind, (totals.get(kind) ?? 0) + 1);
+      }
+      return counts;
+    };
+    return {
+      redact: (text) =>
+        failClosed(() => {
+          const redacted = redactText(text, find);
+          return { text: redacted.text, counts: tally(redacted.kinds) };
+        }),
+      redactJson: (given) =>
+        failClosed(() => {
+          const { value, kinds } = walkJson(given);
+          return { value, counts: tally(kinds) };
+        }),
+      explain: (text) => failClosed(() => places(text, find(text))),
+      createStreamRedactor() {
+        const stream = createTextStream(scan, tally);
+        return {
+          push: (chunk) => failClosed(() => stream.push(chunk)),
+          settle: () => failClosed(() => stream.settle()),
+          flush: () => failClosed(() => stream.flush()),
+          get heldChars() {
+            return stream.heldChars;
+          },
+        };
+      },
+      status: () => ({
+        policy_version: policyVersion,
+        redacted_count: [...totals.values()].reduce((sum, count) => sum + count, 0),
+        counts: Object.fromEntries([...totals].sort()),
+        literals: { active: known.active, skipped: known.skipped },
+      }),
+    };
+  });
+}
+
+function redactText(text: string, find: (text: string) => readonly Finding[]): RedactedText {
+  const kinds: string[] = [];
+  let before = text;
+  for (let pass = 0; pass < MAX_PASSES; pass++) {
+    const findings = find(before);
+    if (findings.length === 0) break;
+    for (const { kind } of findings) kinds.push(kind);
+    const after = replaceFindings(before, findings);
+    const isDone = !findings.some(({ from, to }) => touchesText(before, from, to));
+    before = after;
+    if (isDone) break;
+  }
+  return { text: before, kinds };
+}
+
+function enabledRows(disabledKinds: readonly string[]): readonly RuleRow[] {
+  const rows = ruleRows();
+  const unknown = disabledKinds.filter((kind) => !rows.some((row) => row.kind === kind));
+  if (unknown.length > 0) throw new RuleError(`there is no rule of the kind ${unknown.join(", ")}`);
+  return disabledKinds.length === 0 ? rows : rows.filter(({ kind }) => !disabledKinds.includes(kind));
+}
+
+/** Every row must find its example and leave its counter-example alone. */
+function checkRows(rows: readonly RuleRow[], scan: Scanner): void {
+  const examples = rows.map(({ example }) => fillExample(example));
+  const counters = rows.map(({ counter }) => (counter === undefined ? "" : fillExample(counter)));
+  const findsExample = foundByOwnRule(rows, examples, scan);
+  const findsCounter = foundByOwnRule(rows, counters, scan);
+  rows.forEach(({ kind }, index) => {
+    if (!findsExample[index]) throw new RuleError(`the rule ${kind} does not find its example`);
+    if (findsCounter[index]) throw new RuleError(`the rule ${kind} finds its counter-example`);
+  });
+}
+
+/** Between two texts that have nothing to do with each other: a line that is part of no secret. */
+const APART = "\n#\n";
+
+/** For each row whether it finds something in its text. All texts in one scan, because there are many. */
+function foundByOwnRule(rows: readonly RuleRow[], texts: readonly string[], scan: Scanner): boolean[] {
+  const places = new Map<string, number[]>();
+  for (const { kind, from } of scan(texts.join(APART), 0, true).findings) {
+    const known = places.get(kind);
+    if (known === undefined) places.set(kind, [from]);
+    else known.push(from);
+  }
+  let start = 0;
+  return texts.map((text, index) => {
+    const end = start + text.length;
+    const isFound = places.get(rows[index]!.kind)?.some((at) => at >= start && at < end) ?? false;
+    start = end + APART.length;
+    return isFound;
+  });
+}
+
+function withUserPatterns(scan: Scanner, user: UserPatterns | undefined, kinds: ReadonlySet<string>): Scanner {
+  if (user === undefined) return scan;
+  return (text, from, final, known) => {
+    const { findings, settled, safe } = scan(text, from, final, known);
+    const ofUser = outsideMarkers(user.find(text, from), findMarkers(text, from, kinds));
+    for (const finding of ofUser) findings.push(finding);
+    // A match of a user's pattern may still grow or begin in the last characters.
+    return {
+      findings,
+      settled: final ? settled : Math.min(settled, Math.max(from, text.length - USER_MATCH_MAX_CHARS)),
+      safe,
+    };
+  };
+}
+
+const OPENS_VALUE = charSet("\\s\"'`>(){}[\\],;|&\\\\");
+const VALUE = charSet("A-Za-z0-9+/=_-");
+const NAME_MAX_CHARS = 24;
+
+/** Whether what is in front of a secret may be more than its name, or goes on right behind it. */
+function touchesText(text: string, from: number, to: number): boolean {
+  if (has(VALUE, text.charCodeAt(to))) return true;
+  if (from === 0) return false;
+  const before = text.charCodeAt(from - 1);
+  if (has(OPENS_VALUE, before)) return false;
+  if (before !== 61) return true;
+  const least = Math.max(0, from - 1 - NAME_MAX_CHARS);
+  let start = from - 1;
+  while (start > least && has(VALUE, text.charCodeAt(start - 1))) start -= 1;
+  return start === least && least > 0;
+}
+
+function places(text: string, findings: readonly Finding[]): RedactionFinding[] {
+  let line = 1;
+  let lineStart = 0;
+  let at = 0;
+  return findings.map(({ from, kind }) => {
+    for (let next = text.indexOf("\n", at); next >= 0 && next < from; next = text.indexOf("\n", at)) {
+      line += 1;
+      lineStart = next + 1;
+      at = next + 1;
+    }
+    return { kind, line, column: from - lineStart + 1 };
+  });
+}

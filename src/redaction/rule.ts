@@ -1,0 +1,157 @@
+/** What a row of the rule table can be. Rows are data: what they say is compiled in `rule-table.ts` and checked there. */
+
+interface RowBase {
+  /** Stands in the marker. */
+  readonly kind: string;
+  /** A text in which the rule must find something; `<a20>` and the like are filled, see `fillExample`. */
+  readonly example: string;
+  /** A text in which it must find nothing, beside those that every rule is checked with. */
+  readonly counter?: string;
+}
+
+/** A token that is known by how it begins, or by a part in its middle. */
+export interface TokenRow extends RowBase {
+  readonly type: "token";
+  /** Where it does not begin with plain text of its own: the text to look for, and how many characters stand before it. */
+  readonly keyword?: string;
+  readonly lead?: number;
+  /** Notation of `shape.ts`. */
+  readonly pattern: string;
+  /** The characters in front that say what it is and are not secret; they stay. */
+  readonly keeps?: number;
+  /** Least entropy, in bits for each character, of what follows the first plain text. */
+  readonly entropy?: number;
+  readonly check?: "basic-auth" | "digit" | "after-digit";
+  /** It is known by the word before it; what knows the token itself names it. */
+  readonly byPlace?: true;
+  /** The characters it goes on with when a stream has cut it; default: those of its last repetition. */
+  readonly goesOn?: string;
+}
+
+/** A value without a mark of its own, that is a secret where its vendor is named before it on the line. */
+export interface ContextRow extends RowBase {
+  readonly type: "context";
+  readonly near: readonly string[];
+  readonly pattern: string;
+  readonly entropy?: number;
+  /** No word such as key or token has to stand between the name and the value: the name says enough. */
+  readonly plainly?: true;
+  readonly check?: "basic-auth";
+}
+
+/** A name that says that its value is a secret, in any notation: JSON, YAML, environment, flags, headers, URLs, XML, prose. */
+export interface FieldRow extends RowBase {
+  readonly type: "field";
+  /** How names may end; case, `_`, `-` and `.` do not count. */
+  readonly names: readonly string[];
+  /**
+   * How much the value itself must look like a secret: `password` hardly (people choose words), `secret` somewhat, `token` a lot.
+   * `any`: the name is enough.
+   */
+  readonly value: "any" | "password" | "secret" | "token";
+  /** The name must be a whole one, not the end of a longer one. */
+  readonly whole?: true;
+}
+
+/** The password between `scheme://user:` and `@host`. */
+export interface UrlRow extends RowBase {
+  readonly type: "url";
+  readonly schemes: readonly string[];
+}
+
+/** Found by code of its own. */
+export interface SpecialRow extends RowBase {
+  readonly type: "special";
+  readonly matcher: "private-key" | "private-key-tail" | "cookie" | "set-cookie" | "user-flag" | "card" | "iban";
+  readonly keywords: readonly string[];
+}
+
+export type RuleRow = TokenRow | ContextRow | FieldRow | UrlRow | SpecialRow;
+
+type More<T> = Omit<T, "type" | "kind" | "example" | "pattern" | "near" | "names" | "value" | "schemes">;
+
+/** Rows are written with these, one to a line. */
+export function token(kind: string, pattern: string, example: string, more: More<TokenRow> = {}): TokenRow {
+  return { type: "token", kind, pattern, example, ...more };
+}
+
+export function context(
+  kind: string,
+  near: readonly string[],
+  pattern: string,
+  example: string,
+  more: More<ContextRow> = {},
+): ContextRow {
+  return { type: "context", kind, near, pattern, example, ...more };
+}
+
+export function field(
+  kind: string,
+  value: FieldRow["value"],
+  names: readonly string[],
+  example: string,
+  more: More<FieldRow> = {},
+): FieldRow {
+  return { type: "field", kind, value, names, example, ...more };
+}
+
+export function url(kind: string, schemes: readonly string[], example: string, more: More<UrlRow> = {}): UrlRow {
+  return { type: "url", kind, schemes, example, ...more };
+}
+
+export function special(
+  kind: string,
+  matcher: SpecialRow["matcher"],
+  keywords: readonly string[],
+  example: string,
+  more: { readonly counter?: string } = {},
+): SpecialRow {
+  return { type: "special", kind, matcher, keywords, example, ...more };
+}
+
+export const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+
+const FILLER_CHARS = 512;
+const FILLERS = {
+  a: filler("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"),
+  h: filler("0123456789abcdef"),
+  H: filler("0123456789ABCDEF"),
+  u: filler("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
+  l: filler("abcdefghijklmnopqrstuvwxyz0123456789"),
+  L: filler("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+  d: filler("0123456789"),
+  b: filler("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"),
+  t: filler("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
+  m: filler("abcdefghijklmnopqrstuvwxyz234567"),
+  s: filler("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"),
+  g: filler("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"),
+} as const;
+
+/** Looks random and is always the same. */
+function filler(alphabet: string): string {
+  let seed = alphabet.length;
+  let text = "";
+  for (let at = 0; at < FILLER_CHARS; at++) {
+    seed = (seed * 1103515245 + 12345) % 2147483648;
+    text += alphabet[(seed >> 12) % alphabet.length];
+  }
+  return text;
+}
+
+/**
+ * Fills an example, always in the same way: `<a36>` is 36 letters and digits, `h` hex, `H` upper case hex, `u` upper case and
+ * digits, `l` lower case and digits, `L` letters, `d` digits, `b` base64, `t` base32, `m` lower case base32, `s` base58, `g`
+ * bech32, `<uuid>` a UUID. So the table holds no text that would itself be taken for a secret. With `placeholder`, all of it
+ * is filled with x instead.
+ */
+export function fillExample(example: string, placeholder = false): string {
+  let used = 0;
+  return example
+    .replaceAll("<uuid>", "<h8>-<h4>-4<h3>-a<h3>-<h12>")
+    .replace(/<([ahHulLdbtmsg])(\d+)>/g, (_, set: keyof typeof FILLERS, digits: string) => {
+      const count = Number(digits);
+      const from = used % (FILLER_CHARS / 2);
+      used += count;
+      return placeholder ? "x".repeat(count) : FILLERS[set].slice(from, from + count).padEnd(count, FILLERS[set]);
+    });
+}

@@ -1,0 +1,73 @@
+/** Monitoring, feature flags, secret stores and other tools of operations. */
+import { context, type RuleRow, token, UUID } from "../rule.ts";
+
+export const operationsRules: readonly RuleRow[] = [
+  context("datadog-api-key", ["datadog", "dd_api_key", "dd-api-key"], "[a-f0-9]{32}", "DD_API_KEY=<h32>", {
+    entropy: 3,
+    counter: "datadog/agent@sha256:<h64>",
+  }),
+  context("datadog-app-key", ["datadog", "dd_app_key", "dd-application-key"], "[a-f0-9]{40}", "DD_APP_KEY=<h40>", {
+    entropy: 3,
+  }),
+  token("newrelic-user-key", "NRAK-[A-Z0-9]{27}", "NRAK-<u27>"),
+  token("newrelic-insert-key", "NRI[IQ]-[\\w-]{32}", "NRII-<a32>"),
+  token("newrelic-browser-key", "NRJS-[a-f0-9]{19}", "NRJS-<h19>"),
+  token("newrelic-license-key", "[a-f0-9]{36}NRAL", "<h36>NRAL", { keyword: "NRAL", lead: 36 }),
+  token("sentry-user-token", "sntryu_[a-f0-9]{64}", "sntryu_<h64>"),
+  token("sentry-org-token", "sntrys_ey[A-Za-z0-9+/=_-]{60,}", "sntrys_ey<a160>_<a43>"),
+  context("sentry-legacy-token", ["sentry_auth_token", "sentry_token"], "[a-f0-9]{64}", "SENTRY_AUTH_TOKEN=<h64>"),
+  token("honeycomb-key", "hc[abx]ik_[a-z0-9]{58}", "hcaik_<l58>"),
+  context("honeycomb-legacy-key", ["honeycomb"], "[a-zA-Z0-9]{22,32}", "HONEYCOMB_API_KEY=<a22>", { entropy: 3.3 }),
+  token("grafana-cloud-token", "glc_ey[A-Za-z0-9+/=]{60,}", "glc_ey<a120>"),
+  token("grafana-service-token", "glsa_[A-Za-z0-9]{32}_[a-fA-F0-9]{8}", "glsa_<a32>_<h8>"),
+  token("grafana-api-key", "eyJrIjoi[A-Za-z0-9]{60,}[=]{0,2}", "eyJrIjoi<a90>"),
+  context("splunk-token", ["splunk", "authorization: splunk"], UUID, "Authorization: Splunk <uuid>"),
+  token("dynatrace-token", "dt0[a-z][0-9]{2}\\.[A-Z0-9]{24}\\.[A-Z0-9]{64}", "dt0c01.<u24>.<u64>"),
+  context("pagerduty-key", ["pagerduty", "pager_duty"], "[\\w+-]{20}", "PAGERDUTY_API_KEY=u+<a18>", { entropy: 3.3 }),
+  context("pagerduty-routing-key", ["pagerduty", "routing_key"], "[a-zA-Z0-9]{32}", "PAGERDUTY_ROUTING_KEY=<l32>", {
+    entropy: 3,
+  }),
+  context("opsgenie-key", ["opsgenie", "geniekey"], UUID, "Authorization: GenieKey <uuid>", { plainly: true }),
+  context("rollbar-token", ["rollbar"], "[a-f0-9]{32}", "ROLLBAR_ACCESS_TOKEN=<h32>"),
+  context("bugsnag-key", ["bugsnag"], "[a-f0-9]{32}", "BUGSNAG_API_KEY=<h32>"),
+  context("loggly-token", ["loggly"], UUID, "LOGGLY_TOKEN=<uuid>"),
+  context("logzio-token", ["logzio", "logz.io"], "[A-Za-z]{32}", "LOGZIO_TOKEN=<L32>", { entropy: 3.5 }),
+  context("sumologic-key", ["sumo"], "[A-Za-z0-9]{64}", "SUMOLOGIC_ACCESSKEY=<a64>", { entropy: 3.8 }),
+  context("elastic-api-key", ["elastic", "apikey "], "[A-Za-z0-9_-]{56,64}[=]{0,2}", "ELASTIC_API_KEY=<a60>==", {
+    entropy: 3.8,
+    plainly: true,
+  }),
+  context("mixpanel-secret", ["mixpanel"], "[a-f0-9]{32}", "MIXPANEL_API_SECRET=<h32>"),
+  context("amplitude-secret", ["amplitude"], "[a-f0-9]{32}", "AMPLITUDE_SECRET_KEY=<h32>"),
+  context("segment-write-key", ["segment"], "[A-Za-z0-9]{32}", "SEGMENT_WRITE_KEY=<a32>", { entropy: 3.6 }),
+  token("posthog-personal-key", "phx_[A-Za-z0-9]{40,50}", "phx_<a43>"),
+  token("launchdarkly-key", `(?:sdk|api)-${UUID}`, "sdk-<uuid>"),
+  token("statsig-secret", "secret-[A-Za-z0-9]{40,50}", "secret-<a43>", { check: "digit" }),
+  token("checkly-key", "cu_[a-f0-9]{32}", "cu_<h32>"),
+  token("doppler-token", "dp\\.(?:pt|ct|sa|scim|audit)\\.[A-Za-z0-9]{40,44}", "dp.pt.<a43>"),
+  token("doppler-service-token", "dp\\.st\\.[\\w.-]{40,100}", "dp.st.<a43>", { entropy: 3.3 }),
+  token("vault-service-token", "hvs\\.[\\w-]{24,}", "hvs.<a95>"),
+  token("vault-batch-token", "hv[br]\\.[\\w-]{24,}", "hvb.<a140>"),
+  context(
+    "vault-legacy-token",
+    ["vault_token", "x-vault-token", "vault token"],
+    "s\\.[A-Za-z0-9]{24}",
+    "X-Vault-Token: s.<a24>",
+    { plainly: true },
+  ),
+  token("onepassword-service-token", "ops_ey[A-Za-z0-9+/=_-]{200,}", "ops_ey<a260>"),
+  token("onepassword-secret-key", "A3-[A-Z0-9]{6}-[A-Z0-9-]{26,32}", "A3-<u6>-<u11>-<u5>-<u5>-<u5>", {
+    check: "digit",
+  }),
+  token("age-secret-key", "AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}", "AGE-SECRET-KEY-1<g58>"),
+  token(
+    "age-plugin-identity",
+    "AGE-PLUGIN-[A-Z0-9]{2,20}-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{40,}",
+    "AGE-PLUGIN-YUBIKEY-1<g60>",
+  ),
+  token("wireguard-key", "PrivateKey = [A-Za-z0-9+/]{43}=", "PrivateKey = <b43>=", {
+    keyword: "PrivateKey = ",
+    keeps: 13,
+  }),
+  token("wireguard-preshared-key", "PresharedKey = [A-Za-z0-9+/]{43}=", "PresharedKey = <b43>=", { keeps: 15 }),
+];

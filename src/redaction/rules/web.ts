@@ -1,0 +1,145 @@
+/** What travels in headers, cookies, URLs and key files, of any vendor, and stored passwords. */
+import { context, type RuleRow, special, token, url } from "../rule.ts";
+
+export const webRules: readonly RuleRow[] = [
+  token(
+    "jwt",
+    "ey[JK][A-Za-z0-9_-]{10,}\\.ey[\\w-]{10,}(?:\\.|)[\\w-]{0,}",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ<a30>.<a43>",
+    { goesOn: "A-Za-z0-9_.-", counter: "eyJhbGciOiJIUzI1NiJ9" },
+  ),
+  token(
+    "jwe",
+    "eyJ[\\w-]{10,}\\.[\\w-]{40,}\\.[\\w-]{10,}\\.[\\w-]{10,}\\.[\\w-]{10,}",
+    "eyJ<a60>.<a340>.<a16>.<a200>.<a22>",
+    { goesOn: "A-Za-z0-9_.-" },
+  ),
+  token("paseto", "v[1-4]\\.(?:local|public)\\.[\\w-]{40,}", "v4.local.<a120>"),
+  token("macaroon", "MDAx[A-Za-z0-9_-]{100,}", "MDAx<a160>"),
+  token("bearer-token", "[Bb]earer[ ]{1,4}[\\w.~+/=-]{16,}", "Authorization: Bearer <a40>", {
+    keeps: 7,
+    check: "digit",
+    entropy: 2.8,
+    byPlace: true,
+    counter: "Bearer authentication-required",
+  }),
+  token("bearer-token-upper", "BEARER[ ]{1,4}[\\w.~+/=-]{16,}", "BEARER <a40>", {
+    keeps: 7,
+    check: "digit",
+    entropy: 2.8,
+    byPlace: true,
+  }),
+  token("bearer-token-encoded", "[Bb]earer%20[\\w.~+/=%-]{16,}", "Authorization=Bearer%20<a40>", {
+    keeps: 9,
+    check: "digit",
+    entropy: 2.8,
+    byPlace: true,
+  }),
+  token("basic-auth", "[Bb]asic[ ]{1,4}[A-Za-z0-9+/]{6,}[=]{0,2}", "Authorization: Basic c3ZjLWFwcDpuN1IjOHdRejJ2", {
+    keeps: 6,
+    byPlace: true,
+    check: "basic-auth",
+    counter: "basic authentication",
+  }),
+  context(
+    "docker-auth",
+    ['"auth"', '\\"auth\\"'],
+    "[A-Za-z0-9+/]{12,}[=]{0,2}",
+    '{"auths":{"ghcr.io":{"auth": "c3ZjLWFwcDpuN1IjOHdRejJ2"}}}',
+    { plainly: true, check: "basic-auth", counter: '"auth": "required"' },
+  ),
+  special("cookie", "cookie", ["cookie:", 'cookie"', "cookie'", "--cookie ", "--cookie="], "Cookie: sid=<a32>", {
+    counter: "Cookie: a small piece of data",
+  }),
+  special(
+    "set-cookie",
+    "set-cookie",
+    ["set-cookie:", 'set-cookie"', "set-cookie'"],
+    "Set-Cookie: sid=<a32>; Path=/; HttpOnly",
+    { counter: "Set-Cookie: theme=dark; Path=/" },
+  ),
+  special(
+    "user-flag-password",
+    "user-flag",
+    ["-u ", "--user ", "-u'", '-u"', "--proxy-user "],
+    "curl -u svc:n7R#8wQz2v https://api.example.test",
+    { counter: "docker run -u 1000:1000 alpine" },
+  ),
+  url(
+    "postgres-url-password",
+    ["postgres", "postgresql", "postgresql+psycopg2", "postgresql+asyncpg", "cockroachdb", "redshift"],
+    "postgres://app:<a16>@db.example.test/app",
+    { counter: "postgres://app:$DB_PASSWORD@db/app" },
+  ),
+  url(
+    "mysql-url-password",
+    ["mysql", "mariadb", "mysql+pymysql", "mysql2", "jdbc:mysql"],
+    "mysql://app:<a16>@db.example.test/app",
+  ),
+  url("mongodb-url-password", ["mongodb", "mongodb+srv"], "mongodb+srv://app:<a16>@cluster0.example.test/app"),
+  url("redis-url-password", ["redis", "rediss", "valkey"], "redis://default:<a16>@cache.example.test:6379"),
+  url(
+    "queue-url-password",
+    ["amqp", "amqps", "nats", "kafka", "mqtt", "mqtts", "stomp"],
+    "amqp://app:<a16>@queue.example.test",
+  ),
+  url("mssql-url-password", ["mssql", "sqlserver", "mssql+pyodbc", "oracle"], "mssql://sa:<a16>@db.example.test"),
+  url(
+    "warehouse-url-password",
+    ["clickhouse", "snowflake", "trino", "elasticsearch", "cassandra", "neo4j", "bolt", "influxdb", "couchbase"],
+    "clickhouse://app:<a16>@ch.example.test",
+  ),
+  url("mail-url-password", ["smtp", "smtps", "imap", "imaps", "pop3"], "smtp://app:<a16>@mail.example.test:587"),
+  url("ldap-url-password", ["ldap", "ldaps"], "ldap://cn=app:<a16>@ldap.example.test"),
+  url(
+    "file-url-password",
+    ["ftp", "ftps", "sftp", "ssh", "smb", "rsync", "git+ssh"],
+    "ftp://app:<a16>@files.example.test",
+  ),
+  url("proxy-url-password", ["socks5", "socks4", "socks5h"], "socks5://app:<a16>@proxy.example.test:1080"),
+  url("http-url-password", ["https", "http", "git+https", "ws", "wss"], "https://app:<a16>@git.example.test/r.git", {
+    counter: "https://example.test:8080/@scope/pkg",
+  }),
+  url("url-password", [""], "custom://app:<a16>@host.example.test"),
+  token("pgpass-entry", ":5432:[\\w*-]{1,63}:[\\w*.-]{1,63}:[^\\s:]{4,}", "db.example.test:5432:app:svc:<a16>", {
+    keyword: ":5432:",
+    keeps: 6,
+  }),
+  special(
+    "private-key",
+    "private-key",
+    ["-----BEGIN "],
+    "-----BEGIN RSA PRIVATE KEY-----\n<b64>\n<b64>\n<b30>==\n-----END RSA PRIVATE KEY-----",
+    { counter: "-----BEGIN CERTIFICATE-----\n<b64>\n-----END CERTIFICATE-----" },
+  ),
+  special("private-key-tail", "private-key-tail", ["-----END "], "<b64>\n<b64>\n-----END PRIVATE KEY-----", {
+    counter: "<b64>\n-----END CERTIFICATE-----",
+  }),
+  token("bcrypt-hash", "$2[abxy]$[0-9]{2}$[A-Za-z0-9./]{53}", "$2b$12$<a53>"),
+  token(
+    "argon2-hash",
+    "$argon2(?:id|i|d)$v=[0-9]{2}$m=[0-9]{1,8},t=[0-9]{1,4},p=[0-9]{1,4}$[A-Za-z0-9+/]{8,}$[A-Za-z0-9+/]{16,}",
+    "$argon2id$v=19$m=65536,t=3,p=4$<b22>$<b43>",
+  ),
+  token("crypt-hash", "$(?:1|5|6|y|apr1)$[\\w./=]{2,40}$[\\w./]{20,100}", "$6$<a16>$<a86>"),
+  token(
+    "crypt-hash-with-rounds",
+    "$(?:5|6)$rounds=[0-9]{3,9}$[\\w./]{2,20}$[\\w./]{20,100}",
+    "$6$rounds=5000$<a16>$<a86>",
+  ),
+  token(
+    "scrypt-hash",
+    "$scrypt$ln=[0-9]{1,2},r=[0-9]{1,2},p=[0-9]{1,2}$[A-Za-z0-9+/]{8,}$[A-Za-z0-9+/]{16,}",
+    "$scrypt$ln=16,r=8,p=1$<b22>$<b43>",
+  ),
+  token(
+    "pbkdf2-hash",
+    "pbkdf2_sha(?:256|512|1)$[0-9]{3,8}$[\\w./+]{8,}$[A-Za-z0-9+/=]{20,}",
+    "pbkdf2_sha256$600000$<a22>$<b43>=",
+  ),
+  token("ldap-hash", "\\{(?:SSHA|SSHA256|SSHA512|SMD5)\\}[A-Za-z0-9+/]{24,}[=]{0,2}", "{SSHA}<b38>=="),
+  special("card-number", "card", [], "card 4111 1111 1111 1112 is not, 4539 5787 6362 1486 is", {
+    counter: "4539 5787 6362 1487",
+  }),
+  special("iban", "iban", [], "DE89 3704 0044 0532 0130 00", { counter: "DE88 3704 0044 0532 0130 00" }),
+];

@@ -1,0 +1,140 @@
+/** One look at a text with all rules: what was found, and from where on it is too early to say. */
+import { createKeywordScan } from "./keyword-scan.ts";
+import { findMarkers, firstBehind, type MarkerRange, outsideMarkers } from "./marker.ts";
+import { scanPayments } from "./payment-scan.ts";
+import { ARMED, FOUND, NOTHING, type OpenRun, type Probe } from "./probe.ts";
+import { RuleError } from "./rule-error.ts";
+import { type CompiledRule, RANK_FIELD } from "./rule-table.ts";
+
+export interface Finding {
+  readonly from: number;
+  readonly to: number;
+  readonly kind: string;
+  readonly rank: number;
+  /** How it goes on when the text ends in it. */
+  readonly run: OpenRun | undefined;
+}
+
+export interface Scan {
+  /** As the rules found them: in no order, and they may overlap. Outside of markers. */
+  readonly findings: Finding[];
+  /** Everything before it is decided. The length of the text when `final`. */
+  readonly settled: number;
+  /** Everything before it holds no part of a secret that has begun to show. At least `settled`. */
+  readonly safe: number;
+}
+
+/**
+ * `from`: what is before it was looked at; the rules may look back at it. `known`: the last of what was found there, if that
+ * reaches behind `from`.
+ */
+export type Scanner = (text: string, from: number, final: boolean, known?: Finding) => Scan;
+
+/** `kinds`: those that markers can have. */
+export function createScanner(rules: readonly CompiledRule[], kinds: ReadonlySet<string>): Scanner {
+  const owners: CompiledRule[][] = [];
+  const numbers = new Map<string, number>();
+  const keywords: string[] = [];
+  for (const rule of rules) {
+    for (const keyword of rule.keywords) {
+      const key = keyword.replace(/[A-Z]/g, (char) => char.toLowerCase());
+      let number = numbers.get(key);
+      if (number === undefined) {
+        number = keywords.length;
+        numbers.set(key, number);
+        keywords.push(key);
+        owners.push([]);
+      }
+      if (!owners[number]!.includes(rule)) owners[number]!.push(rule);
+    }
+  }
+  const { scan } = createKeywordScan(keywords);
+  const card = rules.find(({ pass }) => pass === "card");
+  const iban = rules.find(({ pass }) => pass === "iban");
+  let generation = 0;
+
+  return (text, from, final, known) => {
+    generation += 1;
+    const end = text.length;
+    const probe: Probe = { text, end, final, generation, from: 0, to: 0, run: undefined };
+    const findings: Finding[] = [];
+    let settled = end;
+    let safe = end;
+    /** The end of the findings so far, and where the last of them that reached it begins. */
+    let coveredFrom = known?.from ?? 0;
+    let coveredTo = known?.to ?? 0;
+    let coveredRank = known?.rank ?? 0;
+    const add = ({ kind, rank }: CompiledRule, start: number, to: number, run?: OpenRun): void => {
+      findings.push({ from: start, to, kind, rank, run });
+      if (to <= coveredTo) return;
+      coveredFrom = start;
+      coveredTo = to;
+      coveredRank = rank;
+    };
+    const markers = findMarkers(text, from, kinds);
+    const partial = scan(text, from, (keyword, at, after) => {
+      if (markers.length > 0 && isInMarker(markers, at)) return;
+      for (const rule of owners[keyword]!) {
+        // Inside of what was found already: what a rule that knows no more would find goes with it.
+        const isInside = after <= coveredTo && (at > coveredFrom || (at === coveredFrom && rule.rank === RANK_FIELD));
+        if (isInside && rule.rank >= coveredRank) continue;
+        const verdict = attempt(rule, probe, at, after);
+        if (verdict === NOTHING) continue;
+        if (verdict === FOUND) {
+          add(rule, probe.from, probe.to, probe.run);
+          continue;
+        }
+        settled = Math.min(settled, probe.from);
+        if (verdict === ARMED) safe = Math.min(safe, probe.from);
+      }
+    });
+    if (card !== undefined || iban !== undefined) {
+      const pending = scanPayments(text, from, final, {
+        card: (start, to) => card !== undefined && add(card, start, to),
+        iban: (start, to) => iban !== undefined && add(iban, start, to),
+      });
+      if (pending >= 0) {
+        settled = Math.min(settled, pending);
+        if (end - pending >= ARMED_DIGITS) safe = Math.min(safe, pending);
+      }
+    }
+    const outside = outsideMarkers(findings, markers);
+    if (final) return { findings: outside, settled: end, safe: end };
+    return { findings: outside, settled: Math.min(settled, end - partial), safe };
+  };
+}
+
+/** From here on, digits that may become a card number or an IBAN are not let go. */
+const ARMED_DIGITS = 8;
+
+/** The name of a kind is no name of a field. */
+function isInMarker(markers: readonly MarkerRange[], at: number): boolean {
+  const next = markers[firstBehind(markers, at)];
+  return next !== undefined && next.from <= at;
+}
+
+function attempt(rule: CompiledRule, probe: Probe, at: number, after: number) {
+  probe.from = at;
+  try {
+    return rule.match(probe, at, after);
+  } catch (error) {
+    throw new RuleError(`the rule ${rule.kind} failed`, { cause: error });
+  }
+}
+
+/** In order and without overlaps: what overlaps becomes one, named by the lowest rank. */
+export function mergeFindings(findings: Finding[]): Finding[] {
+  findings.sort((a, b) => a.from - b.from || b.to - a.to || a.rank - b.rank);
+  const merged: Finding[] = [];
+  for (const finding of findings) {
+    const last = merged.at(-1);
+    if (last === undefined || finding.from >= last.to) {
+      merged.push(finding);
+      continue;
+    }
+    const named = finding.rank < last.rank ? finding : last;
+    const longer = finding.to > last.to ? finding : last;
+    merged[merged.length - 1] = { from: last.from, to: longer.to, kind: named.kind, rank: named.rank, run: longer.run };
+  }
+  return merged;
+}

@@ -1,0 +1,155 @@
+/**
+ * The pattern notation of the rule table: a part of regular expressions that is matched from left to right without ever going
+ * back, so that its time is linear whatever the text. Characters, `\` escapes, classes, `{n}`, `{m,n}`, `{m,}`, `?` behind a
+ * character or class, and `(?:a|b)` with plain alternatives. Every repetition takes all it can get.
+ */
+import { type CharSet, charSet, has, runEnd, union } from "./char-set.ts";
+import { createRunEnds, type Probe } from "./probe.ts";
+
+interface Word {
+  readonly kind: "word";
+  readonly text: string;
+}
+interface Choice {
+  readonly kind: "choice";
+  readonly texts: readonly string[];
+}
+interface Run {
+  readonly kind: "run";
+  readonly set: CharSet;
+  readonly min: number;
+  /** Infinity for `{m,}`. */
+  readonly max: number;
+  readonly endOf: (probe: Probe, from: number) => number;
+}
+type Step = Word | Choice | Run;
+
+export interface Shape {
+  readonly steps: readonly Step[];
+  /** The plain texts it can begin with, as far as they are few; one of them is in every match. */
+  readonly heads: readonly string[];
+  /** The least that it can match. */
+  readonly minChars: number;
+  /** Characters that may not follow: those that would have made its last run longer. */
+  readonly boundary: CharSet;
+  /** The last run when it has no bound. */
+  readonly openEnd: CharSet | undefined;
+}
+
+export const NO_MATCH = -1;
+export const NEEDS_MORE = -2;
+
+/** The end of the match at `at`, NO_MATCH, or NEEDS_MORE when the text ends before that can be said. */
+export function matchShape(shape: Shape, probe: Probe, at: number): number {
+  const { steps } = shape;
+  let here = at;
+  for (let index = 0; index < steps.length && here >= 0; index++) {
+    const step = steps[index]!;
+    if (step.kind === "run") here = matchRun(step, probe, here);
+    else if (step.kind === "word") here = matchWord(step.text, probe, here);
+    else here = matchChoice(step.texts, probe, here);
+  }
+  return here;
+}
+
+function matchRun(step: Run, probe: Probe, at: number): number {
+  const { min, max } = step;
+  const { end } = probe;
+  const limit = at + max < end ? at + max : end;
+  const to = max === Number.POSITIVE_INFINITY ? step.endOf(probe, at) : runEnd(step.set, probe.text, at, limit);
+  if (to === end && !probe.final && to - at < max) return NEEDS_MORE;
+  return to - at < min ? NO_MATCH : to;
+}
+
+function matchWord(word: string, { text, end, final }: Probe, at: number): number {
+  if (text.startsWith(word, at)) return at + word.length;
+  return !final && end - at < word.length && word.startsWith(text.slice(at, end)) ? NEEDS_MORE : NO_MATCH;
+}
+
+/** The longest comes first; one that is cut off hides the shorter ones until more is known. */
+function matchChoice(words: readonly string[], probe: Probe, at: number): number {
+  for (const word of words) {
+    const to = matchWord(word, probe, at);
+    if (to !== NO_MATCH) return to;
+  }
+  return NO_MATCH;
+}
+
+/** Throws on a pattern that the notation does not have. */
+export function parseShape(pattern: string): Shape {
+  const steps: Step[] = [];
+  let at = 0;
+  const addWord = (text: string): void => {
+    const last = steps.at(-1);
+    if (last?.kind === "word") steps[steps.length - 1] = { kind: "word", text: last.text + text };
+    else steps.push({ kind: "word", text });
+  };
+  while (at < pattern.length) {
+    const rest = pattern.slice(at);
+    const choice = /^\(\?:([^()]*)\)/.exec(rest);
+    if (choice !== null) {
+      const texts = choice[1]!.split("|").map((text) => text.replace(/\\(.)/g, "$1"));
+      steps.push({ kind: "choice", texts: texts.sort((a, b) => b.length - a.length) });
+      at += choice[0].length;
+      continue;
+    }
+    const atom =
+      /^(?:\[((?:\\.|[^\]\\])+)\]|(\\[dsw])|(?:\\(.)|([^[\](){}*+|?\\])))(?:\{(\d+)(?:(,)(\d*))?\}|(\?))?/.exec(rest);
+    if (atom === null) throw new Error(`unknown notation at ${at} of ${pattern}`);
+    const [whole, inBrackets, shorthand, escaped, plain, min, comma, max, optional] = atom;
+    at += whole.length;
+    const isCounted = min !== undefined || optional !== undefined;
+    const char = escaped ?? plain;
+    if (char !== undefined && !isCounted) {
+      addWord(char);
+      continue;
+    }
+    const set = charSet(inBrackets?.replaceAll("\\w", "A-Za-z0-9_") ?? shorthandSet(shorthand) ?? `\\${char}`);
+    const low = optional !== undefined ? 0 : Number(min ?? 1);
+    const high =
+      optional !== undefined ? 1 : comma === undefined ? low : max === "" ? Number.POSITIVE_INFINITY : Number(max);
+    steps.push({ kind: "run", set, min: low, max: high, endOf: createRunEnds(set) });
+  }
+  const last = steps.at(-1);
+  if (last === undefined) throw new Error("a pattern cannot be empty");
+  return {
+    steps,
+    heads: headsOf(steps),
+    minChars: steps.reduce((sum, step) => sum + minCharsOf(step), 0),
+    boundary: last.kind === "run" ? union(last.set, charSet("A-Za-z0-9_")) : charSet("A-Za-z0-9_"),
+    openEnd: last.kind === "run" && last.max === Number.POSITIVE_INFINITY ? last.set : undefined,
+  };
+}
+
+function minCharsOf(step: Step): number {
+  if (step.kind === "word") return step.text.length;
+  return step.kind === "run" ? step.min : Math.min(...step.texts.map(({ length }) => length));
+}
+
+const MAX_HEADS = 12;
+
+function headsOf(steps: readonly Step[]): string[] {
+  let heads = [""];
+  for (const step of steps) {
+    const next = step.kind === "word" ? [step.text] : step.kind === "choice" ? step.texts : fewChars(step);
+    if (next === undefined || next.length * heads.length > MAX_HEADS) break;
+    heads = heads.flatMap((head) => next.map((text) => head + text));
+  }
+  return heads;
+}
+
+/** The characters of a class that stands for exactly one. */
+function fewChars({ set, min, max }: Run): string[] | undefined {
+  if (min !== 1 || max !== 1) return undefined;
+  return [...set.subarray(0, -1).entries()].filter(([, isIn]) => isIn === 1).map(([code]) => String.fromCharCode(code));
+}
+
+function shorthandSet(shorthand: string | undefined): string | undefined {
+  if (shorthand === undefined) return undefined;
+  return shorthand === "\\w" ? "A-Za-z0-9_" : shorthand;
+}
+
+/** Whether the match may end at `to`: what follows would not have belonged to it. */
+export function shapeEnds({ boundary }: Shape, { text }: Probe, to: number): boolean {
+  return !has(boundary, text.charCodeAt(to));
+}

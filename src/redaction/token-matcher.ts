@@ -1,0 +1,150 @@
+/** Matchers for tokens that are known by their own form, and for values that are known by the vendor named before them. */
+import { ALNUM, type CharSet, charSet, DIGIT, has, runEnd } from "./char-set.ts";
+import { isPlaceholder, judgedPart, makeup } from "./checks.ts";
+import { ARMED, beginsHere, createRunEnds, found, type Matcher, NOTHING, PENDING, type Probe } from "./probe.ts";
+import type { ContextRow, TokenRow } from "./rule.ts";
+import { matchShape, NEEDS_MORE, NO_MATCH, parseShape, type Shape, shapeEnds } from "./shape.ts";
+
+/** How far behind the name of a vendor its key may stand. */
+export const CONTEXT_CHARS = 64;
+
+const CREDENTIAL_WORD = /key|token|secret|pass|pwd|auth|cred|pat\b|licen[cs]e|\bdsn\b|apikey|api[_ -]?id|webhook/i;
+const WORD: CharSet = charSet("A-Za-z0-9_");
+/** Letters and digits are looked at by `beginsHere`, which knows escapes. */
+const NAME_PART = charSet("_-");
+/** What may stand right in front of a value. */
+const VALUE_OPENS = charSet("=:\"'`\\s>(,[|\\\\{n&?/");
+
+/** A matcher and the text where it is to be tried. */
+export interface KeywordMatcher {
+  readonly keywords: readonly string[];
+  readonly match: Matcher;
+}
+
+export function createTokenMatcher(row: TokenRow): KeywordMatcher {
+  const shape = parseShape(row.pattern);
+  const keywords = row.keyword === undefined ? shape.heads : [row.keyword];
+  if (keywords.some(({ length }) => length < 2))
+    throw new Error("its pattern begins with no plain text, and it has no keyword");
+  const { lead = 0, keeps = 0, entropy = 0, check } = row;
+  const openEnd = row.goesOn === undefined ? shape.openEnd : charSet(row.goesOn);
+  // A short beginning is part of many names.
+  const before = keywords.some((keyword) => /^\w.{0,2}$/.test(keyword)) ? NAME_PART : undefined;
+  return {
+    keywords,
+    match(probe, at, after) {
+      const start = at - lead;
+      const { text, end, final } = probe;
+      if (start < 0 || (has(WORD, text.charCodeAt(start)) && !beginsHere(text, start))) return NOTHING;
+      if (before !== undefined && has(before, text.charCodeAt(start - 1))) return NOTHING;
+      if (check === "after-digit" && !has(DIGIT, text.charCodeAt(start - 1))) return NOTHING;
+      probe.from = start;
+      const to = matchShape(shape, probe, start);
+      if (to === NO_MATCH) return NOTHING;
+      if (to === NEEDS_MORE || (to === end && !final)) return ARMED;
+      if (!shapeEnds(shape, probe, to)) return NOTHING;
+      const body = Math.min(lead > 0 ? start : Math.max(after, start + keeps), to);
+      const made = makeup(text, body, to);
+      if (made.entropy < entropy || isPlaceholder(judgedPart(text, body, to), made)) return NOTHING;
+      if (check === "digit" && made.digits === 0) return NOTHING;
+      if (check === "basic-auth" && !isBasicAuth(text.slice(body, to))) return NOTHING;
+      return found(probe, start + keeps, to, openEnd);
+    },
+  };
+}
+
+/** No value of a vendor is shorter. */
+const LEAST_VALUE_CHARS = 12;
+
+/** What the rules of all vendors learn about a stretch of text, because many look through the same one. */
+export interface Stretches {
+  /** The first place at or behind `from` where at least {@link LEAST_VALUE_CHARS} characters follow without white space. */
+  nextLongRun(probe: Probe, from: number): number;
+  /** Where the line ends, or the text before it up to a marker: what is behind one belongs to another name. */
+  lineEnd(probe: Probe, from: number): number;
+}
+
+export function createStretches(): Stretches {
+  const run = { generation: -1, asked: 0, start: 0, stop: 0 };
+  return {
+    nextLongRun(probe, from) {
+      const { text, end, final, generation } = probe;
+      if (run.generation === generation && from >= run.asked && from <= run.stop - LEAST_VALUE_CHARS) {
+        return Math.max(from, run.start);
+      }
+      let start = from;
+      let stop = from;
+      while (start < end && stop - start < LEAST_VALUE_CHARS) {
+        start = stop;
+        while (start < end && !has(SOLID, text.charCodeAt(start))) start += 1;
+        stop = runEnd(SOLID, text, start, Math.min(end, start + LONG_RUN_CHARS));
+        // What the text cuts off may still grow.
+        if (stop === end && !final) stop = start + LONG_RUN_CHARS;
+      }
+      Object.assign(run, { generation, asked: from, start, stop });
+      return Math.max(from, start);
+    },
+    lineEnd: createRunEnds(charSet("^\\n")),
+  };
+}
+
+const SOLID = charSet("^\\s");
+const LONG_RUN_CHARS = 256;
+
+export function createContextMatcher(row: ContextRow, stretches: Stretches): KeywordMatcher {
+  const shape = parseShape(row.pattern);
+  if (shape.minChars < LEAST_VALUE_CHARS) throw new Error(`its value is shorter than ${LEAST_VALUE_CHARS} characters`);
+  const { entropy = 0, plainly = false } = row;
+  /** Up to here the text of this generation holds no such value: names that stand close together need not look again. */
+  let generation = -1;
+  let without = 0;
+  return {
+    keywords: row.near,
+    match(probe, at, after) {
+      const { text, end, final } = probe;
+      if (has(ALNUM, text.charCodeAt(at)) && !beginsHere(text, at)) return NOTHING;
+      if (generation !== probe.generation) {
+        generation = probe.generation;
+        without = 0;
+      }
+      const limit = Math.min(stretches.lineEnd(probe, after), after + CONTEXT_CHARS);
+      let here = Math.max(after, without);
+      let isWithout = true;
+      while (here < limit) {
+        here = stretches.nextLongRun(probe, here);
+        if (here >= limit) break;
+        if (!has(VALUE_OPENS, text.charCodeAt(here - 1)) || !beginsHere(text, here)) {
+          here = has(WORD, text.charCodeAt(here)) ? runEnd(WORD, text, here + 1, limit) : here + 1;
+          if (isWithout) without = here;
+          continue;
+        }
+        const to = matchShape(shape, probe, here);
+        if (to === NEEDS_MORE || (to === end && !final)) return ARMED;
+        if (to !== NO_MATCH) {
+          if (holds(shape, probe, at, here, to)) return found(probe, here, to, shape.openEnd);
+          isWithout = false;
+        }
+        here = Math.max(here + 1, runEnd(WORD, text, here, limit));
+        if (isWithout) without = here;
+      }
+      return limit === end && !final ? PENDING : NOTHING;
+    },
+  };
+
+  function holds(shape: Shape, probe: Probe, at: number, from: number, to: number): boolean {
+    const { text } = probe;
+    if (!shapeEnds(shape, probe, to)) return false;
+    const made = makeup(text, from, to);
+    if (made.entropy < entropy || isPlaceholder(judgedPart(text, from, to), made)) return false;
+    if (row.check === "basic-auth" && !isBasicAuth(text.slice(from, to))) return false;
+    return plainly || CREDENTIAL_WORD.test(text.slice(at, from));
+  }
+}
+
+const PRINTABLE = /^[\x20-\x7e]+$/;
+
+/** Base64 of `user:password`. A value cut in its middle decodes as far as it goes. */
+function isBasicAuth(value: string): boolean {
+  const decoded = Buffer.from(value.slice(0, 256), "base64").toString("latin1");
+  return decoded.length >= 3 && decoded.includes(":") && PRINTABLE.test(decoded);
+}

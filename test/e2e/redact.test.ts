@@ -1,0 +1,81 @@
+/** `harness redact` as scripts call it. */
+import { beforeEach, describe, expect, test } from "vitest";
+import { type CliHome, createCliHome, finish, runCli, startCli } from "../fakes/cli-process.ts";
+
+const alnum = "Zk3Qm9Tx7Lp2Vb8Nc4Rd6Wf1Yh5Jg0SaUeKi";
+const pat = `ghp_${alnum}`;
+
+let home: CliHome;
+beforeEach(() => {
+  home = createCliHome();
+});
+
+describe("harness redact", () => {
+  test("writes its input without the secrets", async () => {
+    const input = `TOKEN=${pat}\npassword: "n7R#8wQz2v"\nnothing here ✓\n`;
+    expect(await runCli(home, ["redact"], input)).toEqual({
+      code: 0,
+      out: 'TOKEN=«redacted:github-pat»\npassword: "«redacted:password»"\nnothing here ✓\n',
+      err: "",
+    });
+  });
+
+  test("writes as the input comes, and finds what is cut, also inside a character", async () => {
+    const child = startCli(home, ["redact"]);
+    const ended = finish(child);
+    const first = new Promise<string>((resolve) => {
+      child.stdout.once("data", (chunk: string) => resolve(chunk));
+    });
+    const bytes = Buffer.from(`first line é\n${pat} end\n`);
+    child.stdin.write(bytes.subarray(0, 12));
+    expect(await first).toContain("first ");
+    child.stdin.write(bytes.subarray(12, 30));
+    child.stdin.end(bytes.subarray(30));
+    expect(await ended).toEqual({ code: 0, out: "first line é\n«redacted:github-pat» end\n", err: "" });
+  });
+
+  test("knows the secrets of its environment, in other forms too", async () => {
+    const secret = "kept in the environment";
+    const out = createCliHome({ HOUSE_TOKEN: secret });
+    const encoded = Buffer.from(`user:${secret}`).toString("base64");
+    const result = await runCli(out, ["redact"], `${secret}\n${encoded}\n`);
+    expect(result.out.match(/«redacted:known-secret»/g)).toHaveLength(2);
+  });
+
+  test("--explain tells where and what kind, never the value", async () => {
+    const { code, out } = await runCli(home, ["redact", "--explain"], `a\n b ${pat}\n`);
+    expect({ code, out }).toEqual({ code: 0, out: "2:4 github-pat\n" });
+  });
+
+  test("--explain --json has counts and the version of the policy", async () => {
+    const { out } = await runCli(home, ["redact", "--explain", "--json"], `${pat}\n`);
+    expect(JSON.parse(out)).toEqual({
+      policy_version: expect.stringMatching(/^[0-9a-f]{16}$/),
+      redacted_count: 1,
+      counts: { "github-pat": 1 },
+      findings: [{ kind: "github-pat", line: 1, column: 1 }],
+    });
+  });
+
+  test("--check exits with 1 when there is a secret and with 0 when there is none", async () => {
+    expect(await runCli(home, ["redact", "--check"], `${pat} ${pat}\n`)).toEqual({
+      code: 1,
+      out: "2 github-pat\n",
+      err: "",
+    });
+    expect(await runCli(home, ["redact", "--check"], "nothing\n")).toEqual({ code: 0, out: "", err: "" });
+  });
+
+  test("takes patterns, and lets nothing through when one is wrong", async () => {
+    const right = await runCli(home, ["redact", "--pattern", "ticket=ACME-\\d+"], "see ACME-123\n");
+    expect(right.out).toBe("see «redacted:ticket»\n");
+    const wrong = await runCli(home, ["redact", "--pattern", "ticket=(("], "see ACME-123\n");
+    expect({ code: wrong.code, out: wrong.out }).toEqual({ code: 1, out: "" });
+    expect(wrong.err).toContain("RedactionFailed");
+  });
+
+  test("refuses flags that say nothing", async () => {
+    expect((await runCli(home, ["redact", "--json"], "x")).code).toBe(2);
+    expect((await runCli(home, ["redact", "--pattern", "nokind"], "x")).code).toBe(2);
+  });
+});
