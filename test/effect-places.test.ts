@@ -80,6 +80,14 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.chmod fs.mkdir fs.open fs.rename fs.rmdir fs.symlink fs.unlink",
     why: "Undo and redo, which a person asks for; recorded as WorkspaceRestored. No tool gets it.",
   },
+  "src/cli/ack-review.ts": {
+    uses: "fs.mkdirSync fs.writeFileSync",
+    why: "A diff that a person saves while they review files of a project.",
+  },
+  "src/cli/ack.ts": {
+    uses: "fs.renameSync fs.writeFileSync",
+    why: "`ack --emit-lockfile`, to the file that a person names.",
+  },
   "src/cli/audit.ts": {
     uses: "fs.open",
     why: "`audit anchor`, to the file that a person names; opens exported logs for reading.",
@@ -112,6 +120,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.openSync",
     why: "Opens a log for reading.",
   },
+  "src/sessions/jsonl-checkpoints.ts": {
+    uses: "fs.fdatasyncSync fs.ftruncateSync fs.openSync fs.writeSync",
+    why: "Signatures beside the readable log.",
+  },
   "src/sessions/jsonl-file.ts": {
     uses: "fs.fdatasyncSync fs.ftruncateSync fs.writeSync",
     why: "The session log, as JSON lines.",
@@ -139,6 +151,14 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/sessions/sqlite-driver.ts": {
     uses: "fs.mkdirSync fs.openSync",
     why: "The session log, encrypted.",
+  },
+  "src/trust/acked-texts.ts": {
+    uses: "fs.mkdirSync fs.renameSync fs.rmSync fs.writeFileSync",
+    why: "What was acked, sealed, in the state folder.",
+  },
+  "src/trust/approved-lock.ts": {
+    uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeSync",
+    why: "Which files of a project were acked, in the state folder.",
   },
   "src/undo/content-store.ts": {
     uses: "fs.rmSync",
