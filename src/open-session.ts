@@ -41,6 +41,7 @@ import {
   createPostHooks,
   createPreHooks,
   createTimeLimit,
+  createToolRates,
   createValidation,
   type NetworkJudgement,
   newBudgetUse,
@@ -182,7 +183,7 @@ export async function openSession(
       budgets.attach(bus);
       sandbox.recordTo(bus);
       runtime?.attach(bus, nested);
-      const extra = [budgets.tool, ...extensions.toolChain];
+      const extra = [budgets.tool, createToolRates(settings.rateLimits.tools, clock), ...extensions.toolChain];
       const { undo } = dependencies;
       const hooks = runtime?.hooks;
       return toolChain({ bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion });

@@ -42,6 +42,34 @@ describe("budgets", () => {
   });
 });
 
+test("what is left is told at the end of each turn", async () => {
+  const rig = await createHarnessRig([says("one"), says("two")], {
+    settings: { budgets: { session: { maxSteps: 5 } } },
+  });
+  await rig.send();
+  await rig.send();
+  expect(rig.of("BudgetLeft").map(({ budgets }) => budgets)).toEqual([
+    [{ scope: "session", kind: "steps", used: 1, limit: 5 }],
+    [{ scope: "session", kind: "steps", used: 2, limit: 5 }],
+  ]);
+});
+
+test("a tool that is called more often than its rate allows is refused, others are not", async () => {
+  const rates = { models: {}, tools: [{ tool: "fs.l*", callsPerMinute: 2 }] };
+  const read = calls(["fs_glob", { pattern: "*" }]);
+  const rig = await createHarnessRig([...many.slice(0, 3), read, says("done")], { settings: { rateLimits: rates } });
+  await rig.send();
+  expect(rig.of("ToolResult").map(({ outcome, reason }) => [outcome, reason])).toEqual([
+    ["ok", undefined],
+    ["ok", undefined],
+    ["denied", "ToolRateLimited"],
+    ["ok", undefined],
+  ]);
+  expect(JSON.stringify(rig.vendor.requests[3]?.body)).toMatch(
+    /fs\.list may be called 2 times a minute .* again in \d+ s/,
+  );
+});
+
 describe("the same call over and over", () => {
   test("is denied at the third when nobody can be asked", async () => {
     const rig = await createHarnessRig([list("."), list("."), list("."), says("stuck")]);

@@ -54,6 +54,7 @@ describe("configuration.md", () => {
     expect(settings.rateLimits).toEqual({
       global: { requestsPerMinute: 60, tokensPerMinute: 200_000 },
       models: { "custom:house-model": { requestsPerMinute: 10 } },
+      tools: [{ tool: "web.*", callsPerMinute: 30 }],
     });
   });
 

@@ -59,7 +59,12 @@ export const configSchema = z.strictObject({
     })
     .optional(),
   prices: z.record(z.string(), price).optional(),
-  rate_limits: rate.extend({ models: z.record(z.string(), rate).optional() }).optional(),
+  rate_limits: rate
+    .extend({
+      models: z.record(z.string(), rate).optional(),
+      tools: z.record(z.string(), z.strictObject({ calls_per_minute: z.number().int().positive() })).optional(),
+    })
+    .optional(),
   tools: z
     .strictObject({
       execution: z.enum(["auto", "sequential", "parallel"]).optional(),

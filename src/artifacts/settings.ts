@@ -64,7 +64,12 @@ export interface Settings {
   readonly strictPermissions: boolean;
   /** USD per million tokens, by `provider:name`. */
   readonly prices: Readonly<Record<string, PriceSettings>>;
-  readonly rateLimits: { readonly global?: RateSettings; readonly models: Readonly<Record<string, RateSettings>> };
+  readonly rateLimits: {
+    readonly global?: RateSettings;
+    readonly models: Readonly<Record<string, RateSettings>>;
+    /** By tool name, with `*` for any part of it. */
+    readonly tools: readonly { readonly tool: string; readonly callsPerMinute: number }[];
+  };
   readonly tools: { readonly execution: "auto" | "sequential" | "parallel"; readonly onError: "stop" | "continue" };
   readonly maxSteps: number;
   /** `auto`: commands run in a sandbox where there is one. `required`: or not at all. `off`: without. */
@@ -86,7 +91,7 @@ export const defaultSettings: Settings = {
   permissions: [],
   strictPermissions: false,
   prices: {},
-  rateLimits: { models: {} },
+  rateLimits: { models: {}, tools: [] },
   tools: { execution: "auto", onError: "stop" },
   maxSteps: DEFAULT_MAX_STEPS,
   sandbox: "auto",

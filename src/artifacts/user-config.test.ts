@@ -12,7 +12,7 @@ describe("config.toml", () => {
         permissions: [],
         strictPermissions: false,
         prices: {},
-        rateLimits: { models: {} },
+        rateLimits: { models: {}, tools: [] },
         tools: { execution: "auto", onError: "stop" },
         maxSteps: 20,
         sandbox: "auto",
@@ -54,6 +54,8 @@ cache_read = 0.1
 requests_per_minute = 5
 [rate_limits.models."custom:big"]
 tokens_per_minute = 1000
+[rate_limits.tools."fs.*"]
+calls_per_minute = 30
 
 [tools]
 execution = "sequential"
@@ -90,7 +92,11 @@ allowed_domains = ["api.example.com", "*.example.org", "127.0.0.1"]
       ],
       strictPermissions: true,
       prices: { "custom:big": { input: 1, output: 2, cacheRead: 0.1 } },
-      rateLimits: { global: { requestsPerMinute: 5 }, models: { "custom:big": { tokensPerMinute: 1000 } } },
+      rateLimits: {
+        global: { requestsPerMinute: 5 },
+        models: { "custom:big": { tokensPerMinute: 1000 } },
+        tools: [{ tool: "fs.*", callsPerMinute: 30 }],
+      },
       tools: { execution: "sequential", onError: "continue" },
       maxSteps: 7,
       retention: { contentDays: 90 },

@@ -70,7 +70,7 @@ function tableAt(raw: unknown, path: readonly PropertyKey[]): Record<PropertyKey
 }
 
 function toSettings(raw: RawConfig, file: string, text: string): Settings {
-  const { models: perModel, ...global } = raw.rate_limits ?? {};
+  const { models: perModel, tools: perTool, ...global } = raw.rate_limits ?? {};
   return {
     models: [...(raw.model === undefined ? [] : [raw.model]), ...(raw.models ?? [])].map(toModel),
     permissions: toRules(raw, file, text),
@@ -81,6 +81,7 @@ function toSettings(raw: RawConfig, file: string, text: string): Settings {
     rateLimits: {
       ...(raw.rate_limits === undefined ? {} : { global: toRate(global) }),
       models: mapValues(perModel ?? {}, toRate),
+      tools: Object.entries(perTool ?? {}).map(([tool, rate]) => ({ tool, callsPerMinute: rate.calls_per_minute })),
     },
     tools: { execution: raw.tools?.execution ?? "auto", onError: raw.tools?.on_error ?? "stop" },
     maxSteps: raw.max_steps ?? DEFAULT_MAX_STEPS,

@@ -101,6 +101,13 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           for (const problem of problems) note("yellow", `  ${problem}`);
           break;
         }
+        case "BudgetLeft": {
+          const left = event.payload.budgets.map(({ scope, kind, used, limit }) => {
+            return `${scope} ${Number(Math.max(0, limit - used).toFixed(4))} of ${limit} ${kind}`;
+          });
+          if (activity) note("dim", `budget left: ${left.join(", ")}`);
+          break;
+        }
         case "BudgetWarning": {
           const { scope, kind, used, limit } = event.payload;
           note("yellow", `budget of the ${scope}: ${Number(used.toFixed(4))} of ${limit} ${kind} used`);

@@ -103,6 +103,10 @@ export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Bu
     onEvent(event) {
       if (event.kind === "TurnStarted") begin(event.payload.turn);
       tally(event, turn === undefined ? [session, tree] : [turn.use, session, tree]);
+      if (event.kind !== "TurnTiming") return;
+      const budgets = lines();
+      if (budgets.length === 0) return;
+      bus?.publishSoon("BudgetLeft", { turn: event.payload.turn, budgets }).catch(() => undefined); // fails with what comes next
     },
     attach(given) {
       bus = given;

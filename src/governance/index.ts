@@ -11,4 +11,5 @@ export { checkRules } from "./rule-examples.ts";
 export { parseRule, type Rule } from "./rules.ts";
 export { createTimeLimit } from "./time-limit.ts";
 export { createPostHooks, createPreHooks } from "./tool-hooks.ts";
+export { createToolRates } from "./tool-rate.ts";
 export { createValidation } from "./validation.ts";

@@ -165,6 +165,10 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
     { rule: "Bash(ls *)", change: "promoted", by: `cli_${ULID}`, source: "config.toml" },
     { change: "framed" },
   ],
+  BudgetLeft: [
+    { turn, budgets: [{ scope: "session", kind: "cost_usd", used: 0.1, limit: 1 }] },
+    { budgets: [{ scope: "week", kind: "tokens", used: 0, limit: 1 }] },
+  ],
   BudgetWarning: [{ turn, scope: "turn", kind: "tokens", used: 90, limit: 100 }, { kind: "patience" }],
   ProjectChanged: [
     { version: "a".repeat(64), files: ["harness.md"], in_force: false, problems: ["p"] },

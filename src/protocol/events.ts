@@ -246,6 +246,17 @@ export const events = {
     by: idSchema(ClientId),
     source: where.optional().describe("Where a promoted rule is written now."),
   }).describe("A rule of the session was taken back, or kept for good."),
+  BudgetLeft: wire({
+    turn,
+    budgets: z.array(
+      wire({
+        scope: z.enum(["turn", "session", "tree"]),
+        kind: z.enum(["cost_usd", "tokens", "steps", "calls", "wall_ms"]),
+        used: z.number().nonnegative(),
+        limit: z.number().nonnegative(),
+      }),
+    ),
+  }).describe("What is left of each budget at the end of a turn. Not there when none is set."),
   BudgetWarning: wire({
     turn,
     scope: z.enum(["turn", "session", "tree"]),

@@ -59,6 +59,12 @@ export const reasons = {
     "Permission denied for <tool> by <client>. To allow: re-prompt and pick 'Allow once / argv-glob / tool / session'.",
   ),
   PolicyDenied: row(403, -32603, 1, "<tool> is not available here: <why> (<source>). To allow it, change that policy."),
+  ToolRateLimited: row(
+    429,
+    -32603,
+    1,
+    '<tool> may be called <limit> times a minute (rate_limits.tools."<rule>" in config.toml). It can be called again in <seconds> s.',
+  ),
   BudgetExceeded: row(
     429,
     -32603,

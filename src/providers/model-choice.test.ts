@@ -101,7 +101,7 @@ test.each(["global", "models"] as const)("the %s rate limit holds a second reque
   const clock = createManualClock();
   const limit = { requestsPerMinute: 1 };
   const rateLimits = which === "global" ? { global: limit, models: {} } : { models: { "openai:first": limit } };
-  const settings = { ...defaultSettings, models: [first()], rateLimits };
+  const settings = { ...defaultSettings, models: [first()], rateLimits: { ...rateLimits, tools: [] } };
   const { provider } = await choose({ settings, ports: { ...testPorts(), clock } });
   mock.reply(ok, ok);
   await callModel(provider, userRequest("openai:first"));
