@@ -1,5 +1,5 @@
 /** Puts one session together: its ports, its chains, its engine. Plain calls, top to bottom. */
-import type { Project, ProjectLoader, Settings } from "#artifacts";
+import { loadFieldParser, type Project, type ProjectLoader, type Settings } from "#artifacts";
 import {
   type Clock,
   canonicalHash,
@@ -248,9 +248,12 @@ function domainLists(project: Project | undefined): readonly PlacedList[] {
 }
 
 /** Loaded with the first session that has a project: a folder without one pays nothing for it. */
-async function createRuntime(options: ProjectRuntimeOptions): Promise<ProjectRuntime> {
-  const { createProjectRuntime } = await import("./project-runtime.ts");
-  return createProjectRuntime(options);
+async function createRuntime(options: Omit<ProjectRuntimeOptions, "parseFields">): Promise<ProjectRuntime> {
+  const [{ createProjectRuntime }, parseFields] = await Promise.all([
+    import("./project-runtime.ts"),
+    loadFieldParser(),
+  ]);
+  return createProjectRuntime({ ...options, parseFields });
 }
 
 type BudgetSets = Settings["budgets"];

@@ -1,6 +1,6 @@
 /** What a project brings to one session: its scripts with what they may reach, its hooks, its tools, and what it registers. */
 import { hostname } from "node:os";
-import { type Project, type ProjectLoader, parseFields } from "#artifacts";
+import type { FieldParser, Project, ProjectLoader } from "#artifacts";
 import { type Clock, childEnvironment, createSystemRandom, type EffectPorts } from "#base";
 import { STANDING_PROMPT } from "#context";
 import type { EventBus, HookDispatcher, HookPoint, NestedCall, RunContext, Tool, ToolCall, ToolSource } from "#engine";
@@ -32,6 +32,7 @@ export interface ProjectRuntimeOptions {
   readonly clock: Clock;
   readonly ids: Pick<IdMint, "call">;
   readonly standing?: string;
+  readonly parseFields: FieldParser;
   readonly askForAck?: AskForAck;
   /** All other tools, whose names are taken. */
   readonly otherTools: () => readonly Tool[];
@@ -48,7 +49,7 @@ export interface ProjectRuntime {
 }
 
 export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRuntime {
-  const { session, clock, context, ports, env, ids } = options;
+  const { session, clock, context, ports, env, ids, parseFields } = options;
   let bus: EventBus | undefined;
   let nested: NestedCall | undefined;
   const attached = <Part>(part: Part | undefined): Part => {

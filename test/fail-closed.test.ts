@@ -5,7 +5,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { parseFields } from "#artifacts";
+import { loadFieldParser } from "#artifacts";
 import { createSystemClock, createSystemRandom } from "#base";
 import { createHookDispatcher } from "#governance";
 import { SessionId } from "#protocol";
@@ -14,6 +14,8 @@ import { calls, says } from "./fakes/harness-rig.ts";
 import type { MockReply } from "./fakes/mock-reply.ts";
 import { createProjectRig, type ProjectRig } from "./fakes/project-rig.ts";
 import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
+
+const parseFields = await loadFieldParser();
 
 const HARNESS = `---
 permissions: { allow: [touch, "meta.*"] }

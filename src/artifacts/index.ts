@@ -2,10 +2,10 @@
 export { applyProject } from "./apply-project.ts";
 export { artifactTables } from "./artifact-tables.ts";
 export { adminKeys } from "./config-table.ts";
+export { type FieldParser, loadFieldParser } from "./field-parser.ts";
 export { readFileContent } from "./file-content.ts";
 export { splitFrontmatter } from "./frontmatter.ts";
 export { canonicalEvent, hookEventAliases, hookEvents } from "./hook-events.ts";
-export { parseFields } from "./parse-fields.ts";
 export type * from "./project.ts";
 export {
   createProjectLoader,
