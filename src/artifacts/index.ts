@@ -1,6 +1,7 @@
 /** Files that people write, as typed and checked values. */
 export { applyProject } from "./apply-project.ts";
 export { artifactTables } from "./artifact-tables.ts";
+export { builtinToolNames } from "./builtin-tool-names.ts";
 export { adminKeys } from "./config-table.ts";
 export { type FieldParser, loadFieldParser } from "./field-parser.ts";
 export { readFileContent } from "./file-content.ts";

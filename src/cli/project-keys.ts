@@ -1,7 +1,7 @@
 /** What of a project is kept outside it, and the keys that prove who kept it: all derived from the machine's key. */
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
-import { deriveKey, harnessPaths, type MachineKey, machineKeySource } from "#sessions";
+import { deriveKey, harnessPaths, type MachineKey, machineKeySource } from "#sessions/keys";
 import type { TrustKeys } from "#trust";
 import type { CliPorts } from "./cli-ports.ts";
 

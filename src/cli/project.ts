@@ -96,9 +96,8 @@ export async function lookAtProject(ports: CliPorts, place: ProjectPlace): Promi
 }
 
 async function loadOptions(ports: CliPorts, place: ProjectPlace, trust?: (root: string) => TrustPort) {
-  const [{ trustsAll }, { createBuiltinTools }, { cacheSeal }] = await Promise.all([
+  const [{ builtinToolNames, trustsAll }, { cacheSeal }] = await Promise.all([
     import("#artifacts"),
-    import("#tools"),
     import("./project-keys.ts"),
   ]);
   const { root, configFile } = locate(ports, place);
@@ -115,9 +114,7 @@ async function loadOptions(ports: CliPorts, place: ProjectPlace, trust?: (root: 
       cacheSeal: cacheSeal(ports.env),
       trust: trust === undefined ? trustsAll : trust(realpathSync.native(root)),
       ...(place.adminOnly === true ? { adminOnly: true } : {}),
-      knownTools: createBuiltinTools()
-        .tools()
-        .map(({ name }) => name),
+      knownTools: builtinToolNames,
     },
   };
 }

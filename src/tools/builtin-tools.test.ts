@@ -1,5 +1,6 @@
 import { Validator } from "@cfworker/json-schema";
 import { describe, expect, test } from "vitest";
+import { builtinToolNames } from "#artifacts";
 import { createBuiltinTools } from "./builtin-tools.ts";
 
 const MAX_SCHEMA_BYTES = 3.4 * 1024;
@@ -61,4 +62,12 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))("%s", (name, tool
   test("its subject is what rules are matched against", () => {
     expect(tool.subject?.(example?.args ?? {})).toBe(example?.subject);
   });
+});
+
+test("are those that files are checked against", () => {
+  expect(
+    createBuiltinTools()
+      .tools()
+      .map(({ name }) => name),
+  ).toEqual(builtinToolNames);
 });

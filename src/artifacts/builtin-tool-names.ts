@@ -1,0 +1,14 @@
+/** Names of the tools that come with the program, for whoever checks files without loading the tools themselves. */
+export const builtinToolNames: readonly string[] = [
+  "fs.read",
+  "fs.write",
+  "fs.edit",
+  "fs.list",
+  "fs.glob",
+  "fs.search",
+  "fs.move",
+  "fs.remove",
+  "exec",
+  "web.fetch",
+  "ask_user",
+];
