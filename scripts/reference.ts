@@ -320,8 +320,8 @@ function redactionPage(): string {
     ].join("\n"),
     "## Streams",
     `What cannot be decided yet is held back: usually the last word, at most ${STREAM_WINDOW_CHARS} characters. A longer secret is ` +
-      "replaced when that is full, and its rest is swallowed. All pieces together give what the whole text would have given, but for secrets that touch each other without anything in between: a whole " +
-      "text is looked at again when something was found, a stream is not. When no " +
+      "replaced when that is full, and its rest is swallowed. All pieces together give what the whole text would have given, but for secrets that touch each other without anything in between: a " +
+      "text of up to 64 KiB is looked at again where they do, a longer one or a stream is not. When no " +
       "text comes for 50 ms, what only might begin a secret goes out; a secret that has begun to show stays. If a token shows by its " +
       "form only behind its first part (the lines of a key whose first line is missing, for example), up to 20 characters of it can " +
       "have gone out by then. With user patterns the last 256 characters are held back as well.",

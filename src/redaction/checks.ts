@@ -1,4 +1,5 @@
 /** What tells a secret from something that only looks like one: entropy, placeholders, code, checksums. Pure functions. */
+import { charSet, has } from "./char-set.ts";
 import { createWordTest } from "./keyword-scan.ts";
 
 /** A value is judged by its beginning: enough to tell, and the same whether or not the rest has arrived. */
@@ -97,23 +98,46 @@ export function isExpression(value: string): boolean {
 }
 
 const DULL_MAX_CHARS = 24;
+/** Length and first letter of the dull words: most values are none by these alone. */
+const DULL_BEGINNINGS = new Set([...DULL_WORDS].map((word) => word.length * 128 + word.charCodeAt(0)));
 
 /** A word of documentation or a type, not a value of its own. */
 export function isDullWord(value: string): boolean {
-  if (value.length > DULL_MAX_CHARS) return false;
-  const word = value.toLowerCase();
-  return DULL_WORDS.has(word) || (/[.,;:!?]$/.test(word) && DULL_WORDS.has(word.replace(/[.,;:!?]+$/, "")));
+  let { length } = value;
+  while (length > 0 && ENDS_SENTENCE.includes(value[length - 1]!)) length -= 1;
+  if (length > DULL_MAX_CHARS || !DULL_BEGINNINGS.has(length * 128 + (value.charCodeAt(0) | 32))) return false;
+  return DULL_WORDS.has(value.slice(0, length).toLowerCase());
 }
 
+const ENDS_SENTENCE = ".,;:!?";
 const MOST_IDENTIFIER_DIGITS = 3;
 const LEAST_WORD_SHARE = 0.75;
+const LEAST_WORD_CHARS = 3;
+const NAME_CHAR = charSet("A-Za-z0-9_.$!?");
 
 /** A name in code, such as `X509Credential` or `credentials_1.Credentials`: nearly all of it is words. */
 export function isCodeName(value: string, { digits, lower, upper }: Makeup): boolean {
-  if (digits > MOST_IDENTIFIER_DIGITS || lower + upper === 0 || /[^\w.$!?]/.test(value)) return false;
-  const words = value.split(/(?=[A-Z][a-z])|[^A-Za-z]+/).filter((word) => word.length >= 3);
-  return words.join("").length >= LEAST_WORD_SHARE * (lower + upper);
+  if (digits > MOST_IDENTIFIER_DIGITS || lower + upper === 0) return false;
+  let inWords = 0;
+  let word = 0;
+  for (let at = 0; at <= value.length; at++) {
+    const code = value.charCodeAt(at);
+    const isLower = code >= 97 && code <= 122;
+    const isUpper = code >= 65 && code <= 90;
+    if (at < value.length && !isLower && !isUpper && !has(NAME_CHAR, code)) return false;
+    // A capital with a small letter behind it begins a word; so does everything behind what is no letter.
+    const begins = isUpper && has(LOWER, value.charCodeAt(at + 1));
+    if ((isLower || isUpper) && !begins) {
+      word += 1;
+      continue;
+    }
+    if (word >= LEAST_WORD_CHARS) inWords += word;
+    word = begins ? 1 : 0;
+  }
+  return inWords >= LEAST_WORD_SHARE * (lower + upper);
 }
+
+const LOWER = charSet("a-z");
 
 /** The check digit of card numbers. */
 export function luhnHolds(digits: string): boolean {

@@ -106,11 +106,11 @@ export const matchKeyTail: Matcher = (probe, at, after) => {
   const { text, end, final } = probe;
   const labelEnd = runEnd(LABEL, text, after, Math.min(end, after + MAX_LABEL_CHARS));
   if (!final && end - labelEnd < DASHES.length) {
-    probe.from = keyTailStart(text, at, Number.POSITIVE_INFINITY);
+    probe.from = keyTailStart(text, at, at);
     return ARMED;
   }
   if (!/PRIVATE KEY(?: BLOCK)?$/.test(text.slice(after, labelEnd))) return NOTHING;
-  const start = keyTailStart(text, at, Number.POSITIVE_INFINITY);
+  const start = keyTailStart(text, at, at);
   if (start === at || isPlain(text, start, at)) return NOTHING;
   const close = text.startsWith(DASHES, labelEnd) ? labelEnd + DASHES.length : labelEnd;
   return found(probe, start, close);

@@ -69,6 +69,8 @@ export interface Redactor {
  * again, until nothing is found. Two passes are enough for all but made-up text.
  */
 const MAX_PASSES = 4;
+/** A longer text is looked at once: made to touch all over, it would cost as many times as much. */
+const REPEATED_MAX_CHARS = 65_536;
 /** Changes when the same rules would find something else. */
 const ENGINE_VERSION = 1;
 const VERSION_CHARS = 16;
@@ -142,7 +144,8 @@ function redactText(text: string, find: (text: string) => readonly Finding[]): R
     if (findings.length === 0) break;
     for (const { kind } of findings) kinds.push(kind);
     const after = replaceFindings(before, findings);
-    const isDone = !findings.some(({ from, to }) => touchesText(before, from, to));
+    const isDone =
+      before.length > REPEATED_MAX_CHARS || !findings.some(({ from, to }) => touchesText(before, from, to));
     before = after;
     if (isDone) break;
   }

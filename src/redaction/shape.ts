@@ -18,7 +18,7 @@ interface Run {
   readonly kind: "run";
   readonly set: CharSet;
   readonly min: number;
-  /** Infinity for `{m,}`. */
+  /** UNBOUNDED for `{m,}`. */
   readonly max: number;
   readonly endOf: (probe: Probe, from: number) => number;
 }
@@ -35,6 +35,9 @@ export interface Shape {
   /** The last run when it has no bound. */
   readonly openEnd: CharSet | undefined;
 }
+
+/** A small integer, as all places are: one other number makes all scanning several times slower. */
+const UNBOUNDED = 2 ** 30 - 1;
 
 export const NO_MATCH = -1;
 export const NEEDS_MORE = -2;
@@ -55,8 +58,8 @@ export function matchShape(shape: Shape, probe: Probe, at: number): number {
 function matchRun(step: Run, probe: Probe, at: number): number {
   const { min, max } = step;
   const { end } = probe;
-  const limit = at + max < end ? at + max : end;
-  const to = max === Number.POSITIVE_INFINITY ? step.endOf(probe, at) : runEnd(step.set, probe.text, at, limit);
+  const to =
+    max === UNBOUNDED ? step.endOf(probe, at) : runEnd(step.set, probe.text, at, at + max < end ? at + max : end);
   if (to === end && !probe.final && to - at < max) return NEEDS_MORE;
   return to - at < min ? NO_MATCH : to;
 }
@@ -106,8 +109,7 @@ export function parseShape(pattern: string): Shape {
     }
     const set = charSet(inBrackets?.replaceAll("\\w", "A-Za-z0-9_") ?? shorthandSet(shorthand) ?? `\\${char}`);
     const low = optional !== undefined ? 0 : Number(min ?? 1);
-    const high =
-      optional !== undefined ? 1 : comma === undefined ? low : max === "" ? Number.POSITIVE_INFINITY : Number(max);
+    const high = optional !== undefined ? 1 : comma === undefined ? low : max === "" ? UNBOUNDED : Number(max);
     steps.push({ kind: "run", set, min: low, max: high, endOf: createRunEnds(set) });
   }
   const last = steps.at(-1);
@@ -117,7 +119,7 @@ export function parseShape(pattern: string): Shape {
     heads: headsOf(steps),
     minChars: steps.reduce((sum, step) => sum + minCharsOf(step), 0),
     boundary: last.kind === "run" ? union(last.set, charSet("A-Za-z0-9_")) : charSet("A-Za-z0-9_"),
-    openEnd: last.kind === "run" && last.max === Number.POSITIVE_INFINITY ? last.set : undefined,
+    openEnd: last.kind === "run" && last.max === UNBOUNDED ? last.set : undefined,
   };
 }
 

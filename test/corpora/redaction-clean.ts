@@ -1,5 +1,6 @@
 /** Texts without secrets that look as if they had some: hashes, ids, placeholders, code about passwords, dumps, prose. */
-import { uuid, withLuhn, withMod97 } from "./redaction-secrets.ts";
+import { withLuhn, withMod97 } from "./payment-numbers.ts";
+import { uuid } from "./redaction-secrets.ts";
 import { ALPHABETS, createSeededRandom, type SeededRandom } from "./seeded-random.ts";
 
 export interface CleanText {

@@ -1,14 +1,9 @@
 /** Secrets in the places where they are found: files, commands, logs, code, diffs, chat. Made anew from a seed. */
+import { keyFileCases } from "./key-files.ts";
+import { paymentCases } from "./payment-numbers.ts";
+import type { SecretCase } from "./secret-case.ts";
 import { ALPHABETS, createSeededRandom, type SeededRandom } from "./seeded-random.ts";
 import { type VendorFormat, vendorFormats } from "./vendor-formats.ts";
-
-export interface SecretCase {
-  readonly kind: string;
-  readonly context: string;
-  readonly text: string;
-  /** What must not be in the result. */
-  readonly secret: string;
-}
 
 const CONTEXTS_PER_FORMAT = 5;
 
@@ -340,131 +335,4 @@ const SEED_WORDS = [
 
 function withSecret(secret: string, write: (secret: string) => string): { text: string; secret: string } {
   return { secret, text: write(secret) };
-}
-
-function keyFileCases(random: SeededRandom): SecretCase[] {
-  const labels = [
-    "RSA PRIVATE KEY",
-    "PRIVATE KEY",
-    "EC PRIVATE KEY",
-    "OPENSSH PRIVATE KEY",
-    "ENCRYPTED PRIVATE KEY",
-    "DSA PRIVATE KEY",
-    "PGP PRIVATE KEY BLOCK",
-  ];
-  const places: readonly (readonly [string, (label: string, lines: readonly string[]) => string])[] = [
-    ["file", (label, lines) => `-----BEGIN ${label}-----\n${lines.join("\n")}\n-----END ${label}-----\n`],
-    ["file, CRLF", (label, lines) => `-----BEGIN ${label}-----\r\n${lines.join("\r\n")}\r\n-----END ${label}-----\r\n`],
-    [
-      "json string",
-      (label, lines) => `{"private_key":"-----BEGIN ${label}-----\\n${lines.join("\\n")}\\n-----END ${label}-----\\n"}`,
-    ],
-    [
-      "yaml block",
-      (label, lines) =>
-        `key: |\n  -----BEGIN ${label}-----\n${lines.map((line) => `  ${line}\n`).join("")}  -----END ${label}-----\n`,
-    ],
-    ["end cut off", (label, lines) => `$ head -4 id_rsa\n-----BEGIN ${label}-----\n${lines.slice(0, 3).join("\n")}\n`],
-    ["beginning cut off", (label, lines) => `${lines.slice(1).join("\n")}\n-----END ${label}-----\n`],
-    [
-      "numbered listing",
-      (label, lines) =>
-        [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`]
-          .map((line, at) => `${String(at + 1).padStart(6)}\t${line}\n`)
-          .join(""),
-    ],
-    [
-      "diff",
-      (label, lines) =>
-        [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`].map((line) => `+${line}\n`).join(""),
-    ],
-    [
-      "encrypted",
-      (label, lines) =>
-        `-----BEGIN ${label}-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,${random.chars(ALPHABETS.upperHex, 32)}\n\n${lines.join("\n")}\n-----END ${label}-----\n`,
-    ],
-  ];
-  return places.flatMap(([context, write]) =>
-    labels.map((label) => {
-      const lines = [
-        ...Array.from({ length: 5 }, () => random.chars(ALPHABETS.base64, 64)),
-        `${random.chars(ALPHABETS.base64, 22)}==`,
-      ];
-      return { kind: "private-key", context, text: write(label, lines), secret: lines[2]! };
-    }),
-  );
-}
-
-function paymentCases(random: SeededRandom): SecretCase[] {
-  const brands: readonly (readonly [string, number])[] = [
-    ["4", 16],
-    ["51", 16],
-    ["55", 16],
-    ["2221", 16],
-    ["34", 15],
-    ["37", 15],
-    ["6011", 16],
-    ["35", 16],
-    ["36", 14],
-    ["62", 16],
-  ];
-  const cards = brands.flatMap(([prefix, length]) =>
-    ["", " ", "-"].map((joint) => {
-      const digits = withLuhn(prefix + random.chars(ALPHABETS.digits, length - prefix.length - 1));
-      const groups =
-        length === 16
-          ? /(\d{4})(\d{4})(\d{4})(\d{4})/
-          : length === 15
-            ? /(\d{4})(\d{6})(\d{5})/
-            : /(\d{4})(\d{6})(\d{4})/;
-      const secret = joint === "" ? digits : groups.exec(digits)!.slice(1).join(joint);
-      const text = random.pick([
-        `card ${secret}, exp 04/29`,
-        `{"number":"${secret}","exp":"04/29"}`,
-        `PAN=${secret}\n`,
-        `paid with ${secret}.`,
-      ]);
-      return { kind: "card-number", context: joint === "" ? "plain" : `groups with '${joint}'`, text, secret };
-    }),
-  );
-  const countries: readonly (readonly [string, number])[] = [
-    ["DE", 18],
-    ["FR", 23],
-    ["GB", 18],
-    ["NL", 14],
-    ["ES", 20],
-    ["AT", 16],
-    ["CH", 17],
-    ["IT", 23],
-    ["PL", 24],
-    ["BE", 12],
-  ];
-  const ibans = countries.flatMap(([country, length]) =>
-    [false, true].map((grouped) => {
-      const letters = ["GB", "NL", "IT"].includes(country) ? "ABNA" : "";
-      const account = letters + random.chars(ALPHABETS.digits, length - letters.length);
-      const iban = withMod97(country, account);
-      const secret = grouped ? iban.replace(/(.{4})(?=.)/g, "$1 ") : iban;
-      const text = random.pick([`Please transfer to ${secret} by Friday.`, `iban: "${secret}"\n`, `IBAN ${secret}\n`]);
-      return { kind: "iban", context: grouped ? "groups" : "plain", text, secret };
-    }),
-  );
-  return [...cards, ...ibans];
-}
-
-/** Adds the check digit. */
-export function withLuhn(digits: string): string {
-  let sum = 0;
-  [...digits].reverse().forEach((digit, at) => {
-    const value = Number(digit) * (at % 2 === 0 ? 2 : 1);
-    sum += value > 9 ? value - 9 : value;
-  });
-  return `${digits}${(10 - (sum % 10)) % 10}`;
-}
-
-/** Puts the check digits behind the country. */
-export function withMod97(country: string, account: string): string {
-  const number = [...`${account}${country}00`].map((char) => Number.parseInt(char, 36)).join("");
-  const check = 98n - (BigInt(number) % 97n);
-  return `${country}${String(check).padStart(2, "0")}${account}`;
 }
