@@ -1,4 +1,5 @@
 /** Shell-style patterns over tool names: `*`, `?`, `[a-z]`, `[!a-z]`. No regular expressions: time is bounded by both lengths. */
+import { matchStars } from "#base";
 
 /** `any`: a run of characters, also an empty one; `one`: any character; otherwise a character or a set of them. */
 type Part =
@@ -45,27 +46,7 @@ function walk<Item>(
   items: readonly Item[],
   same: (part: Part, item: Item) => boolean,
 ): boolean {
-  let at = 0;
-  let star = -1;
-  let retry = 0;
-  for (let index = 0; index < items.length; ) {
-    const part = pattern[at];
-    const item = items[index];
-    if (part === "any") {
-      star = at++;
-      retry = index;
-    } else if (part !== undefined && item !== undefined && same(part, item)) {
-      at++;
-      index++;
-    } else if (star >= 0) {
-      at = star + 1;
-      index = ++retry;
-    } else {
-      return false;
-    }
-  }
-  while (pattern[at] === "any") at++;
-  return at === pattern.length;
+  return matchStars(pattern, items, (part) => part === "any", same);
 }
 
 function takes(part: Part, char: string): boolean {

@@ -2,40 +2,21 @@
  * Matching with `*` and `?` without regular expressions, in time bounded by the product of the two lengths. Not a path
  * glob: `*` crosses every character here, `/` included.
  */
+import { matchStars } from "#base";
 
 /** True when the whole `text` matches `pattern`, where `*` stands for any run of characters and `?` for one. */
 export function matchWildcard(pattern: string, text: string): boolean {
   return matchSequence([...pattern], [...text], "*", (part, char) => part === "?" || part === char);
 }
 
-/** The same walk over any two sequences; `isRun` is the element of `pattern` that stands for any run, also an empty one. */
+/** The same over any two sequences; `isRun` is the element of `pattern` that stands for any run, also an empty one. */
 export function matchSequence(
   pattern: readonly string[],
   items: readonly string[],
   isRun: string,
   same: (part: string, item: string, index: number) => boolean,
 ): boolean {
-  let at = 0;
-  let star = -1;
-  let retry = 0;
-  for (let index = 0; index < items.length; ) {
-    const part = pattern[at];
-    const item = items[index] ?? "";
-    if (part === isRun) {
-      star = at++;
-      retry = index;
-    } else if (part !== undefined && same(part, item, index)) {
-      at++;
-      index++;
-    } else if (star >= 0) {
-      at = star + 1;
-      index = ++retry;
-    } else {
-      return false;
-    }
-  }
-  while (pattern[at] === isRun) at++;
-  return at === pattern.length;
+  return matchStars(pattern, items, (part) => part === isRun, same);
 }
 
 /**

@@ -1,11 +1,18 @@
 /** Patterns for names as Go's `filepath.Match` has them: `*`, `?`, `[a-z]`, `[^a-z]` and `\` before a character. Linear enough. */
+import { matchStars } from "#base";
 
 type Piece = { readonly star: true } | { readonly star: false; matches(character: string): boolean };
 
 /** Throws for a pattern that is not well-formed. */
 export function compileNamePattern(pattern: string): (name: string) => boolean {
   const pieces = parse(pattern);
-  return (name) => matches(pieces, [...name]);
+  return (name) =>
+    matchStars(
+      pieces,
+      [...name],
+      ({ star }) => star,
+      (piece, character) => !piece.star && piece.matches(character),
+    );
 }
 
 /** Does it hold anything but plain characters? */
@@ -64,26 +71,4 @@ function parseClass(
 
 function malformed(pattern: string): Error {
   return new Error(`the pattern ${JSON.stringify(pattern)} is not well-formed`);
-}
-
-/** One star at a time: on a mismatch the last star takes one more character. */
-function matches(pieces: readonly Piece[], name: readonly string[]): boolean {
-  let [at, i] = [0, 0];
-  let retry: { at: number; i: number } | undefined;
-  while (i < name.length) {
-    const piece = pieces[at];
-    if (piece?.star === true) {
-      retry = { at, i };
-      at += 1;
-    } else if (piece?.matches(name[i] ?? "") === true) {
-      at += 1;
-      i += 1;
-    } else if (retry !== undefined) {
-      retry.i += 1;
-      at = retry.at + 1;
-      i = retry.i;
-    } else return false;
-  }
-  while (pieces[at]?.star === true) at += 1;
-  return at === pieces.length;
 }
