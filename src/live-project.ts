@@ -2,7 +2,14 @@
  * A project while a session runs: what its files say now, as the tools, hooks, rules and prompt of the next step. Files are looked
  * at before each step; a broken edit leaves the last good version in force and is told.
  */
-import { type AwaitingFile, type LoadedProject, type Project, type ProjectLoader, toolVisible } from "#artifacts";
+import {
+  type AwaitingFile,
+  contextTexts,
+  type LoadedProject,
+  type Project,
+  type ProjectLoader,
+  toolVisible,
+} from "#artifacts";
 import { type ConditionResult, type PromptBlock, promptBlocks } from "#context";
 import type { EventBus, HiddenTools, Hook, HookSource, RunContext, Tool, ToolSource } from "#engine";
 import { parseRule, type Rule } from "#governance";
@@ -81,7 +88,7 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
       promptBlocks({
         project: inForce.project,
         condition: ({ name }) => conditionOf(name),
-        files: inForce.project.contextFiles.map(({ file, text }) => ({ path: file, text })),
+        files: contextTexts(inForce.project, inForce.project.config.context),
         standing,
         workspace,
         platform,

@@ -67,6 +67,21 @@ describe("harness context", () => {
     expect((await cli.run("context")).out).toContain("estimated (3.7 bytes to a token)");
   });
 
+  test("has the files of the project in its own prompt and those of an agent in that one's", async () => {
+    const cli = project();
+    cli.put("STYLE.md", "Short words.\n");
+    cli.put(
+      ".harness/agents/writer.md",
+      "---\ndescription: writes\ncontext: { files: [./STYLE.md] }\n---\nYou write.\n",
+    );
+    const own = (await cli.run("context", "-v")).out;
+    expect(own).toContain("Tabs, not spaces.");
+    expect(own).not.toContain("Short words.");
+    const writer = (await cli.run("context", "-v", "--agent", "writer")).out;
+    expect(writer).toContain("Short words.");
+    expect(writer).not.toContain("Tabs, not spaces.");
+  });
+
   test("of an agent that is not there names those that are", async () => {
     expect(await project().run("context", "--agent", "scout")).toMatchObject({ code: 2 });
   });

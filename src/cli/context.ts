@@ -1,7 +1,7 @@
 /** `harness context`: what the model would see, block by block, with where each comes from, what it costs and why it is there. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Project } from "#artifacts";
+import { contextTexts, type Project } from "#artifacts";
 import { promptBlocks, STANDING_PROMPT } from "#context";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
@@ -36,6 +36,8 @@ interface Section {
   readonly priority: number;
   readonly active: boolean;
   readonly condition?: { readonly text: string; readonly result: string };
+  /** Why a tool is not shown to the model. */
+  readonly hidden?: string;
   readonly tokens: number;
   readonly text: string;
 }
@@ -74,7 +76,7 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
       const { holds: yes, failed } = holds(bundle.condition);
       return failed === undefined ? { holds: yes } : { error: failed };
     },
-    files: agent === undefined ? project.contextFiles.map(({ file, text }) => ({ path: file, text })) : [],
+    files: contextTexts(project, agent === undefined ? project.config.context : (agent.context ?? { files: [] })),
     standing: settings.systemPrompt ?? STANDING_PROMPT,
     workspace: project.root,
     platform: process.platform,
@@ -90,7 +92,7 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
         source,
         priority: 0,
         active: visible,
-        ...(why === undefined ? {} : { condition: { text: "shown to the model", result: why } }),
+        ...(why === undefined ? {} : { hidden: why }),
         text: JSON.stringify({ name, description, parameters }),
       }),
     ),
@@ -119,12 +121,13 @@ function render({ model, counted, sections, tokens, budget }: Report, flags: Con
   return head + sections.map(details).join("\n");
 }
 
-function details({ active, kind, name, priority, source, condition, tokens, text }: Section): string {
+function details({ active, kind, name, priority, source, condition, hidden, tokens, text }: Section): string {
   const state = active ? "ACTIVE" : "INACTIVE";
   const lines = [
     `${active ? "✅" : "⚪"} ${name} (${kind}, priority ${priority}, ${state})`,
     `   Source: ${source}`,
     ...(condition === undefined ? [] : [`   Condition: ${condition.text} → ${condition.result}`]),
+    ...(hidden === undefined ? [] : [`   Not shown: ${hidden}`]),
     `   Tokens: ${tokens}`,
     ...(kind === "tool" ? [] : text.split("\n").map((line) => `   │ ${line}`)),
   ];
