@@ -111,7 +111,7 @@ export function createLiveProject(options: LiveProjectOptions): LiveProject {
     const problems = "problems" in next ? next.problems : [];
     await bus.publish("ProjectChanged", {
       version: loaded.project?.version ?? before.version,
-      files: loaded.awaiting?.map(({ file }) => file) ?? changedFiles(before, loaded.project),
+      files: loaded.awaiting?.map(({ file }) => file) ?? changedFiles(before, loaded),
       in_force: "inForce" in next,
       problems: problems.slice(0, MAX_TOLD_PROBLEMS),
     });
@@ -188,11 +188,15 @@ function holds(condition: Condition | undefined, context: RunContext): boolean {
   }
 }
 
-function changedFiles(before: Project, after: Project | undefined): string[] {
+/** Of a broken edit: the files that have errors. */
+function changedFiles(before: Project, { project: after, problems }: LoadedProject): string[] {
   const hashes = (project: Project | undefined): Map<string, string> =>
     new Map(project?.files.map(({ file, hash }) => [file, hash]));
   const old = hashes(before);
-  if (after === undefined) return [];
+  if (after === undefined) {
+    const broken = problems.filter(({ severity }) => severity === "error").map(({ place }) => place.file);
+    return [...new Set(broken)];
+  }
   const now = hashes(after);
   const names = new Set([...old.keys(), ...now.keys()]);
   return [...names].filter((name) => old.get(name) !== now.get(name));

@@ -48,7 +48,7 @@ import {
   type Permission,
   type Rule,
 } from "#governance";
-import { type ClientId, type CommandOf, type IdMint, ReasonError } from "#protocol";
+import { type ClientId, type CommandOf, type IdMint, ReasonError, type TurnId } from "#protocol";
 import type { ModelChoice } from "#providers";
 import { createMemoization } from "#tools";
 import type { Undo } from "./harness.ts";
@@ -192,6 +192,7 @@ export async function openSession(
     ...(runtime === undefined
       ? {}
       : { hooks: runtime.hooks, hidden: runtime.live.hidden, beforeStep: runtime.refresh }),
+    ...(runtime === undefined && Object.keys(settings.budgets).length === 0 ? {} : { beforeEnd: tellTotals }),
     toolSettings: settings.tools,
     maxSteps: settings.maxSteps,
     depth,
@@ -224,6 +225,11 @@ export async function openSession(
       await log.release();
     },
   };
+
+  function tellTotals(turn: TurnId): void {
+    runtime?.tellMetrics(turn);
+    budgets.tellLeft(turn);
+  }
 
   /** Informs: what hooks answer to these changes nothing. */
   async function tellHooks(event: "session.start" | "session.end"): Promise<void> {

@@ -5,7 +5,7 @@ import { type Clock, childEnvironment, createSystemRandom, type EffectPorts } fr
 import { STANDING_PROMPT } from "#context";
 import type { EventBus, HookDispatcher, HookPoint, NestedCall, RunContext, Tool, ToolCall, ToolSource } from "#engine";
 import { createHookDispatcher } from "#governance";
-import { ClientId, type IdMint, ReasonError, type SessionId } from "#protocol";
+import { ClientId, type IdMint, ReasonError, type SessionId, type TurnId } from "#protocol";
 import {
   createMetaRegistry,
   createRunStates,
@@ -42,6 +42,8 @@ export interface ProjectRuntime {
   readonly live: LiveProject;
   readonly hooks: HookDispatcher;
   readonly sources: readonly ToolSource[];
+  /** Publishes the counters of scripts when they have changed. */
+  tellMetrics(turn: TurnId): void;
   /** Called once, when the session has its bus. */
   attach(bus: EventBus, nested: NestedCall): void;
   /** Before each step. */
@@ -151,20 +153,22 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   function attach(given: EventBus, call: NestedCall): void {
     bus = given;
     nested = call;
-    let told = "{}";
-    given.subscribe((event) => {
-      if (event.kind !== "TurnTiming") return;
-      const counters = states.of(session).metrics.snapshot();
-      const now = JSON.stringify(counters);
-      if (now === told) return;
-      told = now;
-      given.publishSoon("MetricsCounted", { turn: event.payload.turn, counters }).catch(() => undefined);
-    });
+  }
+
+  let told = "{}";
+  function tellMetrics(turn: TurnId): void {
+    const counters = states.of(session).metrics.snapshot();
+    const now = JSON.stringify(counters);
+    if (now === told) return;
+    told = now;
+    const written = attached(bus).publishSoon("MetricsCounted", { turn, counters });
+    written.catch(() => undefined); // written with the end of the turn, and failing with it
   }
 
   return {
     live,
     hooks,
+    tellMetrics,
     sources: [live.tools, meta.source],
     attach,
     async refresh(signal) {

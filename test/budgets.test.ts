@@ -52,6 +52,8 @@ test("what is left is told at the end of each turn", async () => {
     [{ scope: "session", kind: "steps", used: 1, limit: 5 }],
     [{ scope: "session", kind: "steps", used: 2, limit: 5 }],
   ]);
+  const kinds = rig.events.map(({ kind }) => kind).filter((kind) => kind === "BudgetLeft" || kind === "TurnEnded");
+  expect(kinds).toEqual(["BudgetLeft", "TurnEnded", "BudgetLeft", "TurnEnded"]);
 });
 
 test("a tool that is called more often than its rate allows is refused, others are not", async () => {

@@ -52,6 +52,8 @@ export interface SessionParts {
   readonly hooks?: HookDispatcher;
   /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
   readonly beforeStep?: (signal: AbortSignal) => Promise<void>;
+  /** Before the end of each turn: publishes what was counted. Must not throw. */
+  readonly beforeEnd?: (turn: TurnId) => void;
   /** Where an earlier run left the session; absent for a new one. */
   readonly earlier?: Reopened;
   readonly subscribers?: readonly Subscriber[];
@@ -170,6 +172,7 @@ export function createSession(parts: SessionParts): EngineSession {
           depth,
           ...(parts.hooks === undefined ? {} : { hooks: parts.hooks }),
           ...(parts.beforeStep === undefined ? {} : { beforeStep: parts.beforeStep }),
+          ...(parts.beforeEnd === undefined ? {} : { beforeEnd: parts.beforeEnd }),
           model: () => turnModel ?? model,
           useModel: (next) => {
             turnModel = next;

@@ -40,6 +40,8 @@ export interface TurnParts {
   readonly depth: number;
   readonly hooks?: HookDispatcher;
   readonly beforeStep?: (signal: AbortSignal) => Promise<void>;
+  /** Publishes what was counted; absent where nothing is. Must not throw. */
+  readonly beforeEnd?: (turn: TurnId) => void;
   /** Asked at every step: `provider:name`. */
   readonly model: () => string;
   /** A fallback took over: it stays for the rest of the turn. */
@@ -124,6 +126,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     ending = endingOf(cause);
   }
   await askAtEnd(parts, input, tally, ending);
+  await tellTotals(parts, turn);
   if (ending.cancelled !== undefined) {
     await bus.publish("Cancelled", { turn, ...ending.cancelled });
   } else if (ending.reason !== undefined) {
@@ -311,6 +314,14 @@ function recordCost(
   const cost = costUsd === undefined ? {} : { cost_usd: costUsd };
   // Written with what comes next, the calls of the step or the end of the turn, and failing with it.
   tellLater(bus.publishSoon("CostIncremented", { turn, step, provider, model, usage, ...cost }));
+}
+
+/** What parts have counted is on the record before the turn has ended; only then may somebody stop listening. */
+async function tellTotals({ bus, beforeEnd }: TurnParts, turn: TurnId): Promise<void> {
+  if (beforeEnd === undefined) return;
+  // What the last step has cost is told to those who count.
+  await bus.flush();
+  beforeEnd(turn);
 }
 
 function totalOf(before: Spent, { usage, costUsd = 0, steps, tools }: Tally): Spent {

@@ -45,6 +45,8 @@ export interface Budgets {
   attach(bus: Pick<EventBus, "publishSoon">): void;
   readonly request: RequestMiddleware;
   readonly tool: ToolMiddleware;
+  /** Publishes what is left, when a limit is set. */
+  tellLeft(turn: TurnId): void;
   /** What is left of each limit that is set. */
   left(): readonly BudgetLine[];
 }
@@ -103,10 +105,11 @@ export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Bu
     onEvent(event) {
       if (event.kind === "TurnStarted") begin(event.payload.turn);
       tally(event, turn === undefined ? [session, tree] : [turn.use, session, tree]);
-      if (event.kind !== "TurnTiming") return;
+    },
+    tellLeft(id) {
       const budgets = lines();
       if (budgets.length === 0) return;
-      bus?.publishSoon("BudgetLeft", { turn: event.payload.turn, budgets }).catch(() => undefined); // fails with what comes next
+      bus?.publishSoon("BudgetLeft", { turn: id, budgets }).catch(() => undefined); // fails with what comes next
     },
     attach(given) {
       bus = given;
