@@ -50,7 +50,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
     let openedFor: string | undefined;
     const sandbox = (): Promise<CommandSandbox> => {
       const domains = domainsNow();
-      const list = domains === undefined ? "any" : domains.entries.join(" ");
+      const list = domains === undefined ? "any" : JSON.stringify(domains.lists);
       if (list !== openedFor) {
         // The list has changed: the next command is held to the new one. What still runs ends with its own.
         const before = opened;

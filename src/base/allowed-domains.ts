@@ -61,6 +61,20 @@ function matches(entry: DomainEntry, name: string): boolean {
   }
 }
 
+/** Whether every host that `inner` lets pass is let pass by `outer` too. Of two entries that share a host, one covers the other. */
+export function entryCovers(outer: DomainEntry, inner: DomainEntry): boolean {
+  if (outer.kind === "any") return true;
+  switch (inner.kind) {
+    case "any":
+      return false;
+    case "below":
+      return outer.kind !== "address" && (inner.host === outer.host || isBelow(inner.host, outer.host));
+    case "tree":
+    case "address":
+      return matches(outer, inner.host);
+  }
+}
+
 /** Every list must let a host pass; no list at all lets every public host pass. Entries that can match nothing do not count. */
 export function createDomainPolicy(
   lists: readonly (readonly string[])[],

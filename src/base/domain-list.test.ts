@@ -18,6 +18,21 @@ describe("a list of domains", () => {
     expect(refused.filter((host) => list.allows(host))).toEqual([]);
   });
 
+  test.each([
+    [[["example.com", "other.test"], ["api.example.com"]], ["api.example.com"]],
+    [[["*"], ["*.example.com"], ["example.com"]], ["*.example.com"]],
+    [
+      [["*"], ["10.0.0.1", "localhost"]],
+      ["10.0.0.1", "localhost"],
+    ],
+    [[["a.test"], ["b.test"]], []],
+    [[["a.test"], []], []],
+  ])("of %j the entries are %j: what every list lets pass", (lists, entries) => {
+    const list = createDomainList(...lists);
+    expect(list.entries).toEqual(entries);
+    expect(list.lists).toEqual(lists);
+  });
+
   test("names an address only by that address or localhost, never by a wildcard", () => {
     const named = (...entries: string[]) => createDomainList(entries).namesAddress("127.0.0.1");
     expect([named("127.0.0.1"), named("0x7f.1"), named("localhost")]).toEqual([true, true, true]);
