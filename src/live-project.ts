@@ -4,7 +4,9 @@
  */
 import {
   type AwaitingFile,
+  byPlace,
   contextTexts,
+  inHookOrder,
   type LoadedProject,
   type Project,
   type ProjectLoader,
@@ -141,7 +143,7 @@ function build(project: Project, { scripts, context }: Pick<LiveProjectOptions, 
     return tool === undefined ? [] : [[tool, compiled(artifact.condition)] as const];
   });
   const hooks = new Map<string, Hook[]>();
-  for (const artifact of inOrder(project.hooks)) {
+  for (const artifact of inHookOrder(project.hooks.toSorted(byPlace))) {
     const hook = conditional(scripts.hook(artifact), compiled(artifact.condition), context);
     hooks.set(hook.event, [...(hooks.get(hook.event) ?? []), hook]);
   }
@@ -167,16 +169,6 @@ function conditional(hook: Hook, condition: Condition | undefined, context: RunC
     matches: (call) => condition(context.values()) && hook.matches(call),
     handle: (call) => hook.handle(call),
   };
-}
-
-/** Those of the admin policy first, whatever their priority; then by priority; then by where they are written. */
-function inOrder(hooks: Project["hooks"]): Project["hooks"] {
-  return hooks.toSorted(
-    (a, b) =>
-      Number(b.tier === "admin") - Number(a.tier === "admin") ||
-      a.priority - b.priority ||
-      (a.place.file < b.place.file ? -1 : a.place.file > b.place.file ? 1 : a.place.line - b.place.line),
-  );
 }
 
 function holds(condition: Condition | undefined, context: RunContext): boolean {

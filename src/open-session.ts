@@ -1,5 +1,5 @@
 /** Puts one session together: its ports, its chains, its engine. Plain calls, top to bottom. */
-import { loadFieldParser, type Project, type ProjectLoader, type Settings } from "#artifacts";
+import { loadFieldParser, type Project, type ProjectLoader, type Settings, tighterBudgets } from "#artifacts";
 import {
   type Clock,
   canonicalHash,
@@ -211,7 +211,10 @@ export async function openSession(
       if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
       await engine.begin();
     },
-    finish: () => tellHooks("session.end"),
+    async finish() {
+      await tellHooks("session.end");
+      await runtime?.close();
+    },
     async restore(command, by) {
       const { undo } = dependencies;
       if (undo === undefined) {
@@ -260,23 +263,6 @@ async function createRuntime(options: Omit<ProjectRuntimeOptions, "parseFields">
     loadFieldParser(),
   ]);
   return createProjectRuntime({ ...options, parseFields });
-}
-
-type BudgetSets = Settings["budgets"];
-
-/** The smaller of each limit. */
-function tighterBudgets(a: BudgetSets, b: BudgetSets): BudgetSets {
-  const scopes = ["turn", "session", "tree"] as const;
-  return Object.fromEntries(
-    scopes.flatMap((scope) => {
-      const limits = { ...a[scope] };
-      for (const [name, value] of Object.entries(b[scope] ?? {})) {
-        const kind = name as keyof typeof limits; // keys of the same type
-        limits[kind] = Math.min(value, limits[kind] ?? Number.POSITIVE_INFINITY);
-      }
-      return Object.keys(limits).length === 0 ? [] : [[scope, limits]];
-    }),
-  );
 }
 
 type RuleCommands = Pick<LiveSession, "rules" | "revokeRule" | "promoteRule">;

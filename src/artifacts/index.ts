@@ -8,6 +8,7 @@ export { type FieldParser, loadFieldParser } from "./field-parser.ts";
 export { readFileContent } from "./file-content.ts";
 export { splitFrontmatter } from "./frontmatter.ts";
 export { canonicalEvent, hookEventAliases, hookEvents } from "./hook-events.ts";
+export { byPlace, inHookOrder } from "./hook-order.ts";
 export type * from "./project.ts";
 export {
   createProjectLoader,
@@ -31,5 +32,6 @@ export {
   type RetrySettings,
   type Settings,
 } from "./settings.ts";
+export { tighterBudgets } from "./tiers.ts";
 export { type ToolVisibility, toolVisible } from "./tools-policy.ts";
 export { type LoadedConfig, parseUserConfig } from "./user-config.ts";

@@ -142,9 +142,7 @@ export async function loadSettings(
   project?: Project,
 ): Promise<LoadedConfig> {
   const { settings: own, warnings } = await loadConfig(ports, flags.config);
-  // Rules of a project may change while it runs; the session asks for them itself.
-  const { permissions, strictPermissions } = own;
-  const settings = project === undefined ? own : { ...applyProject(own, project), permissions, strictPermissions };
+  const settings = project === undefined ? own : applyProject(own, project);
   const fromFlags: readonly PermissionRule[] = [
     ...(flags.allow ?? []).map((rule) => ({ effect: "allow" as const, rule, source: "--allow" })),
     ...(flags.deny ?? []).map((rule) => ({ effect: "deny" as const, rule, source: "--deny" })),
