@@ -72,6 +72,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "node:dns node:net",
     why: "Resolves a host once, to be checked; connects to nothing. net: isIP.",
   },
+  "src/base/private-file.ts": {
+    uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync",
+    why: "What the program keeps for itself: undo and acks, in the data and state folders.",
+  },
   "src/base/small-file.ts": {
     uses: "fs.openSync",
     why: "Opens small files for reading.",
@@ -153,12 +157,8 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "The session log, encrypted.",
   },
   "src/trust/acked-texts.ts": {
-    uses: "fs.mkdirSync fs.renameSync fs.rmSync fs.writeFileSync",
+    uses: "fs.rmSync",
     why: "What was acked, sealed, in the state folder.",
-  },
-  "src/trust/approved-lock.ts": {
-    uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeSync",
-    why: "Which files of a project were acked, in the state folder.",
   },
   "src/undo/content-store.ts": {
     uses: "fs.rmSync",
@@ -166,10 +166,6 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   },
   "src/undo/forget.ts": {
     uses: "fs.rmSync",
-    why: "What undo keeps.",
-  },
-  "src/undo/private-file.ts": {
-    uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeSync",
     why: "What undo keeps.",
   },
   "src/undo/rekey.ts": {

@@ -31,9 +31,11 @@ export {
   type WebRequest,
   type WebResponse,
 } from "./ports.ts";
+export { makePrivateDirectory, readOwnedFile, readPrivateFile, writePrivateFile } from "./private-file.ts";
 export { createProcesses, type ProcessesOptions } from "./processes.ts";
 export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
 export { createPublicWeb, type PublicWebOptions } from "./public-web.ts";
+export { BOX_EXTRA_BYTES, BOX_KEY_BYTES, openBox, sealBox } from "./sealed-box.ts";
 export { matchStars } from "./star-match.ts";
 export { createSystemClock, createSystemRandom } from "./system.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";

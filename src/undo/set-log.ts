@@ -4,9 +4,9 @@
  */
 import { readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { makePrivateDirectory, readPrivateFile, writePrivateFile } from "#base";
 import { CallId, SessionId } from "#protocol";
 import type { ChangeSet, OpenCall } from "./change-set.ts";
-import { makePrivateDirectory, readPrivateFile, writePrivateFile } from "./private-file.ts";
 import type { Seal } from "./seal.ts";
 
 const OPEN_SUFFIX = ".open";
