@@ -2,6 +2,7 @@
  * A project while a session runs: what its files say now, as the tools, hooks, rules and prompt of the next step. Files are looked
  * at before each step; a broken edit leaves the last good version in force and is told.
  */
+
 import {
   type AwaitingFile,
   byPlace,
@@ -12,6 +13,7 @@ import {
   type ProjectLoader,
   toolVisible,
 } from "#artifacts";
+import { messageOf } from "#base";
 import { type ConditionResult, type PromptBlock, promptBlocks } from "#context";
 import type { EventBus, HiddenTools, Hook, HookSource, RunContext, Tool, ToolSource } from "#engine";
 import { parseRule, type Rule } from "#governance";
@@ -192,8 +194,4 @@ function changedFiles(before: Project, { project: after, problems }: LoadedProje
   const now = hashes(after);
   const names = new Set([...old.keys(), ...now.keys()]);
   return [...names].filter((name) => old.get(name) !== now.get(name));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

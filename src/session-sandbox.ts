@@ -1,7 +1,7 @@
 /** The sandbox of a session, as the composition root hands it out: nothing of it is loaded or tried before it is needed. */
 import { join, resolve } from "node:path";
 import type { Settings } from "#artifacts";
-import { type Clock, createDomainList, type DomainList, type ProcessPort } from "#base";
+import { type Clock, createDomainList, type DomainList, messageOf, once, type ProcessPort } from "#base";
 import type { EventBus } from "#engine";
 import { ReasonError } from "#protocol";
 import type { CommandSandbox } from "#sandbox";
@@ -110,7 +110,7 @@ export function domainListOf(lists: readonly (readonly string[])[]): DomainList 
   try {
     return createDomainList(...lists);
   } catch (error) {
-    const detail = `network.allowed_domains: ${error instanceof Error ? error.message : String(error)}`;
+    const detail = `network.allowed_domains: ${messageOf(error)}`;
     throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
   }
 }
@@ -123,12 +123,4 @@ function usualPaths(env: SandboxOptions["env"]): string[] {
     // Without HOME the program has no usual folders, so there is nothing in them.
     return [];
   }
-}
-
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

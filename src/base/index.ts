@@ -14,6 +14,7 @@ export { childEnvironment } from "./child-environment.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { nearestName } from "./nearest-name.ts";
+export { once } from "./once.ts";
 export {
   type Clock,
   type DirectoryEntry,
@@ -35,9 +36,11 @@ export { makePrivateDirectory, readOwnedFile, readPrivateFile, writePrivateFile 
 export { createProcesses, type ProcessesOptions } from "./processes.ts";
 export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
 export { createPublicWeb, type PublicWebOptions } from "./public-web.ts";
+export { isRecord } from "./record.ts";
 export { BOX_EXTRA_BYTES, BOX_KEY_BYTES, openBox, sealBox } from "./sealed-box.ts";
 export { matchStars } from "./star-match.ts";
 export { createSystemClock, createSystemRandom } from "./system.ts";
+export { errnoOf, messageOf } from "./thrown.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";
 export { createWorkspaceFiles } from "./workspace-files.ts";
 export { createWorkspaceRestore, type PresentEntry, type RestorePort } from "./workspace-restore.ts";

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { errnoOf } from "./thrown.ts";
 
 export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -56,7 +57,7 @@ export function readPrivateFile(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (errnoOf(error) === "ENOENT") return undefined;
     throw error;
   }
 }
@@ -70,7 +71,7 @@ export function readOwnedFile(path: string, maxBytes: number): Buffer | undefine
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (errnoOf(error) === "ENOENT") return undefined;
     throw error;
   }
   try {

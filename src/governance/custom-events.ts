@@ -3,7 +3,7 @@
  * bounds: how long such a chain gets, how many events one turn has, and how many wait. What goes beyond is left out and told.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Clock } from "#base";
+import { type Clock, messageOf } from "#base";
 import type { EventBus, HookDispatcher, HookPoint } from "#engine";
 import type { TurnId } from "#protocol";
 
@@ -62,7 +62,7 @@ export function createCustomEvents({ bus, hooks, clock }: CustomEventsOptions): 
     try {
       await hooks().dispatch(event, payload, { ...at, signal: ended.signal });
     } catch (error) {
-      tell(at.turn, `the hooks of ${event} could not be asked: ${error instanceof Error ? error.message : error}`);
+      tell(at.turn, `the hooks of ${event} could not be asked: ${messageOf(error)}`);
     }
   }
 

@@ -11,6 +11,7 @@ import {
   checkedAddresses,
   type DomainList,
   EffectError,
+  messageOf,
   normalHost,
   pinnedLookup,
   type Resolve,
@@ -116,7 +117,7 @@ function createEgress({ domains, clock, record, resolve }: EgressProxyOptions): 
       outside.once("close", () => closed());
       return { outside, closed };
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       await record({ ...entry, state: "refused", why });
       throw error instanceof EffectError ? error : new EffectError("NetworkFailed", why, { cause: error });
     }
@@ -289,10 +290,6 @@ function dial({ host, port }: Target, lookup: ReturnType<typeof pinnedLookup>): 
 
 function statusOf(error: unknown): number {
   return error instanceof EffectError && error.reason === "AddressRefused" ? 403 : 502;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function refuse(response: ServerResponse, status: number, why: string): void {

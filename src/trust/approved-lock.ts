@@ -4,7 +4,7 @@
  */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
-import { makePrivateDirectory, readOwnedFile, writePrivateFile } from "#base";
+import { makePrivateDirectory, messageOf, readOwnedFile, writePrivateFile } from "#base";
 import { createAckedTexts } from "./acked-texts.ts";
 import {
   type LockEntry,
@@ -61,7 +61,7 @@ export function createApprovedLock({ directory, root, keys }: ApprovedLockOption
       }
       return { files: lock.files };
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       return { files: [], problem: `${path} does not count: ${why}. Everything is asked again.` };
     }
   };
