@@ -3,12 +3,10 @@ import { loadFieldParser, type Project, type ProjectLoader, type Settings, tight
 import {
   type Clock,
   canonicalHash,
-  createDomainPolicy,
   createProcesses,
   createProgramFacts,
   createPublicWeb,
   createWorkspaceFiles,
-  type DomainPolicy,
   EffectError,
   type EffectPorts,
   type ProcessPort,
@@ -55,7 +53,8 @@ import type { Undo } from "./harness.ts";
 import type { AskForAck } from "./live-project.ts";
 import type { Extensions } from "./plugins.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
-import { domainListOf, type SandboxPlace, type SessionSandbox } from "./session-sandbox.ts";
+import { createSessionDomains, type SessionDomains } from "./session-domains.ts";
+import type { SandboxPlace, SessionSandbox } from "./session-sandbox.ts";
 
 export interface SessionDependencies {
   readonly settings: Settings;
@@ -101,22 +100,10 @@ export async function openSession(
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
   const opened = await dependencies.projects?.(workspace);
   let runtime: ProjectRuntime | undefined;
-  // Asked for each request: the project may change its list.
-  const domains = (): readonly PlacedList[] => [
-    ...(settings.network === undefined ? [] : [{ list: settings.network.allowedDomains, place: "config.toml" }]),
-    ...domainLists(runtime?.live.current() ?? opened?.project),
-  ];
-  const lists = (): readonly (readonly string[])[] => domains().map(({ list }) => list);
-  domainListOf(lists());
-  const network: DomainPolicy = {
-    check(host, port) {
-      const places = domains().map(({ place }) => place);
-      createDomainPolicy(lists(), places).check(host, port);
-    },
-    named: (host) => createDomainPolicy(lists()).named(host),
-  };
-  const made = effectPorts(workspace, env, network, (root, outside) =>
-    dependencies.sandboxFor({ root, outside, domains: () => domainListOf(lists()) }),
+  const domains = createSessionDomains(settings, () => runtime?.live.current() ?? opened?.project);
+  domains(); // a wrong entry is told before anything begins
+  const made = effectPorts(workspace, env, domains, (root, outside) =>
+    dependencies.sandboxFor({ root, outside, domains }),
   );
   const { sandbox } = made;
   const ports = dependencies.observePorts?.(made.ports) ?? made.ports;
@@ -239,21 +226,6 @@ export async function openSession(
     if (runtime === undefined || runtime.hooks.idle(event)) return;
     await runtime.hooks.dispatch(event, null, { session: id, depth, signal: new AbortController().signal });
   }
-}
-
-/** A list of domains, and where it is written. */
-interface PlacedList {
-  readonly list: readonly string[];
-  readonly place: string;
-}
-
-function domainLists(project: Project | undefined): readonly PlacedList[] {
-  return (project?.config.networks ?? []).map(({ network: { allowedDomains } }) => {
-    const [first] = allowedDomains;
-    // An empty list has no line of its own.
-    const place = first === undefined ? (project?.configFile ?? "network") : `${first.place.file}:${first.place.line}`;
-    return { list: allowedDomains.map(({ pattern }) => pattern), place };
-  });
 }
 
 /** Loaded with the first session that has a project: a folder without one pays nothing for it. */
@@ -384,13 +356,13 @@ function networkRecord(bus: EventBus): (call: ToolCall, judged: NetworkJudgement
 function effectPorts(
   workspace: string,
   env: SessionDependencies["env"],
-  policy: DomainPolicy,
+  domains: SessionDomains,
   sandboxed: (root: string, outside: ProcessPort) => SessionSandbox,
 ): { readonly ports: EffectPorts; readonly sandbox: SessionSandbox } {
   try {
     const files = createWorkspaceFiles(workspace);
     const sandbox = sandboxed(files.root, createProcesses({ root: files.root, env }));
-    return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ policy }) }, sandbox };
+    return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ domains }) }, sandbox };
   } catch (error) {
     if (!(error instanceof EffectError)) throw error;
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;

@@ -1,7 +1,7 @@
 /** The sandbox of a session, as the composition root hands it out: nothing of it is loaded or tried before it is needed. */
 import { join, resolve } from "node:path";
 import type { Settings } from "#artifacts";
-import { type Clock, createDomainList, type DomainList, messageOf, once, type ProcessPort } from "#base";
+import { type Clock, type DomainList, once, type ProcessPort } from "#base";
 import type { EventBus } from "#engine";
 import { ReasonError } from "#protocol";
 import type { CommandSandbox } from "#sandbox";
@@ -102,17 +102,6 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
       close: async () => (await opened)?.close(),
     };
   };
-}
-
-/** Throws ConfigInvalid for an entry that is none; undefined when there is no list. */
-export function domainListOf(lists: readonly (readonly string[])[]): DomainList | undefined {
-  if (lists.length === 0) return undefined;
-  try {
-    return createDomainList(...lists);
-  } catch (error) {
-    const detail = `network.allowed_domains: ${messageOf(error)}`;
-    throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
-  }
 }
 
 function usualPaths(env: SandboxOptions["env"]): string[] {

@@ -21,8 +21,8 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     why: "The one place that starts programs: the process port, and under it the sandbox.",
   },
   "src/base/public-web.ts": {
-    uses: "node:http node:https node:net",
-    why: "The one place that opens connections for tools, scripts and hooks: the web port. net: isIP.",
+    uses: "node:http node:https",
+    why: "The one place that opens connections for tools, scripts and hooks: the web port.",
   },
   "src/base/workspace-directory.ts": {
     uses: "fs.mkdir fs.open",

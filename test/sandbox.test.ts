@@ -46,7 +46,7 @@ describe.runIf(hasSandbox)("a list of domains", () => {
         host: "other.test",
         port: 443,
         state: "refused",
-        why: "host other.test is not in allowed_domains",
+        why: "host other.test is not in allowed_domains (config.toml). To allow it, add the host to that list",
       },
     ]);
   });

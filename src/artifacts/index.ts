@@ -4,6 +4,7 @@ export { artifactTables } from "./artifact-tables.ts";
 export { builtinToolNames } from "./builtin-tool-names.ts";
 export { adminKeys } from "./config-table.ts";
 export { contextTexts } from "./context-texts.ts";
+export { domainLists } from "./domain-lists.ts";
 export { type FieldParser, loadFieldParser } from "./field-parser.ts";
 export { readFileContent } from "./file-content.ts";
 export { splitFrontmatter } from "./frontmatter.ts";

@@ -1,12 +1,5 @@
 /** Ground everything stands on: ports to the world, ULIDs, middleware composition. */
-export {
-  createDomainPolicy,
-  type DomainEntry,
-  type DomainPolicy,
-  domainAllowed,
-  normalHost,
-  parseDomainEntry,
-} from "./allowed-domains.ts";
+export { type DomainEntry, domainAllowed, normalHost, parseDomainEntry } from "./allowed-domains.ts";
 export { assertNever } from "./assert-never.ts";
 export { canonicalHash, canonicalJson } from "./canonical-json.ts";
 export { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";

@@ -97,9 +97,8 @@ function createEgress({ domains, clock, record, resolve }: EgressProxyOptions): 
     const startedMs = clock.monotonicMs();
     const entry = { connection, host: target.host, port: target.port };
     try {
-      if (!domains.allows(target.host)) {
-        throw new EffectError("AddressRefused", `host ${target.host} is not in allowed_domains`);
-      }
+      const refusal = domains.refusal(target.host);
+      if (refusal !== undefined) throw new EffectError("AddressRefused", refusal);
       const stop = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
       const rules = { ...(resolve && { resolve }), mayBePrivate: (address: string) => domains.namesAddress(address) };
       const addresses = await checkedAddresses(target.host, rules, stop);
