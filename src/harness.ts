@@ -9,6 +9,7 @@ import {
   createWorkspaceRestore,
   type EffectPorts,
   type FilePort,
+  once,
 } from "#base";
 import { type Control, createControl, type RestoreCommand } from "#control";
 import type { EventBus, Plugin, Redaction, SessionStore, Tool, ToolMiddleware, ToolSource } from "#engine";
@@ -185,14 +186,6 @@ function prepareUndo({ undo: place = "off", store, clock }: HarnessOptions): Und
 function restoreTarget(command: RestoreCommand): UndoTarget {
   if ("call_id" in command && command.call_id !== undefined) return { call: command.call_id };
   return "turn" in command && command.turn !== undefined ? { turn: command.turn } : "last";
-}
-
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }
 
 /** The log must never count as something that a call has changed. */

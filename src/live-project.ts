@@ -2,14 +2,18 @@
  * A project while a session runs: what its files say now, as the tools, hooks, rules and prompt of the next step. Files are looked
  * at before each step; a broken edit leaves the last good version in force and is told.
  */
+
 import {
   type AwaitingFile,
+  byPlace,
   contextTexts,
+  inHookOrder,
   type LoadedProject,
   type Project,
   type ProjectLoader,
   toolVisible,
 } from "#artifacts";
+import { messageOf } from "#base";
 import { type ConditionResult, type PromptBlock, promptBlocks } from "#context";
 import type { EventBus, HiddenTools, Hook, HookSource, RunContext, Tool, ToolSource } from "#engine";
 import { parseRule, type Rule } from "#governance";
@@ -141,7 +145,7 @@ function build(project: Project, { scripts, context }: Pick<LiveProjectOptions, 
     return tool === undefined ? [] : [[tool, compiled(artifact.condition)] as const];
   });
   const hooks = new Map<string, Hook[]>();
-  for (const artifact of inOrder(project.hooks)) {
+  for (const artifact of inHookOrder(project.hooks.toSorted(byPlace))) {
     const hook = conditional(scripts.hook(artifact), compiled(artifact.condition), context);
     hooks.set(hook.event, [...(hooks.get(hook.event) ?? []), hook]);
   }
@@ -169,16 +173,6 @@ function conditional(hook: Hook, condition: Condition | undefined, context: RunC
   };
 }
 
-/** Those of the admin policy first, whatever their priority; then by priority; then by where they are written. */
-function inOrder(hooks: Project["hooks"]): Project["hooks"] {
-  return hooks.toSorted(
-    (a, b) =>
-      Number(b.tier === "admin") - Number(a.tier === "admin") ||
-      a.priority - b.priority ||
-      (a.place.file < b.place.file ? -1 : a.place.file > b.place.file ? 1 : a.place.line - b.place.line),
-  );
-}
-
 function holds(condition: Condition | undefined, context: RunContext): boolean {
   if (condition === undefined) return true;
   try {
@@ -200,8 +194,4 @@ function changedFiles(before: Project, { project: after, problems }: LoadedProje
   const now = hashes(after);
   const names = new Set([...old.keys(), ...now.keys()]);
   return [...names].filter((name) => old.get(name) !== now.get(name));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

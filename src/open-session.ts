@@ -1,14 +1,12 @@
 /** Puts one session together: its ports, its chains, its engine. Plain calls, top to bottom. */
-import { loadFieldParser, type Project, type ProjectLoader, type Settings } from "#artifacts";
+import { loadFieldParser, type Project, type ProjectLoader, type Settings, tighterBudgets } from "#artifacts";
 import {
   type Clock,
   canonicalHash,
-  createDomainPolicy,
   createProcesses,
   createProgramFacts,
   createPublicWeb,
   createWorkspaceFiles,
-  type DomainPolicy,
   EffectError,
   type EffectPorts,
   type ProcessPort,
@@ -57,7 +55,8 @@ import type { Undo } from "./harness.ts";
 import type { AskForAck } from "./live-project.ts";
 import type { Extensions } from "./plugins.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
-import { domainListOf, type SandboxPlace, type SessionSandbox } from "./session-sandbox.ts";
+import { createSessionDomains, type SessionDomains } from "./session-domains.ts";
+import type { SandboxPlace, SessionSandbox } from "./session-sandbox.ts";
 
 export interface SessionDependencies {
   readonly settings: Settings;
@@ -105,22 +104,10 @@ export async function openSession(
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
   const opened = await dependencies.projects?.(workspace);
   let runtime: ProjectRuntime | undefined;
-  // Asked for each request: the project may change its list.
-  const domains = (): readonly PlacedList[] => [
-    ...(settings.network === undefined ? [] : [{ list: settings.network.allowedDomains, place: "config.toml" }]),
-    ...domainLists(runtime?.live.current() ?? opened?.project),
-  ];
-  const lists = (): readonly (readonly string[])[] => domains().map(({ list }) => list);
-  domainListOf(lists());
-  const network: DomainPolicy = {
-    check(host, port) {
-      const places = domains().map(({ place }) => place);
-      createDomainPolicy(lists(), places).check(host, port);
-    },
-    named: (host) => createDomainPolicy(lists()).named(host),
-  };
-  const made = effectPorts(workspace, env, network, (root, outside) =>
-    dependencies.sandboxFor({ root, outside, domains: () => domainListOf(lists()) }),
+  const domains = createSessionDomains(settings, () => runtime?.live.current() ?? opened?.project);
+  domains(); // a wrong entry is told before anything begins
+  const made = effectPorts(workspace, env, domains, (root, outside) =>
+    dependencies.sandboxFor({ root, outside, domains }),
   );
   const { sandbox } = made;
   const ports = dependencies.observePorts?.(made.ports) ?? made.ports;
@@ -228,7 +215,10 @@ export async function openSession(
       if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
       await engine.begin();
     },
-    finish: () => tellHooks("session.end"),
+    async finish() {
+      await tellHooks("session.end");
+      await runtime?.close();
+    },
     async restore(command, by) {
       const { undo } = dependencies;
       if (undo === undefined) {
@@ -255,21 +245,6 @@ export async function openSession(
   }
 }
 
-/** A list of domains, and where it is written. */
-interface PlacedList {
-  readonly list: readonly string[];
-  readonly place: string;
-}
-
-function domainLists(project: Project | undefined): readonly PlacedList[] {
-  return (project?.config.networks ?? []).map(({ network: { allowedDomains } }) => {
-    const [first] = allowedDomains;
-    // An empty list has no line of its own.
-    const place = first === undefined ? (project?.configFile ?? "network") : `${first.place.file}:${first.place.line}`;
-    return { list: allowedDomains.map(({ pattern }) => pattern), place };
-  });
-}
-
 /** Loaded with the first session that has a project: a folder without one pays nothing for it. */
 async function createRuntime(options: Omit<ProjectRuntimeOptions, "parseFields">): Promise<ProjectRuntime> {
   const [{ createProjectRuntime }, parseFields] = await Promise.all([
@@ -277,23 +252,6 @@ async function createRuntime(options: Omit<ProjectRuntimeOptions, "parseFields">
     loadFieldParser(),
   ]);
   return createProjectRuntime({ ...options, parseFields });
-}
-
-type BudgetSets = Settings["budgets"];
-
-/** The smaller of each limit. */
-function tighterBudgets(a: BudgetSets, b: BudgetSets): BudgetSets {
-  const scopes = ["turn", "session", "tree"] as const;
-  return Object.fromEntries(
-    scopes.flatMap((scope) => {
-      const limits = { ...a[scope] };
-      for (const [name, value] of Object.entries(b[scope] ?? {})) {
-        const kind = name as keyof typeof limits; // keys of the same type
-        limits[kind] = Math.min(value, limits[kind] ?? Number.POSITIVE_INFINITY);
-      }
-      return Object.keys(limits).length === 0 ? [] : [[scope, limits]];
-    }),
-  );
 }
 
 type RuleCommands = Pick<LiveSession, "rules" | "revokeRule" | "promoteRule">;
@@ -419,13 +377,13 @@ function networkRecord(bus: EventBus): (call: ToolCall, judged: NetworkJudgement
 function effectPorts(
   workspace: string,
   env: SessionDependencies["env"],
-  policy: DomainPolicy,
+  domains: SessionDomains,
   sandboxed: (root: string, outside: ProcessPort) => SessionSandbox,
 ): { readonly ports: EffectPorts; readonly sandbox: SessionSandbox } {
   try {
     const files = createWorkspaceFiles(workspace);
     const sandbox = sandboxed(files.root, createProcesses({ root: files.root, env }));
-    return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ policy }) }, sandbox };
+    return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ domains }) }, sandbox };
   } catch (error) {
     if (!(error instanceof EffectError)) throw error;
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;

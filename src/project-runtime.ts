@@ -1,10 +1,10 @@
 /** What a project brings to one session: its scripts with what they may reach, its hooks, its tools, and what it registers. */
 import { hostname } from "node:os";
-import type { FieldParser, Project, ProjectLoader } from "#artifacts";
+import { type FieldParser, inHookOrder, type Project, type ProjectLoader } from "#artifacts";
 import { type Clock, childEnvironment, createSystemRandom, type EffectPorts } from "#base";
 import { STANDING_PROMPT } from "#context";
 import type { EventBus, HookDispatcher, HookPoint, NestedCall, RunContext, Tool, ToolCall, ToolSource } from "#engine";
-import { createHookDispatcher } from "#governance";
+import { createCustomEvents, createHookDispatcher } from "#governance";
 import { ClientId, type IdMint, ReasonError, type SessionId, type TurnId } from "#protocol";
 import {
   createMetaRegistry,
@@ -12,13 +12,10 @@ import {
   createScriptChecker,
   createScripts,
   type MetaRegistry,
-  type ScriptPoint,
   type ScriptServices,
 } from "#script";
 import { type AskForAck, createLiveProject, type LiveProject } from "./live-project.ts";
 
-/** `custom.*` events that wait for their hooks; a script that emits more in one turn is told that they are dropped. */
-const MAX_WAITING_EVENTS = 200;
 /** The variables that `secrets.get` looks into: `secrets.get("DEPLOY")` is HARNESS_SECRET_DEPLOY. */
 const SECRET_PREFIX = "HARNESS_SECRET_";
 
@@ -48,6 +45,8 @@ export interface ProjectRuntime {
   attach(bus: EventBus, nested: NestedCall): void;
   /** Before each step. */
   refresh(signal: AbortSignal): Promise<void>;
+  /** Asks no more hooks about `custom.*` events; before the session's last event. */
+  close(): Promise<void>;
 }
 
 export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRuntime {
@@ -61,21 +60,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   const states = createRunStates();
   const checker = createScriptChecker();
   const environment = childEnvironment(env, ports.files.root);
-  let waiting = 0;
-
-  function emit(event: string, payload: unknown, at: ScriptPoint): void {
-    const publish = attached(bus).publishSoon("CustomEvent", { namespace: "custom", kind: event, payload });
-    publish.catch(() => undefined); // written with what comes next, and failing with it
-    if (hooks.idle(event)) return;
-    if (waiting >= MAX_WAITING_EVENTS) throw new Error(`more than ${MAX_WAITING_EVENTS} events wait for their hooks`);
-    waiting += 1;
-    setImmediate(() => {
-      const point: HookPoint = { ...at, signal: new AbortController().signal };
-      void hooks.dispatch(event, payload, point).finally(() => {
-        waiting -= 1;
-      });
-    });
-  }
+  const custom = createCustomEvents({ bus: () => attached(bus), hooks: () => hooks, clock });
 
   const services: ScriptServices = {
     clock,
@@ -94,13 +79,13 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
       });
       written?.catch(() => undefined); // written with what comes next, and failing with it
     },
-    emit,
+    emit: custom.emit,
     async callTool(name, args, at, callOptions) {
       const result = await attached(nested)(asParent(at, ids), name, args, callOptions);
       return { content: result.content, isError: result.outcome !== "ok" };
     },
     get meta() {
-      return options.project.config.meta.enabled ? meta : undefined;
+      return live.current().config.meta.enabled ? meta : undefined;
     },
   } as ScriptServices;
 
@@ -120,8 +105,8 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
       hooks(event) {
         const registered = meta.hooks.hooks(event);
         const written = live.hooks.hooks(event);
-        // Before those of files: what a registered one changes, they still see.
-        return registered.length === 0 ? written : [...registered, ...written];
+        // Of equal priority the registered ones are first: what they change, those of files still see.
+        return registered.length === 0 ? written : inHookOrder([...registered, ...written]);
       },
     },
     bus: {
@@ -133,7 +118,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   });
   const allTools = (): readonly Tool[] => [...options.otherTools(), ...live.tools.tools(), ...meta.source.tools()];
   const meta: MetaRegistry = createMetaRegistry({
-    config: options.project.config.meta,
+    config: () => live.current().config.meta,
     parser: {
       tool: (fields) => parseFields("tool", fields, checker),
       hook: (fields) => parseFields("hook", fields, checker),
@@ -175,6 +160,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
       states.of(session).setValues(context.values());
       await live.refresh(attached(bus), signal);
     },
+    close: custom.close,
   };
 }
 

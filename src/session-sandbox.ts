@@ -1,7 +1,7 @@
 /** The sandbox of a session, as the composition root hands it out: nothing of it is loaded or tried before it is needed. */
 import { join, resolve } from "node:path";
 import type { Settings } from "#artifacts";
-import { type Clock, createDomainList, type DomainList, type ProcessPort } from "#base";
+import { type Clock, type DomainList, once, type ProcessPort } from "#base";
 import type { EventBus } from "#engine";
 import { ReasonError } from "#protocol";
 import type { CommandSandbox } from "#sandbox";
@@ -50,7 +50,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
     let openedFor: string | undefined;
     const sandbox = (): Promise<CommandSandbox> => {
       const domains = domainsNow();
-      const list = domains === undefined ? "any" : domains.entries.join(" ");
+      const list = domains === undefined ? "any" : JSON.stringify(domains.lists);
       if (list !== openedFor) {
         // The list has changed: the next command is held to the new one. What still runs ends with its own.
         const before = opened;
@@ -104,17 +104,6 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
   };
 }
 
-/** Throws ConfigInvalid for an entry that is none; undefined when there is no list. */
-export function domainListOf(lists: readonly (readonly string[])[]): DomainList | undefined {
-  if (lists.length === 0) return undefined;
-  try {
-    return createDomainList(...lists);
-  } catch (error) {
-    const detail = `network.allowed_domains: ${error instanceof Error ? error.message : String(error)}`;
-    throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
-  }
-}
-
 function usualPaths(env: SandboxOptions["env"]): string[] {
   try {
     const { dataDir, configDir, stateDir } = harnessPaths(env);
@@ -123,12 +112,4 @@ function usualPaths(env: SandboxOptions["env"]): string[] {
     // Without HOME the program has no usual folders, so there is nothing in them.
     return [];
   }
-}
-
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

@@ -21,8 +21,8 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     why: "The one place that starts programs: the process port, and under it the sandbox.",
   },
   "src/base/public-web.ts": {
-    uses: "node:http node:https node:net",
-    why: "The one place that opens connections for tools, scripts and hooks: the web port. net: isIP.",
+    uses: "node:http node:https",
+    why: "The one place that opens connections for tools, scripts and hooks: the web port.",
   },
   "src/base/workspace-directory.ts": {
     uses: "fs.mkdir fs.open",
@@ -71,6 +71,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/base/checked-addresses.ts": {
     uses: "node:dns node:net",
     why: "Resolves a host once, to be checked; connects to nothing. net: isIP.",
+  },
+  "src/base/private-file.ts": {
+    uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync",
+    why: "What the program keeps for itself: undo and acks, in the data and state folders.",
   },
   "src/base/small-file.ts": {
     uses: "fs.openSync",
@@ -153,12 +157,8 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "The session log, encrypted.",
   },
   "src/trust/acked-texts.ts": {
-    uses: "fs.mkdirSync fs.renameSync fs.rmSync fs.writeFileSync",
+    uses: "fs.rmSync",
     why: "What was acked, sealed, in the state folder.",
-  },
-  "src/trust/approved-lock.ts": {
-    uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeSync",
-    why: "Which files of a project were acked, in the state folder.",
   },
   "src/undo/content-store.ts": {
     uses: "fs.rmSync",
@@ -166,10 +166,6 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   },
   "src/undo/forget.ts": {
     uses: "fs.rmSync",
-    why: "What undo keeps.",
-  },
-  "src/undo/private-file.ts": {
-    uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeSync",
     why: "What undo keeps.",
   },
   "src/undo/rekey.ts": {

@@ -9,7 +9,7 @@ import { describe, expect, test } from "vitest";
 import type { Event, EventKind, EventPayload } from "#protocol";
 import { calls, says } from "./fakes/harness-rig.ts";
 import { createInProcessCli, type InProcessCli } from "./fakes/in-process-cli.ts";
-import { createProjectRig } from "./fakes/project-rig.ts";
+import { createProjectRig, projectsUnder } from "./fakes/project-rig.ts";
 
 const HARNESS = "---\ntools_policy: { mode: denylist, deny: [nothing] }\n---\n\nBe brief.\n";
 const ECHO =
@@ -181,6 +181,68 @@ describe("the run context", () => {
     await rig.send();
     expect(rig.of("ToolResult").at(-1)).toMatchObject({ name: "approve", outcome: "error" });
     expect(rig.of("ContextSet").at(-1)).toEqual({ values: { env: "production" } });
+  });
+});
+
+test("budgets hold as the file says now, raised or lowered", async () => {
+  const edit = (from: number, to: number) => `sed -i 's/max_steps: ${from}/max_steps: ${to}/' harness.md`;
+  for (const [edits, limit, echoes] of [
+    [[edit(3, 5), "true", "true"], 5, 3],
+    [[edit(3, 2), "true", "true"], 2, 1],
+  ] as const) {
+    const cli = openProject(...edits);
+    cli.put("harness.md", "---\nbudgets: { turn: { max_steps: 3 } }\n---\n");
+    const played = await play(cli);
+    expect(played.of("BudgetLeft")).toMatchObject([{ budgets: [{ kind: "steps", used: limit, limit }] }]);
+    expect(played.echoes).toHaveLength(echoes);
+  }
+});
+
+describe("meta", () => {
+  const MADE = [
+    "meta.register_tool",
+    { name: "made", description: "d", parameters: {}, script: "def run(args): return 1" },
+  ];
+  const ON = "---\nmeta: { enabled: true }\npermissions: { allow: ['meta.*', made] }\n---\n";
+
+  test("that is switched off takes away what was registered, at the next step", async () => {
+    const made = calls(["made", {}]);
+    const rig = await createProjectRig({ "harness.md": ON }, [
+      calls(MADE as [string, unknown]),
+      made,
+      says("done"),
+      made,
+      says("done"),
+    ]);
+    await rig.send();
+    rig.write("harness.md", ON.replace("true", "false"));
+    await rig.send();
+    const outcomes = rig.of("ToolResult").map(({ name, outcome, reason }) => [name, outcome, reason]);
+    expect(outcomes).toEqual([
+      ["meta.register_tool", "ok", undefined],
+      ["made", "ok", undefined],
+      ["made", "error", "UnknownTool"],
+    ]);
+  });
+
+  test("registers hooks that are asked by their priority, after those of the admin policy", async () => {
+    const allow = "def handle(event, payload): return allow()";
+    const inline = (name: string, priority: number) =>
+      `  - name: ${name}\n    event: tool.pre\n    priority: ${priority}\n    script: |\n      ${allow}\n`;
+    const register = (name: string, priority: number) =>
+      calls(["meta.register_hook", { name, event: "tool.pre", script: allow, priority }]);
+    const head = ON.replace(/---\n$/, `hooks:\n${inline("written5", 5)}${inline("written20", 20)}---\n`);
+    const rig = await createProjectRig(
+      { "harness.md": head, "policy.md": `---\nhooks:\n${inline("machine", 90)}---\n` },
+      [register("registered20", 20), register("registered1", 1), calls(["fs_list", { path: "." }]), says("done")],
+      { projects: projectsUnder("policy.md") },
+    );
+    await rig.send();
+    const asked = rig
+      .of("HooksAsked")
+      .at(-1)
+      ?.decisions.map(({ hook }) => hook);
+    expect(asked).toEqual(["machine", "registered1", "written5", "registered20", "written20"]);
   });
 });
 

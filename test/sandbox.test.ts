@@ -6,6 +6,7 @@ import { defaultSettings } from "#artifacts";
 import { createSystemClock } from "#base";
 import { assembleHarness } from "#harness";
 import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
+import { createProjectRig } from "./fakes/project-rig.ts";
 import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 import { hasSandbox } from "./fakes/test-sandbox.ts";
 
@@ -45,13 +46,27 @@ describe.runIf(hasSandbox)("a list of domains", () => {
         host: "other.test",
         port: 443,
         state: "refused",
-        why: "host other.test is not in allowed_domains",
+        why: "host other.test is not in allowed_domains (config.toml). To allow it, add the host to that list",
       },
     ]);
   });
 });
 
 describe("a list of domains", () => {
+  test("that is tightened holds for the next command, though another list is wider", async () => {
+    const project = (...domains: string[]) => `---\nnetwork: { allowed_domains: [${domains.join(", ")}] }\n---\n`;
+    const fetches = runs("curl -sS -m 5 https://b.test/ 2>&1; true");
+    const rig = await createProjectRig({ "harness.md": project("a.test", "b.test") }, [...runs("true"), ...fetches], {
+      settings: { ...allowed, network: { allowedDomains: ["a.test", "b.test"] } },
+    });
+    await rig.send();
+    rig.write("harness.md", project("a.test"));
+    await rig.send();
+    expect(rig.of("SandboxStatus").map(({ domains }) => domains)).toEqual([["a.test", "b.test"], ["a.test"]]);
+    if (!hasSandbox) return;
+    expect(rig.of("NetworkConnection")).toMatchObject([{ host: "b.test", state: "refused" }]);
+  });
+
   test("holds for web.fetch too", async () => {
     const rig = await createHarnessRig([calls(["web_fetch", { url: "https://other.test/" }]), says("done")], {
       settings: {

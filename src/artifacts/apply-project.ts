@@ -1,11 +1,10 @@
 /** What a project says about things that settings decide. */
 import type { ModelConfig, Project } from "./project.ts";
 import type { ModelSettings, Settings } from "./settings.ts";
-import { tighterBudgets } from "./tiers.ts";
 
 /**
- * The project's models replace the user's, its rules join them, and its limits hold where they are tighter. Identity, context
- * and everything that may change while the program runs stays with the project and is not copied into settings.
+ * The project's models replace the user's, and its limit of steps holds. Everything that may change while a session runs (rules,
+ * strictness, budgets, lists of domains, identity, context) stays with the project: the session reads it there, at each step.
  */
 export function applyProject(settings: Settings, { config }: Project): Settings {
   const named = [...(config.model === undefined ? [] : [config.model]), ...config.models];
@@ -13,10 +12,7 @@ export function applyProject(settings: Settings, { config }: Project): Settings 
   return {
     ...settings,
     models: unique.length === 0 ? settings.models : unique.map((one) => toSettings(one, settings.models)),
-    permissions: [...settings.permissions, ...config.permissions],
-    strictPermissions: settings.strictPermissions || config.strictPermissions === true,
     maxSteps: Math.min(config.maxSteps ?? settings.maxSteps, config.maxStepsCap ?? Number.POSITIVE_INFINITY),
-    budgets: tighterBudgets(settings.budgets, config.budgets),
   };
 }
 

@@ -4,10 +4,12 @@ export { artifactTables } from "./artifact-tables.ts";
 export { builtinToolNames } from "./builtin-tool-names.ts";
 export { adminKeys } from "./config-table.ts";
 export { contextTexts } from "./context-texts.ts";
+export { domainLists } from "./domain-lists.ts";
 export { type FieldParser, loadFieldParser } from "./field-parser.ts";
 export { readFileContent } from "./file-content.ts";
 export { splitFrontmatter } from "./frontmatter.ts";
 export { canonicalEvent, hookEventAliases, hookEvents } from "./hook-events.ts";
+export { byPlace, inHookOrder } from "./hook-order.ts";
 export type * from "./project.ts";
 export {
   createProjectLoader,
@@ -31,5 +33,6 @@ export {
   type RetrySettings,
   type Settings,
 } from "./settings.ts";
+export { tighterBudgets } from "./tiers.ts";
 export { type ToolVisibility, toolVisible } from "./tools-policy.ts";
 export { type LoadedConfig, parseUserConfig } from "./user-config.ts";

@@ -1,7 +1,7 @@
 /** Which files a project consists of: the root file, and what lies in the folders of its artifact roots. */
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
-import { nearestName } from "#base";
+import { errnoOf, nearestName } from "#base";
 import { isInside } from "./file-content.ts";
 import type { FileKind, Place, Problem } from "./project.ts";
 import { error, warning } from "./schema.ts";
@@ -52,7 +52,7 @@ export function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (cause) {
-    return !(cause instanceof Error && "code" in cause && cause.code === "ENOTDIR");
+    return errnoOf(cause) !== "ENOTDIR";
   }
 }
 

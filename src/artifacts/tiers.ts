@@ -80,13 +80,10 @@ function tighterMeta(project: MetaConfig, admin: MetaConfig | undefined): MetaCo
 }
 
 /** Of each limit the lower one; a limit that only one of them has holds. */
-export function tighterBudgets(
-  project: ProjectConfig["budgets"],
-  admin: ProjectConfig["budgets"],
-): ProjectConfig["budgets"] {
+export function tighterBudgets(a: ProjectConfig["budgets"], b: ProjectConfig["budgets"]): ProjectConfig["budgets"] {
   const spans = ["turn", "session", "tree"] as const;
   const merged = spans.flatMap((span) => {
-    const both = [project[span], admin[span]].filter((budget) => budget !== undefined);
+    const both = [a[span], b[span]].filter((budget) => budget !== undefined);
     return both.length === 0 ? [] : [[span, tighterBudget(both)] as const];
   });
   return Object.fromEntries(merged);

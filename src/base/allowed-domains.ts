@@ -2,8 +2,6 @@
  * Which hosts the entries of `allowed_domains` let pass. Pure: it looks at names only, never at what they resolve to. A bare name
  * is that host and everything below it, `*.name` what is below it only, `*` any host. Ports, paths and case do not count.
  */
-import { EffectError } from "./ports.ts";
-
 /** What DNS allows. */
 const MAX_HOST_CHARS = 253;
 
@@ -12,14 +10,6 @@ export type DomainEntry =
   | { readonly kind: "tree"; readonly host: string }
   | { readonly kind: "below"; readonly host: string }
   | { readonly kind: "address"; readonly host: string };
-
-/** Asked for every hop of every request, before anything is resolved. */
-export interface DomainPolicy {
-  /** Throws an `EffectError` of reason `SandboxRefused` when the host may not be reached. */
-  check(host: string, port: number): void;
-  /** Whether an entry spells out this very host: only then may it be at a private address. */
-  named(host: string): boolean;
-}
 
 /** The entry as written, or undefined when it can match nothing: a URL, a port, a path, an empty label. */
 export function parseDomainEntry(text: string): DomainEntry | undefined {
@@ -61,32 +51,18 @@ function matches(entry: DomainEntry, name: string): boolean {
   }
 }
 
-/** Every list must let a host pass; no list at all lets every public host pass. Entries that can match nothing do not count. */
-export function createDomainPolicy(
-  lists: readonly (readonly string[])[],
-  /** Where each list is written, for people. */
-  places: readonly string[] = [],
-): DomainPolicy {
-  const parsed = lists.map((list) => list.map(parseDomainEntry).filter((entry) => entry !== undefined));
-  return {
-    check(host) {
-      const refusing = parsed.findIndex((entries) => !domainAllowed(entries, host));
-      if (refusing < 0) return;
-      const place = places[refusing];
-      const where = place === undefined ? "" : ` (${place}). To allow it, add the host to that list`;
-      throw new EffectError(
-        "SandboxRefused",
-        `SandboxError: host ${normalHost(host) ?? host} is not in allowed_domains${where}`,
-      );
-    },
-    named(host) {
-      const name = normalHost(host);
-      if (name === undefined || parsed.length === 0) return false;
-      return parsed.every((entries) =>
-        entries.some((entry) => (entry.kind === "tree" || entry.kind === "address") && entry.host === name),
-      );
-    },
-  };
+/** Whether every host that `inner` lets pass is let pass by `outer` too. Of two entries that share a host, one covers the other. */
+export function entryCovers(outer: DomainEntry, inner: DomainEntry): boolean {
+  if (outer.kind === "any") return true;
+  switch (inner.kind) {
+    case "any":
+      return false;
+    case "below":
+      return outer.kind !== "address" && (inner.host === outer.host || isBelow(inner.host, outer.host));
+    case "tree":
+    case "address":
+      return matches(outer, inner.host);
+  }
 }
 
 function isBelow(name: string, host: string): boolean {

@@ -13,16 +13,43 @@ describe("a list of domains", () => {
     [["[::1]"], ["::1"], ["::2"]],
     [[], [], ["example.com", "localhost"]],
   ])("%j", (entries, reached, refused) => {
-    const list = createDomainList(entries);
-    expect(reached.filter((host) => !list.allows(host))).toEqual([]);
-    expect(refused.filter((host) => list.allows(host))).toEqual([]);
+    const list = createDomainList([entries]);
+    expect(reached.filter((host) => list.refusal(host) !== undefined)).toEqual([]);
+    expect(refused.filter((host) => list.refusal(host) === undefined)).toEqual([]);
+  });
+
+  test.each([
+    [[["example.com", "other.test"], ["api.example.com"]], ["api.example.com"]],
+    [[["*"], ["*.example.com"], ["example.com"]], ["*.example.com"]],
+    [
+      [["*"], ["10.0.0.1", "localhost"]],
+      ["10.0.0.1", "localhost"],
+    ],
+    [[["a.test"], ["b.test"]], []],
+    [[["a.test"], []], []],
+  ])("of %j the entries are %j: what every list lets pass", (lists, entries) => {
+    const list = createDomainList(lists);
+    expect(list.entries).toEqual(entries);
+    expect(list.lists).toEqual(lists);
+  });
+
+  test("refuses with the host and the first list that has no entry for it", () => {
+    const lists = [["a.test", "b.test"], ["b.test"]];
+    const list = createDomainList(lists, ["config.toml", "harness.md:4"]);
+    const how = "To allow it, add the host to that list";
+    expect(list.refusal("b.test")).toBeUndefined();
+    expect(list.refusal("A.test.")).toBe(`host a.test is not in allowed_domains (harness.md:4). ${how}`);
+    expect(list.refusal("c.test")).toBe(`host c.test is not in allowed_domains (config.toml). ${how}`);
+    expect(createDomainList([[]]).refusal("c.test")).toBe("host c.test is not in allowed_domains");
   });
 
   test("names an address only by that address or localhost, never by a wildcard", () => {
-    const named = (...entries: string[]) => createDomainList(entries).namesAddress("127.0.0.1");
+    const named = (...entries: string[]) => createDomainList([entries]).namesAddress("127.0.0.1");
     expect([named("127.0.0.1"), named("0x7f.1"), named("localhost")]).toEqual([true, true, true]);
     expect([named("*"), named("example.com"), named("127.0.0.2"), named()]).toEqual([false, false, false, false]);
-    expect(createDomainList(["localhost"]).namesAddress("10.0.0.1")).toBe(false);
+    expect(createDomainList([["localhost"]]).namesAddress("10.0.0.1")).toBe(false);
+    expect(createDomainList([["10.0.0.1"], ["*"]]).namesAddress("10.0.0.1")).toBe(false);
+    expect(createDomainList([["10.0.0.1"], ["10.0.0.1"]]).namesAddress("10.0.0.1")).toBe(true);
   });
 
   test("takes names, addresses and the two wildcards, and nothing else", () => {
@@ -41,7 +68,7 @@ describe("a list of domains", () => {
       "a..b",
     ];
     expect(wrong.filter(isDomainEntry)).toEqual([]);
-    expect(() => createDomainList(["a.example:443"])).toThrow("a.example:443");
+    expect(() => createDomainList([["a.example:443"]])).toThrow("a.example:443");
   });
 
   test.each([

@@ -1,13 +1,17 @@
 /**
- * The hosts that a command may reach: all lists of `network.allowed_domains` that hold for a session as one. An address that is
- * not public is reached only when every list names that address (or `localhost`), whatever host name leads there.
+ * The hosts that tools, scripts and commands may reach: all lists of `network.allowed_domains` that hold for a session as one. An
+ * address that is not public is reached only when every list names that address (or `localhost`), whatever host name leads there:
+ * whoever owns a name on the list decides where it leads.
  */
-import { type DomainEntry, domainAllowed, normalHost, parseDomainEntry } from "./allowed-domains.ts";
+import { type DomainEntry, domainAllowed, entryCovers, normalHost, parseDomainEntry } from "./allowed-domains.ts";
 
 export interface DomainList {
-  /** As written; empty when nothing may be reached. */
+  /** As written, each on its own: two that give the same `entries` can still differ in what they hold. */
+  readonly lists: readonly (readonly string[])[];
+  /** What all lists together let pass, in entries as written; empty when nothing may be reached. */
   readonly entries: readonly string[];
-  allows(host: string): boolean;
+  /** Why the host may not be reached, with the list that refuses it; undefined when it may. */
+  refusal(host: string): string | undefined;
   /** Whether entries name this very address, public or not. */
   namesAddress(address: string): boolean;
 }
@@ -15,11 +19,26 @@ export interface DomainList {
 const LOOPBACK = new Set(["127.0.0.1", "::1"]);
 
 /** Each list has to allow a host. Throws a TypeError for an entry that `isDomainEntry` refuses. */
-export function createDomainList(...lists: readonly (readonly string[])[]): DomainList {
+export function createDomainList(
+  lists: readonly (readonly string[])[],
+  /** Where each list is written, for people. */
+  places: readonly string[] = [],
+): DomainList {
   const parsed = lists.map((list) => list.map(parsedEntry));
+  const everywhere = (text: string): boolean => {
+    const entry = parsedEntry(text);
+    return parsed.every((entries) => entries.some((one) => entryCovers(one, entry)));
+  };
   return {
-    entries: lists.some((list) => list.length === 0) ? [] : [...new Set(lists.flat())],
-    allows: (host) => parsed.every((entries) => domainAllowed(entries, host)),
+    lists,
+    entries: [...new Set(lists.flat())].filter(everywhere),
+    refusal(host) {
+      const refusing = parsed.findIndex((entries) => !domainAllowed(entries, host));
+      if (refusing < 0) return undefined;
+      const place = places[refusing];
+      const where = place === undefined ? "" : ` (${place}). To allow it, add the host to that list`;
+      return `host ${normalHost(host) ?? host} is not in allowed_domains${where}`;
+    },
     namesAddress: (address) => parsed.every((entries) => entries.some((entry) => namesAddress(entry, address))),
   };
 }

@@ -1,5 +1,7 @@
 /** Turns an errno of the file system into an `EffectError` that says what happened to which path. */
+
 import { EffectError, type EffectReason } from "./ports.ts";
+import { errnoOf } from "./thrown.ts";
 
 const REASONS: Readonly<Record<string, readonly [EffectReason, string]>> = {
   ENOENT: ["NotFound", "does not exist"],
@@ -27,8 +29,4 @@ export function fileError(error: unknown, shown: string): EffectError {
   const code = errnoOf(error);
   const [reason, text] = REASONS[code ?? ""] ?? ["AccessDenied", `failed (${code ?? String(error)})`];
   return new EffectError(reason, `${shown} ${text}`, { cause: error });
-}
-
-export function errnoOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

@@ -1,12 +1,5 @@
 /** Ground everything stands on: ports to the world, ULIDs, middleware composition. */
-export {
-  createDomainPolicy,
-  type DomainEntry,
-  type DomainPolicy,
-  domainAllowed,
-  normalHost,
-  parseDomainEntry,
-} from "./allowed-domains.ts";
+export { type DomainEntry, domainAllowed, normalHost, parseDomainEntry } from "./allowed-domains.ts";
 export { assertNever } from "./assert-never.ts";
 export { canonicalHash, canonicalJson } from "./canonical-json.ts";
 export { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
@@ -14,6 +7,7 @@ export { childEnvironment } from "./child-environment.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { nearestName } from "./nearest-name.ts";
+export { once } from "./once.ts";
 export {
   type Clock,
   type DirectoryEntry,
@@ -31,11 +25,15 @@ export {
   type WebRequest,
   type WebResponse,
 } from "./ports.ts";
+export { makePrivateDirectory, readOwnedFile, readPrivateFile, writePrivateFile } from "./private-file.ts";
 export { createProcesses, type ProcessesOptions } from "./processes.ts";
 export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
 export { createPublicWeb, type PublicWebOptions } from "./public-web.ts";
+export { isRecord } from "./record.ts";
+export { BOX_EXTRA_BYTES, BOX_KEY_BYTES, openBox, sealBox } from "./sealed-box.ts";
 export { matchStars } from "./star-match.ts";
 export { createSystemClock, createSystemRandom } from "./system.ts";
+export { errnoOf, messageOf } from "./thrown.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";
 export { createWorkspaceFiles } from "./workspace-files.ts";
 export { createWorkspaceRestore, type PresentEntry, type RestorePort } from "./workspace-restore.ts";

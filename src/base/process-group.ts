@@ -5,9 +5,9 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
-import { errnoOf } from "./file-error.ts";
 import type { Clock } from "./ports.ts";
 import type { MonitorStatus } from "./process-monitor.ts";
+import { errnoOf } from "./thrown.ts";
 
 /** The variable that carries the mark. */
 export const MARK_NAME = "TOOL_RUN_MARK";

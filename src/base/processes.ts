@@ -7,11 +7,12 @@ import type { ChildProcess, SpawnOptions } from "node:child_process";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { childEnvironment } from "./child-environment.ts";
-import { errnoOf, fileError } from "./file-error.ts";
+import { fileError } from "./file-error.ts";
 import { type Clock, EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "./ports.ts";
 import { createProcessGroup, MARK_NAME, type ProcessGroup } from "./process-group.ts";
 import { readMonitorStatus } from "./process-monitor.ts";
 import { createSystemClock, createSystemRandom } from "./system.ts";
+import { errnoOf, messageOf } from "./thrown.ts";
 import { resolveInWorkspace } from "./workspace-path.ts";
 
 /** How long leftovers of a finished program may keep its group and its pipes. */
@@ -91,7 +92,7 @@ function start(spec: ProcessSpec, cwd: string, env: Record<string, string>): Pro
   return new Promise((resolve, reject) => {
     const refuse = (error: unknown) => {
       const missing = errnoOf(error) === "ENOENT";
-      const detail = error instanceof Error ? error.message : String(error);
+      const detail = messageOf(error);
       const message = missing ? `the program ${spec.file} does not exist` : `${spec.file} did not start: ${detail}`;
       reject(new EffectError(missing ? "NotFound" : "SpawnFailed", message, { cause: error }));
     };

@@ -13,19 +13,3 @@ export async function isPublicAddress(address: string): Promise<boolean> {
   // The library calls unassigned space unicast, among it the old IPv4-compatible form (::7f00:1 is loopback to some).
   return parsed.kind() === "ipv4" || parsed.match(ipaddr.IPv6.parse("2000::"), 3);
 }
-
-/** Where clouds keep the keys of a machine: link-local addresses, and some that are not. */
-export async function isMetadataAddress(address: string): Promise<boolean> {
-  const { default: ipaddr } = await import("ipaddr.js");
-  if (address.includes("%") || !ipaddr.isValid(address)) return true;
-  const parsed: IPv4 | IPv6 = ipaddr.process(address);
-  return parsed.range() === "linkLocal" || OTHER_METADATA_ADDRESSES.has(parsed.toString());
-}
-
-const OTHER_METADATA_ADDRESSES = new Set([
-  ...METADATA_ADDRESSES,
-  "100.100.100.200",
-  "192.0.0.192",
-  "fd00:ec2::254",
-  "fd20:ce::254",
-]);

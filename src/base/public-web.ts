@@ -1,14 +1,13 @@
 /**
- * The one place that opens connections for tools: GET and POST of public http(s) addresses, and of those that a policy names.
+ * The one place that opens connections for tools: GET and POST of public http(s) addresses, and of those that a list of domains names.
  * Every hop is judged, resolved once, all its addresses are checked, and the connection goes to a checked address. It knows no
  * proxies and keeps no cookies or credentials.
  */
 import type { IncomingMessage } from "node:http";
 import type { RequestOptions } from "node:https";
-import type { DomainPolicy } from "./allowed-domains.ts";
 import { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
+import type { DomainList } from "./domain-list.ts";
 import { EffectError, type WebPort, type WebPost, type WebRequest, type WebResponse } from "./ports.ts";
-import { isMetadataAddress } from "./public-address.ts";
 import { readBody } from "./response-body.ts";
 
 const MAX_REDIRECTS = 5;
@@ -45,8 +44,8 @@ const FAILURES: Readonly<Record<string, string>> = {
 };
 
 export interface PublicWebOptions {
-  /** Judges every hop; absent: every host at a public address. */
-  readonly policy?: DomainPolicy;
+  /** Asked at every hop, for lists change; absent or undefined: every host at a public address. */
+  readonly domains?: () => DomainList | undefined;
   /** For tests only: lets these host names, or all, be at loopback and private addresses. */
   readonly allowPrivateHosts?: boolean | readonly string[];
   /** All addresses of a host name; the system's resolver by default. */
@@ -170,20 +169,19 @@ function parseUrl(text: string, base?: URL): URL {
 /** All addresses of the URL's host, every one of them checked. URL parsing has already undone odd spellings of IPv4. */
 async function allowedAddresses(
   url: URL,
-  { policy, allowPrivateHosts = false, resolve }: PublicWebOptions,
+  { domains, allowPrivateHosts = false, resolve }: PublicWebOptions,
   stop: AbortSignal,
 ): Promise<readonly ResolvedAddress[]> {
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
-  policy?.check(host, Number(url.port) || (url.protocol === "https:" ? 443 : 80));
+  const list = domains?.();
+  const refusal = list?.refusal(host);
+  if (refusal !== undefined) throw new EffectError("SandboxRefused", `SandboxError: ${refusal}`);
   const isTestHost = typeof allowPrivateHosts === "boolean" ? allowPrivateHosts : allowPrivateHosts.includes(host);
-  const isNamed = policy?.named(host) === true;
-  const isLiteral = process.getBuiltinModule("node:net").isIP(host) !== 0;
   return checkedAddresses(
     host,
     {
       ...(resolve && { resolve }),
-      // A name in the policy may be at home in a private network, but not where a cloud keeps its keys.
-      mayBePrivate: async (address) => isTestHost || (isNamed && (isLiteral || !(await isMetadataAddress(address)))),
+      mayBePrivate: (address) => isTestHost || list?.namesAddress(address) === true,
     },
     stop,
   );

@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { constants, type FileHandle, lstat, mkdir, open, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { errnoOf } from "./file-error.ts";
+import { errnoOf } from "./thrown.ts";
 
 const HANDLE_PATHS = "/proc/self/fd";
 

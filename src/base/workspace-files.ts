@@ -5,10 +5,11 @@
 import { realpathSync } from "node:fs";
 import { constants, type FileHandle, link, lstat, open, opendir, rename, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { errnoOf, fileError } from "./file-error.ts";
+import { fileError } from "./file-error.ts";
 import { type DirectoryEntry, EffectError, type FileInfo, type FilePort } from "./ports.ts";
 import { readSmallFile } from "./small-file.ts";
 import { createSystemRandom } from "./system.ts";
+import { errnoOf } from "./thrown.ts";
 import { SwappedPath, WorkspaceDirectory } from "./workspace-directory.ts";
 import { resolveInWorkspace } from "./workspace-path.ts";
 

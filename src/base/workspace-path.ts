@@ -5,8 +5,9 @@
 import { realpathSync } from "node:fs";
 import { lstat, readlink } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { errnoOf, fileError } from "./file-error.ts";
+import { fileError } from "./file-error.ts";
 import { EffectError } from "./ports.ts";
+import { errnoOf } from "./thrown.ts";
 
 const MAX_LINKS = 40;
 

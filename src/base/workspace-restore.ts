@@ -18,9 +18,10 @@ import {
   unlink,
 } from "node:fs/promises";
 import { basename, dirname, isAbsolute, normalize } from "node:path";
-import { errnoOf, fileError } from "./file-error.ts";
+import { fileError } from "./file-error.ts";
 import { EffectError } from "./ports.ts";
 import { createSystemRandom } from "./system.ts";
+import { errnoOf } from "./thrown.ts";
 import { SwappedPath, WorkspaceDirectory } from "./workspace-directory.ts";
 
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

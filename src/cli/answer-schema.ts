@@ -1,4 +1,5 @@
 /** `--output-schema`: the final answer must be JSON that matches a schema; the model is asked again at most twice. */
+import { messageOf } from "#base";
 import { ReasonError, reasonText } from "#protocol";
 import type { CliSession, CliTurn } from "./cli-session.ts";
 
@@ -16,7 +17,7 @@ export function parseAnswerSchema(file: string, text: string): AnswerSchema {
   try {
     schema = JSON.parse(text);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ReasonError("ConfigInvalid", { detail: `${file}: not JSON: ${why}` });
   }
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
@@ -58,7 +59,7 @@ function checkAnswer(answer: string, validator: SchemaValidator): Checked {
   try {
     value = JSON.parse(json);
   } catch (error) {
-    return { problem: `not JSON (${error instanceof Error ? error.message : String(error)})` };
+    return { problem: `not JSON (${messageOf(error)})` };
   }
   const { valid, errors } = validator.validate(value);
   if (valid) return { json };

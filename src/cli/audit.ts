@@ -2,6 +2,7 @@
 import { createReadStream, statSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { messageOf } from "#base";
 import type { SessionMeta } from "#engine";
 import { ReasonError, SessionId } from "#protocol";
 import {
@@ -206,8 +207,4 @@ function tell({ terminal }: CliPorts, verdict: Verdict, json: boolean): ExitCode
 
 function usage(detail: string): ReasonError {
   return new ReasonError("UsageInvalid", { detail });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

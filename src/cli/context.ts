@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { contextTexts, type Project } from "#artifacts";
+import { messageOf } from "#base";
 import { promptBlocks, STANDING_PROMPT } from "#context";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
@@ -178,7 +179,7 @@ async function readReport(file: string): Promise<Pick<Report, "sections">> {
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    invalid(error instanceof Error ? error.message : String(error));
+    invalid(messageOf(error));
   }
   if (text.length > MAX_COMPARED_BYTES) invalid("the file is too large");
   try {

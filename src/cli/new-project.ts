@@ -1,6 +1,7 @@
 /** `harness scaffold` and `harness init`: a project that works as it is, from the files in `templates/`. */
 import { lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { errnoOf, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -37,7 +38,7 @@ export async function scaffoldCommand(ports: CliPorts, name: string): Promise<Ex
   try {
     await mkdir(root);
   } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw error;
+    if (errnoOf(error) !== "EEXIST") throw error;
     throw new ReasonError("AlreadyExists", { detail: `${root} is there already; nothing was written.` });
   }
   const { written } = await writeProject(ports, root, title, scaffoldLayout);
@@ -85,7 +86,7 @@ async function writeProject(
       );
       written.push(path);
     } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw error;
+      if (errnoOf(error) !== "EEXIST") throw error;
       kept.push(path);
     }
   }
@@ -97,7 +98,7 @@ async function ackWritten(ports: CliPorts, root: string, written: readonly strin
   try {
     await keepAck(ports, root, written);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     ports.terminal.err(
       `warning: the ack of what was written could not be kept: ${printable(why)}. harness run will ask.\n`,
     );
@@ -131,11 +132,7 @@ async function exists(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return false;
+    if (errnoOf(error) === "ENOENT") return false;
     throw error;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -11,6 +11,7 @@ import {
   parseUserConfig,
   type Settings,
 } from "#artifacts";
+import { errnoOf, messageOf } from "#base";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
 import { createSigner, harnessPaths, machineKeySource } from "#sessions";
@@ -142,9 +143,7 @@ export async function loadSettings(
   project?: Project,
 ): Promise<LoadedConfig> {
   const { settings: own, warnings } = await loadConfig(ports, flags.config);
-  // Rules of a project may change while it runs; the session asks for them itself.
-  const { permissions, strictPermissions } = own;
-  const settings = project === undefined ? own : { ...applyProject(own, project), permissions, strictPermissions };
+  const settings = project === undefined ? own : applyProject(own, project);
   const fromFlags: readonly PermissionRule[] = [
     ...(flags.allow ?? []).map((rule) => ({ effect: "allow" as const, rule, source: "--allow" })),
     ...(flags.deny ?? []).map((rule) => ({ effect: "deny" as const, rule, source: "--deny" })),
@@ -182,9 +181,9 @@ async function loadConfig(ports: CliPorts, named: string | undefined): Promise<L
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errnoOf(error);
     if (code === "ENOENT" && named === undefined) return { settings: defaultSettings, warnings: [] };
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ReasonError("ConfigInvalid", { detail: `cannot read ${file}: ${why}` });
   }
   if (text.length > CONFIG_MAX_BYTES) {

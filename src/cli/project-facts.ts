@@ -4,7 +4,9 @@ import type { ScriptSource, ToolArtifact, ToolsPolicy } from "#artifacts";
 import {
   type AgentArtifact,
   type BundleArtifact,
+  byPlace,
   type HookArtifact,
+  inHookOrder,
   type Place,
   type Project,
   toolVisible,
@@ -103,14 +105,7 @@ export interface HookFact {
 
 /** By event, and within one in the order in which they are asked: the machine's first, then by priority, then by place. */
 export function hookFacts(project: Project, holds: ConditionCheck): readonly HookFact[] {
-  const sorted = project.hooks.toSorted(
-    (a, b) =>
-      compare(a.event, b.event) ||
-      Number(b.tier === "admin") - Number(a.tier === "admin") ||
-      a.priority - b.priority ||
-      compare(a.place.file, b.place.file) ||
-      a.place.line - b.place.line,
-  );
+  const sorted = inHookOrder(project.hooks.toSorted(byPlace)).toSorted((a, b) => compare(a.event, b.event));
   return sorted.map((hook: HookArtifact) => ({
     event: hook.event,
     priority: hook.priority,

@@ -5,7 +5,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
 import type { LoadedProject, Problem, Project, ProjectLoader, ScriptChecker, TrustPort } from "#artifacts";
-import { createSystemRandom } from "#base";
+import { createSystemRandom, messageOf } from "#base";
 import type { checkRules as CheckRules } from "#governance";
 import { ReasonError } from "#protocol";
 import type { BuildInfo, CliPorts } from "./cli-ports.ts";
@@ -162,7 +162,7 @@ export async function conditionCheck({ clock }: CliPorts, values: ContextValues 
     try {
       return { holds: scripts.condition(condition)(set) };
     } catch (error) {
-      return { holds: false, failed: error instanceof Error ? error.message : String(error) };
+      return { holds: false, failed: messageOf(error) };
     }
   };
 }

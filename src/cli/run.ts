@@ -1,6 +1,7 @@
 /** `harness run`: one prompt, or a conversation on a terminal. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { messageOf } from "#base";
 import { ReasonError, SessionId } from "#protocol";
 import { type AnswerSchema, parseAnswerSchema, sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -100,7 +101,7 @@ export async function readSchema({ cwd }: CliPorts, file: string): Promise<Answe
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ReasonError("ConfigInvalid", { detail: `cannot read ${path}: ${why}` });
   }
   return parseAnswerSchema(path, text);

@@ -1,6 +1,7 @@
 /** `harness sandbox check`: tries the sandbox and explains what commands are held to. Starts one harmless program in it. */
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { domainLists } from "#artifacts";
 import { createDomainList, createProcesses } from "#base";
 import { ReasonError } from "#protocol";
 import { createSandboxes, type Probe, type SandboxPolicy, type SandboxStatus } from "#sandbox";
@@ -21,10 +22,7 @@ export async function sandboxCheckCommand(ports: CliPorts, flags: SandboxCheckFl
   const root = workspaceOf(resolve(ports.cwd, flags.cwd ?? "."));
   const { project } = (await openProject(ports, projectPlace(flags))).loaded;
   const { settings } = await loadSettings(ports, userFlags(flags), project);
-  const lists = [
-    ...(settings.network === undefined ? [] : [settings.network.allowedDomains]),
-    ...(project?.config.networks ?? []).map(({ network }) => network.allowedDomains.map(({ pattern }) => pattern)),
-  ];
+  const lists = domainLists(settings, project).map(({ entries }) => entries);
   const { dataDir, configDir, stateDir } = harnessPaths(env);
   const sandbox = createSandboxes({
     mode: settings.sandbox,
@@ -34,7 +32,7 @@ export async function sandboxCheckCommand(ports: CliPorts, flags: SandboxCheckFl
   }).open({
     root,
     processes: createProcesses({ root, env }),
-    ...(lists.length === 0 ? {} : { domains: createDomainList(...lists) }),
+    ...(lists.length === 0 ? {} : { domains: createDomainList(lists) }),
   });
   try {
     const status = await sandbox.status();

@@ -1,6 +1,7 @@
 /** `harness sessions export` and `import`: sessions leave the log and come back. */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
+import { errnoOf, messageOf } from "#base";
 import type { SessionMeta } from "#engine";
 import { ReasonError } from "#protocol";
 import { type ArchiveStore, loadPortability } from "#sessions";
@@ -113,8 +114,8 @@ function reach<Result>(path: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    const why = code === "EEXIST" ? "it exists already" : error instanceof Error ? error.message : String(error);
+    const code = errnoOf(error);
+    const why = code === "EEXIST" ? "it exists already" : messageOf(error);
     throw new ReasonError("UsageInvalid", { detail: `${path} cannot be used: ${why}.` }, { cause: error });
   }
 }

@@ -1,6 +1,7 @@
 /** `harness starlark`: runs a file, or lets you try the language line by line. Loads are relative to the loading file. */
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import { compile, createSession, jsonModule, type Program, StarlarkError, structBuiltin } from "#starlark";
 import type { CliPorts } from "./cli-ports.ts";
@@ -90,7 +91,7 @@ async function readSource(path: string): Promise<string> {
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ReasonError("UsageInvalid", { detail: `cannot read ${path}: ${why}` });
   }
   if (text.length > MAX_SOURCE_BYTES) {

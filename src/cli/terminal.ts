@@ -1,6 +1,7 @@
 /** The terminal as the commands see it: two outputs, one prompt line, interrupts. The real one and nothing about agents. */
 import { fstatSync } from "node:fs";
 import type { Interface } from "node:readline";
+import { messageOf } from "#base";
 import { ReasonError } from "#protocol";
 
 const LINE_FEED = 0x0a;
@@ -206,6 +207,6 @@ export function shownName(name: string): string {
 
 /** One line for a person, with the reason code that scripts and searches go by. */
 export function describeError(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return printable(error instanceof ReasonError ? `✗ ${error.reason}: ${message}` : `✗ ${message}`);
 }

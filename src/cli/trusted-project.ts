@@ -3,6 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { AwaitingFile, TrustPort } from "#artifacts";
+import { messageOf } from "#base";
 import type { HarnessOptions } from "#harness";
 import { ReasonError, reasonText } from "#protocol";
 import { harnessPaths } from "#sessions";
@@ -106,7 +107,7 @@ export function readLockFile(path: string): ReturnType<typeof parseLock> {
     if (statSync(path).size > MAX_LOCK_BYTES) throw new LockFileError(`it is larger than ${MAX_LOCK_BYTES} bytes`);
     return parseLock(readFileSync(path, "utf8"));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ReasonError(
       "ConfigInvalid",
       { detail: `the lock file ${path} cannot be used: ${why}` },

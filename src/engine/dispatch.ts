@@ -2,6 +2,7 @@
  * Runs the tool calls of one response: read-only and sensitive ones side by side, mutating ones alone and in order, and
  * none of the later mutating ones after a failure. Every call gets exactly one result, also when nothing ran.
  */
+import { messageOf } from "#base";
 import { type CallId, type ClientId, reasonText, type SessionId, type TurnId } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import type { Attributes } from "./hook.ts";
@@ -137,7 +138,7 @@ function parseArguments(raw: string): ParsedArguments {
   try {
     value = JSON.parse(raw);
   } catch (error) {
-    return { value: raw, problem: `not JSON (${error instanceof Error ? error.message : String(error)})` };
+    return { value: raw, problem: `not JSON (${messageOf(error)})` };
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return { value, problem: "expected a JSON object" };
@@ -275,7 +276,7 @@ async function resultOf(
     return await parts.handler(toolCall);
   } catch (cause) {
     // A middleware that throws has not done its work: the call fails, it is never waved through.
-    const detail = cause instanceof Error ? cause.message : String(cause);
+    const detail = messageOf(cause);
     return refusal("error", "InternalError", reasonText("InternalError", { detail }));
   }
 }

@@ -44,6 +44,8 @@ export interface Hook {
   readonly event: string;
   /** `file:line`. */
   readonly source: string;
+  /** Those of the machine's policy are asked before all others. */
+  readonly tier: "admin" | "project";
   /** Lower is asked first. */
   readonly priority: number;
   /** What a failure means: a guard that cannot do its work blocks. */

@@ -2,6 +2,7 @@
  * Brings a session back to where its log ends: from the snapshot that is kept beside the log and the events after it, or,
  * when there is none that can be used, from the events alone. Both give the same; only the time differs.
  */
+import { messageOf } from "#base";
 import type { EventOf, SessionId } from "#protocol";
 import { type Conversation, createConversation } from "./conversation.ts";
 import { SNAPSHOT_FORMAT } from "./conversation-parts.ts";
@@ -76,7 +77,7 @@ async function loadSnapshot({ snapshots }: SessionLog, start: number): Promise<L
     for await (const piece of kept.pieces()) conversation.load(piece);
   } catch (error) {
     // Whatever is wrong with a cache: the log has it all, and reading that fails loudly if the store is broken.
-    return { ...nothing(), problem: error instanceof Error ? error.message : String(error) };
+    return { ...nothing(), problem: messageOf(error) };
   }
   return { conversation, event: kept.event };
 }

@@ -1,5 +1,5 @@
 /** The end of the tool chain: runs the tool on the ports it was handed and turns every failure into a result. */
-import { EffectError } from "#base";
+import { EffectError, messageOf } from "#base";
 import { reasonText } from "#protocol";
 import { abandonOnAbort } from "./abandon.ts";
 import { type ToolContext, ToolError } from "./tool.ts";
@@ -53,7 +53,7 @@ export function createRunTool({ ask, nested }: RunToolParts): (call: ToolCall) =
         return refusal("error", cause.reason, reasonText(cause.reason, { detail: cause.message }));
       }
       if (cause instanceof EffectError) return refusal("error", "ToolFailed", `${cause.reason}: ${cause.message}`);
-      const detail = cause instanceof Error ? cause.message : String(cause);
+      const detail = messageOf(cause);
       return refusal("error", "ToolFailed", reasonText("ToolFailed", { detail: `${tool.name} failed: ${detail}` }));
     }
   };

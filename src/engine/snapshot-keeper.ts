@@ -2,6 +2,7 @@
  * Keeps a snapshot of the conversation beside the log, so that opening the session again reads little. Made at the end of
  * a turn, when enough has happened since the last one and no call is open: what follows it then stands on its own.
  */
+import { messageOf } from "#base";
 import type { Event } from "#protocol";
 import type { Conversation } from "./conversation.ts";
 import { SNAPSHOT_FORMAT } from "./conversation-parts.ts";
@@ -49,7 +50,7 @@ export function createSnapshotKeeper(parts: KeeperParts): SnapshotKeeper {
       else isStopped = true;
     } catch (error) {
       conversation.takeAllNext();
-      parts.onProblem(error instanceof Error ? error.message : String(error));
+      parts.onProblem(messageOf(error));
     }
   }
 

@@ -2,6 +2,7 @@
  * The agent loop of one turn: request chain, provider, tool chain, and the decision to go on or to yield. Orchestration
  * only: what a request contains and which calls may run is decided by the two chains.
  */
+import { messageOf } from "#base";
 import {
   type ClientId,
   type EventPayload,
@@ -353,6 +354,6 @@ function cancelledEnding(signal: AbortSignal): Ending {
 
 function endingOf(cause: unknown): Ending {
   if (cause instanceof ReasonError) return { outcome: "error", reason: cause.reason, message: cause.message };
-  const detail = cause instanceof Error ? cause.message : String(cause);
+  const detail = messageOf(cause);
   return { outcome: "error", reason: "InternalError", message: reasonText("InternalError", { detail }) };
 }

@@ -2,6 +2,7 @@
  * Request middleware: `completion.pre` sees the request as the provider would get it and may refuse or rewrite it;
  * `completion.post` sees what came back. Innermost of the chain, so that nothing is added after it was judged.
  */
+import { isRecord } from "#base";
 import type {
   HookDispatcher,
   HookPoint,
@@ -114,8 +115,4 @@ function refused(
 ): ModelOutcome {
   const message = reasonText("HookBlocked", { event, hook, reason, source });
   return { type: "failed", reason: "HookBlocked", message, retryable: false };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

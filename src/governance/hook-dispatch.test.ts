@@ -24,6 +24,7 @@ function hook(
     name,
     event: "tool.pre",
     source: `${name}.md:2`,
+    tier: "project",
     priority: 0,
     onError: "block",
     matches: () => true,

@@ -2,7 +2,7 @@
  * Asks the hooks of a lifecycle event in their order and composes what they say: the first block wins, a modify is what the
  * next one sees. A guard that cannot do its work blocks. What was said is on the record before anything is done about it.
  */
-import { EffectError, type EffectPorts, type WebPost, type WebRequest } from "#base";
+import { EffectError, type EffectPorts, messageOf, type WebPost, type WebRequest } from "#base";
 import type {
   Attributes,
   EventBus,
@@ -213,8 +213,4 @@ function note(attributes: Map<string, string | number | boolean>, added: Attribu
   for (const [name, value] of Object.entries(added)) {
     if (attributes.has(name) || attributes.size < MAX_ATTRIBUTES) attributes.set(name, value);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

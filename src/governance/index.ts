@@ -1,6 +1,7 @@
 /** Tool middleware that decides, bounds and guards; the gate that hands out effects. */
 export { type BudgetLimits, type Budgets, createBudgets, newBudgetUse } from "./budgets.ts";
 export { type CompletionHooksOptions, createCompletionHooks } from "./completion-hooks.ts";
+export { createCustomEvents } from "./custom-events.ts";
 export { createGate } from "./gate.ts";
 export { createHookDispatcher } from "./hook-dispatch.ts";
 export { createLedger } from "./ledger.ts";

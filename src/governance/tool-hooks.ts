@@ -2,7 +2,7 @@
  * Tool middleware: `tool.pre` before a call is judged, so that nobody is asked about what policy blocks and what a person
  * approves is what runs; `tool.post` on the result of a call that ran.
  */
-import { canonicalHash } from "#base";
+import { canonicalHash, isRecord } from "#base";
 import {
   type CallResult,
   type HookDispatcher,
@@ -145,8 +145,4 @@ function decoded(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -101,7 +101,7 @@ function createCommandSandbox(
   const { mode, env, clock } = options;
   const ownPaths = [...options.ownPaths, ...hidden];
   const given = options.allowedDomains;
-  const domains = ownDomains ?? (given === undefined ? undefined : createDomainList(given));
+  const domains = ownDomains ?? (given === undefined ? undefined : createDomainList([given]));
   const networkKind = domains === undefined ? "open" : domains.entries.length === 0 ? "none" : "listed";
   const homes = homeFolders(env);
   let recorder: SandboxRecorder = { status: async () => undefined, connection: async () => undefined };

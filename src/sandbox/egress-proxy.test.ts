@@ -19,7 +19,7 @@ async function startProxy(record: (entry: EgressRecord) => Promise<void> = async
   const lookups: string[] = [];
   const proxy = await startEgressProxy({
     socket,
-    domains: createDomainList(["allowed.test", "rebind.test", ALLOWED]),
+    domains: createDomainList([["allowed.test", "rebind.test", ALLOWED]]),
     clock: createSystemClock(),
     async record(entry) {
       await record(entry);

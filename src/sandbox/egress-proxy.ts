@@ -11,6 +11,7 @@ import {
   checkedAddresses,
   type DomainList,
   EffectError,
+  messageOf,
   normalHost,
   pinnedLookup,
   type Resolve,
@@ -96,9 +97,8 @@ function createEgress({ domains, clock, record, resolve }: EgressProxyOptions): 
     const startedMs = clock.monotonicMs();
     const entry = { connection, host: target.host, port: target.port };
     try {
-      if (!domains.allows(target.host)) {
-        throw new EffectError("AddressRefused", `host ${target.host} is not in allowed_domains`);
-      }
+      const refusal = domains.refusal(target.host);
+      if (refusal !== undefined) throw new EffectError("AddressRefused", refusal);
       const stop = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
       const rules = { ...(resolve && { resolve }), mayBePrivate: (address: string) => domains.namesAddress(address) };
       const addresses = await checkedAddresses(target.host, rules, stop);
@@ -116,7 +116,7 @@ function createEgress({ domains, clock, record, resolve }: EgressProxyOptions): 
       outside.once("close", () => closed());
       return { outside, closed };
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       await record({ ...entry, state: "refused", why });
       throw error instanceof EffectError ? error : new EffectError("NetworkFailed", why, { cause: error });
     }
@@ -289,10 +289,6 @@ function dial({ host, port }: Target, lookup: ReturnType<typeof pinnedLookup>): 
 
 function statusOf(error: unknown): number {
   return error instanceof EffectError && error.reason === "AddressRefused" ? 403 : 502;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function refuse(response: ServerResponse, status: number, why: string): void {

@@ -1,7 +1,7 @@
 /** Finds out what this machine offers, by trying it. Each step says what was found and what a person can do. */
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import type { ProcessPort } from "#base";
+import { messageOf, type ProcessPort } from "#base";
 import { type BubblewrapOptions, createBubblewrap } from "./bubblewrap.ts";
 import { DEFAULT_LIMITS, withinOwnLimits } from "./resource-limits.ts";
 import type { Probe, ProbeStep, SandboxPolicy } from "./sandbox.ts";
@@ -93,7 +93,7 @@ async function complaintOf(candidate: BubblewrapOptions, options: ProbeOptions):
     if (exit.ended === "exit" && exit.code === 0) return undefined;
     return said.trim() || `bwrap ended with ${exit.signal ?? `code ${exit.code}`} (${exit.ended})`;
   } catch (error) {
-    return said.trim() || (error instanceof Error ? error.message : String(error));
+    return said.trim() || messageOf(error);
   }
 }
 

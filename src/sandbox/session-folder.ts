@@ -2,6 +2,7 @@
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { errnoOf } from "#base";
 
 const PREFIX = "harness-sandbox-";
 /** What a killed program left is removed when it is older. */
@@ -47,6 +48,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+    return errnoOf(error) !== "ESRCH";
   }
 }

@@ -1,6 +1,6 @@
 /** The examples beside a hook, tried out: what it must act on, and what it must let pass. Nothing they run can have an effect. */
 import type { HookArtifact, PolicyExample, Problem } from "#artifacts";
-import { createSystemClock, createSystemRandom, EffectError } from "#base";
+import { createSystemClock, createSystemRandom, EffectError, messageOf } from "#base";
 import type { Hook, HookCall, HookDecision } from "#engine";
 import { SessionId } from "#protocol";
 import { NeedsEffect } from "./builtins/table.ts";
@@ -61,7 +61,7 @@ function whyOf(error: unknown): string {
     if (at instanceof NeedsEffect) return `the example needs an effect: ${at.builtin}`;
     if (at instanceof EffectError) return "the example needs an effect";
   }
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 function describe(outcome: Outcome): string {

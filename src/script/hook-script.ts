@@ -25,7 +25,7 @@ export interface HookNames {
 
 /** Throws a StarlarkError when the script or its `when:` does not compile. */
 export function hookOf(artifact: HookArtifact, services: ScriptServices, names: HookNames): Hook {
-  const { name, event, priority, script, when, place } = artifact;
+  const { name, event, tier, priority, script, when, place } = artifact;
   const source = `${place.file}:${place.line}`;
   const compiled = script === undefined ? undefined : compileScript(script, "handle", names.hook);
   const condition = when === undefined ? undefined : compileCondition(when, names.condition);
@@ -34,6 +34,7 @@ export function hookOf(artifact: HookArtifact, services: ScriptServices, names: 
     name,
     event,
     source,
+    tier,
     priority,
     onError: artifact.onError ?? (isGuarded(event) ? "block" : "allow"),
     matches(call) {

@@ -1,6 +1,6 @@
 /** What a run adds to itself: caps, checks, the event before it takes effect, and calls. */
 import { describe, expect, test } from "vitest";
-import type { AgentArtifact, Problem } from "#artifacts";
+import type { AgentArtifact, MetaConfig, Problem } from "#artifacts";
 import { createWorkspaceFiles } from "#base";
 import type { HookDispatcher, HookVerdict, Tool } from "#engine";
 import {
@@ -63,6 +63,7 @@ function createRig(
   }),
 ) {
   const asked: string[] = [];
+  let config: MetaConfig = { enabled: true, maxTools: 2, maxHooks: 1, maxAgents: 1, maxCallDepth: 1 };
   const hooks: HookDispatcher = {
     idle: () => false,
     async dispatch(event, payload) {
@@ -71,7 +72,7 @@ function createRig(
     },
   };
   const registry = createMetaRegistry({
-    config: { enabled: true, maxTools: 2, maxHooks: 1, maxAgents: 1, maxCallDepth: 1 },
+    config: () => config,
     parser,
     checker: createScriptChecker(),
     scripts: () => rig.scripts,
@@ -82,7 +83,10 @@ function createRig(
   const rig = createScriptRig({ meta: registry });
   const register = (name: string, script = "def run(args):\n    return 'made'\n") =>
     rig.evaluate(`meta.register_tool(args["n"], "Made.", {}, args["s"])`, { n: name, s: script });
-  return { asked, registry, rig, register };
+  const configure = (change: Partial<MetaConfig>): void => {
+    config = { ...config, ...change };
+  };
+  return { asked, registry, rig, register, configure };
 }
 
 const named = (tools: readonly Tool[], name: string): Tool => {
@@ -169,6 +173,19 @@ describe("registering", () => {
     expect(registry.agents().map(({ name, prompt }) => [name, prompt])).toEqual([["r", "Research."]]);
     await expect(rig.evaluate("meta.agent_register('s', prompt='')")).rejects.toThrow(/meta.max_agents/);
   });
+});
+
+test("a tightened configuration holds at once, also for what is registered", async () => {
+  const { register, registry, configure } = createRig();
+  const made = () => registry.source.tools().filter(({ name }) => !name.startsWith("meta."));
+  await register("a");
+  await register("b");
+  configure({ maxTools: 1, maxCallDepth: 0 });
+  expect(made().map(({ name }) => name)).toEqual(["a"]);
+  expect(registry.maxCallDepth).toBe(0);
+  configure({ enabled: false });
+  expect(registry.source.tools()).toEqual([]);
+  await expect(register("c")).rejects.toThrow(/meta is not enabled/);
 });
 
 describe("the model's own meta tools", () => {

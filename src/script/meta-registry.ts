@@ -30,7 +30,8 @@ export interface MetaParser {
 }
 
 export interface MetaRegistryOptions {
-  readonly config: MetaConfig;
+  /** As it is now: of what was registered, only as much as it allows is in force. */
+  config(): MetaConfig;
   readonly parser: MetaParser;
   readonly checker: ScriptChecker;
   /** Asked when something is registered, since scripts need the registry in turn. */
@@ -51,22 +52,31 @@ export interface MetaRegistry extends ScriptMeta {
 }
 
 export function createMetaRegistry(options: MetaRegistryOptions): MetaRegistry {
-  const { config, parser, checker } = options;
+  const { parser, checker } = options;
   const tools = new Map<string, Tool>();
   const hooks = new Map<string, Hook>();
   const agents = new Map<string, AgentArtifact>();
   const kept = { tool: tools, hook: hooks, agent: agents };
-  const caps = { tool: config.maxTools, hook: config.maxHooks, agent: config.maxAgents };
+
+  function capOf(kind: MetaKind): number {
+    const { enabled, maxTools, maxHooks, maxAgents } = options.config();
+    return enabled ? { tool: maxTools, hook: maxHooks, agent: maxAgents }[kind] : 0;
+  }
+
+  /** Those that the configuration allows now, the oldest first. */
+  function inForce<Kept>(kind: MetaKind, all: ReadonlyMap<string, Kept>): readonly Kept[] {
+    return [...all.values()].slice(0, capOf(kind));
+  }
 
   function checkRoom(kind: MetaKind, name: string): void {
-    if (!config.enabled) throw new Error("meta is not enabled: set meta.enabled in harness.md");
+    if (!options.config().enabled) throw new Error("meta is not enabled: set meta.enabled in harness.md");
     if (!NAME.test(name) || name.startsWith("meta."))
       throw new Error(`${JSON.stringify(name)} is no name for a ${kind}`);
     if (kept[kind].has(name) || [...options.taken(kind)].includes(name)) {
       throw new Error(`there is a ${kind} ${name} already`);
     }
-    if (kept[kind].size >= caps[kind])
-      throw new Error(`at most ${caps[kind]} ${kind}s may be registered (meta.max_${kind}s)`);
+    const cap = capOf(kind);
+    if (kept[kind].size >= cap) throw new Error(`at most ${cap} ${kind}s may be registered (meta.max_${kind}s)`);
   }
 
   /** Parses, checks and compiles; gives the step that makes it take effect. */
@@ -102,7 +112,9 @@ export function createMetaRegistry(options: MetaRegistryOptions): MetaRegistry {
   }
 
   const registry: MetaRegistry = {
-    maxCallDepth: config.maxCallDepth,
+    get maxCallDepth() {
+      return options.config().maxCallDepth;
+    },
     listTools(pattern) {
       const matches = pattern === "" ? () => true : compileNamePattern(pattern);
       const found: ToolDescriptor[] = [];
@@ -114,10 +126,10 @@ export function createMetaRegistry(options: MetaRegistryOptions): MetaRegistry {
     register,
     source: {
       name: "meta",
-      tools: () => (config.enabled ? [...metaTools(registry), ...tools.values()] : []),
+      tools: () => (options.config().enabled ? [...metaTools(registry), ...inForce("tool", tools)] : []),
     },
-    hooks: { hooks: (event) => [...hooks.values()].filter((hook) => hook.event === event) },
-    agents: () => [...agents.values()],
+    hooks: { hooks: (event) => inForce("hook", hooks).filter((hook) => hook.event === event) },
+    agents: () => inForce("agent", agents),
   };
   return registry;
 }

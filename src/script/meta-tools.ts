@@ -1,4 +1,5 @@
 /** `meta.*` as tools of the model: the same registry that scripts reach, through the same chain as every call. */
+import { messageOf } from "#base";
 import { type Tool, type ToolContext, ToolError, textOutput } from "#engine";
 import { isRecord } from "./arguments.ts";
 import { callDepth, nested } from "./call-depth.ts";
@@ -83,7 +84,7 @@ function registering(
           context.annotate({ "tool.policy": "denied", "tool.deny.reason": error.hook });
           throw new ToolError(error.message, "HookBlocked");
         }
-        throw new ToolError(error instanceof Error ? error.message : String(error));
+        throw new ToolError(messageOf(error));
       }
       return textOutput(jsonText({ registered: args.name }));
     },

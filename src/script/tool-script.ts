@@ -1,5 +1,7 @@
 /** A tool artifact as a tool of the engine: its schema, its class, and one run of its script for each call. */
+
 import type { ParameterSpec, ToolArtifact } from "#artifacts";
+import { messageOf } from "#base";
 import { type Tool, type ToolContext, ToolError, type ToolOutput } from "#engine";
 import { StarlarkError, type Value } from "#starlark";
 import { isRecord } from "./arguments.ts";
@@ -93,7 +95,7 @@ function outputOf(value: unknown, name: string): ToolOutput {
     const isError = hasError(typeof value === "string" ? parsed(value) : value);
     return { content: [{ type: "text", text }], ...(isError && { isError: true }) };
   } catch (error) {
-    return failed(`${name} returned what is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return failed(`${name} returned what is not JSON: ${messageOf(error)}`);
   }
 }
 

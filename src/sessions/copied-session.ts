@@ -3,9 +3,8 @@
  * the same copy comes out the same wherever it is made. What people, models and tools wrote is left alone.
  */
 import { hash } from "node:crypto";
-import { ulidFromDigest } from "#base";
+import { isRecord, ulidFromDigest } from "#base";
 import type { LogId, SessionId } from "#protocol";
-import { isObject } from "./event-line.ts";
 import { chainStart, type LinkedEvent, OpenLink, SALT_BYTES } from "./evidence.ts";
 import type { ChainedRecord, EventRecord } from "./record.ts";
 
@@ -97,7 +96,7 @@ function* renamedRecords(records: Iterable<SourceRecord>, { log, parent }: CopyO
   let begun = false;
   for (const { kind, ts, originator, payload, ended } of records) {
     const value: unknown = rewriteValue(JSON.parse(payload), rename);
-    if (kind === "SessionStarted" && !begun && isObject(value)) {
+    if (kind === "SessionStarted" && !begun && isRecord(value)) {
       begun = true;
       if (parent !== undefined) value.parent = parent;
     }
@@ -114,7 +113,7 @@ function* renamedRecords(records: Iterable<SourceRecord>, { log, parent }: CopyO
 function rewriteValue(value: unknown, rename: (id: string) => string): unknown {
   if (typeof value === "string") return ID.test(value) ? rename(value) : value;
   if (Array.isArray(value)) return value.map((element) => rewriteValue(element, rename));
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, field]) => [key, CONTENT.has(key) ? field : rewriteValue(field, rename)]),
   );

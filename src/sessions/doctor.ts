@@ -4,6 +4,7 @@
  */
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { messageOf } from "#base";
 import { ReasonError, type SessionId } from "#protocol";
 import { chainStart } from "./evidence.ts";
 import { isAlive } from "./lease.ts";
@@ -182,7 +183,7 @@ function* checkOpenCalls(db: SqliteDatabase, nowMs: number): Generator<Finding> 
 
 function failure(cause: unknown, path = ""): Finding {
   if (cause instanceof ReasonError) return error(cause.message, RESTORE);
-  return error(`${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`, RESTORE);
+  return error(`${path} cannot be read: ${messageOf(cause)}.`, RESTORE);
 }
 
 function error(what: string, remedy: string): Finding {

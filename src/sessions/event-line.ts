@@ -2,6 +2,7 @@
  * One event as a line of JSON with its evidence: the form of the JSONL store and of exports. The payload stands in the line
  * exactly as it was hashed; the order of the keys is fixed.
  */
+import { isRecord } from "#base";
 import { ClientId, type Event, SessionId } from "#protocol";
 import { HASH_BYTES, isHex, type Link, SALT_BYTES, type SingleLink } from "./evidence.ts";
 import type { ChainedRecord } from "./record.ts";
@@ -31,7 +32,7 @@ export interface ParsedLine {
 /** Checks the envelope, not the payload. Throws an Error that says what is wrong with the line. */
 export function parseLine(text: string): ParsedLine {
   const value: unknown = parseJson(text);
-  if (!isObject(value)) throw new Error("it is not a JSON object");
+  if (!isRecord(value)) throw new Error("it is not a JSON object");
   const { id, kind, session, originator, ts, payload, x_evidence: evidence, x_stored_at: storedAt } = value;
   if (typeof id !== "number" || !Number.isSafeInteger(id) || id < 1) throw new Error("'id' is not a positive number");
   if (typeof kind !== "string") throw new Error("'kind' is not text");
@@ -63,7 +64,7 @@ function checkedLink(value: unknown): Link | SingleLink {
 
 /** Undefined when it is not exactly what `formatLine` writes. */
 export function parseLink(value: unknown): Link | SingleLink | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const { hash, prev, salt, content, ...more } = value;
   if (Object.keys(more).length > 0) return undefined;
   const isSalted = isHex(salt, SALT_BYTES * 2) && isHex(content, HASH_BYTES * 2);
@@ -79,8 +80,4 @@ function parseJson(text: string): unknown {
   } catch {
     throw new Error("it is not JSON");
   }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

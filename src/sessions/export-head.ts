@@ -1,8 +1,8 @@
 /** The first line of an export: what is known about the session besides its events. */
+import { isRecord } from "#base";
 import type { SessionMeta } from "#engine";
 import { SessionId } from "#protocol";
 import type { ArchivedSession } from "./archive.ts";
-import { isObject } from "./event-line.ts";
 
 /** 2: links of several events. 1 is read as well: a link for each event. */
 const EXPORT_FORMAT = 2;
@@ -37,7 +37,7 @@ export function parseExportHead(line: string): ExportHead {
     throw new Error(`the format is ${String(head.format)}, this program knows ${EXPORT_FORMAT}; use a newer version`);
   }
   const { session } = head;
-  if (!isObject(session)) throw new Error("'session' is missing");
+  if (!isRecord(session)) throw new Error("'session' is missing");
   const text = (name: string): string => {
     const field = session[name];
     if (typeof field !== "string") throw new Error(`'session.${name}' is not text`);
@@ -76,7 +76,7 @@ function exportOf(line: string): Record<string, unknown> {
   } catch {
     throw new Error("it is not JSON, so this is no export of a session");
   }
-  const head = isObject(value) ? value.x_export : undefined;
-  if (!isObject(head)) throw new Error("'x_export' is missing, so this is no export of a session");
+  const head = isRecord(value) ? value.x_export : undefined;
+  if (!isRecord(head)) throw new Error("'x_export' is missing, so this is no export of a session");
   return head;
 }

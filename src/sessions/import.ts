@@ -1,9 +1,10 @@
 /** An exported session back into a store: every line is checked first, then all is written or nothing. */
+import { isRecord } from "#base";
 import { type Event, type LogId, ReasonError, type SessionId } from "#protocol";
 import type { ArchiveStore } from "./archive.ts";
 import { type Checkpoint, isSignedByItsKey } from "./checkpoint.ts";
 import { copyRecords, linkRecords, rewriteId, type SourceRecord, toSource } from "./copied-session.ts";
-import { isObject, type ParsedLine, parseLine, toChained } from "./event-line.ts";
+import { type ParsedLine, parseLine, toChained } from "./event-line.ts";
 import { chainStart, createSalts, MAX_LINK_EVENTS } from "./evidence.ts";
 import { parseMark } from "./evidence-lines.ts";
 import { type ExportHead, parseExportHead } from "./export-head.ts";
@@ -193,8 +194,8 @@ function isPartOf(part: unknown, whole: unknown): boolean {
   if (Array.isArray(part)) {
     return Array.isArray(whole) && part.length === whole.length && part.every((item, i) => isPartOf(item, whole[i]));
   }
-  if (!isObject(part)) return Object.is(part, whole);
-  return isObject(whole) && Object.entries(part).every(([key, field]) => isPartOf(field, whole[key]));
+  if (!isRecord(part)) return Object.is(part, whole);
+  return isRecord(whole) && Object.entries(part).every(([key, field]) => isPartOf(field, whole[key]));
 }
 
 function at<Result>(name: string, line: number, work: () => Result): Result {
@@ -210,7 +211,7 @@ function at<Result>(name: string, line: number, work: () => Result): Result {
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const issue: unknown = "issues" in error && Array.isArray(error.issues) ? error.issues[0] : undefined;
-  if (!isObject(issue)) return error.message.replace(/\.$/, "");
+  if (!isRecord(issue)) return error.message.replace(/\.$/, "");
   const path = Array.isArray(issue.path) ? issue.path.join(".") : "";
   return `'${path}' is not valid: ${String(issue.message)}`;
 }

@@ -1,10 +1,11 @@
 /** The signed checkpoints of a session of the JSONL store: lines as in exports, in a file beside the events. */
 import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { errnoOf } from "#base";
 import type { Checkpoint } from "./checkpoint.ts";
 import { evidenceLine, parseMark } from "./evidence-lines.ts";
 import { corrupt } from "./jsonl-file.ts";
-import { FILE_MODE, isCode } from "./jsonl-folder.ts";
+import { FILE_MODE } from "./jsonl-folder.ts";
 
 const FILE_NAME = "checkpoints.jsonl";
 
@@ -58,7 +59,7 @@ function readBytes(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    if (isCode(error, "ENOENT")) return Buffer.alloc(0);
+    if (errnoOf(error) === "ENOENT") return Buffer.alloc(0);
     throw error;
   }
 }

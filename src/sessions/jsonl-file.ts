@@ -3,6 +3,7 @@
  * last marked line was never acknowledged. Synchronous: durable when a call returns.
  */
 import { fdatasyncSync, fstatSync, ftruncateSync, readSync, writeSync } from "node:fs";
+import { messageOf } from "#base";
 import { ReasonError, type SessionId } from "#protocol";
 import { formatLine, type ParsedLine, parseLine, toChained } from "./event-line.ts";
 import { chainStart } from "./evidence.ts";
@@ -66,7 +67,7 @@ function committedLine(bytes: Buffer, path: string): ParsedLine | undefined {
   try {
     line = parseLine(bytes.toString("utf8"));
   } catch (error) {
-    throw corrupt(path, `its last line is not an event: ${describe(error)}`);
+    throw corrupt(path, `its last line is not an event: ${messageOf(error)}`);
   }
   return line.storedAt === undefined ? undefined : line;
 }
@@ -145,7 +146,7 @@ function checkedLine(bytes: Buffer, id: number, session: SessionId, path: string
   try {
     line = parseLine(bytes.toString("utf8"));
   } catch (error) {
-    throw corrupt(path, `line ${id}: ${describe(error)}.`);
+    throw corrupt(path, `line ${id}: ${messageOf(error)}.`);
   }
   if (line.event.id !== id) throw corrupt(path, `line ${id} holds event ${line.event.id}.`);
   if (line.event.session !== session) throw corrupt(path, `line ${id} belongs to ${line.event.session}.`);
@@ -172,8 +173,4 @@ function readRange(file: number, from: number, to: number): Buffer {
 
 export function corrupt(path: string, detail: string): ReasonError {
   return new ReasonError("LogCorrupt", { path, detail });
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -14,9 +14,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { errnoOf, isRecord } from "#base";
 import { ReasonError, SessionId } from "#protocol";
 import type { ArchivedSession } from "./archive.ts";
-import { isObject } from "./event-line.ts";
 import { corrupt } from "./jsonl-file.ts";
 
 const DIRECTORY_MODE = 0o700;
@@ -74,7 +74,7 @@ export function createFolder(threads: string, meta: StoredMeta, fill: (file: num
     return true;
   } catch (error) {
     rmSync(staged, { recursive: true, force: true });
-    if (isCode(error, "ENOTEMPTY") || isCode(error, "EEXIST")) return false;
+    if (errnoOf(error) === "ENOTEMPTY" || errnoOf(error) === "EEXIST") return false;
     throw error;
   }
 }
@@ -107,7 +107,7 @@ export function readMeta(folder: string): StoredMeta | undefined {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    if (isCode(error, "ENOENT") || isCode(error, "ENOTDIR")) return undefined;
+    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return undefined;
     throw error;
   }
   let value: unknown;
@@ -120,7 +120,7 @@ export function readMeta(folder: string): StoredMeta | undefined {
 }
 
 function checkMeta(value: unknown, path: string): StoredMeta {
-  if (!isObject(value)) throw corrupt(path, "it is not an object.");
+  if (!isRecord(value)) throw corrupt(path, "it is not an object.");
   if (value.format !== META_FORMAT) throw corrupt(path, `its format is ${String(value.format)}, not ${META_FORMAT}.`);
   const text = (name: string): string => {
     const field = value[name];
@@ -149,7 +149,7 @@ function makeIfMissing(path: string): void {
   try {
     mkdirSync(path, { mode: DIRECTORY_MODE });
   } catch (error) {
-    if (!isCode(error, "EEXIST")) throw error;
+    if (errnoOf(error) !== "EEXIST") throw error;
   }
 }
 
@@ -157,7 +157,7 @@ function writeIfMissing(path: string, text: string): void {
   try {
     writeFileSync(path, text, { mode: FILE_MODE, flag: "wx" });
   } catch (error) {
-    if (!isCode(error, "EEXIST")) throw error;
+    if (errnoOf(error) !== "EEXIST") throw error;
   }
 }
 
@@ -170,8 +170,4 @@ function syncFolder(path: string): void {
   } finally {
     closeSync(folder);
   }
-}
-
-export function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { errnoOf } from "#base";
 import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
 
 const PREFIX = "lock.";
@@ -58,7 +59,7 @@ function otherHolder(
       owner = readFileSync(path, "utf8");
       renewedMs = statSync(path).mtimeMs;
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") continue;
+      if (errnoOf(error) === "ENOENT") continue;
       throw error;
     }
     if (isAlive(owner, renewedMs + LEASE_MS, nowMs)) {

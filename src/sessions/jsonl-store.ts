@@ -4,7 +4,7 @@
  */
 import { closeSync, fstatSync, ftruncateSync, openSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "#base";
+import { type Clock, errnoOf, messageOf } from "#base";
 import type { SessionLog, SessionMeta } from "#engine";
 import { type CallId, type EventOf, ReasonError, type SessionId } from "#protocol";
 import { type ArchiveStore, createPlacesToSign, mergeEvidence, readRecords } from "./archive.ts";
@@ -17,7 +17,6 @@ import { appendRecords, type FileTail, type OpenFile, readLinesAfter, readTail, 
 import {
   createFolder,
   FILE_MODE,
-  isCode,
   prepareThreads,
   readMeta,
   removeFolder,
@@ -43,7 +42,7 @@ export async function openJsonlStore(options: {
     return createStore(prepareThreads(root, clock.now()), clock, signer);
   } catch (error) {
     if (error instanceof ReasonError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ReasonError("ConfigInvalid", { detail: `The session log in ${root} cannot be opened: ${why}.` });
   }
 }
@@ -264,7 +263,7 @@ function openEvents(threads: string, session: SessionId, flags: "r" | "r+"): Ope
   try {
     return { file: openSync(path, flags, FILE_MODE), path, session };
   } catch (error) {
-    throw isCode(error, "ENOENT") ? sessionNotFound(session) : error;
+    throw errnoOf(error) === "ENOENT" ? sessionNotFound(session) : error;
   }
 }
 

@@ -15,6 +15,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { errnoOf, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 
 const DIRECTORY_MODE = 0o700;
@@ -46,7 +47,7 @@ export function createKeyFiles(directory: string, draw: (bytes: number) => Buffe
     try {
       file = openSync(path, constants.O_RDONLY);
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+      if (errnoOf(error) === "ENOENT") return undefined;
       throw error;
     }
     try {
@@ -79,7 +80,7 @@ export function createKeyFiles(directory: string, draw: (bytes: number) => Buffe
       }
       linkSync(aside, path);
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+      if (errnoOf(error) !== "EEXIST") throw error;
     } finally {
       rmSync(aside, { force: true });
     }
@@ -120,7 +121,7 @@ function guarded<Result>(path: string, work: () => Result): Result {
     return work();
   } catch (error) {
     if (error instanceof ReasonError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ReasonError("KeyInvalid", { detail: `The key file ${path} cannot be used: ${why}.` }, { cause: error });
   }
 }

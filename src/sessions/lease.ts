@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { errnoOf } from "#base";
 
 /** A lease of another machine counts as given up after this long without a sign of life. */
 export const LEASE_MS = 60_000;
@@ -21,7 +22,7 @@ export function isAlive(owner: string, until: number, nowMs: number): boolean {
     return true;
   } catch (error) {
     // EPERM: it lives and belongs to somebody else.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return errnoOf(error) === "EPERM";
   }
 }
 

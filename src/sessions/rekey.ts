@@ -3,12 +3,12 @@
  * crash leaves the log with the old key or with the new one, whole.
  */
 import { existsSync } from "node:fs";
-import type { Clock } from "#base";
+import { type Clock, errnoOf } from "#base";
 import { ReasonError, type SessionId } from "#protocol";
 import type { KeyFiles } from "./key-files.ts";
 import { isAlive } from "./lease.ts";
 import { KEY_BYTES, KEY_FILE, type MachineKey, NEXT_KEY_FILE } from "./machine-key.ts";
-import { cipherKey, connect, hasCode, openDatabase, type SqliteDatabase } from "./sqlite-driver.ts";
+import { cipherKey, connect, openDatabase, type SqliteDatabase } from "./sqlite-driver.ts";
 import { sessionBusy } from "./store-errors.ts";
 
 export interface RekeyOptions {
@@ -102,7 +102,7 @@ function takeWhole(db: SqliteDatabase, path: string): void {
     // A reader of the rollback journal gets in until the lock is really taken.
     db.exec("BEGIN EXCLUSIVE; COMMIT");
   } catch (error) {
-    if (!hasCode(error, "SQLITE_BUSY") && !hasCode(error, "SQLITE_LOCKED")) throw error;
+    if (errnoOf(error) !== "SQLITE_BUSY" && errnoOf(error) !== "SQLITE_LOCKED") throw error;
     const detail = `the session log ${path} is open in another process. Close it there first.`;
     throw new ReasonError("NotAllowed", { detail }, { cause: error });
   }

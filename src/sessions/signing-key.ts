@@ -16,6 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { errnoOf, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import { type CheckpointFacts, checkpointText, keyIdOf, publicKeyHex, type Signer } from "./checkpoint.ts";
 
@@ -55,8 +56,8 @@ export function readSigningKey(configDir: string): SigningKey | undefined {
   try {
     file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw keyInvalid(path, codeOf(error) === "ELOOP" ? "it is a symbolic link" : messageOf(error), error);
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw keyInvalid(path, errnoOf(error) === "ELOOP" ? "it is a symbolic link" : messageOf(error), error);
   }
   try {
     const { mode, size, uid } = fstatSync(file);
@@ -118,7 +119,7 @@ function createKeyFile(configDir: string): SigningKey {
     try {
       linkSync(draft, path);
     } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw error;
+      if (errnoOf(error) !== "EEXIST") throw error;
     } finally {
       unlinkSync(draft);
     }
@@ -136,12 +137,4 @@ function keyInvalid(path: string, why: string, cause?: unknown): ReasonError {
 
 function octal(mode: number): string {
   return (mode & 0o777).toString(8).padStart(3, "0");
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

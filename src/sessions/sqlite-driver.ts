@@ -6,7 +6,7 @@ import { accessSync, closeSync, constants, mkdirSync, openSync, readSync, statSy
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3-multiple-ciphers";
-import type { Clock } from "#base";
+import { type Clock, errnoOf, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import { deriveKey, type MachineKey } from "./machine-key.ts";
 import { APPLICATION_ID, LEDGER_SQL, type Migration, migrations } from "./migrations.ts";
@@ -93,7 +93,7 @@ function checkIdentity(db: SqliteDatabase, path: string, key: MachineKey): void 
   try {
     application = db.prepare("PRAGMA application_id").pluck().get();
   } catch (error) {
-    if (!hasCode(error, "SQLITE_NOTADB")) throw error;
+    if (errnoOf(error) !== "SQLITE_NOTADB") throw error;
     refuseForeign(path);
     const detail = `The session log ${path} does not open with the key from ${key.source}: the key is another one than it was written with, or the start of the file is damaged. It was not changed.`;
     throw new ReasonError("KeyInvalid", { detail }, { cause: error });
@@ -108,7 +108,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 export function damaged(path: string, cause: unknown): ReasonError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   const detail = `${why}. Nothing was changed. Run harness sessions doctor, and restore the file from a backup.`;
   return new ReasonError("LogCorrupt", { path, detail }, { cause });
 }
@@ -129,7 +129,7 @@ function prepareFile(path: string): boolean {
     closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, FILE_MODE));
     return true;
   } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
+    if (errnoOf(error) !== "EEXIST") throw error;
     return prepareFile(path);
   }
 }
@@ -157,15 +157,10 @@ function enterWal(db: SqliteDatabase): void {
       db.exec("PRAGMA journal_mode = WAL");
       return;
     } catch (error) {
-      if (!hasCode(error, "SQLITE_BUSY") || waitedMs >= BUSY_TIMEOUT_MS) throw error;
+      if (errnoOf(error) !== "SQLITE_BUSY" || waitedMs >= BUSY_TIMEOUT_MS) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_RETRY_MS);
     }
   }
-}
-
-/** True for an error that SQLite or the file system raised with this code. */
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }
 
 /** Gives the prepared statement of an SQL text. */

@@ -3,6 +3,7 @@
  * each session that says what they hold and to which state of the log they belong. In the same encrypted file as the log.
  */
 import { hash } from "node:crypto";
+import { messageOf } from "#base";
 import type { KeptSnapshot, SnapshotDraft } from "#engine";
 import type { Statements } from "./sqlite-driver.ts";
 
@@ -83,7 +84,7 @@ export function snapshotProblem(statement: Statements, key: number): string | un
   try {
     for (const _ of readPieces(statement, key, row?.pieces ?? 0, row?.digest ?? FIRST_DIGEST));
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
   return undefined;
 }

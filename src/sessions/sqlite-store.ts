@@ -2,7 +2,7 @@
  * The session log in one SQLite file per user. Appending is one synced transaction; other processes may read and write
  * other sessions meanwhile. Calls are synchronous inside: a commit takes less time than a trip to a worker thread.
  */
-import type { Clock } from "#base";
+import { type Clock, errnoOf } from "#base";
 import type { EventDraft, SessionLog, SessionMeta, SnapshotDraft } from "#engine";
 import { type EventOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ArchivedSession, ArchiveStore } from "./archive.ts";
@@ -14,7 +14,6 @@ import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, hash
 import {
   type DatabaseOptions,
   damaged,
-  hasCode,
   isDamage,
   openDatabase,
   type SqliteDatabase,
@@ -230,7 +229,7 @@ export function createSqliteStore(
           try {
             insertAll.immediate(key, chained, drafts, now, isRowDue);
           } catch (error) {
-            throw hasCode(error, "SQLITE_CONSTRAINT_UNIQUE") ? otherWriter(id, error) : error;
+            throw errnoOf(error) === "SQLITE_CONSTRAINT_UNIQUE" ? otherWriter(id, error) : error;
           }
           head = chained.head;
           lastNow = now;

@@ -1,6 +1,7 @@
 /** The refusals that every store words alike. */
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
+import { messageOf } from "#base";
 import { ReasonError, type SessionId } from "#protocol";
 
 /** With less room than this SQLite cannot make the file that it shares with other processes. */
@@ -41,7 +42,7 @@ export function accessFailed(effect: "reads" | "writes", path: string, cause: un
 
 /** What the system said. SQLite calls it an I/O error when there is no room for its shared file: that is told plainly. */
 export function whyFailed(path: string, cause: unknown): string {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   const isVague = cause instanceof Error && "code" in cause && String(cause.code).startsWith("SQLITE_IOERR");
   return isVague && hasNoRoom(dirname(path)) ? `${why}: no space left on the disk` : why;
 }

@@ -3,19 +3,8 @@
  * of this machine proves that the program wrote it, for this project; a file that does not prove it counts as nothing acked.
  */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
 import { join } from "node:path";
+import { makePrivateDirectory, messageOf, readOwnedFile, writePrivateFile } from "#base";
 import { createAckedTexts } from "./acked-texts.ts";
 import {
   type LockEntry,
@@ -64,7 +53,7 @@ export function createApprovedLock({ directory, root, keys }: ApprovedLockOption
 
   const read: ApprovedLock["read"] = () => {
     try {
-      const text = readPrivate(path);
+      const text = readOwnedFile(path, MAX_LOCK_BYTES)?.toString("utf8");
       if (text === undefined) return { files: [] };
       const lock = parseLock(text);
       if (lock.root !== root || !isGenuine(lock, keys().mac)) {
@@ -72,7 +61,7 @@ export function createApprovedLock({ directory, root, keys }: ApprovedLockOption
       }
       return { files: lock.files };
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       return { files: [], problem: `${path} does not count: ${why}. Everything is asked again.` };
     }
   };
@@ -84,12 +73,12 @@ export function createApprovedLock({ directory, root, keys }: ApprovedLockOption
       const gone = new Set([...removed, ...acked.map(({ entry }) => entry.path)]);
       const files = [...read().files.filter(({ path: one }) => !gone.has(one)), ...acked.map(({ entry }) => entry)];
       const lock: LockFile = { root, files };
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makePrivateDirectory(folder);
       // Before the lock: an entry without its text only costs the difference, a text without an entry is let go of next time.
       texts.keep(
         new Map(files.map(({ sha256 }) => [sha256, acked.find(({ entry }) => entry.sha256 === sha256)?.text])),
       );
-      writePrivate(path, writeLock({ ...lock, mac: macOf(lock, keys().mac) }));
+      writePrivateFile(path, writeLock({ ...lock, mac: macOf(lock, keys().mac) }), { durable: true });
     },
     textOf: (sha256) => texts.read(sha256),
   };
@@ -103,38 +92,4 @@ function isGenuine(lock: LockFile, key: Uint8Array): boolean {
   const expected = Buffer.from(macOf(lock, key), "hex");
   const given = Buffer.from(lock.mac ?? "", "hex");
   return given.length === expected.length && timingSafeEqual(given, expected);
-}
-
-/** Undefined when it is not there. A link, or a file that others may write, is not read. */
-function readPrivate(path: string): string | undefined {
-  let file: number;
-  try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
-  }
-  try {
-    const info = fstatSync(file);
-    if (!info.isFile() || info.size > MAX_LOCK_BYTES) throw new LockFileError("it is not a lock file");
-    if (process.getuid !== undefined && (info.uid !== process.getuid() || (info.mode & 0o077) !== 0)) {
-      throw new LockFileError("others can reach it, or it belongs to somebody else");
-    }
-    return readFileSync(file, "utf8");
-  } finally {
-    closeSync(file);
-  }
-}
-
-function writePrivate(path: string, text: string): void {
-  const draft = `${path}.${process.pid}.tmp`;
-  rmSync(draft, { force: true });
-  const file = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(draft, path);
 }

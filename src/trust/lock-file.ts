@@ -3,7 +3,7 @@
  * be believed is decided by whoever reads it. Described for people in docs/guide/trust.md.
  */
 import type { JudgedFile } from "#artifacts";
-import { canonicalJson } from "#base";
+import { canonicalJson, isRecord } from "#base";
 
 export const LOCK_FORMAT = "harness-approved-lock";
 export const LOCK_VERSION = 1;
@@ -63,7 +63,7 @@ export function parseLock(text: string): LockFile {
   } catch (cause) {
     throw new LockFileError("it is not JSON", { cause });
   }
-  if (!isObject(lock) || lock.format !== LOCK_FORMAT) throw new LockFileError(`"format" is not "${LOCK_FORMAT}"`);
+  if (!isRecord(lock) || lock.format !== LOCK_FORMAT) throw new LockFileError(`"format" is not "${LOCK_FORMAT}"`);
   if (lock.version !== LOCK_VERSION) {
     throw new LockFileError(
       `its version is ${JSON.stringify(lock.version)}; this program reads version ${LOCK_VERSION}`,
@@ -94,7 +94,7 @@ const hows: readonly string[] = ["individual", "bulk", "created", "promoted"] sa
 
 function parseEntry(entry: unknown, index: number): LockEntry {
   const wrong = (what: string): LockFileError => new LockFileError(`entry ${index + 1}: ${what}`);
-  if (!isObject(entry)) throw wrong("it is no object");
+  if (!isRecord(entry)) throw wrong("it is no object");
   const { path, sha256, class: kind, at, by, how } = entry;
   if (typeof path !== "string" || path === "" || path.includes("\0")) throw wrong('"path" is not a path');
   if (typeof sha256 !== "string" || !/^[0-9a-f]{64}$/.test(sha256)) throw wrong('"sha256" is not 64 hex digits');
@@ -107,8 +107,4 @@ function parseEntry(entry: unknown, index: number): LockEntry {
 
 function sorted(files: readonly LockEntry[]): readonly LockEntry[] {
   return files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

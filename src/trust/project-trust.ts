@@ -2,6 +2,7 @@
 import { lstatSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { type AwaitingFile, type JudgedFile, readFileContent, type TrustPort } from "#artifacts";
+import { errnoOf } from "#base";
 import { type AckedFile, type ApprovedLock, createApprovedLock, type TrustKeys } from "./approved-lock.ts";
 import { type Change, classifyChange } from "./change-class.ts";
 import type { AckedHow, LockEntry, LockFile } from "./lock-file.ts";
@@ -134,7 +135,7 @@ function isThere(path: string): boolean {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
     // A part of the way is no folder any more: the file is gone. Anything else cannot be told, and reading it will say so.
-    return !(error instanceof Error && "code" in error && error.code === "ENOTDIR");
+    return errnoOf(error) !== "ENOTDIR";
   }
 }
 

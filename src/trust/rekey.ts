@@ -1,6 +1,7 @@
 /** Gives every `approved.lock` the code of another machine key, so that a change of the key asks nobody again. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { errnoOf } from "#base";
 import { createApprovedLock, type TrustKeys } from "./approved-lock.ts";
 import { parseLock } from "./lock-file.ts";
 
@@ -38,7 +39,7 @@ function foldersOf(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if (errnoOf(error) === "ENOENT") return [];
     throw error;
   }
 }

@@ -4,13 +4,13 @@
  */
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { makePrivateDirectory, readPrivateFile, writePrivateFile } from "./private-file.ts";
-import { SEAL_BYTES, type Seal } from "./seal.ts";
+import { BOX_EXTRA_BYTES, makePrivateDirectory, readPrivateFile, writePrivateFile } from "#base";
+import type { Seal } from "./seal.ts";
 
 /** An object this young may belong to a call of another process that has not recorded it yet. */
 const COLLECT_MIN_AGE_MS = 10 * 60 * 1000;
 /** What a file of any size costs on top, so that many empty ones count as well. */
-const OBJECT_OVERHEAD_BYTES = SEAL_BYTES + 100;
+const OBJECT_OVERHEAD_BYTES = BOX_EXTRA_BYTES + 100;
 
 export interface ContentStore {
   /** Keeps the content and returns its name. Throws what the file system throws. */
@@ -67,7 +67,7 @@ export function createContentStore(directory: string, seal: Seal, nowMs: () => n
       if (!shards.has(folder(name))) makePrivateDirectory(folder(name));
       shards.add(folder(name));
       writePrivateFile(file(name), seal.seal(content, name), { durable: false });
-      const size = content.length + SEAL_BYTES + OBJECT_OVERHEAD_BYTES;
+      const size = content.length + BOX_EXTRA_BYTES + OBJECT_OVERHEAD_BYTES;
       all.set(name, size);
       own.add(name);
       totalBytes += size;

@@ -3,7 +3,7 @@
  * snapshotted does not run. Mutating calls of a session run one at a time here, so that a change has one cause.
  */
 import { basename, dirname, join, resolve } from "node:path";
-import { EffectError, type FilePort } from "#base";
+import { EffectError, type FilePort, messageOf } from "#base";
 import { type CallResult, refusal, type ToolCall, type ToolMiddleware } from "#engine";
 import type { CallId } from "#protocol";
 import type { ChangeSet } from "./change-set.ts";
@@ -100,10 +100,6 @@ function refusalText(call: ToolCall, error: unknown): string {
     `${call.tool.label} was not run: what it would change could not be saved for undo (${messageOf(error)}). ` +
     "A person can fix that, or run with undo switched off."
   );
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Real paths relative to the workspace, each the topmost that does not exist yet, so that new parents count too. */

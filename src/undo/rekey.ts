@@ -4,10 +4,10 @@
  */
 import { statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { makePrivateDirectory } from "#base";
 import { loadBaseline, saveBaseline } from "./baseline.ts";
 import type { ChangeSet, MaybeState } from "./change-set.ts";
 import { createContentStore } from "./content-store.ts";
-import { makePrivateDirectory } from "./private-file.ts";
 import { createSeal, type Seal } from "./seal.ts";
 import { createSetLog } from "./set-log.ts";
 import { readRoot, workspaceName, workspaceNames, writeRoot } from "./workspace-name.ts";

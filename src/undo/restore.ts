@@ -2,7 +2,7 @@
  * Carries a plan out, through the one port that puts workspace files back. Each path is looked at once more right before
  * it is changed. What fails is reported and the rest goes on: running it again finishes the job.
  */
-import type { RestorePort } from "#base";
+import { messageOf, type RestorePort } from "#base";
 import { type MaybeState, sameState, type UncoveredPath } from "./change-set.ts";
 import { type RestorePlan, type RestoreStep, stateOf } from "./restore-plan.ts";
 import type { WorkspaceUndo } from "./workspace-undo.ts";
@@ -30,7 +30,7 @@ export async function carryOut(
       try {
         await action(step);
       } catch (error) {
-        failed.set(step.path, error instanceof Error ? error.message : String(error));
+        failed.set(step.path, messageOf(error));
       }
     }
   }

@@ -4,9 +4,9 @@
  */
 import { readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { errnoOf, makePrivateDirectory, readPrivateFile, writePrivateFile } from "#base";
 import { CallId, SessionId } from "#protocol";
 import type { ChangeSet, OpenCall } from "./change-set.ts";
-import { makePrivateDirectory, readPrivateFile, writePrivateFile } from "./private-file.ts";
 import type { Seal } from "./seal.ts";
 
 const OPEN_SUFFIX = ".open";
@@ -80,7 +80,7 @@ function namesIn(path: string): readonly string[] {
   try {
     return readdirSync(path).sort();
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if (errnoOf(error) === "ENOENT") return [];
     throw error;
   }
 }

@@ -9,6 +9,7 @@
  */
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
+import { errnoOf } from "#base";
 import { type EntryState, type FileChange, sameState, type UncoveredPath } from "./change-set.ts";
 import { scanWorkspace } from "./workspace-scan.ts";
 
@@ -80,7 +81,7 @@ export function createSnapshotTaker({ root, never, maxEntries, maxFileBytes, kee
       if (info.size > maxFileBytes) return entry(info, nowMs, `is larger than ${maxFileBytes} bytes`);
       return readContent(path, nowMs);
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      const code = errnoOf(error);
       if (code === "ENOENT" || code === "ENOTDIR") return undefined; // gone since it was listed
       if (code === "EACCES" || code === "EPERM" || code === "ELOOP" || code === "ENXIO") {
         return entry(info, nowMs, "cannot be read");

@@ -4,8 +4,7 @@
  */
 import { existsSync, realpathSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "#base";
-import { makePrivateDirectory } from "./private-file.ts";
+import { type Clock, makePrivateDirectory } from "#base";
 import { createSeal } from "./seal.ts";
 import { readRoot, workspaceName, workspaceNames, writeRoot } from "./workspace-name.ts";
 import { forgetWorkspace, openWorkspaceUndo, type UndoLimits, type WorkspaceUndo } from "./workspace-undo.ts";

@@ -1,7 +1,7 @@
 /** How the folders of workspaces in the undo store are told apart: by a keyed name, and a sealed note of the path inside. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readPrivateFile, writePrivateFile } from "./private-file.ts";
+import { errnoOf, readPrivateFile, writePrivateFile } from "#base";
 import type { Seal } from "./seal.ts";
 
 const NAME = /^[0-9a-f]{32}$/;
@@ -17,7 +17,7 @@ export function workspaceNames(directory: string): readonly string[] {
   try {
     return readdirSync(directory).filter((name) => NAME.test(name));
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if (errnoOf(error) === "ENOENT") return [];
     throw error;
   }
 }

@@ -5,6 +5,7 @@
  */
 import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
+import { errnoOf } from "#base";
 import type { UncoveredPath } from "./change-set.ts";
 import { CACHE_MARK, coveredNames, directoryLeftOut } from "./coverage.ts";
 
@@ -102,7 +103,7 @@ function look(path: string): BigIntStats | "hidden" | undefined {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errnoOf(error);
     if (code === "ENOTDIR") return undefined;
     if (code === "EACCES") return "hidden";
     throw error;

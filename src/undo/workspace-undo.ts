@@ -4,13 +4,12 @@
  */
 import { rmSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Clock } from "#base";
+import { type Clock, makePrivateDirectory } from "#base";
 import type { Tool, ToolCall } from "#engine";
 import type { SessionId } from "#protocol";
 import { loadBaseline, saveBaseline } from "./baseline.ts";
 import type { ChangeSet, OpenCall } from "./change-set.ts";
 import { type ContentStore, createContentStore } from "./content-store.ts";
-import { makePrivateDirectory } from "./private-file.ts";
 import type { Seal } from "./seal.ts";
 import { createSetLog } from "./set-log.ts";
 import { compareSnapshots, createSnapshotTaker, type Snapshot, type SnapshotTaker } from "./snapshot.ts";

@@ -48,13 +48,20 @@ export async function createProjectRig(
   };
 }
 
-/** The project of a folder; every problem of one that does not load. */
-export const openProjects: NonNullable<HarnessOptions["projects"]> = async (root) => {
+export const openProjects = projectsUnder();
+
+/** The project of a folder, below the policy in a file of that folder; every problem of one that does not load. */
+export function projectsUnder(adminPolicy?: string): NonNullable<HarnessOptions["projects"]> {
+  return (root) => openBelow(root, adminPolicy === undefined ? {} : { adminPolicy: join(root, adminPolicy) });
+}
+
+async function openBelow(root: string, admin: { readonly adminPolicy?: string }) {
   const knownTools = createBuiltinTools()
     .tools()
     .map(({ name }) => name);
-  const loader = await createProjectLoader({ root, checker: createScriptChecker(), knownTools, trust: trustsAll });
+  const checker = createScriptChecker();
+  const loader = await createProjectLoader({ root, checker, knownTools, trust: trustsAll, ...admin });
   const { project, problems } = loader.load();
   if (project === undefined) throw new Error(problems.map(({ message }) => message).join("\n"));
   return { loader, project };
-};
+}

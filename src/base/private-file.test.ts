@@ -1,0 +1,37 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { makePrivateDirectory, readOwnedFile, readPrivateFile, writePrivateFile } from "./private-file.ts";
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), "harness-private-"));
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+test("is written whole, for its owner alone, and leaves nothing beside it", () => {
+  const directory = join(folder(), "a/b");
+  makePrivateDirectory(directory);
+  const path = join(directory, "file");
+  writePrivateFile(path, "one", { durable: true });
+  writePrivateFile(path, Buffer.from("two"), { durable: false });
+  expect(readPrivateFile(path)?.toString()).toBe("two");
+  expect([statSync(directory).mode & 0o777, statSync(path).mode & 0o777]).toEqual([0o700, 0o600]);
+  expect(readdirSync(directory)).toEqual(["file"]);
+  expect(readPrivateFile(join(directory, "none"))).toBeUndefined();
+});
+
+test("that has to be believed is read only when nobody else could have written it", () => {
+  const directory = folder();
+  const path = join(directory, "file");
+  expect(readOwnedFile(path, 10)).toBeUndefined();
+  writePrivateFile(path, "one", { durable: false });
+  expect(readOwnedFile(path, 10)?.toString()).toBe("one");
+  expect(() => readOwnedFile(path, 2)).toThrow("it has more than 2 bytes");
+  expect(() => readOwnedFile(directory, 10)).toThrow("it is no file");
+  chmodSync(path, 0o620);
+  expect(() => readOwnedFile(path, 10)).toThrow("others can reach it");
+  symlinkSync(path, join(directory, "link"));
+  expect(() => readOwnedFile(join(directory, "link"), 10)).toThrow("ELOOP");
+});

@@ -1,0 +1,88 @@
+/** Files that only their owner can read, written whole or not at all. For what the program keeps, never for the workspace. */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { errnoOf } from "./thrown.ts";
+
+export function makePrivateDirectory(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+}
+
+/** Through a temporary name; `durable` waits until the disk has it under its name. */
+export function writePrivateFile(
+  path: string,
+  content: Uint8Array | string,
+  options: { readonly durable: boolean },
+): void {
+  const random = process.getBuiltinModule("node:crypto").randomBytes(6);
+  const temporary = `${path}.${random.toString("hex")}.tmp`;
+  const file = openSync(temporary, "wx", 0o600);
+  try {
+    try {
+      writeFileSync(file, content);
+      if (options.durable) fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+    if (options.durable) syncDirectory(dirname(path));
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+function syncDirectory(path: string): void {
+  if (process.platform === "win32") return; // has no such thing
+  const directory = openSync(path, "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
+
+/** Undefined when it does not exist. */
+export function readPrivateFile(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * As `readPrivateFile`, for what is believed because only the program could have written it: throws, and says why, for a link, a
+ * file that others can reach or that belongs to somebody else, and one that is too large.
+ */
+export function readOwnedFile(path: string, maxBytes: number): Buffer | undefined {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    const info = fstatSync(file);
+    if (!info.isFile()) throw new Error("it is no file");
+    if (process.getuid !== undefined && (info.uid !== process.getuid() || (info.mode & 0o077) !== 0)) {
+      throw new Error("others can reach it, or it belongs to somebody else");
+    }
+    if (info.size > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`);
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * `custom.*` events that scripts emit: recorded at once, their hooks asked afterwards. A hook may emit in turn, so there are three
+ * bounds: how long such a chain gets, how many events one turn has, and how many wait. What goes beyond is left out and told.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type Clock, messageOf } from "#base";
+import type { EventBus, HookDispatcher, HookPoint } from "#engine";
+import type { TurnId } from "#protocol";
+
+/** An event that a hook emits is one deeper than the event that it was asked about. */
+export const MAX_EMIT_DEPTH = 8;
+export const MAX_EVENTS_PER_TURN = 1_000;
+/** Events whose hooks have not answered yet. */
+export const MAX_WAITING_EVENTS = 200;
+/** How long the end of a session waits for hooks that are still asked. */
+const CLOSE_WAIT_MS = 2_000;
+/** Turns that are counted at once: hooks may still emit for one that has ended. */
+const MAX_COUNTED_TURNS = 16;
+
+export interface CustomEventsOptions {
+  /** Asked at each event, for a session has its bus later than its scripts. */
+  readonly bus: () => Pick<EventBus, "publishSoon">;
+  readonly hooks: () => HookDispatcher;
+  readonly clock: Pick<Clock, "sleep">;
+}
+
+export interface CustomEvents {
+  /** Never throws. */
+  emit(event: string, payload: unknown, at: Omit<HookPoint, "signal">): void;
+  /** Lets the hooks that are asked finish, for a while, and asks no more. The bus must still be there. */
+  close(): Promise<void>;
+}
+
+export function createCustomEvents({ bus, hooks, clock }: CustomEventsOptions): CustomEvents {
+  const depths = new AsyncLocalStorage<number>();
+  const counts = new Map<TurnId | undefined, number>();
+  const waiting = new Set<Promise<void>>();
+  const ended = new AbortController();
+  let closed = false;
+
+  function tell(turn: TurnId | undefined, message: string): void {
+    const where = turn === undefined ? {} : { turn };
+    const line = { ...where, source: "built-in: emit", level: "error", message } as const;
+    bus()
+      .publishSoon("ScriptLogged", line)
+      .catch(() => undefined); // written with what comes next, and failing with it
+  }
+
+  /** How many this turn has had, with this one. */
+  function count(turn: TurnId | undefined): number {
+    const next = (counts.get(turn) ?? 0) + 1;
+    counts.set(turn, next);
+    const [oldest] = counts.keys();
+    if (counts.size > MAX_COUNTED_TURNS) counts.delete(oldest);
+    return next;
+  }
+
+  async function ask(event: string, payload: unknown, at: Omit<HookPoint, "signal">): Promise<void> {
+    // The script that emitted goes on first.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (ended.signal.aborted) return;
+    try {
+      await hooks().dispatch(event, payload, { ...at, signal: ended.signal });
+    } catch (error) {
+      tell(at.turn, `the hooks of ${event} could not be asked: ${messageOf(error)}`);
+    }
+  }
+
+  return {
+    emit(event, payload, at) {
+      const { turn } = at;
+      const soFar = count(turn);
+      if (soFar > MAX_EVENTS_PER_TURN) {
+        if (soFar > MAX_EVENTS_PER_TURN + 1) return;
+        return tell(
+          turn,
+          `more than ${MAX_EVENTS_PER_TURN} events in one turn: ${event} and those after it are left out`,
+        );
+      }
+      bus()
+        .publishSoon("CustomEvent", { namespace: "custom", kind: event, payload })
+        .catch(() => undefined); // written with what comes next, and failing with it
+      if (hooks().idle(event)) return;
+      const depth = depths.getStore() ?? 0;
+      if (depth >= MAX_EMIT_DEPTH) {
+        return tell(turn, `${event} was emitted ${MAX_EMIT_DEPTH} hooks deep: its hooks are not asked`);
+      }
+      if (waiting.size >= MAX_WAITING_EVENTS) {
+        return tell(turn, `more than ${MAX_WAITING_EVENTS} events wait: the hooks of ${event} are not asked`);
+      }
+      if (closed) return tell(turn, `the session ends: the hooks of ${event} are not asked`);
+      const asked = depths.run(depth + 1, () => ask(event, payload, at));
+      waiting.add(asked);
+      void asked.finally(() => waiting.delete(asked));
+    },
+    async close() {
+      closed = true;
+      const answered = new AbortController();
+      const all = Promise.all(waiting).then(() => answered.abort());
+      await Promise.race([all, clock.sleep(CLOSE_WAIT_MS, answered.signal)]);
+      ended.abort();
+    },
+  };
+}
