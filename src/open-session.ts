@@ -1,5 +1,12 @@
 /** Puts one session together: its ports, its chains, its engine. Plain calls, top to bottom. */
-import { loadFieldParser, type Project, type ProjectLoader, type Settings, tighterBudgets } from "#artifacts";
+import {
+  type LabelRule,
+  loadFieldParser,
+  type Project,
+  type ProjectLoader,
+  type Settings,
+  tighterBudgets,
+} from "#artifacts";
 import {
   type Clock,
   canonicalHash,
@@ -11,7 +18,7 @@ import {
   type EffectPorts,
   type ProcessPort,
 } from "#base";
-import { createHistory, createIdentity, promptBlocks, STANDING_PROMPT } from "#context";
+import { createHistory, createIdentity, createUntrusted, promptBlocks, STANDING_PROMPT } from "#context";
 import type { LiveSession } from "#control";
 import {
   type Approver,
@@ -34,12 +41,14 @@ import {
   createBudgets,
   createCompletionHooks,
   createGate,
+  createLabelling,
   createLedger,
   createOutputLimit,
   createPermission,
   createPostHooks,
   createPreHooks,
   createResultRedaction,
+  createSessionLabels,
   createTimeLimit,
   createToolRates,
   createValidation,
@@ -47,6 +56,7 @@ import {
   newBudgetUse,
   type Permission,
   type Rule,
+  type SessionLabels,
 } from "#governance";
 import { type ClientId, type CommandOf, type IdMint, ReasonError, type TurnId } from "#protocol";
 import type { ModelChoice } from "#providers";
@@ -141,6 +151,8 @@ export async function openSession(
     tree: newBudgetUse(),
     ...(earlier === undefined ? {} : { spent: earlier.remains.spent }),
   });
+  const labels = createSessionLabels(earlier?.remains.labels);
+  const labelRules = (): readonly LabelRule[] => [...settings.labelRules, ...(project()?.config.labelRules ?? [])];
   let permission: Permission | undefined;
   const engine = createSession({
     id,
@@ -156,6 +168,7 @@ export async function openSession(
       ...extensions.requestChain,
       createIdentity(() => runtime?.live.prompt() ?? plain),
       createHistory({ maxTurns: () => project()?.config.context.maxHistory }),
+      createUntrusted(),
       ...(runtime === undefined ? [] : [createCompletionHooks({ hooks: runtime.hooks, depth })]),
     ],
     toolChain: (bus, nested) => {
@@ -168,6 +181,8 @@ export async function openSession(
         strict: () => settings.strictPermissions || project()?.config.strictPermissions === true,
         autoApprove: dependencies.autoApprove,
         planMode: () => plan.active,
+        labels,
+        isOffline: () => settings.sandbox !== "off" && domains()?.entries.length === 0,
         binding: { programs: createProgramFacts({ root: ports.files.root, env }), policyVersion },
         newApproval: () => ids.approval(),
         now: () => clock.now(),
@@ -178,7 +193,10 @@ export async function openSession(
       const extra = [budgets.tool, createToolRates(settings.rateLimits.tools, clock), ...extensions.toolChain];
       const { undo } = dependencies;
       const hooks = runtime?.hooks;
+      const labelling = createLabelling({ labels, rules: labelRules, root: ports.files.root });
       return toolChain({
+        labels,
+        labelling,
         bus,
         approver,
         permission,
@@ -201,7 +219,7 @@ export async function openSession(
     maxSteps: settings.maxSteps,
     depth,
     ...(earlier === undefined ? {} : { earlier }),
-    subscribers: [budgets.onEvent, ...extensions.subscribers],
+    subscribers: [budgets.onEvent, labels.onEvent, ...extensions.subscribers],
   });
   if (permission === undefined) throw new Error("the session has no tool chain");
   const started = { working_dir: workspace, profile, model };
@@ -318,11 +336,14 @@ interface ToolChainParts {
   readonly nested: NestedCall;
   readonly policyVersion: () => string;
   readonly redaction: Redaction;
+  readonly labels: SessionLabels;
+  readonly labelling: ToolMiddleware;
 }
 
 /** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
 function toolChain(parts: ToolChainParts) {
-  const { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion } = parts;
+  const { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion, labels, labelling } =
+    parts;
   const redaction = createResultRedaction(parts.redaction);
   const { judgeEffect, isJudgedWhole } = permission;
   const validation = createValidation();
@@ -332,11 +353,12 @@ function toolChain(parts: ToolChainParts) {
       ...extra,
       validation,
       // What a hook has changed is validated again.
-      ...(hooks === undefined ? [] : [createPreHooks(hooks), validation]),
+      ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
       permission.middleware,
       // What a hook has added is redacted again.
       ...(hooks === undefined ? [] : [redaction, createPostHooks(hooks), createOutputLimit()]),
       createMemoization(),
+      labelling,
       redaction,
       createLedger({ bus, clock, policyVersion }),
       ...(undo === undefined ? [] : [undo.recorder(ports.files)]),

@@ -55,6 +55,8 @@ export const configSchema = z.strictObject({
       allow: z.array(z.string()).optional(),
       ask: z.array(z.string()).optional(),
       deny: z.array(z.string()).optional(),
+      private: z.array(z.string()).optional(),
+      untrusted: z.array(z.string()).optional(),
       strict: z.boolean().optional(),
     })
     .optional(),

@@ -25,6 +25,7 @@ export { addAllowRule } from "./promote-rule.ts";
 export {
   DEFAULT_MAX_STEPS,
   defaultSettings,
+  type LabelRule,
   type ModelSettings,
   type PermissionRule,
   type PriceSettings,

@@ -2,7 +2,7 @@
  * A project as its files describe it: `harness.md` and `.harness/`, checked and with the place where each thing is written.
  * Plain data: nothing here runs anything. What a field means to people is in docs/reference/artifacts.md.
  */
-import type { PermissionRule, RetrySettings } from "./settings.ts";
+import type { LabelRule, PermissionRule, RetrySettings } from "./settings.ts";
 
 /** Where something is written; `file` as people know it: relative to the project root, absolute outside it. Both from 1. */
 export interface Place {
@@ -214,6 +214,7 @@ export interface ProjectConfig {
   readonly maxStepsCap?: number;
   readonly toolsPolicies: readonly { readonly tier: Tier; readonly policy: ToolsPolicy }[];
   readonly permissions: readonly PermissionRule[];
+  readonly labelRules: readonly LabelRule[];
   /** What rules promise about themselves, still to be held against the engine of rules. */
   readonly permissionExamples: readonly PermissionExample[];
   readonly strictPermissions?: boolean;

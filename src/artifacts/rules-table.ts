@@ -14,7 +14,7 @@ import {
   readTable,
   words,
 } from "./schema.ts";
-import type { PermissionRule } from "./settings.ts";
+import type { LabelRule, PermissionRule } from "./settings.ts";
 import type { Tree } from "./yaml-tree.ts";
 
 const MAX_RULES = 1000;
@@ -65,6 +65,7 @@ function readRule(tree: Tree, reader: Reader): WrittenRule | undefined {
 }
 
 const rules = list(rule, { max: MAX_RULES });
+const labelled = list(placed(words("a permission rule")), { max: MAX_RULES });
 
 export const permissionsTable = defineTable({
   title: "Permissions",
@@ -73,6 +74,8 @@ export const permissionsTable = defineTable({
     allow: { type: rules, meaning: "Calls that run without a question." },
     ask: { type: rules, meaning: "Calls that a person is asked about." },
     deny: { type: rules, meaning: "Calls that are refused." },
+    private: { type: labelled, meaning: "Calls whose results are private: [labels](permissions.md#labels)." },
+    untrusted: { type: labelled, meaning: "Calls whose results come from outside." },
     strict: { type: flag, default: "`false`", meaning: "Everything that no rule allows asks." },
   },
 });
@@ -80,6 +83,7 @@ export const permissionsTable = defineTable({
 export interface WrittenPermissions {
   readonly rules: readonly PermissionRule[];
   readonly examples: readonly PermissionExample[];
+  readonly labels: readonly LabelRule[];
   readonly strict?: boolean;
 }
 
@@ -94,6 +98,9 @@ export const permissionsType: FieldType<WrittenPermissions> = nested(permissions
       };
       return [...match.map(toExample(true)), ...notMatch.map(toExample(false))];
     }),
+    labels: (["private", "untrusted"] as const).flatMap((label) =>
+      (values[label] ?? []).map(({ value, place }) => ({ label, rule: value, source: `${place.file}:${place.line}` })),
+    ),
     ...(values.strict === undefined ? {} : { strict: values.strict }),
   };
 });

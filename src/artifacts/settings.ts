@@ -29,6 +29,13 @@ export interface PermissionRule {
   readonly source: string;
 }
 
+/** Results of these calls carry the label. */
+export interface LabelRule {
+  readonly label: "private" | "untrusted";
+  readonly rule: string;
+  readonly source: string;
+}
+
 export interface PriceSettings {
   readonly input: number;
   readonly output: number;
@@ -60,6 +67,7 @@ export interface Settings {
   /** The first is the default; the others are its fallbacks and what SetModel may name. Empty: choose by the keys found. */
   readonly models: readonly ModelSettings[];
   readonly permissions: readonly PermissionRule[];
+  readonly labelRules: readonly LabelRule[];
   /** No quiet preset: every call that is not allowed by a rule asks. */
   readonly strictPermissions: boolean;
   /** USD per million tokens, by `provider:name`. */
@@ -95,6 +103,7 @@ export const DEFAULT_MAX_STEPS = 20;
 export const defaultSettings: Settings = {
   models: [],
   permissions: [],
+  labelRules: [],
   strictPermissions: false,
   prices: {},
   rateLimits: { models: {}, tools: [] },

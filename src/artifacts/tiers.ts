@@ -27,6 +27,7 @@ export function mergeTiers(project: WrittenConfig | undefined, admin: WrittenCon
     toolsPolicies: written.flatMap(({ tier, config: { toolsPolicy } }) => owned(tier, "policy", toolsPolicy)),
     networks: written.flatMap(({ tier, config: { network } }) => owned(tier, "network", network)),
     permissions: permissions.flatMap((one) => one.rules),
+    labelRules: permissions.flatMap((one) => one.labels),
     permissionExamples: permissions.flatMap((one) => one.examples),
     delegation,
     meta: tighterMeta(project?.meta ?? defaultMeta, admin?.meta),

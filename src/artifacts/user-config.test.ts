@@ -10,6 +10,7 @@ describe("config.toml", () => {
       settings: {
         models: [],
         permissions: [],
+        labelRules: [],
         strictPermissions: false,
         prices: {},
         rateLimits: { models: {}, tools: [] },
@@ -44,6 +45,8 @@ retry = { max_attempts = 1, initial_backoff_ms = 10, max_backoff_ms = 20, multip
 [permissions]
 allow = ["Bash(npm test)"]
 deny = ["Write"]
+private = ["Read(customers/**)"]
+untrusted = ["mcp.*"]
 strict = true
 
 [prices."custom:big"]
@@ -94,6 +97,10 @@ allowed_domains = ["api.example.com", "*.example.org", "127.0.0.1"]
       permissions: [
         { effect: "allow", rule: "Bash(npm test)", source: "config.toml:19" },
         { effect: "deny", rule: "Write", source: "config.toml:20" },
+      ],
+      labelRules: [
+        { label: "private", rule: "Read(customers/**)", source: "config.toml:21" },
+        { label: "untrusted", rule: "mcp.*", source: "config.toml:22" },
       ],
       strictPermissions: true,
       prices: { "custom:big": { input: 1, output: 2, cacheRead: 0.1 } },

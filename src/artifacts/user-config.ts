@@ -74,6 +74,11 @@ function toSettings(raw: RawConfig, file: string, text: string): Settings {
   return {
     models: [...(raw.model === undefined ? [] : [raw.model]), ...(raw.models ?? [])].map(toModel),
     permissions: toRules(raw, file, text),
+    labelRules: (["private", "untrusted"] as const).flatMap((label) =>
+      (raw.permissions?.[label] ?? []).map((rule) => {
+        return { label, rule, source: `${file}:${lineOf(text, ["permissions", label, rule])}` };
+      }),
+    ),
     strictPermissions: raw.permissions?.strict ?? false,
     prices: mapValues(raw.prices ?? {}, ({ input, output, cache_read, cache_write }) =>
       defined({ input, output, cacheRead: cache_read, cacheWrite: cache_write }),

@@ -1,4 +1,7 @@
 /** Request middleware, one file each: what the model is told besides the user's words. */
+
+export { delimit, withoutDelimiters } from "./delimiters.ts";
 export { createHistory } from "./history.ts";
 export { createIdentity, STANDING_PROMPT } from "./identity.ts";
 export { type ConditionResult, type PromptBlock, type PromptSources, promptBlocks } from "./prompt-blocks.ts";
+export { createUntrusted } from "./untrusted.ts";

@@ -3,9 +3,10 @@
  * what `harness context` shows are the same list.
  */
 import type { BundleArtifact, Project } from "#artifacts";
+import { UNTRUSTED_NOTICE } from "./untrusted.ts";
 
 export interface PromptBlock {
-  readonly kind: "identity" | "builtin" | "plugin" | "harness" | "override" | "file";
+  readonly kind: "identity" | "notice" | "builtin" | "plugin" | "harness" | "override" | "file";
   readonly name: string;
   /** `file:line`, or `built-in`. */
   readonly source: string;
@@ -52,6 +53,14 @@ export function promptBlocks({
     text: `${who}\n\nWorking directory: ${workspace} (${platform}). Paths are relative to it.`,
     active: true,
   };
+  const notice: PromptBlock = {
+    kind: "notice",
+    name: "untrusted content",
+    source: "built-in",
+    priority: 0,
+    text: UNTRUSTED_NOTICE,
+    active: true,
+  };
   const rest = [
     ...(project?.bundles ?? []).map((bundle) => bundleBlock(bundle, condition)),
     ...files.map(({ path, text }): PromptBlock => {
@@ -59,7 +68,7 @@ export function promptBlocks({
       return { kind: "file", name: path, source: path, priority: FILE_PRIORITY, text: shown, active: true };
     }),
   ];
-  return [first, ...rest.toSorted((a, b) => a.priority - b.priority)];
+  return [first, notice, ...rest.toSorted((a, b) => a.priority - b.priority)];
 }
 
 function bundleBlock(bundle: BundleArtifact, condition: PromptSources["condition"]): PromptBlock {

@@ -116,10 +116,11 @@ export function createConversation(): Conversation {
           break;
         }
         case "ToolResult": {
-          const { call_id: id, content, is_error } = event.payload;
+          const { call_id: id, content, is_error, outcome } = event.payload;
           const step = calls.get(id);
           if (step === undefined || step.results.get(id) !== undefined) break;
-          step.results.set(id, { type: "tool_result", tool_use_id: id, content, is_error });
+          const refused = outcome === "denied" || outcome === "not_executed" ? { refused: true } : {};
+          step.results.set(id, { type: "tool_result", tool_use_id: id, content, is_error, ...refused });
           changed.add(step);
           break;
         }
@@ -238,5 +239,6 @@ function unfinished(call: ToolUseBlock): ToolResultBlock {
     tool_use_id: call.id,
     content: [{ type: "text", text: UNFINISHED_CALL_TEXT }],
     is_error: true,
+    refused: true,
   };
 }

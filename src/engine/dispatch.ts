@@ -222,6 +222,7 @@ async function runOne(
     ...(result.reason === undefined ? {} : { reason: result.reason }),
     duration_ms,
     ...(result.memoized ? { memoized: true } : {}),
+    ...(result.labels === undefined ? {} : { labels: [...result.labels] }),
     ...(input.parent === undefined ? {} : { parent: input.parent.id }),
     ...(attrs === undefined ? {} : { attrs }),
   });

@@ -2,7 +2,7 @@
  * What a log leaves unfinished, as a fold over its events: the turn that has not ended and the calls that were begun and
  * have no outcome. Holds nothing of what is finished, so it stays small however long the log is.
  */
-import type { CallId, Event, EventOf, EventPayload, TurnId } from "#protocol";
+import type { CallId, Event, EventOf, EventPayload, Label, TurnId } from "#protocol";
 
 export interface Remains {
   /** Events of one session, oldest first. */
@@ -14,6 +14,8 @@ export interface Remains {
   readonly hasOpenCalls: boolean;
   /** What the session has used so far. */
   readonly spent: Spent;
+  /** What the session holds. */
+  readonly labels: readonly Label[];
 }
 
 export type Spent = NonNullable<EventPayload<"TurnEnded">["session_total"]>;
@@ -22,6 +24,7 @@ export function createRemains(): Remains {
   const starts = new Map<CallId, EventOf<"ToolCallStarted">>();
   const open = new Set<CallId>();
   let openTurn: { turn: TurnId; steps: number } | undefined;
+  const labels = new Set<Label>();
   let spent: Spent = { cost_usd: 0, tokens: 0, steps: 0, calls: 0 };
 
   return {
@@ -33,6 +36,7 @@ export function createRemains(): Remains {
         case "TurnEnded":
           openTurn = undefined;
           spent = event.payload.session_total ?? spent;
+          for (const label of event.payload.labels ?? []) labels.add(label);
           return;
         case "CostIncremented": {
           const { usage, cost_usd = 0 } = event.payload;
@@ -57,6 +61,7 @@ export function createRemains(): Remains {
           starts.delete(event.payload.call_id);
           break;
         case "ToolResult":
+          for (const label of event.payload.labels ?? []) labels.add(label);
           // Refused before it ran. A call that runs may be told off before its outcome is known.
           if (!open.has(event.payload.call_id)) starts.delete(event.payload.call_id);
           break;
@@ -72,6 +77,9 @@ export function createRemains(): Remains {
     },
     get spent() {
       return spent;
+    },
+    get labels() {
+      return [...labels].sort();
     },
     get hasOpenCalls() {
       return open.size > 0;

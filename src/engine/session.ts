@@ -185,6 +185,7 @@ export function createSession(parts: SessionParts): EngineSession {
           maxSteps: parts.maxSteps,
           monotonicMs: () => clock.monotonicMs(),
           spent: remains.spent,
+          labels: () => remains.labels,
         },
         { turn, originator, content, signal: abort.signal },
       );

@@ -1,6 +1,6 @@
 /** The tool chain: what one call is, and what every middleware around it sees. Embeds no policy. */
 import type { EffectPorts, Handler, Middleware } from "#base";
-import type { CallId, CallOutcome, ClientId, Reason, SessionId, ToolOutputBlock, TurnId } from "#protocol";
+import type { CallId, CallOutcome, ClientId, Label, Reason, SessionId, ToolOutputBlock, TurnId } from "#protocol";
 import type { Attributes } from "./hook.ts";
 import type { Tool } from "./tool.ts";
 
@@ -78,6 +78,9 @@ export interface CallResult {
   readonly outcome: CallOutcome;
   readonly reason?: Reason;
   readonly memoized?: boolean;
+  /** Something was taken out of the content. */
+  readonly redacted?: boolean;
+  readonly labels?: readonly Label[];
 }
 
 export type ToolHandler = Handler<ToolCall, CallResult>;

@@ -8,6 +8,7 @@ import {
   type EventPayload,
   type IdMint,
   type InputBlock,
+  type Label,
   type Reason,
   ReasonError,
   reasonText,
@@ -51,6 +52,8 @@ export interface TurnParts {
   readonly monotonicMs: () => number;
   /** What the session had used before this turn. */
   readonly spent: Spent;
+  /** What the session holds; asked at the end of the turn. */
+  readonly labels: () => readonly Label[];
 }
 
 export interface TurnInput {
@@ -152,6 +155,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     usage,
     ...(costUsd === undefined ? {} : { cost_usd: costUsd }),
     duration_ms: monotonicMs() - startMs,
+    ...labelsOf(parts),
     session_total: totalOf(parts.spent, tally),
   };
   await Promise.all([timing, bus.publish("TurnEnded", ended)]);
@@ -333,6 +337,11 @@ function totalOf(before: Spent, { usage, costUsd = 0, steps, tools }: Tally): Sp
     steps: before.steps + steps,
     calls: before.calls + tools.length,
   };
+}
+
+function labelsOf({ labels }: TurnParts): Pick<EventPayload<"TurnEnded">, "labels"> {
+  const held = labels();
+  return held.length === 0 ? {} : { labels: [...held] };
 }
 
 function providerOf(parts: TurnParts): string {

@@ -4,6 +4,7 @@ export { type CompletionHooksOptions, createCompletionHooks } from "./completion
 export { createCustomEvents } from "./custom-events.ts";
 export { createGate } from "./gate.ts";
 export { createHookDispatcher } from "./hook-dispatch.ts";
+export { createLabelling, createSessionLabels, type SessionLabels } from "./labels.ts";
 export { createLedger } from "./ledger.ts";
 export type { NetworkJudgement } from "./network-record.ts";
 export { createOutputLimit } from "./output-limit.ts";

@@ -1,6 +1,6 @@
 /** Effects inside a call that was allowed: what nobody has judged as a call of its own is judged as if it were one. */
 import type { Tool, ToolCall } from "#engine";
-import type { Judge } from "./judge.ts";
+import { type Judge, LABEL_STAGE } from "./judge.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
 import { TOOL_ALIASES } from "./tool-aliases.ts";
 
@@ -23,7 +23,9 @@ export function createInnerEffects({
     const told = `${name} inside ${call.tool.name}`;
     if (verdict.effect === "deny") return `${told} was denied: ${verdict.judged.why}. To allow it, change that rule`;
     // Whoever allowed the call has seen its arguments, not each thing that its script does.
-    const asksByRule = verdict.judged.trail.some(({ stage, effect }) => stage === "rule" && effect === "ask");
+    const asksByRule = verdict.judged.trail.some(
+      ({ stage, effect }) => (stage === "rule" || stage === LABEL_STAGE) && effect === "ask",
+    );
     const isSensitive = [args.path, args.from, args.to].some(
       (path) => typeof path === "string" && isSensitivePath(path).sensitive,
     );

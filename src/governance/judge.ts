@@ -5,6 +5,7 @@
 import { type CallResult, type Judgement, refusal, type ToolCall } from "#engine";
 import { reasonText } from "#protocol";
 import { judgeFileRules } from "./file-rules.ts";
+import { leavingNeedsYes, namesAllLabels, type SessionLabels } from "./labels.ts";
 import { type DiskReader, locatedArguments, loudOnDisk } from "./on-disk.ts";
 import { blockedProgram, QUIET_RULE, quietDecision } from "./quiet-preset.ts";
 import { evaluateRules, type Rule, type RuleCall, type RuleVerdict } from "./rules.ts";
@@ -29,6 +30,9 @@ export interface JudgeOptions {
   /** No quiet preset. Asked for each call. */
   readonly strict: () => boolean;
   readonly planMode: () => boolean;
+  readonly labels: Pick<SessionLabels, "held" | "origin">;
+  /** Nothing that a command sends can get anywhere: there is no host that it may reach. */
+  readonly isOffline: () => boolean;
 }
 
 export interface Judge {
@@ -58,11 +62,19 @@ export function createJudge(options: JudgeOptions): Judge {
     return blocked?.effect === "deny" ? deniedByBuiltin(call, blocked.why) : undefined;
   }
 
-  function evaluate(call: ToolCall): Evaluation {
+  /** Those that name labels hold when the session holds them. */
+  function rulesInForce(): readonly Rule[] {
+    const held = options.labels.held();
+    return options
+      .rules()
+      .filter(({ labels }) => labels === undefined || labels.every((label) => held.includes(label)));
+  }
+
+  function evaluate(call: ToolCall, given = rulesInForce()): Evaluation {
     const ruleCall = asRuleCall(call);
     const elsewhere = isElsewhere(call);
     // What a pattern allows, and what is quiet, is meant for the workspace root.
-    const rules = options.rules().filter((rule) => !elsewhere || rule.effect !== "allow" || rule.pattern === undefined);
+    const rules = given.filter((rule) => !elsewhere || rule.effect !== "allow" || rule.pattern === undefined);
     const quietParts: SimpleCommand[] = [];
     const verdict = evaluateRules(rules, ruleCall, TOOL_ALIASES, {
       root: options.root,
@@ -114,7 +126,7 @@ export function createJudge(options: JudgeOptions): Judge {
   /** A rule about a file holds for commands that read or change it, too. */
   async function fileRules(call: ToolCall): Promise<Verdict | undefined> {
     const { files } = options;
-    const about = { rules: options.rules(), aliases: TOOL_ALIASES, files, cwd: cwdOf(call) };
+    const about = { rules: rulesInForce(), aliases: TOOL_ALIASES, files, cwd: cwdOf(call) };
     const verdict = await judgeFileRules(asRuleCall(call).subject, about);
     if (verdict === undefined) return undefined;
     const { effect, rule, why } = verdict;
@@ -170,16 +182,37 @@ export function createJudge(options: JudgeOptions): Judge {
     const quiet = quietDecision({ tool: tool.name, args: call.args }, options.root);
     if (quiet.quiet) {
       const commands = tool.name === "exec" ? commandsOf(asRuleCall(call).subject) : [];
-      return { effect: "allow", judged: preset("allow", "quiet preset", quiet.why), quiet: commands };
+      return { effect: "allow", judged: preset("allow", QUIET, quiet.why), quiet: commands };
     }
     if (tool.class === "read_only" && !isBuiltin(tool.name)) {
       return { effect: "allow", judged: preset("allow", "read-only tool", "it changes nothing"), quiet: [] };
     }
-    return { effect: "ask", judged: preset("ask", "quiet preset", `${quiet.why} (${QUIET_RULE})`) };
+    return { effect: "ask", judged: preset("ask", QUIET, `${quiet.why} (${QUIET_RULE})`) };
   }
 
-  return { judge, refusedBy };
+  return { judge: async (call) => guarded(call, await judge(call)), refusedBy };
+
+  /** What may run may still carry data out; with private and untrusted content in one session that takes a yes. */
+  function guarded(call: ToolCall, verdict: Verdict): Verdict {
+    if (verdict.effect !== "allow" || !mayLeave(call, verdict)) return verdict;
+    const why = leavingNeedsYes(options.labels);
+    if (why === undefined || evaluate(call, rulesInForce().filter(namesAllLabels)).effect === "allow") return verdict;
+    const consulted = { stage: LABEL_STAGE, name: LABEL_GUARD, source: "built-in", effect: "ask" };
+    const trail = [...verdict.judged.trail, consulted];
+    return { effect: "ask", judged: { effect: "ask", by: LABEL_GUARD, source: "built-in", why, trail } };
+  }
+
+  function mayLeave({ tool }: ToolCall, { judged }: Verdict): boolean {
+    if (tool.name === "web.fetch") return true;
+    if (tool.name === "exec") return judged.by !== QUIET && !options.isOffline();
+    return tool.class === "sensitive" && !isBuiltin(tool.name);
+  }
 }
+
+/** Of a trail, and the name of what asks. */
+export const LABEL_STAGE = "labels";
+export const LABEL_GUARD = "labels of the session";
+const QUIET = "quiet preset";
 
 function deny(
   { by, why, source }: { readonly by: string; readonly why: string; readonly source?: string },

@@ -7,7 +7,8 @@ import { refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, reasonText } from "#protocol";
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
 import { createInnerEffects, type InnerEffect, PERSON } from "./inner-effects.ts";
-import { asRuleCall, createJudge, type JudgeOptions, type Verdict } from "./judge.ts";
+import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD, type Verdict } from "./judge.ts";
+import { labelsOfEffect, type SessionLabels } from "./labels.ts";
 import { suggestArgvGlob } from "./quiet-preset.ts";
 import { createRepeats } from "./repeats.ts";
 import { parseRule, type Rule } from "./rules.ts";
@@ -21,6 +22,7 @@ const APPROVAL_MS = 5 * 60_000;
 
 export interface PermissionOptions extends JudgeOptions {
   readonly bus: EventBus;
+  readonly labels: SessionLabels;
   readonly approver: Approver;
   /** Answers every request with yes. Deny rules, blocked programs and plan mode still hold. */
   readonly autoApprove: boolean;
@@ -50,7 +52,9 @@ export function createPermission(options: PermissionOptions): Permission {
   const sessionRules: Rule[] = [];
   const repeats = createRepeats();
   const sources: BindingSources = { ...options.binding, files: options.files };
-  const judge = createJudge({ ...options, rules: () => [...options.rules(), ...sessionRules] });
+  const judge: Judge = createJudge({ ...options, rules: () => [...options.rules(), ...sessionRules] });
+
+  const judgeInner = createInnerEffects(judge);
 
   /** Who said yes and what to, or the refusal. */
   async function ask(call: ToolCall, judged: Judgement): Promise<CallResult | Yes> {
@@ -159,7 +163,12 @@ export function createPermission(options: PermissionOptions): Permission {
       return next({ ...call, judged });
     },
     isJudgedWhole: (call) => isBuiltin(call.tool.name),
-    judgeEffect: createInnerEffects(judge),
+    async judgeEffect(call, effect) {
+      const why = await judgeInner(call, effect);
+      if (why === undefined)
+        for (const label of labelsOfEffect(effect)) options.labels.add(label, call.tool.name, call.id);
+      return why;
+    },
   };
 }
 
@@ -203,6 +212,8 @@ function howToAllow(tool: string, rule: string | undefined, { by, trail }: Judge
   // An allow rule would not help: the stricter one wins.
   if (asks !== undefined)
     return `To allow it, change the rule 'ask ${asks.name}' (${asks.source}), or run where somebody can answer.`;
+  if (by === LABEL_GUARD)
+    return `To allow it, run where somebody can answer, or add a rule that names both labels: ${tool}[private,untrusted].`;
   if (by === "repeated calls") return "To allow it, run where somebody can answer, or make another call.";
   if (rule !== undefined) return `The user can allow it with the rule ${rule} (--allow '${rule}').`;
   return tool === "exec"

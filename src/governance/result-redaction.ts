@@ -7,7 +7,7 @@ export function createResultRedaction(redaction: Redaction): ToolMiddleware {
     const result = await next(call);
     try {
       const content = redaction.output(result.content);
-      return content === result.content ? result : { ...result, content };
+      return content === result.content ? result : { ...result, content, redacted: true };
     } catch {
       // The call has run; what it gave back is lost rather than shown.
       return refusal(

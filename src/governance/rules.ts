@@ -2,7 +2,7 @@
  * Permission rules: how one is written, and what a set of them says about a call. Pure: no defaults, no preset and no
  * session live here, and a verdict of `none` leaves the decision to the caller.
  */
-import { ReasonError, type ToolClass } from "#protocol";
+import { type Label, ReasonError, type ToolClass } from "#protocol";
 import {
   argvPattern,
   isUrlPattern,
@@ -30,6 +30,8 @@ export interface Rule {
   readonly tool: string;
   /** Absent: every call of the tool. */
   readonly pattern?: string;
+  /** The rule holds in a session that holds all of these. Absent: in every session. */
+  readonly labels?: readonly Label[];
 }
 
 export interface RuleCall {
@@ -82,9 +84,14 @@ export function parseRule(text: string, effect: RuleEffect, source: string): Rul
   if (trimmed === "") wrong("is empty", "Bash(git status)");
   if (trimmed.length > MAX_RULE_CHARS) wrong(`is longer than ${MAX_RULE_CHARS} characters`, "Bash(npm run *)");
   if (/\p{Cc}/u.test(trimmed)) wrong("contains control characters", "Read(src/**)");
-  const [, tool = "", rest = ""] = /^([^(\s]*)\s*(.*)$/.exec(trimmed) ?? [];
+  const [, named = trimmed, listed] = /^(.*\S)\s*\[([^[\]]*)\]$/.exec(trimmed) ?? [];
+  const labels = listed === undefined ? undefined : parseLabels(listed);
+  if (listed !== undefined && labels === undefined)
+    wrong(`names labels that are not known: [${listed}]`, "WebFetch[private]");
+  const held = labels === undefined ? {} : { labels };
+  const [, tool = "", rest = ""] = /^([^(\s]*)\s*(.*)$/.exec(named) ?? [];
   if (!/^[A-Za-z_*][\w.*-]*$/.test(tool)) wrong("does not begin with a tool name", "fs.read, Read or fs.*");
-  if (rest === "") return { effect, source, text: trimmed, tool };
+  if (rest === "") return { effect, source, text: trimmed, tool, ...held };
   if (!rest.startsWith("(") || !rest.endsWith(")"))
     wrong("needs its pattern in one pair of parentheses", `${tool}(pattern)`);
   const pattern = rest.slice(1, -1).trim();
@@ -98,8 +105,16 @@ export function parseRule(text: string, effect: RuleEffect, source: string): Rul
     wrong("is neither a domain nor a URL", "WebFetch(domain:example.com) or WebFetch(https://example.com/docs/*)");
   }
   return /^\*{1,2}$/.test(pattern)
-    ? { effect, source, text: trimmed, tool }
-    : { effect, source, text: trimmed, tool, pattern };
+    ? { effect, source, text: trimmed, tool, ...held }
+    : { effect, source, text: trimmed, tool, pattern, ...held };
+}
+
+const LABELS: readonly Label[] = ["private", "untrusted"];
+
+function parseLabels(text: string): readonly Label[] | undefined {
+  const names = text.split(",").map((name) => name.trim());
+  const known = names.flatMap((name) => LABELS.filter((label) => label === name));
+  return known.length === names.length ? known : undefined;
 }
 
 /**

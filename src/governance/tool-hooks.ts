@@ -12,16 +12,23 @@ import {
   type ToolCall,
   type ToolMiddleware,
 } from "#engine";
-import type { ToolOutputBlock } from "#protocol";
+import type { Label, ToolOutputBlock } from "#protocol";
 
 type BlockedVerdict = Extract<HookVerdict, { readonly blocked: true }>;
 
 /** Arguments that a hook has changed are validated again by what comes next in the chain. */
-export function createPreHooks(hooks: HookDispatcher): ToolMiddleware {
+export function createPreHooks(hooks: HookDispatcher, labels: () => readonly Label[]): ToolMiddleware {
   return async (call, next) => {
     if (hooks.idle("tool.pre")) return judgedLater(call, next);
     const { id, tool, args } = call;
-    const payload = { id, name: tool.name, args, arguments: args, arguments_json: JSON.stringify(args) };
+    const payload = {
+      id,
+      name: tool.name,
+      args,
+      arguments: args,
+      arguments_json: JSON.stringify(args),
+      labels: labels(),
+    };
     const verdict = await hooks.dispatch("tool.pre", payload, pointOf(call));
     if (verdict.blocked) {
       call.annotate({ "tool.policy": "denied", "tool.deny.reason": verdict.hook });
@@ -61,6 +68,7 @@ export function createPostHooks(hooks: HookDispatcher): ToolMiddleware {
       content,
       result: decoded(content),
       is_error: result.outcome !== "ok",
+      labels: result.labels ?? [],
     };
     const verdict = await hooks.dispatch("tool.post", payload, pointOf(call));
     if (verdict.blocked) {

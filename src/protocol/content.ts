@@ -25,6 +25,7 @@ const toolResult = wire({
   tool_use_id: idSchema(CallId),
   content: z.array(z.discriminatedUnion("type", [text, image])),
   is_error: z.boolean(),
+  refused: z.boolean().optional().describe("The call did not run: the content says why, in words of the harness."),
 });
 
 const thinking = wire({

@@ -30,6 +30,10 @@ const judgement = wire({
     .describe("Everything that was consulted, in order."),
 });
 
+/** What content is, besides its text: from outside, or not to get out. */
+export const label = z.enum(["private", "untrusted"]);
+const labels = z.array(label);
+
 const count = z.number().int().nonnegative();
 const pathAndReason = wire({ path: z.string(), why: z.string() });
 
@@ -84,6 +88,7 @@ export const events = {
     reason: z.string().optional().describe("A reason code when the call was refused or failed."),
     duration_ms: durationMs,
     memoized: z.boolean().optional().describe("The result of an identical earlier call of this turn."),
+    labels: labels.optional().describe("What its content is; absent when neither."),
     parent: callId.optional(),
     attrs: attrs.optional(),
   }).describe("A tool call ended; the content is what the model gets."),
@@ -140,6 +145,7 @@ export const events = {
     usage,
     cost_usd: z.number().nonnegative().optional().describe("Absent when no price is known."),
     duration_ms: durationMs,
+    labels: labels.optional().describe("Of all that the session holds, this turn included; absent when none."),
     session_total: wire({
       cost_usd: z.number().nonnegative(),
       tokens: z.number().int().nonnegative(),
@@ -359,6 +365,7 @@ export const events = {
 
 export type EventKind = keyof typeof events;
 export type EventPayload<Kind extends EventKind> = z.infer<(typeof events)[Kind]>;
+export type Label = z.infer<typeof label>;
 export type Usage = z.infer<typeof usage>;
 export type TurnOutcome = z.infer<typeof turnOutcome>;
 export type CallOutcome = z.infer<typeof callOutcome>;

@@ -25,7 +25,7 @@ export function situationOf(messages: readonly Message[]): Situation {
     for (const block of content) {
       if (block.type === "tool_use") names.set(block.id, block.name);
       if (block.type !== "tool_result") continue;
-      lastResult = { tool: names.get(block.tool_use_id) ?? "", text: textOf(block.content) };
+      lastResult = { tool: names.get(block.tool_use_id) ?? "", text: withoutMarks(textOf(block.content)) };
     }
   }
   return {
@@ -33,6 +33,11 @@ export function situationOf(messages: readonly Message[]): Situation {
     step: turn.filter(({ role }) => role === "assistant").length + 1,
     ...(lastResult !== undefined && { lastResult }),
   };
+}
+
+/** A result as the tool gave it: rules and templates are about that, not about the delimiters that it is shown in. */
+function withoutMarks(text: string): string {
+  return text.replace(/^<untrusted id="([0-9a-f]+)" from="[^"]*">\n([\s\S]*)\n<\/untrusted id="\1">$/, "$2");
 }
 
 /** True when every condition that is given holds. */

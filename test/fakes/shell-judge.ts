@@ -1,6 +1,7 @@
 /** Judges a shell command by the permission middleware as the program uses it, on a real workspace, running nothing. */
 import { createWorkspaceFiles } from "#base";
 import type { ToolCall } from "#engine";
+import { createSessionLabels } from "../../src/governance/labels.ts";
 import { createPermission } from "../../src/governance/permission.ts";
 import { parseRule, type Rule, type RuleEffect } from "../../src/governance/rules.ts";
 import { createExecTool } from "../../src/tools/exec.ts";
@@ -40,6 +41,8 @@ export function createShellJudge(root: string, rules: readonly string[] = []): S
       timeoutMs: 0,
     },
     rules: () => written,
+    labels: createSessionLabels(),
+    isOffline: () => false,
     root,
     files,
     strict: () => false,

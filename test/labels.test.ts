@@ -1,0 +1,179 @@
+/** What a session holds decides what may leave it: labels on results, in rules and hooks, across turns and a resume. */
+import { describe, expect, test } from "vitest";
+import type { Settings } from "#artifacts";
+import { calls, createHarnessRig, type HarnessRig, says } from "./fakes/harness-rig.ts";
+import { startLoopbackServer } from "./fakes/loopback-server.ts";
+import { createProjectRig } from "./fakes/project-rig.ts";
+
+const SECRET = `token = ghp_${"Zk3vQ9xT1mLr7WcB5nYp2HsDf8GjKa4uEoXi"}\n`;
+
+function allowing(...rules: readonly string[]): Partial<Settings> {
+  return {
+    permissions: rules.map((rule) => ({ effect: "allow" as const, rule, source: "test" })),
+    network: { allowedDomains: ["127.0.0.1"] },
+    sandbox: "off",
+  };
+}
+
+async function page(): Promise<string> {
+  const { url } = await startLoopbackServer((_, response) => void response.end("a page"));
+  return `${url}/`;
+}
+
+function outcomes(rig: HarnessRig): readonly string[] {
+  return rig.of("ToolResult").map(({ outcome }) => outcome);
+}
+
+describe("labels", () => {
+  test("follow what was read and fetched onto results and the end of the turn", async () => {
+    const url = await page();
+    const rig = await createHarnessRig(
+      [
+        calls(["fs_read", { path: "notes.txt" }]),
+        calls(["web_fetch", { url }]),
+        calls(["fs_read", { path: "a.txt" }]),
+        says("ok"),
+      ],
+      {
+        settings: allowing("WebFetch"),
+        prepare: (workspace) => {
+          workspace.put("notes.txt", SECRET);
+          workspace.put("a.txt", "plain");
+        },
+      },
+    );
+    await rig.send();
+    expect(rig.of("ToolResult").map(({ labels }) => labels)).toEqual([["private"], ["untrusted"], undefined]);
+    expect(rig.of("TurnEnded").map(({ labels }) => labels)).toEqual([["private", "untrusted"]]);
+  });
+
+  test.each([
+    ["private content alone", false, true, ["ok", "ok"]],
+    ["untrusted content alone", true, false, ["ok", "ok"]],
+    ["both", true, true, ["ok", "ok", "denied"]],
+  ])("with %s, what a rule allows may leave or not", async (_, fetches, reads, expected) => {
+    const url = await page();
+    const first = [
+      ...(fetches ? [calls(["web_fetch", { url: `${url}first` }])] : []),
+      ...(reads ? [calls(["fs_read", { path: "notes.txt" }])] : []),
+    ];
+    const last = fetches && reads ? ["exec", { command: "touch out" }] : ["web_fetch", { url: `${url}last` }];
+    const rig = await createHarnessRig([...first, calls(last as [string, unknown]), says("ok")], {
+      settings: allowing("WebFetch", "Bash(touch *)"),
+      prepare: (workspace) => void workspace.put("notes.txt", SECRET),
+    });
+    await rig.send();
+    expect(outcomes(rig)).toEqual(expected);
+    if (expected.includes("denied")) {
+      const [judged] = rig.of("CallJudged");
+      expect(judged?.judged.by).toBe("labels of the session");
+      expect(judged?.judged.why).toContain("private content (fs.read notes.txt, where secrets were redacted)");
+      expect(JSON.stringify(rig.vendor.requests.at(-1)?.body)).toContain("exec[private,untrusted]");
+    }
+  });
+
+  test("quiet commands pass also then, and a rule that names both labels is not asked about", async () => {
+    const url = await page();
+    const rig = await createHarnessRig(
+      [
+        calls(["web_fetch", { url }], ["fs_read", { path: "notes.txt" }]),
+        calls(["exec", { command: "ls" }]),
+        calls(["web_fetch", { url: `${url}more` }]),
+        says("ok"),
+      ],
+      {
+        settings: allowing("WebFetch", "WebFetch(domain:127.0.0.1)[private,untrusted]"),
+        prepare: (workspace) => void workspace.put("notes.txt", SECRET),
+      },
+    );
+    await rig.send();
+    expect(outcomes(rig)).toEqual(["ok", "ok", "ok", "ok"]);
+  });
+
+  test("make a deny rule hold from the moment they are there", async () => {
+    const url = await page();
+    const rig = await createHarnessRig(
+      [
+        calls(["web_fetch", { url }]),
+        calls(["fs_read", { path: "customers/a.txt" }]),
+        calls(["web_fetch", { url }]),
+        says("ok"),
+      ],
+      {
+        settings: {
+          ...allowing("WebFetch"),
+          permissions: [
+            { effect: "allow", rule: "WebFetch", source: "test" },
+            { effect: "deny", rule: "WebFetch[private]", source: "test:1" },
+          ],
+          labelRules: [{ label: "private", rule: "Read(customers/**)", source: "test" }],
+        },
+        prepare: (workspace) => void workspace.put("customers/a.txt", "Ada"),
+      },
+    );
+    await rig.send();
+    expect(outcomes(rig)).toEqual(["ok", "ok", "denied"]);
+    expect(rig.of("CallJudged").map(({ judged }) => judged.source)).toEqual(["test:1"]);
+  });
+
+  test("are in the payload of hooks, and a script cannot send what they hold back", async () => {
+    const url = await page();
+    const files = {
+      "harness.md": [
+        "---",
+        "permissions: { allow: [WebFetch, send], private: [Read(customers/**)] }",
+        "tools:",
+        "  - name: send",
+        "    description: Sends.",
+        "    script: |",
+        "      def run(args):",
+        `          return http.get("${url}send")`,
+        "hooks:",
+        "  - name: seen",
+        "    event: tool.pre",
+        "    priority: 0",
+        "    script: |",
+        "      def handle(event, payload):",
+        '          log.info("held " + ",".join(payload["labels"]))',
+        "          return allow()",
+        "---",
+        "You test.",
+        "",
+      ].join("\n"),
+      "customers/a.txt": "Ada",
+    };
+    const rig = await createProjectRig(
+      files,
+      [calls(["send", {}]), calls(["fs_read", { path: "customers/a.txt" }]), calls(["send", {}]), says("ok")],
+      { settings: allowing() },
+    );
+    await rig.send();
+    expect(outcomes(rig)).toEqual(["ok", "ok", "denied"]);
+    expect(rig.results().at(-1)).toContain("data may leave");
+    const logged = rig.of("ScriptLogged").map(({ message }) => message);
+    expect(logged).toEqual(["held ", "held untrusted", "held private,untrusted"]);
+  });
+
+  test("are still there when the session is resumed", async () => {
+    const url = await page();
+    const rig = await createHarnessRig(
+      [
+        calls(["fs_read", { path: "notes.txt" }], ["web_fetch", { url }]),
+        says("1"),
+        calls(["web_fetch", { url }]),
+        says("2"),
+      ],
+      { settings: allowing("WebFetch"), prepare: (workspace) => void workspace.put("notes.txt", SECRET) },
+    );
+    await rig.send();
+    await rig.submit({ kind: "EndSession" });
+    const { session } = await rig.client.submit({ kind: "CreateSession", resume: rig.session });
+    const { done } = await rig.client.submit({
+      kind: "SendInput",
+      session: session!,
+      content: [{ type: "text", text: "again" }],
+    });
+    await done;
+    expect(outcomes(rig).at(-1)).toBe("denied");
+  });
+});
