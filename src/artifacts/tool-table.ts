@@ -132,7 +132,12 @@ export const toolTable = defineTable({
       default: "no cap of its own",
       meaning: "How long one call may take; `0` is no cap of its own.",
     },
-    async: { type: flag, default: "`false`", meaning: "Reserved. It is kept and has no effect." },
+    async: {
+      type: flag,
+      default: "`false`",
+      meaning:
+        "A call does not hold up those behind it in the same response; all have ended before the model is asked again.",
+    },
   },
 });
 

@@ -130,7 +130,7 @@ describe("a turn", () => {
     expect(rebuildConversation(events)).toEqual([
       user(say("look"), image),
       assistant(use(1)),
-      user({ type: "tool_result", tool_use_id: call(1), content: [image], is_error: true }),
+      user({ type: "tool_result", tool_use_id: call(1), content: [image], is_error: true, refused: true }),
     ]);
   });
 
@@ -211,7 +211,7 @@ describe("a turn that went wrong", () => {
     expect(rebuildConversation(events)).toEqual([
       user(say("hi")),
       assistant(use(1), use(2)),
-      user(gave(1, UNFINISHED_CALL_TEXT, true), gave(2, "B")),
+      user({ ...gave(1, UNFINISHED_CALL_TEXT, true), refused: true }, gave(2, "B")),
     ]);
   });
 
@@ -225,7 +225,7 @@ describe("a turn that went wrong", () => {
     expect(rebuildConversation(events)).toEqual([
       user(say("one"), say("two")),
       assistant(use(1)),
-      user(gave(1, UNFINISHED_CALL_TEXT, true), say("three")),
+      user({ ...gave(1, UNFINISHED_CALL_TEXT, true), refused: true }, say("three")),
     ]);
   });
 

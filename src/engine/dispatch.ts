@@ -81,14 +81,34 @@ export async function dispatchCalls(parts: DispatchParts, input: DispatchInput):
   const timings: CallTiming[] = [];
   let failed = false;
   const prepared = input.calls.map((call) => prepare(call, input));
+  const beside = new Set<Promise<void>>();
+  let broken: unknown;
   for (const group of groupCalls(prepared, parts.settings)) {
     const stop = failed && parts.settings.onError === "stop";
+    const [first] = group;
+    if (first !== undefined && isBeside(first, parts.settings)) {
+      if (beside.size >= MAX_PARALLEL_CALLS) await Promise.race(beside);
+      const run: Promise<void> = runOne(parts, input, first, stop, timings)
+        .then(
+          ({ outcome }) => {
+            if (outcome !== "ok") failed = true;
+          },
+          (error: unknown) => {
+            broken ??= error;
+          },
+        )
+        .finally(() => void beside.delete(run));
+      beside.add(run);
+      continue;
+    }
     for (let at = 0; at < group.length; at += MAX_PARALLEL_CALLS) {
       const batch = group.slice(at, at + MAX_PARALLEL_CALLS);
       const results = await Promise.all(batch.map((call) => runOne(parts, input, call, stop, timings)));
       if (results.some((result) => result.outcome !== "ok")) failed = true;
     }
   }
+  await Promise.all(beside);
+  if (broken !== undefined) throw broken;
   return timings;
 }
 
@@ -156,12 +176,13 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 /** Consecutive calls that may run together; a mutating call is a group of its own. */
-function groupCalls(calls: readonly Prepared[], { execution }: ToolSettings): readonly Prepared[][] {
+function groupCalls(calls: readonly Prepared[], settings: ToolSettings): readonly Prepared[][] {
+  const { execution } = settings;
   if (execution === "parallel") return calls.length === 0 ? [] : [[...calls]];
   const groups: Prepared[][] = [];
   let together: Prepared[] | undefined;
   for (const call of calls) {
-    if (execution === "sequential" || isMutating(call)) {
+    if (execution === "sequential" || isMutating(call) || isBeside(call, settings)) {
       together = undefined;
       groups.push([call]);
     } else if (together === undefined) {
@@ -172,6 +193,11 @@ function groupCalls(calls: readonly Prepared[], { execution }: ToolSettings): re
     }
   }
   return groups;
+}
+
+/** Declared to run beside what follows it. */
+function isBeside(call: Prepared, { execution }: ToolSettings): boolean {
+  return execution !== "sequential" && call.tool?.isAsync === true;
 }
 
 function isMutating(call: Prepared): boolean {

@@ -15,7 +15,7 @@ export type NestedCall = (
   parent: ToolCall,
   name: string,
   args: Readonly<Record<string, unknown>>,
-  options: { readonly timeoutMs?: number },
+  options: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
 ) => Promise<CallResult>;
 
 export function createRunTool({ ask, nested }: RunToolParts): (call: ToolCall) => Promise<CallResult> {

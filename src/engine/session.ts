@@ -138,9 +138,9 @@ export function createSession(parts: SessionParts): EngineSession {
   const hidden: HiddenTools = parts.hidden ?? (() => undefined);
   const tools = (): readonly Tool[] =>
     parts.toolSources.flatMap((source) => source.tools()).filter((tool) => hidden(tool.name) === undefined);
-  const nested: NestedCall = (parent, name, args, { timeoutMs }) => {
-    const signal =
-      timeoutMs === undefined ? parent.signal : AbortSignal.any([parent.signal, AbortSignal.timeout(timeoutMs)]);
+  const nested: NestedCall = (parent, name, args, { timeoutMs, signal: given }) => {
+    const limits = [...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]), ...(given ? [given] : [])];
+    const signal = limits.length === 0 ? parent.signal : AbortSignal.any([parent.signal, ...limits]);
     const dispatch = {
       bus,
       handler: toolHandler,

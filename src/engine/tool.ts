@@ -22,7 +22,7 @@ export interface ToolContext {
   call(
     name: string,
     args: Readonly<Record<string, unknown>>,
-    options?: { readonly timeoutMs?: number },
+    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
   ): Promise<ToolOutput>;
   /** Partial output for people; never reaches the model. */
   progress(text: string): void;
@@ -44,6 +44,8 @@ export interface Tool {
   readonly description: string;
   /** JSON Schema of an object; arguments are validated against it before `run`. */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** A call does not hold up those behind it in the response; all have ended before the next step. */
+  readonly isAsync?: boolean;
   /** Upper bound for one call; the chain's default when absent. */
   readonly timeoutMs?: number;
   /** What a permission rule's pattern is matched against: a command, a path, a URL. Default: the arguments as JSON. */

@@ -2,6 +2,7 @@
 import type { FilePort, ProcessPort, WebPort } from "#base";
 import type { Attributes, HookPorts, ToolOutput } from "#engine";
 import type { HostCall } from "#starlark";
+import { AsyncTasks } from "./async-tasks.ts";
 import type { RunState, TurnValues } from "./run-state.ts";
 import type { ScriptPoint, ScriptServices } from "./services.ts";
 
@@ -23,12 +24,13 @@ export interface ScriptCallParts {
   callTool(
     name: string,
     args: Readonly<Record<string, unknown>>,
-    options: { readonly timeoutMs?: number },
+    options: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
   ): Promise<ToolOutput>;
 }
 
 export class ScriptCall {
   readonly parts: ScriptCallParts;
+  readonly tasks = new AsyncTasks();
   private lines = 0;
   private events = 0;
 

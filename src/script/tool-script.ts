@@ -39,17 +39,25 @@ export function toolOf(
     description,
     parameters: parametersSchema(artifact.parameters),
     ...(limited && { timeoutMs }),
+    ...(artifact.async && { isAsync: true }),
     async run(args, context) {
       const { signal, end } = linkedSignal(context.signal);
+      const call = callOf(context, services, source);
+      let isDone = false;
       try {
-        const call = callOf(context, services, source);
         const options = { host: call, signal, timeoutMs: runMs, print: (line: string) => call.log("info", line) };
-        return outputOf(await compiled.run([args], options), name);
+        const output = outputOf(await compiled.run([args], options), name);
+        isDone = true;
+        return output;
       } catch (error) {
         if (context.signal.aborted || !(error instanceof StarlarkError)) throw error;
         if (error.limit === "time") throw new ToolError(`${name} took longer than ${runMs} ms.`, "ToolTimeout");
         return failed(scriptFailure(error));
       } finally {
+        // What was launched and not waited for ends here, or is stopped when the script has failed.
+        for (const { id, problem } of await call.tasks.settle(!isDone || context.signal.aborted)) {
+          call.log("warn", `${id}, which nobody waited for, failed${problem === undefined ? "" : `: ${problem}`}`);
+        }
         // Whatever the script was waiting for when its time was up must not go on without it.
         end();
       }

@@ -14,6 +14,13 @@ function registryOf(call: ScriptCall): ScriptMeta {
   return meta;
 }
 
+/** Throws where scripts may not call tools, or not that deep. */
+export function checkCallDepth(call: ScriptCall): void {
+  const { maxCallDepth } = registryOf(call);
+  if (callDepth() < maxCallDepth) return;
+  throw new Error(`calls of tools by scripts nest at most ${maxCallDepth} deep (meta.max_call_depth)`);
+}
+
 function registering(
   kind: MetaKind,
   params: string,
@@ -97,10 +104,7 @@ export const meta: ModuleRow = {
         "The result of another tool, as the model would read it. Policy, hooks and permission hold; a refusal is the text of the result.",
       async run(args, call) {
         const name = textOf(args, "name");
-        const { maxCallDepth } = registryOf(call);
-        if (callDepth() >= maxCallDepth) {
-          throw new Error(`calls of tools by scripts nest at most ${maxCallDepth} deep (meta.max_call_depth)`);
-        }
+        checkCallDepth(call);
         const seconds = optionalNumber(args, "timeout_seconds");
         const options = seconds === undefined ? {} : { timeoutMs: spanMs(seconds, 0) };
         const input = jsonData(dictOf(args, "args")) as Readonly<Record<string, unknown>>;

@@ -4,6 +4,7 @@ import { scriptCallOf } from "../script-call.ts";
 import { allow } from "./allow.ts";
 import { annotate } from "./annotate.ts";
 import { assert } from "./assert.ts";
+import { async } from "./async.ts";
 import { base64 } from "./base64.ts";
 import { block } from "./block.ts";
 import { cache } from "./cache.ts";
@@ -58,6 +59,7 @@ export const modules: readonly ModuleRow[] = [
   ctx,
   exec,
   meta,
+  async,
   secrets,
   events,
   log,

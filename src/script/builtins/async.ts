@@ -1,0 +1,64 @@
+/** `async`: calls of tools side by side, with an order where one is declared; all have ended when the script's own call ends. */
+import { dictOf, optionalNumber, optionalText, textOf, textsOf } from "../arguments.ts";
+import { isFailed, type TaskResult } from "../async-tasks.ts";
+import { nested } from "../call-depth.ts";
+import { jsonData } from "../json-data.ts";
+import { spanMs } from "../time-span.ts";
+import { type FunctionRow, type ModuleRow, toolsOnly } from "./definition.ts";
+import { checkCallDepth, resultText } from "./meta.ts";
+
+const launch: FunctionRow = {
+  name: "launch",
+  params: "name, args?, id?=None, depends_on?=None, timeout_seconds?=None",
+  shown: "name, args={}, id=None, depends_on=[], timeout_seconds=None",
+  effect: true,
+  toolClass: "mutating",
+  returns: "string",
+  meaning:
+    "Begins a call of another tool and gives its id back. It runs when all of `depends_on` (ids, also of calls that are launched later) have ended well; a circle is refused. Policy, hooks and permission hold as for `meta.call_tool`.",
+  async run(args, call) {
+    const name = textOf(args, "name");
+    checkCallDepth(call);
+    const id = optionalText(args, "id");
+    const seconds = optionalNumber(args, "timeout_seconds");
+    const limit = seconds === undefined ? {} : { timeoutMs: spanMs(seconds, 0) };
+    const input = jsonData(dictOf(args, "args")) as Readonly<Record<string, unknown>>;
+    return call.tasks.launch({
+      ...(id === undefined ? {} : { id }),
+      dependsOn: [...textsOf(args, "depends_on")],
+      run: (signal) => nested(() => call.parts.callTool(name, input, { ...limit, signal })),
+    });
+  },
+};
+
+function waiting(name: string, meaning: string, wait: FunctionRow["run"]): FunctionRow {
+  return { name, params: "ids", effect: true, toolClass: "mutating", returns: "dict", meaning, run: wait };
+}
+
+export const async: ModuleRow = {
+  name: "async",
+  meaning: "Calls of tools side by side, where `meta.enabled` is set",
+  audience: toolsOnly,
+  functions: [
+    launch,
+    {
+      ...waiting(
+        "wait_all",
+        "The results of all, in the order of the ids: `{id, result, is_error}` each.",
+        async (args, call) => (await call.tasks.waitAll(textsOf(args, "ids"))).map(shown),
+      ),
+      returns: "list",
+    },
+    waiting("wait_any", "The result of the first that ends; the others go on.", async (args, call) =>
+      shown(await call.tasks.waitAny(textsOf(args, "ids"), false)),
+    ),
+    waiting("race", "The result of the first that ends; the others are cancelled.", async (args, call) =>
+      shown(await call.tasks.waitAny(textsOf(args, "ids"), true)),
+    ),
+  ],
+};
+
+function shown(result: TaskResult): Record<string, unknown> {
+  const { id, output, problem } = result;
+  return { id, result: output === undefined ? (problem ?? "") : resultText(output), is_error: isFailed(result) };
+}
