@@ -77,6 +77,7 @@ export interface SessionDependencies {
   readonly context: CommandOf<"SetContext">["values"];
   readonly keepRule: ((rule: string) => Promise<string>) | undefined;
   readonly projects: OpenProject | undefined;
+  readonly args: readonly string[];
   /** 0 for root agents; hooks are told, and hold the same at every depth. */
   readonly depth: number;
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
@@ -124,7 +125,9 @@ export async function openSession(
   const standing = settings.systemPrompt ?? STANDING_PROMPT;
   const otherTools = (): readonly Tool[] => dependencies.toolSources.flatMap((source) => source.tools());
   if (opened !== undefined) {
-    runtime = await createRuntime({ ...opened, session: id, context, ports, env, clock, ids, standing, otherTools });
+    const { args } = dependencies;
+    const all = { ...opened, session: id, context, ports, env, args, clock, ids, standing, otherTools };
+    runtime = await createRuntime(all);
   }
   const project = (): Project | undefined => runtime?.live.current();
   const allRules = (): readonly Rule[] => (runtime === undefined ? rules : [...rules, ...runtime.live.rules()]);
@@ -224,7 +227,7 @@ export async function openSession(
   /** Informs: what hooks answer to these changes nothing. */
   async function tellHooks(event: "session.start" | "session.end"): Promise<void> {
     if (runtime === undefined || runtime.hooks.idle(event)) return;
-    await runtime.hooks.dispatch(event, null, { session: id, depth, signal: new AbortController().signal });
+    await runtime.hooks.dispatch(event, null, { session: id, depth, nesting: 0, signal: new AbortController().signal });
   }
 }
 

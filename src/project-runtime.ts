@@ -5,7 +5,7 @@ import { type Clock, childEnvironment, createSystemRandom, type EffectPorts } fr
 import { STANDING_PROMPT } from "#context";
 import type { EventBus, HookDispatcher, HookPoint, NestedCall, RunContext, Tool, ToolCall, ToolSource } from "#engine";
 import { createCustomEvents, createHookDispatcher } from "#governance";
-import { ClientId, type IdMint, ReasonError, type SessionId, type TurnId } from "#protocol";
+import { type IdMint, ReasonError, type SessionId, type TurnId } from "#protocol";
 import {
   createMetaRegistry,
   createRunStates,
@@ -26,6 +26,8 @@ export interface ProjectRuntimeOptions {
   readonly context: RunContext;
   readonly ports: EffectPorts;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What `os.args()` gives. */
+  readonly args: readonly string[];
   readonly clock: Clock;
   readonly ids: Pick<IdMint, "call">;
   readonly standing?: string;
@@ -65,7 +67,11 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   const services: ScriptServices = {
     clock,
     random: createSystemRandom(),
-    host: { args: [], hostname: hostname(), platform: process.platform === "win32" ? "windows" : process.platform },
+    host: {
+      args: options.args,
+      hostname: hostname(),
+      platform: process.platform === "win32" ? "windows" : process.platform,
+    },
     states,
     env: (name) => environment[name],
     secret: (name) => env[`${SECRET_PREFIX}${name.toUpperCase()}`],
@@ -164,17 +170,20 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   };
 }
 
-/** A hook has no call of its own: what it calls belongs to the call, or the turn, that it was asked about. */
-function asParent({ session, turn, step, callId, depth, signal }: HookPoint, ids: Pick<IdMint, "call">): ToolCall {
-  if (turn === undefined) throw new ReasonError("NotAllowed", { detail: "Outside a turn no tool can be called." });
+/** A hook has no call of its own: what it calls belongs to the call that it was asked about, or stands for itself in the turn. */
+function asParent(at: HookPoint, ids: Pick<IdMint, "call">): ToolCall {
+  const { session, turn, step, callId, depth, nesting, originator, signal } = at;
+  if (turn === undefined || originator === undefined) {
+    throw new ReasonError("NotAllowed", { detail: "Outside a turn no tool can be called." });
+  }
   return {
     id: callId ?? ids.call(),
     session,
     turn,
     step: step ?? 1,
     depth,
-    nesting: 1,
-    originator: ClientId.from(session.slice(session.indexOf("_") + 1)),
+    nesting,
+    originator,
     tool: { name: "hook", label: "Hook", class: "mutating", description: "", parameters: {}, run: refuse },
     args: {},
     signal,

@@ -210,6 +210,7 @@ describe("guards of delegation, which no session asks yet", () => {
       const at = {
         session: SessionId.from("01ARZ3NDEKTSV4RRFFQ69G5FAV"),
         depth: 1,
+        nesting: 0,
         signal: new AbortController().signal,
       };
       const verdict = await dispatcher.dispatch(guard.event, { agent: "a", prompt: "p", depth: 1 }, at);

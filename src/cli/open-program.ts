@@ -67,6 +67,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     autoApprove: flags.autoApprove === true,
     permissionTimeoutMs: TERMINAL_ANSWER_MS,
     projects: projectsOf(ports, place, workspace, opened, options),
+    args: ["harness", ...ports.args],
     keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
     ...(named === undefined ? {} : { model: named }),
   });

@@ -3,7 +3,7 @@
  * modify. Which hooks exist and how they are composed is the business of the parts; the engine only knows where they are asked.
  */
 import type { FilePort, WebPort } from "#base";
-import type { CallId, SessionId, TurnId } from "#protocol";
+import type { CallId, ClientId, SessionId, TurnId } from "#protocol";
 
 /** Attributes that a hook or a tool adds to the record of what it was asked about. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
@@ -16,6 +16,10 @@ export interface HookPoint {
   readonly callId?: CallId;
   /** 0 for the root agent. */
   readonly depth: number;
+  /** How many calls are around the call that it is asked about; 0 where there is none. */
+  readonly nesting: number;
+  /** The client whose input started the turn; absent outside one. */
+  readonly originator?: ClientId;
   readonly signal: AbortSignal;
 }
 

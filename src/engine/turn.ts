@@ -223,7 +223,7 @@ async function requestStep(
   tally: Tally,
 ): Promise<StepOutput> {
   const { bus, monotonicMs, session } = parts;
-  const { turn, signal } = input;
+  const { turn, originator, signal } = input;
   let calls: RequestedCall[] = [];
   let yielded = false;
   const texts: string[] = [];
@@ -283,6 +283,7 @@ async function requestStep(
     session,
     turn,
     step,
+    originator,
     history,
     tools,
     onChat: (ms) => {

@@ -93,10 +93,12 @@ async function askAsync(
 }
 
 function callOf(call: HookCall, services: ScriptServices, source: string): ScriptCall {
-  const { session, turn, step, callId, depth, signal, ports } = call;
+  const { session, turn, step, callId, depth, nesting, originator, signal, ports } = call;
   const point = {
     session,
     depth,
+    nesting,
+    ...(originator !== undefined && { originator }),
     ...(turn !== undefined && { turn }),
     ...(step !== undefined && { step }),
     ...(callId !== undefined && { callId }),
