@@ -1,15 +1,21 @@
 /**
  * Writes the reference pages that follow from tables in the code: the protocol, the tools, the providers, the files of a project,
- * the built-ins of scripts and redaction. What a table
- * declares but this version never does is told apart, by looking for it in the sources. Pages about behaviour are written by
- * hand and are not touched. `npm run docs`
+ * the built-ins of scripts and redaction. What a table declares but this version never does is told apart: events by their list,
+ * reasons by looking for them in the sources. Pages about behaviour are written by hand and are not touched. `npm run docs`
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { adminKeys, artifactTables, hookEventAliases, hookEvents } from "#artifacts";
 import type { Tool } from "#engine";
 import { CallId, ClientId, LogId, type Reason, reasons, SessionId, TokenId, TurnId } from "#protocol";
-import { commands, contentBlocks, events, PROTOCOL_VERSION, protocolJsonSchema } from "#protocol/schemas";
+import {
+  commands,
+  contentBlocks,
+  events,
+  PROTOCOL_VERSION,
+  protocolJsonSchema,
+  reservedEvents,
+} from "#protocol/schemas";
 import { vendors } from "#providers";
 import { ruleFamilies, STREAM_WINDOW_CHARS } from "#redaction";
 import { type Audience, type BuiltinRow, builtinModules, builtinTable } from "#script";
@@ -64,19 +70,18 @@ const idKinds = [
 function protocolPage(): string {
   // The document's `$defs` are the schemas that were put there by name.
   const defs = protocolJsonSchema().$defs as Readonly<Record<string, Schema>>;
-  const used = usedInSources();
+  const used = wordsInSources();
   const schemaOf = (name: string): Schema => defs[name] ?? {};
   const entry = (prefix: string, hidden: readonly string[]) => (name: string) => {
     const schema = schemaOf(`${prefix}.${name}`);
     return [`### ${name}`, schema.description ?? "", fieldTable(schema, hidden)].filter((part) => part !== "");
   };
-  const kinds = Object.keys(events);
-  const published = kinds.filter((kind) => used.events.has(kind));
-  const reservedEvents = kinds.filter((kind) => !used.events.has(kind));
+  const reserved = new Set<string>(reservedEvents);
+  const published = Object.keys(events).filter((kind) => !reserved.has(kind));
   // `reasons` has exactly these keys.
   const codes = Object.keys(reasons) as Reason[];
-  const given = codes.filter((code) => used.words.has(code));
-  const reservedReasons = codes.filter((code) => !used.words.has(code));
+  const given = codes.filter((code) => used.has(code));
+  const reservedReasons = codes.filter((code) => !used.has(code));
   return page([
     "# Protocol",
     GENERATED,
@@ -354,17 +359,15 @@ const SPECIAL_RULES = {
   iban: "an IBAN of the length of its country, with the right check digits",
 } as const;
 
-/** What the sources outside `protocol/` publish, and every quoted word in them. Tests do not count. */
-function usedInSources(): { readonly events: ReadonlySet<string>; readonly words: ReadonlySet<string> } {
-  const published = new Set<string>();
+/** Every quoted word in the sources outside `protocol/`. Tests do not count. */
+function wordsInSources(): ReadonlySet<string> {
   const words = new Set<string>();
   for (const file of readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })) {
     if (!file.endsWith(".ts") || /(?:\.test|-suite)\.ts$|^protocol[/\\]/.test(file)) continue;
     const text = readFileSync(join(root, "src", file), "utf8");
-    for (const [, kind = ""] of text.matchAll(/publish(?:Delta)?\((?:\{\s*kind:\s*)?"(\w+)"/g)) published.add(kind);
     for (const [, word = ""] of text.matchAll(/"(\w+)"/g)) words.add(word);
   }
-  return { events: published, words };
+  return words;
 }
 
 /** The fields of an object schema; the last column only where something is said about one. */

@@ -21,6 +21,7 @@ import {
   type EventBus,
   type HookDispatcher,
   type NestedCall,
+  note,
   type RunContext,
   reopenSession,
   type SessionStore,
@@ -351,8 +352,7 @@ function toolChain(parts: ToolChainParts) {
 function networkRecord(bus: EventBus): (call: ToolCall, judged: NetworkJudgement) => void {
   return (call, judged) => {
     call.annotate({ "network.policy": judged.policy, "network.host": judged.host });
-    const written = bus.publishSoon("NetworkJudged", { turn: call.turn, call_id: call.id, ...judged });
-    written.catch(() => undefined); // written with the result of the call, and failing with it
+    note(bus, "NetworkJudged", { turn: call.turn, call_id: call.id, ...judged });
   };
 }
 

@@ -3,7 +3,17 @@ import { hostname } from "node:os";
 import { type FieldParser, inHookOrder, type Project, type ProjectLoader } from "#artifacts";
 import { type Clock, childEnvironment, createSystemRandom, type EffectPorts } from "#base";
 import { STANDING_PROMPT } from "#context";
-import type { EventBus, HookDispatcher, HookPoint, NestedCall, RunContext, Tool, ToolCall, ToolSource } from "#engine";
+import {
+  type EventBus,
+  type HookDispatcher,
+  type HookPoint,
+  type NestedCall,
+  note,
+  type RunContext,
+  type Tool,
+  type ToolCall,
+  type ToolSource,
+} from "#engine";
 import { createCustomEvents, createHookDispatcher } from "#governance";
 import { type IdMint, ReasonError, type SessionId, type TurnId } from "#protocol";
 import {
@@ -76,14 +86,14 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     env: (name) => environment[name],
     secret: (name) => env[`${SECRET_PREFIX}${name.toUpperCase()}`],
     log({ turn, callId, source, level, message }) {
-      const written = bus?.publishSoon("ScriptLogged", {
+      if (bus === undefined) return;
+      note(bus, "ScriptLogged", {
         ...(turn === undefined ? {} : { turn }),
         ...(callId === undefined ? {} : { call_id: callId }),
         source,
         level,
         message,
       });
-      written?.catch(() => undefined); // written with what comes next, and failing with it
     },
     emit: custom.emit,
     async callTool(name, args, at, callOptions) {
@@ -152,8 +162,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     const now = JSON.stringify(counters);
     if (now === told) return;
     told = now;
-    const written = attached(bus).publishSoon("MetricsCounted", { turn, counters });
-    written.catch(() => undefined); // written with the end of the turn, and failing with it
+    note(attached(bus), "MetricsCounted", { turn, counters });
   }
 
   return {

@@ -240,6 +240,22 @@ describe("events that guard nothing", () => {
     }
   });
 
+  test.each(["block", "allow"])("a hook that takes too long is told, with on_error: %s", async (onError) => {
+    const slow = hook(
+      "tool.pre",
+      { body: "sleep(30)\n      return allow()" },
+      `timeout_ms: 20\non_error: ${onError}\n`,
+    );
+    const rig = await createProjectRig(
+      { "harness.md": HARNESS, ".harness/tools/touch.md": TOUCH, ".harness/hooks/slow.md": slow },
+      touches,
+    );
+    await rig.send();
+    expect(touched(rig)).toBe(onError === "allow");
+    expect(rig.of("HookTimeout")).toMatchObject([{ hook: "slow", event: "tool.pre", timeout_ms: 20 }]);
+    expect(rig.of("HookError")).toEqual([]);
+  });
+
   test("custom.*: a hook that fails only warns", async () => {
     const emits = TOUCH.replace(
       'fs.write("touched.txt", "x")',

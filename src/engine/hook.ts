@@ -43,6 +43,17 @@ export type HookDecision =
   | { readonly action: "block"; readonly reason: string }
   | { readonly action: "modify"; readonly payload: unknown };
 
+/** What a hook that takes too long throws. */
+export class HookTimedOut extends Error {
+  override readonly name = "HookTimedOut";
+  readonly timeoutMs: number;
+
+  constructor(message: string, timeoutMs: number, options?: ErrorOptions) {
+    super(message, options);
+    this.timeoutMs = timeoutMs;
+  }
+}
+
 export interface Hook {
   readonly name: string;
   readonly event: string;
@@ -56,7 +67,7 @@ export interface Hook {
   readonly onError: "block" | "allow";
   /** Whether it wants to be asked. Throws when that cannot be told. */
   matches(call: HookCall): boolean;
-  /** Throws, or rejects, when it fails, times out or answers nonsense. Synchronous where the script is. */
+  /** Throws, or rejects, when it fails, answers nonsense or times out (`HookTimedOut`). Synchronous where the script is. */
   handle(call: HookCall): HookDecision | Promise<HookDecision>;
 }
 
