@@ -2,7 +2,6 @@
 import { hostname } from "node:os";
 import { type FieldParser, inHookOrder, type Project, type ProjectLoader } from "#artifacts";
 import { type Clock, childEnvironment, createSystemRandom, type EffectPorts } from "#base";
-import { STANDING_PROMPT } from "#context";
 import {
   type EventBus,
   type HookDispatcher,
@@ -40,7 +39,7 @@ export interface ProjectRuntimeOptions {
   readonly args: readonly string[];
   readonly clock: Clock;
   readonly ids: Pick<IdMint, "call">;
-  readonly standing?: string;
+  readonly standing: string;
   readonly parseFields: FieldParser;
   readonly askForAck?: AskForAck;
   /** All other tools, whose names are taken. */
@@ -112,7 +111,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     scripts,
     context,
     workspace: ports.files.root,
-    standing: options.standing ?? STANDING_PROMPT,
+    standing: options.standing,
     platform: process.platform,
     ...(options.askForAck === undefined ? {} : { askForAck: options.askForAck }),
   });

@@ -47,8 +47,6 @@ export interface Budgets {
   readonly tool: ToolMiddleware;
   /** Publishes what is left, when a limit is set. */
   tellLeft(turn: TurnId): void;
-  /** What is left of each limit that is set. */
-  left(): readonly BudgetLine[];
 }
 
 export type BudgetLine = Omit<EventPayload<"BudgetWarning">, "turn">;
@@ -125,7 +123,6 @@ export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Bu
       if (over !== undefined && over.kind !== "steps") return refusal("denied", "BudgetExceeded", describe(over));
       return next(call);
     },
-    left: lines,
   };
 }
 
