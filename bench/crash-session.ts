@@ -18,6 +18,7 @@ import {
 } from "#engine";
 import { createLedger } from "#governance";
 import { ClientId, createIdMint, type Event, type EventOf, SessionId } from "#protocol";
+import { noRedaction } from "../test/fakes/no-redaction.ts";
 
 export const CRASH_SESSION = SessionId.from("0".repeat(26));
 export const CRASH_CLIENT = ClientId.from("1".repeat(26));
@@ -53,6 +54,7 @@ export async function openCrashSession(
     store,
     log,
     provider: createBusyProvider(),
+    redaction: noRedaction,
     model: "crash:one",
     requestChain: [],
     toolChain: (bus) => ({

@@ -12,7 +12,7 @@ import {
   once,
 } from "#base";
 import { type Control, createControl, type RestoreCommand } from "#control";
-import type { EventBus, Plugin, SessionStore, Tool, ToolMiddleware, ToolSource } from "#engine";
+import type { EventBus, Plugin, Redaction, SessionStore, Tool, ToolMiddleware, ToolSource } from "#engine";
 import { parseRule } from "#governance";
 import { type ClientId, type CommandOf, createIdMint } from "#protocol";
 import { chooseModel } from "#providers";
@@ -21,6 +21,7 @@ import { createBuiltinTools } from "#tools";
 import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
 import { type OpenProject, openSession, type SessionDependencies } from "./open-session.ts";
 import { registerPlugins } from "./plugins.ts";
+import { loadRedaction } from "./session-redaction.ts";
 import { prepareSandbox } from "./session-sandbox.ts";
 
 export interface HarnessOptions {
@@ -61,6 +62,8 @@ export interface HarnessOptions {
   readonly projects?: OpenProject;
   /** Keeps an allow rule for good; resolves to where it is written now. Absent: rules cannot be kept. */
   readonly keepRule?: (rule: string) => Promise<string>;
+  /** Instead of the redaction that ships with the program. Without one there is no session. */
+  readonly redaction?: () => Promise<Redaction>;
   /** Stands between the gate and the world of each session, to see what reaches it. Trusted as much as the ports themselves. */
   readonly observePorts?: (ports: EffectPorts) => EffectPorts;
 }
@@ -83,6 +86,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const { settings, env, clock } = options;
   const random = createSystemRandom();
   const ids = createIdMint(createUlidFactory({ clock, random }));
+  const redaction = (options.redaction ?? (() => loadRedaction(options)))();
+  redaction.catch(() => undefined); // whoever opens a session is told
   const extensions = registerPlugins(options.plugins ?? [], () => control);
   const rules = [...settings.permissions, ...extensions.rules].map(({ effect, rule, source }) =>
     parseRule(rule, effect, source),
@@ -120,6 +125,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     args: options.args ?? [],
     depth: options.depth ?? 0,
     observePorts: options.observePorts,
+    redaction,
     sandboxFor: prepareSandbox({ settings, env, clock, ownPaths: [...logFiles(options.store), ...undoFolder] }),
   };
   const control: Control = createControl({

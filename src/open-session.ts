@@ -22,6 +22,7 @@ import {
   type HookDispatcher,
   type NestedCall,
   note,
+  type Redaction,
   type RunContext,
   reopenSession,
   type SessionStore,
@@ -39,6 +40,7 @@ import {
   createPermission,
   createPostHooks,
   createPreHooks,
+  createResultRedaction,
   createTimeLimit,
   createToolRates,
   createValidation,
@@ -83,6 +85,7 @@ export interface SessionDependencies {
   readonly depth: number;
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
   readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
+  readonly redaction: Promise<Redaction>;
 }
 
 /** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
@@ -96,6 +99,7 @@ export async function openSession(
   approver: Approver,
 ): Promise<LiveSession> {
   const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion, depth } = dependencies;
+  const redaction = await dependencies.redaction;
   const { resume } = command;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
@@ -149,6 +153,7 @@ export async function openSession(
     store,
     log,
     provider: models.provider,
+    redaction,
     model,
     requestChain: [
       budgets.request,
@@ -177,7 +182,19 @@ export async function openSession(
       const extra = [budgets.tool, createToolRates(settings.rateLimits.tools, clock), ...extensions.toolChain];
       const { undo } = dependencies;
       const hooks = runtime?.hooks;
-      return toolChain({ bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion });
+      return toolChain({
+        bus,
+        approver,
+        permission,
+        ports,
+        clock,
+        extra,
+        hooks,
+        undo,
+        nested,
+        policyVersion,
+        redaction,
+      });
     },
     toolSources: [...dependencies.toolSources, ...(runtime?.sources ?? [])],
     ...(runtime === undefined
@@ -304,11 +321,13 @@ interface ToolChainParts {
   readonly undo: Undo | undefined;
   readonly nested: NestedCall;
   readonly policyVersion: () => string;
+  readonly redaction: Redaction;
 }
 
 /** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
 function toolChain(parts: ToolChainParts) {
   const { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion } = parts;
+  const redaction = createResultRedaction(parts.redaction);
   const { judgeEffect, isJudgedWhole } = permission;
   const validation = createValidation();
   return {
@@ -319,8 +338,10 @@ function toolChain(parts: ToolChainParts) {
       // What a hook has changed is validated again.
       ...(hooks === undefined ? [] : [createPreHooks(hooks), validation]),
       permission.middleware,
-      ...(hooks === undefined ? [] : [createPostHooks(hooks), createOutputLimit()]),
+      // What a hook has added is redacted again.
+      ...(hooks === undefined ? [] : [redaction, createPostHooks(hooks), createOutputLimit()]),
       createMemoization(),
+      redaction,
       createLedger({ bus, clock, policyVersion }),
       ...(undo === undefined ? [] : [undo.recorder(ports.files)]),
       createTimeLimit(clock),

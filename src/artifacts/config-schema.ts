@@ -83,6 +83,12 @@ export const configSchema = z.strictObject({
       max_store_mb: z.number().positive().optional(),
     })
     .optional(),
+  redaction: z
+    .strictObject({
+      patterns: z.array(z.strictObject({ kind: z.string().min(1), pattern: z.string().min(1) })).optional(),
+      disabled_kinds: z.array(z.string()).optional(),
+    })
+    .optional(),
   budgets: z.strictObject({ turn: budget.optional(), session: budget.optional(), tree: budget.optional() }).optional(),
   sandbox: z.enum(["auto", "required", "off"]).optional(),
   network: z

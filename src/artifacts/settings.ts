@@ -77,6 +77,12 @@ export interface Settings {
   /** Absent: any public host. An empty list: none. */
   readonly network?: NetworkSettings;
   readonly retention: RetentionSettings;
+  readonly redaction: {
+    /** What else is a secret: RE2 syntax. */
+    readonly patterns: readonly { readonly kind: string; readonly pattern: string }[];
+    /** Kinds of the built-in table that are not looked for. */
+    readonly disabledKinds: readonly string[];
+  };
   /** What is absent has no limit. */
   readonly budgets: ProjectConfig["budgets"];
   /** Replaces the standing system prompt. */
@@ -96,5 +102,6 @@ export const defaultSettings: Settings = {
   maxSteps: DEFAULT_MAX_STEPS,
   sandbox: "auto",
   retention: {},
+  redaction: { patterns: [], disabledKinds: [] },
   budgets: {},
 };

@@ -17,6 +17,7 @@ describe("config.toml", () => {
         maxSteps: 20,
         sandbox: "auto",
         retention: {},
+        redaction: { patterns: [], disabledKinds: [] },
         budgets: {},
       },
     });
@@ -64,6 +65,10 @@ on_error = "continue"
 [retention]
 content_days = 90
 
+[redaction]
+patterns = [{ kind = "badge", pattern = "B-[0-9]{6}" }]
+disabled_kinds = ["iban"]
+
 [budgets.turn]
 max_cost_usd = 0.5
 max_calls = 10
@@ -100,6 +105,7 @@ allowed_domains = ["api.example.com", "*.example.org", "127.0.0.1"]
       tools: { execution: "sequential", onError: "continue" },
       maxSteps: 7,
       retention: { contentDays: 90 },
+      redaction: { patterns: [{ kind: "badge", pattern: "B-[0-9]{6}" }], disabledKinds: ["iban"] },
       budgets: { turn: { maxCostUsd: 0.5, maxCalls: 10 } },
       sandbox: "required",
       network: { allowedDomains: ["api.example.com", "*.example.org", "127.0.0.1"] },

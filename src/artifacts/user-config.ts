@@ -93,6 +93,7 @@ function toSettings(raw: RawConfig, file: string, text: string): Settings {
       warnDays: raw.retention?.warn_days,
       maxStoreMb: raw.retention?.max_store_mb,
     }),
+    redaction: { patterns: raw.redaction?.patterns ?? [], disabledKinds: raw.redaction?.disabled_kinds ?? [] },
     budgets: mapValues(raw.budgets ?? {}, (one) =>
       defined({
         maxCostUsd: one?.max_cost_usd,

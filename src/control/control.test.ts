@@ -5,7 +5,7 @@ import { type Command, createIdMint, type Event, SessionId } from "#protocol";
 import { createFakeProvider, says, text } from "../../test/fakes/fake-provider.ts";
 import { createFakeStore } from "../../test/fakes/fake-store.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
-
+import { noRedaction } from "../../test/fakes/no-redaction.ts";
 import { createControl, type LiveSession } from "./control.ts";
 
 const id = SessionId.from("0".repeat(26));
@@ -28,6 +28,7 @@ function rig(change: Partial<SessionStore> = {}, restoring: Promise<void> = Prom
     customHandlers: new Map(),
     async open(): Promise<LiveSession> {
       const engine = createSession({
+        redaction: noRedaction,
         id,
         clock,
         ids,

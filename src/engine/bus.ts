@@ -1,15 +1,19 @@
 /**
  * The one road for news: an event is appended to the store, which gives it its id, and only then told to subscribers.
- * Text that arrives within one flush window is merged into one event before it gets an id. Knows no transport.
+ * Text that arrives within one flush window is merged into one event before it gets an id. Everything is redacted on the way
+ * in; what cannot be redacted is neither stored nor told. Knows no transport.
  */
 import type { Clock } from "#base";
 import { type ClientId, type Event, type EventKind, type EventPayload, ReasonError, type SessionId } from "#protocol";
+import type { RedactedStream, Redaction } from "./redaction.ts";
 import type { EventDraft, SessionLog } from "./store.ts";
 
 /** Deltas wait at most this long for company. */
 export const FLUSH_WINDOW_MS = 8;
 /** A merged delta stops growing here; the next text starts a new event. */
 export const MERGED_TEXT_MAX_CHARS = 64 * 1024;
+/** When no more text comes for so long, what is held back only because a secret might begin in it goes out. */
+export const HELD_TEXT_MS = 50;
 
 export type Subscriber = (event: Event) => void;
 
@@ -21,7 +25,7 @@ export interface EventBus {
   publishSoon<Kind extends EventKind>(kind: Kind, payload: EventPayload<Kind>): Promise<void>;
   /** Queues text to be merged; a failure to store it surfaces at the next `flush` or `publish` and in `onFailure`. */
   publishDelta(delta: DeltaDraft): void;
-  /** Resolves when everything queued so far is durable. */
+  /** Resolves when everything queued so far is durable; the text that was coming has ended. */
   flush(): Promise<void>;
   subscribe(subscriber: Subscriber): () => void;
   /** Stamped on every event until changed: the client whose input runs. */
@@ -44,11 +48,19 @@ export interface BusOptions {
   readonly session: SessionId;
   readonly log: Pick<SessionLog, "append">;
   readonly clock: Clock;
-  /** Called once for each failed write, so that the running turn can be stopped at once. */
+  readonly redaction: Redaction;
+  /** Called once for each failed write or redaction, so that the running turn can be stopped at once. */
   readonly onFailure?: (error: ReasonError) => void;
 }
 
-export function createEventBus({ session, log, clock, onFailure }: BusOptions): EventBus {
+/** A text that is still coming. */
+interface OpenText {
+  /** Its last delta; what is held back goes out as one like it. */
+  delta: DeltaDraft;
+  readonly stream: RedactedStream;
+}
+
+export function createEventBus({ session, log, clock, redaction, onFailure }: BusOptions): EventBus {
   const subscribers = new Set<Subscriber>();
   let queue: EventDraft[] = [];
   let waiters: Waiter[] = [];
@@ -59,6 +71,11 @@ export function createEventBus({ session, log, clock, onFailure }: BusOptions): 
   let originator: ClientId | undefined;
   let writeMs = 0;
   let deltaFailure: ReasonError | undefined;
+  /** What the model writes: one text at a time. */
+  let modelText: OpenText | undefined;
+  /** Partial output, by call. */
+  const outputs = new Map<string, OpenText>();
+  let heldTimer: NodeJS.Timeout | undefined;
 
   function stamp(): { ts: string; originator?: ClientId } {
     const ts = new Date(clock.now()).toISOString();
@@ -136,12 +153,86 @@ export function createEventBus({ session, log, clock, onFailure }: BusOptions): 
   }
 
   function enqueue<Kind extends EventKind>(kind: Kind, payload: EventPayload<Kind>): Promise<void> {
+    let clean: EventPayload<Kind>;
+    try {
+      endTextsAt(kind, payload);
+      clean = redaction.payload(kind, payload);
+    } catch (cause) {
+      const failure = redactionFailure(cause);
+      onFailure?.(failure);
+      return Promise.reject(failure);
+    }
     closeDelta();
     // The pair comes from one generic parameter, which the union type cannot express.
-    queue.push({ kind, ...stamp(), payload } as EventDraft);
+    queue.push({ kind, ...stamp(), payload: clean } as EventDraft);
     return new Promise<void>((resolve, reject) => {
       waiters.push({ resolve, reject });
     });
+  }
+
+  /** Adds redacted text to the delta that is growing, or begins a new one. */
+  function grow(delta: DeltaDraft, text: string): void {
+    if (text === "") return;
+    if (open !== undefined && open.chars + text.length <= MERGED_TEXT_MAX_CHARS && continues(open.draft, delta)) {
+      open.texts.push(text);
+      open.chars += text.length;
+      return;
+    }
+    closeDelta();
+    open = { draft: delta, texts: [text], chars: text.length };
+    writeSoon(lastWriteMs + FLUSH_WINDOW_MS - clock.monotonicMs());
+  }
+
+  function textOf(delta: DeltaDraft): OpenText {
+    if (delta.kind === "ToolCallProgress") {
+      const { call_id } = delta.payload;
+      const known = outputs.get(call_id);
+      if (known !== undefined) return known;
+      const made = { delta, stream: redaction.stream() };
+      outputs.set(call_id, made);
+      return made;
+    }
+    if (modelText !== undefined && !continues(modelText.delta, delta)) endModelText();
+    modelText ??= { delta, stream: redaction.stream() };
+    return modelText;
+  }
+
+  function endText({ delta, stream }: OpenText): void {
+    grow(delta, stream.flush());
+  }
+
+  function endModelText(): void {
+    const ended = modelText;
+    modelText = undefined;
+    if (ended !== undefined) endText(ended);
+  }
+
+  /** A text must not be cut in a secret by an event that comes between its pieces: only what ends it lets the rest go. */
+  function endTextsAt<Kind extends EventKind>(kind: Kind, payload: EventPayload<Kind>): void {
+    if (ENDS_MODEL_TEXT.has(kind)) endModelText();
+    if (outputs.size === 0 || kind !== "ToolResult" || !("call_id" in payload)) return;
+    const output = outputs.get(payload.call_id ?? "");
+    if (output === undefined) return;
+    outputs.delete(payload.call_id ?? "");
+    endText(output);
+  }
+
+  function settleTexts(): void {
+    heldTimer = undefined;
+    try {
+      for (const { delta, stream } of [...(modelText === undefined ? [] : [modelText]), ...outputs.values()]) {
+        grow(delta, stream.settle());
+      }
+    } catch (cause) {
+      failDelta(cause);
+    }
+  }
+
+  function failDelta(cause: unknown): void {
+    modelText = undefined;
+    outputs.clear();
+    deltaFailure = redactionFailure(cause);
+    onFailure?.(deltaFailure);
   }
 
   function writeSoon(waitMs: number): void {
@@ -163,17 +254,24 @@ export function createEventBus({ session, log, clock, onFailure }: BusOptions): 
       return done;
     },
     publishDelta(delta) {
-      const text = delta.payload.text;
-      if (open !== undefined && open.chars + text.length <= MERGED_TEXT_MAX_CHARS && continues(open.draft, delta)) {
-        open.texts.push(text);
-        open.chars += text.length;
-        return;
+      try {
+        const text = textOf(delta);
+        text.delta = delta;
+        grow(delta, text.stream.push(delta.payload.text));
+        if (text.stream.heldChars > 0) {
+          if (heldTimer === undefined) heldTimer = setTimeout(settleTexts, HELD_TEXT_MS).unref();
+          else heldTimer.refresh();
+        }
+      } catch (cause) {
+        failDelta(cause);
       }
-      closeDelta();
-      open = { draft: delta, texts: [text], chars: text.length };
-      writeSoon(lastWriteMs + FLUSH_WINDOW_MS - clock.monotonicMs());
     },
     async flush() {
+      try {
+        endModelText();
+      } catch (cause) {
+        failDelta(cause);
+      }
       await write();
       if (deltaFailure !== undefined) {
         const failure = deltaFailure;
@@ -193,6 +291,25 @@ export function createEventBus({ session, log, clock, onFailure }: BusOptions): 
     },
   };
   return bus;
+}
+
+/** The model has stopped writing when one of these is told. */
+const ENDS_MODEL_TEXT: ReadonlySet<EventKind> = new Set([
+  "TurnStarted",
+  "ThinkingDelta",
+  "ToolCallStarted",
+  "CostIncremented",
+  "Error",
+  "Cancelled",
+  "TurnEnded",
+]);
+
+/** Nothing but a typed error comes out of a failed redaction; its message holds no text. */
+function redactionFailure(cause: unknown): ReasonError {
+  if (cause instanceof ReasonError && cause.reason === "RedactionFailed") return cause;
+  return new ReasonError("RedactionFailed", {
+    detail: `an unexpected ${cause instanceof Error ? cause.name : "failure"}`,
+  });
 }
 
 function continues(open: DeltaDraft, next: DeltaDraft): boolean {

@@ -13,6 +13,7 @@ import { ClientId, createIdMint, type Event, type EventKind, type EventOf, Sessi
 import { createFakeProvider, done, type FakeResponse, says, text, toolCall } from "../../test/fakes/fake-provider.ts";
 import { createFakeStore, type FakeStore } from "../../test/fakes/fake-store.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { noRedaction } from "../../test/fakes/no-redaction.ts";
 
 const session = SessionId.from("0".repeat(26));
 const client = ClientId.from("1".repeat(26));
@@ -36,6 +37,7 @@ function rig(responses: FakeResponse[], options: Partial<SessionParts> & { tools
   const history: RequestMiddleware = (call, next) =>
     next({ ...call, request: { ...call.request, messages: call.history } });
   const engine = createSession({
+    redaction: noRedaction,
     id: session,
     clock,
     ids: createIdMint(createUlidFactory({ clock, random: { bytes: (count) => new Uint8Array(count) } })),

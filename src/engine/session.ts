@@ -16,6 +16,7 @@ import { dispatchNested, type HiddenTools, type ToolSettings } from "./dispatch.
 import type { HookDispatcher } from "./hook.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
+import type { Redaction } from "./redaction.ts";
 import { createRemains } from "./remains.ts";
 import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
@@ -33,6 +34,7 @@ export interface SessionParts {
   readonly store: Pick<SessionStore, "update">;
   readonly log: SessionLog;
   readonly provider: Provider;
+  readonly redaction: Redaction;
   /** `provider:name` to begin with. */
   readonly model: string;
   readonly requestChain: readonly RequestMiddleware[];
@@ -99,6 +101,7 @@ export function createSession(parts: SessionParts): EngineSession {
     session: id,
     log: parts.log,
     clock,
+    redaction: parts.redaction,
     onFailure: (error) => running?.abort.abort({ reason: "store", error } satisfies CancelCause),
   });
   const reportSnapshot = (problem: string): Promise<void> => {
@@ -125,8 +128,10 @@ export function createSession(parts: SessionParts): EngineSession {
   for (const subscriber of parts.subscribers ?? []) bus.subscribe(subscriber);
 
   const request = compose(parts.requestChain, async (call): Promise<ModelOutcome> => {
+    // Behind every middleware: nobody adds anything to what has passed here.
+    const clean = { ...call, request: parts.redaction.request(call.request) };
     const startMs = clock.monotonicMs();
-    const outcome = await endsOnAbort(parts.provider.chat(call), call.signal);
+    const outcome = await endsOnAbort(parts.provider.chat(clean), call.signal);
     call.onChat(clock.monotonicMs() - startMs);
     return outcome;
   });

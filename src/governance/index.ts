@@ -8,6 +8,7 @@ export { createLedger } from "./ledger.ts";
 export type { NetworkJudgement } from "./network-record.ts";
 export { createOutputLimit } from "./output-limit.ts";
 export { createPermission, type Permission } from "./permission.ts";
+export { createResultRedaction } from "./result-redaction.ts";
 export { checkRules } from "./rule-examples.ts";
 export { parseRule, type Rule } from "./rules.ts";
 export { createTimeLimit } from "./time-limit.ts";

@@ -9,6 +9,18 @@ const MARKER_OPENS = 0xab;
 
 /** From a regular expression's class without its brackets: `A-Za-z0-9_-`. `\s` is white space, `^` in front inverts. */
 export function charSet(spec: string): CharSet {
+  let set = known.get(spec);
+  if (set === undefined) {
+    set = parseSet(spec);
+    known.set(spec, set);
+  }
+  return set;
+}
+
+/** As many as the rule table has; nobody changes a set. */
+const known = new Map<string, CharSet>();
+
+function parseSet(spec: string): CharSet {
   const set = new Uint8Array(ASCII + 1);
   const inverted = spec.startsWith("^");
   const chars = [...(inverted ? spec.slice(1) : spec)];

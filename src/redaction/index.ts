@@ -1,5 +1,6 @@
 /** Redaction: one implementation for what is stored, shown and sent. */
 export { literalsFromEnvironment } from "./environment.ts";
+export { createRedactionGateway, STRUCTURAL_FIELDS } from "./gateway.ts";
 export type { LiteralSecret } from "./literals.ts";
 export {
   createRedactor,

@@ -10,6 +10,8 @@ const MAX_DEPTH = 256;
 const TOKEN_MIN_CHARS = 4;
 const TOKEN_MAX_CHARS = 512;
 const CARD_MIN_DIGITS = 13;
+const CLEAN_MAX_CHARS = 256;
+const MAX_CLEAN = 4_096;
 
 /** `kinds`: of each secret that was in it. */
 export interface RedactedText {
@@ -27,6 +29,8 @@ export function createJsonWalk(
   kinds: ReadonlySet<string>,
 ): JsonWalk {
   const deciding = createNameTable(rows);
+  /** Short strings that have nothing to redact, with their name: most of them come again and again. */
+  const clean = new Set<string>();
   const isMarker = (text: string): boolean => findMarkers(text, 0, kinds)[0]?.to === text.length;
 
   return (value) => {
@@ -54,7 +58,7 @@ export function createJsonWalk(
     const redactObject = (item: object, depth: number): object => {
       let changed = false;
       const entries = Object.entries(item).map(([key, field]): [string, unknown] => {
-        const name = key.length < TOKEN_MIN_CHARS ? key : replace(key);
+        const name = key.length < TOKEN_MIN_CHARS ? key : redactString(key, "");
         const redacted = walk(field, key, depth + 1);
         changed ||= name !== key || redacted !== field;
         return [name, redacted];
@@ -63,6 +67,18 @@ export function createJsonWalk(
     };
 
     const redactString = (text: string, key: string): string => {
+      if (text.length > CLEAN_MAX_CHARS) return redactAnew(text, key);
+      const named = `${key}\0${text}`;
+      if (clean.has(named)) return text;
+      const redacted = redactAnew(text, key);
+      if (redacted === text) {
+        if (clean.size >= MAX_CLEAN) clean.clear();
+        clean.add(named);
+      }
+      return redacted;
+    };
+
+    const redactAnew = (text: string, key: string): string => {
       const kind = deciding(key);
       if (kind !== undefined && isMeant(text) && !isMarker(text)) return whole(kind);
       if (key === "" || text.length < TOKEN_MIN_CHARS || text.length > TOKEN_MAX_CHARS || /[\s"\\]/.test(text)) {

@@ -12,7 +12,7 @@ import { findMarkers, outsideMarkers, replaceFindings } from "./marker.ts";
 import { fillExample, type RuleRow } from "./rule.ts";
 import { RuleError } from "./rule-error.ts";
 import { compileRules, ruleRows } from "./rule-table.ts";
-import { createScanner, type Finding, mergeFindings, type Scanner } from "./scanner.ts";
+import { createScanner, type Finding, indexRules, mergeFindings, type RuleIndex, type Scanner } from "./scanner.ts";
 import { createTextStream, type StreamRedactor } from "./stream-redactor.ts";
 import { USER_MATCH_MAX_CHARS, type UserPatterns } from "./user-patterns.ts";
 
@@ -61,6 +61,8 @@ export interface Redactor {
   explain(text: string): readonly RedactionFinding[];
   /** For text that arrives in pieces. */
   createStreamRedactor(): StreamRedactor;
+  /** Tries every rule on its example and its counter-example. Throws `RedactionFailed`. */
+  selfCheck(): void;
   status(): RedactionStatus;
 }
 
@@ -75,22 +77,21 @@ const REPEATED_MAX_CHARS = 65_536;
 const ENGINE_VERSION = 1;
 const VERSION_CHARS = 16;
 
-/** Throws `RedactionFailed` when the table, a user pattern or the self-check is wrong. */
+/** Throws `RedactionFailed` when the table or a user pattern is wrong. */
 export function createRedactor(options: RedactorOptions = {}): Redactor {
   return failClosed(() => {
     const { literals = [], policy = {} } = options;
     const userPatterns = options.userPatterns?.patterns ?? [];
-    const rows = enabledRows(policy.disabledKinds ?? []);
-    const rules = compileRules(rows);
+    const { rows, index } = tableWithout(policy.disabledKinds ?? []);
     const known = compileLiterals(literals);
     const kinds = new Set([
-      ...[...rules, ...known.rules].map(({ kind }) => kind),
+      ...[...index.rules, ...known.rules].map(({ kind }) => kind),
       ...userPatterns.map(({ kind }) => kind),
     ]);
-    const scanRules = createScanner([...rules, ...known.rules], kinds);
-    checkRows(rows, scanRules);
+    const indexes = known.rules.length === 0 ? [index] : [indexRules(known.rules), index];
+    const scanRules = createScanner(indexes, kinds);
     const scan = withUserPatterns(scanRules, options.userPatterns, kinds);
-    const policyVersion = canonicalHash({ engine: ENGINE_VERSION, rows, userPatterns, policy }).slice(0, VERSION_CHARS);
+    let policyVersion: string | undefined;
     const totals = new Map<string, number>();
 
     const find = (text: string): Finding[] => mergeFindings(scan(text, 0, true).findings);
@@ -126,12 +127,16 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
           },
         };
       },
-      status: () => ({
-        policy_version: policyVersion,
-        redacted_count: [...totals.values()].reduce((sum, count) => sum + count, 0),
-        counts: Object.fromEntries([...totals].sort()),
-        literals: { active: known.active, skipped: known.skipped },
-      }),
+      selfCheck: () => failClosed(() => checkRows(rows, scanRules)),
+      status() {
+        policyVersion ??= canonicalHash({ engine: ENGINE_VERSION, rows, userPatterns, policy }).slice(0, VERSION_CHARS);
+        return {
+          policy_version: policyVersion,
+          redacted_count: [...totals.values()].reduce((sum, count) => sum + count, 0),
+          counts: Object.fromEntries([...totals].sort()),
+          literals: { active: known.active, skipped: known.skipped },
+        };
+      },
     };
   });
 }
@@ -152,11 +157,29 @@ function redactText(text: string, find: (text: string) => readonly Finding[]): R
   return { text: before, kinds };
 }
 
+interface RuleTable {
+  readonly rows: readonly RuleRow[];
+  readonly index: RuleIndex;
+}
+
+/** The table as it ships is compiled once in a process. */
+let wholeTable: RuleTable | undefined;
+
+function tableWithout(disabledKinds: readonly string[]): RuleTable {
+  if (disabledKinds.length > 0) return compileTable(enabledRows(disabledKinds));
+  wholeTable ??= compileTable(ruleRows());
+  return wholeTable;
+}
+
+function compileTable(rows: readonly RuleRow[]): RuleTable {
+  return { rows, index: indexRules(compileRules(rows)) };
+}
+
 function enabledRows(disabledKinds: readonly string[]): readonly RuleRow[] {
   const rows = ruleRows();
   const unknown = disabledKinds.filter((kind) => !rows.some((row) => row.kind === kind));
   if (unknown.length > 0) throw new RuleError(`there is no rule of the kind ${unknown.join(", ")}`);
-  return disabledKinds.length === 0 ? rows : rows.filter(({ kind }) => !disabledKinds.includes(kind));
+  return rows.filter(({ kind }) => !disabledKinds.includes(kind));
 }
 
 /** Every row must find its example and leave its counter-example alone. */

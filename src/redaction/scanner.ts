@@ -1,5 +1,5 @@
 /** One look at a text with all rules: what was found, and from where on it is too early to say. */
-import { createKeywordScan } from "./keyword-scan.ts";
+import { createKeywordScan, type KeywordScan } from "./keyword-scan.ts";
 import { findMarkers, firstBehind, type MarkerRange, outsideMarkers } from "./marker.ts";
 import { scanPayments } from "./payment-scan.ts";
 import { ARMED, FOUND, NOTHING, type OpenRun, type Probe } from "./probe.ts";
@@ -30,8 +30,15 @@ export interface Scan {
  */
 export type Scanner = (text: string, from: number, final: boolean, known?: Finding) => Scan;
 
-/** `kinds`: those that markers can have. */
-export function createScanner(rules: readonly CompiledRule[], kinds: ReadonlySet<string>): Scanner {
+/** Rules with all their keywords as one table; made once for as many scanners as there are. */
+export interface RuleIndex {
+  readonly rules: readonly CompiledRule[];
+  readonly scan: KeywordScan["scan"];
+  /** By the number of a keyword. */
+  readonly owners: readonly (readonly CompiledRule[])[];
+}
+
+export function indexRules(rules: readonly CompiledRule[]): RuleIndex {
   const owners: CompiledRule[][] = [];
   const numbers = new Map<string, number>();
   const keywords: string[] = [];
@@ -48,10 +55,16 @@ export function createScanner(rules: readonly CompiledRule[], kinds: ReadonlySet
       if (!owners[number]!.includes(rule)) owners[number]!.push(rule);
     }
   }
-  const { scan } = createKeywordScan(keywords);
-  const card = rules.find(({ pass }) => pass === "card");
-  const iban = rules.find(({ pass }) => pass === "iban");
-  let generation = 0;
+  return { rules, scan: createKeywordScan(keywords).scan, owners };
+}
+
+/** Counts the texts of all scanners: rules remember what they have learned about the last. */
+let generation = 0;
+
+/** `kinds`: those that markers can have. */
+export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<string>): Scanner {
+  const card = indexes.flatMap(({ rules }) => rules).find(({ pass }) => pass === "card");
+  const iban = indexes.flatMap(({ rules }) => rules).find(({ pass }) => pass === "iban");
 
   return (text, from, final, known) => {
     generation += 1;
@@ -61,9 +74,9 @@ export function createScanner(rules: readonly CompiledRule[], kinds: ReadonlySet
     let settled = end;
     let safe = end;
     /** The end of the findings so far, and where the last of them that reached it begins. */
-    let coveredFrom = known?.from ?? 0;
-    let coveredTo = known?.to ?? 0;
-    let coveredRank = known?.rank ?? 0;
+    let coveredFrom = 0;
+    let coveredTo = 0;
+    let coveredRank = 0;
     const add = ({ kind, rank }: CompiledRule, start: number, to: number, run?: OpenRun): void => {
       findings.push({ from: start, to, kind, rank, run });
       if (to <= coveredTo) return;
@@ -72,22 +85,29 @@ export function createScanner(rules: readonly CompiledRule[], kinds: ReadonlySet
       coveredRank = rank;
     };
     const markers = findMarkers(text, from, kinds);
-    const partial = scan(text, from, (keyword, at, after) => {
-      if (markers.length > 0 && isInMarker(markers, at)) return;
-      for (const rule of owners[keyword]!) {
-        // Inside of what was found already: what a rule that knows no more would find goes with it.
-        const isInside = after <= coveredTo && (at > coveredFrom || (at === coveredFrom && rule.rank === RANK_FIELD));
-        if (isInside && rule.rank >= coveredRank) continue;
-        const verdict = attempt(rule, probe, at, after);
-        if (verdict === NOTHING) continue;
-        if (verdict === FOUND) {
-          add(rule, probe.from, probe.to, probe.run);
-          continue;
+    let partial = 0;
+    for (const { scan, owners } of indexes) {
+      coveredFrom = known?.from ?? 0;
+      coveredTo = known?.to ?? 0;
+      coveredRank = known?.rank ?? 0;
+      const begun = scan(text, from, (keyword, at, after) => {
+        if (markers.length > 0 && isInMarker(markers, at)) return;
+        for (const rule of owners[keyword]!) {
+          // Inside of what was found already: what a rule that knows no more would find goes with it.
+          const isInside = after <= coveredTo && (at > coveredFrom || (at === coveredFrom && rule.rank === RANK_FIELD));
+          if (isInside && rule.rank >= coveredRank) continue;
+          const verdict = attempt(rule, probe, at, after);
+          if (verdict === NOTHING) continue;
+          if (verdict === FOUND) {
+            add(rule, probe.from, probe.to, probe.run);
+            continue;
+          }
+          settled = Math.min(settled, probe.from);
+          if (verdict === ARMED) safe = Math.min(safe, probe.from);
         }
-        settled = Math.min(settled, probe.from);
-        if (verdict === ARMED) safe = Math.min(safe, probe.from);
-      }
-    });
+      });
+      partial = Math.max(partial, begun);
+    }
     if (card !== undefined || iban !== undefined) {
       const pending = scanPayments(text, from, final, {
         card: (start, to) => card !== undefined && add(card, start, to),

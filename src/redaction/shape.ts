@@ -26,8 +26,6 @@ type Step = Word | Choice | Run;
 
 export interface Shape {
   readonly steps: readonly Step[];
-  /** The plain texts it can begin with, as far as they are few; one of them is in every match. */
-  readonly heads: readonly string[];
   /** The least that it can match. */
   readonly minChars: number;
   /** Characters that may not follow: those that would have made its last run longer. */
@@ -80,47 +78,55 @@ function matchChoice(words: readonly string[], probe: Probe, at: number): number
 
 /** Throws on a pattern that the notation does not have. */
 export function parseShape(pattern: string): Shape {
-  const steps: Step[] = [];
-  let at = 0;
-  const addWord = (text: string): void => {
-    const last = steps.at(-1);
-    if (last?.kind === "word") steps[steps.length - 1] = { kind: "word", text: last.text + text };
-    else steps.push({ kind: "word", text });
-  };
-  while (at < pattern.length) {
-    const rest = pattern.slice(at);
-    const choice = /^\(\?:([^()]*)\)/.exec(rest);
-    if (choice !== null) {
-      const texts = choice[1]!.split("|").map((text) => text.replace(/\\(.)/g, "$1"));
-      steps.push({ kind: "choice", texts: texts.sort((a, b) => b.length - a.length) });
-      at += choice[0].length;
-      continue;
-    }
-    const atom =
-      /^(?:\[((?:\\.|[^\]\\])+)\]|(\\[dsw])|(?:\\(.)|([^[\](){}*+|?\\])))(?:\{(\d+)(?:(,)(\d*))?\}|(\?))?/.exec(rest);
-    if (atom === null) throw new Error(`unknown notation at ${at} of ${pattern}`);
-    const [whole, inBrackets, shorthand, escaped, plain, min, comma, max, optional] = atom;
-    at += whole.length;
-    const isCounted = min !== undefined || optional !== undefined;
-    const char = escaped ?? plain;
-    if (char !== undefined && !isCounted) {
-      addWord(char);
-      continue;
-    }
-    const set = charSet(inBrackets?.replaceAll("\\w", "A-Za-z0-9_") ?? shorthandSet(shorthand) ?? `\\${char}`);
-    const low = optional !== undefined ? 0 : Number(min ?? 1);
-    const high = optional !== undefined ? 1 : comma === undefined ? low : max === "" ? UNBOUNDED : Number(max);
-    steps.push({ kind: "run", set, min: low, max: high, endOf: createRunEnds(set) });
-  }
+  const steps = [...readSteps(pattern)];
   const last = steps.at(-1);
   if (last === undefined) throw new Error("a pattern cannot be empty");
   return {
     steps,
-    heads: headsOf(steps),
     minChars: steps.reduce((sum, step) => sum + minCharsOf(step), 0),
     boundary: last.kind === "run" ? union(last.set, charSet("A-Za-z0-9_")) : charSet("A-Za-z0-9_"),
     openEnd: last.kind === "run" && last.max === UNBOUNDED ? last.set : undefined,
   };
+}
+
+/** In order, one by one: who needs the beginning alone stops early. */
+function* readSteps(pattern: string): Generator<Step> {
+  let word = "";
+  let at = 0;
+  while (at < pattern.length) {
+    const rest = pattern.slice(at);
+    const choice = CHOICE.exec(rest);
+    const atom = choice === null ? ATOM.exec(rest) : null;
+    if (choice === null && atom === null) throw new Error(`unknown notation at ${at} of ${pattern}`);
+    at += (choice ?? atom)![0].length;
+    const step = choice === null ? stepOf(atom!) : choiceOf(choice);
+    if (typeof step === "string") {
+      word += step;
+      continue;
+    }
+    if (word !== "") yield { kind: "word", text: word };
+    word = "";
+    yield step;
+  }
+  if (word !== "") yield { kind: "word", text: word };
+}
+
+const CHOICE = /^\(\?:([^()]*)\)/;
+const ATOM = /^(?:\[((?:\\.|[^\]\\])+)\]|(\\[dsw])|(?:\\(.)|([^[\](){}*+|?\\])))(?:\{(\d+)(?:(,)(\d*))?\}|(\?))?/;
+
+function choiceOf([, alternatives]: RegExpExecArray): Choice {
+  const texts = alternatives!.split("|").map((text) => text.replace(/\\(.)/g, "$1"));
+  return { kind: "choice", texts: texts.sort((a, b) => b.length - a.length) };
+}
+
+/** A run, or a plain character. */
+function stepOf([, inBrackets, shorthand, escaped, plain, min, comma, max, optional]: RegExpExecArray): Run | string {
+  const char = escaped ?? plain;
+  if (char !== undefined && min === undefined && optional === undefined) return char;
+  const set = charSet(inBrackets?.replaceAll("\\w", "A-Za-z0-9_") ?? shorthandSet(shorthand) ?? `\\${char}`);
+  const low = optional !== undefined ? 0 : Number(min ?? 1);
+  const high = optional !== undefined ? 1 : comma === undefined ? low : max === "" ? UNBOUNDED : Number(max);
+  return { kind: "run", set, min: low, max: high, endOf: createRunEnds(set) };
 }
 
 function minCharsOf(step: Step): number {
@@ -130,9 +136,10 @@ function minCharsOf(step: Step): number {
 
 const MAX_HEADS = 12;
 
-function headsOf(steps: readonly Step[]): string[] {
+/** The plain texts that a pattern can begin with, as far as they are few; one of them is in every match. */
+export function headsOf(pattern: string): string[] {
   let heads = [""];
-  for (const step of steps) {
+  for (const step of readSteps(pattern)) {
     const next = step.kind === "word" ? [step.text] : step.kind === "choice" ? step.texts : fewChars(step);
     if (next === undefined || next.length * heads.length > MAX_HEADS) break;
     heads = heads.flatMap((head) => next.map((text) => head + text));

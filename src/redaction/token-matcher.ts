@@ -3,7 +3,7 @@ import { ALNUM, type CharSet, charSet, DIGIT, has, runEnd } from "./char-set.ts"
 import { isPlaceholder, judgedPart, makeup } from "./checks.ts";
 import { ARMED, beginsHere, createRunEnds, found, type Matcher, NOTHING, PENDING, type Probe } from "./probe.ts";
 import type { ContextRow, TokenRow } from "./rule.ts";
-import { matchShape, NEEDS_MORE, NO_MATCH, parseShape, type Shape, shapeEnds } from "./shape.ts";
+import { headsOf, matchShape, NEEDS_MORE, NO_MATCH, parseShape, type Shape, shapeEnds } from "./shape.ts";
 
 /** How far behind the name of a vendor its key may stand. */
 export const CONTEXT_CHARS = 64;
@@ -22,12 +22,11 @@ export interface KeywordMatcher {
 }
 
 export function createTokenMatcher(row: TokenRow): KeywordMatcher {
-  const shape = parseShape(row.pattern);
-  const keywords = row.keyword === undefined ? shape.heads : [row.keyword];
+  const keywords = row.keyword === undefined ? headsOf(row.pattern) : [row.keyword];
   if (keywords.some(({ length }) => length < 2))
     throw new Error("its pattern begins with no plain text, and it has no keyword");
   const { lead = 0, keeps = 0, entropy = 0, check } = row;
-  const openEnd = row.goesOn === undefined ? shape.openEnd : charSet(row.goesOn);
+  let parsed: Shape | undefined;
   // A short beginning is part of many names.
   const before = keywords.some((keyword) => /^\w.{0,2}$/.test(keyword)) ? NAME_PART : undefined;
   return {
@@ -39,6 +38,8 @@ export function createTokenMatcher(row: TokenRow): KeywordMatcher {
       if (before !== undefined && has(before, text.charCodeAt(start - 1))) return NOTHING;
       if (check === "after-digit" && !has(DIGIT, text.charCodeAt(start - 1))) return NOTHING;
       probe.from = start;
+      parsed ??= parseShape(row.pattern);
+      const shape = parsed;
       const to = matchShape(shape, probe, start);
       if (to === NO_MATCH) return NOTHING;
       if (to === NEEDS_MORE || (to === end && !final)) return ARMED;
@@ -48,7 +49,7 @@ export function createTokenMatcher(row: TokenRow): KeywordMatcher {
       if (made.entropy < entropy || isPlaceholder(judgedPart(text, body, to), made)) return NOTHING;
       if (check === "digit" && made.digits === 0) return NOTHING;
       if (check === "basic-auth" && !isBasicAuth(text.slice(body, to))) return NOTHING;
-      return found(probe, start + keeps, to, openEnd);
+      return found(probe, start + keeps, to, row.goesOn === undefined ? shape.openEnd : charSet(row.goesOn));
     },
   };
 }
@@ -92,9 +93,8 @@ const SOLID = charSet("^\\s");
 const LONG_RUN_CHARS = 256;
 
 export function createContextMatcher(row: ContextRow, stretches: Stretches): KeywordMatcher {
-  const shape = parseShape(row.pattern);
-  if (shape.minChars < LEAST_VALUE_CHARS) throw new Error(`its value is shorter than ${LEAST_VALUE_CHARS} characters`);
   const { entropy = 0, plainly = false } = row;
+  let parsed: Shape | undefined;
   /** Up to here the text of this generation holds no such value: names that stand close together need not look again. */
   let generation = -1;
   let without = 0;
@@ -107,6 +107,8 @@ export function createContextMatcher(row: ContextRow, stretches: Stretches): Key
         generation = probe.generation;
         without = 0;
       }
+      parsed ??= parseValue(row.pattern);
+      const shape = parsed;
       const limit = Math.min(stretches.lineEnd(probe, after), after + CONTEXT_CHARS);
       let here = Math.max(after, without);
       let isWithout = true;
@@ -139,6 +141,12 @@ export function createContextMatcher(row: ContextRow, stretches: Stretches): Key
     if (row.check === "basic-auth" && !isBasicAuth(text.slice(from, to))) return false;
     return plainly || CREDENTIAL_WORD.test(text.slice(at, from));
   }
+}
+
+function parseValue(pattern: string): Shape {
+  const shape = parseShape(pattern);
+  if (shape.minChars < LEAST_VALUE_CHARS) throw new Error(`its value is shorter than ${LEAST_VALUE_CHARS} characters`);
+  return shape;
 }
 
 const PRINTABLE = /^[\x20-\x7e]+$/;

@@ -17,6 +17,7 @@ import {
 import { CallId, ClientId, createIdMint, type Event, EXPIRED_CONTENT, TurnId } from "#protocol";
 import { createFakeProvider, says, text } from "../../test/fakes/fake-provider.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { noRedaction } from "../../test/fakes/no-redaction.ts";
 import { diagnoseStore } from "./doctor.ts";
 import { rekeyStore } from "./rekey.ts";
 import { defaultRetention, runRetention } from "./retention.ts";
@@ -55,6 +56,7 @@ async function talk(answers: readonly string[], everyEvents = 1): Promise<{ seen
     const earlier = await reopenSession(store, log, id);
     const seen: Event[] = [];
     const engine = createSession({
+      redaction: noRedaction,
       id,
       clock,
       ids: createIdMint(createUlidFactory({ clock, random: { bytes: (count) => new Uint8Array(count) } })),

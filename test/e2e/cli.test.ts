@@ -125,7 +125,9 @@ describe("a real wire", () => {
       .split("\n")
       .map((line) => parseEvent(JSON.parse(line)));
     expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + 1));
-    expect(events.map(({ kind }) => kind)).toEqual([
+    // The end of the text may come in an event of its own: it is held back until no secret can begin there.
+    const kinds = events.map(({ kind }) => kind).filter((kind, index, all) => kind !== all[index - 1]);
+    expect(kinds).toEqual([
       "SessionStarted",
       "TurnStarted",
       "TextDelta",
