@@ -77,6 +77,7 @@ export function benchHooks(): Figure[] {
     session: SessionId.from("01JZ0000000000000000000000"),
     turn: TurnId.from("01JZ0000000000000000000001"),
     depth: 0,
+    nesting: 0,
     signal: new AbortController().signal,
     event: "tool.pre",
     payload: {

@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createProcesses, createPublicWeb, createSystemClock, createWorkspaceFiles, type ProcessPort } from "#base";
-import { CallId, SessionId, TurnId } from "#protocol";
+import { CallId, ClientId, SessionId, TurnId } from "#protocol";
 import { createSandboxes } from "#sandbox";
 import { createBuiltinTools } from "#tools";
 import { createSandboxArena, type EscapeScript } from "../test/fakes/sandbox-arena.ts";
@@ -89,6 +89,9 @@ async function measureOverhead(): Promise<Figure[]> {
     signal: new AbortController().signal,
     ports,
     depth: 0,
+    step: 1,
+    nesting: 0,
+    originator: ClientId.from("01JZ0000000000000000000003"),
     annotate: () => undefined,
     call: async () => ({ content: [] }),
     progress: () => undefined,

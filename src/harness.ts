@@ -54,6 +54,8 @@ export interface HarnessOptions {
   readonly plugins?: readonly Plugin[];
   /** Values that conditions see as `ctx`, for every session. */
   readonly context?: CommandOf<"SetContext">["values"];
+  /** What `os.args()` gives to scripts: the program and its arguments. Default: none. */
+  readonly args?: readonly string[];
   /** How deep its sessions are in a tree of agents; default 0, the root. */
   readonly depth?: number;
   /** Finds the project of a workspace. Absent: files of a workspace say nothing. */
@@ -120,6 +122,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     context: options.context ?? {},
     keepRule: options.keepRule,
     projects: options.projects,
+    args: options.args ?? [],
     depth: options.depth ?? 0,
     observePorts: options.observePorts,
     redaction,

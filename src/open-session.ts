@@ -28,6 +28,7 @@ import {
   type EventBus,
   type HookDispatcher,
   type NestedCall,
+  note,
   type Redaction,
   type RunContext,
   reopenSession,
@@ -89,6 +90,7 @@ export interface SessionDependencies {
   readonly context: CommandOf<"SetContext">["values"];
   readonly keepRule: ((rule: string) => Promise<string>) | undefined;
   readonly projects: OpenProject | undefined;
+  readonly args: readonly string[];
   /** 0 for root agents; hooks are told, and hold the same at every depth. */
   readonly depth: number;
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
@@ -138,7 +140,9 @@ export async function openSession(
   const standing = settings.systemPrompt ?? STANDING_PROMPT;
   const otherTools = (): readonly Tool[] => dependencies.toolSources.flatMap((source) => source.tools());
   if (opened !== undefined) {
-    runtime = await createRuntime({ ...opened, session: id, context, ports, env, clock, ids, standing, otherTools });
+    const { args } = dependencies;
+    const all = { ...opened, session: id, context, ports, env, args, clock, ids, standing, otherTools };
+    runtime = await createRuntime(all);
   }
   const project = (): Project | undefined => runtime?.live.current();
   const allRules = (): readonly Rule[] => (runtime === undefined ? rules : [...rules, ...runtime.live.rules()]);
@@ -259,7 +263,7 @@ export async function openSession(
   /** Informs: what hooks answer to these changes nothing. */
   async function tellHooks(event: "session.start" | "session.end"): Promise<void> {
     if (runtime === undefined || runtime.hooks.idle(event)) return;
-    await runtime.hooks.dispatch(event, null, { session: id, depth, signal: new AbortController().signal });
+    await runtime.hooks.dispatch(event, null, { session: id, depth, nesting: 0, signal: new AbortController().signal });
   }
 }
 
@@ -391,8 +395,7 @@ function toolChain(parts: ToolChainParts) {
 function networkRecord(bus: EventBus): (call: ToolCall, judged: NetworkJudgement) => void {
   return (call, judged) => {
     call.annotate({ "network.policy": judged.policy, "network.host": judged.host });
-    const written = bus.publishSoon("NetworkJudged", { turn: call.turn, call_id: call.id, ...judged });
-    written.catch(() => undefined); // written with the result of the call, and failing with it
+    note(bus, "NetworkJudged", { turn: call.turn, call_id: call.id, ...judged });
   };
 }
 

@@ -2,10 +2,19 @@
 import { hostname } from "node:os";
 import { type FieldParser, inHookOrder, type Project, type ProjectLoader } from "#artifacts";
 import { type Clock, childEnvironment, createSystemRandom, type EffectPorts } from "#base";
-import { STANDING_PROMPT } from "#context";
-import type { EventBus, HookDispatcher, HookPoint, NestedCall, RunContext, Tool, ToolCall, ToolSource } from "#engine";
+import {
+  type EventBus,
+  type HookDispatcher,
+  type HookPoint,
+  type NestedCall,
+  note,
+  type RunContext,
+  type Tool,
+  type ToolCall,
+  type ToolSource,
+} from "#engine";
 import { createCustomEvents, createHookDispatcher } from "#governance";
-import { ClientId, type IdMint, ReasonError, type SessionId, type TurnId } from "#protocol";
+import { type IdMint, ReasonError, type SessionId, type TurnId } from "#protocol";
 import {
   createMetaRegistry,
   createRunStates,
@@ -26,9 +35,11 @@ export interface ProjectRuntimeOptions {
   readonly context: RunContext;
   readonly ports: EffectPorts;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What `os.args()` gives. */
+  readonly args: readonly string[];
   readonly clock: Clock;
   readonly ids: Pick<IdMint, "call">;
-  readonly standing?: string;
+  readonly standing: string;
   readonly parseFields: FieldParser;
   readonly askForAck?: AskForAck;
   /** All other tools, whose names are taken. */
@@ -65,19 +76,23 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   const services: ScriptServices = {
     clock,
     random: createSystemRandom(),
-    host: { args: [], hostname: hostname(), platform: process.platform === "win32" ? "windows" : process.platform },
+    host: {
+      args: options.args,
+      hostname: hostname(),
+      platform: process.platform === "win32" ? "windows" : process.platform,
+    },
     states,
     env: (name) => environment[name],
     secret: (name) => env[`${SECRET_PREFIX}${name.toUpperCase()}`],
     log({ turn, callId, source, level, message }) {
-      const written = bus?.publishSoon("ScriptLogged", {
+      if (bus === undefined) return;
+      note(bus, "ScriptLogged", {
         ...(turn === undefined ? {} : { turn }),
         ...(callId === undefined ? {} : { call_id: callId }),
         source,
         level,
         message,
       });
-      written?.catch(() => undefined); // written with what comes next, and failing with it
     },
     emit: custom.emit,
     async callTool(name, args, at, callOptions) {
@@ -96,7 +111,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     scripts,
     context,
     workspace: ports.files.root,
-    standing: options.standing ?? STANDING_PROMPT,
+    standing: options.standing,
     platform: process.platform,
     ...(options.askForAck === undefined ? {} : { askForAck: options.askForAck }),
   });
@@ -146,8 +161,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     const now = JSON.stringify(counters);
     if (now === told) return;
     told = now;
-    const written = attached(bus).publishSoon("MetricsCounted", { turn, counters });
-    written.catch(() => undefined); // written with the end of the turn, and failing with it
+    note(attached(bus), "MetricsCounted", { turn, counters });
   }
 
   return {
@@ -164,17 +178,20 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   };
 }
 
-/** A hook has no call of its own: what it calls belongs to the call, or the turn, that it was asked about. */
-function asParent({ session, turn, step, callId, depth, signal }: HookPoint, ids: Pick<IdMint, "call">): ToolCall {
-  if (turn === undefined) throw new ReasonError("NotAllowed", { detail: "Outside a turn no tool can be called." });
+/** A hook has no call of its own: what it calls belongs to the call that it was asked about, or stands for itself in the turn. */
+function asParent(at: HookPoint, ids: Pick<IdMint, "call">): ToolCall {
+  const { session, turn, step, callId, depth, nesting, originator, signal } = at;
+  if (turn === undefined || originator === undefined) {
+    throw new ReasonError("NotAllowed", { detail: "Outside a turn no tool can be called." });
+  }
   return {
     id: callId ?? ids.call(),
     session,
     turn,
     step: step ?? 1,
     depth,
-    nesting: 1,
-    originator: ClientId.from(session.slice(session.indexOf("_") + 1)),
+    nesting,
+    originator,
     tool: { name: "hook", label: "Hook", class: "mutating", description: "", parameters: {}, run: refuse },
     args: {},
     signal,

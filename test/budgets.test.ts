@@ -57,7 +57,7 @@ test("what is left is told at the end of each turn", async () => {
 });
 
 test("a tool that is called more often than its rate allows is refused, others are not", async () => {
-  const rates = { models: {}, tools: [{ tool: "fs.l*", callsPerMinute: 2 }] };
+  const rates = { models: {}, tools: [{ tool: "fs.[l]*", callsPerMinute: 2 }] };
   const read = calls(["fs_glob", { pattern: "*" }]);
   const rig = await createHarnessRig([...many.slice(0, 3), read, says("done")], { settings: { rateLimits: rates } });
   await rig.send();

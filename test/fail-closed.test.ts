@@ -210,6 +210,7 @@ describe("guards of delegation, which no session asks yet", () => {
       const at = {
         session: SessionId.from("01ARZ3NDEKTSV4RRFFQ69G5FAV"),
         depth: 1,
+        nesting: 0,
         signal: new AbortController().signal,
       };
       const verdict = await dispatcher.dispatch(guard.event, { agent: "a", prompt: "p", depth: 1 }, at);
@@ -237,6 +238,22 @@ describe("events that guard nothing", () => {
       expect(rig.of("HookError").at(0)).toMatchObject({ hook: "watch", event });
       rmSync(join(rig.workspace.root, "touched.txt"));
     }
+  });
+
+  test.each(["block", "allow"])("a hook that takes too long is told, with on_error: %s", async (onError) => {
+    const slow = hook(
+      "tool.pre",
+      { body: "sleep(30)\n      return allow()" },
+      `timeout_ms: 20\non_error: ${onError}\n`,
+    );
+    const rig = await createProjectRig(
+      { "harness.md": HARNESS, ".harness/tools/touch.md": TOUCH, ".harness/hooks/slow.md": slow },
+      touches,
+    );
+    await rig.send();
+    expect(touched(rig)).toBe(onError === "allow");
+    expect(rig.of("HookTimeout")).toMatchObject([{ hook: "slow", event: "tool.pre", timeout_ms: 20 }]);
+    expect(rig.of("HookError")).toEqual([]);
   });
 
   test("custom.*: a hook that fails only warns", async () => {

@@ -184,6 +184,15 @@ describe("the run context", () => {
   });
 });
 
+test("a script sees what the program was started with", async () => {
+  const cli = openProject();
+  cli.put(".harness/tools/echo.md", ECHO.replace('args["text"]', "os.args()"));
+  const { of } = await play(cli);
+  const [block] = of("ToolResult")[0]?.content ?? [];
+  const args = JSON.parse(block?.type === "text" ? block.text : "") as string[];
+  expect([...args.slice(0, 4), args.at(-1)]).toEqual(["harness", "run", "-m", "scripted:./s.yaml", "go"]);
+});
+
 test("budgets hold as the file says now, raised or lowered", async () => {
   const edit = (from: number, to: number) => `sed -i 's/max_steps: ${from}/max_steps: ${to}/' harness.md`;
   for (const [edits, limit, echoes] of [

@@ -172,7 +172,7 @@ async function sessionsCommands(): Promise<string[]> {
 
 async function help(command: readonly string[]): Promise<string> {
   let out = "";
-  const ports: CliPorts = {
+  const ports: Omit<CliPorts, "args"> = {
     terminal: {
       out: (text) => {
         out += text;

@@ -60,7 +60,10 @@ async function run({ id, name, input }: ToolUseBlock): Promise<ToolResultBlock> 
   };
   const context = { session: ids.session(), turn: ids.turn(), callId: id, signal, ports };
   const asking = {
+    step: 1,
     depth: 0,
+    nesting: 0,
+    originator: ids.client(),
     annotate: () => undefined,
     call: async () => ({ content: [] }),
     progress: () => {},

@@ -1,6 +1,7 @@
 /** The shape of `config.toml`, as zod tables. Loaded only when there is such a file. */
 import { z } from "zod";
 import { isDomainEntry } from "#base";
+import { globFault } from "./name-glob.ts";
 
 const retry = z.strictObject({
   max_retries: z.number().int().nonnegative().optional(),
@@ -47,6 +48,10 @@ const budget = z.strictObject({
   max_wall_ms: z.number().positive().optional(),
 });
 
+const toolPattern = z
+  .string()
+  .refine((name) => globFault(name) === undefined, "expected a tool name, with *, ? or [a-z] for parts of it");
+
 export const configSchema = z.strictObject({
   model: model.optional(),
   models: z.array(model).optional(),
@@ -64,7 +69,7 @@ export const configSchema = z.strictObject({
   rate_limits: rate
     .extend({
       models: z.record(z.string(), rate).optional(),
-      tools: z.record(z.string(), z.strictObject({ calls_per_minute: z.number().int().positive() })).optional(),
+      tools: z.record(toolPattern, z.strictObject({ calls_per_minute: z.number().int().positive() })).optional(),
     })
     .optional(),
   tools: z

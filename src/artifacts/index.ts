@@ -10,6 +10,7 @@ export { readFileContent } from "./file-content.ts";
 export { splitFrontmatter } from "./frontmatter.ts";
 export { canonicalEvent, hookEventAliases, hookEvents } from "./hook-events.ts";
 export { byPlace, inHookOrder } from "./hook-order.ts";
+export { globFault, globMatches } from "./name-glob.ts";
 export type * from "./project.ts";
 export {
   createProjectLoader,

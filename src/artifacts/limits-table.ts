@@ -124,7 +124,7 @@ export const budgetsTable = defineTable({
   fields: {
     turn: { type: budgetType, meaning: "From an input to its answer." },
     session: { type: budgetType, meaning: "All turns of a session." },
-    tree: { type: budgetType, meaning: "A turn with all its delegates." },
+    tree: { type: budgetType, meaning: "A session and all sessions below it, those of its delegates." },
   } satisfies FieldMap,
 });
 

@@ -75,7 +75,7 @@ export interface Settings {
   readonly rateLimits: {
     readonly global?: RateSettings;
     readonly models: Readonly<Record<string, RateSettings>>;
-    /** By tool name, with `*` for any part of it. */
+    /** By tool name or pattern. */
     readonly tools: readonly { readonly tool: string; readonly callsPerMinute: number }[];
   };
   readonly tools: { readonly execution: "auto" | "sequential" | "parallel"; readonly onError: "stop" | "continue" };

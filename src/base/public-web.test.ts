@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { reasonOf } from "../../test/fakes/effect-reason.ts";
 import { startLoopbackServer } from "../../test/fakes/loopback-server.ts";
 import { createSelfSignedCertificate } from "../../test/fakes/self-signed-certificate.ts";
-import { EffectError, type EffectReason, type WebRequest, type WebResponse } from "./ports.ts";
+import type { WebRequest, WebResponse } from "./ports.ts";
 import { createPublicWeb, type PublicWebOptions } from "./public-web.ts";
 
 const NEVER = new AbortController().signal;
@@ -22,16 +23,6 @@ function resolver(...addresses: string[]) {
     return addresses.map((address) => ({ address, family: address.includes(":") ? (6 as const) : (4 as const) }));
   };
   return { asked, resolve };
-}
-
-async function reasonOf(work: Promise<unknown>): Promise<EffectReason | "no error"> {
-  try {
-    await work;
-    return "no error";
-  } catch (error) {
-    if (error instanceof EffectError) return error.reason;
-    throw error;
-  }
 }
 
 describe("refused addresses", () => {

@@ -11,21 +11,12 @@ import {
 import { link } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { reasonOf } from "../../test/fakes/effect-reason.ts";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
-import { EffectError, type EffectReason, type FilePort } from "./ports.ts";
+import { EffectError, type FilePort } from "./ports.ts";
 import { createWorkspaceFiles } from "./workspace-files.ts";
 
 const CONTENT = Buffer.from("content");
-
-async function reasonOf(work: Promise<unknown>): Promise<EffectReason | "no error"> {
-  try {
-    await work;
-    return "no error";
-  } catch (error) {
-    if (error instanceof EffectError) return error.reason;
-    throw error;
-  }
-}
 
 async function text(files: FilePort, path: string): Promise<string> {
   return Buffer.from(await files.read(path, 1_000_000)).toString("utf8");

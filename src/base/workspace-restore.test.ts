@@ -11,21 +11,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { reasonOf } from "../../test/fakes/effect-reason.ts";
 import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
-import { EffectError, type EffectReason } from "./ports.ts";
 import { createWorkspaceRestore } from "./workspace-restore.ts";
 
 const CONTENT = Buffer.from("content");
-
-async function reasonOf(work: Promise<unknown>): Promise<EffectReason | "no error"> {
-  try {
-    await work;
-    return "no error";
-  } catch (error) {
-    if (error instanceof EffectError) return error.reason;
-    throw error;
-  }
-}
 
 function modeOf(path: string): number {
   return lstatSync(path).mode & 0o7777;

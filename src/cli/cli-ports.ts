@@ -9,6 +9,8 @@ export interface BuildInfo {
 }
 
 export interface CliPorts {
+  /** What the program was started with, without node and script. */
+  readonly args: readonly string[];
   readonly terminal: Terminal;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;

@@ -7,7 +7,7 @@ import { openCliSession } from "./cli-session.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
 import { handleInterrupts } from "./interrupt.ts";
-import { openProgram } from "./open-program.ts";
+import { closeProgram, openProgram } from "./open-program.ts";
 import { isBare } from "./project.ts";
 import { printAnswer, readPromptFromInput, readSchema, reportUnrecorded } from "./run.ts";
 
@@ -75,11 +75,7 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
     return exitCodeOf(turn);
   } finally {
     stopListening();
-    await harness.shutdown();
-    if (flags.store === "sqlite") {
-      const { applyDailyRetention } = await import("./daily-retention.ts");
-      await applyDailyRetention(ports, settings);
-    }
+    await closeProgram(ports, { harness, settings }, flags);
   }
 }
 

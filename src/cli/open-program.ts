@@ -67,6 +67,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     autoApprove: flags.autoApprove === true,
     permissionTimeoutMs: TERMINAL_ANSWER_MS,
     projects: projectsOf(ports, place, workspace, opened, options),
+    args: ["harness", ...ports.args],
     keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
     ...(named === undefined ? {} : { model: named }),
   });
@@ -77,6 +78,18 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     );
   }
   return { harness, settings, workspace, ...(project === undefined ? {} : { project }) };
+}
+
+/** Ends all sessions; then, once a day, what has expired goes from the log. */
+export async function closeProgram(
+  ports: CliPorts,
+  { harness, settings }: Pick<OpenedProgram, "harness" | "settings">,
+  { store }: Pick<RunFlags, "store">,
+): Promise<void> {
+  await harness.shutdown();
+  if (store !== "sqlite") return;
+  const { applyDailyRetention } = await import("./daily-retention.ts");
+  await applyDailyRetention(ports, settings);
 }
 
 /** Each session has a loader of its own, for each has to notice changes itself; the one that is there is for the first. */

@@ -10,7 +10,8 @@ import { paint } from "./renderer.ts";
 import { describeError } from "./terminal.ts";
 
 /** Runs the command that `argv` (without node and script) names and returns the exit code. Never throws. */
-export async function runCli(argv: readonly string[], ports: CliPorts): Promise<ExitCode> {
+export async function runCli(argv: readonly string[], given: Omit<CliPorts, "args">): Promise<ExitCode> {
+  const ports: CliPorts = { ...given, args: argv };
   const { terminal } = ports;
   let exitCode: ExitCode = 0;
   const exit = (code: ExitCode): void => {

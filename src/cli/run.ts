@@ -10,7 +10,7 @@ import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
 import { handleInterrupts } from "./interrupt.ts";
-import { openProgram } from "./open-program.ts";
+import { closeProgram, openProgram } from "./open-program.ts";
 import { runRepl } from "./repl.ts";
 import { printable } from "./terminal.ts";
 
@@ -71,11 +71,7 @@ export async function runCommand(
     return exitCodeOf(turn);
   } finally {
     stopListening();
-    await harness.shutdown();
-    if (flags.store === "sqlite") {
-      const { applyDailyRetention } = await import("./daily-retention.ts");
-      await applyDailyRetention(ports, settings);
-    }
+    await closeProgram(ports, { harness, settings }, flags);
   }
 }
 

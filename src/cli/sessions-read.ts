@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { SessionMeta } from "#engine";
 import { type Event, ReasonError, type SessionId } from "#protocol";
-import { type ArchiveStore, loadPortability } from "#sessions";
+import { type ArchiveStore, loadPortability, sessionFields } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
@@ -85,20 +85,7 @@ export async function* readEvents(store: Pick<ArchiveStore, "read">, id: Session
 
 /** As on the wire. */
 export function toJson(meta: SessionMeta): Record<string, unknown> {
-  const { id, workingDir, profile, model, createdAt, updatedAt, title, state, pinned, parent, lastEventId } = meta;
-  return {
-    id,
-    working_dir: workingDir,
-    profile,
-    model,
-    created_at: createdAt,
-    updated_at: updatedAt,
-    title,
-    state,
-    pinned,
-    parent: parent ?? null,
-    last_event_id: lastEventId,
-  };
+  return { ...sessionFields(meta), parent: meta.parent ?? null, last_event_id: meta.lastEventId };
 }
 
 /** Its title, or what was asked first. */

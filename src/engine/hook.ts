@@ -3,7 +3,7 @@
  * modify. Which hooks exist and how they are composed is the business of the parts; the engine only knows where they are asked.
  */
 import type { FilePort, WebPort } from "#base";
-import type { CallId, SessionId, TurnId } from "#protocol";
+import type { CallId, ClientId, SessionId, TurnId } from "#protocol";
 
 /** Attributes that a hook or a tool adds to the record of what it was asked about. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
@@ -16,6 +16,10 @@ export interface HookPoint {
   readonly callId?: CallId;
   /** 0 for the root agent. */
   readonly depth: number;
+  /** How many calls are around the call that it is asked about; 0 where there is none. */
+  readonly nesting: number;
+  /** The client whose input started the turn; absent outside one. */
+  readonly originator?: ClientId;
   readonly signal: AbortSignal;
 }
 
@@ -39,6 +43,17 @@ export type HookDecision =
   | { readonly action: "block"; readonly reason: string }
   | { readonly action: "modify"; readonly payload: unknown };
 
+/** What a hook that takes too long throws. */
+export class HookTimedOut extends Error {
+  override readonly name = "HookTimedOut";
+  readonly timeoutMs: number;
+
+  constructor(message: string, timeoutMs: number, options?: ErrorOptions) {
+    super(message, options);
+    this.timeoutMs = timeoutMs;
+  }
+}
+
 export interface Hook {
   readonly name: string;
   readonly event: string;
@@ -52,7 +67,7 @@ export interface Hook {
   readonly onError: "block" | "allow";
   /** Whether it wants to be asked. Throws when that cannot be told. */
   matches(call: HookCall): boolean;
-  /** Throws, or rejects, when it fails, times out or answers nonsense. Synchronous where the script is. */
+  /** Throws, or rejects, when it fails, answers nonsense or times out (`HookTimedOut`). Synchronous where the script is. */
   handle(call: HookCall): HookDecision | Promise<HookDecision>;
 }
 

@@ -3,17 +3,19 @@ export type { Approver, PermissionAnswer, PermissionQuestion } from "./approver.
 export { createEventBus, type EventBus, type Subscriber } from "./bus.ts";
 export { createConversation } from "./conversation.ts";
 export type { HiddenTools, ToolSettings } from "./dispatch.ts";
-export type {
-  Attributes,
-  Hook,
-  HookCall,
-  HookDecision,
-  HookDispatcher,
-  HookPoint,
-  HookPorts,
-  HookSource,
-  HookVerdict,
+export {
+  type Attributes,
+  type Hook,
+  type HookCall,
+  type HookDecision,
+  type HookDispatcher,
+  type HookPoint,
+  type HookPorts,
+  type HookSource,
+  HookTimedOut,
+  type HookVerdict,
 } from "./hook.ts";
+export { note } from "./note.ts";
 export type { CustomHandler, Plugin, PluginHost } from "./plugin.ts";
 export type {
   ModelCall,

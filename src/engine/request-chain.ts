@@ -1,6 +1,6 @@
 /** The request chain: middleware fills an empty request on its way down to the provider. */
 import type { Handler, Middleware } from "#base";
-import type { Message, SessionId, TurnId } from "#protocol";
+import type { ClientId, Message, SessionId, TurnId } from "#protocol";
 import type { ModelCall, ModelOutcome } from "./provider.ts";
 import type { Tool } from "./tool.ts";
 
@@ -8,6 +8,8 @@ export interface RequestCall extends ModelCall {
   readonly session: SessionId;
   readonly turn: TurnId;
   readonly step: number;
+  /** The client whose input started the turn. */
+  readonly originator: ClientId;
   /** The conversation so far. */
   readonly history: readonly Message[];
   /** What the model may call at this step. */

@@ -30,7 +30,10 @@ export function createRunTool({ ask, nested }: RunToolParts): (call: ToolCall) =
       callId: call.id,
       signal,
       ports,
+      step: call.step,
       depth: call.depth,
+      nesting: call.nesting,
+      originator: call.originator,
       annotate: call.annotate,
       async call(name, args, options = {}) {
         if (signal.aborted) throw new EffectError("Cancelled", "the call was cancelled");

@@ -1,6 +1,6 @@
 /** Tools as the engine sees them: a schema, a class and a function that gets its effects handed in. */
 import type { EffectPorts } from "#base";
-import type { CallId, Reason, SessionId, ToolClass, ToolOutputBlock, TurnId } from "#protocol";
+import type { CallId, ClientId, Reason, SessionId, ToolClass, ToolOutputBlock, TurnId } from "#protocol";
 import type { Attributes } from "./hook.ts";
 
 export interface ToolContext {
@@ -11,8 +11,13 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** Bound to this call; the only way to an effect. */
   readonly ports: EffectPorts;
+  readonly step: number;
   /** 0 for the root agent. */
   readonly depth: number;
+  /** How many calls are around this one. */
+  readonly nesting: number;
+  /** The client whose input started the turn. */
+  readonly originator: ClientId;
   /** Attributes for the record of this call. */
   annotate(attributes: Attributes): void;
   /**

@@ -1,5 +1,5 @@
 /** Where a turn asks its hooks: before it begins, when the agent wants to stop, and when it has ended. */
-import { type InputBlock, reasonText, type SessionId, type TurnId, type Usage } from "#protocol";
+import { type ClientId, type InputBlock, reasonText, type SessionId, type TurnId, type Usage } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import type { HookDispatcher, HookPoint, HookVerdict } from "./hook.ts";
 import type { Ending } from "./turn.ts";
@@ -22,6 +22,7 @@ interface Parts {
 
 interface Input {
   readonly turn: TurnId;
+  readonly originator: ClientId;
   readonly content: readonly InputBlock[];
   readonly signal: AbortSignal;
 }
@@ -103,8 +104,8 @@ export async function askAtEnd(parts: Parts, input: Input, told: Told, ending: E
   await hooks.dispatch("turn.end", payload, point);
 }
 
-function pointOf({ session, depth }: Parts, { turn, signal }: Input): HookPoint {
-  return { session, turn, depth, signal };
+function pointOf({ session, depth }: Parts, { turn, originator, signal }: Input): HookPoint {
+  return { session, turn, depth, nesting: 0, originator, signal };
 }
 
 function inputText(content: readonly InputBlock[]): string {

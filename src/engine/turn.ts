@@ -21,6 +21,7 @@ import type { EventBus } from "./bus.ts";
 import type { Conversation } from "./conversation.ts";
 import { type CallTiming, dispatchCalls, type HiddenTools, type RequestedCall, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
+import { note } from "./note.ts";
 import type { ModelEvent, ModelOutcome } from "./provider.ts";
 import type { Spent } from "./remains.ts";
 import type { RequestHandler } from "./request-chain.ts";
@@ -227,7 +228,7 @@ async function requestStep(
   tally: Tally,
 ): Promise<StepOutput> {
   const { bus, monotonicMs, session } = parts;
-  const { turn, signal } = input;
+  const { turn, originator, signal } = input;
   let calls: RequestedCall[] = [];
   let yielded = false;
   const texts: string[] = [];
@@ -287,6 +288,7 @@ async function requestStep(
     session,
     turn,
     step,
+    originator,
     history,
     tools,
     onChat: (ms) => {
@@ -318,7 +320,7 @@ function recordCost(
   const provider = model.slice(0, model.indexOf(":"));
   const cost = costUsd === undefined ? {} : { cost_usd: costUsd };
   // Written with what comes next, the calls of the step or the end of the turn, and failing with it.
-  tellLater(bus.publishSoon("CostIncremented", { turn, step, provider, model, usage, ...cost }));
+  note(bus, "CostIncremented", { turn, step, provider, model, usage, ...cost });
 }
 
 /** What parts have counted is on the record before the turn has ended; only then may somebody stop listening. */

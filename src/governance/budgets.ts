@@ -3,7 +3,7 @@
  * model call and each tool call, so that the most a budget can be overshot by is the one call that crossed it.
  */
 import type { Clock } from "#base";
-import { type EventBus, type RequestMiddleware, refusal, type ToolMiddleware } from "#engine";
+import { type EventBus, note, type RequestMiddleware, refusal, type ToolMiddleware } from "#engine";
 import { type Event, type EventPayload, reasonText, type TurnId } from "#protocol";
 
 export interface BudgetLimits {
@@ -47,8 +47,6 @@ export interface Budgets {
   readonly tool: ToolMiddleware;
   /** Publishes what is left, when a limit is set. */
   tellLeft(turn: TurnId): void;
-  /** What is left of each limit that is set. */
-  left(): readonly BudgetLine[];
 }
 
 export type BudgetLine = Omit<EventPayload<"BudgetWarning">, "turn">;
@@ -96,7 +94,7 @@ export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Bu
       const key = `${line.scope} ${line.kind}`;
       if (warned.has(key) || line.limit - line.used > line.limit * WARN_PART) continue;
       warned.add(key);
-      bus?.publishSoon("BudgetWarning", { turn: id, ...line }).catch(() => undefined); // fails with what comes next
+      if (bus !== undefined) note(bus, "BudgetWarning", { turn: id, ...line });
     }
     return all.find(({ used, limit }) => used >= limit);
   }
@@ -108,8 +106,7 @@ export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Bu
     },
     tellLeft(id) {
       const budgets = lines();
-      if (budgets.length === 0) return;
-      bus?.publishSoon("BudgetLeft", { turn: id, budgets }).catch(() => undefined); // fails with what comes next
+      if (bus !== undefined && budgets.length > 0) note(bus, "BudgetLeft", { turn: id, budgets });
     },
     attach(given) {
       bus = given;
@@ -126,7 +123,6 @@ export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Bu
       if (over !== undefined && over.kind !== "steps") return refusal("denied", "BudgetExceeded", describe(over));
       return next(call);
     },
-    left: lines,
   };
 }
 

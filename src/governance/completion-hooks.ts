@@ -21,8 +21,8 @@ export interface CompletionHooksOptions {
 
 export function createCompletionHooks({ hooks, depth }: CompletionHooksOptions): RequestMiddleware {
   return async (call, next) => {
-    const { session, turn, step, signal } = call;
-    const point: HookPoint = { session, turn, step, depth, signal };
+    const { session, turn, step, originator, signal } = call;
+    const point: HookPoint = { session, turn, step, depth, nesting: 0, originator, signal };
     let asked = call;
     if (!hooks.idle("completion.pre")) {
       const payload = shown(call.request);

@@ -7,7 +7,7 @@ import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { createCustomEvents, MAX_EMIT_DEPTH, MAX_EVENTS_PER_TURN, MAX_WAITING_EVENTS } from "./custom-events.ts";
 
 const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
-const at = { session: SessionId.from(ULID), turn: TurnId.from(ULID), depth: 0 };
+const at = { session: SessionId.from(ULID), turn: TurnId.from(ULID), depth: 0, nesting: 0 };
 
 function createRig(answer: (rig: { emit(event: string): void }, point: HookPoint) => void | Promise<void>) {
   const published: string[] = [];

@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Clock, messageOf } from "#base";
-import type { EventBus, HookDispatcher, HookPoint } from "#engine";
+import { type EventBus, type HookDispatcher, type HookPoint, note } from "#engine";
 import type { TurnId } from "#protocol";
 
 /** An event that a hook emits is one deeper than the event that it was asked about. */
@@ -40,10 +40,7 @@ export function createCustomEvents({ bus, hooks, clock }: CustomEventsOptions): 
 
   function tell(turn: TurnId | undefined, message: string): void {
     const where = turn === undefined ? {} : { turn };
-    const line = { ...where, source: "built-in: emit", level: "error", message } as const;
-    bus()
-      .publishSoon("ScriptLogged", line)
-      .catch(() => undefined); // written with what comes next, and failing with it
+    note(bus(), "ScriptLogged", { ...where, source: "built-in: emit", level: "error", message });
   }
 
   /** How many this turn has had, with this one. */
@@ -77,9 +74,7 @@ export function createCustomEvents({ bus, hooks, clock }: CustomEventsOptions): 
           `more than ${MAX_EVENTS_PER_TURN} events in one turn: ${event} and those after it are left out`,
         );
       }
-      bus()
-        .publishSoon("CustomEvent", { namespace: "custom", kind: event, payload })
-        .catch(() => undefined); // written with what comes next, and failing with it
+      note(bus(), "CustomEvent", { namespace: "custom", kind: event, payload });
       if (hooks().idle(event)) return;
       const depth = depths.getStore() ?? 0;
       if (depth >= MAX_EMIT_DEPTH) {

@@ -11,6 +11,7 @@ const at: HookPoint = {
   session: SessionId.from(ULID),
   turn: TurnId.from(ULID),
   depth: 0,
+  nesting: 0,
   signal: new AbortController().signal,
 };
 const ALLOW: HookDecision = { action: "allow" };

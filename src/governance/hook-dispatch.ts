@@ -3,15 +3,17 @@
  * next one sees. A guard that cannot do its work blocks. What was said is on the record before anything is done about it.
  */
 import { EffectError, type EffectPorts, messageOf, type WebPost, type WebRequest } from "#base";
-import type {
-  Attributes,
-  EventBus,
-  Hook,
-  HookCall,
-  HookDecision,
-  HookDispatcher,
-  HookPoint,
-  HookSource,
+import {
+  type Attributes,
+  type EventBus,
+  type Hook,
+  type HookCall,
+  type HookDecision,
+  type HookDispatcher,
+  type HookPoint,
+  type HookSource,
+  HookTimedOut,
+  note,
 } from "#engine";
 import type { EventPayload } from "#protocol";
 import { hostOf, recorded } from "./network-record.ts";
@@ -44,7 +46,7 @@ type Asked = EventPayload<"HooksAsked">["decisions"][number];
 type Answer =
   | { readonly decision: HookDecision }
   /** It raised, timed out or made no sense. */
-  | { readonly failed: string };
+  | { readonly failed: string; readonly timeoutMs?: number };
 
 export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDispatchOptions): HookDispatcher {
   async function ask(hook: Hook, call: HookCall): Promise<Answer> {
@@ -52,7 +54,8 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
       const answer = hook.handle(call);
       return { decision: answer instanceof Promise ? await answer : answer };
     } catch (error) {
-      return { failed: messageOf(error) };
+      const failed = messageOf(error);
+      return error instanceof HookTimedOut ? { failed, timeoutMs: error.timeoutMs } : { failed };
     }
   }
 
@@ -73,7 +76,7 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
           bound ??= bindForHook({ ports, bus, event, at, ticket });
           return bound;
         },
-        annotate: (added) => note(attributes, added),
+        annotate: (added) => keep(attributes, added),
       };
       for (const hook of source.hooks(event)) {
         const startMs = monotonicMs();
@@ -88,11 +91,12 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         const asked = describe(hook, answer, monotonicMs() - startMs);
         decisions.push(asked);
         if ("failed" in answer) {
+          if (answer.timeoutMs !== undefined) tellTimeout(bus, at, hook, answer.timeoutMs);
           if (hook.onError === "block") {
             stoppedBy = { hook, reason: `the hook failed, and a guard that fails blocks: ${answer.failed}` };
             break;
           }
-          await tellFailure(bus, at, hook, answer.failed);
+          if (answer.timeoutMs === undefined) tellFailure(bus, at, hook, answer.failed);
         } else if (answer.decision.action === "block") {
           stoppedBy = { hook, reason: answer.decision.reason };
           break;
@@ -102,7 +106,7 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         }
       }
       ticket.open = false;
-      if (decisions.length > 0) await record(bus, event, at, decisions, stoppedBy !== undefined, attributes);
+      if (decisions.length > 0) record(bus, event, at, decisions, stoppedBy !== undefined, attributes);
       if (stoppedBy !== undefined) {
         const { hook, reason } = stoppedBy;
         return { blocked: true, reason, hook: hook.name, source: hook.source };
@@ -125,16 +129,15 @@ function describe(hook: Hook, answer: Answer, duration_ms: number): Asked {
   return { ...said, action: "block", reason: decision.reason.slice(0, REASON_CHARS) };
 }
 
-/** Written with what comes next: the result of the call, the end of the turn. It fails with that. */
-async function record(
+function record(
   bus: HookDispatchOptions["bus"],
   event: string,
   { turn, step, callId, depth }: HookPoint,
   decisions: Asked[],
   blocked: boolean,
   attributes: ReadonlyMap<string, string | number | boolean>,
-): Promise<void> {
-  const written = bus.publishSoon("HooksAsked", {
+): void {
+  note(bus, "HooksAsked", {
     ...(turn === undefined ? {} : { turn }),
     ...(step === undefined ? {} : { step }),
     ...(callId === undefined ? {} : { call_id: callId }),
@@ -144,22 +147,20 @@ async function record(
     blocked,
     ...(attributes.size === 0 ? {} : { attrs: Object.fromEntries(attributes) }),
   });
-  written.catch(() => undefined);
 }
 
-async function tellFailure(
-  bus: HookDispatchOptions["bus"],
-  { turn }: HookPoint,
-  hook: Hook,
-  message: string,
-): Promise<void> {
-  const written = bus.publishSoon("HookError", {
+function tellFailure(bus: HookDispatchOptions["bus"], { turn }: HookPoint, hook: Hook, message: string): void {
+  note(bus, "HookError", {
     ...(turn === undefined ? {} : { turn }),
     hook: hook.name,
     event: hook.event,
     message: message.slice(0, REASON_CHARS),
   });
-  written.catch(() => undefined);
+}
+
+function tellTimeout(bus: HookDispatchOptions["bus"], { turn }: HookPoint, hook: Hook, timeout_ms: number): void {
+  const where = turn === undefined ? {} : { turn };
+  note(bus, "HookTimeout", { ...where, hook: hook.name, event: hook.event, timeout_ms });
 }
 
 /** What a hook may reach, while it is asked and no longer. What it sends is on the record before it goes out. */
@@ -189,10 +190,7 @@ function bindForHook({ ports: { files, web }, bus, event, at, ticket }: HookBind
     send: (request: Request) => Promise<Response>,
   ): Promise<Response> {
     await intend(request.url);
-    return recorded(request, send, intend, (judged) => {
-      const written = bus.publishSoon("NetworkJudged", { ...where, ...judged });
-      written.catch(() => undefined); // written with what comes next, and failing with it
-    });
+    return recorded(request, send, intend, (judged) => note(bus, "NetworkJudged", { ...where, ...judged }));
   }
   return {
     files: {
@@ -209,7 +207,7 @@ function bindForHook({ ports: { files, web }, bus, event, at, ticket }: HookBind
   };
 }
 
-function note(attributes: Map<string, string | number | boolean>, added: Attributes): void {
+function keep(attributes: Map<string, string | number | boolean>, added: Attributes): void {
   for (const [name, value] of Object.entries(added)) {
     if (attributes.has(name) || attributes.size < MAX_ATTRIBUTES) attributes.set(name, value);
   }

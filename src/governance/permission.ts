@@ -3,7 +3,7 @@
  * quiet preset let pass; everything else asks a person, and without one it is denied at once.
  */
 import type { Approver, CallResult, EventBus, Judgement, ToolCall, ToolMiddleware } from "#engine";
-import { refusal, ToolError } from "#engine";
+import { note, refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, reasonText } from "#protocol";
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
 import { createInnerEffects, type InnerEffect, PERSON } from "./inner-effects.ts";
@@ -140,8 +140,7 @@ export function createPermission(options: PermissionOptions): Permission {
       if (verdict.effect === "allow") return next({ ...call, judged: verdict.judged });
       const { turn, step, id: call_id, tool } = call;
       const recorded = { ...verdict.judged, trail: [...verdict.judged.trail] };
-      const told = options.bus.publishSoon("CallJudged", { turn, step, call_id, name: tool.name, judged: recorded });
-      told.catch(() => undefined); // written with the question or the result, and failing with it
+      note(options.bus, "CallJudged", { turn, step, call_id, name: tool.name, judged: recorded });
       if (verdict.effect === "deny") return verdict.result;
       const answer = await ask(call, verdict.judged);
       if (!("yesBy" in answer)) return answer;

@@ -9,7 +9,8 @@ import { analyseShell } from "./shell.ts";
 import { everyCommand } from "./shell-command.ts";
 import { WRAPPERS } from "./shell-launchers.ts";
 import { mentionedProgram, mentionsProgram } from "./shell-mentions.ts";
-import { loudness, type Workspace } from "./shell-quiet.ts";
+import type { Workspace } from "./shell-paths.ts";
+import { loudness } from "./shell-quiet.ts";
 import { isInterpreter, programName } from "./shell-wrappers.ts";
 import { hasGlob } from "./wildcard.ts";
 

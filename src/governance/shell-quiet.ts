@@ -2,21 +2,14 @@
  * Says of one simple command why it is not quiet, or nothing when it only reads inside the workspace. Applies the tables
  * of `shell-tables*.ts`; reads paths as they are written and looks at no disk.
  */
-import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive-paths.ts";
+import { isSensitiveGlob, workspaceRelative } from "./sensitive-paths.ts";
 import { isHarmlessAssignment, isOwnVariable, type SimpleCommand } from "./shell-command.ts";
 import { type GivenOption, type SplitWords, splitOptions } from "./shell-options.ts";
+import { firstProblem, pathProblem, revisionProblem, textProblem, type Workspace, walkProblem } from "./shell-paths.ts";
 import { scriptProblem } from "./shell-scripts.ts";
 import { type ProgramTable, QUIET_FIND, QUIET_PROGRAMS } from "./shell-tables.ts";
 import { QUIET_GIT, QUIET_GIT_WORDS } from "./shell-tables-git.ts";
 import { isPlainSet, isSystemProgram, programName } from "./shell-wrappers.ts";
-import { globsMeet, hasGlob } from "./wildcard.ts";
-
-export interface Workspace {
-  /** Absolute. */
-  readonly root: string;
-  /** Where the command runs, relative to the root; "." by default. */
-  readonly folder?: string;
-}
 
 /** Undefined when the command, and everything it starts, is quiet, in whichever folder it may run. */
 export function loudness(command: SimpleCommand, workspace: Workspace): string | undefined {
@@ -345,57 +338,6 @@ function judgeFind(command: SimpleCommand, workspace: Workspace): string | undef
       const problem = textProblem(words[at] ?? "", workspace);
       if (problem !== undefined) return problem;
     }
-  }
-  return undefined;
-}
-
-function walkProblem(command: SimpleCommand, index: number, workspace: Workspace, hidden: boolean): string | undefined {
-  const relative = workspaceRelative(workspace.root, command.words[index] ?? "", workspace.folder);
-  if (hidden && command.globbed.includes(index)) return `${command.words[index] ?? ""} may be a folder with secrets`;
-  if (relative?.split("/").includes(".git") === true) return "it reads git's own files";
-  return relative?.endsWith(".config") === true ? "it reads the configuration of other programs" : undefined;
-}
-
-function revisionProblem(command: SimpleCommand, index: number, workspace: Workspace): string | undefined {
-  const word = command.words[index] ?? "";
-  if (word.startsWith(":")) return `${word} is a pathspec that is not followed`;
-  const colon = word.indexOf(":");
-  const inTree = colon < 0 ? undefined : textProblem(word.slice(colon + 1), workspace);
-  return inTree ?? pathProblem(command, index, workspace);
-}
-
-function textProblem(path: string, workspace: Workspace): string | undefined {
-  return pathProblem({ words: [path], globbed: hasGlob(path) ? [0] : [] }, 0, workspace);
-}
-
-function pathProblem(
-  command: Pick<SimpleCommand, "words" | "globbed">,
-  index: number,
-  workspace: Workspace,
-  namesOnly = false,
-): string | undefined {
-  const word = command.words[index] ?? "";
-  if (word === "-" || word === "/dev/null" || word === "/dev/stdin") return undefined;
-  const relative = workspaceRelative(workspace.root, word, workspace.folder);
-  if (relative === undefined) return `${word} is outside the workspace`;
-  const globbed = command.globbed.includes(index);
-  if (
-    globbed &&
-    word.split("/").some((segment) => segment.startsWith(".") && hasGlob(segment) && globsMeet(segment, ".."))
-  ) {
-    return `${word} may be outside the workspace`;
-  }
-  // What a plain wildcard in the last part of a name comes to is seen on the disk.
-  const last = relative.slice(relative.lastIndexOf("/") + 1);
-  const lookedUp = namesOnly || (/^[*?\w]/.test(last) && !hasGlob(relative.slice(0, -last.length)));
-  const found = globbed && !lookedUp ? isSensitiveGlob(relative, "shell") : isSensitivePath(relative);
-  return found.sensitive ? `${word} is sensitive: ${found.why}` : undefined;
-}
-
-function firstProblem(indexes: readonly number[], judge: (index: number) => string | undefined): string | undefined {
-  for (const index of indexes) {
-    const problem = judge(index);
-    if (problem !== undefined) return problem;
   }
   return undefined;
 }

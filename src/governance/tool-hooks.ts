@@ -80,8 +80,8 @@ export function createPostHooks(hooks: HookDispatcher): ToolMiddleware {
   };
 }
 
-function pointOf({ session, turn, step, id, depth, signal }: ToolCall): HookPoint {
-  return { session, turn, step, callId: id, depth, signal };
+function pointOf({ session, turn, step, id, depth, nesting, originator, signal }: ToolCall): HookPoint {
+  return { session, turn, step, callId: id, depth, nesting, originator, signal };
 }
 
 function blocked({ hook, reason, source }: Pick<BlockedVerdict, "hook" | "reason" | "source">): CallResult {

@@ -1,13 +1,13 @@
 /** Tool middleware: how often a tool may be called in a minute. What comes beyond is refused at once, with the time to wait. */
+import { globMatches } from "#artifacts";
 import type { Clock } from "#base";
 import { refusal, type ToolMiddleware } from "#engine";
 import { reasonText } from "#protocol";
-import { matchWildcard } from "./wildcard.ts";
 
 const MINUTE_MS = 60_000;
 
 export interface ToolRate {
-  /** A tool name, with `*` for any part of it. */
+  /** A tool name or a pattern, as in `tools_policy`. */
   readonly tool: string;
   readonly callsPerMinute: number;
 }
@@ -17,7 +17,7 @@ export function createToolRates(rates: readonly ToolRate[], clock: Pick<Clock, "
   const limits = rates.map((rate) => ({ ...rate, calls: [] as number[] }));
   return async (call, next) => {
     const nowMs = clock.monotonicMs();
-    const fitting = limits.filter(({ tool }) => matchWildcard(tool, call.tool.name));
+    const fitting = limits.filter(({ tool }) => globMatches(tool, call.tool.name));
     for (const limit of fitting) {
       while ((limit.calls[0] ?? nowMs) <= nowMs - MINUTE_MS) limit.calls.shift();
       const [oldest] = limit.calls;

@@ -273,9 +273,11 @@ export const events = {
   ProjectChanged: wire({
     version: sha256.describe("Of all files of the project together."),
     files: z.array(z.string()).describe("Those that are new, changed or gone."),
-    in_force: z.boolean().describe("False: there are errors, and the last good version stays in force."),
+    in_force: z
+      .boolean()
+      .describe("False: there are errors, or files that wait for an ack; the last good version stays in force."),
     problems: z.array(z.string()),
-  }).describe("Files of the project changed; what they say holds from this step on."),
+  }).describe("Files of the project changed; what they say holds from this step on, if it is in force."),
   Reprompted: wire({ turn, step, text: z.string(), source: where }).describe(
     "The agent wanted to stop and was sent back to work with this text.",
   ),
@@ -364,6 +366,15 @@ export const events = {
 } as const;
 
 export type EventKind = keyof typeof events;
+
+/** Declared for what comes, and published by nothing yet. */
+export const reservedEvents = [
+  "CompactionTriggered",
+  "StreamGap",
+  "TokenExpiring",
+  "MCPServerDown",
+] as const satisfies readonly EventKind[];
+
 export type EventPayload<Kind extends EventKind> = z.infer<(typeof events)[Kind]>;
 export type Label = z.infer<typeof label>;
 export type Usage = z.infer<typeof usage>;

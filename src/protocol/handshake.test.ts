@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { commands } from "./commands.ts";
+import { type CommandKind, commands } from "./commands.ts";
 import { events } from "./events.ts";
-import { buildHandshake, handshakeSchema } from "./handshake.ts";
+import { buildHandshake, FEATURES, handshakeSchema } from "./handshake.ts";
+import { protocolJsonSchema } from "./schemas.ts";
 
-it("lists exactly what the tables have, and the features it was given", () => {
-  const features = ["ask_user"];
-  const handshake = buildHandshake(features);
+it("lists exactly what the tables have", () => {
+  const handshake = buildHandshake();
   expect(handshake).toEqual({
     protocol_version: "0.1.0",
     canonical_form_version: 1,
@@ -14,9 +14,35 @@ it("lists exactly what the tables have, and the features it was given", () => {
     schema_version_session_log: 1,
     command_kinds: Object.keys(commands),
     event_kinds: Object.keys(events),
-    features: ["ask_user"],
+    features: Object.keys(FEATURES),
     resource_uri_scheme: "harness/v1",
   });
   expect(handshakeSchema.parse(handshake)).toEqual(handshake);
-  expect(handshake.features).not.toBe(features);
+});
+
+/** Of the protocol as it was first written: what came later is behind a feature. */
+const FIRST: readonly CommandKind[] = [
+  "SendInput",
+  "CancelTurn",
+  "AnswerPermission",
+  "CreateSession",
+  "AttachSession",
+  "DetachSession",
+  "SetModel",
+  "CustomCommand",
+];
+
+it("has a feature for every command that came later, and says so at the command", () => {
+  const owned = Object.values(FEATURES).flat();
+  expect([...FIRST, ...owned].toSorted()).toEqual(Object.keys(commands).toSorted());
+  for (const [feature, kinds] of Object.entries(FEATURES)) {
+    if (feature === "plan_mode") continue; // as old as the protocol; it only may be missing
+    for (const kind of kinds) expect(commands[kind].description).toContain(`Feature: ${feature}.`);
+  }
+});
+
+it("knows every feature that a table speaks of", () => {
+  const texts = JSON.stringify(protocolJsonSchema());
+  const named = new Set([...texts.matchAll(/Feature: (\w+)/g)].map(([, name = ""]) => name));
+  expect([...named].filter((name) => !(name in FEATURES))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /** The handshake that precedes every command on a transport, built from the tables so that it cannot drift. */
 import { z } from "zod";
-import { commands } from "./commands.ts";
+import { type CommandKind, commands } from "./commands.ts";
 import { CANONICAL_FORM_VERSION } from "./content.ts";
 import { events } from "./events.ts";
 import { wire } from "./wire.ts";
@@ -21,8 +21,19 @@ export const handshakeSchema = wire({
 
 export type Handshake = z.infer<typeof handshakeSchema>;
 
-/** `features` names only what this build really does: a client may rely on nothing that is not listed. */
-export function buildHandshake(features: readonly string[]): Handshake {
+/** What this build can do beyond the first commands of the protocol, each with the commands that it consists of. */
+export const FEATURES = {
+  plan_mode: ["EnterPlanMode", "ExitPlanMode"],
+  ask_user: ["AnswerQuestion"],
+  orphans: ["ResolveOrphan"],
+  session_rules: ["ListRules", "RevokeRule", "PromoteRule"],
+  context_values: ["SetContext"],
+  undo: ["UndoTurn", "UndoCall", "Redo"],
+  end_session: ["EndSession"],
+} as const satisfies Readonly<Record<string, readonly CommandKind[]>>;
+
+/** A client may rely on nothing that is not listed. */
+export function buildHandshake(): Handshake {
   return {
     protocol_version: PROTOCOL_VERSION,
     canonical_form_version: CANONICAL_FORM_VERSION,
@@ -31,7 +42,7 @@ export function buildHandshake(features: readonly string[]): Handshake {
     schema_version_session_log: 1,
     command_kinds: Object.keys(commands),
     event_kinds: Object.keys(events),
-    features: [...features],
+    features: Object.keys(FEATURES),
     resource_uri_scheme: "harness/v1",
   };
 }

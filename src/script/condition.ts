@@ -38,7 +38,7 @@ export class ConditionCall extends ScriptCall {
   constructor(services: ScriptServices, values: ContextValues) {
     super({
       services,
-      point: { session: NO_SESSION, depth: 0 },
+      point: { session: NO_SESSION, depth: 0, nesting: 0 },
       source: "condition",
       files: noFiles,
       web: noWeb,

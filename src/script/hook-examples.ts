@@ -33,6 +33,7 @@ function outcomeOf(hook: Hook, { payload }: PolicyExample): Outcome {
   const call: HookCall = {
     session: EXAMPLE_SESSION,
     depth: 0,
+    nesting: 0,
     signal: new AbortController().signal,
     event: hook.event,
     payload,

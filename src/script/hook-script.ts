@@ -1,7 +1,7 @@
 /** A hook artifact as a hook of the engine. Where its script waits for nothing, asking it makes no promise. */
 import type { HookArtifact } from "#artifacts";
-import type { Hook, HookCall, HookDecision } from "#engine";
-import type { Value } from "#starlark";
+import { type Hook, type HookCall, type HookDecision, HookTimedOut } from "#engine";
+import { StarlarkError, type Value } from "#starlark";
 import { isRecord, typeName } from "./arguments.ts";
 import { type CompiledScript, compileScript } from "./compiled-script.ts";
 import { compileCondition } from "./condition.ts";
@@ -71,14 +71,14 @@ function ask(
   try {
     return decisionOf(compiled.runSync(args, options));
   } catch (error) {
-    throw placedError(error, source);
+    throw hookError(error, source, timeoutMs);
   }
 }
 
 async function askAsync(
   compiled: CompiledScript,
   args: readonly unknown[],
-  options: Parameters<CompiledScript["run"]>[1],
+  options: Parameters<CompiledScript["runSync"]>[1] & { readonly timeoutMs: number },
   call: HookCall,
   source: string,
 ): Promise<HookDecision> {
@@ -86,17 +86,25 @@ async function askAsync(
   try {
     return decisionOf(await compiled.run(args, { ...options, signal }));
   } catch (error) {
-    throw placedError(error, source);
+    throw hookError(error, source, options.timeoutMs);
   } finally {
     end();
   }
 }
 
+function hookError(error: unknown, source: string, timeoutMs: number): Error {
+  const placed = placedError(error, source);
+  const timedOut = error instanceof StarlarkError && error.limit === "time";
+  return timedOut ? new HookTimedOut(placed.message, timeoutMs, { cause: error }) : placed;
+}
+
 function callOf(call: HookCall, services: ScriptServices, source: string): ScriptCall {
-  const { session, turn, step, callId, depth, signal, ports } = call;
+  const { session, turn, step, callId, depth, nesting, originator, signal, ports } = call;
   const point = {
     session,
     depth,
+    nesting,
+    ...(originator !== undefined && { originator }),
     ...(turn !== undefined && { turn }),
     ...(step !== undefined && { step }),
     ...(callId !== undefined && { callId }),

@@ -109,7 +109,10 @@ describe("registering", () => {
     expect(asked).toEqual(["meta.register_tool"]);
     const made = named(registry.source.tools(), "greet");
     expect((await made.run({}, scriptContext(rig.workspace.ports))).content).toEqual([{ type: "text", text: "made" }]);
-    expect(await rig.evaluate("meta.list_tools('gr*')")).toEqual([{ name: "greet", description: "Made." }]);
+    expect(await rig.evaluate("meta.list_tools('gr[!a]*')")).toEqual([{ name: "greet", description: "Made." }]);
+    await expect(rig.evaluate("meta.list_tools('gr[')")).rejects.toThrow(
+      /is no pattern for tools: a `\[` is not closed/,
+    );
   });
 
   test("is refused where a hook blocks, with its reason", async () => {

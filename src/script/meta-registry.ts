@@ -2,11 +2,19 @@
  * Tools, hooks and agents that a run adds to itself. They are checked like those in files, a hook may refuse them, and they live
  * as long as the run. What they may do is decided where it is decided for all others.
  */
-import type { AgentArtifact, HookArtifact, MetaConfig, Problem, ScriptChecker, ToolArtifact } from "#artifacts";
+import {
+  type AgentArtifact,
+  globFault,
+  globMatches,
+  type HookArtifact,
+  type MetaConfig,
+  type Problem,
+  type ScriptChecker,
+  type ToolArtifact,
+} from "#artifacts";
 import type { Hook, HookDispatcher, HookPoint, HookSource, Tool, ToolSource } from "#engine";
 import { isRecord } from "./arguments.ts";
 import { metaTools } from "./meta-tools.ts";
-import { compileNamePattern } from "./name-pattern.ts";
 import type { Scripts } from "./scripts.ts";
 import { type MetaKind, RegistrationBlocked, type ScriptMeta, type ToolDescriptor } from "./services.ts";
 
@@ -116,10 +124,12 @@ export function createMetaRegistry(options: MetaRegistryOptions): MetaRegistry {
       return options.config().maxCallDepth;
     },
     listTools(pattern) {
-      const matches = pattern === "" ? () => true : compileNamePattern(pattern);
+      const fault = pattern === "" ? undefined : globFault(pattern);
+      if (fault !== undefined) throw new Error(`${JSON.stringify(pattern)} is no pattern for tools: ${fault}`);
       const found: ToolDescriptor[] = [];
       for (const { name, description } of options.tools()) {
-        if (matches(name) && found.length < MAX_LISTED) found.push({ name, description });
+        if ((pattern === "" || globMatches(pattern, name)) && found.length < MAX_LISTED)
+          found.push({ name, description });
       }
       return found;
     },

@@ -1,6 +1,6 @@
 /** `meta.*` as tools of the model: the same registry that scripts reach, through the same chain as every call. */
 import { messageOf } from "#base";
-import { type Tool, type ToolContext, ToolError, textOutput } from "#engine";
+import { type HookPoint, type Tool, type ToolContext, ToolError, textOutput } from "#engine";
 import { isRecord } from "./arguments.ts";
 import { callDepth, nested } from "./call-depth.ts";
 import { jsonText } from "./json-data.ts";
@@ -91,6 +91,6 @@ function registering(
   };
 }
 
-function pointOf({ session, turn, callId, depth, signal }: ToolContext) {
-  return { session, turn, callId, depth, signal };
+function pointOf({ session, turn, step, callId, depth, nesting, originator, signal }: ToolContext): HookPoint {
+  return { session, turn, step, callId, depth, nesting, originator, signal };
 }

@@ -66,11 +66,11 @@ export function toolOf(
 }
 
 function callOf(context: ToolContext, services: ScriptServices, source: string): ScriptCall {
-  const { session, turn, callId, depth, ports } = context;
+  const { session, turn, step, callId, depth, nesting, originator, ports } = context;
   return new ScriptCall({
     services,
     source,
-    point: { session, turn, callId, depth },
+    point: { session, turn, step, callId, depth, nesting, originator },
     files: ports.files,
     writable: ports.files,
     processes: ports.processes,

@@ -3,6 +3,7 @@ import { isRecord } from "#base";
 import type { SessionMeta } from "#engine";
 import { SessionId } from "#protocol";
 import type { ArchivedSession } from "./archive.ts";
+import { sessionFields } from "./session-fields.ts";
 
 /** 2: links of several events. 1 is read as well: a link for each event. */
 const EXPORT_FORMAT = 2;
@@ -13,17 +14,9 @@ export interface ExportHead {
 }
 
 export function formatExportHead(meta: SessionMeta, protocolVersion: string): string {
-  const { id, workingDir, profile, model, createdAt, updatedAt, title, state, pinned, parent, lastEventId } = meta;
+  const { parent, lastEventId } = meta;
   const session = {
-    id,
-    working_dir: workingDir,
-    profile,
-    model,
-    created_at: createdAt,
-    updated_at: updatedAt,
-    title,
-    state,
-    pinned,
+    ...sessionFields(meta),
     ...(parent === undefined ? {} : { parent }),
     last_event_id: lastEventId,
   };

@@ -20,6 +20,7 @@ export {
   type RetentionReport,
   runRetention,
 } from "./retention.ts";
+export { sessionFields } from "./session-fields.ts";
 export { createSigner, openSigningKey, readSigningKey } from "./signing-key.ts";
 export { openSqliteStore } from "./sqlite-store.ts";
 export type { Verdict } from "./verify.ts";

@@ -3,7 +3,7 @@
  * other sessions meanwhile. Calls are synchronous inside: a commit takes less time than a trip to a worker thread.
  */
 import { type Clock, errnoOf } from "#base";
-import type { EventDraft, SessionLog, SessionMeta, SnapshotDraft } from "#engine";
+import type { EventDraft, SessionLog, SnapshotDraft } from "#engine";
 import { type EventOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ArchivedSession, ArchiveStore } from "./archive.ts";
 import type { Checkpoint, Signer } from "./checkpoint.ts";
@@ -30,6 +30,7 @@ import {
   readEvidenceRows,
   toChainedRecord,
 } from "./sqlite-evidence.ts";
+import { callsWithin, SELECT_SESSION, type SessionRow, startBlob, toMeta } from "./sqlite-rows.ts";
 import { dropSnapshot, expiredOf, readSnapshot, writeSnapshot } from "./sqlite-snapshots.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
@@ -43,23 +44,8 @@ export async function openSqliteStore(
   return createSqliteStore(openDatabase(options), options.clock, options.signer);
 }
 
-interface SessionRow extends Pick<SessionMeta, "id" | "profile" | "model" | "title" | "state"> {
-  readonly pinned: number;
-  readonly parent: SessionId | null;
-  readonly working_dir: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly last_event_id: number;
-}
-
 /** How long the row of a session that is written to may be behind: an update of it would cost as much as an event. */
 const ROW_LAG_MS = LEASE_MS / 4;
-
-/** While a session is open its last event tells when it changed. */
-const SELECT_SESSION = `SELECT id, working_dir, profile, model, created_at, CASE WHEN owner IS NULL THEN updated_at
-    ELSE max(updated_at, coalesce((SELECT ts FROM events WHERE session = key ORDER BY events.id DESC LIMIT 1), '')) END
-  AS updated_at, title, state, pinned, parent,
-  coalesce((SELECT max(events.id) FROM events WHERE events.session = sessions.key), 0) AS last_event_id FROM sessions`;
 
 /** What an append does for the evidence. The benchmark that weighs it leaves it out; nobody else may. */
 const makingEvidence = { chain: chainDrafts, insert: insertRecord };
@@ -380,36 +366,4 @@ interface Lease {
   readonly head: ChainHead;
   /** Of its last append. */
   readonly now: string | undefined;
-}
-
-function startBlob(id: SessionId): Buffer {
-  return Buffer.from(chainStart(id), "hex");
-}
-
-/** Calls that begin and end in these drafts: nobody can ever find them open. */
-function callsWithin(drafts: readonly EventDraft[]): ReadonlySet<unknown> {
-  const begun = new Set<unknown>();
-  const whole = new Set<unknown>();
-  for (const { kind, payload } of drafts) {
-    if (kind === "ToolIntent") begun.add(payload.call_id);
-    else if (kind === "ToolOutcome" && begun.has(payload.call_id)) whole.add(payload.call_id);
-  }
-  return whole;
-}
-
-function toMeta(row: SessionRow): SessionMeta {
-  const { id, working_dir, profile, model, created_at, updated_at, title, state, pinned, parent, last_event_id } = row;
-  return {
-    id,
-    workingDir: working_dir,
-    profile,
-    model,
-    createdAt: created_at,
-    updatedAt: updated_at,
-    title,
-    state,
-    pinned: pinned === 1,
-    ...(parent === null ? {} : { parent }),
-    lastEventId: last_event_id,
-  };
 }

@@ -124,6 +124,7 @@ export function hookCall(ports: EffectPorts, payload: unknown, parts: Partial<Ho
     session: SessionId.from("01JZ0000000000000000000000"),
     turn: TurnId.from("01JZ0000000000000000000001"),
     depth: 0,
+    nesting: 0,
     signal: new AbortController().signal,
     event: "tool.pre",
     payload,

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { createProcesses, createPublicWeb, createWorkspaceFiles, type EffectPorts, type WebPort } from "#base";
 import type { ToolContext } from "#engine";
-import { CallId, SessionId, TurnId } from "#protocol";
+import { CallId, ClientId, SessionId, TurnId } from "#protocol";
 
 export interface TemporaryWorkspace {
   /** Holds the workspace and what a test puts beside it. */
@@ -43,7 +43,10 @@ export function createToolContext(ports: EffectPorts, parts: Partial<ToolContext
     callId: CallId.from("01JZ0000000000000000000002"),
     signal: new AbortController().signal,
     ports,
+    step: 1,
     depth: 0,
+    nesting: 0,
+    originator: ClientId.from("01JZ0000000000000000000003"),
     annotate: () => undefined,
     call: async (name) => ({ content: [{ type: "text", text: `no tool ${name}` }], isError: true }),
     progress: () => undefined,

@@ -10,7 +10,7 @@ export const os: ModuleRow = {
       name: "args",
       params: "",
       returns: "list",
-      meaning: "Arguments the program was started with.",
+      meaning: "The program and the arguments it was started with; empty inside another program.",
       run: (_args, call) => [...call.services.host.args],
     },
     {

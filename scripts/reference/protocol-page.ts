@@ -1,0 +1,93 @@
+/** The page about the protocol. Reserved events are a list of the protocol; reserved reasons are those that no source names. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Reason, reasons } from "#protocol";
+import {
+  commands,
+  contentBlocks,
+  events,
+  PROTOCOL_VERSION,
+  protocolJsonSchema,
+  reservedEvents,
+} from "#protocol/schemas";
+import { fieldTable, idKinds, type Schema } from "./field-table.ts";
+import { GENERATED, list, page, plain, table } from "./markdown.ts";
+
+const sources = resolve(import.meta.dirname, "../../src");
+
+export function protocolPage(): string {
+  // The document's `$defs` are the schemas that were put there by name.
+  const defs = protocolJsonSchema().$defs as Readonly<Record<string, Schema>>;
+  const used = wordsInSources();
+  const schemaOf = (name: string): Schema => defs[name] ?? {};
+  const entry = (prefix: string, hidden: readonly string[]) => (name: string) => {
+    const schema = schemaOf(`${prefix}.${name}`);
+    return [`### ${name}`, schema.description ?? "", fieldTable(schema, hidden)].filter((part) => part !== "");
+  };
+  const reserved = new Set<string>(reservedEvents);
+  const published = Object.keys(events).filter((kind) => !reserved.has(kind));
+  // `reasons` has exactly these keys.
+  const codes = Object.keys(reasons) as Reason[];
+  const given = codes.filter((code) => used.has(code));
+  const reservedReasons = codes.filter((code) => !used.has(code));
+  return page([
+    "# Protocol",
+    GENERATED,
+    `Version ${PROTOCOL_VERSION}. Clients send commands and receive events. In this version clients live in the same process ` +
+      "(the command line, an embedding program); `--json` prints the events as JSON lines. The same in JSON Schema: " +
+      "[protocol.schema.json](protocol.schema.json).",
+    "Objects may carry more fields than are listed. Unknown ones are ignored; those that begin with `x_` are kept.",
+    "## Ids",
+    table(
+      ["id", "names"],
+      idKinds.map(({ kind, meaning }) => [`\`${kind.prefix}_<ULID>\``, meaning]),
+    ),
+    "A ULID is 26 characters of Crockford base 32; ids of one kind sort in the order in which they were made.",
+    "## Envelope",
+    "The one form of an event, in the log and on every output.",
+    fieldTable(schemaOf("envelope"), []),
+    "## Commands",
+    "Every command has `kind`, its name. A refused command is answered with a reason; nothing has happened then.",
+    ...Object.keys(commands).flatMap(entry("command", ["kind"])),
+    "## Events",
+    "The payload by `kind`. `step` counts the model calls of a turn from 1, `block` the content blocks of a response from 0.",
+    ...published.flatMap(entry("event", [])),
+    "### Reserved events",
+    `Declared, and not published by this version: ${list(reservedEvents)}. Their payloads are in the JSON Schema.`,
+    "## Content blocks",
+    "A client may send `text` and `image`; a tool result holds the same two.",
+    ...Object.keys(contentBlocks).flatMap(entry("block", ["type"])),
+    "## Reasons",
+    "Why something was refused or failed. The code is stable, the text is for people; `<name>` is filled in. The numbers are " +
+      "the HTTP status, the JSON-RPC code and the exit code that the reason stands for.",
+    reasonTable(given),
+    "### Reserved reasons",
+    "In the table, and not given by this version.",
+    reasonTable(reservedReasons),
+    "## Handshake",
+    "What a server tells about itself before the first command. Clients in the same process need none, and this version has no " +
+      "others.",
+    fieldTable(schemaOf("handshake"), []),
+  ]);
+}
+
+function reasonTable(codes: readonly Reason[]): string {
+  return table(
+    ["reason", "HTTP", "RPC", "exit", "text"],
+    codes.map((code) => {
+      const { http, rpc, exit, text } = reasons[code];
+      return [`\`${code}\``, String(http), String(rpc), String(exit), plain(text)];
+    }),
+  );
+}
+
+/** Every quoted word in the sources outside `protocol/`. Tests do not count. */
+function wordsInSources(): ReadonlySet<string> {
+  const words = new Set<string>();
+  for (const file of readdirSync(sources, { recursive: true, encoding: "utf8" })) {
+    if (!file.endsWith(".ts") || /(?:\.test|-suite)\.ts$|^protocol[/\\]/.test(file)) continue;
+    const text = readFileSync(join(sources, file), "utf8");
+    for (const [, word = ""] of text.matchAll(/"(\w+)"/g)) words.add(word);
+  }
+  return words;
+}

@@ -1,0 +1,51 @@
+/** Sessions as rows of SQLite, and what an append has to know of its drafts. */
+import type { EventDraft, SessionMeta } from "#engine";
+import type { SessionId } from "#protocol";
+import { chainStart } from "./evidence.ts";
+
+export interface SessionRow extends Pick<SessionMeta, "id" | "profile" | "model" | "title" | "state"> {
+  readonly pinned: number;
+  readonly parent: SessionId | null;
+  readonly working_dir: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly last_event_id: number;
+}
+
+/** While a session is open its last event tells when it changed. */
+export const SELECT_SESSION = `SELECT id, working_dir, profile, model, created_at, CASE WHEN owner IS NULL THEN updated_at
+    ELSE max(updated_at, coalesce((SELECT ts FROM events WHERE session = key ORDER BY events.id DESC LIMIT 1), '')) END
+  AS updated_at, title, state, pinned, parent,
+  coalesce((SELECT max(events.id) FROM events WHERE events.session = sessions.key), 0) AS last_event_id FROM sessions`;
+
+export function startBlob(id: SessionId): Buffer {
+  return Buffer.from(chainStart(id), "hex");
+}
+
+/** Calls that begin and end in these drafts: nobody can ever find them open. */
+export function callsWithin(drafts: readonly EventDraft[]): ReadonlySet<unknown> {
+  const begun = new Set<unknown>();
+  const whole = new Set<unknown>();
+  for (const { kind, payload } of drafts) {
+    if (kind === "ToolIntent") begun.add(payload.call_id);
+    else if (kind === "ToolOutcome" && begun.has(payload.call_id)) whole.add(payload.call_id);
+  }
+  return whole;
+}
+
+export function toMeta(row: SessionRow): SessionMeta {
+  const { id, working_dir, profile, model, created_at, updated_at, title, state, pinned, parent, last_event_id } = row;
+  return {
+    id,
+    workingDir: working_dir,
+    profile,
+    model,
+    createdAt: created_at,
+    updatedAt: updated_at,
+    title,
+    state,
+    pinned: pinned === 1,
+    ...(parent === null ? {} : { parent }),
+    lastEventId: last_event_id,
+  };
+}
