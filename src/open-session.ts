@@ -1,4 +1,5 @@
 /** Puts one session together: its ports, its chains, its engine. Plain calls, top to bottom. */
+import { hostname } from "node:os";
 import { loadFieldParser, type Project, type ProjectLoader, type Settings } from "#artifacts";
 import {
   type Clock,
@@ -7,6 +8,7 @@ import {
   createProcesses,
   createProgramFacts,
   createPublicWeb,
+  createSystemRandom,
   createWorkspaceFiles,
   type DomainPolicy,
   EffectError,
@@ -54,8 +56,9 @@ import { createMemoization } from "#tools";
 import type { Undo } from "./harness.ts";
 import type { AskForAck } from "./live-project.ts";
 import type { Extensions } from "./plugins.ts";
-import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
+import type { Machine, ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
 import { domainListOf, type SandboxPlace, type SessionSandbox } from "./session-sandbox.ts";
+import type { TapedWorld } from "./taped-world.ts";
 
 export interface SessionDependencies {
   readonly settings: Settings;
@@ -82,6 +85,8 @@ export interface SessionDependencies {
   readonly depth: number;
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
   readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
+  /** Absent unless the program is recorded or replayed. */
+  readonly taped: TapedWorld | undefined;
 }
 
 /** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
@@ -94,12 +99,17 @@ export async function openSession(
   command: CommandOf<"CreateSession">,
   approver: Approver,
 ): Promise<LiveSession> {
-  const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion, depth } = dependencies;
+  const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion, depth, taped } = dependencies;
   const { resume } = command;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
-  const opened = await dependencies.projects?.(workspace);
+  // A replay may have it in another place than the recording, by whose name the session knows it.
+  const place = taped?.here(workspace) ?? workspace;
+  const opened = await dependencies.projects?.(place);
+  const id = previous?.id ?? ids.session();
+  const tapedSession = taped?.session(id);
+  const machine = tapedSession?.machine ?? thisMachine();
   let runtime: ProjectRuntime | undefined;
   // Asked for each request: the project may change its list.
   const domains = (): readonly PlacedList[] => [
@@ -115,15 +125,15 @@ export async function openSession(
     },
     named: (host) => createDomainPolicy(lists()).named(host),
   };
-  const made = effectPorts(workspace, env, network, (root, outside) =>
+  const made = effectPorts(place, env, network, (root, outside) =>
     dependencies.sandboxFor({ root, outside, domains: () => domainListOf(lists()) }),
   );
-  const { sandbox } = made;
-  const ports = dependencies.observePorts?.(made.ports) ?? made.ports;
+  const sandbox = tapedSession?.sandbox(made.sandbox) ?? made.sandbox;
+  const observed = dependencies.observePorts?.(made.ports) ?? made.ports;
+  const ports = tapedSession?.ports(observed, network) ?? observed;
   await sandbox.ensure();
   const asked = command.model ?? (dependencies.namedModel === undefined ? previous?.model : undefined);
   const model = asked === undefined ? models.model : await models.resolve(asked);
-  const id = previous?.id ?? ids.session();
   const profile = command.profile ?? "default";
   if (previous === undefined) {
     await store.create({ id, workingDir: workspace, profile, model, createdAt: new Date(clock.now()).toISOString() });
@@ -137,13 +147,16 @@ export async function openSession(
   const standing = settings.systemPrompt ?? STANDING_PROMPT;
   const otherTools = (): readonly Tool[] => dependencies.toolSources.flatMap((source) => source.tools());
   if (opened !== undefined) {
-    runtime = await createRuntime({ ...opened, session: id, context, ports, env, clock, ids, standing, otherTools });
+    const shared = { session: id, context, ports, env, machine, clock, ids, standing, otherTools };
+    runtime = await createRuntime({ ...opened, ...shared });
   }
   const project = (): Project | undefined => runtime?.live.current();
   const allRules = (): readonly Rule[] => (runtime === undefined ? rules : [...rules, ...runtime.live.rules()]);
   const policyVersion = (): string =>
     runtime === undefined ? rulesVersion : canonicalHash([rulesVersion, runtime.live.version()]);
-  const plain = promptBlocks({ files: [], standing, workspace, platform: process.platform });
+  const plain = promptBlocks({ files: [], standing, workspace, platform: machine.platform });
+  const programFacts = createProgramFacts({ root: ports.files.root, env });
+  const programs = tapedSession?.programs(programFacts) ?? programFacts;
   const budgets = createBudgets({
     clock,
     limits: () => tighterBudgets(settings.budgets, project()?.config.budgets ?? {}),
@@ -157,7 +170,8 @@ export async function openSession(
     ids,
     store,
     log,
-    provider: models.provider,
+    ...(taped === undefined ? {} : { schedule: taped.tape.schedule }),
+    provider: tapedSession?.provider(models.provider) ?? models.provider,
     model,
     requestChain: [
       budgets.request,
@@ -176,7 +190,7 @@ export async function openSession(
         strict: () => settings.strictPermissions || project()?.config.strictPermissions === true,
         autoApprove: dependencies.autoApprove,
         planMode: () => plan.active,
-        binding: { programs: createProgramFacts({ root: ports.files.root, env }), policyVersion },
+        binding: { programs, policyVersion },
         newApproval: () => ids.approval(),
         now: () => clock.now(),
       });
@@ -236,6 +250,16 @@ export async function openSession(
     if (runtime === undefined || runtime.hooks.idle(event)) return;
     await runtime.hooks.dispatch(event, null, { session: id, depth, signal: new AbortController().signal });
   }
+}
+
+function thisMachine(): Machine {
+  return {
+    platform: process.platform,
+    hostname: hostname(),
+    random: createSystemRandom(),
+    variable: (_name, read) => read(),
+    secret: (_name, read) => read(),
+  };
 }
 
 /** A list of domains, and where it is written. */

@@ -40,21 +40,25 @@ interface Waiter {
   reject(error: ReasonError): void;
 }
 
+export type Schedule = (action: () => void, ms: number) => () => void;
+
 export interface BusOptions {
   readonly session: SessionId;
   readonly log: Pick<SessionLog, "append">;
   readonly clock: Clock;
+  /** Calls back after a while; returns how to call it off. Default: a timer. */
+  readonly schedule?: Schedule;
   /** Called once for each failed write, so that the running turn can be stopped at once. */
   readonly onFailure?: (error: ReasonError) => void;
 }
 
-export function createEventBus({ session, log, clock, onFailure }: BusOptions): EventBus {
+export function createEventBus({ session, log, clock, schedule = timer, onFailure }: BusOptions): EventBus {
   const subscribers = new Set<Subscriber>();
   let queue: EventDraft[] = [];
   let waiters: Waiter[] = [];
   let open: { draft: DeltaDraft; texts: string[]; chars: number } | undefined;
   let running: Promise<void> | undefined;
-  let windowTimer: NodeJS.Timeout | undefined;
+  let callOff: (() => void) | undefined;
   let lastWriteMs = Number.NEGATIVE_INFINITY;
   let originator: ClientId | undefined;
   let writeMs = 0;
@@ -77,8 +81,8 @@ export function createEventBus({ session, log, clock, onFailure }: BusOptions): 
 
   /** Writes until nothing is queued; everybody who needs the queue written shares one run. */
   function write(): Promise<void> {
-    clearTimeout(windowTimer);
-    windowTimer = undefined;
+    callOff?.();
+    callOff = undefined;
     closeDelta();
     if (running === undefined && queue.length > 0) running = drain();
     return running ?? Promise.resolve();
@@ -145,9 +149,9 @@ export function createEventBus({ session, log, clock, onFailure }: BusOptions): 
   }
 
   function writeSoon(waitMs: number): void {
-    if (running !== undefined || windowTimer !== undefined) return;
+    if (running !== undefined || callOff !== undefined) return;
     if (waitMs <= 0) void write();
-    else windowTimer = setTimeout(() => void write(), waitMs);
+    else callOff = schedule(() => void write(), waitMs);
   }
 
   const bus: EventBus = {
@@ -193,6 +197,11 @@ export function createEventBus({ session, log, clock, onFailure }: BusOptions): 
     },
   };
   return bus;
+}
+
+function timer(action: () => void, ms: number): () => void {
+  const started = setTimeout(action, ms);
+  return () => clearTimeout(started);
 }
 
 function continues(open: DeltaDraft, next: DeltaDraft): boolean {
