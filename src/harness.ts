@@ -13,7 +13,7 @@ import {
 import { type Control, createControl, type RestoreCommand } from "#control";
 import type { EventBus, Plugin, SessionStore, Tool, ToolMiddleware, ToolSource } from "#engine";
 import { parseRule } from "#governance";
-import { type ClientId, type CommandOf, createIdMint } from "#protocol";
+import { type ClientId, type Command, type CommandOf, createIdMint } from "#protocol";
 import { chooseModel, type ModelChoice } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Signer } from "#sessions";
 import { createBuiltinTools } from "#tools";
@@ -76,8 +76,16 @@ export interface Harness {
   readonly fallbacks: readonly string[];
   /** The offline model plays because nothing is configured. */
   readonly offline: boolean;
+  /**
+   * In a replay: the commands that its clients have to submit, in order. What people did while a turn ran (answers, a cancel) is
+   * not among them: the cassette does it.
+   */
+  readonly recordedCommands: readonly Command[];
   tools(): readonly Tool[];
-  /** Ends all sessions and closes the log. */
+  /**
+   * Ends all sessions and closes the log. Recording: writes the cassette, or rejects with CassetteNotWritten. Replaying: rejects with
+   * CassetteMismatch when something was missing or left over that no turn and no command was refused with.
+   */
   shutdown(): Promise<void>;
 }
 
@@ -148,6 +156,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     model: models.model,
     fallbacks: models.fallbacks,
     offline: models.offline,
+    recordedCommands: taped?.tape.commands ?? [],
     tools: () => toolSources.flatMap((source) => source.tools()),
     shutdown: () => control.shutdown(),
   };

@@ -1,5 +1,6 @@
 /** Where two JSON values differ first, and how to say so. */
 import { structuredPatch } from "diff";
+import { canonicalJson } from "#base";
 import { ReasonError } from "#protocol";
 import { print } from "./cassette-text.ts";
 
@@ -53,7 +54,7 @@ export function shown(value: unknown): string {
 }
 
 function unifiedDiff(recorded: unknown, now: unknown): string[] {
-  const patch = structuredPatch("recorded", "now", `${print(recorded)}\n`, `${print(now)}\n`, "", "", {
+  const patch = structuredPatch("recorded", "now", inOrder(recorded), inOrder(now), "", "", {
     context: 3,
     maxEditLength: MAX_EDITS,
   });
@@ -65,6 +66,11 @@ function unifiedDiff(recorded: unknown, now: unknown): string[] {
   const left = lines.length - MAX_DIFF_LINES;
   const rest = left > 0 ? [`… ${left} more lines`] : [];
   return ["--- recorded", "+++ now", ...lines.slice(0, MAX_DIFF_LINES), ...rest];
+}
+
+/** With sorted keys: their order is no difference. */
+function inOrder(value: unknown): string {
+  return `${print(JSON.parse(canonicalJson(value ?? null)))}\n`;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

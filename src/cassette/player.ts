@@ -184,6 +184,7 @@ export function createPlayer({ cassette, redaction }: PlayerOptions): Tape {
   return {
     mode: "replay",
     head,
+    commands: steps.flatMap((step) => (step.type === "command" && !step.state.isPlayed ? [step.state.command] : [])),
     clock: turnstile.clock,
     random: createSeededRandom(head.seed),
     schedule: turnstile.schedule,

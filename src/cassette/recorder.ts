@@ -117,6 +117,7 @@ export function createRecorder({ clock, random, redaction, write, ...options }: 
   return {
     mode: "record",
     head,
+    commands: [],
     clock: turnstile.clock,
     random: createSeededRandom(head.seed),
     schedule: turnstile.schedule,

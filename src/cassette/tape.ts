@@ -31,6 +31,8 @@ export interface Tape {
   readonly head: CassetteHead;
   readonly clock: Clock;
   readonly random: Random;
+  /** In a replay: what the caller has to submit, in order. */
+  readonly commands: readonly Command[];
   schedule(action: () => void, ms: number): () => void;
   /** See `Turnstile`. */
   inside<Result>(work: () => Promise<Result>): Promise<Result>;
