@@ -19,7 +19,7 @@ import { type AskForAck, createLiveProject, type LiveProject } from "./live-proj
 /** `custom.*` events that wait for their hooks; a script that emits more in one turn is told that they are dropped. */
 const MAX_WAITING_EVENTS = 200;
 /** The variables that `secrets.get` looks into: `secrets.get("DEPLOY")` is HARNESS_SECRET_DEPLOY. */
-const SECRET_PREFIX = "HARNESS_SECRET_";
+export const SECRET_PREFIX = "HARNESS_SECRET_";
 
 /** What scripts can learn of the machine they run on. */
 export interface Machine {

@@ -33,7 +33,7 @@ import { type Command, type EventPayload, ReasonError, type SessionId } from "#p
 import type { ModelChoice } from "#providers";
 import { createRedactor, literalsFromEnvironment } from "#redaction";
 import { protectedNames } from "#sandbox";
-import type { Machine } from "./project-runtime.ts";
+import { type Machine, SECRET_PREFIX } from "./project-runtime.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 
 /** Where a cassette is written, or which one is played. */
@@ -128,11 +128,7 @@ function world(tape: Tape, models: ModelChoice, place: Place, cassetteFile: stri
         hostname: head.hostname,
         random: tape.random,
         variable: (name, read) => tape.fact({ session, name: "variable" }, name, read),
-        // Whether there is one is on the cassette, what it is never.
-        secret: (name, read) =>
-          tape.mode === "replay"
-            ? tape.fact({ session, name: "secret" }, name, () => undefined)
-            : keptSecret(tape, session, name, read()),
+        secret: (name, read) => tape.secret({ session, name: "secret" }, name, read),
       },
       ports(ports, network) {
         const root = join(head.root, relative(place.root, ports.files.root));
@@ -152,11 +148,6 @@ function world(tape: Tape, models: ModelChoice, place: Place, cassetteFile: stri
       sandbox: (sandbox) => tapedSandbox(tape, session, sandbox),
     }),
   };
-
-  function keptSecret(recorder: Tape, session: SessionId, name: string, value: string | undefined): string | undefined {
-    recorder.fact({ session, name: "secret" }, name, () => (value === undefined ? undefined : "«redacted:secret»"));
-    return value;
-  }
 }
 
 /** No key is needed and no model is asked. One that is named and is not the recorded one is asked for, and found to differ. */
@@ -216,6 +207,14 @@ function tapedStore(tape: Tape, store: SessionStore): SessionStore {
 }
 
 function tapedControl(tape: Tape, control: Control, asRecorded: (path: string) => string): Control {
+  let ended: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    try {
+      await tape.shutdown(() => control.shutdown());
+    } finally {
+      await tape.finish();
+    }
+  };
   return {
     ...control,
     connect(options) {
@@ -228,12 +227,10 @@ function tapedControl(tape: Tape, control: Control, asRecorded: (path: string) =
         submit: (command) => tape.command(taped.client, placed(command, asRecorded), (same) => client.submit(same)),
       };
     },
-    async shutdown() {
-      try {
-        await tape.shutdown(() => control.shutdown());
-      } finally {
-        await tape.finish();
-      }
+    // A cassette is written once.
+    shutdown() {
+      ended ??= end();
+      return ended;
     },
   };
 }
@@ -271,7 +268,8 @@ async function publishNote(bus: Pick<EventBus, "publish">, note: SandboxNote): P
 
 function createRedaction({ env, settings }: HarnessOptions): Redaction {
   const keys = settings.models.flatMap(({ apiKeyEnv }) => (apiKeyEnv === undefined ? [] : [apiKeyEnv]));
-  const redactor = createRedactor({ literals: literalsFromEnvironment(env, keys) });
+  const secrets = Object.keys(env).filter((name) => name.startsWith(SECRET_PREFIX));
+  const redactor = createRedactor({ literals: literalsFromEnvironment(env, [...keys, ...secrets]) });
   return { text: (text) => redactor.redact(text).text, json: (value) => redactor.redactJson(value).value };
 }
 

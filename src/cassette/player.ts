@@ -6,7 +6,7 @@
 import { type Command, ReasonError } from "#protocol";
 import type { Cassette, Entry, EntryOf } from "./entries.ts";
 import { firstDifference, mismatch, shown } from "./mismatch.ts";
-import type { Redaction } from "./secrets.ts";
+import { type Redaction, withPlainMarkers } from "./secrets.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 import { type Exchange, fromFailed, PLAYED_KINDS, type Tape } from "./tape.ts";
 import { createTurnstile, type Due } from "./turnstile.ts";
@@ -161,9 +161,7 @@ export function createPlayer({ cassette, redaction }: PlayerOptions): Tape {
     if (same !== undefined) return same;
     const { json } = await turnstile.inside(redaction);
     const clean = json(request);
-    const redacted = candidates.find(
-      ({ entry, isTaken }) => !isTaken && firstDifference(entry.request, clean) === undefined,
-    );
+    const redacted = candidates.find(({ entry, isTaken }) => !isTaken && sameButForSecrets(entry.request, clean));
     if (redacted !== undefined) return redacted;
     const [nearest] = candidates;
     if (nearest === undefined) throw fail(ranOut(`${describe(of)} ${shown(summary(of, clean))}`));
@@ -181,7 +179,7 @@ export function createPlayer({ cassette, redaction }: PlayerOptions): Tape {
     return "state" in step ? nameOf(step.state) : `the ${step.type}`;
   }
 
-  return {
+  const tape: Tape = {
     mode: "replay",
     head,
     commands: steps.flatMap((step) => (step.type === "command" && !step.state.isPlayed ? [step.state.command] : [])),
@@ -215,6 +213,7 @@ export function createPlayer({ cassette, redaction }: PlayerOptions): Tape {
       known.reads += 1;
       return known.values.findLast(({ since }) => since <= known.reads)?.value ?? undefined;
     },
+    secret: (name, about, read) => tape.fact(name, about, read),
     connect(given) {
       const client = clients[connected];
       connected += 1;
@@ -241,7 +240,7 @@ export function createPlayer({ cassette, redaction }: PlayerOptions): Tape {
         if (firstDifference(state.command, command) !== undefined) {
           const { json } = await turnstile.inside(redaction);
           const clean = json(command);
-          if (firstDifference(state.command, clean) !== undefined) {
+          if (!sameButForSecrets(state.command, clean)) {
             throw fail(mismatch(`${file}:${state.line}`, `the command ${command.kind}`, state.command, clean));
           }
         }
@@ -275,6 +274,11 @@ export function createPlayer({ cassette, redaction }: PlayerOptions): Tape {
       if (failure !== undefined && !isTold) throw failure;
     },
   };
+  return tape;
+}
+
+function sameButForSecrets(recorded: unknown, clean: unknown): boolean {
+  return firstDifference(withPlainMarkers(recorded), withPlainMarkers(clean)) === undefined;
 }
 
 interface Fact {

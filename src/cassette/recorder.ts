@@ -3,7 +3,7 @@ import type { Clock, Random } from "#base";
 import { ReasonError } from "#protocol";
 import { printCassette } from "./cassette-text.ts";
 import type { AskKind, CassetteHead, Entry } from "./entries.ts";
-import { type Redaction, withoutSecrets } from "./secrets.ts";
+import { type Redaction, SECRET_STAND_IN, withoutSecrets } from "./secrets.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 import { type Tape, toFailed } from "./tape.ts";
 import { createTurnstile } from "./turnstile.ts";
@@ -114,7 +114,7 @@ export function createRecorder({ clock, random, redaction, write, ...options }: 
     return asks;
   }
 
-  return {
+  const tape: Tape = {
     mode: "record",
     head,
     commands: [],
@@ -163,6 +163,11 @@ export function createRecorder({ clock, random, redaction, write, ...options }: 
       }
       return value;
     },
+    secret(fact, about, read) {
+      const value = read();
+      tape.fact(fact, about, () => (value === undefined ? undefined : SECRET_STAND_IN));
+      return value;
+    },
     connect({ identityClass, interactive }) {
       clients += 1;
       put({ type: "client", client: clients, identity: identityClass, interactive });
@@ -192,6 +197,7 @@ export function createRecorder({ clock, random, redaction, write, ...options }: 
       }
     },
   };
+  return tape;
 }
 
 function notWritten(detail: string): ReasonError {

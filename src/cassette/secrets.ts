@@ -6,6 +6,9 @@
 import { type Bytes, bytesOf, isBytes, toBytes } from "./bytes.ts";
 import type { CassetteHead, Entry, EntryOf } from "./entries.ts";
 
+/** What a replay gets for a secret that the recording used. */
+export const SECRET_STAND_IN = "«redacted:secret»";
+
 /** Both throw where they cannot do their work, and nothing is then written. */
 export interface Redaction {
   text(text: string): string;
@@ -41,6 +44,14 @@ export function withoutSecrets(
   // The seed and the version are ours.
   const { cassette, started, seed, ...rest } = head;
   return { head: { cassette, started, seed, ...redaction.json(rest) }, entries: clean };
+}
+
+/** A secret is one kind in one place and another kind in another; for a comparison they are all the same. */
+export function withPlainMarkers(value: unknown): unknown {
+  if (typeof value === "string") return value.replaceAll(/«redacted:[^»]{1,64}»/g, SECRET_STAND_IN);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(withPlainMarkers);
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, withPlainMarkers(field)]));
 }
 
 /** A piece of text that belongs together with others of the same name. */

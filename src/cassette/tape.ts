@@ -43,6 +43,8 @@ export interface Tape {
   onNote(session: string, handle: (note: unknown) => Promise<void>): void;
   /** Something about the machine. Throws CassetteMismatch. */
   fact(fact: FactName, about: string, read: () => string | undefined): string | undefined;
+  /** The same for a value that is on no cassette: a replay gets something else in its place, or nothing where there was none. */
+  secret(fact: FactName, about: string, read: () => string | undefined): string | undefined;
   connect(client: Pick<TapedClient, "identityClass" | "interactive">): TapedClient;
   /** Carries the command out when its time has come. Rejects with CassetteMismatch when the cassette has another one. */
   command<Reply>(client: number, command: Command, run: (command: Command) => Promise<Reply>): Promise<Reply>;
