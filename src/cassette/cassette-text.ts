@@ -154,7 +154,7 @@ function parseJson(file: string, line: number, text: string): unknown {
   } catch (error) {
     throw invalid(file, line, `not JSON (${error instanceof Error ? error.message : String(error)})`);
   }
-  return joinLines(value, file, line, 0);
+  return text.includes(LINES_KEY) ? joinLines(value, file, line, 0) : value;
 }
 
 function joinLines(value: unknown, file: string, line: number, depth: number): unknown {
@@ -184,7 +184,7 @@ function checked<Schema extends z.ZodType>(
 
 /** JSON for people: on one line where it fits. */
 export function print(value: unknown, indent = ""): string {
-  if (typeof value === "string" && value.includes("\n")) return printObject({ [LINES_KEY]: value.split("\n") }, indent);
+  if (typeof value === "string" && value.includes("\n")) return printLines(value, indent);
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   const short = isFlat(value) ? JSON.stringify(value) : undefined;
   if (short !== undefined && indent.length + short.length <= LINE_CHARS) return short;
@@ -196,6 +196,11 @@ export function print(value: unknown, indent = ""): string {
   }
   const inner = `${indent} `;
   return `[\n${value.map((item) => inner + print(item, inner)).join(",\n")}\n${indent}]`;
+}
+
+function printLines(text: string, indent: string): string {
+  const lines = text.split("\n").map((line) => `${indent}  ${JSON.stringify(line)}`);
+  return `{\n${indent} ${JSON.stringify(LINES_KEY)}: [\n${lines.join(",\n")}\n${indent} ]\n${indent}}`;
 }
 
 function printObject(value: Readonly<Record<string, unknown>>, indent: string): string {

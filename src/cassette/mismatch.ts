@@ -29,11 +29,20 @@ export function firstDifference(recorded: unknown, now: unknown, path = ""): Dif
     }
     return undefined;
   }
-  for (const key of new Set([...Object.keys(recorded), ...Object.keys(now)])) {
-    const found = firstDifference(recorded[key], now[key], path === "" ? key : `${path}.${key}`);
+  for (const key of Object.keys(recorded)) {
+    const found = firstDifference(recorded[key], now[key], below(path, key));
     if (found !== undefined) return found;
   }
+  for (const key of Object.keys(now)) {
+    if (recorded[key] === undefined && now[key] !== undefined) {
+      return { path: below(path, key), recorded: undefined, now: now[key] };
+    }
+  }
   return undefined;
+}
+
+function below(path: string, key: string): string {
+  return path === "" ? key : `${path}.${key}`;
 }
 
 /** `what` is asked for in another way than on the cassette. */
