@@ -24,6 +24,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   trust: ["base", "protocol", "artifacts"],
   sandbox: ["base"],
   redaction: ["base", "protocol", "engine"],
+  cassette: ["base", "protocol", "engine"],
   control: ["base", "protocol", "engine"],
   cli: [
     "base",
@@ -42,6 +43,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "undo",
     "trust",
     "sandbox",
+    "cassette",
     "harness",
   ],
   ".": [
@@ -59,6 +61,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "undo",
     "trust",
     "sandbox",
+    "cassette",
     "control",
     "cli",
     "harness",
