@@ -14,7 +14,7 @@ import { type Control, createControl, type RestoreCommand } from "#control";
 import type { EventBus, Plugin, SessionStore, Tool, ToolMiddleware, ToolSource } from "#engine";
 import { parseRule } from "#governance";
 import { type ClientId, type CommandOf, createIdMint } from "#protocol";
-import { chooseModel } from "#providers";
+import { type CredentialPort, type CredentialStatus, chooseModel } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Signer } from "#sessions";
 import { createBuiltinTools } from "#tools";
 import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
@@ -25,6 +25,8 @@ import { prepareSandbox } from "./session-sandbox.ts";
 export interface HarnessOptions {
   readonly settings: Settings;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Who has the keys of the models. Closed with the harness. */
+  readonly credentials: CredentialPort;
   readonly clock: Clock;
   /** Absolute path; a session may name another. */
   readonly workspace: string;
@@ -71,13 +73,19 @@ export interface Harness {
   /** The offline model plays because nothing is configured. */
   readonly offline: boolean;
   tools(): readonly Tool[];
+  health(): Health;
   /** Ends all sessions and closes the log. */
   shutdown(): Promise<void>;
 }
 
+/** How the parts are that can fail while the program runs. */
+export interface Health {
+  readonly credentialHelper: CredentialStatus;
+}
+
 /** Throws a ReasonError when the model, the store or a rule cannot be used. Makes no network call. */
 export async function assembleHarness(options: HarnessOptions): Promise<Harness> {
-  const { settings, env, clock } = options;
+  const { settings, env, clock, credentials } = options;
   const random = createSystemRandom();
   const ids = createIdMint(createUlidFactory({ clock, random }));
   const extensions = registerPlugins(options.plugins ?? [], () => control);
@@ -92,7 +100,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     offlineAllowed: options.offlineAllowed,
     extraProviders: extensions.providers,
     scenarioFile: options.scenarioFile,
-    ports: { env, clock, random },
+    ports: { env, credentials, clock, random },
   });
   const store = extensions.store ?? (await openStore(options));
   const undoFolder = options.undo === undefined || options.undo === "off" ? [] : [options.undo.directory];
@@ -132,7 +140,14 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     fallbacks: models.fallbacks,
     offline: models.offline,
     tools: () => toolSources.flatMap((source) => source.tools()),
-    shutdown: () => control.shutdown(),
+    health: () => ({ credentialHelper: credentials.status() }),
+    async shutdown() {
+      try {
+        await control.shutdown();
+      } finally {
+        credentials.close();
+      }
+    },
   };
 }
 

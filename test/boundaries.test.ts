@@ -23,6 +23,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   undo: ["base", "protocol", "engine"],
   trust: ["base", "protocol", "artifacts"],
   sandbox: ["base"],
+  credentials: ["base", "protocol"],
   redaction: ["base", "protocol", "engine"],
   control: ["base", "protocol", "engine"],
   cli: [
@@ -42,6 +43,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "undo",
     "trust",
     "sandbox",
+    "credentials",
     "harness",
   ],
   ".": [
@@ -59,6 +61,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "undo",
     "trust",
     "sandbox",
+    "credentials",
     "control",
     "cli",
     "harness",

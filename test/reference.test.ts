@@ -6,6 +6,7 @@ import { defaultSettings, parseUserConfig } from "#artifacts";
 import { type CliPorts, runCli } from "#cli";
 import { referencePages } from "../scripts/reference.ts";
 import { createManualClock } from "./fakes/manual-clock.ts";
+import { testCredentials } from "./fakes/test-credentials.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -184,6 +185,7 @@ async function help(command: readonly string[]): Promise<string> {
       columns: 120,
       readLine: async () => ({ kind: "end" }),
       readKey: async () => ({ kind: "end" }),
+      readSecret: async () => ({ kind: "end" }),
       readAll: async () => "",
       readLines: async function* () {},
       async *readChunks() {},
@@ -191,6 +193,8 @@ async function help(command: readonly string[]): Promise<string> {
       onInterrupt: () => () => undefined,
     },
     env: {},
+    credentials: testCredentials(),
+    concealed: () => undefined,
     cwd: root,
     clock: createManualClock(),
     build: { version: "0.0.0", commit: "test", builtAt: "test" },

@@ -8,10 +8,12 @@ export {
   parseDomainEntry,
 } from "./allowed-domains.ts";
 export { assertNever } from "./assert-never.ts";
+export { boundHost, isBoundTo } from "./bound-hosts.ts";
 export { canonicalHash, canonicalJson } from "./canonical-json.ts";
 export { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
 export { childEnvironment } from "./child-environment.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
+export { CONCEAL_MIN_BYTES, type Concealer, createConcealer } from "./concealer.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { nearestName } from "./nearest-name.ts";
 export {
@@ -31,7 +33,7 @@ export {
   type WebRequest,
   type WebResponse,
 } from "./ports.ts";
-export { createProcesses, type ProcessesOptions } from "./processes.ts";
+export { createProcesses, type OwnProcess, type ProcessesOptions, startOwnProcess } from "./processes.ts";
 export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
 export { createPublicWeb, type PublicWebOptions } from "./public-web.ts";
 export { matchStars } from "./star-match.ts";

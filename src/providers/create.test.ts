@@ -10,22 +10,21 @@ beforeAll(async () => {
 afterAll(() => mock.close());
 
 async function ask(config: ModelConfig, env: Record<string, string>) {
-  const provider = createProvider(config, { ...testPorts(), env });
+  const provider = createProvider(config, testPorts(env));
   const { outcome } = await callModel(provider, userRequest(config.model));
   return { outcome, request: mock.requests.at(-1) };
 }
 
 describe("keys", () => {
   test("a missing one is named", () => {
-    expect(() => createProvider({ model: "openai:gpt-4o" }, { ...testPorts(), env: {} })).toThrow(
+    expect(() => createProvider({ model: "openai:gpt-4o" }, testPorts({}))).toThrow(
       expect.objectContaining({
         reason: "MissingCredential",
-        message: "No key for openai: set OPENAI_API_KEY, or choose another model with --model.",
+        message:
+          "No key for openai: set OPENAI_API_KEY, store one with harness creds add openai, or choose another model with --model.",
       }),
     );
-    expect(() => createProvider({ model: "copilot:gpt-4o" }, { ...testPorts(), env: {} })).toThrow(
-      "GH_TOKEN or GITHUB_TOKEN",
-    );
+    expect(() => createProvider({ model: "copilot:gpt-4o" }, testPorts({}))).toThrow("GH_TOKEN or GITHUB_TOKEN");
     const config = { model: "openai:gpt-4o", apiKeyEnv: "MY_KEY" };
     expect(() => createProvider(config, testPorts())).toThrow("MY_KEY");
   });

@@ -1,0 +1,109 @@
+/** A file that only its owner reads, written whole or not at all, and the right to write it, which one process has at a time. */
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { hostname } from "node:os";
+import { basename, dirname, join } from "node:path";
+import type { Clock } from "#base";
+
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+/** How long another process may keep the file to itself. */
+const LOCK_WAIT_MS = 5_000;
+const RETRY_MAX_MS = 25;
+/** Whether a process of another machine still lives cannot be asked; writing takes far less. */
+const FOREIGN_LOCK_MS = 60_000;
+
+/** What was there stays when this throws. */
+export function replacePrivateFile(path: string, content: string): void {
+  const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    const file = openSync(draft, "wx", FILE_MODE);
+    try {
+      const bytes = Buffer.from(content);
+      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+  syncDirectory(dirname(path));
+}
+
+/**
+ * Runs `work` while no other process does the same for this file. Each contender puts down a file of its own and then looks
+ * for others, so that there are never two; those of processes that died do not count. Undefined when somebody keeps it.
+ */
+export async function withFileLock<Result>(
+  path: string,
+  clock: Clock,
+  work: () => Promise<Result> | Result,
+): Promise<{ readonly result: Result } | undefined> {
+  const folder = dirname(path);
+  mkdirSync(folder, { recursive: true, mode: DIRECTORY_MODE });
+  const prefix = `${basename(path)}.lock.`;
+  const startedMs = clock.monotonicMs();
+  for (;;) {
+    const mine = `${prefix}${process.pid}.${randomBytes(6).toString("hex")}`;
+    writeFileSync(join(folder, mine), hostname(), { mode: FILE_MODE, flag: "wx" });
+    try {
+      if (!isHeldByOther(folder, prefix, mine)) return { result: await work() };
+    } finally {
+      rmSync(join(folder, mine), { force: true });
+    }
+    if (clock.monotonicMs() - startedMs > LOCK_WAIT_MS) return undefined;
+    // Two that came at once step back together; different waits let one be first.
+    await clock.sleep(1 + ((randomBytes(1)[0] ?? 0) % RETRY_MAX_MS));
+  }
+}
+
+function isHeldByOther(folder: string, prefix: string, mine: string): boolean {
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(prefix) && name !== mine)
+    .some((name) => {
+      const path = join(folder, name);
+      if (isAlive(path, Number(name.slice(prefix.length).split(".")[0]))) return true;
+      // No lock of a process that died comes back to life: its name is its own.
+      rmSync(path, { force: true });
+      return false;
+    });
+}
+
+function isAlive(path: string, pid: number): boolean {
+  try {
+    if (readFileSync(path, "utf8") !== hostname()) return Date.now() - statSync(path).mtimeMs < FOREIGN_LOCK_MS;
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ESRCH" || code === "ENOENT") return false;
+    if (code === "EPERM") return true;
+    throw error;
+  }
+}
+
+/** Makes the new name survive a power cut. Windows has no such thing. */
+function syncDirectory(path: string): void {
+  if (process.platform === "win32") return;
+  const directory = openSync(path, "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
