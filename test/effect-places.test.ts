@@ -121,7 +121,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "Overwrites keys in the environment block of this very process.",
   },
   "src/credentials/helper-process.ts": {
-    uses: "fs.chmodSync fs.rmSync fs.rmdirSync fs.writeFileSync node:http",
+    uses: "fs.chmodSync fs.rmSync fs.rmdirSync fs.writeFileSync node:http node:https",
     why: "The credential helper: its private socket, and keys sealed for a helper that takes over.",
   },
   "src/credentials/helper-server.ts": {

@@ -11,8 +11,9 @@ import {
 } from "#credentials";
 import { ReasonError } from "#protocol";
 import { findVendor, vendors } from "#providers";
-import { deriveKey, harnessPaths, type MachineKey, machineKeySource } from "#sessions/keys";
+import { harnessPaths, type MachineKey, machineKeySource } from "#sessions/keys";
 import type { CliPorts } from "./cli-ports.ts";
+import { credentialKey } from "./credential-key.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { paint } from "./renderer.ts";
 import { formatTable } from "./table.ts";
@@ -135,10 +136,6 @@ function userCredentialStore({ env, clock, cwd }: CliPorts, source: (key: Machin
     },
     ...(keychain === undefined ? {} : { keychain }),
   });
-}
-
-export function credentialKey(key: MachineKey): Uint8Array {
-  return deriveKey(key, "credentials");
 }
 
 function checkName(provider: string, name: string): void {

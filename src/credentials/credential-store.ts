@@ -19,7 +19,7 @@ import {
   serializeCredentialFile,
 } from "./credential-file.ts";
 import type { Keychain, KeychainItem } from "./keychain.ts";
-import { replacePrivateFile, withFileLock } from "./private-file.ts";
+import { movePrivateFile, removePrivateFile, replacePrivateFile, withFileLock } from "./private-file.ts";
 
 /** A credential as it may be shown. */
 export type CredentialInfo = Omit<CredentialEntry, "sealed">;
@@ -103,30 +103,66 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
   };
 }
 
-/** Seals every secret with another key. True when there was anything to do; a file of neither key is left as it is. */
-export async function rekeyCredentials(options: {
+export interface CredentialRekey {
+  /** Neither key opens it, or it is damaged: it is left as it is. */
+  readonly unreadable: boolean;
+  /** From now on the other key opens it. */
+  finish(): void;
+  abandon(): void;
+}
+
+/**
+ * Seals every secret with another key, beside the file that is there, so that a change that is cut off at any point leaves one
+ * that opens. Only inside `whileCredentialsRest`.
+ */
+export function rekeyCredentials(options: {
   readonly directory: string;
-  readonly clock: Clock;
   readonly from: Uint8Array;
   readonly to: Uint8Array;
-}): Promise<boolean> {
+}): CredentialRekey {
   const path = join(options.directory, CREDENTIAL_FILE);
-  return locked(path, options.clock, () => {
+  const next = `${path}.next`;
+  const nothing = { unreadable: false, finish: () => undefined, abandon: () => undefined };
+  try {
     const file = readCredentialFile(path);
     // A change that was cut off after this step is finished by doing the rest again.
-    if (file === undefined || keyFits(file, options.to)) return false;
-    const entries = file.entries.map((entry) => {
-      const secret = openSecret(file, options.from, entry);
-      const { sealed: _, fingerprint, ...about } = entry;
-      const sealed = sealSecret(options.to, about, secret);
-      // Of one in the keychain the secret is not here, so neither is its fingerprint under the new key.
-      const kept = entry.place === "keychain" ? { ...sealed, fingerprint } : sealed;
-      secret.fill(0);
-      return kept;
-    });
-    replacePrivateFile(path, serializeCredentialFile({ check: newCheck(options.to), entries }));
-    return true;
-  });
+    if (file === undefined || keyFits(file, options.to)) return nothing;
+    const entries = file.entries.map((entry) => resealed(file, entry, options));
+    replacePrivateFile(next, serializeCredentialFile({ check: newCheck(options.to), entries }));
+  } catch (error) {
+    if (error instanceof CredentialFileError) return { ...nothing, unreadable: true };
+    throw asReason(next, error);
+  }
+  return {
+    unreadable: false,
+    finish: () => movePrivateFile(next, path),
+    abandon: () => removePrivateFile(next),
+  };
+}
+
+/** Runs `work` while nobody adds or deletes a credential. */
+export async function whileCredentialsRest<Result>(
+  directory: string,
+  clock: Clock,
+  work: () => Result,
+): Promise<Result> {
+  const path = join(directory, CREDENTIAL_FILE);
+  const held = await withFileLock(path, clock, work);
+  if (held === undefined) throw keptByOther(path);
+  return held.result;
+}
+
+function resealed(
+  file: CredentialFile,
+  entry: CredentialEntry,
+  { from, to }: { readonly from: Uint8Array; readonly to: Uint8Array },
+): CredentialEntry {
+  const secret = openSecret(file, from, entry);
+  const { sealed: _, fingerprint, ...about } = entry;
+  const made = sealSecret(to, about, secret);
+  secret.fill(0);
+  // Of one in the keychain the secret is not here, so neither is its fingerprint under the new key.
+  return entry.place === "keychain" ? { ...made, fingerprint } : made;
 }
 
 async function intoKeychain(
@@ -144,7 +180,11 @@ async function locked<Result>(path: string, clock: Clock, work: () => Promise<Re
   } catch (error) {
     throw asReason(path, error);
   }
-  throw new ReasonError("CredentialStoreFailed", { detail: `another process keeps ${path} to itself. Try again.` });
+  throw keptByOther(path);
+}
+
+function keptByOther(path: string): ReasonError {
+  return new ReasonError("CredentialStoreFailed", { detail: `another process keeps ${path} to itself. Try again.` });
 }
 
 function typed<Result>(path: string, work: () => Result): Result {

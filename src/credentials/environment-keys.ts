@@ -2,7 +2,7 @@
  * Keys that came in the environment: taken out of it, also out of the block that the system shows of this process as long as
  * it lives (`/proc/<pid>/environ`, `ps e`). On Linux a value goes from there into a buffer and never becomes a string.
  */
-import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
 
 export interface EnvironmentKeys {
   /** Set to something, now or when it was taken. */
@@ -81,7 +81,7 @@ export function environmentBlock(): EnvironmentBlock | undefined {
   if (process.platform !== "linux") return undefined;
   const read = (): Buffer | undefined => {
     try {
-      return readFileSync("/proc/self/environ");
+      return readBlock();
     } catch {
       return undefined; // no /proc here: the caller is told that nothing was wiped
     }
@@ -127,12 +127,30 @@ function placesOf(block: Buffer, variable: string): Place[] {
   return places;
 }
 
-function overwrite(block: Buffer, places: readonly Place[]): boolean {
+/** Into one buffer that can be wiped; reading it as a file of unknown length would leave copies behind. */
+function readBlock(): Buffer {
+  const { start, end } = blockAddress();
+  const block = Buffer.allocUnsafeSlow(end - start);
+  const file = openSync("/proc/self/environ", "r");
+  try {
+    let length = 0;
+    for (let read = -1; read !== 0; length += read) read = readSync(file, block, length, block.length - length, length);
+    return block.subarray(0, length);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function blockAddress(): { readonly start: number; readonly end: number } {
   const fields = readFileSync("/proc/self/stat", "latin1");
   const numbers = fields.slice(fields.lastIndexOf(")") + 2).split(" ");
-  const start = Number(numbers[ENV_START_FIELD]);
+  return { start: Number(numbers[ENV_START_FIELD]), end: Number(numbers[ENV_END_FIELD]) };
+}
+
+function overwrite(block: Buffer, places: readonly Place[]): boolean {
+  const { start, end } = blockAddress();
   // Somebody may have moved the block; writing where it is not would break this process.
-  if (!Number.isSafeInteger(start) || Number(numbers[ENV_END_FIELD]) - start !== block.length) return false;
+  if (!Number.isSafeInteger(start) || end - start !== block.length) return false;
   const memory = openSync("/proc/self/mem", "r+");
   try {
     for (const { from, end } of places) writeSync(memory, Buffer.alloc(end - from), 0, end - from, start + from);

@@ -32,16 +32,13 @@ export type HelperCommand =
       readonly from:
         | { readonly secret: string; readonly hosts: readonly string[] }
         | { readonly provider: string; readonly name: string };
-    }
-  /** Body: a seed. Answered with fingerprints of all secrets that are bound. */
-  | { readonly type: "fingerprints" };
+    };
 
 export type HelperAnswer =
   | { readonly type: "ready"; readonly socket: string }
   | { readonly type: "bound"; readonly id: string }
   | { readonly type: "refused"; readonly id: string; readonly problem: string; readonly detail: string }
-  | { readonly type: "failed"; readonly detail: string }
-  | { readonly type: "fingerprints"; readonly forms: readonly unknown[] };
+  | { readonly type: "failed"; readonly detail: string };
 
 /** Headers between engine and helper. All begin alike, so that none of a vendor's can be taken for one of ours. */
 export const HELPER_HEADERS = {

@@ -51,6 +51,8 @@ export function runCredentialHelper(): void {
     server.listen(socket, () => {
       chmodSync(socket, SOCKET_MODE);
       say({ type: "ready", socket });
+      // While the engine still works on its first request.
+      setImmediate(() => process.getBuiltinModule("node:https"));
     });
     setInterval(() => process.stdout.write(Buffer.of(HEARTBEAT)), HEARTBEAT_MS);
   }
@@ -112,8 +114,6 @@ export function runCredentialHelper(): void {
         break;
       case "bind":
         void bind(command);
-        break;
-      case "fingerprints":
         break;
     }
   }

@@ -147,8 +147,6 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
         detail = answer.detail;
         generation.process.kill();
         break;
-      case "fingerprints":
-        break;
     }
   }
 

@@ -3,9 +3,11 @@ export { isCredentialName, MAX_BOUND_HOSTS, MAX_SECRET_BYTES } from "./credentia
 export {
   type AddedCredential,
   type CredentialInfo,
+  type CredentialRekey,
   type CredentialStore,
   createCredentialStore,
   rekeyCredentials,
+  whileCredentialsRest,
 } from "./credential-store.ts";
 export { createHelperCredentials, type HelperCredentials } from "./credentials.ts";
 export { createEnvironmentKeys, type EnvironmentKeys, environmentBlock } from "./environment-keys.ts";

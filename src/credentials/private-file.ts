@@ -1,12 +1,11 @@
 /** A file that only its owner reads, written whole or not at all, and the right to write it, which one process has at a time. */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import {
   closeSync,
   fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -45,6 +44,15 @@ export function replacePrivateFile(path: string, content: string): void {
   syncDirectory(dirname(path));
 }
 
+export function movePrivateFile(from: string, to: string): void {
+  renameSync(from, to);
+  syncDirectory(dirname(to));
+}
+
+export function removePrivateFile(path: string): void {
+  rmSync(path, { force: true });
+}
+
 /**
  * Runs `work` while no other process does the same for this file. Each contender puts down a file of its own and then looks
  * for others, so that there are never two; those of processes that died do not count. Undefined when somebody keeps it.
@@ -59,9 +67,10 @@ export async function withFileLock<Result>(
   const prefix = `${basename(path)}.lock.`;
   const startedMs = clock.monotonicMs();
   for (;;) {
-    const mine = `${prefix}${process.pid}.${randomBytes(6).toString("hex")}`;
-    writeFileSync(join(folder, mine), hostname(), { mode: FILE_MODE, flag: "wx" });
+    const mine = `${prefix}${hostMark()}.${process.pid}.${randomBytes(6).toString("hex")}`;
     try {
+      // Empty, and all in its name: a full disk cannot leave half of it.
+      writeFileSync(join(folder, mine), "", { mode: FILE_MODE, flag: "wx" });
       if (!isHeldByOther(folder, prefix, mine)) return { result: await work() };
     } finally {
       rmSync(join(folder, mine), { force: true });
@@ -77,16 +86,17 @@ function isHeldByOther(folder: string, prefix: string, mine: string): boolean {
     .filter((name) => name.startsWith(prefix) && name !== mine)
     .some((name) => {
       const path = join(folder, name);
-      if (isAlive(path, Number(name.slice(prefix.length).split(".")[0]))) return true;
+      const [host = "", pid = ""] = name.slice(prefix.length).split(".");
+      if (isAlive(path, host, Number(pid))) return true;
       // No lock of a process that died comes back to life: its name is its own.
       rmSync(path, { force: true });
       return false;
     });
 }
 
-function isAlive(path: string, pid: number): boolean {
+function isAlive(path: string, host: string, pid: number): boolean {
   try {
-    if (readFileSync(path, "utf8") !== hostname()) return Date.now() - statSync(path).mtimeMs < FOREIGN_LOCK_MS;
+    if (host !== hostMark()) return Date.now() - statSync(path).mtimeMs < FOREIGN_LOCK_MS;
     process.kill(pid, 0);
     return true;
   } catch (error) {
@@ -95,6 +105,10 @@ function isAlive(path: string, pid: number): boolean {
     if (code === "EPERM") return true;
     throw error;
   }
+}
+
+function hostMark(): string {
+  return createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 }
 
 /** Makes the new name survive a power cut. Windows has no such thing. */
