@@ -1,5 +1,4 @@
 /** AES-256-GCM around one secret. The label is authenticated: what was sealed under one does not open under another. */
-export const BOX_KEY_BYTES = 32;
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

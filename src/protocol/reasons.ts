@@ -149,12 +149,7 @@ export const reasons = {
     2,
     "<credential> is not sent to <host>: it is bound to <hosts>. Name the address in your own configuration, or store a key for it with harness creds add --host.",
   ),
-  CredentialHelperFailed: row(
-    503,
-    -32603,
-    1,
-    "The process that holds the keys does not work, so that nothing was sent: <detail>.",
-  ),
+  CredentialHelperFailed: row(503, -32603, 1, "The process that holds the keys does not work: <detail>."),
   CredentialStoreFailed: row(500, -32603, 2, "The stored keys cannot be used: <detail>"),
   UnknownModel: row(400, -32602, 2, "<detail>"),
   ProviderUnauthorized: row(401, -32603, 1, "<provider> refused the key (HTTP <status>). Check <variable>."),
