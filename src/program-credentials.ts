@@ -33,8 +33,9 @@ export function programCredentials({ env, keys, clock, file }: ProgramCredential
 export function soonNeeded(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): string[] {
   const [command = "run"] = argv;
   if (command !== "run" && command !== "deploy") return [];
-  const flag = argv.findIndex((word) => word === "--model" || word === "-m");
-  const model = argv[flag + 1 || argv.length] ?? /^--model=(.*)/.exec(argv.join("\n"))?.[1] ?? env.HARNESS_MODEL;
+  const flag = argv.findIndex((word) => /^(?:--model|-m)$|^--model=/.test(word));
+  const named = argv[flag]?.startsWith("--model=") ? argv[flag].slice("--model=".length) : argv[flag + 1];
+  const model = flag < 0 ? env.HARNESS_MODEL : named;
   const isWanted = (name: string): boolean => model === undefined || model.startsWith(`${name}:`);
   return vendors
     .filter(({ name, keyIsShared }) => isWanted(name) && (model !== undefined || keyIsShared !== true))

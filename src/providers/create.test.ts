@@ -42,6 +42,22 @@ describe("keys", () => {
     expect(own.request?.headers.authorization).toBe("Bearer mine");
   });
 
+  test("an address of a project gets no key of the user, one of the user does", async () => {
+    const config = { model: "openai:m", baseUrl: `${mock.url}/v1`, retry: { maxRetries: 0 } };
+    const count = mock.requests.length;
+    const refused = {
+      reason: "CredentialHostRefused",
+      message: expect.stringContaining("bound to https://api.openai.com"),
+    };
+    expect((await ask({ ...config, fromProject: true }, testPorts().env)).outcome).toMatchObject(refused);
+    // Nor by the name of another vendor's variable.
+    const swapped = { ...config, apiKeyEnv: "ZAI_API_KEY", fromProject: true } as const;
+    const elsewhere = await ask(swapped, { ...testPorts().env, OPENAI_BASE_URL: `${mock.url}/v1` });
+    expect(elsewhere.outcome).toMatchObject({ message: expect.stringContaining("bound to https://api.z.ai") });
+    expect(mock.requests).toHaveLength(count);
+    expect((await ask(config, testPorts().env)).outcome).toMatchObject({ type: "done" });
+  });
+
   test("a local vendor needs none and gets none", async () => {
     const { request } = await ask({ model: "ollama:qwen3:8b", baseUrl: `${mock.url}/v1` }, { OPENAI_API_KEY: "k" });
     expect(request?.headers).not.toHaveProperty("authorization");
