@@ -18,7 +18,7 @@ interface Vendor {
 }
 
 /** A server on loopback whose every request is handed to the test. */
-async function startVendor(handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<Vendor> {
+async function startVendor(handle: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<Vendor> {
   const seen: IncomingMessage[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
