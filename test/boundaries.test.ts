@@ -23,6 +23,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   undo: ["base", "protocol", "engine"],
   trust: ["base", "protocol", "artifacts"],
   sandbox: ["base"],
+  credentials: ["base", "protocol"],
   redaction: ["base", "protocol", "engine"],
   cassette: ["base", "protocol", "engine"],
   control: ["base", "protocol", "engine"],
@@ -44,6 +45,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "trust",
     "sandbox",
     "cassette",
+    "credentials",
     "harness",
   ],
   ".": [
@@ -62,6 +64,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "trust",
     "sandbox",
     "cassette",
+    "credentials",
     "control",
     "cli",
     "harness",
