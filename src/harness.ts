@@ -152,6 +152,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     depth: options.depth ?? 0,
     observePorts: options.observePorts,
     redaction,
+    secretsTold: () => credentials.told(),
     taped,
     sandboxFor: prepareSandbox({
       settings,

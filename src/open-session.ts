@@ -99,6 +99,8 @@ export interface SessionDependencies {
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
   readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
   readonly redaction: Promise<Redaction>;
+  /** Resolves when the redaction knows every key that was found so far. */
+  readonly secretsTold: () => Promise<void>;
   /** Absent unless the program is recorded or replayed. */
   readonly taped: TapedWorld | undefined;
 }
@@ -114,7 +116,8 @@ export async function openSession(
   approver: Approver,
 ): Promise<LiveSession> {
   const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion, depth, taped } = dependencies;
-  const redaction = await dependencies.redaction;
+  // Nothing is written before every key that is in use can be recognised.
+  const [redaction] = await Promise.all([dependencies.redaction, dependencies.secretsTold()]);
   const { resume } = command;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
