@@ -116,6 +116,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     projects: options.projects,
     depth: options.depth ?? 0,
     observePorts: options.observePorts,
+    adopt: (parent, open) => control.adopt(parent, open),
     sandboxFor: prepareSandbox({ settings, env, clock, ownPaths: [...logFiles(options.store), ...undoFolder] }),
   };
   const control: Control = createControl({

@@ -14,12 +14,14 @@ import {
   type ProcessPort,
 } from "#base";
 import { createHistory, createIdentity, promptBlocks, STANDING_PROMPT } from "#context";
-import type { LiveSession } from "#control";
+import type { Control, LiveSession } from "#control";
+import { createDelegationTree, createToolRetries, endInterrupted } from "#delegation";
 import {
   type Approver,
   createRunContext,
   createRunTool,
   createSession,
+  type EngineSession,
   type EventBus,
   type HookDispatcher,
   type NestedCall,
@@ -44,17 +46,28 @@ import {
   createToolRates,
   createValidation,
   type NetworkJudgement,
-  newBudgetUse,
+  newTreeUse,
   type Permission,
   type Rule,
 } from "#governance";
-import { type ClientId, type CommandOf, type IdMint, ReasonError, type TurnId } from "#protocol";
+import { type ClientId, type CommandOf, type EventPayload, type IdMint, ReasonError, type TurnId } from "#protocol";
 import type { ModelChoice } from "#providers";
 import { createMemoization } from "#tools";
 import type { Undo } from "./harness.ts";
 import type { AskForAck } from "./live-project.ts";
 import type { Extensions } from "./plugins.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
+import {
+  type Birth,
+  createDelegating,
+  type Delegating,
+  type DelegatingParts,
+  delegatePrompt,
+  hiddenFrom,
+  isDelegating,
+  type SessionPlace,
+  sharedUndo,
+} from "./session-place.ts";
 import { domainListOf, type SandboxPlace, type SessionSandbox } from "./session-sandbox.ts";
 
 export interface SessionDependencies {
@@ -82,6 +95,8 @@ export interface SessionDependencies {
   readonly depth: number;
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
   readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
+  /** Makes the session of a delegate known to clients. */
+  readonly adopt: Control["adopt"];
 }
 
 /** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
@@ -93,14 +108,16 @@ export async function openSession(
   dependencies: SessionDependencies,
   command: CommandOf<"CreateSession">,
   approver: Approver,
+  birth?: Birth,
 ): Promise<LiveSession> {
-  const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion, depth } = dependencies;
+  const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion } = dependencies;
+  const depth = birth?.spec.depth ?? dependencies.depth;
   const { resume } = command;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
-  const opened = await dependencies.projects?.(workspace);
-  let runtime: ProjectRuntime | undefined;
+  const opened = birth === undefined ? await dependencies.projects?.(workspace) : undefined;
+  let runtime: ProjectRuntime | undefined = birth?.place.runtime;
   // Asked for each request: the project may change its list.
   const domains = (): readonly PlacedList[] => [
     ...(settings.network === undefined ? [] : [{ list: settings.network.allowedDomains, place: "config.toml" }]),
@@ -126,32 +143,48 @@ export async function openSession(
   const id = previous?.id ?? ids.session();
   const profile = command.profile ?? "default";
   if (previous === undefined) {
-    await store.create({ id, workingDir: workspace, profile, model, createdAt: new Date(clock.now()).toISOString() });
+    const createdAt = new Date(clock.now()).toISOString();
+    const born = birth === undefined ? {} : { parent: birth.parent };
+    await store.create({ id, workingDir: workspace, profile, model, createdAt, ...born });
   } else {
     await store.update(id, { state: "active", model });
   }
   const log = await store.acquire(id);
   const earlier = previous === undefined ? undefined : await reopenSession(store, log, id);
-  const context = createRunContext({ ...dependencies.context, ...command.context });
-  const plan = { active: false };
+  const context = birth?.place.context ?? createRunContext({ ...dependencies.context, ...command.context });
+  const plan = birth?.place.plan ?? { active: false };
   const standing = settings.systemPrompt ?? STANDING_PROMPT;
   const otherTools = (): readonly Tool[] => dependencies.toolSources.flatMap((source) => source.tools());
   if (opened !== undefined) {
     runtime = await createRuntime({ ...opened, session: id, context, ports, env, clock, ids, standing, otherTools });
   }
+  const asking = askingOf(birth);
   const project = (): Project | undefined => runtime?.live.current();
   const allRules = (): readonly Rule[] => (runtime === undefined ? rules : [...rules, ...runtime.live.rules()]);
   const policyVersion = (): string =>
     runtime === undefined ? rulesVersion : canonicalHash([rulesVersion, runtime.live.version()]);
   const plain = promptBlocks({ files: [], standing, workspace, platform: process.platform });
+  const own = birth && runtime?.forDelegate(id, ports, [...birth.spec.hooks, ...birth.inheritedHooks]);
+  const hooks = own?.hooks ?? runtime?.hooks;
+  const hidden = runtime && hiddenFrom(runtime, birth?.spec.toolsPolicy);
+  const place: SessionPlace = birth?.place ?? {
+    ...{ workspace, profile, runtime, context, plan, budget: newTreeUse(), tree: createDelegationTree() },
+    sessionRules: [],
+    rates: createToolRates(settings.rateLimits.tools, clock),
+    undo: dependencies.undo?.recorder(ports.files),
+    allTools: () => [...otherTools(), ...(runtime?.sources ?? []).flatMap((source) => source.tools())],
+    root: () => engine.running && { session: id, turn: engine.running.turn },
+  };
   const budgets = createBudgets({
     clock,
     limits: () => tighterBudgets(settings.budgets, project()?.config.budgets ?? {}),
-    tree: newBudgetUse(),
+    tree: place.budget,
+    onTreeUsedUp: () => place.tree.stopAll({ reason: "budget" }),
     ...(earlier === undefined ? {} : { spent: earlier.remains.spent }),
   });
   let permission: Permission | undefined;
-  const engine = createSession({
+  let delegating: Delegating | undefined;
+  const engine: EngineSession = createSession({
     id,
     clock,
     ids,
@@ -162,9 +195,11 @@ export async function openSession(
     requestChain: [
       budgets.request,
       ...extensions.requestChain,
-      createIdentity(() => runtime?.live.prompt() ?? plain),
-      createHistory({ maxTurns: () => project()?.config.context.maxHistory }),
-      ...(runtime === undefined ? [] : [createCompletionHooks({ hooks: runtime.hooks, depth })]),
+      createIdentity(
+        () => (birth && (delegatePrompt(birth.spec, project()) ?? plain)) ?? runtime?.live.prompt() ?? plain,
+      ),
+      createHistory({ maxTurns: () => (birth?.spec.context ?? project()?.config.context)?.maxHistory }),
+      ...(hooks === undefined ? [] : [createCompletionHooks({ hooks, depth })]),
     ],
     toolChain: (bus, nested) => {
       permission = createPermission({
@@ -179,39 +214,63 @@ export async function openSession(
         binding: { programs: createProgramFacts({ root: ports.files.root, env }), policyVersion },
         newApproval: () => ids.approval(),
         now: () => clock.now(),
+        sessionRules: place.sessionRules,
+        ...asking,
       });
       budgets.attach(bus);
       sandbox.recordTo(bus);
       runtime?.attach(bus, nested);
-      const extra = [budgets.tool, createToolRates(settings.rateLimits.tools, clock), ...extensions.toolChain];
-      const { undo } = dependencies;
-      const hooks = runtime?.hooks;
-      return toolChain({ bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion });
+      if (runtime !== undefined && hidden !== undefined) {
+        const openChild: DelegatingParts["openChild"] = (child, named, asked) =>
+          openSession(
+            dependencies,
+            { kind: "CreateSession", profile, working_dir: workspace, model: named },
+            asked,
+            child,
+          );
+        const adopt: DelegatingParts["adopt"] = (open) => dependencies.adopt(id, open);
+        const parts = { clock, bus, depth, place, runtime, ports, birth, hidden, adopt, openChild };
+        delegating = createDelegating({ ...parts, engine: () => engine });
+      }
+      const retries = birth === undefined ? [] : [createToolRetries()];
+      const extra = [budgets.tool, place.rates, ...retries, ...extensions.toolChain];
+      const undo = place.undo && sharedUndo(place.undo, place.root);
+      const isShared = (): boolean => place.tree.count > depth - dependencies.depth;
+      const parts = { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion };
+      return toolChain({ ...parts, isShared, asking });
     },
-    toolSources: [...dependencies.toolSources, ...(runtime?.sources ?? [])],
-    ...(runtime === undefined
-      ? {}
-      : { hooks: runtime.hooks, hidden: runtime.live.hidden, beforeStep: runtime.refresh }),
+    toolSources:
+      birth === undefined
+        ? [...dependencies.toolSources, ...(runtime?.sources ?? []), { name: "delegation", tools: delegationTools }]
+        : [{ name: "delegate", tools: () => birth.spec.tools(delegating?.tools() ?? []) }],
+    ...(hooks === undefined ? {} : { hooks }),
+    ...(hidden === undefined ? {} : { hidden }),
+    ...(runtime === undefined ? {} : { beforeStep: own?.refresh ?? runtime.refresh }),
+    ...(birth === undefined ? {} : { checkStop: birth.spec.checkStop }),
+    settle: async () => delegating?.delegations.settle(),
     ...(runtime === undefined && Object.keys(settings.budgets).length === 0 ? {} : { beforeEnd: tellTotals }),
     toolSettings: settings.tools,
-    maxSteps: settings.maxSteps,
+    maxSteps: birth?.spec.maxSteps ?? settings.maxSteps,
     depth,
     ...(earlier === undefined ? {} : { earlier }),
     subscribers: [budgets.onEvent, ...extensions.subscribers],
   });
   if (permission === undefined) throw new Error("the session has no tool chain");
-  const started = { working_dir: workspace, profile, model };
+  const started = { working_dir: workspace, profile, model, ...bornAs(birth) };
   return {
     ...liveSession({ engine, models, plan, context }),
     ...ruleCommands(engine.bus, permission, allRules, dependencies.keepRule),
     async begin() {
       await engine.bus.publish("SessionStarted", started);
+      // A delegate is part of the session at its root, which has been through this.
+      if (birth !== undefined) return;
       await runtime?.refresh(new AbortController().signal);
       await tellHooks("session.start");
       if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
+      if (earlier !== undefined) await endInterrupted(earlier.remains.openDelegations, engine.bus, store);
       await engine.begin();
     },
-    finish: () => tellHooks("session.end"),
+    finish: async () => (birth === undefined ? tellHooks("session.end") : undefined),
     async restore(command, by) {
       const { undo } = dependencies;
       if (undo === undefined) {
@@ -221,13 +280,20 @@ export async function openSession(
     },
     async release() {
       await engine.settled();
+      budgets.close();
+      own?.detach();
       await sandbox.close();
       await log.release();
     },
   };
 
+  function delegationTools(): readonly Tool[] {
+    return delegating !== undefined && runtime !== undefined && isDelegating(runtime) ? delegating.tools() : [];
+  }
+
   function tellTotals(turn: TurnId): void {
-    runtime?.tellMetrics(turn);
+    // What the whole tree has counted is told by its root.
+    if (birth === undefined) runtime?.tellMetrics(turn);
     budgets.tellLeft(turn);
   }
 
@@ -236,6 +302,23 @@ export async function openSession(
     if (runtime === undefined || runtime.hooks.idle(event)) return;
     await runtime.hooks.dispatch(event, null, { session: id, depth, signal: new AbortController().signal });
   }
+}
+
+type Asking = Pick<EventPayload<"PermissionRequested">, "delegate">;
+
+/** Who asks, for whoever is asked. */
+function askingOf(birth: Birth | undefined): Asking {
+  if (birth === undefined) return {};
+  const { spec, parent } = birth;
+  return { delegate: { agent: spec.agent, depth: spec.depth, parent } };
+}
+
+function bornAs(
+  birth: Birth | undefined,
+): Pick<EventPayload<"SessionStarted">, "parent" | "call_id" | "agent" | "depth"> {
+  if (birth === undefined) return {};
+  const { spec, parent } = birth;
+  return { parent, call_id: spec.callId, agent: spec.agent, depth: spec.depth };
 }
 
 /** A list of domains, and where it is written. */
@@ -339,14 +422,18 @@ interface ToolChainParts {
   readonly clock: Clock;
   readonly extra: readonly ToolMiddleware[];
   readonly hooks: HookDispatcher | undefined;
-  readonly undo: Undo | undefined;
+  readonly undo: ToolMiddleware | undefined;
   readonly nested: NestedCall;
   readonly policyVersion: () => string;
+  /** Other agents work in the same folder now. */
+  readonly isShared: () => boolean;
+  readonly asking: Asking;
 }
 
 /** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
 function toolChain(parts: ToolChainParts) {
-  const { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion } = parts;
+  const { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion, isShared, asking } =
+    parts;
   const { judgeEffect, isJudgedWhole } = permission;
   const validation = createValidation();
   return {
@@ -358,9 +445,9 @@ function toolChain(parts: ToolChainParts) {
       ...(hooks === undefined ? [] : [createPreHooks(hooks), validation]),
       permission.middleware,
       ...(hooks === undefined ? [] : [createPostHooks(hooks), createOutputLimit()]),
-      createMemoization(),
+      createMemoization(isShared),
       createLedger({ bus, clock, policyVersion }),
-      ...(undo === undefined ? [] : [undo.recorder(ports.files)]),
+      ...(undo === undefined ? [] : [undo]),
       createTimeLimit(clock),
       createGate({ ports, clock, policyVersion, judgeEffect, isJudgedWhole, onNetwork: networkRecord(bus) }),
     ],
@@ -374,7 +461,7 @@ function toolChain(parts: ToolChainParts) {
         const untold = new AbortController();
         const answered = approver.answer({ turn, callId }, AbortSignal.any([signal, untold.signal]));
         try {
-          await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices });
+          await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices, ...asking });
         } catch (error) {
           untold.abort();
           await answered;

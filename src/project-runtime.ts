@@ -1,9 +1,20 @@
 /** What a project brings to one session: its scripts with what they may reach, its hooks, its tools, and what it registers. */
 import { hostname } from "node:os";
-import type { FieldParser, Project, ProjectLoader } from "#artifacts";
+import type { AgentArtifact, FieldParser, Project, ProjectLoader } from "#artifacts";
 import { type Clock, childEnvironment, createSystemRandom, type EffectPorts } from "#base";
 import { STANDING_PROMPT } from "#context";
-import type { EventBus, HookDispatcher, HookPoint, NestedCall, RunContext, Tool, ToolCall, ToolSource } from "#engine";
+import type { Bundles } from "#delegation";
+import type {
+  EventBus,
+  Hook,
+  HookDispatcher,
+  HookPoint,
+  NestedCall,
+  RunContext,
+  Tool,
+  ToolCall,
+  ToolSource,
+} from "#engine";
 import { createHookDispatcher } from "#governance";
 import { ClientId, type IdMint, ReasonError, type SessionId, type TurnId } from "#protocol";
 import {
@@ -15,6 +26,7 @@ import {
   type ScriptPoint,
   type ScriptServices,
 } from "#script";
+import { createBundles } from "./bundles.ts";
 import { type AskForAck, createLiveProject, type LiveProject } from "./live-project.ts";
 
 /** `custom.*` events that wait for their hooks; a script that emits more in one turn is told that they are dropped. */
@@ -44,19 +56,35 @@ export interface ProjectRuntime {
   readonly sources: readonly ToolSource[];
   /** Publishes the counters of scripts when they have changed. */
   tellMetrics(turn: TurnId): void;
-  /** Called once, when the session has its bus. */
+  /** Called once for each session of the tree, when it has its bus. */
   attach(bus: EventBus, nested: NestedCall): void;
   /** Before each step. */
   refresh(signal: AbortSignal): Promise<void>;
+  /** The same project for a delegate of the session: its own log and values, its own hooks before all others. */
+  forDelegate(session: SessionId, ports: EffectPorts, own: readonly Hook[]): DelegateRuntime;
+  /** The hooks of a session of the tree, with more of them before. */
+  hooksFor(session: SessionId, ports: EffectPorts, own: readonly Hook[]): HookDispatcher;
+  readonly bundles: Bundles;
+  /** Those of files and those that were registered. */
+  agents(): readonly AgentArtifact[];
+  /** Adds to the counters of the run. */
+  count(name: string, by: number): void;
+}
+
+export interface DelegateRuntime {
+  readonly hooks: HookDispatcher;
+  refresh(signal: AbortSignal): Promise<void>;
+  /** The session is over. */
+  detach(): void;
 }
 
 export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRuntime {
   const { session, clock, context, ports, env, ids, parseFields } = options;
-  let bus: EventBus | undefined;
-  let nested: NestedCall | undefined;
-  const attached = <Part>(part: Part | undefined): Part => {
-    if (part === undefined) throw new Error("the session is not there yet");
-    return part;
+  const sessions = new Map<SessionId, { readonly bus: EventBus; readonly nested: NestedCall }>();
+  const attached = (id: SessionId) => {
+    const found = sessions.get(id);
+    if (found === undefined) throw new Error("the session is not there yet, or not any more");
+    return found;
   };
   const states = createRunStates();
   const checker = createScriptChecker();
@@ -64,14 +92,15 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
   let waiting = 0;
 
   function emit(event: string, payload: unknown, at: ScriptPoint): void {
-    const publish = attached(bus).publishSoon("CustomEvent", { namespace: "custom", kind: event, payload });
+    const publish = attached(at.session).bus.publishSoon("CustomEvent", { namespace: "custom", kind: event, payload });
     publish.catch(() => undefined); // written with what comes next, and failing with it
-    if (hooks.idle(event)) return;
+    if ((dispatchers.get(at.session) ?? hooks).idle(event)) return;
     if (waiting >= MAX_WAITING_EVENTS) throw new Error(`more than ${MAX_WAITING_EVENTS} events wait for their hooks`);
     waiting += 1;
     setImmediate(() => {
       const point: HookPoint = { ...at, signal: new AbortController().signal };
-      void hooks.dispatch(event, payload, point).finally(() => {
+      const asked = dispatchers.get(at.session) ?? hooks;
+      void asked.dispatch(event, payload, point).finally(() => {
         waiting -= 1;
       });
     });
@@ -84,8 +113,8 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     states,
     env: (name) => environment[name],
     secret: (name) => env[`${SECRET_PREFIX}${name.toUpperCase()}`],
-    log({ turn, callId, source, level, message }) {
-      const written = bus?.publishSoon("ScriptLogged", {
+    log({ session: of, turn, callId, source, level, message }) {
+      const written = sessions.get(of)?.bus.publishSoon("ScriptLogged", {
         ...(turn === undefined ? {} : { turn }),
         ...(callId === undefined ? {} : { call_id: callId }),
         source,
@@ -96,7 +125,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     },
     emit,
     async callTool(name, args, at, callOptions) {
-      const result = await attached(nested)(asParent(at, ids), name, args, callOptions);
+      const result = await attached(at.session).nested(asParent(at, ids), name, args, callOptions);
       return { content: result.content, isError: result.outcome !== "ok" };
     },
     get meta() {
@@ -115,22 +144,27 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     platform: process.platform,
     ...(options.askForAck === undefined ? {} : { askForAck: options.askForAck }),
   });
-  const hooks = createHookDispatcher({
-    source: {
-      hooks(event) {
-        const registered = meta.hooks.hooks(event);
-        const written = live.hooks.hooks(event);
-        // Before those of files: what a registered one changes, they still see.
-        return registered.length === 0 ? written : [...registered, ...written];
+  const dispatchers = new Map<SessionId, HookDispatcher>();
+  function hooksFor(of: SessionId, given: EffectPorts, own: readonly Hook[]): HookDispatcher {
+    return createHookDispatcher({
+      source: {
+        hooks(event) {
+          const mine = own.filter((hook) => hook.event === event);
+          const registered = meta.hooks.hooks(event);
+          const written = live.hooks.hooks(event);
+          // Before those of files: what these change, they still see.
+          return mine.length + registered.length === 0 ? written : [...mine, ...registered, ...written];
+        },
       },
-    },
-    bus: {
-      publish: (kind, payload) => attached(bus).publish(kind, payload),
-      publishSoon: (kind, payload) => attached(bus).publishSoon(kind, payload),
-    },
-    ports,
-    monotonicMs: () => clock.monotonicMs(),
-  });
+      bus: {
+        publish: (kind, payload) => attached(of).bus.publish(kind, payload),
+        publishSoon: (kind, payload) => attached(of).bus.publishSoon(kind, payload),
+      },
+      ports: given,
+      monotonicMs: () => clock.monotonicMs(),
+    });
+  }
+  const hooks = hooksFor(session, ports, []);
   const allTools = (): readonly Tool[] => [...options.otherTools(), ...live.tools.tools(), ...meta.source.tools()];
   const meta: MetaRegistry = createMetaRegistry({
     config: options.project.config.meta,
@@ -150,9 +184,26 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     tools: () => allTools().filter(({ name }) => live.hidden(name) === undefined),
   });
 
-  function attach(given: EventBus, call: NestedCall): void {
-    bus = given;
-    nested = call;
+  function attach(bus: EventBus, nested: NestedCall): void {
+    sessions.set(bus.session, { bus, nested });
+  }
+
+  function forDelegate(of: SessionId, given: EffectPorts, own: readonly Hook[]): DelegateRuntime {
+    states.adopt(of, session);
+    const asked = hooksFor(of, given, own);
+    dispatchers.set(of, asked);
+    return {
+      hooks: asked,
+      async refresh(signal) {
+        states.of(of).setValues(context.values());
+        await live.refresh(attached(of).bus, signal);
+      },
+      detach() {
+        states.drop(of);
+        sessions.delete(of);
+        dispatchers.delete(of);
+      },
+    };
   }
 
   let told = "{}";
@@ -161,7 +212,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     const now = JSON.stringify(counters);
     if (now === told) return;
     told = now;
-    const written = attached(bus).publishSoon("MetricsCounted", { turn, counters });
+    const written = attached(session).bus.publishSoon("MetricsCounted", { turn, counters });
     written.catch(() => undefined); // written with the end of the turn, and failing with it
   }
 
@@ -173,8 +224,13 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     attach,
     async refresh(signal) {
       states.of(session).setValues(context.values());
-      await live.refresh(attached(bus), signal);
+      await live.refresh(attached(session).bus, signal);
     },
+    forDelegate,
+    hooksFor,
+    bundles: createBundles({ parseFields, checker, scripts }),
+    agents: () => [...live.current().agents, ...meta.agents()],
+    count: (name, by) => states.of(session).metrics.incr(name, by),
   };
 }
 

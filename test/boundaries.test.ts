@@ -24,6 +24,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   trust: ["base", "protocol", "artifacts"],
   sandbox: ["base"],
   redaction: ["base", "protocol", "engine"],
+  delegation: ["base", "protocol", "engine", "artifacts"],
   control: ["base", "protocol", "engine"],
   cli: [
     "base",
@@ -59,6 +60,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "undo",
     "trust",
     "sandbox",
+    "delegation",
     "control",
     "cli",
     "harness",
@@ -75,6 +77,7 @@ const withoutEffects = [
   "governance",
   "redaction",
   "script",
+  "delegation",
   "control",
 ];
 const effectModules =

@@ -29,6 +29,7 @@ export function mergeTiers(project: WrittenConfig | undefined, admin: WrittenCon
     permissions: permissions.flatMap((one) => one.rules),
     permissionExamples: permissions.flatMap((one) => one.examples),
     delegation,
+    ...(project?.delegation === undefined ? {} : { delegates: true }),
     meta: tighterMeta(project?.meta ?? defaultMeta, admin?.meta),
     serve: project?.serve ?? [],
     budgets: tighterBudgets(project?.budgets ?? {}, admin?.budgets ?? {}),

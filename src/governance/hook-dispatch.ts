@@ -62,7 +62,7 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
       const decisions: Asked[] = [];
       const attributes = new Map<string, string | number | boolean>();
       let payload = given;
-      let stoppedBy: { hook: Hook; reason: string } | undefined;
+      let stoppedBy: { hook: Hook; reason: string; failed?: true } | undefined;
       const ticket: HookTicket = { open: true, asked: undefined };
       let bound: HookCall["ports"] | undefined;
       let call: HookCall = {
@@ -89,7 +89,11 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         decisions.push(asked);
         if ("failed" in answer) {
           if (hook.onError === "block") {
-            stoppedBy = { hook, reason: `the hook failed, and a guard that fails blocks: ${answer.failed}` };
+            stoppedBy = {
+              hook,
+              reason: `the hook failed, and a guard that fails blocks: ${answer.failed}`,
+              failed: true,
+            };
             break;
           }
           await tellFailure(bus, at, hook, answer.failed);
@@ -104,8 +108,8 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
       ticket.open = false;
       if (decisions.length > 0) await record(bus, event, at, decisions, stoppedBy !== undefined, attributes);
       if (stoppedBy !== undefined) {
-        const { hook, reason } = stoppedBy;
-        return { blocked: true, reason, hook: hook.name, source: hook.source };
+        const { hook, ...why } = stoppedBy;
+        return { blocked: true, ...why, hook: hook.name, source: hook.source };
       }
       return { blocked: false, payload, attributes: Object.fromEntries(attributes) };
     },
