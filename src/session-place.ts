@@ -143,7 +143,7 @@ export function createDelegating(parts: DelegatingParts): Delegating {
       model: delegate.model,
       toolNames: spec.tools(tools()).flatMap(({ name }) => (visible(name) === undefined ? [name] : [])),
       subscribe: (subscriber) => void delegate.bus.subscribe(subscriber),
-      run: (task) => delegate.send(originator, [{ type: "text", text: task }]).done,
+      run: (task) => adopted.send(originator, task),
       cancel: (cause) => delegate.cancel(cause),
       close: () => adopted.end(),
     };

@@ -100,6 +100,8 @@ export interface Control {
 
 export interface AdoptedSession {
   readonly live: LiveSession;
+  /** Its turn; a client that has cancelled it before it began is heard. */
+  send(originator: ClientId, text: string): Promise<TurnSummary>;
   end(): Promise<void>;
 }
 
@@ -115,6 +117,8 @@ interface OpenSession {
   /** Each with how to stop telling it. */
   readonly attached: Map<Client, () => void>;
   lastTurn: Promise<unknown>;
+  /** A delegate was cancelled before its turn began. */
+  cancelledBy?: ClientId;
   /** While files are being restored no turn begins, and the other way round. */
   restoring?: { readonly by: ClientId; readonly since: string };
 }
@@ -188,7 +192,8 @@ export function createControl(options: ControlOptions): Control {
     const approvals = createApprovals({ clock, timeoutMs, attached: () => audience(parent, attached) });
     const live = await open(approvals);
     const { id, bus } = live.engine;
-    sessions.set(id, { live, parent, approvals, attached, lastTurn: Promise.resolve() });
+    const session: OpenSession = { live, parent, approvals, attached, lastTurn: Promise.resolve() };
+    sessions.set(id, session);
     const asked = new Set<CallId>();
     /** A client that throws is told no more; the others are. */
     const cut = new Set<Client>();
@@ -207,6 +212,12 @@ export function createControl(options: ControlOptions): Control {
     await live.begin();
     return {
       live,
+      send(originator, text) {
+        const { done } = live.engine.send(originator, [{ type: "text", text }]);
+        session.lastTurn = done.catch(() => undefined); // the sender has it; this one only orders shutdown
+        if (session.cancelledBy !== undefined) live.engine.cancel({ reason: "user", by: session.cancelledBy });
+        return done;
+      },
       async end() {
         if (sessions.has(id)) await end(id, "delegation-over");
       },
@@ -281,9 +292,12 @@ export function createControl(options: ControlOptions): Control {
         session.lastTurn = done.catch(() => undefined); // the sender has `done`; this one only orders shutdown
         return { turn, done };
       }
-      case "CancelTurn":
-        find(command.session).live.engine.cancel({ reason: "user", by: client.id });
+      case "CancelTurn": {
+        const session = find(command.session);
+        session.live.engine.cancel({ reason: "user", by: client.id });
+        if (session.parent !== undefined) session.cancelledBy = client.id;
         return {};
+      }
       case "AnswerPermission": {
         const { approvals } = find(command.session);
         approvals.decideFor(client, command.call_id, command.decision, command.reason);

@@ -78,7 +78,11 @@ export async function createDelegationRig(
         all.filter((event) => event.session === session),
         kind,
       ),
-    parsed: () => rig.results().map((result) => JSON.parse(result)),
+    parsed: () =>
+      all.flatMap((event) => {
+        if (event.kind !== "ToolResult" || event.session !== rig.session) return [];
+        return [JSON.parse(textsOf({ role: "user", content: event.payload.content }))];
+      }),
     anywhere(kind) {
       const known = all.find((event) => event.kind === kind);
       if (known !== undefined) return Promise.resolve(known as never); // chosen by its kind
