@@ -132,10 +132,10 @@ export async function openSession(
     },
     named: (host) => createDomainPolicy(lists()).named(host),
   };
-  const made = effectPorts(workspace, env, network, (root, outside) =>
-    dependencies.sandboxFor({ root, outside, domains: () => domainListOf(lists()) }),
-  );
-  const { sandbox } = made;
+  const sandboxed = (root: string, outside: ProcessPort): SessionSandbox =>
+    dependencies.sandboxFor({ root, outside, domains: () => domainListOf(lists()) });
+  const made = effectPorts({ workspace, env, policy: network, sandboxed, running: birth?.place.processes });
+  const { sandbox, outside: processes } = made;
   const ports = dependencies.observePorts?.(made.ports) ?? made.ports;
   await sandbox.ensure();
   const asked = command.model ?? (dependencies.namedModel === undefined ? previous?.model : undefined);
@@ -168,7 +168,7 @@ export async function openSession(
   const hooks = own?.hooks ?? runtime?.hooks;
   const hidden = runtime && hiddenFrom(runtime, birth?.spec.toolsPolicy);
   const place: SessionPlace = birth?.place ?? {
-    ...{ workspace, profile, runtime, context, plan, budget: newTreeUse(), tree: createDelegationTree() },
+    ...{ workspace, profile, runtime, context, plan, processes, budget: newTreeUse(), tree: createDelegationTree() },
     sessionRules: [],
     rates: createToolRates(settings.rateLimits.tools, clock),
     undo: dependencies.undo?.recorder(ports.files),
@@ -482,16 +482,25 @@ function networkRecord(bus: EventBus): (call: ToolCall, judged: NetworkJudgement
   };
 }
 
-function effectPorts(
-  workspace: string,
-  env: SessionDependencies["env"],
-  policy: DomainPolicy,
-  sandboxed: (root: string, outside: ProcessPort) => SessionSandbox,
-): { readonly ports: EffectPorts; readonly sandbox: SessionSandbox } {
+interface PortParts {
+  readonly workspace: string;
+  readonly env: SessionDependencies["env"];
+  readonly policy: DomainPolicy;
+  readonly sandboxed: (root: string, outside: ProcessPort) => SessionSandbox;
+  /** What starts processes for the whole tree, once its root has made it. */
+  readonly running: ProcessPort | undefined;
+}
+
+function effectPorts({ workspace, env, policy, sandboxed, running }: PortParts): {
+  readonly ports: EffectPorts;
+  readonly sandbox: SessionSandbox;
+  readonly outside: ProcessPort;
+} {
   try {
     const files = createWorkspaceFiles(workspace);
-    const sandbox = sandboxed(files.root, createProcesses({ root: files.root, env }));
-    return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ policy }) }, sandbox };
+    const outside = running ?? createProcesses({ root: files.root, env });
+    const sandbox = sandboxed(files.root, outside);
+    return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ policy }) }, sandbox, outside };
   } catch (error) {
     if (!(error instanceof EffectError)) throw error;
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;

@@ -3,7 +3,7 @@
  * rules, rates and undo as its root, with the tools, the prompt and the limits that were named for it.
  */
 import { type ContextConfig, contextTexts, type Project, toolVisible } from "#artifacts";
-import type { Clock, EffectPorts } from "#base";
+import type { Clock, EffectPorts, ProcessPort } from "#base";
 import type { PromptBlock } from "#context";
 import type { AdoptedSession, LiveSession } from "#control";
 import {
@@ -37,6 +37,8 @@ export interface SessionPlace {
   readonly runtime: ProjectRuntime | undefined;
   readonly context: RunContext;
   readonly plan: { active: boolean };
+  /** Starts the processes of all of them. */
+  readonly processes: ProcessPort;
   readonly budget: TreeUse;
   readonly tree: DelegationTree;
   /** Rules that answers have added, to whichever agent. */

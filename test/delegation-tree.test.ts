@@ -1,10 +1,11 @@
 /** Agents as a tree: side by side, stopped together, on one budget, with questions that reach a person, through a crash. */
 import { describe, expect, test } from "vitest";
 import type { Event, EventKind, EventOf } from "#protocol";
+import { createDelegationRig } from "./fakes/delegation-rig.ts";
+import { processesWith } from "./fakes/marked-processes.ts";
 import {
   agentFile,
   answers,
-  createDelegationRig,
   delegates,
   HARNESS,
   hangs,
@@ -13,8 +14,7 @@ import {
   type Role,
   type Roles,
   textsOf,
-} from "./fakes/delegation-rig.ts";
-import { processesWith } from "./fakes/marked-processes.ts";
+} from "./fakes/roles.ts";
 
 const agents = (files: Record<string, string>) =>
   Object.fromEntries(Object.entries(files).map(([name, text]) => [`.harness/agents/${name}.md`, text]));

@@ -2,18 +2,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  agentFile,
-  answers,
-  createDelegationRig,
-  delegates,
-  HARNESS,
-  lastText,
-  makes,
-  type Roles,
-  textsOf,
-} from "./fakes/delegation-rig.ts";
+import { createDelegationRig } from "./fakes/delegation-rig.ts";
 import type { FakeResponse } from "./fakes/fake-provider.ts";
+import { agentFile, answers, delegates, HARNESS, lastText, makes, type Roles, textsOf } from "./fakes/roles.ts";
 import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 
 const agents = (files: Record<string, string>) =>

@@ -2,16 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  agentFile,
-  answers,
-  createDelegationRig,
-  delegates,
-  lastText,
-  makes,
-  type Role,
-  textsOf,
-} from "./fakes/delegation-rig.ts";
+import { createDelegationRig } from "./fakes/delegation-rig.ts";
+import { agentFile, answers, delegates, lastText, makes, type Role, textsOf } from "./fakes/roles.ts";
 
 const IS_THERE =
   'verify: |\n  def run(result):\n      there = fs.exists("out.txt")\n      return json.encode({"verified": there, "reason": "" if there else "out.txt does not exist"})\n';
