@@ -146,7 +146,12 @@ describe("a delegation", () => {
 
   test("is not offered where a project has nobody to delegate to", async () => {
     const seen: string[][] = [];
-    const root: Roles = { root: (call) => (seen.push(call.request.tools.map(({ name }) => name)), answers("ok")) };
+    const root: Roles = {
+      root: (call) => {
+        seen.push(call.request.tools.map(({ name }) => name));
+        return answers("ok");
+      },
+    };
     await (await createDelegationRig({}, root)).send("go");
     await (await createDelegationRig(agents({ scout: agentFile("scout") }), root)).send("go");
     await (await createDelegationRig({ "harness.md": harness("delegation: { max_depth: 1 }\n") }, root)).send("go");
@@ -382,7 +387,7 @@ describe("limits", () => {
       );
       await rig.send("go");
       expect(rig.parsed()).toMatchObject([{ status: "failed", reason: "StepLimit" }]);
-      return (rig.parsed()[0]?.metrics as { steps: number }).steps;
+      return rig.of("DelegationEnded")[0]?.steps;
     };
     expect(await steps("", {})).toBe(10);
     expect(await steps("delegation: { iterations_per_depth: [12, 6] }\n", {})).toBe(6);
@@ -442,14 +447,14 @@ describe("hooks around it", () => {
   });
 
   test("delegation.post rewrites the result or refuses it", async () => {
-    const after = (body: string) => ({ ...scout, ".harness/hooks/after.md": hook("delegation.post", body) });
+    const posting = (body: string) => ({ ...scout, ".harness/hooks/after.md": hook("delegation.post", body) });
     const redacted = await createDelegationRig(
       after('return modify(dict(payload, result="(left out) " + str(payload["depth"]) + payload["agent"]))'),
       roles,
     );
     await redacted.send("go");
     expect(redacted.parsed()).toMatchObject([{ status: "ok", result: "(left out) 0scout" }]);
-    const refused = await createDelegationRig(after('return block("not good enough")'), roles);
+    const refused = await createDelegationRig(posting('return block("not good enough")'), roles);
     await refused.send("go");
     expect(refused.of("ToolResult")).toMatchObject([{ reason: "HookBlocked", is_error: true }]);
     expect(refused.results()[0]).not.toContain("scout was asked");

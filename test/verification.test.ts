@@ -84,7 +84,7 @@ describe("a verifier of an agent", () => {
   });
 
   test("gives each attempt the steps of a turn", async () => {
-    const busy: Role = (call, step) =>
+    const busy: Role = (_, step) =>
       step % 3 === 2 ? answers("Done!") : makes(["fs.write", { path: `f${step}.txt`, content: "x" }]);
     const rig = await createDelegationRig(
       writer(),
@@ -211,7 +211,7 @@ test("a verifier of the request holds besides the one of the agent", async () =>
 
 test("a delegate that lies is caught in every one of 20 runs", async () => {
   const rig = await createDelegationRig(writer("max_verify_retries: 1\n".concat(IS_THERE)), {
-    root: (call, step) =>
+    root: (_, step) =>
       step % 2 === 0 ? delegates({ agent: "writer", task: `Write out.txt (${step}).` }) : answers("ok"),
     writer: lies,
   });

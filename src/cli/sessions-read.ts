@@ -141,7 +141,7 @@ function asTree<Row extends SessionMeta & Beginning>(
     { ...row, level },
     ...rows
       .filter((other) => isBelow(other) && other.parent === row.id)
-      .toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
       .flatMap((child) => withChildren(child, level + 1)),
   ];
   return rows.filter((row) => !isBelow(row)).flatMap((row) => withChildren(row, 0));

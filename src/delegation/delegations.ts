@@ -98,7 +98,7 @@ export function createDelegations(parts: DelegationParts): Delegations {
     if (verdict.blocked) {
       const { hook, reason, source } = verdict;
       throw new ToolError(
-        `blocked by hook "${hook}": ${reason} (${source}) To allow it, change that hook.`,
+        `blocked by hook "${hook}": ${reason}\n(${source}) To allow it, change that hook.`,
         "HookBlocked",
       );
     }
