@@ -449,7 +449,7 @@ describe("hooks around it", () => {
   test("delegation.post rewrites the result or refuses it", async () => {
     const posting = (body: string) => ({ ...scout, ".harness/hooks/after.md": hook("delegation.post", body) });
     const redacted = await createDelegationRig(
-      after('return modify(dict(payload, result="(left out) " + str(payload["depth"]) + payload["agent"]))'),
+      posting('return modify(dict(payload, result="(left out) " + str(payload["depth"]) + payload["agent"]))'),
       roles,
     );
     await redacted.send("go");
