@@ -151,6 +151,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     args: options.args ?? [],
     depth: options.depth ?? 0,
     observePorts: options.observePorts,
+    adopt: (parent, open) => control.adopt(parent, open),
     redaction,
     secretsTold: () => credentials.told(),
     taped,

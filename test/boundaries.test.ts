@@ -26,6 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   credentials: ["base", "protocol"],
   redaction: ["base", "protocol", "engine"],
   cassette: ["base", "protocol", "engine"],
+  delegation: ["base", "protocol", "engine", "artifacts"],
   control: ["base", "protocol", "engine"],
   cli: [
     "base",
@@ -65,6 +66,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "sandbox",
     "cassette",
     "credentials",
+    "delegation",
     "control",
     "cli",
     "harness",
@@ -81,6 +83,7 @@ const withoutEffects = [
   "governance",
   "redaction",
   "script",
+  "delegation",
   "control",
 ];
 const effectModules =
