@@ -8,7 +8,7 @@ import { loudRepository, trackedFiles } from "./git-on-disk.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
 import { everyCommand, type SimpleCommand } from "./shell-command.ts";
 import type { Feed } from "./shell-feeds.ts";
-import { pathOperands, showsNamesOnly } from "./shell-quiet.ts";
+import { pathOperands, showsNamesOnly, takesResponseFiles } from "./shell-quiet.ts";
 import { programName } from "./shell-wrappers.ts";
 import { hasGlob, matchWildcard } from "./wildcard.ts";
 
@@ -75,7 +75,13 @@ async function loudIn(simple: SimpleCommand, folder: string, files: DiskReader):
   for (const index of pathOperands(simple)) {
     const word = simple.words[index] ?? "";
     if (simple.unknown.includes(index)) continue;
-    const why = await leadsElsewhere(operandOf(word), simple.globbed.includes(index), folder, files);
+    const option = takesResponseFiles(simple) ? /^[-@]/ : /^-/;
+    const why = await leadsElsewhere(
+      operandOf(word),
+      { globbed: simple.globbed.includes(index), option },
+      folder,
+      files,
+    );
     if (why !== undefined) return why;
   }
   return undefined;
@@ -98,7 +104,7 @@ function operandOf(word: string): string {
 
 async function leadsElsewhere(
   word: string,
-  globbed: boolean,
+  { globbed, option }: { readonly globbed: boolean; readonly option: RegExp },
   base: string,
   files: DiskReader,
 ): Promise<string | undefined> {
@@ -121,7 +127,7 @@ async function leadsElsewhere(
     // A wildcard does not stand for the dot at the beginning of a hidden name.
     if (name.startsWith(".") && !pattern.startsWith(".")) continue;
     if (!/[[\\{]/.test(pattern) && !matchWildcard(pattern, name)) continue;
-    if (first === 0 && name.startsWith("-")) return `${word} can mean ${name}, which reads as an option`;
+    if (first === 0 && option.test(name)) return `${word} can mean ${name}, which reads as an option`;
     const path = folder === "." ? name : `${folder}/${name}`;
     const found = isSensitivePath(path);
     if (found.sensitive) return `${word} can mean ${path}: ${found.why}`;
@@ -186,7 +192,8 @@ async function loudWalk(simple: SimpleCommand, base: string, files: DiskReader):
   return programName(simple.words) === "git" ? walkTracked(walk, files) : walkFolders(walk, files);
 }
 
-function walkOf({ words }: SimpleCommand, base: string): Walk | undefined {
+function walkOf(simple: SimpleCommand, base: string): Walk | undefined {
+  const { words } = simple;
   const program = programName(words);
   const gitGrep = program === "git" && words[1] === "grep";
   const walks =
@@ -196,8 +203,9 @@ function walkOf({ words }: SimpleCommand, base: string): Walk | undefined {
     words.some((word) => /^--(?:rec|dir)|^-[a-zA-Z]*[rR]/.test(word));
   if ((!READERS.has(program) && !gitGrep) || !walks) return undefined;
   const operands = words.slice(gitGrep ? 2 : 1).filter((word) => !word.startsWith("-"));
-  // Every operand counts, also the one that is probably the pattern.
-  const folders = operands.length < 2 && program !== "diff" ? [".", ...operands] : [...operands];
+  // Every operand counts, also the one that is probably the pattern; without a path among them it is the folder itself.
+  const named = pathOperands(simple).some((index) => !(words[index] ?? "").startsWith("-"));
+  const folders = named ? [...operands] : [".", ...operands];
   return {
     folders: folders.map((folder) => inFolder(base, folder)),
     // Ripgrep leaves hidden files out, and what it is told to look at is judged by its options.
