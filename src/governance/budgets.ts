@@ -4,7 +4,7 @@
  */
 import type { Clock } from "#base";
 import { type EventBus, type RequestMiddleware, refusal, type ToolMiddleware } from "#engine";
-import { type Event, type EventPayload, reasonText, type TurnId } from "#protocol";
+import { type CallId, type Event, type EventPayload, reasonText, type TurnId } from "#protocol";
 
 export interface BudgetLimits {
   readonly maxCostUsd?: number;
@@ -21,6 +21,8 @@ export interface BudgetUse {
   tokens: number;
   steps: number;
   calls: number;
+  /** Calls that were let pass and are not on the record yet: those that run side by side must not all fit in the last place. */
+  begun: number;
   /** On the monotonic clock; unset until something began. */
   startedMs: number | undefined;
 }
@@ -54,7 +56,7 @@ export interface Budgets {
 export type BudgetLine = Omit<EventPayload<"BudgetWarning">, "turn">;
 
 export function newBudgetUse(): BudgetUse {
-  return { costUsd: 0, tokens: 0, steps: 0, calls: 0, startedMs: undefined };
+  return { costUsd: 0, tokens: 0, steps: 0, calls: 0, begun: 0, startedMs: undefined };
 }
 
 export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Budgets {
@@ -65,6 +67,8 @@ export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Bu
     Object.assign(session, { costUsd: cost_usd, tokens, steps, calls });
   }
   let bus: Pick<EventBus, "publishSoon"> | undefined;
+  /** What gives the place of a call back, once it is counted or has ended. */
+  const places = new Map<CallId, () => void>();
   const warned = new Set<string>();
 
   function begin(id: TurnId): void {
@@ -104,6 +108,7 @@ export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Bu
   return {
     onEvent(event) {
       if (event.kind === "TurnStarted") begin(event.payload.turn);
+      if (event.kind === "ToolIntent") places.get(event.payload.call_id)?.();
       tally(event, turn === undefined ? [session, tree] : [turn.use, session, tree]);
     },
     tellLeft(id) {
@@ -124,7 +129,17 @@ export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Bu
     async tool(call, next) {
       const over = exceeded(call.turn);
       if (over !== undefined && over.kind !== "steps") return refusal("denied", "BudgetExceeded", describe(over));
-      return next(call);
+      const uses = turn === undefined ? [session, tree] : [turn.use, session, tree];
+      for (const use of uses) use.begun += 1;
+      const release = (): void => {
+        if (places.delete(call.id)) for (const use of uses) use.begun -= 1;
+      };
+      places.set(call.id, release);
+      try {
+        return await next(call);
+      } finally {
+        release();
+      }
     },
     left: lines,
   };
@@ -151,7 +166,7 @@ function linesOf(scope: BudgetScope, limit: BudgetLimits, use: BudgetUse, nowMs:
     ["cost_usd", use.costUsd, maxCostUsd],
     ["tokens", use.tokens, maxTokens],
     ["steps", use.steps, maxSteps],
-    ["calls", use.calls, maxCalls],
+    ["calls", use.calls + use.begun, maxCalls],
     ["wall_ms", wall, maxWallMs],
   ];
   return all.flatMap(([kind, used, set]) => (set === undefined ? [] : [{ scope, kind, used, limit: set }]));
