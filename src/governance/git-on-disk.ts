@@ -15,8 +15,11 @@ export async function loudRepository(files: DiskReader, folder: string): Promise
   const inside = folder.startsWith("/") ? folder.slice(files.root.length) : folder;
   const segments = inside.split("/").filter((segment) => segment !== "" && segment !== ".");
   if (segments.includes("..")) return "git would run in a folder that is not followed";
-  // A folder inside the workspace can hold a repository whose configuration runs programs.
-  const nested = segments.map((_, depth) => `${segments.slice(0, depth + 1).join("/")}/.git`);
+  // A folder inside the workspace can hold a repository whose configuration runs programs, or be one itself: plain files of
+  // the project are enough for that.
+  const nested = segments
+    .map((_, depth) => segments.slice(0, depth + 1).join("/"))
+    .flatMap((path) => [`${path}/.git`, `${path}/HEAD`]);
   const [own, hooks, tracked, config, ...others] = await Promise.all([
     files.stat(".git"),
     files.list(".git/hooks").catch(whenMissing([])),
@@ -28,7 +31,7 @@ export async function loudRepository(files: DiskReader, folder: string): Promise
   const other = others.find(({ there }) => there);
   if (other !== undefined) {
     return nested.includes(other.path)
-      ? `${other.path} is another repository`
+      ? `${other.path} belongs to another repository`
       : `${other.path} can change what git does`;
   }
   if (own?.kind !== "directory") return "the workspace is not the root of a plain git repository";

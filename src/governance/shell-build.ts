@@ -88,11 +88,12 @@ function readLaunch(launch: Launch, wrapper: SimpleCommand, reading: Reading): S
   if (globbed.includes(0)) unclear(reading, "the program's name is a pattern");
   if (dynamic.includes(0)) unclear(reading, "the program is only known at run time");
   const { words, assignments, folder } = launch;
-  const { background, hereDocument, openFeed } = wrapper;
+  const { background, hereDocument, hereText, openFeed } = wrapper;
   const open = launch.open || wrapper.open;
   const around: Surroundings = {
     redirects: [],
     hereDocument,
+    ...(hereText !== undefined && { hereText }),
     background,
     ...(open && openFeed && { input: openFeed }),
   };

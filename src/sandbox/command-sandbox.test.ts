@@ -224,6 +224,26 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
     expect(git(workspace.root, "status", "--short")).toBe("");
   });
 
+  test("may begin one further down as well, and use it, without what runs something", async () => {
+    const workspace = createRepository();
+    workspace.put("lib/a.txt", "a\n");
+    const sandbox = createTestSandbox(workspace);
+    await sandbox.shell(":");
+    const said = await sandbox.shell(
+      `git init -q -b main lib/deep && git -C lib/deep config core.fsmonitor "touch $PWD/ran" && echo x > lib/deep/.git/hooks/pre-commit
+       mkdir -p hidden other && mv lib/deep/.git other/git && echo 'gitdir: ../../other/git' > lib/deep/.git && touch -d '2001-01-01' lib lib/deep .`,
+    );
+    expect(said).toContain("the hook pre-commit does not run");
+    expect(readFileSync(join(workspace.root, "other/git/config"), "utf8")).not.toContain("fsmonitor");
+    const later = await sandbox.shell(
+      "git -C lib/deep config user.name b; git -C lib/deep config alias.x '!touch ran'; git worktree add -q tree; git -C tree status -s",
+    );
+    expect(later).toContain("settings that can run programs");
+    expect(git(join(workspace.root, "lib/deep"), "config", "--local", "user.name")).toBe("b\n");
+    expect(git(join(workspace.root, "tree"), "log", "--oneline").trim().split("\n")).toHaveLength(1);
+    expect(await sandbox.shell("git worktree remove tree && echo gone")).toContain("gone");
+  });
+
   test("is asked to end before it is made to", async () => {
     const sandbox = createTestSandbox(createTemporaryWorkspace());
     const stop = new AbortController();

@@ -18,9 +18,9 @@ import {
 } from "#base";
 import { type EgressProxy, type EgressRecord, startEgressProxy } from "./egress-proxy.ts";
 import { createNameGuard, type NameGuard } from "./name-guard.ts";
+import { nestedRepositories } from "./nested-repositories.ts";
 import { type PlannedPolicy, planPolicy } from "./policy.ts";
 import { isExecutable, probeSandbox } from "./probe.ts";
-import { nestedRepositories } from "./repositories.ts";
 import type { Probe, Sandbox, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
 import { createSessionFolder, type SessionFolder } from "./session-folder.ts";
 
@@ -200,7 +200,8 @@ function createCommandSandbox(
       return await outside.run(wrapped, signal);
     } finally {
       release();
-      for (const line of guard.sweep(planned.watched)) spec.onOutput?.("stderr", Buffer.from(`[sandbox] ${line}\n`));
+      const said = [...guard.sweep(planned.watched), ...(nested?.sweepBegun() ?? [])];
+      for (const line of said) spec.onOutput?.("stderr", Buffer.from(`[sandbox] ${line}\n`));
     }
   }
 

@@ -6,16 +6,11 @@ import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Placeholder } from "./sandbox.ts";
 
-const MAX_LINK_BYTES = 4096;
+export const MAX_LINK_BYTES = 4096;
 const MAX_CONFIG_BYTES = 256 * 1024;
 const MAX_SUBMODULES = 64;
 const MAX_WORKTREES = 64;
 const MAX_SUBMODULE_DEPTH = 6;
-const MAX_NESTED = 64;
-const MAX_NESTED_DEPTH = 5;
-const MAX_WALKED_FOLDERS = 2_000;
-/** Never looked through: they are large, and what is in them was not cloned by a person. */
-const PASSED_OVER = new Set(["node_modules", ".git", ".venv", "venv", "target", "dist", "build", "vendor", ".cache"]);
 
 export interface RepositoryPaths {
   /** Writable, but fixed in place. Parents first. */
@@ -47,22 +42,6 @@ export function repositoryPaths(root: string, folder: string): RepositoryPaths {
     steering: [...steering, ...common.steering],
     writable,
   };
-}
-
-/** Folders below the workspace, itself left out, that have a `.git`. Bounded; `complete` is false when a bound was met. */
-export function nestedRepositories(root: string): { readonly folders: readonly string[]; readonly complete: boolean } {
-  const folders: string[] = [];
-  const pending: { path: string; depth: number }[] = [{ path: root, depth: 0 }];
-  let walked = 0;
-  for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
-    if (++walked > MAX_WALKED_FOLDERS || folders.length >= MAX_NESTED) return { folders, complete: false };
-    for (const entry of entriesOf(next.path)) {
-      if (entry.name === ".git" && next.depth > 0) folders.push(next.path);
-      if (!entry.isDirectory() || PASSED_OVER.has(entry.name)) continue;
-      if (next.depth < MAX_NESTED_DEPTH) pending.push({ path: join(next.path, entry.name), depth: next.depth + 1 });
-    }
-  }
-  return { folders, complete: true };
 }
 
 /** `worktrees`: folders of linked worktrees in it that count whatever they say of themselves. */
@@ -183,11 +162,11 @@ export function parentsBelow(root: string, path: string): string[] {
   return parents;
 }
 
-function isInside(root: string, path: string): boolean {
+export function isInside(root: string, path: string): boolean {
   return path === root || path.startsWith(`${root}/`);
 }
 
-function entriesOf(folder: string) {
+export function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
@@ -196,7 +175,7 @@ function entriesOf(folder: string) {
   }
 }
 
-function smallText(path: string, maxBytes: number): string | undefined {
+export function smallText(path: string, maxBytes: number): string | undefined {
   try {
     const info = lstatSync(path);
     return info.isFile() && info.size <= maxBytes ? readFileSync(path, "utf8") : undefined;
