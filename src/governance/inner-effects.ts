@@ -1,6 +1,6 @@
 /** Effects inside a call that was allowed: what nobody has judged as a call of its own is judged as if it were one. */
 import type { Tool, ToolCall } from "#engine";
-import type { Judge } from "./judge.ts";
+import { DOUBT, type Judge } from "./judge.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
 import { TOOL_ALIASES } from "./tool-aliases.ts";
 
@@ -24,12 +24,14 @@ export function createInnerEffects({
     if (verdict.effect === "deny") return `${told} was denied: ${verdict.judged.why}. To allow it, change that rule`;
     // Whoever allowed the call has seen its arguments, not each thing that its script does.
     const asksByRule = verdict.judged.trail.some(({ stage, effect }) => stage === "rule" && effect === "ask");
+    // It cannot be told whether a deny or ask rule is meant.
+    const isDoubtful = verdict.judged.by === DOUBT;
     const isSensitive = [args.path, args.from, args.to].some(
       (path) => typeof path === "string" && isSensitivePath(path).sensitive,
     );
     const { by } = call.judged ?? {};
     const isCovered = by === PERSON || (by?.startsWith("rule ") && !isSensitive) || by === "--auto-approve";
-    if (isCovered && !asksByRule && call.tool.class !== "read_only") return undefined;
+    if (isCovered && !asksByRule && !isDoubtful && call.tool.class !== "read_only") return undefined;
     return `${told} was denied: ${verdict.judged.why}, and allowing ${call.tool.name} does not cover it. To allow it, add a rule for ${name}`;
   };
 }
