@@ -177,6 +177,8 @@ interface Walk {
   readonly isRead: (name: string) => boolean;
   /** Names, sizes or counts are shown, never content. */
   readonly namesOnly?: boolean;
+  /** What is read is opened by name, so that a link leads on. */
+  readonly follows?: boolean;
   /** Folders by this name are not entered: those of packages and of git, where nobody keeps secrets of their own. */
   readonly skips: (name: string) => boolean;
   /** Called for each entry before it is judged. */
@@ -260,8 +262,15 @@ export async function walkTracked(
   const tracked = await trackedFiles(files);
   if (tracked === undefined) return "it cannot be told which files git tracks";
   if (tracked.length > MAX_WALKED_ENTRIES) return "it reads more files than are looked through for secrets first";
+  const straight = new Set<string>();
   for (const { path, link } of tracked) {
     const name = path.slice(path.lastIndexOf("/") + 1);
+    // The index says what the names are, and the disk where they lead.
+    const folder = posix.dirname(path);
+    if (!straight.has(folder) && (await locate(folder, files)) !== folder) return `${folder} does not lead where it reads`;
+    straight.add(folder);
+    if (walk.follows === true && walk.isRead(name) && (await locate(path, files)) !== path)
+      return `${path} is a link that it would follow`;
     const refused = walk.refuses?.(path, name, link ? "symlink" : "file");
     if (refused !== undefined) return refused;
     if (!walk.isRead(name)) continue;
@@ -297,10 +306,13 @@ export function feedWalk(feed: Feed, base: string): Walk {
     folders: feed.roots.map((root) => inFolder(base, root)),
     isShown: (name) => feed.hidden || !name.startsWith("."),
     isRead,
+    follows: true,
     skips: (name) => !feed.links && isForeign(name),
     refuses: (path, name, kind) => {
-      if (feed.split && /[\s'"\\*?[]/.test(name)) return `${path} has a name that would be taken apart`;
-      if (!feed.prefixed && name.startsWith("-")) return `${path} has a name that reads as an option`;
+      // Of what git tracks only the files are seen, so the folders above count with them.
+      const whole = feed.git === undefined ? name : path;
+      if (feed.split && /[\s'"\\*?[]/.test(whole)) return `${path} has a name that would be taken apart`;
+      if (!feed.prefixed && whole.startsWith("-")) return `${path} has a name that reads as an option`;
       if (kind === "symlink" && feed.links && isRead(name)) return `${path} is a link that it would follow`;
       return name === ".git" && feed.git === undefined && isRead("config")
         ? "it would read git's own files"
