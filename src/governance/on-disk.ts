@@ -267,7 +267,8 @@ export async function walkTracked(
     const name = path.slice(path.lastIndexOf("/") + 1);
     // The index says what the names are, and the disk where they lead.
     const folder = posix.dirname(path);
-    if (!straight.has(folder) && (await locate(folder, files)) !== folder) return `${folder} does not lead where it reads`;
+    if (!straight.has(folder) && (await locate(folder, files)) !== folder)
+      return `${folder} does not lead where it reads`;
     straight.add(folder);
     if (walk.follows === true && walk.isRead(name) && (await locate(path, files)) !== path)
       return `${path} is a link that it would follow`;

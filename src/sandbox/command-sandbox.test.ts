@@ -121,7 +121,7 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
     const said = sandbox.shell(
       `mkdir -p evil/hooks; echo x > evil/config; echo ../evil > .git/commondir; rm -f .git/commondir; mv evil .git/commondir
        for f in .git/config.worktree team.gitconfig; do echo '[core] fsmonitor = touch ran' > $f; rm -f $f; ln -sf evil $f; done
-       for f in .envrc .zed .cursor .mcp.json .exrc .gdbinit hooks; do rmdir $f; echo x > $f; ln -s evil $f; mkdir -p $f/x; done
+       for f in .idea .zed .cursor .claude .fleet .devcontainer hooks; do rmdir $f; echo x > $f; ln -s evil $f; mkdir -p $f/x; done
        touch ready; until [ -e go ]; do :; done`,
     );
     await expect.poll(() => existsSync(join(workspace.root, "ready"))).toBe(true);
@@ -129,7 +129,7 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
     expect(readFileSync(at(".git/commondir"), "utf8")).toBe(".\n");
     expect(readFileSync(at(".git/config.worktree"), "utf8")).toBe("");
     expect(readFileSync(at("team.gitconfig"), "utf8")).toBe("");
-    for (const name of [".envrc", ".zed", ".cursor", ".mcp.json", ".exrc", ".gdbinit", "hooks"])
+    for (const name of [".idea", ".zed", ".cursor", ".claude", ".fleet", ".devcontainer", "hooks"])
       expect(readdirSync(at(name))).toEqual([]);
     // Git outside works meanwhile and obeys nothing of it.
     expect(git(workspace.root, "log", "--oneline").trim().split("\n")).toHaveLength(1);

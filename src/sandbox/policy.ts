@@ -55,6 +55,13 @@ export function planPolicy(options: PolicyOptions): PlannedPolicy | string {
   ];
   const readOnly: string[] = [];
   const held: HeldName[] = [];
+  // Most names lie in the same few folders.
+  const straight = new Map<string, boolean>([[root, true]]);
+  const isStraight = (folder: string): boolean => {
+    const known = straight.get(folder) ?? realpathOf(folder) === folder;
+    straight.set(folder, known);
+    return known;
+  };
   const git = join(root, ".git");
   const watched: WatchedName[] =
     lstatSync(git, { throwIfNoEntry: false }) === undefined ? [{ path: git, was: "no repository" }] : [];
@@ -62,7 +69,7 @@ export function planPolicy(options: PolicyOptions): PlannedPolicy | string {
     const info = lstatSync(path, { throwIfNoEntry: false });
     if (info === undefined || isHeld(path)) {
       // Below a folder that is not there, or is a link, nothing can stand.
-      if (missing !== "sweep" && realpathOf(dirname(path)) === dirname(path)) held.push({ path, placeholder: missing });
+      if (missing !== "sweep" && isStraight(dirname(path))) held.push({ path, placeholder: missing });
       // Also what is held: the placeholder could go away while the command runs.
       watched.push({ path, was: "missing" });
     } else if (info.isSymbolicLink()) {

@@ -9,19 +9,18 @@ export interface ProtectedName {
   /**
    * What keeps the name free while nothing is there. `hold`: an empty folder stands there for the time of the command, so
    * that the kernel refuses. `sweep`: what appears is moved aside when the command has ended; for names that nothing
-   * obeys where they are, or not before somebody has agreed to them.
+   * obeys before a person starts a program there or agrees to them.
    */
   readonly missing: "hold" | "sweep";
 }
 
-/** Each costs a folder made and removed around every command, and shows in a listing that the command makes. */
-const HELD = [
-  ".harness .vscode .idea .zed .cursor .claude .fleet .devcontainer .harness-secrets",
-  ".mcp.json .devcontainer.json .envrc .exrc .vimrc .gvimrc .nvimrc .nvim.lua .dir-locals.el .gdbinit .lldbinit",
-].flatMap((line) => line.split(" "));
+/** Folders that a running program obeys as soon as they appear. Few: each costs a mount, and a folder made and removed. */
+const HELD = [".harness", ".vscode", ".idea", ".zed", ".cursor", ".claude", ".fleet", ".devcontainer"];
 
-/** In force only after an ack, and a folder by such a name would get in the way of `*.md`. */
-const ACKED = ["harness.md", "harness.yaml", "harness.yml"];
+const SWEPT = [
+  "harness.md harness.yaml harness.yml .harness-secrets .mcp.json .devcontainer.json .envrc",
+  ".exrc .vimrc .gvimrc .nvimrc .nvim.lua .dir-locals.el .gdbinit .lldbinit",
+].flatMap((line) => line.split(" "));
 
 /** Read from a home folder only. */
 const STARTUP = [
@@ -38,7 +37,7 @@ export function protectedNames(isHome: boolean): readonly ProtectedName[] {
     list.map((name): ProtectedName => ({ name, missing }));
   return [
     ...names(HELD, "hold"),
-    ...names(ACKED, "sweep"),
+    ...names(SWEPT, "sweep"),
     ...names(STARTUP, isHome ? "hold" : "sweep"),
     ...(isHome ? names(HOME_FOLDERS, "hold") : []),
   ];

@@ -52,14 +52,17 @@ function gitFolder(
   worktrees: readonly string[] = [],
 ): Omit<RepositoryPaths, "writable"> {
   const own = [git, ...submoduleFolders(join(git, "modules"))];
-  const hookFolders = own.flatMap((path) => configuredHooks(root, folder, path));
-  const included = own.flatMap((path) => includedFiles(root, path));
+  const configurations = own.map((path) => ({ path, text: smallText(join(path, "config"), MAX_CONFIG_BYTES) ?? "" }));
+  const hookFolders = configurations.flatMap(({ text }) => configuredHooks(root, folder, text));
+  const included = configurations.flatMap(({ path, text }) => includedFiles(root, path, text));
   const pinned = [...own, ...hookFolders, ...included].flatMap((path) => [
     ...parentsBelow(root, path),
     ...(own.includes(path) ? [path] : []),
   ]);
   const linked = [...new Set([...worktrees, ...worktreesElsewhere(root, git)])];
-  const worktreeConfig = hasWorktreeConfig(git) ? { content: "" } : ("sweep" as const);
+  // Without that setting git does not read the file.
+  const hasWorktreeConfig = configurations.some(({ text }) => text === "" || /worktreeconfig/i.test(text));
+  const worktreeConfig = hasWorktreeConfig ? { content: "" } : ("sweep" as const);
   return {
     pinned: [...new Set([...pinned, ...linked.flatMap((path) => [dirname(path), path])])],
     steering: [
@@ -77,11 +80,6 @@ function gitFolder(
       ...included.map((path) => ({ path, missing: { content: "" } })),
     ],
   };
-}
-
-/** Without that setting git does not read the file. */
-function hasWorktreeConfig(git: string): boolean {
-  return /worktreeconfig/i.test(smallText(join(git, "config"), MAX_CONFIG_BYTES) ?? "worktreeconfig");
 }
 
 /** Folders of linked worktrees that lie outside of the workspace: what is written there steers git in another place. */
@@ -113,22 +111,21 @@ function submoduleFolders(modules: string): string[] {
 }
 
 /** `core.hooksPath` of the repository, when it lies in the workspace. */
-function configuredHooks(root: string, folder: string, git: string): string[] {
-  return configuredPaths(git, /^\s*hookspath\s*=\s*"?([^"\n#;]+?)"?\s*$/gim)
+function configuredHooks(root: string, folder: string, configuration: string): string[] {
+  return configuredPaths(configuration, /^\s*hookspath\s*=\s*"?([^"\n#;]+?)"?\s*$/gim)
     .map((value) => resolve(folder, value))
     .filter((path) => path !== root && isInside(root, path));
 }
 
 /** Files that the configuration includes, when they lie in the workspace: they are configuration too. */
-function includedFiles(root: string, git: string): string[] {
-  return configuredPaths(git, /^\s*(?:\[include[^\]\n]*\]\s*)?path\s*=\s*"?([^"\n#;]+?)"?\s*$/gim)
+function includedFiles(root: string, git: string, configuration: string): string[] {
+  return configuredPaths(configuration, /^\s*(?:\[include[^\]\n]*\]\s*)?path\s*=\s*"?([^"\n#;]+?)"?\s*$/gim)
     .map((value) => resolve(git, value))
     .filter((path) => path !== root && isInside(root, path));
 }
 
-function configuredPaths(git: string, pattern: RegExp): string[] {
-  const text = smallText(join(git, "config"), MAX_CONFIG_BYTES) ?? "";
-  return [...text.matchAll(pattern)].map((match) => match[1] ?? "").filter((value) => !value.startsWith("~"));
+function configuredPaths(configuration: string, pattern: RegExp): string[] {
+  return [...configuration.matchAll(pattern)].map((match) => match[1] ?? "").filter((value) => !value.startsWith("~"));
 }
 
 /**

@@ -228,8 +228,7 @@ const PROTECTED = [
 
 /** Not there at the beginning, and obeyed as soon as they are; looked at while a script runs. */
 const FREE = [
-  ".harness .idea .cursor .claude .fleet .devcontainer .mcp.json .devcontainer.json .envrc .exrc .vimrc .gvimrc .nvimrc",
-  ".nvim.lua .dir-locals.el .gdbinit .lldbinit .harness-secrets .git/commondir .git/modules/sub/commondir",
+  ".harness .idea .cursor .claude .fleet .devcontainer .git/commondir .git/modules/sub/commondir",
   "packages/nested/.git/commondir",
 ].flatMap((line) => line.split(" "));
 
