@@ -45,7 +45,7 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     why: "Moves aside what a command put under a protected name.",
   },
   "src/sandbox/name-guard.ts": {
-    uses: "fs.rmdirSync fs.symlinkSync fs.unlinkSync fs.writeFileSync",
+    uses: "fs.rmdir fs.symlinkSync fs.unlink fs.writeFileSync",
     why: "Puts placeholders there for a command, takes them away, and puts back a symlink it replaced.",
   },
   "src/sandbox/new-repository.ts": {

@@ -192,14 +192,14 @@ function createCommandSandbox(
     if (typeof planned === "string") throw new EffectError("SandboxUnavailable", `the command was refused: ${planned}`);
     searchPath ??= childEnvironment(env, root).PATH ?? "";
     const file = findFile(spec, root, searchPath);
-    const { held, release } = guard.hold(sandbox.holdsNames ? planned.policy.held : []);
+    const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
     try {
       const policy = sandbox.holdsNames ? { ...planned.policy, held } : planned.policy;
       const { file: program, args, env: added, monitor } = sandbox.wrap({ file, args: spec.args }, policy);
       const wrapped = { ...spec, file: program, args, env: { ...added, ...spec.env }, ...(monitor && { monitor }) };
       return await outside.run(wrapped, signal);
     } finally {
-      release();
+      await release();
       const said = [...guard.sweep(planned.watched), ...(nested?.sweepBegun() ?? [])];
       for (const line of said) spec.onOutput?.("stderr", Buffer.from(`[sandbox] ${line}\n`));
     }

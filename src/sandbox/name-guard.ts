@@ -4,7 +4,8 @@
  * here. They go again when the last command that needs them has ended. What took a protected name all the same is moved
  * aside, never deleted: it could be a person's work.
  */
-import { lstatSync, readFileSync, readlinkSync, rmdirSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { rmdir, unlink } from "node:fs/promises";
 import { moveAside } from "./held-back.ts";
 import { sweepNewRepository } from "./new-repository.ts";
 import type { WatchedName } from "./policy.ts";
@@ -14,7 +15,7 @@ export interface NameGuard {
   /** A placeholder stands there because a command is running. */
   isHeld(path: string): boolean;
   /** From now on these are placeholders until the release. Left out is what the user itself cannot create there. */
-  hold(names: readonly HeldName[]): { readonly held: readonly HeldName[]; release(): void };
+  hold(names: readonly HeldName[]): Promise<{ readonly held: readonly HeldName[]; release(): Promise<void> }>;
   /** After the command: makes the watched names what they were. One line for each that was not. */
   sweep(watched: readonly WatchedName[]): readonly string[];
 }
@@ -22,25 +23,35 @@ export interface NameGuard {
 /** One for all commands that run in this process, so that none takes away what another one needs. */
 export function createNameGuard(): NameGuard {
   const users = new Map<string, number>();
-  function give({ path, placeholder }: HeldName): void {
+  /** Placeholders that are being removed; whoever wants to hold one waits until it is gone, or its mount would go with it. */
+  const leaving = new Map<string, Promise<void>>();
+  function give({ path, placeholder }: HeldName): Promise<void> {
     const left = (users.get(path) ?? 1) - 1;
     if (left > 0) {
       users.set(path, left);
-      return;
+      return Promise.resolve();
     }
     users.delete(path);
-    removePlaceholder(path, placeholder);
+    const gone = removePlaceholder(path, placeholder).finally(() => leaving.delete(path));
+    leaving.set(path, gone);
+    return gone;
   }
+  const isHeld = (path: string): boolean => users.has(path) || leaving.has(path);
   return {
-    isHeld: (path) => users.has(path),
-    hold(names) {
+    isHeld,
+    async hold(names) {
+      while (names.some(({ path }) => leaving.has(path))) await Promise.all(names.map(({ path }) => leaving.get(path)));
       const held = names.filter(
         ({ path, placeholder }) => placeholder === "folder" || users.has(path) || placeFile(path, placeholder.content),
       );
       for (const { path } of held) users.set(path, (users.get(path) ?? 0) + 1);
-      return { held, release: () => held.forEach(give) };
+      return {
+        held,
+        // Side by side: the kernel takes a while to forget that something was mounted there.
+        release: async () => void (await Promise.all(held.map(give))),
+      };
     },
-    sweep: (watched) => watched.flatMap((name) => (users.has(name.path) ? [] : restoreName(name))),
+    sweep: (watched) => watched.flatMap((name) => (isHeld(name.path) ? [] : restoreName(name))),
   };
 }
 
@@ -58,10 +69,10 @@ function placeFile(path: string, content: string): boolean {
   }
 }
 
-function removePlaceholder(path: string, placeholder: Placeholder): void {
+async function removePlaceholder(path: string, placeholder: Placeholder): Promise<void> {
   try {
-    if (placeholder === "folder") rmdirSync(path);
-    else if (lstatSync(path).isFile() && readFileSync(path, "utf8") === placeholder.content) unlinkSync(path);
+    if (placeholder === "folder") await rmdir(path);
+    else if (lstatSync(path).isFile() && readFileSync(path, "utf8") === placeholder.content) await unlink(path);
   } catch {
     // Never made, or not what it was: then it is nobody's placeholder, and the sweep looks at it.
   }
