@@ -36,11 +36,14 @@ export function createNameGuard(): NameGuard {
     leaving.set(path, gone);
     return gone;
   }
+  const firstLeaving = (names: readonly HeldName[]): Promise<void> | undefined =>
+    names.map(({ path }) => leaving.get(path)).find((gone) => gone !== undefined);
   const isHeld = (path: string): boolean => users.has(path) || leaving.has(path);
   return {
     isHeld,
     async hold(names) {
-      while (names.some(({ path }) => leaving.has(path))) await Promise.all(names.map(({ path }) => leaving.get(path)));
+      // Again after each wait: another command may have given one back meanwhile.
+      for (let next = firstLeaving(names); next !== undefined; next = firstLeaving(names)) await next;
       const held = names.filter(
         ({ path, placeholder }) => placeholder === "folder" || users.has(path) || placeFile(path, placeholder.content),
       );
