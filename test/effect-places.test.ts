@@ -45,8 +45,8 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     why: "Moves aside what a command put under a protected name.",
   },
   "src/sandbox/name-guard.ts": {
-    uses: "fs.rmdirSync fs.symlinkSync",
-    why: "Takes away the placeholders of a command, and puts back a symlink it replaced.",
+    uses: "fs.rmdir fs.symlinkSync fs.unlink fs.writeFileSync",
+    why: "Puts placeholders there for a command, takes them away, and puts back a symlink it replaced.",
   },
   "src/sandbox/new-repository.ts": {
     uses: "fs.writeFileSync",
@@ -71,6 +71,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/base/checked-addresses.ts": {
     uses: "node:dns node:net",
     why: "Resolves a host once, to be checked; connects to nothing. net: isIP.",
+  },
+  "src/base/inherited-descriptors.ts": {
+    uses: "fs.openSync",
+    why: "Opens /dev/null, to stand for what a child must not inherit.",
   },
   "src/base/private-file.ts": {
     uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync",

@@ -261,7 +261,10 @@ test("a hook of the admin policy is asked again about what others have changed",
   const changing =
     '  - name: changing\n    event: tool.pre\n    priority: 0\n    script: |\n      def handle(event, payload):\n          return modify(dict(payload, args={"path": "secret"}))\n';
   const rig = await createProjectRig(
-    { "harness.md": HARNESS.replace("---\n\n", `hooks:\n${changing}---\n\n`), "policy.md": `---\nhooks:\n${guard}---\n` },
+    {
+      "harness.md": HARNESS.replace("---\n\n", `hooks:\n${changing}---\n\n`),
+      "policy.md": `---\nhooks:\n${guard}---\n`,
+    },
     [calls(["fs_list", { path: "." }]), says("done")],
     { projects: projectsUnder("policy.md") },
   );

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { childEnvironment } from "./child-environment.ts";
 import { fileError } from "./file-error.ts";
+import { coveredDescriptors } from "./inherited-descriptors.ts";
 import { type Clock, EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "./ports.ts";
 import { createProcessGroup, MARK_NAME, type ProcessGroup } from "./process-group.ts";
 import { readMonitorStatus } from "./process-monitor.ts";
@@ -151,7 +152,7 @@ function start(spec: ProcessSpec, cwd: string, env: Record<string, string>): Pro
     cwd,
     env,
     detached: true,
-    stdio: [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", ...(spec.monitor ? ["pipe" as const] : [])],
+    stdio: [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", ...furtherDescriptors(spec)],
     windowsHide: true,
   };
   return new Promise((resolve, reject) => {
@@ -169,6 +170,12 @@ function start(spec: ProcessSpec, cwd: string, env: Record<string, string>): Pro
       refuse(error);
     }
   });
+}
+
+/** The third is the monitor's, where there is one. */
+function furtherDescriptors({ monitor }: ProcessSpec): (number | "pipe" | null)[] {
+  const [third, ...others] = coveredDescriptors();
+  return monitor === true ? ["pipe", ...others] : third === undefined ? [] : [third, ...others];
 }
 
 /** From start to the moment when the group is gone and its pipes are closed, whichever way it ends. Bounded. */

@@ -22,6 +22,8 @@ export interface BudgetUse {
   tokens: number;
   steps: number;
   calls: number;
+  /** Calls that were let pass and are not on the record yet: those that run side by side must not all fit in the last place. */
+  begun: number;
   /** On the monotonic clock; unset until something began. */
   startedMs: number | undefined;
 }
@@ -57,7 +59,7 @@ export interface Budgets {
 export type BudgetLine = Omit<EventPayload<"BudgetWarning">, "turn">;
 
 function newBudgetUse(): BudgetUse {
-  return { costUsd: 0, tokens: 0, steps: 0, calls: 0, startedMs: undefined };
+  return { costUsd: 0, tokens: 0, steps: 0, calls: 0, begun: 0, startedMs: undefined };
 }
 
 export function createBudgets({ clock, limits, tree, spent, onTreeUsedUp }: BudgetOptions): Budgets {
@@ -68,6 +70,8 @@ export function createBudgets({ clock, limits, tree, spent, onTreeUsedUp }: Budg
     Object.assign(session, { costUsd: cost_usd, tokens, steps, calls });
   }
   let bus: Pick<EventBus, "publishSoon"> | undefined;
+  /** What gives the place of a call back, once it is counted or has ended. */
+  const places = new Map<CallId, () => void>();
   const warned = new Set<string>();
   /** Of this session, in the counts of the tree: model calls by turn and step, tool calls by their id. */
   const running = new Set<string>();
@@ -127,6 +131,7 @@ export function createBudgets({ clock, limits, tree, spent, onTreeUsedUp }: Budg
   return {
     onEvent(event) {
       if (event.kind === "TurnStarted") begin(event.payload.turn);
+      if (event.kind === "ToolIntent") places.get(event.payload.call_id)?.();
       tally(event, turn === undefined ? [session, tree] : [turn.use, session, tree]);
       if (event.kind === "CostIncremented") {
         const { usage, cost_usd = 0 } = event.payload;
@@ -171,7 +176,18 @@ export function createBudgets({ clock, limits, tree, spent, onTreeUsedUp }: Budg
       if (over !== undefined && !isFree(over)) return refusal("denied", "BudgetExceeded", refuse(over));
       passing.add(call.id);
       tree.passing += 1;
-      return next(call);
+      // Those of the tree wait; those of one session that run side by side must not all fit in its last place.
+      const uses = turn === undefined ? [session] : [turn.use, session];
+      for (const use of uses) use.begun += 1;
+      const release = (): void => {
+        if (places.delete(call.id)) for (const use of uses) use.begun -= 1;
+      };
+      places.set(call.id, release);
+      try {
+        return await next(call);
+      } finally {
+        release();
+      }
     },
     close() {
       for (const key of [...running]) endRequest(key);
@@ -214,7 +230,7 @@ function linesOf(scope: BudgetScope, limit: BudgetLimits, use: BudgetUse, nowMs:
     ["cost_usd", use.costUsd, maxCostUsd],
     ["tokens", use.tokens, maxTokens],
     ["steps", use.steps, maxSteps],
-    ["calls", use.calls, maxCalls],
+    ["calls", use.calls + use.begun, maxCalls],
     ["wall_ms", wall, maxWallMs],
   ];
   return all.flatMap(([kind, used, set]) => (set === undefined ? [] : [{ scope, kind, used, limit: set }]));

@@ -1,6 +1,6 @@
 /** Effects inside a call that was allowed: what nobody has judged as a call of its own is judged as if it were one. */
 import type { Tool, ToolCall } from "#engine";
-import { type Judge, LABEL_STAGE } from "./judge.ts";
+import { DOUBT, type Judge, LABEL_STAGE } from "./judge.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
 import { TOOL_ALIASES } from "./tool-aliases.ts";
 
@@ -26,12 +26,14 @@ export function createInnerEffects({
     const asksByRule = verdict.judged.trail.some(
       ({ stage, effect }) => (stage === "rule" || stage === LABEL_STAGE) && effect === "ask",
     );
+    // It cannot be told whether a deny or ask rule is meant.
+    const isDoubtful = verdict.judged.by === DOUBT;
     const isSensitive = [args.path, args.from, args.to].some(
       (path) => typeof path === "string" && isSensitivePath(path).sensitive,
     );
     const { by } = call.judged ?? {};
     const isCovered = by === PERSON || (by?.startsWith("rule ") && !isSensitive) || by === "--auto-approve";
-    if (isCovered && !asksByRule && call.tool.class !== "read_only") return undefined;
+    if (isCovered && !asksByRule && !isDoubtful && call.tool.class !== "read_only") return undefined;
     return `${told} was denied: ${verdict.judged.why}, and allowing ${call.tool.name} does not cover it. To allow it, add a rule for ${name}`;
   };
 }

@@ -20,6 +20,9 @@ const NAMES: ReadonlySet<string> = new Set(["path", "from", "to", "glob", "patte
 /** Anywhere in a command: what follows may run in another folder, where quiet programs obey other files. */
 const CHANGES_FOLDER = /\b(?:cd|pushd|popd|chdir)\b/;
 
+/** `Judgement.by` when no rule decided, because it cannot be told whether one is meant. */
+export const DOUBT = "rules";
+
 export interface JudgeOptions {
   /** All that are in force, those of the session included. Asked for each call: a project may change them between steps. */
   readonly rules: () => readonly Rule[];
@@ -156,7 +159,7 @@ export function createJudge(options: JudgeOptions): Judge {
     });
     const byRule = (told: string): Judgement => ({
       effect: effect === "none" ? "ask" : effect,
-      by: rule === undefined ? "rules" : `rule ${rule.text}`,
+      by: rule === undefined ? DOUBT : `rule ${rule.text}`,
       ...(rule === undefined ? {} : { source: rule.source }),
       why: told,
       trail,

@@ -8,7 +8,7 @@ import { loudRepository, trackedFiles } from "./git-on-disk.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
 import { everyCommand, type SimpleCommand } from "./shell-command.ts";
 import type { Feed } from "./shell-feeds.ts";
-import { pathOperands, showsNamesOnly } from "./shell-quiet.ts";
+import { pathOperands, showsNamesOnly, takesResponseFiles } from "./shell-quiet.ts";
 import { programName } from "./shell-wrappers.ts";
 import { hasGlob, matchWildcard } from "./wildcard.ts";
 
@@ -75,7 +75,13 @@ async function loudIn(simple: SimpleCommand, folder: string, files: DiskReader):
   for (const index of pathOperands(simple)) {
     const word = simple.words[index] ?? "";
     if (simple.unknown.includes(index)) continue;
-    const why = await leadsElsewhere(operandOf(word), simple.globbed.includes(index), folder, files);
+    const option = takesResponseFiles(simple) ? /^[-@]/ : /^-/;
+    const why = await leadsElsewhere(
+      operandOf(word),
+      { globbed: simple.globbed.includes(index), option },
+      folder,
+      files,
+    );
     if (why !== undefined) return why;
   }
   return undefined;
@@ -98,7 +104,7 @@ function operandOf(word: string): string {
 
 async function leadsElsewhere(
   word: string,
-  globbed: boolean,
+  { globbed, option }: { readonly globbed: boolean; readonly option: RegExp },
   base: string,
   files: DiskReader,
 ): Promise<string | undefined> {
@@ -121,7 +127,7 @@ async function leadsElsewhere(
     // A wildcard does not stand for the dot at the beginning of a hidden name.
     if (name.startsWith(".") && !pattern.startsWith(".")) continue;
     if (!/[[\\{]/.test(pattern) && !matchWildcard(pattern, name)) continue;
-    if (first === 0 && name.startsWith("-")) return `${word} can mean ${name}, which reads as an option`;
+    if (first === 0 && option.test(name)) return `${word} can mean ${name}, which reads as an option`;
     const path = folder === "." ? name : `${folder}/${name}`;
     const found = isSensitivePath(path);
     if (found.sensitive) return `${word} can mean ${path}: ${found.why}`;
@@ -171,6 +177,8 @@ interface Walk {
   readonly isRead: (name: string) => boolean;
   /** Names, sizes or counts are shown, never content. */
   readonly namesOnly?: boolean;
+  /** What is read is opened by name, so that a link leads on. */
+  readonly follows?: boolean;
   /** Folders by this name are not entered: those of packages and of git, where nobody keeps secrets of their own. */
   readonly skips: (name: string) => boolean;
   /** Called for each entry before it is judged. */
@@ -186,7 +194,8 @@ async function loudWalk(simple: SimpleCommand, base: string, files: DiskReader):
   return programName(simple.words) === "git" ? walkTracked(walk, files) : walkFolders(walk, files);
 }
 
-function walkOf({ words }: SimpleCommand, base: string): Walk | undefined {
+function walkOf(simple: SimpleCommand, base: string): Walk | undefined {
+  const { words } = simple;
   const program = programName(words);
   const gitGrep = program === "git" && words[1] === "grep";
   const walks =
@@ -196,8 +205,9 @@ function walkOf({ words }: SimpleCommand, base: string): Walk | undefined {
     words.some((word) => /^--(?:rec|dir)|^-[a-zA-Z]*[rR]/.test(word));
   if ((!READERS.has(program) && !gitGrep) || !walks) return undefined;
   const operands = words.slice(gitGrep ? 2 : 1).filter((word) => !word.startsWith("-"));
-  // Every operand counts, also the one that is probably the pattern.
-  const folders = operands.length < 2 && program !== "diff" ? [".", ...operands] : [...operands];
+  // Every operand counts, also the one that is probably the pattern; without a path among them it is the folder itself.
+  const named = pathOperands(simple).some((index) => !(words[index] ?? "").startsWith("-"));
+  const folders = named ? [...operands] : [".", ...operands];
   return {
     folders: folders.map((folder) => inFolder(base, folder)),
     // Ripgrep leaves hidden files out, and what it is told to look at is judged by its options.
@@ -252,8 +262,16 @@ export async function walkTracked(
   const tracked = await trackedFiles(files);
   if (tracked === undefined) return "it cannot be told which files git tracks";
   if (tracked.length > MAX_WALKED_ENTRIES) return "it reads more files than are looked through for secrets first";
+  const straight = new Set<string>();
   for (const { path, link } of tracked) {
     const name = path.slice(path.lastIndexOf("/") + 1);
+    // The index says what the names are, and the disk where they lead.
+    const folder = posix.dirname(path);
+    if (!straight.has(folder) && (await locate(folder, files)) !== folder)
+      return `${folder} does not lead where it reads`;
+    straight.add(folder);
+    if (walk.follows === true && walk.isRead(name) && (await locate(path, files)) !== path)
+      return `${path} is a link that it would follow`;
     const refused = walk.refuses?.(path, name, link ? "symlink" : "file");
     if (refused !== undefined) return refused;
     if (!walk.isRead(name)) continue;
@@ -289,10 +307,13 @@ export function feedWalk(feed: Feed, base: string): Walk {
     folders: feed.roots.map((root) => inFolder(base, root)),
     isShown: (name) => feed.hidden || !name.startsWith("."),
     isRead,
+    follows: true,
     skips: (name) => !feed.links && isForeign(name),
     refuses: (path, name, kind) => {
-      if (feed.split && /[\s'"\\*?[]/.test(name)) return `${path} has a name that would be taken apart`;
-      if (!feed.prefixed && name.startsWith("-")) return `${path} has a name that reads as an option`;
+      // Of what git tracks only the files are seen, so the folders above count with them.
+      const whole = feed.git === undefined ? name : path;
+      if (feed.split && /[\s'"\\*?[]/.test(whole)) return `${path} has a name that would be taken apart`;
+      if (!feed.prefixed && whole.startsWith("-")) return `${path} has a name that reads as an option`;
       if (kind === "symlink" && feed.links && isRead(name)) return `${path} is a link that it would follow`;
       return name === ".git" && feed.git === undefined && isRead("config")
         ? "it would read git's own files"

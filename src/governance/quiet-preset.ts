@@ -110,7 +110,7 @@ export function suggestArgvGlob(command: string): string | undefined {
   }
   const [program = "", subcommand] = simple.words;
   const name = programName(simple.words);
-  if (!PLAIN_WORD.test(program) || isInterpreter(name) || WRAPPERS.has(name)) return undefined;
+  if (!PLAIN_WORD.test(program) || isInterpreter(name) || WRAPPERS.has(name) || name === "sed") return undefined;
   if (credentialProgram(simple) !== undefined || simple.dynamic.length > 0) return undefined;
   if (!TWO_WORD_PROGRAMS.has(name)) return `${program} *`;
   if (subcommand === undefined) return program;

@@ -1,4 +1,5 @@
 /** Sees when the model makes the same call over and over. */
+import { canonicalHash } from "#base";
 import type { ToolCall } from "#engine";
 import type { TurnId } from "#protocol";
 
@@ -14,12 +15,24 @@ export interface Repeats {
   forgive(): void;
 }
 
+/** Arguments that change how long a call may take, or what a person reads, and not what it does. */
+const BESIDE_THE_POINT = /^(?:timeout|timeout_ms|timeoutMs|description)$/;
+
+/** What makes two calls the same: not the order of their arguments, blanks around them, or what is beside the point. */
+function essence(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(args)
+      .filter(([name, value]) => !BESIDE_THE_POINT.test(name) && !(name === "cwd" && value === "."))
+      .map(([name, value]) => [name, typeof value === "string" ? value.trim().replace(/[ \t]+/g, " ") : value]),
+  );
+}
+
 export function createRepeats(): Repeats {
   let last: { readonly turn: TurnId; readonly call: string; count: number } | undefined;
   return {
     seen({ turn, tool, args, nesting }) {
       if (nesting > 0) return undefined;
-      const call = `${tool.name} ${JSON.stringify(args)}`;
+      const call = `${tool.name} ${canonicalHash(essence(args))}`;
       if (last?.turn === turn && last.call === call) last.count += 1;
       else last = { turn, call, count: 1 };
       if (last.count < REPEATS) return undefined;

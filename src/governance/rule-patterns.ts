@@ -116,12 +116,65 @@ function wideArgv(pattern: readonly string[], command: SimpleCommand): PatternMa
   const [program = "", ...rest] = prefix;
   const folded = [program.slice(program.lastIndexOf("/") + 1).toLowerCase(), ...rest];
   if (matchSequence(folded, words, "*", matchWildcard)) return "yes";
+  const reordered = optionsAnywhere(folded, words);
+  if (reordered !== "no") return reordered;
   const [firstDynamic] = command.dynamic;
   if (firstDynamic !== undefined && mayContinue(folded, words.slice(0, firstDynamic))) return "maybe";
   const loose = (part: string, word: string, index: number): boolean =>
     matchWildcard(part, word) || (command.globbed.includes(index) && globsMeet(word, part));
   if (command.globbed.length > 0 && matchSequence(folded, words, "*", loose)) return "maybe";
   return command.open && mayContinue(folded, words) ? "maybe" : "no";
+}
+
+/** Long names and the letters that many programs give them. */
+const LETTERS: Readonly<Record<string, string>> = {
+  "--force": "f",
+  "--recursive": "rR",
+  "--all": "aA",
+  "--delete": "dD",
+  "--no-verify": "n",
+  "--output": "o",
+  "--exec": "ex",
+  "--user": "u",
+  "--interactive": "i",
+  "--in-place": "i",
+};
+
+/** A program takes its options in any order and its letters in any cluster: `-rf` is also `-f -r`, behind the operands too. */
+function optionsAnywhere(pattern: readonly string[], words: readonly string[]): PatternMatch {
+  const isOption = (word: string): boolean => /^-./.test(word);
+  const wanted = pattern.filter((word) => isOption(word) && !hasGlob(word));
+  if (wanted.length === 0) return "no";
+  const rest = pattern.filter((word) => !wanted.includes(word));
+  if (
+    !matchSequence(
+      rest,
+      words.filter((word) => !isOption(word)),
+      "*",
+      matchWildcard,
+    )
+  )
+    return "no";
+  const long = words.filter((word) => word.startsWith("--")).map((word) => word.split("=", 1)[0] ?? "");
+  const letters = new Set(words.filter((word) => /^-[^-]/.test(word)).flatMap((word) => [...word.slice(1)]));
+  const hasLong = (name: string): boolean => long.some((given) => given.length > 2 && name.startsWith(given));
+  let match: PatternMatch = "yes";
+  for (const option of wanted) {
+    const [name = ""] = option.split("=", 1);
+    if (words.includes(option)) continue;
+    if (name.startsWith("--")) {
+      if (hasLong(name)) continue;
+      if (![...(LETTERS[name] ?? "")].some((letter) => letters.has(letter))) return "no";
+      match = "maybe";
+      continue;
+    }
+    for (const letter of name.slice(1)) {
+      if (letters.has(letter)) continue;
+      if (!Object.entries(LETTERS).some(([spelled, short]) => short.includes(letter) && hasLong(spelled))) return "no";
+      match = "maybe";
+    }
+  }
+  return match;
 }
 
 /** Whether words that come later could complete the pattern: what is there matches its beginning. */

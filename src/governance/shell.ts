@@ -361,9 +361,16 @@ function readCommand(node: Command, around: Surroundings, reading: Reading): Sim
     folders: scope.folders,
   };
   const command = build(parsed, reading);
-  changeFolder(command, reading);
-  state.poison ??= poisons(command.words);
+  const effective = inThisShell(command);
+  changeFolder(effective, reading);
+  state.poison ??= poisons(effective.words);
   return [...before, command];
+}
+
+/** `builtin cd` and `command cd` change this shell as `cd` does; every other wrapper starts a process. */
+function inThisShell(command: SimpleCommand): SimpleCommand {
+  const [inner] = command.starts;
+  return inner !== undefined && /^(?:builtin|command)$/.test(programName(command.words)) ? inThisShell(inner) : command;
 }
 
 function changeFolder({ words, unknown, globbed, folders }: SimpleCommand, reading: Reading): void {

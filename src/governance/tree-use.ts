@@ -21,6 +21,7 @@ export function newTreeUse(): TreeUse {
     tokens: 0,
     steps: 0,
     calls: 0,
+    begun: 0,
     startedMs: undefined,
     requests: 0,
     passing: 0,
