@@ -12,7 +12,16 @@ import {
   once,
 } from "#base";
 import { type Control, createControl, type RestoreCommand } from "#control";
-import type { EventBus, Plugin, Redaction, SessionStore, Tool, ToolMiddleware, ToolSource } from "#engine";
+import {
+  type EventBus,
+  loadedRedaction,
+  type Plugin,
+  type Redaction,
+  type SessionStore,
+  type Tool,
+  type ToolMiddleware,
+  type ToolSource,
+} from "#engine";
 import { parseRule } from "#governance";
 import { type ClientId, type CommandOf, createIdMint } from "#protocol";
 import { chooseModel } from "#providers";
@@ -84,7 +93,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const { settings, env, clock } = options;
   const random = createSystemRandom();
   const ids = createIdMint(createUlidFactory({ clock, random }));
-  const redaction = (options.redaction ?? (() => loadRedaction(options)))();
+  const redaction = loadedRedaction(options.redaction ?? (() => loadRedaction(options)));
   redaction.catch(() => undefined); // whoever opens a session is told
   const extensions = registerPlugins(options.plugins ?? [], () => control);
   const rules = [...settings.permissions, ...extensions.rules].map(({ effect, rule, source }) =>

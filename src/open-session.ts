@@ -158,7 +158,7 @@ export async function openSession(
       createHistory({ maxTurns: () => project()?.config.context.maxHistory }),
       ...(runtime === undefined ? [] : [createCompletionHooks({ hooks: runtime.hooks, depth })]),
     ],
-    toolChain: (bus, nested) => {
+    toolChain: (bus, nested, guarded) => {
       permission = createPermission({
         bus,
         approver,
@@ -189,7 +189,7 @@ export async function openSession(
         undo,
         nested,
         policyVersion,
-        redaction,
+        redaction: guarded,
       });
     },
     toolSources: [...dependencies.toolSources, ...(runtime?.sources ?? [])],

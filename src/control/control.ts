@@ -163,11 +163,15 @@ export function createControl(options: ControlOptions): Control {
     const session = find(id);
     session.live.engine.cancel({ reason: reason === "user" ? "user" : "shutdown" });
     await session.lastTurn;
-    await session.live.finish();
-    await session.live.engine.bus.publish("SessionEnded", { reason });
-    await store.update(id, { state: "ended" });
-    await session.live.release();
-    sessions.delete(id);
+    try {
+      await session.live.finish();
+      await session.live.engine.bus.publish("SessionEnded", { reason });
+      await store.update(id, { state: "ended" });
+    } finally {
+      // Also when its end cannot be recorded: nothing of it may keep the program alive.
+      sessions.delete(id);
+      await session.live.release();
+    }
   }
 
   async function resolveOrphan(client: Client, command: CommandOf<"ResolveOrphan">): Promise<void> {
@@ -298,8 +302,14 @@ export function createControl(options: ControlOptions): Control {
     },
     session: (id) => sessions.get(id)?.live.engine,
     async shutdown() {
-      for (const id of [...sessions.keys()]) await end(id, "binary-shutdown");
+      let failure: { readonly error: unknown } | undefined;
+      for (const id of [...sessions.keys()]) {
+        await end(id, "binary-shutdown").catch((error: unknown) => {
+          failure ??= { error };
+        });
+      }
       await store.close();
+      if (failure !== undefined) throw failure.error;
     },
   };
 }

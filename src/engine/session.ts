@@ -17,6 +17,7 @@ import type { HookDispatcher } from "./hook.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import type { Redaction } from "./redaction.ts";
+import { guardRedaction } from "./redaction-guard.ts";
 import { createRemains } from "./remains.ts";
 import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
@@ -38,10 +39,11 @@ export interface SessionParts {
   /** `provider:name` to begin with. */
   readonly model: string;
   readonly requestChain: readonly RequestMiddleware[];
-  /** Built by the composition root around the session's own bus. */
+  /** Built by the composition root around the session's own bus and its own hold on the redaction. */
   readonly toolChain: (
     bus: EventBus,
     nested: NestedCall,
+    redaction: Redaction,
   ) => { readonly chain: readonly ToolMiddleware[]; readonly last: ToolHandler };
   readonly toolSources: readonly ToolSource[];
   /** Tools that are there and must not be called; the model does not see them. Asked at every step. */
@@ -97,13 +99,12 @@ export function createSession(parts: SessionParts): EngineSession {
   let turnModel: string | undefined;
   let running: (EngineSession["running"] & { readonly abort: AbortController }) | undefined;
 
-  const bus = createEventBus({
-    session: id,
-    log: parts.log,
-    clock,
-    redaction: parts.redaction,
-    onFailure: (error) => running?.abort.abort({ reason: "store", error } satisfies CancelCause),
-  });
+  /** What cannot be stored or redacted ends the turn: no model is asked again. */
+  const onFailure = (error: ReasonError): void => {
+    running?.abort.abort({ reason: "store", error } satisfies CancelCause);
+  };
+  const redaction = guardRedaction(parts.redaction, onFailure);
+  const bus = createEventBus({ session: id, log: parts.log, clock, redaction, onFailure });
   const reportSnapshot = (problem: string): Promise<void> => {
     const message = reasonText("SnapshotUnusable", { detail: problem });
     return bus.publish("Error", { reason: "SnapshotUnusable", message, terminal: false });
@@ -129,7 +130,7 @@ export function createSession(parts: SessionParts): EngineSession {
 
   const request = compose(parts.requestChain, async (call): Promise<ModelOutcome> => {
     // Behind every middleware: nobody adds anything to what has passed here.
-    const clean = { ...call, request: parts.redaction.request(call.request) };
+    const clean = { ...call, request: redaction.request(call.request) };
     const startMs = clock.monotonicMs();
     const outcome = await endsOnAbort(parts.provider.chat(clean), call.signal);
     call.onChat(clock.monotonicMs() - startMs);
@@ -149,7 +150,7 @@ export function createSession(parts: SessionParts): EngineSession {
     };
     return dispatchNested(dispatch, { tools: tools(), hidden, signal }, parent, { id: ids.call(), name, args });
   };
-  const { chain, last } = parts.toolChain(bus, nested);
+  const { chain, last } = parts.toolChain(bus, nested, redaction);
   const toolHandler = compose(chain, last);
   const depth = parts.depth ?? 0;
   const recovery = createRecovery({
@@ -168,6 +169,7 @@ export function createSession(parts: SessionParts): EngineSession {
           session: id,
           bus,
           conversation,
+          redaction,
           ids,
           request,
           toolHandler,

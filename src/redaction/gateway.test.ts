@@ -24,9 +24,12 @@ describe("fields of events that are not looked at", () => {
     Object.entries((schema.in as z.ZodObject).shape).map(([name, field]) => ({ kind, name, field })),
   );
 
-  test.each(fields.filter(({ name }) => STRUCTURAL_FIELDS.has(name)))("$kind, $name: takes no free text", ({ field }) => {
-    expect(isClosed(field)).toBe(true);
-  });
+  test.each(fields.filter(({ name }) => STRUCTURAL_FIELDS.has(name)))(
+    "$kind, $name: takes no free text",
+    ({ field }) => {
+      expect(isClosed(field)).toBe(true);
+    },
+  );
 
   test("each is a field of an event", () => {
     const known = new Set(fields.map(({ name }) => name));
