@@ -2,13 +2,15 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createSystemClock } from "#base";
-import { createTerminal, runCli } from "#cli";
+import { createOutward, createTerminal, describeCrash, runCli } from "#cli";
 import { buildInfo } from "./build-info.ts";
 
 /** Both `src/` and `dist/` are one folder below the package root. */
 const packageRoot = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const STOP_GRACE_MS = 2000;
+/** Longer nobody waits for the redactor when the program has failed: its code alone is shown then. */
+const CRASH_GRACE_MS = 2000;
 
 export async function main(): Promise<void> {
   let stopping: number | undefined;
@@ -22,11 +24,20 @@ export async function main(): Promise<void> {
       stop(code);
     });
   }
+  const world = { env: process.env, cwd: process.cwd(), clock: createSystemClock() };
+  const outward = createOutward(world);
+  let crashed = false;
+  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+    process.on(event, (error: unknown) => {
+      // One is enough; what else fails on the way out says nothing.
+      if (!crashed) crash(describeCrash(outward, error));
+      crashed = true;
+    });
+  }
   const code = await runCli(process.argv.slice(2), {
     terminal: createTerminal(process),
-    env: process.env,
-    cwd: process.cwd(),
-    clock: createSystemClock(),
+    outward,
+    ...world,
     build: buildInfo(packageRoot),
     scenariosDir: join(packageRoot, "scenarios"),
     templatesDir: join(packageRoot, "templates"),
@@ -35,6 +46,15 @@ export async function main(): Promise<void> {
     },
   });
   process.exitCode = endsWhenStopped ? code : (stopping ?? code);
+}
+
+/** Says what happened, without secrets, and ends the program; it is not in a state to go on. */
+function crash(description: Promise<string>): void {
+  const leave = (text: string): void => {
+    process.stderr.write(`${text}\n`, () => process.exit(1));
+  };
+  setTimeout(() => leave("✗ InternalError"), CRASH_GRACE_MS);
+  void description.then(leave);
 }
 
 /** As two Ctrl-C: the turn is cancelled and recorded, then the program leaves. What does not leave is ended. */

@@ -10,16 +10,7 @@ export interface RedactionSources {
 }
 
 /** Rejects with RedactionFailed; then no session can be had. */
-export async function loadRedaction({ settings, env, clock }: RedactionSources): Promise<Redaction> {
-  const { compileUserPatterns, createRedactionGateway, createRedactor, literalsFromEnvironment } = await import(
-    "#redaction"
-  );
-  const { patterns, disabledKinds } = settings.redaction;
-  const keyVariables = settings.models.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
-  const redactor = createRedactor({
-    literals: literalsFromEnvironment(env, keyVariables),
-    policy: { disabledKinds },
-    ...(patterns.length === 0 ? {} : { userPatterns: await compileUserPatterns(patterns, clock) }),
-  });
-  return createRedactionGateway(redactor);
+export async function loadRedaction(sources: RedactionSources): Promise<Redaction> {
+  const { createRedactionGateway, loadRedactor } = await import("#redaction");
+  return createRedactionGateway(await loadRedactor(sources));
 }

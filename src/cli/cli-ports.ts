@@ -1,5 +1,6 @@
 /** What the commands get from the outside: terminal, environment, clock, and the way to build the program below. */
 import type { Clock } from "#base";
+import type { Outward } from "./outward.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface BuildInfo {
@@ -10,6 +11,8 @@ export interface BuildInfo {
 
 export interface CliPorts {
   readonly terminal: Terminal;
+  /** For what is shown without having passed a session. */
+  readonly outward: Outward;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly clock: Clock;
