@@ -20,7 +20,7 @@ import { appendGitNote, readGitNotes } from "./git-notes.ts";
 import { paint } from "./renderer.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 
-const ANCHOR_FILE_MODE = 0o644;
+const ANCHOR_FILE_MODE = 0o600;
 
 export interface VerifyFlags extends StoreFlags {
   readonly anchor?: readonly string[];

@@ -5,7 +5,7 @@
 import type { Settings } from "#artifacts";
 import { messageOf } from "#base";
 import type { Redaction } from "#engine";
-import { type Reason, ReasonError } from "#protocol";
+import { type Event, type Reason, ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { describeError, printable, type Terminal } from "./terminal.ts";
 
@@ -14,6 +14,7 @@ export interface OutwardRedactor {
   /** A value that becomes JSON. */
   value<T>(value: T): T;
   readonly payload: Redaction["payload"];
+  events(events: AsyncIterable<Event>): AsyncIterable<Event>;
 }
 
 export interface Outward {
@@ -43,6 +44,13 @@ export function createOutward(ports: Pick<CliPorts, "env" | "cwd" | "clock">): O
       text: (text) => redactor.redact(text).text,
       value: (value) => redactor.redactJson(value).value,
       payload,
+      async *events(events) {
+        for await (const event of events) {
+          const clean = payload(event.kind, event.payload);
+          // The same kind with the payload of that kind.
+          yield clean === event.payload ? event : ({ ...event, payload: clean } as Event);
+        }
+      },
     };
   }
 

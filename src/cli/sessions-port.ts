@@ -9,7 +9,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { OutwardRedactor } from "./outward.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
-import { readEvents } from "./sessions-read.ts";
+import { cleanTranscript } from "./sessions-read.ts";
 import { mintLog } from "./sessions-write.ts";
 
 /** One event of the largest size that the log takes, in JSON. */
@@ -94,9 +94,8 @@ async function* markdownPieces(
   meta: SessionMeta,
   redactor: OutwardRedactor,
 ): AsyncGenerator<string> {
-  const { transcript } = await loadPortability();
   let between = "";
-  for await (const { text } of transcript(meta, readEvents(store, meta.id))) {
+  for await (const { text } of cleanTranscript(redactor, store, meta)) {
     yield between + redactor.text(text);
     between = "\n\n";
   }

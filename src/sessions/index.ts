@@ -22,4 +22,5 @@ export {
 } from "./retention.ts";
 export { createSigner, openSigningKey, readSigningKey } from "./signing-key.ts";
 export { openSqliteStore } from "./sqlite-store.ts";
+export type { TranscriptPart } from "./transcript.ts";
 export type { Verdict } from "./verify.ts";

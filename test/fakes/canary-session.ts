@@ -150,6 +150,7 @@ export async function runCanarySession(place: CanaryPlace, redaction?: () => Pro
     },
   });
   let denied = 0;
+  let whileOpen = "";
   const summaries: unknown[] = [];
   try {
     const { session } = await client.submit({ kind: "CreateSession" });
@@ -162,12 +163,14 @@ export async function runCanarySession(place: CanaryPlace, redaction?: () => Pro
     for (const { text } of load.custom_event) await host?.emit(session, "canary", "note", { text });
     const report = await client.submit({ kind: "UndoTurn", session });
     summaries.push(report.result === undefined ? "nothing was undone" : "undone");
+    whileOpen = bytesOf(place);
   } finally {
     await harness.shutdown();
   }
   return new Map([
     ["events at a subscriber", JSON.stringify(events)],
     ["answers to the client", JSON.stringify(summaries)],
+    ["bytes on the disk while it runs, with the WAL", whileOpen],
     ...requestExits(vendor),
     ...storeExits(place),
   ]);
@@ -187,22 +190,28 @@ export function requestExits({ requests }: MockProviderServer): [string, string]
 }
 
 /** What lies on the disk, as bytes and, where it is encrypted, as its owner can read it. */
-export function storeExits({ home, env }: CanaryPlace): [string, string][] {
-  const bytes = ["data", "config", "state", "cache", "tmp"].flatMap((folder) =>
-    filesBelow(join(home, folder)).map((file) => `${file}\n${readFileSync(file, "latin1")}`),
-  );
+export function storeExits(place: CanaryPlace): [string, string][] {
+  const { env } = place;
   const path = harnessPaths(env).sessionsDb;
   const db = openDatabase({ path, key: machineKey(env), clock: createSystemClock() });
   try {
     const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[];
     const rows = tables.map((table) => [table, db.prepare(`SELECT * FROM "${table}"`).all().map(readable)]);
     return [
-      ["bytes on the disk", bytes.join("\n")],
+      ["bytes on the disk", bytesOf(place)],
       ["rows of the database", JSON.stringify(rows)],
     ];
   } finally {
     db.close();
   }
+}
+
+/** Every file that the program has made outside the workspace, with its name. */
+function bytesOf({ home }: CanaryPlace): string {
+  return ["data", "config", "state", "cache", "tmp"]
+    .flatMap((folder) => filesBelow(join(home, folder)))
+    .map((file) => `${file}\n${readFileSync(file, "latin1")}`)
+    .join("\n");
 }
 
 /** Blobs as text, so that one can be looked through. */
