@@ -89,6 +89,11 @@ describe("redact", () => {
     expect(found.filter((finding) => finding.kind === kind)).toEqual([]);
   });
 
+  const countered = ruleRows().flatMap(({ kind, counter }) => (counter === undefined ? [] : [[kind, counter] as const]));
+  test.each(countered)("%s: its counter-example is none of its kind", (kind, counter) => {
+    expect(redactor.explain(fillExample(counter)).filter((finding) => finding.kind === kind)).toEqual([]);
+  });
+
   test("changes nothing in what it has made, whatever stands around it", () => {
     const pieces = [
       ...ruleRows().map(({ example }) => fillExample(example)),

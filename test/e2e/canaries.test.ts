@@ -47,7 +47,7 @@ test("a log that was written without redaction shows none", { timeout: TIMEOUT_M
   const told = (await runCanarySession(place, async () => noRedaction)).get("events at a subscriber") ?? "";
   expect(rawIn(told, place.canaries)).toHaveLength(30);
   const exits = new Map<string, string>();
-  const harness = async (name: string, args: readonly string[]): Promise<CliRun> => {
+  const harness = async (_name: string, args: readonly string[]): Promise<CliRun> => {
     const run = await runProgram(place, args);
     exits.set(args.join(" "), `${run.out}${run.err}`);
     return run;
