@@ -12,7 +12,16 @@ import {
   once,
 } from "#base";
 import { type Control, createControl, type RestoreCommand } from "#control";
-import type { EventBus, Plugin, Redaction, SessionStore, Tool, ToolMiddleware, ToolSource } from "#engine";
+import {
+  type EventBus,
+  loadedRedaction,
+  type Plugin,
+  type Redaction,
+  type SessionStore,
+  type Tool,
+  type ToolMiddleware,
+  type ToolSource,
+} from "#engine";
 import { parseRule } from "#governance";
 import { type ClientId, type Command, type CommandOf, createIdMint } from "#protocol";
 import { type CredentialPort, type CredentialStatus, chooseModel, type ModelChoice } from "#providers";
@@ -106,7 +115,7 @@ export interface Health {
 /** Throws a ReasonError when the model, the store or a rule cannot be used. Makes no network call. */
 export async function assembleHarness(options: HarnessOptions): Promise<Harness> {
   const { settings, env, credentials } = options;
-  const redaction = (options.redaction ?? (() => loadRedaction(options)))();
+  const redaction = loadedRedaction(options.redaction ?? (() => loadRedaction(options)));
   redaction.catch(() => undefined); // whoever opens a session is told
   const extensions = registerPlugins(options.plugins ?? [], () => control);
   const choose = (): Promise<ModelChoice> =>

@@ -2,7 +2,7 @@
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createSystemClock } from "#base";
-import { createTerminal, runCli } from "#cli";
+import { createOutward, createTerminal, describeCrash, runCli } from "#cli";
 import { createEnvironmentKeys, environmentBlock } from "#credentials";
 import { keyVariables } from "#providers/vendors";
 import { buildInfo } from "./build-info.ts";
@@ -17,6 +17,8 @@ const credentialHelper = join(dirname(entry), `credential-helper${extname(entry)
 const OWN_SECRETS = /^HARNESS_(?:MACHINE_KEY|PASSPHRASE|TOKEN|SECRET_.*)$/;
 
 const STOP_GRACE_MS = 2000;
+/** Longer nobody waits for the redactor when the program has failed: its code alone is shown then. */
+const CRASH_GRACE_MS = 2000;
 
 export async function main(): Promise<void> {
   // Before anything else reads the environment, or is started and could look at it.
@@ -38,13 +40,21 @@ export async function main(): Promise<void> {
       stop(code);
     });
   }
+  const world = { env: process.env, cwd: process.cwd(), clock, credentials };
+  const outward = createOutward(world);
+  let crashed = false;
+  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+    process.on(event, (error: unknown) => {
+      // One is enough; what else fails on the way out says nothing.
+      if (!crashed) crash(describeCrash(outward, error));
+      crashed = true;
+    });
+  }
   const code = await runCli(argv, {
     terminal: createTerminal(process),
-    env: process.env,
-    credentials,
+    outward,
+    ...world,
     concealed: () => keys.concealed,
-    cwd: process.cwd(),
-    clock,
     build: buildInfo(packageRoot),
     scenariosDir: join(packageRoot, "scenarios"),
     templatesDir: join(packageRoot, "templates"),
@@ -54,6 +64,15 @@ export async function main(): Promise<void> {
   });
   credentials.close();
   process.exitCode = endsWhenStopped ? code : (stopping ?? code);
+}
+
+/** Says what happened, without secrets, and ends the program; it is not in a state to go on. */
+function crash(description: Promise<string>): void {
+  const leave = (text: string): void => {
+    process.stderr.write(`${text}\n`, () => process.exit(1));
+  };
+  setTimeout(() => leave("✗ InternalError"), CRASH_GRACE_MS);
+  void description.then(leave);
 }
 
 /** As two Ctrl-C: the turn is cancelled and recorded, then the program leaves. What does not leave is ended. */

@@ -228,7 +228,7 @@ export async function openSession(
       createUntrusted(),
       ...(hooks === undefined ? [] : [createCompletionHooks({ hooks, depth })]),
     ],
-    toolChain: (bus, nested) => {
+    toolChain: (bus, nested, guarded) => {
       permission = createPermission({
         bus,
         approver,
@@ -267,7 +267,7 @@ export async function openSession(
       const isShared = (): boolean => place.tree.count > depth - dependencies.depth;
       const labelling = createLabelling({ labels, rules: labelRules, root: ports.files.root });
       const parts = { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion };
-      return toolChain({ ...parts, isShared, asking, redaction, labels, labelling });
+      return toolChain({ ...parts, isShared, asking, redaction: guarded, labels, labelling });
     },
     toolSources:
       birth === undefined

@@ -12,18 +12,9 @@ export interface RedactionSources {
 }
 
 /** Rejects with RedactionFailed; then no session can be had. */
-export async function loadRedaction({ settings, env, clock, credentials }: RedactionSources): Promise<Redaction> {
-  const { compileUserPatterns, createRedactionGateway, createRedactor, literalsFromEnvironment } = await import(
-    "#redaction"
-  );
-  const { patterns, disabledKinds } = settings.redaction;
-  const keyVariables = settings.models.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
-  const redactor = createRedactor({
-    literals: literalsFromEnvironment(env, keyVariables),
-    policy: { disabledKinds },
-    ...(patterns.length === 0 ? {} : { userPatterns: await compileUserPatterns(patterns, clock) }),
-  });
-  const gateway = createRedactionGateway(redactor);
+export async function loadRedaction({ credentials, ...sources }: RedactionSources): Promise<Redaction> {
+  const { createRedactionGateway, loadRedactor } = await import("#redaction");
+  const gateway = createRedactionGateway(await loadRedactor(sources));
   credentials.onSecret((fingerprint) => gateway.learn(fingerprint));
   return gateway;
 }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defaultSettings, parseUserConfig } from "#artifacts";
-import { type CliPorts, runCli } from "#cli";
+import { runCli } from "#cli";
 import { referencePages } from "../scripts/reference.ts";
 import { createManualClock } from "./fakes/manual-clock.ts";
 import { testCredentials } from "./fakes/test-credentials.ts";
@@ -178,7 +178,7 @@ async function sessionsCommands(): Promise<string[]> {
 
 async function help(command: readonly string[]): Promise<string> {
   let out = "";
-  const ports: Omit<CliPorts, "args"> = {
+  const ports: Parameters<typeof runCli>[1] = {
     terminal: {
       out: (text) => {
         out += text;

@@ -1,8 +1,9 @@
 /** Answers permission requests and questions in the terminal, one at a time, through the protocol. */
 import type { ControlClient } from "#control";
 import type { CallId, CommandOf, Decision, Event, EventOf } from "#protocol";
+import type { Outward } from "./outward.ts";
 import { paint, type Renderer, summarise } from "./renderer.ts";
-import { describeError, printable, type Terminal } from "./terminal.ts";
+import { printable, type Terminal } from "./terminal.ts";
 
 export interface Asker {
   /** Takes the events that need an answer; everything else is ignored. */
@@ -11,7 +12,14 @@ export interface Asker {
   idle(): Promise<void>;
 }
 
-export function createAsker(terminal: Terminal, renderer: Renderer, client: () => ControlClient): Asker {
+export interface AskerParts {
+  readonly terminal: Terminal;
+  readonly outward: Outward;
+  readonly renderer: Renderer;
+  readonly client: () => ControlClient;
+}
+
+export function createAsker({ terminal, outward, renderer, client }: AskerParts): Asker {
   let queue: Promise<void> = Promise.resolve();
   /** Open questions by call. Aborted when it is answered elsewhere, times out or the turn ends: the prompt disappears. */
   const open = new Map<CallId, AbortController>();
@@ -21,9 +29,9 @@ export function createAsker(terminal: Terminal, renderer: Renderer, client: () =
     open.set(callId, settled);
     queue = queue
       .then(() => ask(settled.signal))
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         // Answered elsewhere or timed out: the engine has decided, and says so in its own event.
-        terminal.err(`${describeError(error)}\n`);
+        terminal.err(`${await outward.describe(error)}\n`);
       });
   }
 

@@ -96,7 +96,7 @@ export async function lookAtProject(ports: CliPorts, place: ProjectPlace): Promi
 }
 
 async function loadOptions(ports: CliPorts, place: ProjectPlace, trust?: (root: string) => TrustPort) {
-  const [{ builtinToolNames, trustsAll }, { cacheSeal }] = await Promise.all([
+  const [{ builtinToolNames, trustsAll }, { cacheKey }] = await Promise.all([
     import("#artifacts"),
     import("./project-keys.ts"),
   ]);
@@ -110,8 +110,7 @@ async function loadOptions(ports: CliPorts, place: ProjectPlace, trust?: (root: 
       ...(configFile === undefined ? {} : { configFile }),
       adminPolicy: adminPolicy(ports.env),
       adminPolicyRequired: named !== undefined && named !== "",
-      cacheDir: cacheDir(ports.env),
-      cacheSeal: cacheSeal(ports.env),
+      cache: { folder: cacheDir(ports.env), key: cacheKey(ports.env) },
       trust: trust === undefined ? trustsAll : trust(realpathSync.native(root)),
       ...(place.adminOnly === true ? { adminOnly: true } : {}),
       knownTools: builtinToolNames,

@@ -2,9 +2,10 @@
 import { resolve } from "node:path";
 import type { SessionMeta } from "#engine";
 import { type Event, ReasonError, type SessionId } from "#protocol";
-import { type ArchiveStore, loadPortability, sessionFields } from "#sessions";
+import { type ArchiveStore, loadPortability, sessionFields, type TranscriptPart } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
+import type { OutwardRedactor } from "./outward.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 import { formatTable } from "./table.ts";
 import { printable } from "./terminal.ts";
@@ -68,10 +69,9 @@ export async function showSession(ports: CliPorts, name: string, flags: ShowFlag
       terminal.out(`${JSON.stringify({ session: toJson(meta), turns: pick(turns, flags.turn, meta.id) })}\n`);
       return 0;
     }
-    const { createReplay, transcript } = await loadPortability();
-    const turns = await createReplay(store, meta.id).turns();
+    const turns = await (await loadPortability()).createReplay(store, meta.id).turns();
     pick(turns, flags.turn, meta.id);
-    for await (const part of transcript(meta, readEvents(store, meta.id))) {
+    for await (const part of cleanTranscript(await ports.outward.load(), store, meta)) {
       if (flags.turn !== undefined && part.turn > flags.turn) break;
       if (flags.turn === undefined || part.turn === flags.turn) terminal.out(`${printable(part.text)}\n\n`);
     }
@@ -88,6 +88,18 @@ export async function* readEvents(store: Pick<ArchiveStore, "read">, id: Session
     if (last === undefined) return;
     after = last.id;
   }
+}
+
+/** The session as a person reads it, without what counts as a secret today: taken out before anything is shortened. */
+export async function* cleanTranscript(
+  redactor: OutwardRedactor,
+  store: ArchiveStore,
+  meta: SessionMeta,
+  timing = true,
+): AsyncGenerator<TranscriptPart> {
+  const { transcript } = await loadPortability();
+  const events = redactor.events(readEvents(store, meta.id));
+  yield* transcript(meta, events, { timing, clean: redactor.text });
 }
 
 /** As on the wire. */

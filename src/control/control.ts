@@ -228,11 +228,15 @@ export function createControl(options: ControlOptions): Control {
     const session = find(id);
     session.live.engine.cancel({ reason: reason === "binary-shutdown" ? "shutdown" : "user" });
     await session.lastTurn;
-    await session.live.finish();
-    await session.live.engine.bus.publish("SessionEnded", { reason });
-    await store.update(id, { state: "ended" });
-    await session.live.release();
-    sessions.delete(id);
+    try {
+      await session.live.finish();
+      await session.live.engine.bus.publish("SessionEnded", { reason });
+      await store.update(id, { state: "ended" });
+    } finally {
+      // Also when its end cannot be recorded: nothing of it may keep the program alive.
+      sessions.delete(id);
+      await session.live.release();
+    }
   }
 
   async function resolveOrphan(client: Client, command: CommandOf<"ResolveOrphan">): Promise<void> {
@@ -376,11 +380,17 @@ export function createControl(options: ControlOptions): Control {
     session: (id) => sessions.get(id)?.live.engine,
     adopt,
     async shutdown() {
+      let failure: { readonly error: unknown } | undefined;
       // Delegates end with the turn of their root.
-      const roots = [...sessions].filter(([, { parent }]) => parent === undefined);
-      for (const [id] of roots) await end(id, "binary-shutdown");
-      for (const id of [...sessions.keys()]) if (sessions.has(id)) await end(id, "binary-shutdown");
+      const roots = [...sessions].filter(([, { parent }]) => parent === undefined).map(([id]) => id);
+      for (const id of new Set([...roots, ...sessions.keys()])) {
+        if (!sessions.has(id)) continue;
+        await end(id, "binary-shutdown").catch((error: unknown) => {
+          failure ??= { error };
+        });
+      }
       await store.close();
+      if (failure !== undefined) throw failure.error;
     },
   };
 }

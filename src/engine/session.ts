@@ -17,6 +17,7 @@ import type { HookDispatcher } from "./hook.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import type { Redaction } from "./redaction.ts";
+import { guardRedaction } from "./redaction-guard.ts";
 import { createRemains } from "./remains.ts";
 import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
@@ -41,10 +42,11 @@ export interface SessionParts {
   /** `provider:name` to begin with. */
   readonly model: string;
   readonly requestChain: readonly RequestMiddleware[];
-  /** Built by the composition root around the session's own bus. */
+  /** Built by the composition root around the session's own bus and its own hold on the redaction. */
   readonly toolChain: (
     bus: EventBus,
     nested: NestedCall,
+    redaction: Redaction,
   ) => { readonly chain: readonly ToolMiddleware[]; readonly last: ToolHandler };
   readonly toolSources: readonly ToolSource[];
   /** Tools that are there and must not be called; the model does not see them. Asked at every step. */
@@ -112,13 +114,18 @@ export function createSession(parts: SessionParts): EngineSession {
   let turnModel: string | undefined;
   let running: (EngineSession["running"] & { readonly abort: AbortController }) | undefined;
 
+  /** What cannot be stored or redacted ends the turn: no model is asked again. */
+  const onFailure = (error: ReasonError): void => {
+    running?.abort.abort({ reason: "store", error } satisfies CancelCause);
+  };
+  const redaction = guardRedaction(parts.redaction, onFailure);
   const bus = createEventBus({
     session: id,
     log: parts.log,
     clock,
-    redaction: parts.redaction,
+    redaction,
     ...(parts.schedule === undefined ? {} : { schedule: parts.schedule }),
-    onFailure: (error) => running?.abort.abort({ reason: "store", error } satisfies CancelCause),
+    onFailure,
   });
   const reportSnapshot = (problem: string): Promise<void> => {
     const message = reasonText("SnapshotUnusable", { detail: problem });
@@ -145,7 +152,7 @@ export function createSession(parts: SessionParts): EngineSession {
 
   const request = compose(parts.requestChain, async (call): Promise<ModelOutcome> => {
     // Behind every middleware: nobody adds anything to what has passed here.
-    const clean = { ...call, request: parts.redaction.request(call.request) };
+    const clean = { ...call, request: redaction.request(call.request) };
     const startMs = clock.monotonicMs();
     const outcome = await endsOnAbort(parts.provider.chat(clean), call.signal);
     call.onChat(clock.monotonicMs() - startMs);
@@ -174,7 +181,7 @@ export function createSession(parts: SessionParts): EngineSession {
         const own = { tools: [tool], hidden: () => undefined, signal: claim.signal };
         return dispatchNested(dispatchParts(), own, around, { id: ids.call(), name: tool.name, args });
       }));
-  const { chain, last } = parts.toolChain(bus, nested);
+  const { chain, last } = parts.toolChain(bus, nested, redaction);
   const toolHandler = compose(chain, last);
   const depth = parts.depth ?? 0;
   const recovery = createRecovery({
@@ -193,6 +200,7 @@ export function createSession(parts: SessionParts): EngineSession {
           session: id,
           bus,
           conversation,
+          redaction,
           ids,
           request,
           toolHandler,

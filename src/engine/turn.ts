@@ -23,6 +23,7 @@ import { type CallTiming, dispatchCalls, type HiddenTools, type RequestedCall, t
 import type { HookDispatcher } from "./hook.ts";
 import { note } from "./note.ts";
 import type { ModelEvent, ModelOutcome } from "./provider.ts";
+import type { Redaction } from "./redaction.ts";
 import type { Spent } from "./remains.ts";
 import type { RequestHandler } from "./request-chain.ts";
 import { type Claim, checkClaim, type StopVerdict } from "./stop-check.ts";
@@ -34,6 +35,7 @@ export interface TurnParts {
   readonly session: SessionId;
   readonly bus: EventBus;
   readonly conversation: Conversation;
+  readonly redaction: Pick<Redaction, "payload">;
   readonly ids: Pick<IdMint, "call">;
   readonly request: RequestHandler;
   readonly toolHandler: ToolHandler;
@@ -124,6 +126,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     stopsBlocked: 0,
   };
   let ending: Ending;
+  let told: string | undefined;
   try {
     // Before the hooks of the turn: one that refuses every turn must be gone when its file is.
     await parts.beforeStep?.(input.signal);
@@ -141,8 +144,11 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
   if (ending.cancelled !== undefined) {
     await bus.publish("Cancelled", { turn, ...ending.cancelled });
   } else if (ending.reason !== undefined) {
-    const message = ending.message ?? reasonText(ending.reason);
-    await bus.publish("Error", { turn, reason: ending.reason, message, terminal: true });
+    const { reason, message = reasonText(reason) } = ending;
+    // Whoever waits for the turn reads no more than whoever reads the log.
+    const error = parts.redaction.payload("Error", { turn, reason, message, terminal: true });
+    told = error.message;
+    await bus.publish("Error", error);
   }
   const { usage, costUsd, steps } = tally;
   const timing = bus.publish("TurnTiming", {
@@ -166,8 +172,15 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     session_total: totalOf(parts.spent, tally),
   };
   await Promise.all([timing, bus.publish("TurnEnded", ended)]);
-  const { cancelled: _, ...told } = ending;
-  return { turn, ...told, steps, usage, ...(costUsd === undefined ? {} : { costUsd }) };
+  return {
+    turn,
+    outcome: ending.outcome,
+    ...(ending.reason === undefined ? {} : { reason: ending.reason }),
+    ...(told === undefined ? {} : { message: told }),
+    steps,
+    usage,
+    ...(costUsd === undefined ? {} : { costUsd }),
+  };
 }
 
 async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promise<Ending> {

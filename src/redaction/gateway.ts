@@ -33,7 +33,6 @@ export const STRUCTURAL_FIELDS: ReadonlySet<string> = new Set([
   "depth",
   "duration_ms",
   "exit_code",
-  "expires_at",
   "from",
   "in_force",
   "is_error",

@@ -24,6 +24,8 @@ export interface TranscriptPart {
 export interface TranscriptOptions {
   /** False leaves out durations, so that two runs of the same thing read the same. */
   readonly timing: boolean;
+  /** For text that came in several events, when it is whole and before it is shortened. */
+  readonly clean?: (text: string) => string;
 }
 
 /** The parts in order; joined with a blank line they are the document. */
@@ -57,7 +59,7 @@ interface OpenCall {
 }
 
 /** What has been written and is not yet a part: the text of the current block, and calls without a result. */
-function createFold({ timing }: TranscriptOptions) {
+function createFold({ timing, clean = (whole) => whole }: TranscriptOptions) {
   let turn = 0;
   let text = "";
   let thinking = "";
@@ -65,8 +67,8 @@ function createFold({ timing }: TranscriptOptions) {
   const calls = new Map<CallId, OpenCall>();
 
   function* flush(): Generator<string> {
-    if (thinking.trim() !== "") yield details("Thinking", shorten(thinking));
-    if (text.trim() !== "") yield prose(text);
+    if (thinking.trim() !== "") yield details("Thinking", shorten(clean(thinking)));
+    if (text.trim() !== "") yield prose(clean(text));
     thinking = "";
     text = "";
   }

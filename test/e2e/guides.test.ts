@@ -57,6 +57,7 @@ test.each([
   "writing-a-policy",
   "network",
   "replay",
+  "redaction",
   "sub-agents",
   "verification",
 ])("%s.md", { timeout: TIMEOUT_MS }, async (name) => {
