@@ -14,7 +14,7 @@ export interface ProtectedName {
   readonly missing: "hold" | "sweep";
 }
 
-/** Folders that a running program obeys as soon as they appear. Few: each costs a mount, and a folder made and removed. */
+/** Folders that a running program obeys as soon as they appear. Few: each shows in every listing that a command makes. */
 const HELD = [".harness", ".vscode", ".idea", ".zed", ".cursor", ".claude", ".fleet", ".devcontainer"];
 
 const SWEPT = [
