@@ -25,6 +25,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["base"],
   redaction: ["base", "protocol", "engine"],
   control: ["base", "protocol", "engine"],
+  evals: ["base", "protocol", "engine", "artifacts", "control"],
   cli: [
     "base",
     "starlark",
@@ -42,6 +43,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "undo",
     "trust",
     "sandbox",
+    "evals",
     "harness",
   ],
   ".": [
@@ -60,6 +62,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "trust",
     "sandbox",
     "control",
+    "evals",
     "cli",
     "harness",
   ],
