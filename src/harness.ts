@@ -14,8 +14,8 @@ import {
 import { type Control, createControl, type RestoreCommand } from "#control";
 import type { EventBus, Plugin, Redaction, SessionStore, Tool, ToolMiddleware, ToolSource } from "#engine";
 import { parseRule } from "#governance";
-import { type ClientId, type CommandOf, createIdMint } from "#protocol";
-import { chooseModel } from "#providers";
+import { type ClientId, type Command, type CommandOf, createIdMint } from "#protocol";
+import { chooseModel, type ModelChoice } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Signer } from "#sessions";
 import { createBuiltinTools } from "#tools";
 import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
@@ -23,6 +23,7 @@ import { type OpenProject, openSession, type SessionDependencies } from "./open-
 import { registerPlugins } from "./plugins.ts";
 import { loadRedaction } from "./session-redaction.ts";
 import { prepareSandbox } from "./session-sandbox.ts";
+import type { CassetteOption, TapedWorld } from "./taped-world.ts";
 
 export interface HarnessOptions {
   readonly settings: Settings;
@@ -66,6 +67,11 @@ export interface HarnessOptions {
   readonly redaction?: () => Promise<Redaction>;
   /** Stands between the gate and the world of each session, to see what reaches it. Trusted as much as the ports themselves. */
   readonly observePorts?: (ports: EffectPorts) => EffectPorts;
+  /**
+   * Records what comes from outside into a file, written at shutdown, or plays one instead of the outside. Nothing is then kept
+   * for undo. A replay needs no key, makes no connection and starts no program; its files are real.
+   */
+  readonly cassette?: CassetteOption;
 }
 
 export interface Harness {
@@ -76,33 +82,45 @@ export interface Harness {
   readonly fallbacks: readonly string[];
   /** The offline model plays because nothing is configured. */
   readonly offline: boolean;
+  /**
+   * In a replay: the commands that its clients have to submit, in order. What people did while a turn ran (answers, a cancel) is
+   * not among them: the cassette does it.
+   */
+  readonly recordedCommands: readonly Command[];
   tools(): readonly Tool[];
-  /** Ends all sessions and closes the log. */
+  /**
+   * Ends all sessions and closes the log. Recording: writes the cassette, or rejects with CassetteNotWritten. Replaying: rejects with
+   * CassetteMismatch when something was missing or left over that no turn and no command was refused with.
+   */
   shutdown(): Promise<void>;
 }
 
 /** Throws a ReasonError when the model, the store or a rule cannot be used. Makes no network call. */
 export async function assembleHarness(options: HarnessOptions): Promise<Harness> {
-  const { settings, env, clock } = options;
-  const random = createSystemRandom();
-  const ids = createIdMint(createUlidFactory({ clock, random }));
+  const { settings, env } = options;
   const redaction = (options.redaction ?? (() => loadRedaction(options)))();
   redaction.catch(() => undefined); // whoever opens a session is told
   const extensions = registerPlugins(options.plugins ?? [], () => control);
+  const choose = (): Promise<ModelChoice> =>
+    chooseModel({
+      settings,
+      ...(options.model === undefined ? {} : { named: options.model }),
+      offlineAllowed: options.offlineAllowed,
+      extraProviders: extensions.providers,
+      scenarioFile: options.scenarioFile,
+      ports: { env, clock: options.clock, random: createSystemRandom() },
+    });
+  const taped = await openTaped(options, choose);
+  const models = taped?.models ?? (await choose());
+  const { clock, random } = taped?.tape ?? { clock: options.clock, random: createSystemRandom() };
+  const ids = createIdMint(createUlidFactory({ clock, random }));
   const rules = [...settings.permissions, ...extensions.rules].map(({ effect, rule, source }) =>
-    parseRule(rule, effect, source),
+    parseRule(rule, effect, taped?.asRecorded(source) ?? source),
   );
   const rulesVersion = canonicalHash(rules.map(({ effect, text, source }) => [effect, text, source]));
-  const toolSources = [...(options.toolSources ?? [createBuiltinTools()]), ...extensions.toolSources];
-  const models = await chooseModel({
-    settings,
-    ...(options.model === undefined ? {} : { named: options.model }),
-    offlineAllowed: options.offlineAllowed,
-    extraProviders: extensions.providers,
-    scenarioFile: options.scenarioFile,
-    ports: { env, clock, random },
-  });
-  const store = extensions.store ?? (await openStore(options));
+  const toolSources = [...(options.toolSources ?? [createBuiltinTools(taped?.tape.clock)]), ...extensions.toolSources];
+  const opened = extensions.store ?? (await openStore(options));
+  const store = taped?.store(opened) ?? opened;
   const undoFolder = options.undo === undefined || options.undo === "off" ? [] : [options.undo.directory];
   const dependencies: SessionDependencies = {
     settings,
@@ -115,8 +133,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     toolSources,
     rules,
     rulesVersion,
-    undo: prepareUndo(options),
-    workspace: options.workspace,
+    undo: taped === undefined ? prepareUndo(options) : undefined,
+    workspace: taped?.asRecorded(options.workspace) ?? options.workspace,
     namedModel: options.model,
     autoApprove: options.autoApprove,
     context: options.context ?? {},
@@ -126,9 +144,15 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     depth: options.depth ?? 0,
     observePorts: options.observePorts,
     redaction,
-    sandboxFor: prepareSandbox({ settings, env, clock, ownPaths: [...logFiles(options.store), ...undoFolder] }),
+    taped,
+    sandboxFor: prepareSandbox({
+      settings,
+      env,
+      clock: options.clock,
+      ownPaths: [...logFiles(options.store), ...undoFolder],
+    }),
   };
-  const control: Control = createControl({
+  const own = createControl({
     clock,
     ids,
     store,
@@ -136,14 +160,22 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     customHandlers: extensions.customHandlers,
     ...(options.permissionTimeoutMs === undefined ? {} : { permissionTimeoutMs: options.permissionTimeoutMs }),
   });
+  const control: Control = taped?.control(own) ?? own;
   return {
     control,
     model: models.model,
     fallbacks: models.fallbacks,
     offline: models.offline,
+    recordedCommands: taped?.tape.commands ?? [],
     tools: () => toolSources.flatMap((source) => source.tools()),
     shutdown: () => control.shutdown(),
   };
+}
+
+async function openTaped(options: HarnessOptions, choose: () => Promise<ModelChoice>): Promise<TapedWorld | undefined> {
+  if (options.cassette === undefined) return undefined;
+  const { openTapedWorld } = await import("./taped-world.ts");
+  return openTapedWorld(options.cassette, options, choose);
 }
 
 export interface Undo {

@@ -1,4 +1,5 @@
 /** Puts one session together: its ports, its chains, its engine. Plain calls, top to bottom. */
+import { hostname } from "node:os";
 import {
   type LabelRule,
   loadFieldParser,
@@ -13,6 +14,7 @@ import {
   createProcesses,
   createProgramFacts,
   createPublicWeb,
+  createSystemRandom,
   createWorkspaceFiles,
   EffectError,
   type EffectPorts,
@@ -65,9 +67,10 @@ import { createMemoization } from "#tools";
 import type { Undo } from "./harness.ts";
 import type { AskForAck } from "./live-project.ts";
 import type { Extensions } from "./plugins.ts";
-import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
+import type { Machine, ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
 import { createSessionDomains, type SessionDomains } from "./session-domains.ts";
 import type { SandboxPlace, SessionSandbox } from "./session-sandbox.ts";
+import type { TapedWorld } from "./taped-world.ts";
 
 export interface SessionDependencies {
   readonly settings: Settings;
@@ -96,6 +99,8 @@ export interface SessionDependencies {
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
   readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
   readonly redaction: Promise<Redaction>;
+  /** Absent unless the program is recorded or replayed. */
+  readonly taped: TapedWorld | undefined;
 }
 
 /** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
@@ -108,25 +113,28 @@ export async function openSession(
   command: CommandOf<"CreateSession">,
   approver: Approver,
 ): Promise<LiveSession> {
-  const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion, depth } = dependencies;
+  const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion, depth, taped } = dependencies;
   const redaction = await dependencies.redaction;
   const { resume } = command;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
-  const opened = await dependencies.projects?.(workspace);
+  // A replay may have it in another place than the recording, by whose name the session knows it.
+  const place = taped?.here(workspace) ?? workspace;
+  const opened = await dependencies.projects?.(place);
+  const id = previous?.id ?? ids.session();
+  const tapedSession = taped?.session(id);
+  const machine = tapedSession?.machine ?? thisMachine();
   let runtime: ProjectRuntime | undefined;
   const domains = createSessionDomains(settings, () => runtime?.live.current() ?? opened?.project);
   domains(); // a wrong entry is told before anything begins
-  const made = effectPorts(workspace, env, domains, (root, outside) =>
-    dependencies.sandboxFor({ root, outside, domains }),
-  );
-  const { sandbox } = made;
-  const ports = dependencies.observePorts?.(made.ports) ?? made.ports;
+  const made = effectPorts(place, env, domains, (root, outside) => dependencies.sandboxFor({ root, outside, domains }));
+  const sandbox = tapedSession?.sandbox(made.sandbox) ?? made.sandbox;
+  const observed = dependencies.observePorts?.(made.ports) ?? made.ports;
+  const ports = tapedSession?.ports(observed, domains) ?? observed;
   await sandbox.ensure();
   const asked = command.model ?? (dependencies.namedModel === undefined ? previous?.model : undefined);
   const model = asked === undefined ? models.model : await models.resolve(asked);
-  const id = previous?.id ?? ids.session();
   const profile = command.profile ?? "default";
   if (previous === undefined) {
     await store.create({ id, workingDir: workspace, profile, model, createdAt: new Date(clock.now()).toISOString() });
@@ -141,14 +149,16 @@ export async function openSession(
   const otherTools = (): readonly Tool[] => dependencies.toolSources.flatMap((source) => source.tools());
   if (opened !== undefined) {
     const { args } = dependencies;
-    const all = { ...opened, session: id, context, ports, env, args, clock, ids, standing, otherTools };
-    runtime = await createRuntime(all);
+    const shared = { session: id, context, ports, env, args, machine, clock, ids, standing, otherTools };
+    runtime = await createRuntime({ ...opened, ...shared });
   }
   const project = (): Project | undefined => runtime?.live.current();
   const allRules = (): readonly Rule[] => (runtime === undefined ? rules : [...rules, ...runtime.live.rules()]);
   const policyVersion = (): string =>
     runtime === undefined ? rulesVersion : canonicalHash([rulesVersion, runtime.live.version()]);
-  const plain = promptBlocks({ files: [], standing, workspace, platform: process.platform });
+  const plain = promptBlocks({ files: [], standing, workspace, platform: machine.platform });
+  const programFacts = createProgramFacts({ root: ports.files.root, env });
+  const programs = tapedSession?.programs(programFacts) ?? programFacts;
   const budgets = createBudgets({
     clock,
     limits: () => tighterBudgets(settings.budgets, project()?.config.budgets ?? {}),
@@ -164,7 +174,8 @@ export async function openSession(
     ids,
     store,
     log,
-    provider: models.provider,
+    ...(taped === undefined ? {} : { schedule: taped.tape.schedule }),
+    provider: tapedSession?.provider(models.provider) ?? models.provider,
     redaction,
     model,
     requestChain: [
@@ -187,7 +198,7 @@ export async function openSession(
         planMode: () => plan.active,
         labels,
         isOffline: () => settings.sandbox !== "off" && domains()?.entries.length === 0,
-        binding: { programs: createProgramFacts({ root: ports.files.root, env }), policyVersion },
+        binding: { programs, policyVersion },
         newApproval: () => ids.approval(),
         now: () => clock.now(),
       });
@@ -265,6 +276,16 @@ export async function openSession(
     if (runtime === undefined || runtime.hooks.idle(event)) return;
     await runtime.hooks.dispatch(event, null, { session: id, depth, nesting: 0, signal: new AbortController().signal });
   }
+}
+
+function thisMachine(): Machine {
+  return {
+    platform: process.platform,
+    hostname: hostname(),
+    random: createSystemRandom(),
+    variable: (_name, read) => read(),
+    secret: (_name, read) => read(),
+  };
 }
 
 /** Loaded with the first session that has a project: a folder without one pays nothing for it. */

@@ -1,7 +1,6 @@
 /** What a project brings to one session: its scripts with what they may reach, its hooks, its tools, and what it registers. */
-import { hostname } from "node:os";
 import { type FieldParser, inHookOrder, type Project, type ProjectLoader } from "#artifacts";
-import { type Clock, childEnvironment, createSystemRandom, type EffectPorts } from "#base";
+import { type Clock, childEnvironment, type EffectPorts, type Random } from "#base";
 import {
   type EventBus,
   type HookDispatcher,
@@ -26,9 +25,20 @@ import {
 import { type AskForAck, createLiveProject, type LiveProject } from "./live-project.ts";
 
 /** The variables that `secrets.get` looks into: `secrets.get("DEPLOY")` is HARNESS_SECRET_DEPLOY. */
-const SECRET_PREFIX = "HARNESS_SECRET_";
+export const SECRET_PREFIX = "HARNESS_SECRET_";
+
+/** What scripts can learn of the machine they run on. */
+export interface Machine {
+  readonly platform: string;
+  readonly hostname: string;
+  readonly random: Random;
+  /** A variable of the environment; `read` looks it up. */
+  variable(name: string, read: () => string | undefined): string | undefined;
+  secret(name: string, read: () => string | undefined): string | undefined;
+}
 
 export interface ProjectRuntimeOptions {
+  readonly machine: Machine;
   readonly session: SessionId;
   readonly loader: ProjectLoader;
   readonly project: Project;
@@ -61,7 +71,8 @@ export interface ProjectRuntime {
 }
 
 export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRuntime {
-  const { session, clock, context, ports, env, ids, parseFields } = options;
+  const { session, clock, context, ports, env, ids, parseFields, machine } = options;
+  const { platform, hostname } = machine;
   let bus: EventBus | undefined;
   let nested: NestedCall | undefined;
   const attached = <Part>(part: Part | undefined): Part => {
@@ -75,15 +86,11 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
 
   const services: ScriptServices = {
     clock,
-    random: createSystemRandom(),
-    host: {
-      args: options.args,
-      hostname: hostname(),
-      platform: process.platform === "win32" ? "windows" : process.platform,
-    },
+    random: machine.random,
+    host: { args: options.args, hostname, platform: platform === "win32" ? "windows" : platform },
     states,
-    env: (name) => environment[name],
-    secret: (name) => env[`${SECRET_PREFIX}${name.toUpperCase()}`],
+    env: (name) => machine.variable(name, () => environment[name]),
+    secret: (name) => machine.secret(name, () => env[`${SECRET_PREFIX}${name.toUpperCase()}`]),
     log({ turn, callId, source, level, message }) {
       if (bus === undefined) return;
       note(bus, "ScriptLogged", {
@@ -112,7 +119,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     context,
     workspace: ports.files.root,
     standing: options.standing,
-    platform: process.platform,
+    platform,
     ...(options.askForAck === undefined ? {} : { askForAck: options.askForAck }),
   });
   const hooks = createHookDispatcher({

@@ -11,7 +11,7 @@ export interface SessionSandbox {
   /** Inside the sandbox, as far as the settings ask for one. */
   readonly processes: ProcessPort;
   /** What it finds and which connections it opens is published here. */
-  recordTo(bus: EventBus): void;
+  recordTo(bus: Pick<EventBus, "publish">): void;
   /** Throws SandboxUnavailable when one is required and there is none. */
   ensure(): Promise<void>;
   close(): Promise<void>;
@@ -45,7 +45,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
     });
   });
   return ({ root, outside, domains: domainsNow }) => {
-    let bus: EventBus | undefined;
+    let bus: Pick<EventBus, "publish"> | undefined;
     let opened: Promise<CommandSandbox> | undefined;
     let openedFor: string | undefined;
     const sandbox = (): Promise<CommandSandbox> => {

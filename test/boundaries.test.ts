@@ -24,6 +24,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   trust: ["base", "protocol", "artifacts"],
   sandbox: ["base"],
   redaction: ["base", "protocol", "engine"],
+  cassette: ["base", "protocol", "engine"],
   control: ["base", "protocol", "engine"],
   evals: ["base", "protocol", "engine", "artifacts", "control"],
   cli: [
@@ -44,6 +45,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "trust",
     "sandbox",
     "evals",
+    "cassette",
     "harness",
   ],
   ".": [
@@ -61,6 +63,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "undo",
     "trust",
     "sandbox",
+    "cassette",
     "control",
     "evals",
     "cli",

@@ -82,7 +82,11 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   },
   "src/base/workspace-restore.ts": {
     uses: "fs.chmod fs.mkdir fs.open fs.rename fs.rmdir fs.symlink fs.unlink",
-    why: "Undo and redo, which a person asks for; recorded as WorkspaceRestored. No tool gets it.",
+    why: "Undo and redo, which a person asks for; recorded as WorkspaceRestored. What a replayed command changed. No tool gets it.",
+  },
+  "src/cassette/cassette-file.ts": {
+    uses: "fs.open fs.rename fs.unlink",
+    why: "The cassette of a recorded session, in the file that a person names.",
   },
   "src/cli/ack-review.ts": {
     uses: "fs.mkdirSync fs.writeFileSync",

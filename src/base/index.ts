@@ -28,7 +28,7 @@ export {
 export { makePrivateDirectory, readOwnedFile, readPrivateFile, writePrivateFile } from "./private-file.ts";
 export { createProcesses, type ProcessesOptions } from "./processes.ts";
 export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
-export { createPublicWeb, type PublicWebOptions } from "./public-web.ts";
+export { createPublicWeb, listedHost, type PublicWebOptions } from "./public-web.ts";
 export { isRecord } from "./record.ts";
 export { BOX_EXTRA_BYTES, BOX_KEY_BYTES, openBox, sealBox } from "./sealed-box.ts";
 export { matchStars } from "./star-match.ts";

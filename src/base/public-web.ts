@@ -172,10 +172,8 @@ async function allowedAddresses(
   { domains, allowPrivateHosts = false, resolve }: PublicWebOptions,
   stop: AbortSignal,
 ): Promise<readonly ResolvedAddress[]> {
-  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   const list = domains?.();
-  const refusal = list?.refusal(host);
-  if (refusal !== undefined) throw new EffectError("SandboxRefused", `SandboxError: ${refusal}`);
+  const host = listedHost(url, list);
   const isTestHost = typeof allowPrivateHosts === "boolean" ? allowPrivateHosts : allowPrivateHosts.includes(host);
   return checkedAddresses(
     host,
@@ -185,6 +183,14 @@ async function allowedAddresses(
     },
     stop,
   );
+}
+
+/** The host of a URL that the list, where there is one, lets pass. Throws an EffectError for any other. */
+export function listedHost(url: URL, list: DomainList | undefined): string {
+  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const refusal = list?.refusal(host);
+  if (refusal !== undefined) throw new EffectError("SandboxRefused", `SandboxError: ${refusal}`);
+  return host;
 }
 
 function send(

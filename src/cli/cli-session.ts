@@ -1,7 +1,7 @@
 /** One session driven from the terminal: a client in this process that renders events and answers questions. */
 import { type Control, type ControlClient, createAnswerCollector, type LiveSession } from "#control";
 import type { TurnSummary } from "#engine";
-import type { Command, Event, SessionId } from "#protocol";
+import { type Command, type Event, ReasonError, type SessionId } from "#protocol";
 import type { UndoReport, UndoTarget } from "#undo";
 import { createAsker } from "./ask.ts";
 import type { ContextValues } from "./flags.ts";
@@ -39,6 +39,8 @@ export interface CliSession {
   readonly id: SessionId;
   /** Rejects when the input was refused or the log could not be written. */
   send(text: string): Promise<CliTurn>;
+  /** Submits the commands of a cassette; each is carried out at its time. The last turn, or the first that went wrong. */
+  replay(commands: readonly Command[]): Promise<CliTurn | undefined>;
   /** False when no turn runs. */
   cancel(): boolean;
   setModel(model: string): Promise<void>;
@@ -87,6 +89,18 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
       } finally {
         running = false;
       }
+    },
+    async replay(commands) {
+      const replies = commands.map((command) => client.submit(command));
+      let last: TurnSummary | undefined;
+      for (const reply of await Promise.allSettled(replies)) {
+        // One that was refused in the recording is refused again, and the recording went on.
+        const reason: unknown = reply.status === "rejected" ? reply.reason : undefined;
+        if (reason instanceof ReasonError && reason.reason === "CassetteMismatch") throw reason;
+        const ended = reply.status === "fulfilled" ? await reply.value.done : undefined;
+        if (last?.reason !== "CassetteMismatch") last = ended ?? last;
+      }
+      return last && { ...last, answer: collector.text() };
     },
     cancel() {
       if (running) void client.submit({ kind: "CancelTurn", session });

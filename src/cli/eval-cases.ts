@@ -81,6 +81,8 @@ export async function createEvalCases(ports: CliPorts, flags: EvalFlags): Promis
       const whole = project ?? inline;
       const scenario = flags.model === undefined ? await scenarioOf(loaded) : undefined;
       const live = caseSettings(users, whole);
+      // A replay reaches nothing, so nothing of this machine may matter.
+      const recorded = caseSettings(defaultSettings, whole);
       const named = flags.model ?? (scenario === undefined ? (evalCase.model?.value ?? env.HARNESS_MODEL) : undefined);
       const model = scenario === undefined ? named && fullName(named, live, env) : `scripted:${evalCase.name}`;
       const choice = chooseMode({
@@ -94,9 +96,9 @@ export async function createEvalCases(ports: CliPorts, flags: EvalFlags): Promis
         loaded,
         choice,
         known: knownNames(whole),
-        open: ({ workspace, plugin, scenarioFile }) =>
+        open: ({ mode, workspace, plugin, scenarioFile, cassette: file }) =>
           assembleHarness({
-            settings: withCase(live, loaded),
+            settings: withCase(mode === "replay" ? recorded : live, loaded),
             env,
             clock,
             workspace,
@@ -107,6 +109,8 @@ export async function createEvalCases(ports: CliPorts, flags: EvalFlags): Promis
             plugins: [plugin],
             context: setup.context,
             args: ["harness", "eval"],
+            ...(mode === "record" ? { cassette: { record: file } } : {}),
+            ...(mode === "replay" ? { cassette: { replay: file } } : {}),
             ...(model === undefined ? {} : { model }),
             ...(whole === undefined ? {} : { projects: async () => ({ project: whole, loader: fixed(whole) }) }),
           }),

@@ -29,6 +29,8 @@ const TERMINAL_ANSWER_MS = 24 * 60 * 60 * 1000;
 export interface OpenOptions {
   readonly flags: RunFlags;
   readonly offlineAllowed: boolean;
+  /** Absolute paths. */
+  readonly cassette?: NonNullable<HarnessOptions["cassette"]>;
   /** Somebody reads what the terminal shows and can be asked about files of the project. */
   readonly canAsk: boolean;
 }
@@ -43,7 +45,9 @@ export interface OpenedProgram {
 
 export async function openProgram(ports: CliPorts, options: OpenOptions): Promise<OpenedProgram> {
   const { terminal, env, clock } = ports;
-  const { flags, offlineAllowed } = options;
+  const { flags, offlineAllowed, cassette } = options;
+  // The session of a replay has the id that it had: it may be in the log already.
+  const store = cassette !== undefined && "replay" in cassette ? "memory" : flags.store;
   const place = projectPlace(flags);
   // A folder without a project pays nothing for what projects need.
   const opened = mayHaveProject(ports, place) ? await openTrusted(ports, place, options) : undefined;
@@ -61,15 +65,16 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     workspace,
     offlineAllowed,
     scenarioFile: (name) => scenarioFile(ports, name),
-    store: storeOf(flags.store, workspace, env),
+    store: storeOf(store, workspace, env),
     signer: createSigner(() => harnessPaths(env).configDir),
-    undo: flags.store === "memory" || flags.undo === "off" ? "off" : undoPlace(ports),
+    undo: store === "memory" || flags.undo === "off" || cassette !== undefined ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
     permissionTimeoutMs: TERMINAL_ANSWER_MS,
     projects: projectsOf(ports, place, workspace, opened, options),
     args: ["harness", ...ports.args],
     keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
     ...(named === undefined ? {} : { model: named }),
+    ...(cassette === undefined ? {} : { cassette }),
   });
   if (harness.offline) {
     const how = "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or another provider's key, or name a model with --model.";

@@ -72,6 +72,11 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .description("run one prompt, or a conversation on a terminal")
     .argument("[prompt]", "what to do; '-' or nothing reads it from standard input when that is not a terminal")
     .option("--resume <session>", "go on with an earlier session, where it was")
+    .option("--record <file>", "write what comes from outside into a cassette, without its secrets")
+    .option(
+      "--replay <file>",
+      "run a recorded session again, without network and programs; the prompts may be left out",
+    )
     .option("--json", "print canonical events as JSON lines")
     .option("--output-schema <file>", "JSON Schema that the final answer must match; asked again at most twice")
     .action(async (prompt: string | undefined, flags) => {

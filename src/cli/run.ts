@@ -10,7 +10,7 @@ import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
 import { handleInterrupts } from "./interrupt.ts";
-import { closeProgram, openProgram } from "./open-program.ts";
+import { closeProgram, type OpenOptions, openProgram } from "./open-program.ts";
 import { runRepl } from "./repl.ts";
 import { printable } from "./terminal.ts";
 
@@ -21,6 +21,8 @@ export interface RunCommandFlags extends RunFlags {
   readonly json?: boolean;
   readonly outputSchema?: string;
   readonly listTools?: boolean;
+  readonly record?: string;
+  readonly replay?: string;
 }
 
 export async function runCommand(
@@ -33,7 +35,10 @@ export async function runCommand(
     const { listTools } = await import("./list-tools.ts");
     return listTools(ports, flags);
   }
-  const text = await readPrompt(ports, prompt);
+  const cassette = cassetteOf(ports, flags);
+  const isReplay = cassette !== undefined && "replay" in cassette;
+  // Without a prompt a replay takes those of the cassette.
+  const text = isReplay && prompt === undefined ? undefined : await readPrompt(ports, prompt);
   if (text === undefined && flags.outputSchema !== undefined) {
     throw new ReasonError("UsageInvalid", { detail: "--output-schema needs a prompt" });
   }
@@ -42,7 +47,8 @@ export async function runCommand(
   const { harness, settings, workspace } = await openProgram(ports, {
     flags,
     offlineAllowed: true,
-    canAsk: terminal.interactive && output === "stream",
+    canAsk: terminal.interactive && output === "stream" && !isReplay,
+    ...(cassette === undefined ? {} : { cassette }),
   });
   const left = new AbortController();
   let stopListening = (): void => undefined;
@@ -53,6 +59,7 @@ export async function runCommand(
       output,
       ...(flags.resume === undefined ? { workingDir: workspace } : { resume: sessionId(flags.resume) }),
       ...(flags.set === undefined ? {} : { context: flags.set }),
+      ...(isReplay ? { interactive: false } : {}),
     });
     stopListening = handleInterrupts({
       terminal,
@@ -60,6 +67,12 @@ export async function runCommand(
       cancel: () => session.cancel(),
       exit: () => left.abort(),
     });
+    if (text === undefined && isReplay) {
+      const rest = harness.recordedCommands.filter(({ kind }) => kind !== "CreateSession");
+      const last = await session.replay(rest);
+      if (last !== undefined && output === "answer") printAnswer(ports, last);
+      return last === undefined ? 0 : exitCodeOf(last);
+    }
     if (text === undefined) {
       terminal.err(`${session.id} · ${harness.model} · /help for help\n`);
       await runRepl(terminal, session, left.signal);
@@ -71,8 +84,22 @@ export async function runCommand(
     return exitCodeOf(turn);
   } finally {
     stopListening();
-    await closeProgram(ports, { harness, settings }, flags);
+    await closeProgram(ports, { harness, settings }, isReplay ? { ...flags, store: "memory" } : flags);
   }
+}
+
+function cassetteOf({ cwd }: CliPorts, { record, replay, resume }: RunCommandFlags): OpenOptions["cassette"] {
+  const file = record ?? replay;
+  if (file === undefined) return undefined;
+  const flag = record === undefined ? "--replay" : "--record";
+  if (record !== undefined && replay !== undefined) {
+    throw new ReasonError("UsageInvalid", { detail: "--record and --replay exclude each other" });
+  }
+  if (resume !== undefined) {
+    throw new ReasonError("UsageInvalid", { detail: `${flag} is for a new session: leave --resume out` });
+  }
+  const path = resolve(cwd, file);
+  return record === undefined ? { replay: path } : { record: path };
 }
 
 function sessionId(text: string): SessionId {

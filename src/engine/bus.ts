@@ -44,11 +44,15 @@ interface Waiter {
   reject(error: ReasonError): void;
 }
 
+export type Schedule = (action: () => void, ms: number) => () => void;
+
 export interface BusOptions {
   readonly session: SessionId;
   readonly log: Pick<SessionLog, "append">;
   readonly clock: Clock;
   readonly redaction: Redaction;
+  /** Calls back after a while; returns how to call it off. Default: a timer. */
+  readonly schedule?: Schedule;
   /** Called once for each failed write or redaction, so that the running turn can be stopped at once. */
   readonly onFailure?: (error: ReasonError) => void;
 }
@@ -60,13 +64,13 @@ interface OpenText {
   readonly stream: RedactedStream;
 }
 
-export function createEventBus({ session, log, clock, redaction, onFailure }: BusOptions): EventBus {
+export function createEventBus({ session, log, clock, redaction, schedule = timer, onFailure }: BusOptions): EventBus {
   const subscribers = new Set<Subscriber>();
   let queue: EventDraft[] = [];
   let waiters: Waiter[] = [];
   let open: { draft: DeltaDraft; texts: string[]; chars: number } | undefined;
   let running: Promise<void> | undefined;
-  let windowTimer: NodeJS.Timeout | undefined;
+  let callOff: (() => void) | undefined;
   let lastWriteMs = Number.NEGATIVE_INFINITY;
   let originator: ClientId | undefined;
   let writeMs = 0;
@@ -75,7 +79,9 @@ export function createEventBus({ session, log, clock, redaction, onFailure }: Bu
   let modelText: OpenText | undefined;
   /** Partial output, by call. */
   const outputs = new Map<string, OpenText>();
-  let heldTimer: NodeJS.Timeout | undefined;
+  /** Calls off the look at what is held back. */
+  let stopSettling: (() => void) | undefined;
+  let lastTextMs = 0;
 
   function stamp(): { ts: string; originator?: ClientId } {
     const ts = new Date(clock.now()).toISOString();
@@ -94,8 +100,8 @@ export function createEventBus({ session, log, clock, redaction, onFailure }: Bu
 
   /** Writes until nothing is queued; everybody who needs the queue written shares one run. */
   function write(): Promise<void> {
-    clearTimeout(windowTimer);
-    windowTimer = undefined;
+    callOff?.();
+    callOff = undefined;
     closeDelta();
     if (running === undefined && queue.length > 0) running = drain();
     return running ?? Promise.resolve();
@@ -204,7 +210,15 @@ export function createEventBus({ session, log, clock, redaction, onFailure }: Bu
   function endModelText(): void {
     const ended = modelText;
     modelText = undefined;
-    if (ended !== undefined) endText(ended);
+    if (ended === undefined) return;
+    endText(ended);
+    stopSettlingWhenDone();
+  }
+
+  function stopSettlingWhenDone(): void {
+    if (modelText !== undefined || outputs.size > 0) return;
+    stopSettling?.();
+    stopSettling = undefined;
   }
 
   /** A text must not be cut in a secret by an event that comes between its pieces: only what ends it lets the rest go. */
@@ -215,10 +229,20 @@ export function createEventBus({ session, log, clock, redaction, onFailure }: Bu
     if (output === undefined) return;
     outputs.delete(payload.call_id ?? "");
     endText(output);
+    stopSettlingWhenDone();
+  }
+
+  /** One timer for many deltas: it looks again when text has come since. */
+  function settleAfter(waitMs: number): void {
+    stopSettling ??= schedule(() => {
+      stopSettling = undefined;
+      const leftMs = lastTextMs + HELD_TEXT_MS - clock.monotonicMs();
+      if (leftMs > 0) settleAfter(leftMs);
+      else settleTexts();
+    }, waitMs);
   }
 
   function settleTexts(): void {
-    heldTimer = undefined;
     try {
       for (const { delta, stream } of [...(modelText === undefined ? [] : [modelText]), ...outputs.values()]) {
         grow(delta, stream.settle());
@@ -236,9 +260,9 @@ export function createEventBus({ session, log, clock, redaction, onFailure }: Bu
   }
 
   function writeSoon(waitMs: number): void {
-    if (running !== undefined || windowTimer !== undefined) return;
+    if (running !== undefined || callOff !== undefined) return;
     if (waitMs <= 0) void write();
-    else windowTimer = setTimeout(() => void write(), waitMs);
+    else callOff = schedule(() => void write(), waitMs);
   }
 
   const bus: EventBus = {
@@ -258,10 +282,8 @@ export function createEventBus({ session, log, clock, redaction, onFailure }: Bu
         const text = textOf(delta);
         text.delta = delta;
         grow(delta, text.stream.push(delta.payload.text));
-        if (text.stream.heldChars > 0) {
-          if (heldTimer === undefined) heldTimer = setTimeout(settleTexts, HELD_TEXT_MS).unref();
-          else heldTimer.refresh();
-        }
+        lastTextMs = clock.monotonicMs();
+        if (text.stream.heldChars > 0) settleAfter(HELD_TEXT_MS);
       } catch (cause) {
         failDelta(cause);
       }
@@ -310,6 +332,11 @@ function redactionFailure(cause: unknown): ReasonError {
   return new ReasonError("RedactionFailed", {
     detail: `an unexpected ${cause instanceof Error ? cause.name : "failure"}`,
   });
+}
+
+function timer(action: () => void, ms: number): () => void {
+  const started = setTimeout(action, ms);
+  return () => clearTimeout(started);
 }
 
 function continues(open: DeltaDraft, next: DeltaDraft): boolean {

@@ -10,7 +10,7 @@ import {
   type TurnId,
 } from "#protocol";
 import { abandonOnAbort } from "./abandon.ts";
-import { createEventBus, type EventBus, type Subscriber } from "./bus.ts";
+import { createEventBus, type EventBus, type Schedule, type Subscriber } from "./bus.ts";
 import { createConversation } from "./conversation.ts";
 import { dispatchNested, type HiddenTools, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
@@ -30,6 +30,8 @@ import { type CancelCause, runTurn, type TurnSummary } from "./turn.ts";
 export interface SessionParts {
   readonly id: SessionId;
   readonly clock: Clock;
+  /** For what waits a moment before it is written; default: a timer. */
+  readonly schedule?: Schedule;
   readonly ids: IdMint;
   readonly store: Pick<SessionStore, "update">;
   readonly log: SessionLog;
@@ -102,6 +104,7 @@ export function createSession(parts: SessionParts): EngineSession {
     log: parts.log,
     clock,
     redaction: parts.redaction,
+    ...(parts.schedule === undefined ? {} : { schedule: parts.schedule }),
     onFailure: (error) => running?.abort.abort({ reason: "store", error } satisfies CancelCause),
   });
   const reportSnapshot = (problem: string): Promise<void> => {

@@ -11,7 +11,8 @@ const MAX_COPIED_BYTES = 64 * 1024 * 1024;
 
 export interface CaseFolder {
   readonly workspace: string;
-  /** A file beside the workspace, which no tool sees. */
+  /** The path of a file beside the workspace, which no tool sees. */
+  aside(name: string): string;
   putAside(name: string, text: string): Promise<string>;
   remove(): Promise<void>;
 }
@@ -48,6 +49,7 @@ export async function makeCaseFolder(
   }
   return {
     workspace,
+    aside: (name) => join(root, name),
     async putAside(name, text) {
       const file = join(root, name);
       await writeFile(file, text);

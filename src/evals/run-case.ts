@@ -1,4 +1,5 @@
 /** One run of one case: a folder and a program of its own, the turns one after another, then the grading. */
+import { copyFile } from "node:fs/promises";
 import { type Clock, createWorkspaceFiles, messageOf } from "#base";
 import type { Control, ControlClient } from "#control";
 import type { Plugin, RequestMiddleware, TurnSummary } from "#engine";
@@ -23,6 +24,8 @@ export interface CaseOpening {
   readonly workspace: string;
   /** The scenario that is written in the case, as a file. */
   readonly scenarioFile?: string;
+  /** Where a recording is written, or which one is played. */
+  readonly cassette: string;
   /** Sees every event of the run, and every request to a model. */
   readonly plugin: Plugin;
 }
@@ -98,9 +101,11 @@ export async function runCase(request: CaseRequest): Promise<CaseRun> {
   try {
     const scenarioFile =
       loaded.scenarioText === undefined ? undefined : await folder.putAside("scenario.yaml", loaded.scenarioText);
+    const cassette = mode === "record" ? folder.aside("case.cassette") : loaded.cassette;
     const outcome = await play(request, {
       loaded,
       mode,
+      cassette,
       workspace: folder.workspace,
       plugin: casePlugin(request, (event) => void events.push(event)),
       ...(scenarioFile === undefined ? {} : { scenarioFile }),
@@ -112,6 +117,8 @@ export async function runCase(request: CaseRequest): Promise<CaseRun> {
       const isMoney = outcome.failure.reason === "BudgetExceeded" && spending.exhausted !== undefined;
       return isMoney ? ended("not_run", [], spending.exhausted) : ended("broken", [], outcome.failure.message);
     }
+    // One of a run that did not get to its end would take the place of a good one.
+    if (mode === "record") await copyFile(cassette, loaded.cassette);
     const results = await gradeAll(loaded, log, folder.workspace);
     return ended(results.every(({ passed }) => passed) ? "passed" : "failed", results);
   } catch (error) {

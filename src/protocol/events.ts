@@ -321,7 +321,9 @@ export const events = {
     to: z.number().int().nonnegative(),
     reason: z.enum(["ttl", "overflow"]),
   }).describe("Events between the two ids are not available on this stream."),
-  TokenExpiring: wire({ token: idSchema(TokenId), expires_at: z.string() }).describe("The client's token ends soon."),
+  TokenExpiring: wire({ token: idSchema(TokenId), expires_at: z.iso.datetime() }).describe(
+    "The client's token ends soon.",
+  ),
   HookTimeout: wire({ turn: turn.optional(), hook: z.string(), event: z.string(), timeout_ms: durationMs }).describe(
     "A hook missed its deadline.",
   ),

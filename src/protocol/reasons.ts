@@ -180,6 +180,9 @@ export const reasons = {
     "Plan mode is on: <tool> changes things and waits until the plan is approved (built-in: plan-mode). To allow it, a person approves the plan.",
   ),
   AnswerInvalid: row(422, -32603, 1, "The answer does not match the schema after <attempts> attempts: <detail>"),
+  CassetteMismatch: row(409, -32603, 1, "The session is not the one on the cassette (<place>): <detail>"),
+  CassetteInvalid: row(400, -32602, 2, "The cassette cannot be played: <place>: <detail>"),
+  CassetteNotWritten: row(507, -32603, 1, "No cassette was written: <detail>."),
   ConfigInvalid: row(400, -32602, 2, "<detail>"),
   UsageInvalid: row(400, -32602, 2, "<detail>"),
 } as const satisfies Record<string, ReasonRow>;

@@ -44,7 +44,7 @@ describe("the gateway", () => {
     const given = { turn, content: [{ type: "text" as const, text: `use ${TOKEN}` }], model: "a:b" };
     expect(payload("TurnStarted", given)).toEqual({
       ...given,
-      content: [{ type: "text", text: "use «redacted:github-token»" }],
+      content: [{ type: "text", text: "use «redacted:github-pat»" }],
     });
   });
 
@@ -83,6 +83,6 @@ describe("the gateway", () => {
       tools: [{ name: "t", description: TOKEN, parameters: { default: TOKEN } }],
     });
     expect(JSON.stringify(clean)).not.toContain(TOKEN);
-    expect(JSON.stringify(clean).match(/«redacted:github-token»/g)).toHaveLength(4);
+    expect(JSON.stringify(clean).match(/«redacted:github-pat»/g)).toHaveLength(4);
   });
 });

@@ -16,6 +16,7 @@ export interface RigOptions extends Partial<Omit<HarnessOptions, "settings">> {
   readonly vendor?: "anthropic" | "openai";
   readonly interactive?: boolean;
   readonly identityClass?: "human" | "agent";
+  readonly extraEnv?: Readonly<Record<string, string>>;
   /** Folders before the usual search path, below the folder that holds the workspace. */
   readonly programFolders?: readonly string[];
   /** Called with the workspace before the harness is made. */
@@ -49,6 +50,7 @@ export async function createHarnessRig(replies: readonly MockReply[], options: R
     interactive = false,
     identityClass = "human",
     programFolders = [],
+    extraEnv = {},
     prepare,
     ...rest
   } = options;
@@ -61,6 +63,7 @@ export async function createHarnessRig(replies: readonly MockReply[], options: R
       ANTHROPIC_API_KEY: "test-key",
       OPENAI_BASE_URL: `${vendor.url}/v1`,
       ANTHROPIC_BASE_URL: vendor.url,
+      ...extraEnv,
     },
     clock: createSystemClock(),
     workspace: workspace.root,

@@ -1,0 +1,50 @@
+/** Cassettes on disk: read whole, written whole or not at all. */
+import { open, readFile, rename, stat, unlink } from "node:fs/promises";
+import { ReasonError } from "#protocol";
+import { parseCassette } from "./cassette-text.ts";
+import type { Cassette } from "./entries.ts";
+
+/** Larger than any that is written. */
+const MAX_FILE_BYTES = 512 * 1024 * 1024;
+
+/** Throws CassetteInvalid. */
+export async function readCassette(file: string): Promise<Cassette> {
+  let text: string;
+  try {
+    const { size } = await stat(file);
+    if (size > MAX_FILE_BYTES) throw new Error(`it has more than ${MAX_FILE_BYTES} bytes`);
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new ReasonError("CassetteInvalid", { place: file, detail: `cannot be read: ${detail}` }, { cause: error });
+  }
+  return parseCassette(file, text);
+}
+
+/** Tells before a session is run whether its cassette could be put there. */
+export async function checkPlace(file: string): Promise<void> {
+  const draft = draftOf(file);
+  try {
+    await (await open(draft, "wx", 0o600)).close();
+    await unlink(draft);
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new ReasonError("CassetteNotWritten", { detail }, { cause: error });
+  }
+}
+
+export async function writeCassette(file: string, text: string): Promise<void> {
+  const draft = draftOf(file);
+  const handle = await open(draft, "wx", 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
+}
+
+function draftOf(file: string): string {
+  return `${file}.${process.pid}.tmp`;
+}

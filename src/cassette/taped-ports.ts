@@ -1,0 +1,149 @@
+/**
+ * The ports of a session behind a tape. Files are real in both directions: the workspace belongs to the case, not to the cassette.
+ * Programs and the web are recorded, and with a program what it changed in the workspace.
+ */
+import { isAbsolute } from "node:path";
+import {
+  EffectError,
+  type EffectPorts,
+  type FilePort,
+  type ProcessExit,
+  type ProcessPort,
+  type ProgramFacts,
+  type WebPort,
+  type WebRequest,
+  type WebResponse,
+} from "#base";
+import { type Bytes, bytesOf, toBytes } from "./bytes.ts";
+import type { Tape } from "./tape.ts";
+import type { WorkspaceChange, WorkspaceChanges } from "./workspace-changes.ts";
+
+export interface TapedPortsOptions {
+  readonly tape: Tape;
+  readonly session: string;
+  /** Where the session believes its files are; real in a recording. */
+  readonly root: string;
+  readonly ports: EffectPorts;
+  readonly changes: WorkspaceChanges;
+  /** Throws for a host that may not be reached: the list in force counts, also in a replay. */
+  readonly allowed: (url: URL) => void;
+}
+
+export function tapedPorts({ tape, session, root, ports, changes, allowed }: TapedPortsOptions): EffectPorts {
+  return {
+    files: tapedFiles(tape, root, ports.files),
+    processes: tapedProcesses(tape, session, ports.processes, changes),
+    web: tapedWeb(tape, session, ports.web, allowed),
+  };
+}
+
+/** Times of files and sizes of folders are not the same on two machines: the start of the recording, and 0. */
+function tapedFiles(tape: Tape, root: string, files: FilePort): FilePort {
+  const modifiedMs = Date.parse(tape.head.started);
+  // As the workspace was called when it was recorded.
+  const roots = [root, tape.head.root, tape.head.workspace];
+  const here = (path: string): string => {
+    if (!isAbsolute(path)) return path;
+    if (roots.includes(path)) return ".";
+    const above = roots.find((folder) => path.startsWith(`${folder}/`));
+    return above === undefined ? path : `./${path.slice(above.length + 1)}`;
+  };
+  /** A refusal names the workspace, by the name that the session knows. */
+  const inside = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    tape.inside(async () => {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof EffectError)) throw error;
+        throw new EffectError(error.reason, error.message.replaceAll(files.root, root), { cause: error });
+      }
+    });
+  return {
+    root,
+    locate: (path) => inside(() => files.locate(here(path))),
+    stat: (path) =>
+      inside(async () => {
+        const info = await files.stat(here(path));
+        return info && { ...info, modifiedMs, ...(info.kind === "directory" ? { sizeBytes: 0 } : {}) };
+      }),
+    read: (path, maxBytes) => inside(() => files.read(here(path), maxBytes)),
+    list: (path) => inside(() => files.list(here(path))),
+    write: (path, content) => inside(() => files.write(here(path), content)),
+    makeDirectory: (path) => inside(() => files.makeDirectory(here(path))),
+    move: (from, to) => inside(() => files.move(here(from), here(to))),
+    remove: (path, options) => inside(() => files.remove(here(path), options)),
+  };
+}
+
+type Output = readonly ["stdout" | "stderr", Bytes];
+
+interface Ran {
+  readonly exit: ProcessExit;
+  readonly files?: readonly WorkspaceChange[];
+}
+
+function tapedProcesses(tape: Tape, session: string, processes: ProcessPort, changes: WorkspaceChanges): ProcessPort {
+  return {
+    async run(spec, signal) {
+      const { onOutput, monitor: _, file, ...asked } = spec;
+      const { exit, files = [] } = await tape.exchange<Output, Ran>({
+        of: "process",
+        session,
+        // One of ours is named, not located: where it lies is not the same everywhere.
+        request: { file: spec.outsideSandbox ? file.slice(file.lastIndexOf("/") + 1) : file, ...asked },
+        hear: ([stream, bytes]) => onOutput?.(stream, bytesOf(bytes)),
+        async live(say) {
+          const before = spec.outsideSandbox ? undefined : await changes.look();
+          const heard = (stream: Output[0], chunk: Buffer): void => void say([stream, toBytes(chunk)]);
+          const exit = await processes.run({ ...spec, onOutput: heard }, signal);
+          const changed = before === undefined ? [] : await changes.since(before);
+          return changed.length === 0 ? { exit } : { exit, files: changed };
+        },
+      });
+      if (files.length > 0) {
+        await tape.inside(async () => {
+          if (tape.mode === "replay") await changes.make(files);
+        });
+      }
+      return exit;
+    },
+  };
+}
+
+type Answer = Omit<WebResponse, "body"> & { readonly body: Bytes };
+
+function tapedWeb(tape: Tape, session: string, web: WebPort, allowed: TapedPortsOptions["allowed"]): WebPort {
+  async function ask(
+    method: "GET" | "POST",
+    { onHop, ...request }: WebRequest & { readonly body?: Uint8Array },
+    live: (hop: (url: string) => Promise<void>) => Promise<WebResponse>,
+  ): Promise<WebResponse> {
+    const { body, ...asked } = request;
+    if (URL.canParse(request.url)) allowed(new URL(request.url));
+    const answer = await tape.exchange<string, Answer>({
+      of: "web",
+      session,
+      request: { method, ...asked, ...(body === undefined ? {} : { body: toBytes(body) }) },
+      hear: (url) => onHop?.(url),
+      async live(say) {
+        const response = await live(say);
+        return { ...response, body: toBytes(response.body) };
+      },
+    });
+    return { ...answer, body: bytesOf(answer.body) };
+  }
+  return {
+    get: (request, signal) => ask("GET", request, (onHop) => web.get({ ...request, onHop }, signal)),
+    post: (request, signal) => ask("POST", request, (onHop) => web.post({ ...request, onHop }, signal)),
+  };
+}
+
+/** What a program's name means on the machine of the recording. */
+export function tapedFacts(tape: Tape, session: string, facts: ProgramFacts): ProgramFacts {
+  const fact = (name: string, about: string, read: () => string): string =>
+    tape.fact({ session, name }, about, read) ?? "";
+  return {
+    program: (name, cwd) => fact("program", `${name} in ${cwd}`, () => facts.program(name, cwd)),
+    environment: () => fact("environment", "child", () => facts.environment()),
+  };
+}

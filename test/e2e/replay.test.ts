@@ -1,0 +1,97 @@
+/** `harness run --record` and `--replay`, as users start them. */
+import { spawnSync } from "node:child_process";
+import { closeSync, cpSync, existsSync, openSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { createCliHome, runCli } from "../fakes/cli-process.ts";
+
+const TIMEOUT_MS = 120_000;
+const launcher = resolve(import.meta.dirname, "../../bin/harness");
+const hasStrace = spawnSync("strace", ["-V"]).status === 0;
+
+function recordedHome() {
+  const home = createCliHome();
+  home.put("desk/a.txt", "A\n");
+  home.put(
+    "model.yaml",
+    `name: x
+rules:
+  - when: { step: 1 }
+    reply: [{ tool: fs.read, args: { path: a.txt } }]
+  - when: { step: 2 }
+    reply: [{ tool: exec, args: { command: "cat a.txt > b.txt; pwd" } }]
+otherwise: [{ text: done }]
+`,
+  );
+  cpSync(join(home.workspace, "desk"), join(home.workspace, "before"), { recursive: true });
+  const flags = [
+    "run",
+    "-C",
+    "desk",
+    "-m",
+    "scripted:./model.yaml",
+    "--auto-approve",
+    "--record",
+    "x.cassette",
+    "--json",
+  ];
+  return { home, record: () => runCli(home, [...flags, "go"]) };
+}
+
+test("a replay prints the recorded events and makes no network system call", { timeout: TIMEOUT_MS }, async () => {
+  const { home, record } = recordedHome();
+  const recorded = await record();
+  expect(recorded).toMatchObject({ code: 0 });
+  const replay = ["run", "-C", "before", "--auto-approve", "--replay", "x.cassette"];
+  expect(await runCli(home, [...replay, "--json"])).toMatchObject({ code: 0, out: recorded.out });
+  expect(readFileSync(join(home.workspace, "before/b.txt"), "utf8")).toBe("A\n");
+  expect(await runCli(home, [...replay, "go"])).toMatchObject({ code: 0, out: "done\n" });
+  if (!hasStrace) return;
+  const [trace, printed] = [join(home.workspace, "trace"), join(home.workspace, "printed")];
+  const output = openSync(printed, "w");
+  // Node asks what its standard streams are when they are sockets, so they are files.
+  const strace = ["-f", "-e", "trace=%network,execve", "-o", trace, process.execPath, launcher, ...replay, "--json"];
+  spawnSync("strace", strace, {
+    cwd: home.workspace,
+    env: home.env,
+    stdio: ["ignore", output, output],
+    timeout: TIMEOUT_MS,
+  });
+  closeSync(output);
+  expect(readFileSync(printed, "utf8")).toBe(recorded.out);
+  const calls = readFileSync(trace, "utf8").match(/^\d+ +\w+\(.*/gm);
+  expect(calls).toEqual([expect.stringContaining("execve(")]);
+});
+
+test("what differs ends with exit code 1, what cannot be with 2", { timeout: TIMEOUT_MS }, async () => {
+  const { home, record } = recordedHome();
+  await record();
+  const replay = (...flags: string[]) => runCli(home, ["run", "-C", "before", "--replay", "x.cassette", ...flags]);
+  expect(await replay("--auto-approve", "stop")).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(
+      /CassetteMismatch: .*x\.cassette:\d+.*SendInput differs at content\[0\]\.text: recorded "go", now "stop"/,
+    ),
+  });
+  const denied = await replay("--json");
+  expect(denied).toMatchObject({ code: 1, out: expect.stringContaining('"reason":"CassetteMismatch"') });
+  home.put(
+    "x.cassette",
+    readFileSync(join(home.workspace, "x.cassette"), "utf8").replace('"cassette": 1', '"cassette": 9'),
+  );
+  expect(await replay()).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/CassetteInvalid: .*x\.cassette:1: it has version 9/),
+  });
+  expect(await replay("--record", "y.cassette")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("exclude each other"),
+  });
+  expect(await replay("--resume", "sess_x")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("leave --resume out"),
+  });
+  const nowhere = await runCli(home, ["run", "-m", "scripted:./model.yaml", "--record", "no/where.cassette", "go"]);
+  expect(nowhere).toMatchObject({ code: 1, out: "", err: expect.stringContaining("CassetteNotWritten") });
+  expect(existsSync(join(home.workspace, "y.cassette"))).toBe(false);
+});
