@@ -108,6 +108,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.cp fs.mkdtemp",
     why: "The scratch folder of `harness demo`.",
   },
+  "src/cli/eval.ts": {
+    uses: "fs.mkdir fs.writeFile",
+    why: "`eval --junit` and `--logs`, to the places that a person names.",
+  },
   "src/cli/new-project.ts": {
     uses: "fs.mkdir fs.writeFile",
     why: "`harness init` and `scaffold`, which a person types.",
@@ -119,6 +123,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/cli/sessions-port.ts": {
     uses: "fs.openSync fs.writeSync",
     why: "`sessions export`, to the file that a person names.",
+  },
+  "src/evals/case-workspace.ts": {
+    uses: "fs.copyFile fs.mkdir fs.mkdtemp fs.rm fs.writeFile",
+    why: "The scratch folder of a run of an eval case, and the cassette of a recording beside the case.",
   },
   "src/providers/http.ts": {
     uses: "getBuiltinModule(module) node:http node:https",

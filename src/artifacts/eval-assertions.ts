@@ -291,7 +291,10 @@ const LABEL_CHARS = 60;
 
 function labelOf(assertion: Assertion): string {
   const { type, ...values } = assertion;
-  const about = Object.values(values).filter((value) => typeof value === "string" || typeof value === "number");
-  const line = [type, ...about.map((value) => String(value).replaceAll(/\s+/g, " "))].join(" ");
+  const about = Object.entries(values).flatMap(([key, value]): string[] => {
+    if (key === "withinMs") return [`${value}ms`];
+    return typeof value === "string" || typeof value === "number" ? [String(value).replaceAll(/\s+/g, " ")] : [];
+  });
+  const line = [type, ...about].join(" ");
   return line.length > LABEL_CHARS ? `${line.slice(0, LABEL_CHARS - 1)}…` : line;
 }

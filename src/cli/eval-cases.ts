@@ -196,7 +196,7 @@ function findConfig(path: string, written: string): string {
 function fullName(model: string, { models }: Settings, env: CliPorts["env"]): string {
   const isListed = models.some((one) => one.model.slice(one.model.indexOf(":") + 1) === model);
   if (model.includes(":") || isListed) return model;
-  const having = vendors.filter(({ name }) => staticModels(name).some(({ id }) => id === `${name}:${model}`));
+  const having = vendors.filter(({ name }) => staticModels(name).some(({ id }) => `${name}:${model}`.startsWith(id)));
   const usable = having.find(({ name }) => findVendor(name)?.keyVariables.some((variable) => isSet(env[variable])));
   const vendor = usable ?? having[0];
   return vendor === undefined ? model : `${vendor.name}:${model}`;

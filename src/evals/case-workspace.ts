@@ -14,6 +14,8 @@ export interface CaseFolder {
   /** The path of a file beside the workspace, which no tool sees. */
   aside(name: string): string;
   putAside(name: string, text: string): Promise<string>;
+  /** Takes a file out of the folder, to where it stays. */
+  keep(file: string, target: string): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -55,6 +57,7 @@ export async function makeCaseFolder(
       await writeFile(file, text);
       return file;
     },
+    keep: (file, target) => copyFile(file, target),
     remove,
   };
 }

@@ -1,5 +1,4 @@
 /** One run of one case: a folder and a program of its own, the turns one after another, then the grading. */
-import { copyFile } from "node:fs/promises";
 import { type Clock, createWorkspaceFiles, messageOf } from "#base";
 import type { Control, ControlClient } from "#control";
 import type { Plugin, RequestMiddleware, TurnSummary } from "#engine";
@@ -118,7 +117,7 @@ export async function runCase(request: CaseRequest): Promise<CaseRun> {
       return isMoney ? ended("not_run", [], spending.exhausted) : ended("broken", [], outcome.failure.message);
     }
     // One of a run that did not get to its end would take the place of a good one.
-    if (mode === "record") await copyFile(cassette, loaded.cassette);
+    if (mode === "record") await folder.keep(cassette, loaded.cassette);
     const results = await gradeAll(loaded, log, folder.workspace);
     return ended(results.every(({ passed }) => passed) ? "passed" : "failed", results);
   } catch (error) {
