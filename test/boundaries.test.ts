@@ -23,6 +23,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   undo: ["base", "protocol", "engine"],
   trust: ["base", "protocol", "artifacts"],
   sandbox: ["base"],
+  credentials: ["base", "protocol"],
   redaction: ["base", "protocol", "engine"],
   cassette: ["base", "protocol", "engine"],
   control: ["base", "protocol", "engine"],
@@ -46,6 +47,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "sandbox",
     "evals",
     "cassette",
+    "credentials",
     "harness",
   ],
   ".": [
@@ -64,6 +66,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "trust",
     "sandbox",
     "cassette",
+    "credentials",
     "control",
     "evals",
     "cli",

@@ -124,13 +124,37 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.openSync fs.writeSync",
     why: "`sessions export`, to the file that a person names.",
   },
+  "src/credentials/credential-file.ts": {
+    uses: "fs.openSync",
+    why: "Opens the file of stored keys for reading.",
+  },
+  "src/credentials/environment-keys.ts": {
+    uses: "fs.openSync fs.writeSync",
+    why: "Overwrites keys in the environment block of this very process.",
+  },
+  "src/credentials/helper-process.ts": {
+    uses: "fs.chmodSync fs.rmSync fs.rmdirSync fs.writeFileSync node:http node:https",
+    why: "The credential helper: its private socket, and keys sealed for a helper that takes over.",
+  },
+  "src/credentials/helper-server.ts": {
+    uses: "node:http node:https",
+    why: "Opens connections to models that need a key, in the credential helper's process.",
+  },
+  "src/credentials/helper-supervisor.ts": {
+    uses: "fs.mkdtempSync fs.rmSync",
+    why: "The folder of the helper's socket.",
+  },
+  "src/credentials/file-lock.ts": {
+    uses: "fs.mkdirSync fs.rmSync fs.writeFileSync",
+    why: "The lock of the file of stored keys, which a person changes with `harness creds`.",
+  },
   "src/evals/case-workspace.ts": {
     uses: "fs.copyFile fs.mkdir fs.mkdtemp fs.rm fs.writeFile",
     why: "The scratch folder of a run of an eval case, and the cassette of a recording beside the case.",
   },
   "src/providers/http.ts": {
     uses: "getBuiltinModule(module) node:http node:https",
-    why: "The one place that opens connections to models; `module` is one of these two.",
+    why: "The one place that opens connections to models from the engine, and to the credential helper; `module` is one of these two.",
   },
   "src/sessions/file-lines.ts": {
     uses: "fs.openSync",

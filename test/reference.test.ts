@@ -6,6 +6,7 @@ import { defaultSettings, parseUserConfig } from "#artifacts";
 import { type CliPorts, runCli } from "#cli";
 import { referencePages } from "../scripts/reference.ts";
 import { createManualClock } from "./fakes/manual-clock.ts";
+import { testCredentials } from "./fakes/test-credentials.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -87,19 +88,24 @@ describe("cli.md", () => {
     }
   });
 
-  test("has every command below audit and its flags", async () => {
-    for (const name of ["verify", "anchor", "network", "key"]) {
-      expect(page).toContain(`### harness audit ${name}\n`);
-      const flags = [...(await help(["audit", name])).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];
+  const below = {
+    audit: ["verify", "anchor", "network", "key"],
+    creds: ["add", "list", "delete", "test"],
+  };
+  const belowOthers = Object.entries(below).flatMap(([group, names]) => names.map((name) => [group, name]));
+
+  test("has every command below audit and creds, and its flags", async () => {
+    for (const command of belowOthers) {
+      expect(page).toContain(`### harness ${command.join(" ")}\n`);
+      const flags = [...(await help(command)).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];
       for (const [, flag = ""] of flags.filter(([, text]) => text !== "--help")) expect(page).toContain(`\`${flag}`);
     }
   });
 
   test("has no flag that the program lacks", async () => {
-    const below = (await sessionsCommands()).map((command) => ["sessions", command]);
-    const audit = ["verify", "anchor", "network", "key"].map((command) => ["audit", command]);
+    const sessions = (await sessionsCommands()).map((command) => ["sessions", command]);
     const plain = [...(await help([])).matchAll(/^ {2}([a-z-]+) \[/gm)].map(([, name = ""]) => name);
-    const known = await Promise.all([[], ...plain.map((command) => [command]), ...below, ...audit].map(help));
+    const known = await Promise.all([[], ...plain.map((command) => [command]), ...sessions, ...belowOthers].map(help));
     const flags = new Set([...page.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
     expect([...flags].filter((flag) => !known.join("").includes(flag))).toEqual([]);
   });
@@ -184,6 +190,7 @@ async function help(command: readonly string[]): Promise<string> {
       columns: 120,
       readLine: async () => ({ kind: "end" }),
       readKey: async () => ({ kind: "end" }),
+      readSecret: async () => ({ kind: "end" }),
       readAll: async () => "",
       readLines: async function* () {},
       async *readChunks() {},
@@ -191,6 +198,8 @@ async function help(command: readonly string[]): Promise<string> {
       onInterrupt: () => () => undefined,
     },
     env: {},
+    credentials: testCredentials(),
+    concealed: () => undefined,
     cwd: root,
     clock: createManualClock(),
     build: { version: "0.0.0", commit: "test", builtAt: "test" },

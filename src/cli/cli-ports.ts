@@ -1,5 +1,6 @@
 /** What the commands get from the outside: terminal, environment, clock, and the way to build the program below. */
 import type { Clock } from "#base";
+import type { HelperCredentials } from "#credentials";
 import type { Terminal } from "./terminal.ts";
 
 export interface BuildInfo {
@@ -13,6 +14,10 @@ export interface CliPorts {
   readonly args: readonly string[];
   readonly terminal: Terminal;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The keys of models; none is in `env`. Closed by whoever made it. */
+  readonly credentials: HelperCredentials;
+  /** Whether keys could be taken out of what the system shows of this process; undefined when there was none. */
+  readonly concealed: () => boolean | undefined;
   readonly cwd: string;
   readonly clock: Clock;
   readonly build: BuildInfo;

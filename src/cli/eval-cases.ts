@@ -20,7 +20,7 @@ import {
 } from "#evals";
 import { assembleHarness, type Harness } from "#harness";
 import { ReasonError } from "#protocol";
-import { chooseModel, findVendor, loadScenario, parseScenario, staticModels, vendors } from "#providers";
+import { chooseModel, loadScenario, parseScenario, staticModels, vendors } from "#providers";
 import { createBuiltinTools } from "#tools";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
@@ -43,6 +43,8 @@ export interface EvalCases {
 
 export async function createEvalCases(ports: CliPorts, flags: EvalFlags): Promise<EvalCases> {
   const { env, clock } = ports;
+  // All cases share it, and none of them ends it.
+  const credentials = { ...ports.credentials, close: () => undefined };
   const { settings: users } = await loadSettings(ports, flags);
   const projects = new Map<string, Promise<Project>>();
 
@@ -61,7 +63,7 @@ export async function createEvalCases(ports: CliPorts, flags: EvalFlags): Promis
         offlineAllowed: false,
         extraProviders: [],
         scenarioFile: (name) => name,
-        ports: { env, clock, random: createSystemRandom() },
+        ports: { env, credentials, clock, random: createSystemRandom() },
       });
       return true;
     } catch (error) {
@@ -84,13 +86,13 @@ export async function createEvalCases(ports: CliPorts, flags: EvalFlags): Promis
       // A replay reaches nothing, so nothing of this machine may matter.
       const recorded = caseSettings(defaultSettings, whole);
       const named = flags.model ?? (scenario === undefined ? (evalCase.model?.value ?? env.HARNESS_MODEL) : undefined);
-      const model = scenario === undefined ? named && fullName(named, live, env) : `scripted:${evalCase.name}`;
-      const choice = chooseMode({
+      const model = scenario === undefined ? named && fullName(named, live, ports) : `scripted:${evalCase.name}`;
+      const choice = await chooseMode({
         ...(flags.wanted === undefined ? {} : { wanted: flags.wanted }),
         isScripted: scenario !== undefined,
         isCi: isSet(env.CI),
         hasCassette: existsSync(cassette),
-        hasKey: scenario === undefined && (await hasKey(live, model)),
+        hasKey: () => hasKey(live, model),
       });
       return {
         loaded,
@@ -100,6 +102,7 @@ export async function createEvalCases(ports: CliPorts, flags: EvalFlags): Promis
           assembleHarness({
             settings: withCase(mode === "replay" ? recorded : live, loaded),
             env,
+            credentials,
             clock,
             workspace,
             offlineAllowed: false,
@@ -193,11 +196,13 @@ function findConfig(path: string, written: string): string {
 }
 
 /** A bare name is that of a listed model, else of the vendor that has such a model; with several, of the one whose key is set. */
-function fullName(model: string, { models }: Settings, env: CliPorts["env"]): string {
+function fullName(model: string, { models }: Settings, { credentials }: CliPorts): string {
   const isListed = models.some((one) => one.model.slice(one.model.indexOf(":") + 1) === model);
   if (model.includes(":") || isListed) return model;
   const having = vendors.filter(({ name }) => staticModels(name).some(({ id }) => `${name}:${model}`.startsWith(id)));
-  const usable = having.find(({ name }) => findVendor(name)?.keyVariables.some((variable) => isSet(env[variable])));
+  const usable = having.find(({ name, keyVariables }) =>
+    credentials.holds({ provider: name, variables: keyVariables }),
+  );
   const vendor = usable ?? having[0];
   return vendor === undefined ? model : `${vendor.name}:${model}`;
 }

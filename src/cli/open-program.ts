@@ -61,6 +61,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
   const harness = await assembleHarness({
     settings,
     env,
+    credentials: ports.credentials,
     clock,
     workspace,
     offlineAllowed,
@@ -77,7 +78,8 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     ...(cassette === undefined ? {} : { cassette }),
   });
   if (harness.offline) {
-    const how = "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or another provider's key, or name a model with --model.";
+    const how =
+      "Store a key with harness creds add, set ANTHROPIC_API_KEY or another one, or name a model with --model.";
     terminal.err(
       `${paint(terminal, "yellow", "No model is configured: this is the offline scripted model.")} ${how}\n`,
     );

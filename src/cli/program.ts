@@ -2,6 +2,7 @@
 import { Command, CommanderError } from "commander";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
+import { addCredsCommands } from "./creds-commands.ts";
 import { errorLine } from "./error-line.ts";
 import { addEvalCommand } from "./eval-command.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
@@ -180,6 +181,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   }
 
   addAuditCommands(program.command("audit"), ports, exit);
+  addCredsCommands(program.command("creds"), ports, exit);
 
   program
     .command("sandbox")

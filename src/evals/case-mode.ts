@@ -10,29 +10,33 @@ export interface ModeFacts {
   readonly isScripted: boolean;
   readonly isCi: boolean;
   readonly hasCassette: boolean;
-  readonly hasKey: boolean;
+  /** Asked only where it matters: to find a key may begin to start whoever holds it. */
+  readonly hasKey: () => Promise<boolean>;
 }
 
 export type ModeChoice = { readonly mode: CaseMode } | { readonly notRun: string };
 
 /** In CI, and where there is no key, a cassette stands for the model: no cost, the same result every time. */
-export function chooseMode({ wanted, isScripted, isCi, hasCassette, hasKey }: ModeFacts): ModeChoice {
+export async function chooseMode(facts: ModeFacts): Promise<ModeChoice> {
+  const { wanted, isScripted, isCi, hasCassette, hasKey } = facts;
   switch (wanted) {
     case "replay":
       return hasCassette ? { mode: "replay" } : { notRun: `there is no cassette; ${HOW_TO_RECORD}` };
     case "record":
-      if (isScripted || hasKey) return { mode: "record" };
+      if (isScripted || (await hasKey())) return { mode: "record" };
       return { notRun: "it cannot be recorded: the key of its model is not set" };
     case "live":
       if (isScripted) return { mode: "scripted" };
-      return hasKey ? { mode: "live" } : { notRun: "the key of its model is not set" };
+      return (await hasKey()) ? { mode: "live" } : { notRun: "the key of its model is not set" };
     default:
       break;
   }
   if (isScripted) return { mode: "scripted" };
-  if (hasKey && !isCi) return { mode: "live" };
+  if (isCi && hasCassette) return { mode: "replay" };
+  const isAvailable = await hasKey();
+  if (isAvailable && !isCi) return { mode: "live" };
   if (hasCassette) return { mode: "replay" };
-  const why = hasKey
+  const why = isAvailable
     ? "there is no cassette, and in CI no model is asked without --live"
     : "there is neither a cassette, nor a scenario, nor the key of its model";
   return { notRun: `${why}; ${HOW_TO_RECORD}` };

@@ -8,6 +8,7 @@ import type { EventDraft } from "#engine";
 import type { SessionId } from "#protocol";
 import { createMemoryStore, loadPortability } from "#sessions";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
+import { testCredentials } from "./test-credentials.ts";
 
 const packageRoot = resolve(import.meta.dirname, "../..");
 const CREATED_AT = "2026-01-01T00:00:00.000Z";
@@ -62,6 +63,7 @@ export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = 
           columns: Number.POSITIVE_INFINITY,
           readLine: async () => ({ kind: "end" }),
           readKey: async () => (key === undefined ? { kind: "end" } : { kind: "key", key }),
+          readSecret: async () => ({ kind: "end" }),
           readAll: async () => "",
           readLines: async function* () {},
           readChunks: async function* () {},
@@ -72,6 +74,8 @@ export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = 
           },
         },
         env: cli.env,
+        credentials: testCredentials(cli.env),
+        concealed: () => undefined,
         cwd: workspace,
         clock: cli.clock,
         build: { version: "0.0.0", commit: "test", builtAt: "test" },
