@@ -1,4 +1,6 @@
 /** The example projects do what their pages say, through the program, with the scripted model that comes with each of them. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type Example, openExample, textOf } from "./fakes/example.ts";
 import { startLoopbackServer } from "./fakes/loopback-server.ts";
@@ -316,5 +318,46 @@ describe("governed agent", () => {
       tools: expect.arrayContaining(["self_check"]),
     });
     expect(counters).toMatchObject({ "audit.tool.pre": 1, "audit.tool.post": 1 });
+  });
+});
+
+describe("evals", () => {
+  beforeEach(() => {
+    example = openExample("evals");
+  });
+
+  test("its cases pass without a key, each tier its own way", async () => {
+    const { code, out } = await example.run("eval", "--json");
+    expect(code).toBe(0);
+    const { cases } = JSON.parse(out);
+    expect(
+      cases.map((one: { name: string; mode: string; status: string }) => [one.name, one.mode, one.status]),
+    ).toEqual([
+      ["smoke", "scripted", "passed"],
+      ["summary", "scripted", "passed"],
+      ["private-notes", "scripted", "passed"],
+      ["no-delete", "scripted", "passed"],
+      ["weather", "replay", "passed"],
+    ]);
+  });
+
+  test("a hook that lets everything pass is noticed", async () => {
+    example.put(
+      ".harness/hooks/private_notes.md",
+      "---\nevent: tool.pre\npriority: 10\nscript: |\n  def handle(event, payload):\n      return allow()\n---\n",
+    );
+    const { code, out } = await example.run("eval", "--case", "private-notes");
+    expect(code).toBe(1);
+    expect(out).toContain("✗ hook_blocked private_notes: asked once, and it never blocked");
+  });
+
+  test("what is said to the model now is held against what was said when it was recorded", async () => {
+    const file = "evals/testdata/05_weather.yaml";
+    example.put(file, readFileSync(join(example.workspace, file), "utf8").replace("Be brief.", "Be long."));
+    const { code, out } = await example.run("eval", "--case", "weather");
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /did not get to its end: turn 1 ended with CassetteMismatch: .*model request 1 differs at system/,
+    );
   });
 });

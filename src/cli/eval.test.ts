@@ -151,10 +151,8 @@ describe("a suite", () => {
     cli.put("evals/testdata/02_live.yaml", live("live"));
     const { code, out } = await cli.run("eval", "--dry-run");
     expect(code).toBe(0);
-    expect(out).toContain("good · evals/testdata/01_good.yaml · 1 turns, 2 assertions · scripted\n");
-    expect(out).toContain(
-      "live · evals/testdata/02_live.yaml · 1 turns, 1 assertions · would not run: there is neither",
-    );
+    expect(out).toContain("good · evals/testdata/01_good.yaml · 1 turn, 2 assertions · scripted\n");
+    expect(out).toContain("live · evals/testdata/02_live.yaml · 1 turn, 1 assertion · would not run: there is neither");
   });
 
   test("--repeat runs each case so often, and all have to pass", async () => {

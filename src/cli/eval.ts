@@ -22,6 +22,7 @@ import type { ExitCode } from "./exit-code.ts";
 import { userFlags } from "./open-program.ts";
 import { namesProject, problemText } from "./project.ts";
 import { paint } from "./renderer.ts";
+import { printable } from "./terminal.ts";
 
 /** Where cases are when nobody says so. */
 const DEFAULT_FOLDER = join("evals", "testdata");
@@ -86,7 +87,8 @@ async function run(ports: CliPorts, prepared: readonly PreparedCase[], flags: Ev
     const result = await runSuite({
       cases: prepared,
       repeat: flags.repeat,
-      jobs: flags.jobs,
+      // A recording must not wait for another case: that is nothing which a replay could tell.
+      jobs: flags.record === true && flags.budget !== undefined ? 1 : flags.jobs,
       clock,
       spending: createSpending(flags.budget),
       sources: [cwd],
@@ -128,10 +130,15 @@ function printPlan({ terminal }: CliPorts, prepared: readonly PreparedCase[], { 
   }
   for (const { name, file, turns, assertions, mode, not_run } of rows) {
     const how = mode ?? `would not run: ${not_run}`;
-    terminal.out(`${name} · ${file} · ${turns} turns, ${assertions} assertions · ${how}\n`);
+    const size = `${counted(turns, "turn")}, ${counted(assertions, "assertion")}`;
+    terminal.out(printable(`${name} · ${file} · ${size} · ${how}\n`));
   }
-  terminal.out(`${rows.length} cases are valid. Nothing was run.\n`);
+  terminal.out(`${counted(rows.length, "case")} checked without an error. Nothing was run.\n`);
   return 0;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** Warnings are told; with an error nothing is run. */
