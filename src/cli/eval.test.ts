@@ -416,6 +416,16 @@ describe("a model", () => {
     expect(cases).toMatchObject([{ status: "broken", detail: expect.stringMatching(/CassetteMismatch.*system/s) }]);
   });
 
+  test("what a user configured on this machine holds where things really happen, and not in a replay", async () => {
+    const cli = openCli();
+    const write = "- { tool: fs.write, args: { path: x, content: y } }";
+    cli.put("evals/testdata/01.yaml", scripted("writes", ["{ type: file_exists, path: x }"], write));
+    expect((await report(cli, "--record")).code).toBe(0);
+    cli.put("../.config/harness/config.toml", 'system_prompt = "Be odd."\n[permissions]\ndeny = ["Write"]\n');
+    expect((await report(cli)).cases).toMatchObject([{ status: "failed", mode: "scripted" }]);
+    expect((await report(cli, "--replay")).cases).toMatchObject([{ status: "passed", mode: "replay" }]);
+  });
+
   test("a recording that failed leaves the cassette that was there", async () => {
     const { env } = await startModel();
     const cli = openCli(env);
