@@ -151,7 +151,9 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     args: options.args ?? [],
     depth: options.depth ?? 0,
     observePorts: options.observePorts,
+    adopt: (parent, open) => control.adopt(parent, open),
     redaction,
+    secretsTold: () => credentials.told(),
     taped,
     sandboxFor: prepareSandbox({
       settings,

@@ -2,15 +2,17 @@
 import type { Settings } from "#artifacts";
 import type { Clock } from "#base";
 import type { Redaction } from "#engine";
+import type { CredentialPort } from "#providers";
 
 export interface RedactionSources {
   readonly settings: Pick<Settings, "redaction" | "models">;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  readonly credentials: Pick<CredentialPort, "onSecret">;
 }
 
 /** Rejects with RedactionFailed; then no session can be had. */
-export async function loadRedaction({ settings, env, clock }: RedactionSources): Promise<Redaction> {
+export async function loadRedaction({ settings, env, clock, credentials }: RedactionSources): Promise<Redaction> {
   const { compileUserPatterns, createRedactionGateway, createRedactor, literalsFromEnvironment } = await import(
     "#redaction"
   );
@@ -21,5 +23,7 @@ export async function loadRedaction({ settings, env, clock }: RedactionSources):
     policy: { disabledKinds },
     ...(patterns.length === 0 ? {} : { userPatterns: await compileUserPatterns(patterns, clock) }),
   });
-  return createRedactionGateway(redactor);
+  const gateway = createRedactionGateway(redactor);
+  credentials.onSecret((fingerprint) => gateway.learn(fingerprint));
+  return gateway;
 }

@@ -26,6 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   credentials: ["base", "protocol"],
   redaction: ["base", "protocol", "engine"],
   cassette: ["base", "protocol", "engine"],
+  delegation: ["base", "protocol", "engine", "artifacts"],
   control: ["base", "protocol", "engine"],
   evals: ["base", "protocol", "engine", "artifacts", "control"],
   cli: [
@@ -67,6 +68,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "sandbox",
     "cassette",
     "credentials",
+    "delegation",
     "control",
     "evals",
     "cli",
@@ -84,6 +86,7 @@ const withoutEffects = [
   "governance",
   "redaction",
   "script",
+  "delegation",
   "control",
 ];
 const effectModules =

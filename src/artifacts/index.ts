@@ -1,7 +1,9 @@
 /** Files that people write, as typed and checked values. */
+
+export { DEFAULT_VERIFY_RETRIES } from "./agent-table.ts";
 export { applyProject } from "./apply-project.ts";
 export { artifactTables } from "./artifact-tables.ts";
-export { builtinToolNames } from "./builtin-tool-names.ts";
+export { builtinToolNames, delegationToolNames } from "./builtin-tool-names.ts";
 export { adminKeys } from "./config-table.ts";
 export { contextTexts } from "./context-texts.ts";
 export { domainLists } from "./domain-lists.ts";
@@ -42,3 +44,4 @@ export {
 export { tighterBudgets } from "./tiers.ts";
 export { type ToolVisibility, toolVisible } from "./tools-policy.ts";
 export { type LoadedConfig, parseUserConfig } from "./user-config.ts";
+export { VERIFIER_NAME, verifierOf, verifierTool } from "./verifier.ts";

@@ -40,6 +40,14 @@ export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
 export { createPublicWeb, listedHost, type PublicWebOptions } from "./public-web.ts";
 export { isRecord } from "./record.ts";
 export { BOX_EXTRA_BYTES, BOX_KEY_BYTES, openBox, sealBox } from "./sealed-box.ts";
+export {
+  createFormTest,
+  createKnownSecrets,
+  fingerprintSecret,
+  type KnownSecrets,
+  type SecretFingerprint,
+} from "./secret-fingerprint.ts";
+export { isSearchable, SECRET_MIN_CHARS, type SecretForm, secretForms } from "./secret-forms.ts";
 export { matchStars } from "./star-match.ts";
 export { createSystemClock, createSystemRandom } from "./system.ts";
 export { errnoOf, messageOf } from "./thrown.ts";

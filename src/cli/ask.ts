@@ -32,7 +32,7 @@ export function createAsker(terminal: Terminal, renderer: Renderer, client: () =
     renderer.finishLine();
     const { call_id, label, summary, reason, argv_glob } = payload;
     terminal.err(
-      `${paint(terminal, "bold", `${label} wants to run:`)} ${printable(summary)}\n  ${printable(reason)}\n`,
+      `${paint(terminal, "bold", `${whoAsks(payload.delegate)}${label} wants to run:`)} ${printable(summary)}\n  ${printable(reason)}\n`,
     );
     terminal.err(describeArguments(payload.args, summary));
     const glob = argv_glob === undefined ? "" : `  [g] allow ${printable(argv_glob)} for this session`;
@@ -72,7 +72,7 @@ export function createAsker(terminal: Terminal, renderer: Renderer, client: () =
   async function question({ session, payload }: EventOf<"QuestionAsked">, settled: AbortSignal): Promise<void> {
     if (settled.aborted) return;
     renderer.finishLine();
-    terminal.err(`${paint(terminal, "bold", printable(payload.question))}\n`);
+    terminal.err(`${paint(terminal, "bold", `${whoAsks(payload.delegate)}${printable(payload.question)}`)}\n`);
     payload.options?.forEach((option, index) => {
       terminal.err(`  ${index + 1}. ${printable(option)}\n`);
     });
@@ -130,6 +130,12 @@ export function createAsker(terminal: Terminal, renderer: Renderer, client: () =
       }
     },
   };
+}
+
+/** Nothing for the root agent. */
+function whoAsks(delegate: EventOf<"PermissionRequested">["payload"]["delegate"]): string {
+  if (delegate === undefined) return "";
+  return `[delegate ${printable(delegate.agent || "without a name")}, depth ${delegate.depth}] `;
 }
 
 const SHOWN_ARGUMENT_LINES = 20;

@@ -1,7 +1,7 @@
 /** `harness eval` as people use it: files in, a report and an exit code out. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Event } from "#protocol";
 import { ackProject } from "../../test/fakes/ack-project.ts";
@@ -335,6 +335,46 @@ grade:
     cli.put("evals/testdata/01.yaml", good.replace("  tools: [fs.write, exec]\n", "  config: hraness.md\n"));
     expect(await cli.run("eval")).toMatchObject({ code: 2, err: expect.stringContaining("there is no hraness.md") });
   });
+});
+
+test("delegates are part of the run: their events, their depth and what verifiers said", async () => {
+  const cli = openCli();
+  cpSync(resolve(import.meta.dirname, "../../examples/caught"), cli.workspace, { recursive: true });
+  await ackProject(cli);
+  const put = (name: string, input: string, grade: readonly string[]): string =>
+    cli.put(
+      `evals/testdata/${name}.yaml`,
+      `name: ${name}\nsetup:\n  config: harness.md\n  scenario: ../../model.yaml\nturns: [{ content: ${input} }]\ngrade:\n${grade.map((one) => `  - ${one}\n`).join("")}`,
+    );
+  const both = ["{ type: verified }", "{ type: verified, agent: builder }"];
+  const depths = ["{ type: delegation_depth, value: 1 }", "{ type: delegation_depth, value: 0 }"];
+  put("honest", "Build honest.txt", [
+    ...both,
+    ...depths,
+    "{ type: tool_called, tool: fs.write }",
+    "{ type: file_exists, path: honest.txt }",
+    "{ type: event_emitted, event: DelegationEnded, payload: { status: ok } }",
+  ]);
+  put("lying", "Build never.txt", [...both, "{ type: no_errors }"]);
+  const [honest, lying] = (await report(cli)).cases;
+  expect(honest?.assertions.map(({ label, passed }) => `${label} ${passed}`)).toEqual([
+    "verified true",
+    "verified builder true",
+    "delegation_depth 1 true",
+    "delegation_depth 0 false",
+    "tool_called fs.write true",
+    "file_exists honest.txt true",
+    "event_emitted DelegationEnded true",
+  ]);
+  expect(lying?.assertions).toMatchObject([
+    { passed: false, reason: expect.stringContaining("what builder claimed was not accepted: ") },
+    { passed: false },
+    { passed: false, reason: expect.stringContaining("KindVerificationFailed") },
+  ]);
+  expect(await cli.run("eval", "--record", "--case", "lying")).toMatchObject({ code: 1 });
+  expect((await report(cli, "--replay", "--case", "lying")).cases).toMatchObject([
+    { status: "failed", mode: "replay" },
+  ]);
 });
 
 function live(name: string, grade = "{ type: response_contains, value: Hello }"): string {

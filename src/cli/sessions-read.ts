@@ -25,23 +25,30 @@ export async function listSessions(ports: CliPorts, flags: ListFlags): Promise<E
   return withStore<ExitCode>(ports, flags, async (store) => {
     const here = flags.here === true ? { workingDir: resolve(cwd) } : {};
     const found = await store.list({ limit: flags.limit, ...here });
-    const sessions = await Promise.all(found.map(async (meta) => ({ ...meta, title: await titleOf(store, meta) })));
+    const sessions = await Promise.all(found.map(async (meta) => ({ ...meta, ...(await beginningOf(store, meta)) })));
     if (flags.json) {
-      terminal.out(`${JSON.stringify(sessions.map(toJson))}\n`);
+      const rows = sessions.map((meta) => ({ ...toJson(meta), ...(meta.delegate === undefined ? {} : meta.delegate) }));
+      terminal.out(`${JSON.stringify(rows)}\n`);
       return 0;
     }
     if (sessions.length === 0) {
       terminal.err("There are no sessions in this log.\n");
       return 0;
     }
-    const rows = sessions.map(({ id, updatedAt, lastEventId, pinned, parent, model, title }) => [
-      id,
-      updatedAt.slice(0, 16).replace("T", " "),
-      String(lastEventId),
-      `${pinned ? "pinned" : ""}${pinned && parent !== undefined ? ", " : ""}${parent === undefined ? "" : "branch"}`,
-      printable(model),
-      title,
-    ]);
+    const rows = asTree(sessions).map(
+      ({ id, updatedAt, lastEventId, pinned, parent, model, title, delegate, level }) => {
+        const kind = delegate === undefined ? (parent === undefined ? [] : ["branch"]) : ["delegate"];
+        const agent = delegate === undefined || delegate.agent === "" ? "" : `${printable(delegate.agent)}: `;
+        return [
+          id,
+          updatedAt.slice(0, 16).replace("T", " "),
+          String(lastEventId),
+          [...(pinned ? ["pinned"] : []), ...kind].join(", "),
+          printable(model),
+          `${"  ".repeat(Math.max(0, level - 1))}${level > 0 ? "└ " : ""}${agent}${title}`,
+        ];
+      },
+    );
     terminal.out(formatTable(["SESSION", "CHANGED (UTC)", "EVENTS", "", "MODEL", "TITLE"], rows, terminal.columns));
     return 0;
   });
@@ -88,15 +95,43 @@ export function toJson(meta: SessionMeta): Record<string, unknown> {
   return { ...sessionFields(meta), parent: meta.parent ?? null, last_event_id: meta.lastEventId };
 }
 
-/** Its title, or what was asked first. */
-async function titleOf(store: ArchiveStore, { id, title }: SessionMeta): Promise<string> {
-  if (title !== "") return printable(title);
+interface Beginning {
+  /** Its title, or what was asked first. */
+  readonly title: string;
+  /** Set for the session of a delegate. */
+  readonly delegate?: { readonly agent: string; readonly call_id: string; readonly depth: number };
+}
+
+async function beginningOf(store: ArchiveStore, { id, title }: SessionMeta): Promise<Beginning> {
   const start = await store.read(id, { after: 0, limit: TITLE_EVENTS });
+  const born = start.find((event) => event.kind === "SessionStarted")?.payload;
+  const delegate =
+    born?.call_id === undefined
+      ? {}
+      : { delegate: { agent: born.agent ?? "", call_id: born.call_id, depth: born.depth ?? 1 } };
+  if (title !== "") return { title: printable(title), ...delegate };
   const first = start
     .find((event) => event.kind === "TurnStarted")
     ?.payload.content.find(({ type }) => type === "text");
   const line = first?.type === "text" ? printable(first.text).trim().split("\n")[0] : undefined;
-  return (line ?? "").slice(0, TITLE_CHARS);
+  return { title: (line ?? "").slice(0, TITLE_CHARS), ...delegate };
+}
+
+/** Delegates below the session that they worked for, in the order in which they began; those whose parent is not listed stay where they are. */
+function asTree<Row extends SessionMeta & Beginning>(
+  rows: readonly Row[],
+): readonly (Row & { readonly level: number })[] {
+  const listed = new Set(rows.map(({ id }) => id));
+  const isBelow = ({ delegate, parent }: Row): boolean =>
+    delegate !== undefined && parent !== undefined && listed.has(parent);
+  const withChildren = (row: Row, level: number): (Row & { level: number })[] => [
+    { ...row, level },
+    ...rows
+      .filter((other) => isBelow(other) && other.parent === row.id)
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .flatMap((child) => withChildren(child, level + 1)),
+  ];
+  return rows.filter((row) => !isBelow(row)).flatMap((row) => withChildren(row, 0));
 }
 
 async function summarise(events: AsyncIterable<Event>): Promise<Record<string, unknown>[]> {

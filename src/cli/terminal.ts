@@ -161,10 +161,11 @@ export function createTerminal(process: NodeJS.Process): Terminal {
             }
           }
         };
-        stderr.write(prompt);
+        // Whoever sees the prompt may type at once, and must not see what they type.
         stdin.setRawMode(true);
         stdin.on("data", onData).on("end", onEnd);
         stdin.resume();
+        stderr.write(prompt);
         signal.addEventListener("abort", abort, { once: true });
         if (signal.aborted) abort();
       });

@@ -3,7 +3,7 @@
  * What the engine gets is a name, never a key.
  */
 import { join } from "node:path";
-import type { Clock } from "#base";
+import { type Clock, createKnownSecrets, type SecretFingerprint } from "#base";
 import { type Reason, reasonText } from "#protocol";
 import { CREDENTIAL_FILE } from "./credential-file.ts";
 import { type CredentialInfo, createCredentialStore } from "./credential-store.ts";
@@ -41,6 +41,10 @@ export interface HelperCredentials {
   /** Begins to start the helper. Throws CredentialStoreFailed when the file of stored ones cannot be used. */
   find(wish: CredentialWish): CredentialRef | undefined;
   route(credential: CredentialRef, url: URL): Promise<CredentialRoute>;
+  /** Told of every key that is used: those there are, then those to come. */
+  onSecret(listener: (fingerprint: SecretFingerprint) => void): void;
+  /** Resolves when listeners were told of every key that was found so far, or when the helper cannot tell. */
+  told(): Promise<void>;
   /** Begins to start the helper when one of these variables is set: what is sure to be needed need not be waited for. */
   prepare(variables: readonly string[]): void;
   /** Starts the helper, if it was not, and resolves to what is wrong with it; undefined when nothing is. */
@@ -64,10 +68,13 @@ const DEFAULT_NAME = "default";
 export function createHelperCredentials(options: HelperCredentialsOptions): HelperCredentials {
   const { keys, clock } = options;
   let stored: readonly CredentialInfo[] | undefined;
+  const secrets = createKnownSecrets();
+  const found = new Set<string>();
   const supervisor = createHelperSupervisor({
     file: options.file,
     env: options.env,
     clock,
+    onSecret: secrets.add,
     store: () => ({ path: join(options.directory(), CREDENTIAL_FILE), key: options.storeKey() }),
     ...(options.every === undefined ? {} : { every: options.every }),
   });
@@ -112,7 +119,16 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
   return {
     holds: ({ provider, variables }) =>
       variables.some((name) => keys.has(name)) || list().some((entry) => entry.provider === provider),
-    find: (wish) => (wish.name === undefined ? fromEnvironment(wish) : undefined) ?? fromStore(wish),
+    find(wish) {
+      const credential = (wish.name === undefined ? fromEnvironment(wish) : undefined) ?? fromStore(wish);
+      if (credential !== undefined) found.add(credential.id);
+      return credential;
+    },
+    onSecret: secrets.listen,
+    async told() {
+      // A route is there when the helper has said what it had to say about the key, or cannot say anything.
+      await Promise.all([...found].map((id) => supervisor.route(id)));
+    },
     async check() {
       handOver();
       const route = await supervisor.route(undefined);

@@ -2,6 +2,7 @@
  * What the engine tells the credential helper over its standard input, and what it answers on its standard output. A frame is
  * two lengths, a JSON head and bytes, so that a secret is never part of a string.
  */
+import type { SecretFingerprint } from "#base/secret-fingerprint";
 
 const LENGTHS_BYTES = 8;
 const MAX_HEAD_BYTES = 256 * 1024;
@@ -37,6 +38,8 @@ export type HelperCommand =
 export type HelperAnswer =
   | { readonly type: "ready"; readonly socket: string }
   | { readonly type: "bound"; readonly id: string }
+  /** A key that the helper has, as whoever redacts can recognise it. */
+  | { readonly type: "known"; readonly fingerprint: SecretFingerprint }
   | { readonly type: "refused"; readonly id: string; readonly problem: string; readonly detail: string }
   | { readonly type: "failed"; readonly detail: string };
 

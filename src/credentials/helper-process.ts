@@ -6,6 +6,7 @@ import { chmodSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { boundHost } from "#base/bound-hosts";
 import { openBox, sealBox } from "#base/sealed-box";
+import { fingerprintSecret } from "#base/secret-fingerprint";
 import { CredentialFileError, openSecret, readCredentialFile } from "./credential-file.ts";
 import { createFrameReader, HEARTBEAT, HEARTBEAT_MS, type HelperAnswer, type HelperCommand } from "./helper-frames.ts";
 import { createForwarder, type HeldCredential } from "./helper-server.ts";
@@ -87,7 +88,12 @@ export function runCredentialHelper(): void {
     const { id, auth } = command;
     try {
       // What a credential was bound to once it stays bound to.
-      if (!credentials.has(id)) credentials.set(id, { ...(await secretOf(command)), auth });
+      if (!credentials.has(id)) {
+        const held = await secretOf(command);
+        credentials.set(id, { ...held, auth });
+        const fingerprint = fingerprintSecret(held.secret);
+        if (fingerprint !== undefined) say({ type: "known", fingerprint });
+      }
       say({ type: "bound", id });
     } catch (error) {
       const problem = error instanceof CredentialFileError ? error.problem : "unreadable";

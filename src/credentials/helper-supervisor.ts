@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { type Clock, type OwnProcess, startOwnProcess } from "#base";
+import { type Clock, type OwnProcess, type SecretFingerprint, startOwnProcess } from "#base";
 import { encodeFrame, HEARTBEAT, HEARTBEAT_MS, type HelperAnswer, type HelperCommand } from "./helper-frames.ts";
 
 /** Three heartbeats that did not come. */
@@ -57,6 +57,8 @@ export interface SupervisorOptions {
   readonly clock: Clock;
   /** Asked when a stored credential is bound: the file and the key that opens it. */
   readonly store: () => { readonly path: string; readonly key: Uint8Array };
+  /** Told of each key that the helper has begun to use. */
+  readonly onSecret?: (fingerprint: SecretFingerprint) => void;
   /** Calls `run` every so often, without keeping the program alive; returns how to stop. */
   readonly every?: (ms: number, run: () => void) => () => void;
 }
@@ -142,6 +144,9 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       case "bound":
       case "refused":
         generation.bound.get(answer.id)?.resolve(answer);
+        break;
+      case "known":
+        options.onSecret?.(answer.fingerprint);
         break;
       case "failed":
         detail = answer.detail;

@@ -33,6 +33,7 @@ export type { RequestCall, RequestHandler, RequestMiddleware } from "./request-c
 export { createRunContext, type RunContext } from "./run-context.ts";
 export { createRunTool, type NestedCall } from "./run-tool.ts";
 export { createSession, type EngineSession, type SessionParts } from "./session.ts";
+export type { CheckCall, Claim, StopCheck, StopVerdict } from "./stop-check.ts";
 export type {
   EventDraft,
   KeptSnapshot,

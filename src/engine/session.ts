@@ -22,6 +22,7 @@ import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
 import type { NestedCall } from "./run-tool.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
+import { type Claim, checkingCall, type StopCheck, type StopVerdict } from "./stop-check.ts";
 import type { SessionLog, SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolHandler, ToolMiddleware } from "./tool-chain.ts";
@@ -56,6 +57,10 @@ export interface SessionParts {
   readonly hooks?: HookDispatcher;
   /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
   readonly beforeStep?: (signal: AbortSignal) => Promise<void>;
+  /** Whether an agent that wants to stop has done its work. */
+  readonly checkStop?: StopCheck;
+  /** Before a turn ends: ends what it has set going and has not waited for. Must not throw. */
+  readonly settle?: () => Promise<void>;
   /** Before the end of each turn: publishes what was counted. Must not throw. */
   readonly beforeEnd?: (turn: TurnId) => void;
   /** Where an earlier run left the session; absent for a new one. */
@@ -69,7 +74,15 @@ export interface EngineSession {
   readonly id: SessionId;
   readonly bus: EventBus;
   /** The running turn, if any. */
-  readonly running: { readonly turn: TurnId; readonly originator: ClientId; readonly startedAt: string } | undefined;
+  readonly running:
+    | {
+        readonly turn: TurnId;
+        readonly originator: ClientId;
+        readonly startedAt: string;
+        /** Aborted with a `CancelCause`. */
+        readonly signal: AbortSignal;
+      }
+    | undefined;
   readonly model: string;
   /** Starts a turn; throws TurnInProgress while one runs. `done` settles when it has ended. */
   send(
@@ -141,17 +154,26 @@ export function createSession(parts: SessionParts): EngineSession {
   const hidden: HiddenTools = parts.hidden ?? (() => undefined);
   const tools = (): readonly Tool[] =>
     parts.toolSources.flatMap((source) => source.tools()).filter((tool) => hidden(tool.name) === undefined);
+  const dispatchParts = () => ({
+    bus,
+    handler: toolHandler,
+    settings: parts.toolSettings,
+    monotonicMs: () => clock.monotonicMs(),
+  });
   const nested: NestedCall = (parent, name, args, { timeoutMs, signal: given }) => {
     const limits = [...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]), ...(given ? [given] : [])];
     const signal = limits.length === 0 ? parent.signal : AbortSignal.any([parent.signal, ...limits]);
-    const dispatch = {
-      bus,
-      handler: toolHandler,
-      settings: parts.toolSettings,
-      monotonicMs: () => clock.monotonicMs(),
-    };
-    return dispatchNested(dispatch, { tools: tools(), hidden, signal }, parent, { id: ids.call(), name, args });
+    return dispatchNested(dispatchParts(), { tools: tools(), hidden, signal }, parent, { id: ids.call(), name, args });
   };
+  const { checkStop: check } = parts;
+  const checkStop =
+    check &&
+    ((claim: Claim): Promise<StopVerdict> =>
+      check(claim, (tool, args) => {
+        const around = checkingCall(claim, id, ids.call(), depth);
+        const own = { tools: [tool], hidden: () => undefined, signal: claim.signal };
+        return dispatchNested(dispatchParts(), own, around, { id: ids.call(), name: tool.name, args });
+      }));
   const { chain, last } = parts.toolChain(bus, nested);
   const toolHandler = compose(chain, last);
   const depth = parts.depth ?? 0;
@@ -180,6 +202,8 @@ export function createSession(parts: SessionParts): EngineSession {
           depth,
           ...(parts.hooks === undefined ? {} : { hooks: parts.hooks }),
           ...(parts.beforeStep === undefined ? {} : { beforeStep: parts.beforeStep }),
+          ...(checkStop === undefined ? {} : { checkStop }),
+          ...(parts.settle === undefined ? {} : { settle: parts.settle }),
           ...(parts.beforeEnd === undefined ? {} : { beforeEnd: parts.beforeEnd }),
           model: () => turnModel ?? model,
           useModel: (next) => {
@@ -219,7 +243,7 @@ export function createSession(parts: SessionParts): EngineSession {
       }
       const turn = ids.turn();
       const abort = new AbortController();
-      running = { turn, originator, startedAt: new Date(clock.now()).toISOString(), abort };
+      running = { turn, originator, startedAt: new Date(clock.now()).toISOString(), abort, signal: abort.signal };
       bus.setOriginator(originator);
       return { turn, done: run(turn, originator, content, abort) };
     },

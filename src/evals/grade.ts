@@ -99,11 +99,11 @@ const graders: { readonly [Type in AssertionType]: Grader<Type> } = {
     };
   },
   delegation_depth({ depth }, { log }) {
-    const started = log.named("DelegationStarted").map((event) => ({ event, depth: Number(event.payload.depth ?? 0) }));
-    const deepest = started.reduce((max, one) => Math.max(max, one.depth), 0);
-    const first = started.find((one) => one.depth > depth);
+    const started = log.of("DelegationStarted");
+    const deepest = started.reduce((max, { payload }) => Math.max(max, payload.depth), 0);
+    const first = started.find(({ payload }) => payload.depth > depth);
     const reason = started.length === 0 ? "nothing was delegated" : `the deepest delegate was at ${deepest}`;
-    return { passed: deepest <= depth, reason, ...(first === undefined ? {} : placeOf(first.event)) };
+    return { passed: deepest <= depth, reason, ...(first === undefined ? {} : place(first)) };
   },
   event_emitted({ event: name, payload }, { log }) {
     const emitted = log.events.filter((event) => namesOf(event).includes(name));
@@ -151,37 +151,24 @@ const graders: { readonly [Type in AssertionType]: Grader<Type> } = {
     return { passed: cost < usd, reason: `$${cost.toFixed(4)}; the limit is $${usd}` };
   },
   verified({ agent }, { log }) {
-    const started = log
-      .named("DelegationStarted")
-      .filter(({ payload }) => agent === undefined || payload.agent === agent);
+    const started = log.of("DelegationStarted").filter(({ payload }) => agent === undefined || payload.agent === agent);
     if (started.length === 0) {
-      return {
-        passed: false,
-        reason: agent === undefined ? "nothing was delegated" : `nothing was delegated to ${agent}`,
-      };
+      return { passed: false, reason: `nothing was delegated${agent === undefined ? "" : ` to ${agent}`}` };
     }
-    for (const { session, id, payload } of started) {
-      const last = log.named("DelegationVerified").findLast((event) => event.payload.session === payload.session);
-      const name = payload.agent === "" ? "a delegate" : String(payload.agent);
-      if (last === undefined) {
-        return { passed: false, reason: `what ${name} did was not verified`, at: { session, event: id } };
-      }
-      if (last.payload.verified !== true) {
-        const why = `what ${name} claimed was not accepted: ${String(last.payload.reason ?? "no reason given")}`;
-        return { passed: false, reason: why, ...placeOf(last) };
-      }
+    for (const event of started) {
+      const { agent: name, session } = event.payload;
+      const who = name === "" ? "a delegate" : name;
+      const last = log.of("DelegationVerified").findLast(({ payload }) => payload.session === session);
+      if (last === undefined) return { passed: false, reason: `what ${who} did was not verified`, ...place(event) };
+      if (last.payload.verified) continue;
+      const why = last.payload.reason ?? "no reason given";
+      return { passed: false, reason: `what ${who} claimed was not accepted: ${why}`, ...place(last) };
     }
     return { passed: true, reason: times("verified", started.length) };
   },
 };
 
 function place({ session, id }: Pick<Event, "session" | "id">): { readonly at: LogPlace } {
-  return { at: { session, event: id } };
-}
-
-function placeOf({ session, id }: { readonly session: Event["session"]; readonly id: number }): {
-  readonly at: LogPlace;
-} {
   return { at: { session, event: id } };
 }
 

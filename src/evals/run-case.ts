@@ -14,7 +14,12 @@ import type { Spending } from "./spending.ts";
 const DEFAULT_TURN_TIMEOUT_MS = 120_000;
 
 /** How rules, hooks and limits may end a turn: that is what cases are about. Any other failure says nothing about the agent. */
-const GOVERNED_ENDS: ReadonlySet<Reason> = new Set(["HookBlocked", "BudgetExceeded", "StepLimit"]);
+const GOVERNED_ENDS: ReadonlySet<Reason> = new Set([
+  "HookBlocked",
+  "BudgetExceeded",
+  "StepLimit",
+  "KindVerificationFailed",
+]);
 
 export interface CaseOpening {
   readonly loaded: LoadedCase;

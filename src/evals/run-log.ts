@@ -1,5 +1,4 @@
 /** What one run has left behind: the events of its session and of its delegates, and what follows from them. */
-import { isRecord } from "#base";
 import { createAnswerCollector } from "#control";
 import type { Event, EventKind, EventOf, SessionId } from "#protocol";
 
@@ -8,8 +7,6 @@ export interface RunLog {
   /** The session of the case; the others are delegates. */
   readonly session: SessionId | undefined;
   of<Kind extends EventKind>(kind: Kind): readonly EventOf<Kind>[];
-  /** Events by a name that need not be one of this protocol version, with their payload as a table. */
-  named(kind: string): readonly NamedEvent[];
   /** The text of the last response to the user. */
   response(): string;
   turns(): number;
@@ -20,22 +17,12 @@ export interface RunLog {
   durationMs(): number;
 }
 
-export interface NamedEvent {
-  readonly session: SessionId;
-  readonly id: number;
-  readonly payload: Readonly<Record<string, unknown>>;
-}
-
 export function createRunLog(events: readonly Event[], session: SessionId | undefined): RunLog {
   const log: RunLog = {
     events,
     session,
     of: <Kind extends EventKind>(kind: Kind) =>
       events.filter((event): event is Extract<Event, { kind: Kind }> & EventOf<Kind> => event.kind === kind),
-    named: (kind) =>
-      events
-        .filter((event) => (event.kind as string) === kind)
-        .map(({ session: of, id, payload }) => ({ session: of, id, payload: isRecord(payload) ? payload : {} })),
     response() {
       const collector = createAnswerCollector();
       for (const event of events) if (event.session === session) collector.add(event);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { ModelOutcome, RequestCall } from "#engine";
 import { createSpending } from "./spending.ts";
 
-const call = {} as RequestCall; // the gate hands it on
+const call = { signal: new AbortController().signal } as RequestCall; // the gate hands it on
 const usage = { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0 };
 const done = (costUsd?: number): ModelOutcome => {
   return { type: "done", model: "openai:mock", stop: "end", usage, ...(costUsd === undefined ? {} : { costUsd }) };
@@ -32,6 +32,29 @@ test("a call that throws lets the next one in", async () => {
   const spending = createSpending(1);
   await expect(spending.gate(call, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
   expect(await spending.gate(call, async () => done(0.1))).toMatchObject({ type: "done" });
+});
+
+test("a call that is cancelled while it waits leaves at once, and lets nobody past those in front", async () => {
+  const spending = createSpending(1);
+  const first = Promise.withResolvers<ModelOutcome>();
+  const cancel = new AbortController();
+  const made: string[] = [];
+  const running = spending.gate(call, () => first.promise);
+  const waiting = spending.gate({ ...call, signal: cancel.signal }, async () => {
+    made.push("cancelled");
+    return done(0.1);
+  });
+  const behind = spending.gate(call, async () => {
+    made.push("behind");
+    return done(0.1);
+  });
+  cancel.abort();
+  expect(await waiting).toMatchObject({ type: "failed", reason: "Cancelled" });
+  expect(made).toEqual([]);
+  first.resolve(done(0.1));
+  expect(await running).toMatchObject({ type: "done" });
+  expect(await behind).toMatchObject({ type: "done" });
+  expect(made).toEqual(["behind"]);
 });
 
 test("without a price no budget can be held, so nothing more is spent", async () => {

@@ -45,19 +45,34 @@ export function createSpending(budgetUsd: number | undefined): Spending {
         return outcome;
       }
       const before = last;
-      let done = (): void => undefined;
-      last = new Promise((resolve) => {
-        done = resolve;
-      });
+      const { promise, resolve: leave } = Promise.withResolvers<void>();
+      last = promise;
+      if (!(await comesBefore(before, call.signal))) {
+        // Whoever waits behind still waits for those in front.
+        void before.then(leave);
+        return { type: "failed", reason: "Cancelled", message: "Cancelled.", retryable: false };
+      }
       try {
-        await before;
         if (exhausted !== undefined) return refused(exhausted);
         const outcome = await next(call);
         tally(outcome);
         return outcome;
       } finally {
-        done();
+        leave();
       }
     },
   };
+}
+
+/** False when the signal aborts first. */
+async function comesBefore(turn: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return false;
+  const { promise: aborted, resolve } = Promise.withResolvers<boolean>();
+  const onAbort = (): void => resolve(false);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([turn.then(() => true), aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
 }

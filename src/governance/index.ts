@@ -1,5 +1,5 @@
 /** Tool middleware that decides, bounds and guards; the gate that hands out effects. */
-export { type BudgetLimits, type Budgets, createBudgets, newBudgetUse } from "./budgets.ts";
+export { type BudgetLimits, type Budgets, createBudgets } from "./budgets.ts";
 export { type CompletionHooksOptions, createCompletionHooks } from "./completion-hooks.ts";
 export { createCustomEvents } from "./custom-events.ts";
 export { createGate } from "./gate.ts";
@@ -15,4 +15,5 @@ export { parseRule, type Rule } from "./rules.ts";
 export { createTimeLimit } from "./time-limit.ts";
 export { createPostHooks, createPreHooks } from "./tool-hooks.ts";
 export { createToolRates } from "./tool-rate.ts";
+export { newTreeUse, type TreeUse } from "./tree-use.ts";
 export { createValidation } from "./validation.ts";

@@ -54,7 +54,7 @@ interface Evaluation extends RuleVerdict {
 export function createJudge(options: JudgeOptions): Judge {
   function refusedBy(call: ToolCall): Extract<Verdict, { effect: "deny" }> | undefined {
     const { tool } = call;
-    if (options.planMode() && tool.class !== "read_only") {
+    if (options.planMode() && tool.class !== "read_only" && tool.relays !== true) {
       const why = reasonText("PlanModeActive", { tool: tool.label });
       return deny({ by: "plan mode", why }, refusal("denied", "PlanModeActive", why));
     }

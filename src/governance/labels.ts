@@ -69,7 +69,8 @@ export function createLabelling({ labels, rules, root }: LabelOptions): ToolMidd
     const result = await next(call);
     if (result.outcome === "denied" || result.outcome === "not_executed") return result;
     for (const { label, origin } of ofContent(call, result, rules(), root)) labels.add(label, origin, call.id);
-    const own = labels.ofCall(call.id);
+    // What a delegate has seen is in what it tells.
+    const own = call.tool.relays ? labels.held() : labels.ofCall(call.id);
     labels.forget(call.id);
     return own.length === 0 ? result : { ...result, labels: own };
   };

@@ -29,6 +29,10 @@ export interface PermissionOptions extends JudgeOptions {
   /** What a yes is bound to. */
   readonly binding: Omit<BindingSources, "files">;
   readonly newApproval: () => ApprovalId;
+  /** Where answers add rules; all agents of a tree share them. */
+  readonly sessionRules?: Rule[];
+  /** Who asks, when it is not the root agent. */
+  readonly delegate?: EventPayload<"PermissionRequested">["delegate"];
   /** Wall time in milliseconds. */
   readonly now: () => number;
 }
@@ -49,7 +53,7 @@ export interface Permission {
 }
 
 export function createPermission(options: PermissionOptions): Permission {
-  const sessionRules: Rule[] = [];
+  const sessionRules: Rule[] = options.sessionRules ?? [];
   const repeats = createRepeats();
   const sources: BindingSources = { ...options.binding, files: options.files };
   const judge: Judge = createJudge({ ...options, rules: () => [...options.rules(), ...sessionRules] });
@@ -85,6 +89,7 @@ export function createPermission(options: PermissionOptions): Permission {
         summary: summarise(call),
         reason: why,
         ...(rule === undefined ? {} : { argv_glob: rule }),
+        ...(options.delegate === undefined ? {} : { delegate: options.delegate }),
       });
     } catch (error) {
       untold.abort();
@@ -136,7 +141,7 @@ export function createPermission(options: PermissionOptions): Permission {
       return at >= 0;
     },
     async middleware(call, next) {
-      const verdict = withRepeats(await judge.judge(call), repeats.seen(call));
+      const verdict = withRepeats(await judge.judge(call), isAsking(call) ? undefined : repeats.seen(call));
       if (verdict.effect === "allow") return next({ ...call, judged: verdict.judged });
       const { turn, step, id: call_id, tool } = call;
       const recorded = { ...verdict.judged, trail: [...verdict.judged.trail] };
@@ -169,6 +174,11 @@ export function createPermission(options: PermissionOptions): Permission {
       return why;
     },
   };
+}
+
+/** To ask once more how far others have come is no going in circles. */
+function isAsking({ tool }: ToolCall): boolean {
+  return tool.relays === true && tool.class === "read_only";
 }
 
 /** Going in circles is a reason to ask also about what is allowed. */

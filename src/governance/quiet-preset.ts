@@ -41,9 +41,28 @@ export function quietDecision(call: QuietCall, root: string): QuietDecision {
       return { quiet: true, why: "it only asks you" };
     case "exec":
       return quietExec(call, root);
+    case "delegate":
+    case "delegate_async":
+      return quietDelegation(call);
+    case "task.poll":
+    case "task.await":
+    case "task.cancel":
+      return { quiet: true, why: "it only tells of delegates, or ends them" };
     default:
       return loud(`${call.tool} is not in the quiet preset`);
   }
+}
+
+/** A delegation does nothing itself, and each call in it is judged; code that the model brings along is looked at by a person. */
+function quietDelegation({ tool, args }: QuietCall): QuietDecision {
+  const brings = ["tools", "hooks", "verify"].filter((name) => hasCode(args[name]));
+  if (brings.length === 0) return { quiet: true, why: "every call of a delegate is judged on its own" };
+  return loud(`${tool} brings code of its own along (${brings.join(", ")})`);
+}
+
+function hasCode(given: unknown): boolean {
+  if (!Array.isArray(given)) return given !== undefined;
+  return given.some((one) => typeof one !== "string");
 }
 
 export interface BlockedVerdict {

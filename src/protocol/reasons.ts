@@ -78,6 +78,20 @@ export const reasons = {
     1,
     "<tool> was allowed, but what was allowed is not what is there now: <changed> (built-in: approval-binding). It did not run. To allow it, make the call again and let it be asked about again.",
   ),
+  KindDelegation: row(409, -32603, 1, "<detail>"),
+  KindVerificationFailed: row(
+    422,
+    -32603,
+    1,
+    "The work was not accepted after <attempts> attempts: <why>. What the delegate claims is not what is there.",
+  ),
+  VerifierBroken: row(500, -32603, 1, "The verifier itself failed, so nothing it was to check is accepted: <detail>"),
+  ToolRetryLimit: row(
+    429,
+    -32603,
+    1,
+    "<tool> has failed <failures> times in a row here and is not called again in this turn (built-in: max-tool-retries). Go on without it, or say what you could not do.",
+  ),
   HookBlocked: row(403, -32603, 1, "<event> was blocked by the hook <hook>: <reason> (<source>)"),
   PermissionTimeout: row(408, -32603, 1, "Permission for <tool> not answered within <timeout>s. Tool call cancelled."),
   TokenExpired: row(

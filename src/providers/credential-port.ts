@@ -1,4 +1,5 @@
 /** How a provider reaches a key without seeing it: it names a credential, and somebody else adds it to the request. */
+import type { SecretFingerprint } from "#base";
 import type { Reason } from "#protocol";
 
 export interface CredentialWish {
@@ -36,6 +37,10 @@ export interface CredentialPort {
   find(wish: CredentialWish): CredentialRef | undefined;
   /** Asked for each request, after `find`. Never rejects. */
   route(credential: CredentialRef, url: URL): Promise<CredentialRoute>;
+  /** Told of every key that is used, so that it can be recognised where it turns up: those there are, then those to come. */
+  onSecret(listener: (fingerprint: SecretFingerprint) => void): void;
+  /** Resolves when the listeners were told of every key that was found so far, or when nobody can tell. */
+  told(): Promise<void>;
   status(): CredentialStatus;
   /** Ends what it has started. */
   close(): void;

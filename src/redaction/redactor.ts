@@ -3,15 +3,15 @@
  * text always gives the same result, and redacting a result again changes nothing. It fails closed: where it cannot do its
  * work it throws `RedactionFailed`, and no text comes out.
  */
-import { canonicalHash } from "#base";
+import { canonicalHash, type SecretFingerprint } from "#base";
 import { charSet, has } from "./char-set.ts";
 import { failClosed } from "./fail-closed.ts";
 import { createJsonWalk, type RedactedText } from "./json-walk.ts";
-import { compileLiterals, type LiteralSecret } from "./literals.ts";
+import { compileFingerprint, compileLiterals, LITERAL_KIND, type LiteralSecret } from "./literals.ts";
 import { findMarkers, outsideMarkers, replaceFindings } from "./marker.ts";
 import { fillExample, type RuleRow } from "./rule.ts";
 import { RuleError } from "./rule-error.ts";
-import { compileRules, ruleRows } from "./rule-table.ts";
+import { type CompiledRule, compileRules, ruleRows } from "./rule-table.ts";
 import { createScanner, type Finding, indexRules, mergeFindings, type RuleIndex, type Scanner } from "./scanner.ts";
 import { createTextStream, type StreamRedactor } from "./stream-redactor.ts";
 import { USER_MATCH_MAX_CHARS, type UserPatterns } from "./user-patterns.ts";
@@ -61,6 +61,8 @@ export interface Redactor {
   explain(text: string): readonly RedactionFinding[];
   /** For text that arrives in pieces. */
   createStreamRedactor(): StreamRedactor;
+  /** From now on a secret is found that only its fingerprint is known of. Throws `RedactionFailed`. */
+  learn(fingerprint: SecretFingerprint): void;
   /** Tries every rule on its example and its counter-example. Throws `RedactionFailed`. */
   selfCheck(): void;
   status(): RedactionStatus;
@@ -76,6 +78,8 @@ const REPEATED_MAX_CHARS = 65_536;
 /** Changes when the same rules would find something else. */
 const ENGINE_VERSION = 1;
 const VERSION_CHARS = 16;
+/** A helper that is started again tells its keys again; the latest count. */
+const MAX_LEARNED = 256;
 
 /** Throws `RedactionFailed` when the table or a user pattern is wrong. */
 export function createRedactor(options: RedactorOptions = {}): Redactor {
@@ -87,15 +91,18 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     const kinds = new Set([
       ...[...index.rules, ...known.rules].map(({ kind }) => kind),
       ...userPatterns.map(({ kind }) => kind),
+      LITERAL_KIND,
     ]);
     const indexes = known.rules.length === 0 ? [index] : [indexRules(known.rules), index];
+    let learned: (readonly CompiledRule[])[] = [];
     const scanRules = createScanner(indexes, kinds);
     const scan = withUserPatterns(scanRules, options.userPatterns, kinds);
     let policyVersion: string | undefined;
     const totals = new Map<string, number>();
 
     const find = (text: string): Finding[] => mergeFindings(scan(text, 0, true).findings);
-    const walkJson = createJsonWalk(rows, find, (text) => redactText(text, find), kinds);
+    const newWalk = () => createJsonWalk(rows, find, (text) => redactText(text, find), kinds);
+    let walkJson = newWalk();
     const tally = (kinds: readonly string[]): RedactionCounts => {
       const counts: Record<string, number> = {};
       for (const kind of kinds) {
@@ -127,6 +134,13 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
           },
         };
       },
+      learn: (fingerprint) =>
+        failClosed(() => {
+          learned = [...learned, compileFingerprint(fingerprint)].slice(-MAX_LEARNED);
+          // All known secrets in one pass, whatever their number; the table is the last.
+          indexes.splice(0, indexes.length - 1, indexRules([...known.rules, ...learned.flat()]));
+          walkJson = newWalk();
+        }),
       selfCheck: () => failClosed(() => checkRows(rows, scanRules)),
       status() {
         policyVersion ??= canonicalHash({ engine: ENGINE_VERSION, rows, userPatterns, policy }).slice(0, VERSION_CHARS);
@@ -134,7 +148,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
           policy_version: policyVersion,
           redacted_count: [...totals.values()].reduce((sum, count) => sum + count, 0),
           counts: Object.fromEntries([...totals].sort()),
-          literals: { active: known.active, skipped: known.skipped },
+          literals: { active: known.active + learned.length, skipped: known.skipped },
         };
       },
     };

@@ -46,7 +46,7 @@ function headOf({ id, title, model, workingDir, createdAt, parent, pinned }: Ses
     `- model: ${inline(model)}`,
     `- folder: ${inline(workingDir)}`,
     `- begun: ${inline(createdAt)}`,
-    ...(parent === undefined ? [] : [`- branched from: \`${parent}\``]),
+    ...(parent === undefined ? [] : [`- from: \`${parent}\``]),
   ];
   return `# ${title === "" ? "Session" : inline(title)}\n\n${facts.join("\n")}`;
 }
@@ -79,6 +79,13 @@ function createFold({ timing }: TranscriptOptions) {
         return undefined;
       case "SessionEnded":
         return `_Session ended (${event.payload.reason})._`;
+      case "DelegationStarted": {
+        const { agent, session, task } = event.payload;
+        const who = agent === "" ? "a delegate" : `the delegate ${inline(agent)}`;
+        return `_To ${who} (${inline(session)}): ${inline(task)}_`;
+      }
+      case "DelegationEnded":
+        return `_${inline(event.payload.agent || "The delegate")}: ${event.payload.status}._`;
       case "ModelChanged":
         return `_Model: ${inline(event.payload.previous)} → ${inline(event.payload.model)}._`;
       case "PlanModeChanged":

@@ -151,3 +151,26 @@ describe.runIf(process.platform === "linux")("while a child of the program runs,
     expect(found.processes.some((command) => command.includes("sh -c") || command.includes("bash"))).toBe(true);
   });
 });
+
+describe("a key that the engine does not have", () => {
+  const ODD = "Maple-tree_under/9moons+of2glass";
+
+  test.each([
+    ["of the environment", "environment"],
+    ["that is stored", "store"],
+  ])("%s is recognised where it turns up, in the first event already", async (_, place) => {
+    const vendor = await openVendor();
+    const home = createCliHome({
+      OPENAI_BASE_URL: `${vendor.url}/v1`,
+      ...(place === "environment" ? { OPENAI_API_KEY: ODD } : {}),
+    });
+    if (place === "store") await runCli(home, ["creds", "add", "openai", "--host", vendor.url], ODD);
+    const prompt = `is ${ODD} mine, or ${Buffer.from(ODD).toString("hex")}?`;
+    const { code, out } = await runCli(home, ["run", "-m", "openai:x", "--json", prompt]);
+    expect(code).toBe(0);
+    expect(out).toContain("is «redacted:known-secret» mine, or «redacted:known-secret»?");
+    const bodies = JSON.stringify(vendor.requests.map(({ body }) => body));
+    expect(bodies).toContain("is «redacted:known-secret» mine");
+    expect(out + bodies).not.toContain(ODD);
+  });
+});
