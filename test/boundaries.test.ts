@@ -28,6 +28,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   cassette: ["base", "protocol", "engine"],
   delegation: ["base", "protocol", "engine", "artifacts"],
   control: ["base", "protocol", "engine"],
+  evals: ["base", "protocol", "engine", "artifacts", "control"],
   cli: [
     "base",
     "starlark",
@@ -45,6 +46,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "undo",
     "trust",
     "sandbox",
+    "evals",
     "cassette",
     "credentials",
     "harness",
@@ -68,6 +70,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "credentials",
     "delegation",
     "control",
+    "evals",
     "cli",
     "harness",
   ],

@@ -112,6 +112,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.cp fs.mkdtemp",
     why: "The scratch folder of `harness demo`.",
   },
+  "src/cli/eval.ts": {
+    uses: "fs.mkdir fs.writeFile",
+    why: "`eval --junit` and `--logs`, to the places that a person names.",
+  },
   "src/cli/new-project.ts": {
     uses: "fs.mkdir fs.writeFile",
     why: "`harness init` and `scaffold`, which a person types.",
@@ -147,6 +151,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/credentials/file-lock.ts": {
     uses: "fs.mkdirSync fs.rmSync fs.writeFileSync",
     why: "The lock of the file of stored keys, which a person changes with `harness creds`.",
+  },
+  "src/evals/case-workspace.ts": {
+    uses: "fs.copyFile fs.mkdir fs.mkdtemp fs.rm fs.writeFile",
+    why: "The scratch folder of a run of an eval case, and the cassette of a recording beside the case.",
   },
   "src/providers/http.ts": {
     uses: "getBuiltinModule(module) node:http node:https",

@@ -374,3 +374,44 @@ describe("agents that work together", () => {
     expect(lied.of("ToolResult").map(textOf).join()).not.toContain("Done!");
   });
 });
+
+describe("evals", () => {
+  beforeEach(() => {
+    example = openExample("evals");
+  });
+
+  test("its cases pass without a key, each tier its own way", async () => {
+    const { code, out } = await example.run("eval", "--json");
+    expect(code).toBe(0);
+    const { cases } = JSON.parse(out);
+    expect(
+      cases.map((one: { name: string; mode: string; status: string }) => [one.name, one.mode, one.status]),
+    ).toEqual([
+      ["smoke", "scripted", "passed"],
+      ["summary", "scripted", "passed"],
+      ["private-notes", "scripted", "passed"],
+      ["no-delete", "scripted", "passed"],
+      ["weather", "replay", "passed"],
+    ]);
+  });
+
+  test("a hook that lets everything pass is noticed", async () => {
+    example.put(
+      ".harness/hooks/private_notes.md",
+      "---\nevent: tool.pre\npriority: 10\nscript: |\n  def handle(event, payload):\n      return allow()\n---\n",
+    );
+    const { code, out } = await example.run("eval", "--case", "private-notes");
+    expect(code).toBe(1);
+    expect(out).toContain("✗ hook_blocked private_notes: asked once, and it never blocked");
+  });
+
+  test("what is said to the model now is held against what was said when it was recorded", async () => {
+    const file = "evals/testdata/05_weather.yaml";
+    example.put(file, readFileSync(join(example.workspace, file), "utf8").replace("Be brief.", "Be long."));
+    const { code, out } = await example.run("eval", "--case", "weather");
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /did not get to its end: turn 1 ended with CassetteMismatch: .*model request 1 differs at system/,
+    );
+  });
+});

@@ -18,9 +18,11 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .command("init")
     .description("make the current folder a project, with tools and hooks to begin with")
     .argument("[name]", "name of the project (default, and '.': that of the folder)")
-    .action(async (name: string | undefined) =>
-      exit(await (await import("./new-project.ts")).initCommand(ports, name)),
-    );
+    .option("--ci", "write a GitHub workflow that runs the evals instead, and nothing else")
+    .action(async (name: string | undefined, { ci }: { readonly ci?: boolean }) => {
+      const { initCiCommand, initCommand } = await import("./new-project.ts");
+      exit(await (ci === true ? initCiCommand(ports) : initCommand(ports, name)));
+    });
 
   program
     .command("validate")

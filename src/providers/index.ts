@@ -12,6 +12,6 @@ export type { Price } from "./prices.ts";
 export { createRateLimiter, type RateLimiter, type RateLimits, withRateLimit } from "./rate-limit.ts";
 export { defaultRetryPolicy, type RetryPolicy, withRetry } from "./retry.ts";
 export { createModelRouter, type ModelRouter, type RouterConfig } from "./router.ts";
-export { loadScenario } from "./scenario.ts";
+export { loadScenario, parseScenario } from "./scenario.ts";
 export { estimateTokens } from "./tokens.ts";
 export { findVendor, keyVariables, type Vendor, vendors } from "./vendors.ts";

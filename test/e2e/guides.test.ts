@@ -60,6 +60,7 @@ test.each([
   "redaction",
   "sub-agents",
   "verification",
+  "evals",
 ])("%s.md", { timeout: TIMEOUT_MS }, async (name) => {
   const { port } = await startLoopbackServer((_request, response) => response.end("pong\n"));
   const { commands } = await followGuide(`docs/guide/${name}.md`, {
