@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { EffectError, type ProgramFacts } from "#base";
 import type { ToolCall } from "#engine";
-import type { DiskReader } from "./on-disk.ts";
+import type { DiskReader } from "./disk-view.ts";
 import { analyseShell } from "./shell.ts";
 import { everyCommand } from "./shell-command.ts";
 import { programName } from "./shell-wrappers.ts";

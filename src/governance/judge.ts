@@ -4,9 +4,10 @@
  */
 import { type CallResult, type Judgement, refusal, type ToolCall } from "#engine";
 import { reasonText } from "#protocol";
+import type { DiskView } from "./disk-view.ts";
 import { judgeFileRules } from "./file-rules.ts";
 import { leavingNeedsYes, namesAllLabels, type SessionLabels } from "./labels.ts";
-import { type DiskReader, locatedArguments, loudOnDisk } from "./on-disk.ts";
+import { locatedArguments, loudOnDisk } from "./on-disk.ts";
 import { blockedProgram, QUIET_RULE, quietDecision } from "./quiet-preset.ts";
 import { evaluateRules, type Rule, type RuleCall, type RuleVerdict } from "./rules.ts";
 import { analyseShell } from "./shell.ts";
@@ -25,8 +26,6 @@ export interface JudgeOptions {
   readonly rules: () => readonly Rule[];
   /** The absolute workspace root. */
   readonly root: string;
-  /** To see where a path really leads before it is judged. */
-  readonly files: DiskReader;
   /** No quiet preset. Asked for each call. */
   readonly strict: () => boolean;
   readonly planMode: () => boolean;
@@ -36,7 +35,8 @@ export interface JudgeOptions {
 }
 
 export interface Judge {
-  judge(call: ToolCall): Promise<Verdict>;
+  /** `disk` shows where a path really leads. */
+  judge(call: ToolCall, disk: DiskView): Promise<Verdict>;
   /** What can refuse a call whatever anybody answers. Asked again after a question: things change while it waits. */
   refusedBy(call: ToolCall): Extract<Verdict, { effect: "deny" }> | undefined;
 }
@@ -88,7 +88,7 @@ export function createJudge(options: JudgeOptions): Judge {
     return { ...verdict, quietParts };
   }
 
-  async function judge(call: ToolCall): Promise<Verdict> {
+  async function judge(call: ToolCall, disk: DiskView): Promise<Verdict> {
     const { tool } = call;
     const refused = refusedBy(call);
     if (refused !== undefined) return refused;
@@ -100,7 +100,7 @@ export function createJudge(options: JudgeOptions): Judge {
     const written = decide(call, evaluate(call));
     if (written.effect === "deny") return written;
     if (tool.name.startsWith("fs.")) {
-      const args = await locatedArguments(call.args, options.files);
+      const args = await locatedArguments(call.args, disk);
       if (args === undefined) {
         const why = `the path is outside the workspace ${options.root}, which tools cannot leave (built-in: workspace)`;
         const text = `${tool.label} was denied: ${why}. To allow it, start harness with --cwd there.`;
@@ -114,19 +114,18 @@ export function createJudge(options: JudgeOptions): Judge {
       return strictest(written, decide({ ...call, args }, evaluate({ ...call, args })));
     }
     if (tool.name === "exec") {
-      const about = await fileRules(call);
+      const about = await fileRules(call, disk);
       if (about !== undefined) return about.effect === "deny" ? about : strictest(written, about);
     }
     if (written.effect !== "allow") return written;
-    const why = await loudOnDisk(written.quiet, options.files, cwdOf(call));
+    const why = await loudOnDisk(written.quiet, disk, cwdOf(call));
     if (why === undefined) return written;
     return { effect: "ask", judged: { ...written.judged, effect: "ask", why: `${why} (${QUIET_RULE})` } };
   }
 
   /** A rule about a file holds for commands that read or change it, too. */
-  async function fileRules(call: ToolCall): Promise<Verdict | undefined> {
-    const { files } = options;
-    const about = { rules: rulesInForce(), aliases: TOOL_ALIASES, files, cwd: cwdOf(call) };
+  async function fileRules(call: ToolCall, disk: DiskView): Promise<Verdict | undefined> {
+    const about = { rules: rulesInForce(), aliases: TOOL_ALIASES, disk, cwd: cwdOf(call) };
     const verdict = await judgeFileRules(asRuleCall(call).subject, about);
     if (verdict === undefined) return undefined;
     const { effect, rule, why } = verdict;
@@ -190,7 +189,7 @@ export function createJudge(options: JudgeOptions): Judge {
     return { effect: "ask", judged: preset("ask", QUIET, `${quiet.why} (${QUIET_RULE})`) };
   }
 
-  return { judge: async (call) => guarded(call, await judge(call)), refusedBy };
+  return { judge: async (call, disk) => guarded(call, await judge(call, disk)), refusedBy };
 
   /** What may run may still carry data out; with private and untrusted content in one session that takes a yes. */
   function guarded(call: ToolCall, verdict: Verdict): Verdict {
