@@ -11,12 +11,12 @@ import { createInnerEffects, type InnerEffect, PERSON } from "./inner-effects.ts
 import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD, type Verdict } from "./judge.ts";
 import { labelsOfEffect, type SessionLabels } from "./labels.ts";
 import { suggestArgvGlob } from "./quiet-preset.ts";
-import { createRepeats } from "./repeats.ts";
+import { createRepeats, withRepeats } from "./repeats.ts";
 import { parseRule, type Rule } from "./rules.ts";
 import { isBuiltin } from "./tool-aliases.ts";
 
 /** Session rules a person can add; beyond it only single answers are possible. */
-const MAX_SESSION_RULES = 200;
+export const MAX_SESSION_RULES = 200;
 const SUMMARY_CHARS = 2000;
 /** How long a yes for one call holds until the call has its first effect. */
 const APPROVAL_MS = 5 * 60_000;
@@ -149,8 +149,8 @@ export function createPermission(options: PermissionOptions): Permission {
   function whatItRestedOn(call: ToolCall, disk: DiskView, before: Circumstances, repeated: boolean): JudgedOn {
     const { labels, planMode } = before;
     const { tool, args, isRewritten } = call;
-    const after = circumstances();
-    const isSettled = after.rulesChanged === before.rulesChanged && after.labels.length === labels.length;
+    // Labels never come off, so the same number is the same labels.
+    const isSettled = circumstances().labels.length === labels.length;
     return {
       ...disk.found(),
       ...(labels.length === 0 ? {} : { labels: [...labels] }),
@@ -222,14 +222,6 @@ export function createPermission(options: PermissionOptions): Permission {
       return why;
     },
   };
-}
-
-/** Going in circles is a reason to ask also about what is allowed. */
-function withRepeats(verdict: Verdict, why: string | undefined): Verdict {
-  if (why === undefined || verdict.effect !== "allow") return verdict;
-  const consulted = { stage: "preset", name: "repeated calls", source: "built-in", effect: "ask" };
-  const trail = [...verdict.judged.trail, consulted];
-  return { effect: "ask", judged: { effect: "ask", by: "repeated calls", why, trail } };
 }
 
 interface Yes {

@@ -46,7 +46,7 @@ const judgedOn = wire({
   rules_changed: z.number().int().positive().optional().describe("Changes to the rules of the session until then."),
   args: z.unknown().optional().describe("What was judged, where a hook had changed the arguments."),
   subject: z.string().optional().describe("What rules were held against, for a tool that says so itself."),
-  unsettled: z.boolean().optional().describe("Labels or rules changed while it was being judged."),
+  unsettled: z.boolean().optional().describe("A label was added while it was being judged."),
   allowed_by: wire({ by: z.string(), source: where.optional() }).optional().describe("Of a memoized call."),
 });
 
