@@ -24,7 +24,6 @@ async function agreement(parts: readonly CorpusPart[]): Promise<Figure[]> {
   let differing = 0;
   let unknown = 0;
   let unjudged = 0;
-  const startMs = performance.now();
   for (const { name, policy, session } of parts) {
     const backtest = createBacktest(policy, tools).begin(session);
     for (const call of session.calls) {
@@ -45,19 +44,30 @@ async function agreement(parts: readonly CorpusPart[]): Promise<Figure[]> {
       }
     }
   }
-  const seconds = (performance.now() - startMs) / 1000;
   process.stdout.write(`${decided} calls decided again, ${unjudged} that nothing had judged left out\n`);
-  const perSecond = decided / seconds;
   return [
     { name: "recorded calls that were decided live and again", unit: "calls", ours: decided },
     { name: "of them decided otherwise than live, in effect, rule or place", unit: "calls", ours: differing, limit: 0 },
     { name: "of them that cannot be told", unit: "calls", ours: unknown, limit: 0 },
-    {
-      name: `time of one decision (${Math.round(perSecond)} a second)`,
-      unit: "µs",
-      ours: 1e6 / perSecond,
-      limit: 1e6 / MIN_DECISIONS_PER_S,
-    },
+  ];
+}
+
+/** All calls once more, by fresh backtests; in processor time, since a busy machine gives what it likes of the other. */
+async function speed(parts: readonly CorpusPart[]): Promise<Figure[]> {
+  let decided = 0;
+  const startMs = performance.now();
+  const start = process.threadCpuUsage();
+  for (const { policy, session } of parts) {
+    const backtest = createBacktest(policy, tools).begin(session);
+    for (const call of session.calls) if ((await backtest.decide(call)) !== undefined) decided += 1;
+  }
+  const { user, system } = process.threadCpuUsage(start);
+  const wallMs = performance.now() - startMs;
+  const perSecond = (decided / (user + system)) * 1e6;
+  process.stdout.write(`${Math.round(perSecond)} decisions a second of processor time, `);
+  process.stdout.write(`${Math.round((decided / wallMs) * 1000)} a second on the clock\n`);
+  return [
+    { name: "processor time of one decision", unit: "µs", ours: 1e6 / perSecond, limit: 1e6 / MIN_DECISIONS_PER_S },
   ];
 }
 
@@ -68,7 +78,14 @@ async function mutations(parts: readonly CorpusPart[]): Promise<Figure[]> {
   const perPart = Math.ceil(MUTATIONS / parts.filter(({ policy }) => policy.rules.length > 1).length);
   for (const { name, policy, session } of parts) {
     if (policy.rules.length < 2) continue;
-    const all = policyMutations(policy).filter((mutation) => !isIdle(mutation.name, name));
+    // A rule that has decided about nothing on the record cannot be missed by it.
+    const deciding = new Set(session.calls.map(({ live }) => live?.by));
+    const rules = policy.rules.filter(({ text }) => deciding.has(`rule ${text}`)).map(({ text }) => ` ${text}: `);
+    const all = policyMutations(policy).filter(
+      (mutation) =>
+        !isIdle(mutation.name, name) &&
+        (!mutation.name.includes(": ") || rules.some((rule) => mutation.name.includes(rule))),
+    );
     // Spread over all kinds and all rules.
     const chosen = all.filter(
       (_, index) => Math.floor((index * perPart) / all.length) !== Math.floor(((index - 1) * perPart) / all.length),
@@ -94,7 +111,7 @@ function isIdle(mutation: string, part: string): boolean {
 
 if (import.meta.main) {
   const parts = await recordCorpus(Number(process.argv[2] ?? CALLS));
-  const figures = [...(await agreement(parts)), ...(await mutations(parts))];
+  const figures = [...(await agreement(parts)), ...(await speed(parts)), ...(await mutations(parts))];
   printFigures("policy", figures);
   process.exitCode = figures.every(holds) ? 0 : 1;
 }

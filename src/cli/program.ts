@@ -5,6 +5,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
 import { addRunFlags, addStoreFlags, addTurnFlags, collect, domain, positiveInteger, sandboxOption } from "./flags.ts";
+import { addPolicyCommands } from "./policy-commands.ts";
 import { addProjectCommands } from "./project-commands.ts";
 import { paint } from "./renderer.ts";
 import { describeError } from "./terminal.ts";
@@ -173,6 +174,8 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   }
 
   addAuditCommands(program.command("audit"), ports, exit);
+
+  addPolicyCommands(program.command("policy"), ports, exit);
 
   program
     .command("sandbox")

@@ -20,6 +20,9 @@ import { REPEATED, withRepeats } from "./repeats.ts";
 import { namesTool, type Rule } from "./rules.ts";
 import { isBuiltin, TOOL_ALIASES } from "./tool-aliases.ts";
 
+/** Decisions that are kept for calls that come again. */
+const MAX_DECISIONS = 20_000;
+
 /** A tool as far as deciding needs it. */
 export type ToolShape = Pick<Tool, "name" | "label" | "class" | "subject">;
 
@@ -42,6 +45,25 @@ export interface Backtest {
 
 /** `tools` are the built-in ones: of others the record says what they are. */
 export function createBacktest(policy: Policy, tools: ReadonlyMap<string, ToolShape>): Backtest {
+  // The same list for the same rules: what is worked out for a list is kept with it.
+  const lists = new WeakMap<readonly Rule[], readonly Rule[]>();
+  function withSessionRules(added: readonly Rule[]): readonly Rule[] {
+    if (added.length === 0) return policy.rules;
+    const rules = lists.get(added) ?? [...policy.rules, ...added];
+    lists.set(added, rules);
+    return rules;
+  }
+
+  const numbers = new WeakMap<readonly Rule[], number>();
+  let lastNumber = 0;
+  function listNumber(added: readonly Rule[]): number {
+    if (added.length === 0) return 0;
+    const number = numbers.get(added) ?? ++lastNumber;
+    numbers.set(added, number);
+    return number;
+  }
+  const decisions = new Map<string, Redecided>();
+
   return {
     begin(session) {
       const labels = createLabelHistory(policy, tools, session);
@@ -56,7 +78,7 @@ export function createBacktest(policy: Policy, tools: ReadonlyMap<string, ToolSh
         const known = judges.get(root);
         if (known !== undefined) return known;
         const made = createJudge({
-          rules: () => withSessionRules(policy.rules, at().call.sessionRules),
+          rules: () => withSessionRules(at().call.sessionRules),
           root,
           strict: () => policy.strict,
           planMode: () => at().call.planMode,
@@ -67,7 +89,32 @@ export function createBacktest(policy: Policy, tools: ReadonlyMap<string, ToolSh
         return made;
       };
 
+      /** The same call in the same circumstances is decided once. */
       async function judged(call: RecordedCall, as: JudgedCall, held: readonly Label[]): Promise<Redecided> {
+        const { root, planMode, sessionRules, judgedOn } = call;
+        const { paths, looks, subject } = judgedOn ?? {};
+        const about = [
+          as.tool.name,
+          as.tool.label,
+          as.tool.class,
+          subject,
+          as.args,
+          root,
+          planMode,
+          held,
+          paths,
+          looks,
+        ];
+        const key = `${listNumber(sessionRules)} ${hasRepeated(call)} ${JSON.stringify(about)}`;
+        const known = decisions.get(key);
+        if (known !== undefined) return known;
+        const made = await judge(call, as, held);
+        if (decisions.size >= MAX_DECISIONS) decisions.clear();
+        decisions.set(key, made);
+        return made;
+      }
+
+      async function judge(call: RecordedCall, as: JudgedCall, held: readonly Label[]): Promise<Redecided> {
         current = { call, held };
         try {
           const verdict = await judgeIn(call.root).judge(as, rememberedDisk(call.root, call.judgedOn));
@@ -130,10 +177,6 @@ function decidedOf({ judged: { effect, by, source, why } }: Verdict): Decided {
 /** Logs from before facts were kept say it where it decided. */
 function hasRepeated({ judgedOn, live }: RecordedCall): boolean {
   return judgedOn?.repeated === true || live?.by === "repeated calls";
-}
-
-function withSessionRules(rules: readonly Rule[], added: readonly Rule[]): readonly Rule[] {
-  return added.length === 0 ? rules : [...rules, ...added];
 }
 
 function asJudged(call: RecordedCall, tools: ReadonlyMap<string, ToolShape>): JudgedCall | undefined {

@@ -38,7 +38,7 @@ const TOOLS_OF: Readonly<Record<Access, readonly string[]>> = {
 
 /** The strictest thing that a deny or ask rule about files says of the command; undefined when none has a say. */
 export async function judgeFileRules(command: string, context: FileRuleContext): Promise<FileRuleVerdict | undefined> {
-  const strict = { reads: rulesAbout("reads", context), writes: rulesAbout("writes", context) };
+  const strict = strictRules(context);
   const [some] = [...strict.reads, ...strict.writes];
   if (some === undefined) return undefined;
   const analysis = analyseShell(command);
@@ -58,13 +58,23 @@ export async function judgeFileRules(command: string, context: FileRuleContext):
   };
 }
 
+/** By list of rules, which nobody changes once it is made. */
+const strictOf = new WeakMap<readonly Rule[], Readonly<Record<Access, readonly Rule[]>>>();
+
+function strictRules(context: FileRuleContext): Readonly<Record<Access, readonly Rule[]>> {
+  const known = strictOf.get(context.rules);
+  if (known !== undefined) return known;
+  const made = { reads: rulesAbout("reads", context), writes: rulesAbout("writes", context) };
+  strictOf.set(context.rules, made);
+  return made;
+}
+
 /** Deny and ask rules with a pattern; one without is about the tool, not about files. */
 function rulesAbout(access: Access, { rules, aliases }: FileRuleContext): readonly Rule[] {
+  const tools = TOOLS_OF[access].map((tool) => ({ tool, label: labelOf(tool, aliases) }));
   return rules.filter(
     (rule) =>
-      rule.effect !== "allow" &&
-      rule.pattern !== undefined &&
-      TOOLS_OF[access].some((tool) => namesTool(rule, { tool, label: labelOf(tool, aliases) }, aliases)),
+      rule.effect !== "allow" && rule.pattern !== undefined && tools.some((tool) => namesTool(rule, tool, aliases)),
   );
 }
 

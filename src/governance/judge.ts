@@ -69,6 +69,7 @@ export function createJudge(options: JudgeOptions): Judge {
 
   /** Those that name labels hold when the session holds them. */
   function inForce(rules: readonly Rule[]): readonly Rule[] {
+    if (rules.every(({ labels }) => labels === undefined)) return rules;
     const held = options.labels.held();
     return rules.filter(({ labels }) => labels === undefined || labels.every((label) => held.includes(label)));
   }
@@ -77,7 +78,9 @@ export function createJudge(options: JudgeOptions): Judge {
     const ruleCall = asRuleCall(call);
     const elsewhere = isElsewhere(call);
     // What a pattern allows, and what is quiet, is meant for the workspace root.
-    const rules = given.filter((rule) => !elsewhere || rule.effect !== "allow" || rule.pattern === undefined);
+    const rules = elsewhere
+      ? given.filter(({ effect, pattern }) => effect !== "allow" || pattern === undefined)
+      : given;
     const quietParts: SimpleCommand[] = [];
     const verdict = evaluateRules(rules, ruleCall, TOOL_ALIASES, {
       root: options.root,

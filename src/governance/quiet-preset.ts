@@ -5,7 +5,7 @@
  */
 import { CREDENTIAL_RULE, credentialProgram, UNMISTAKABLE_PROGRAMS } from "./credential-programs.ts";
 import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive-paths.ts";
-import { analyseShell } from "./shell.ts";
+import { analyseShell, type ShellAnalysis } from "./shell.ts";
 import { everyCommand } from "./shell-command.ts";
 import { WRAPPERS } from "./shell-launchers.ts";
 import { mentionedProgram, mentionsProgram } from "./shell-mentions.ts";
@@ -59,6 +59,17 @@ export interface BlockedVerdict {
  */
 export function blockedProgram(command: string): BlockedVerdict | undefined {
   const analysis = analyseShell(command);
+  const known = blockedOf.get(analysis);
+  if (known !== undefined) return known.verdict;
+  const verdict = findBlocked(command, analysis);
+  blockedOf.set(analysis, { verdict });
+  return verdict;
+}
+
+/** Asked twice about each command; follows from its text alone. */
+const blockedOf = new WeakMap<ShellAnalysis, { readonly verdict: BlockedVerdict | undefined }>();
+
+function findBlocked(command: string, analysis: ShellAnalysis): BlockedVerdict | undefined {
   const by = CREDENTIAL_RULE;
   let asks: BlockedVerdict | undefined;
   for (const simple of everyCommand(analysis.commands)) {

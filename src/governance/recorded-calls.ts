@@ -227,19 +227,42 @@ function complete(draft: Draft): void {
   const args = judgedOn?.args ?? given;
   if (isRecord(args)) draft.args = args;
   const count = judgedOn === undefined ? draft.rulesAtStart : (judgedOn.rules_changed ?? 0);
-  const rules = rulesAfter(draft.changes, count);
-  draft.sessionRules = rules.flatMap((rule) => (REDACTED.test(rule) ? [] : [parseRule(rule, "allow", "session")]));
+  const { rules, isWhole } = rulesAfter(draft.changes, count);
+  draft.sessionRules = rules;
   if (judgedOn !== undefined) draft.planMode = judgedOn.plan_mode === true;
   if (!isRecord(args)) draft.problem = "its arguments are no object";
   else if (args.expired === EXPIRED_CONTENT) draft.problem = "its arguments have passed their time and are gone";
-  else if (rules.some((rule) => REDACTED.test(rule))) draft.problem = "a rule of the session was redacted";
+  else if (!isWhole) draft.problem = "a rule of the session was redacted";
   else if (judgedOn?.unsettled === true) draft.problem = "a label was added to the session while it was judged";
   else if (argsHash !== undefined && !isRedacted(args) && canonicalHash(args) !== argsHash) {
     draft.problem = "the arguments on the record are not those that ran";
   }
 }
 
-function rulesAfter(changes: readonly RuleChange[], count: number): readonly string[] {
+interface SessionRules {
+  readonly rules: readonly Rule[];
+  /** False when one of them was redacted, so that nobody knows what it allows. */
+  readonly isWhole: boolean;
+}
+
+/** By list of changes and how many of them count: calls that had the same rules get the same list. */
+const rulesOf = new WeakMap<readonly RuleChange[], Map<number, SessionRules>>();
+
+function rulesAfter(changes: readonly RuleChange[], count: number): SessionRules {
+  const byCount = rulesOf.get(changes) ?? new Map<number, SessionRules>();
+  rulesOf.set(changes, byCount);
+  const known = byCount.get(count);
+  if (known !== undefined) return known;
+  const texts = textsAfter(changes, count);
+  const made = {
+    rules: texts.flatMap((text) => (REDACTED.test(text) ? [] : [parseRule(text, "allow", "session")])),
+    isWhole: !texts.some((text) => REDACTED.test(text)),
+  };
+  byCount.set(count, made);
+  return made;
+}
+
+function textsAfter(changes: readonly RuleChange[], count: number): readonly string[] {
   const rules: string[] = [];
   let counted = 0;
   for (const { change, rule } of changes) {
