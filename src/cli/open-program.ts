@@ -220,7 +220,8 @@ async function keepRule(ports: CliPorts, named: string | undefined, rule: string
   return file;
 }
 
-function configFile({ env, cwd }: CliPorts, named: string | undefined): string {
+/** The user's configuration file, which need not be there. */
+export function configFile({ env, cwd }: Pick<CliPorts, "env" | "cwd">, named: string | undefined): string {
   return named === undefined ? join(harnessPaths(env).configDir, "config.toml") : resolve(cwd, named);
 }
 

@@ -19,6 +19,13 @@ export function addPolicyCommands(policy: Command, ports: CliPorts, exit: (code:
     .action(async (before: string, after: string, flags) =>
       exit(await (await import("./policy-diff.ts")).policyDiffCommand(ports, before, after, flags)),
     );
+
+  add("suggest", "print the smallest rules that would have covered what was used, as a diff with the evidence for each")
+    .option(
+      "--for <file>",
+      "harness.md or config.toml (default: harness.md of the current folder, else your config.toml)",
+    )
+    .action(async (flags) => exit(await (await import("./policy-suggest.ts")).policySuggestCommand(ports, flags)));
 }
 
 function failOn(value: string, previous: readonly string[] = []): readonly string[] {

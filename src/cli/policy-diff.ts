@@ -1,16 +1,15 @@
 /** `harness policy diff`: what another policy would have said of the calls that are on the record. */
-import { type ComparedCall, createPolicyDiff, RECORDED, type RecordedCall, type Redecided } from "#governance";
+import { type ComparedCall, createPolicyDiff, RECORDED, type Redecided } from "#governance";
+import { counted, subjectOf } from "./call-subject.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { loadPolicy, type PolicyFlags } from "./policy-source.ts";
 import { builtinShapes, chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";
-import { summarise } from "./renderer.ts";
 import { withStore } from "./session-store.ts";
 import { printable } from "./terminal.ts";
 
 /** Calls that are shown of a group; `--json` has all. */
 const SHOWN_CALLS = 5;
-const SUBJECT_CHARS = 120;
 
 export type FailOn = "loosened" | "tightened" | "undecided";
 
@@ -156,15 +155,4 @@ function decidedText(decided: Redecided | undefined): string {
   return by.startsWith("rule ") || by === "tools_policy"
     ? `${effect} by ${by}${written}`
     : `${effect} by ${by}${written}: ${why}`;
-}
-
-function subjectOf({ args }: RecordedCall): string {
-  const { command, path, url } = args ?? {};
-  const [plain] = [command, path, url].filter((value) => typeof value === "string");
-  const text = (plain ?? summarise(args)).replace(/\s*\n\s*/g, " ⏎ ");
-  return text.length > SUBJECT_CHARS ? `${text.slice(0, SUBJECT_CHARS)}…` : text;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

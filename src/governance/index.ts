@@ -12,6 +12,7 @@ export { createOutputLimit } from "./output-limit.ts";
 export { createPermission, type Permission } from "./permission.ts";
 export { type Policy, policyOf } from "./policy.ts";
 export { type ComparedCall, createPolicyDiff, RECORDED } from "./policy-diff.ts";
+export { type SuggestedRule, type Suggestions, suggestRules } from "./policy-suggest.ts";
 export { type RecordedCall, RecordedCalls, type RecordedSession } from "./recorded-calls.ts";
 export { createResultRedaction } from "./result-redaction.ts";
 export { checkRules } from "./rule-examples.ts";

@@ -6,7 +6,7 @@
 import { CREDENTIAL_RULE, credentialProgram, UNMISTAKABLE_PROGRAMS } from "./credential-programs.ts";
 import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive-paths.ts";
 import { analyseShell, type ShellAnalysis } from "./shell.ts";
-import { everyCommand } from "./shell-command.ts";
+import { everyCommand, type SimpleCommand } from "./shell-command.ts";
 import { WRAPPERS } from "./shell-launchers.ts";
 import { mentionedProgram, mentionsProgram } from "./shell-mentions.ts";
 import type { Workspace } from "./shell-paths.ts";
@@ -96,10 +96,13 @@ function findBlocked(command: string, analysis: ShellAnalysis): BlockedVerdict |
 export function suggestArgvGlob(command: string): string | undefined {
   const analysis = analyseShell(command);
   const [simple, ...more] = analysis.understood ? analysis.commands : [];
-  if (simple === undefined || more.length > 0 || simple.starts.length > 0) return undefined;
-  if (simple.assignments.length > 0 || simple.redirects.length > 0 || simple.hereDocument || simple.background) {
-    return undefined;
-  }
+  return simple === undefined || more.length > 0 ? undefined : argvGlobOf(simple);
+}
+
+/** The same of one command of several. */
+export function argvGlobOf(simple: SimpleCommand): string | undefined {
+  if (simple.starts.length > 0 || simple.assignments.length > 0 || simple.redirects.length > 0) return undefined;
+  if (simple.hereDocument || simple.background) return undefined;
   const [program = "", subcommand] = simple.words;
   const name = programName(simple.words);
   if (!PLAIN_WORD.test(program) || isInterpreter(name) || WRAPPERS.has(name)) return undefined;
