@@ -1,4 +1,6 @@
 /** A backtest says what was decided live, finds small edits of a policy, and says what it cannot tell. The figures: bench/policy.ts. */
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defaultSettings, type Settings } from "#artifacts";
 import {
@@ -94,29 +96,59 @@ test("agrees with live decisions of every kind, and finds mutations of the polic
 });
 
 describe("what is not on the record", () => {
+  const aboutFiles = { deny: ["Read(secrets/**)"] };
+  const walks = () => ran([calls(["exec", { command: "grep -r TODO ." }])]);
+
   test("is not guessed: a lookup on the disk that nobody made then", async () => {
-    const session = await ran([calls(["exec", { command: "git status" }])], {
-      settings: { permissions: [{ effect: "deny", rule: "exec", source: "a" }] },
-    });
+    const session = await walks();
+    expect(await decisions(policy({}), session)).toEqual(["allow by quiet preset"]);
     expect(await decisions(policy({ deny: ["exec"] }), session)).toEqual(["deny by rule exec"]);
-    expect(await decisions(policy({}), session)).toEqual([
-      "unknown: it is not on the record whether the repository was a plain one",
+    expect(await decisions(policy(aboutFiles), session)).toEqual([
+      "unknown: it is not on the record whether files of a rule lay where a command would have read",
     ]);
   });
 
   test("does not matter where nothing that could decide has changed", async () => {
-    const session = await ran([calls(["exec", { command: "git status" }])], {
-      settings: { permissions: [{ effect: "deny", rule: "exec", source: "a" }] },
-    });
+    const session = await walks();
     const change = async (before: Policy, after: Policy) =>
       (await createPolicyDiff(before, after, tools).compare(session)).map((one) => [
         one.change,
         one.mayBeLoosened ?? false,
       ]);
-    expect(await change(policy({}), policy({ allow: ["Write(a)"] }))).toEqual([["same", false]]);
-    expect(await change(policy({}), policy({ allow: ["Bash(npm *)"] }))).toEqual([["undecided", true]]);
-    expect(await change(policy({ deny: ["exec"] }), policy({}))).toEqual([["undecided", true]]);
-    expect(await change(policy({}), policy({ deny: ["exec"] }))).toEqual([["undecided", false]]);
+    const also = (allow: string): Policy => policy({ ...aboutFiles, allow: [allow] });
+    expect(await change(policy(aboutFiles), also("Write(a)"))).toEqual([["same", false]]);
+    expect(await change(policy(aboutFiles), also("Bash(npm *)"))).toEqual([["undecided", true]]);
+    expect(await change(policy({ deny: ["exec"] }), policy(aboutFiles))).toEqual([["undecided", true]]);
+    expect(await change(policy({}), policy(aboutFiles))).toEqual([["undecided", false]]);
+    expect(await change(policy(aboutFiles), policy({ deny: ["exec"] }))).toEqual([["undecided", false]]);
+  });
+
+  test("is less than it could be: of what was refused, and of files in commands, it is kept where they led", async () => {
+    const session = await ran(
+      [
+        calls(["fs_read", { path: "link.txt" }]),
+        calls(["exec", { command: "git status" }]),
+        calls(["exec", { command: "touch link.txt" }]),
+      ],
+      {
+        settings: { permissions: ["Read", "Bash(git *)"].map((rule) => ({ effect: "deny", rule, source: "a" })) },
+        prepare: ({ put, root }) => {
+          put("secrets/a.txt", "a");
+          symlinkSync("secrets/a.txt", join(root, "link.txt"));
+        },
+      },
+    );
+    expect(session.calls.map(({ live }) => live?.effect)).toEqual(["deny", "deny", "ask"]);
+    expect(await decisions(policy({}), session)).toEqual([
+      "allow by quiet preset",
+      "ask by quiet preset",
+      "ask by quiet preset",
+    ]);
+    expect(await decisions(policy({ deny: ["fs.*(secrets/**)"] }), session)).toEqual([
+      "deny by rule fs.*(secrets/**)",
+      "ask by quiet preset",
+      "deny by rule fs.*(secrets/**)",
+    ]);
   });
 
   test("is what was redacted, unless the text does not matter", async () => {

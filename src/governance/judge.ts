@@ -16,7 +16,7 @@ import { loudness } from "./shell-quiet.ts";
 import { isBuiltin, TOOL_ALIASES } from "./tool-aliases.ts";
 
 /** Longest path or glob that is judged; matching longer ones could take long. */
-const MAX_NAME_CHARS = 4096;
+export const MAX_NAME_CHARS = 4096;
 const NAMES: ReadonlySet<string> = new Set(["path", "from", "to", "glob", "pattern"]);
 /** Anywhere in a command: what follows may run in another folder, where quiet programs obey other files. */
 const CHANGES_FOLDER = /\b(?:cd|pushd|popd|chdir)\b/;
@@ -246,7 +246,7 @@ function deniedByBuiltin(call: JudgedCall, why: string): Extract<Verdict, { effe
 }
 
 /** Where a command starts, relative to the workspace root. */
-function cwdOf({ args }: JudgedCall): string {
+export function cwdOf({ args }: JudgedCall): string {
   return typeof args.cwd === "string" ? args.cwd : ".";
 }
 

@@ -11,6 +11,7 @@ import { createInnerEffects, type InnerEffect, PERSON } from "./inner-effects.ts
 import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD, type Verdict } from "./judge.ts";
 import { labelsOfEffect, type SessionLabels } from "./labels.ts";
 import { suggestArgvGlob } from "./quiet-preset.ts";
+import { lookAtOperands, lookAtRefused } from "./record-lookups.ts";
 import { createRepeats, withRepeats } from "./repeats.ts";
 import { parseRule, type Rule } from "./rules.ts";
 import { isBuiltin } from "./tool-aliases.ts";
@@ -146,11 +147,14 @@ export function createPermission(options: PermissionOptions): Permission {
     return { labels: options.labels.held(), rulesChanged, planMode: options.planMode() };
   }
 
-  function whatItRestedOn(call: ToolCall, disk: DiskView, before: Circumstances, repeated: boolean): JudgedOn {
+  function whatItRestedOn(
+    call: ToolCall,
+    disk: DiskView,
+    before: Circumstances,
+    { repeated, isSettled }: { repeated: boolean; isSettled: boolean },
+  ): JudgedOn {
     const { labels, planMode } = before;
     const { tool, args, isRewritten } = call;
-    // Labels never come off, so the same number is the same labels.
-    const isSettled = circumstances().labels.length === labels.length;
     return {
       ...disk.found(),
       ...(labels.length === 0 ? {} : { labels: [...labels] }),
@@ -202,10 +206,14 @@ export function createPermission(options: PermissionOptions): Permission {
     },
     async middleware(call, next) {
       const disk = lookAtDisk(options.files);
+      await lookAtOperands(call, disk);
       const before = circumstances();
       const judgement = await judge.judge(call, disk);
+      // Labels never come off, so the same number is the same labels.
+      const isSettled = circumstances().labels.length === before.labels.length;
       const repeated = repeats.seen(call);
-      const judgedOn = whatItRestedOn(call, disk, before, repeated !== undefined);
+      if (judgement.effect === "deny") await lookAtRefused(call, disk);
+      const judgedOn = whatItRestedOn(call, disk, before, { repeated: repeated !== undefined, isSettled });
       const verdict = withRepeats(judgement, repeated);
       if (verdict.effect !== "allow") return { ...(await settle(call, verdict, next)), judgedOn };
       const result = await next({ ...call, judged: verdict.judged });
