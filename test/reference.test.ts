@@ -87,10 +87,13 @@ describe("cli.md", () => {
     }
   });
 
-  test("has every command below audit and its flags", async () => {
-    for (const name of ["verify", "anchor", "network", "key"]) {
-      expect(page).toContain(`### harness audit ${name}\n`);
-      const flags = [...(await help(["audit", name])).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];
+  test.each([
+    ["audit", ["verify", "anchor", "network", "key"]],
+    ["policy", ["diff", "suggest"]],
+  ])("has every command below %s and its flags", async (group, names) => {
+    for (const name of names) {
+      expect(page).toContain(`### harness ${group} ${name}\n`);
+      const flags = [...(await help([group, name])).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];
       for (const [, flag = ""] of flags.filter(([, text]) => text !== "--help")) expect(page).toContain(`\`${flag}`);
     }
   });
@@ -98,8 +101,11 @@ describe("cli.md", () => {
   test("has no flag that the program lacks", async () => {
     const below = (await sessionsCommands()).map((command) => ["sessions", command]);
     const audit = ["verify", "anchor", "network", "key"].map((command) => ["audit", command]);
+    const policy = ["diff", "suggest"].map((command) => ["policy", command]);
     const plain = [...(await help([])).matchAll(/^ {2}([a-z-]+) \[/gm)].map(([, name = ""]) => name);
-    const known = await Promise.all([[], ...plain.map((command) => [command]), ...below, ...audit].map(help));
+    const known = await Promise.all(
+      [[], ...plain.map((command) => [command]), ...below, ...audit, ...policy].map(help),
+    );
     const flags = new Set([...page.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
     expect([...flags].filter((flag) => !known.join("").includes(flag))).toEqual([]);
   });
