@@ -286,7 +286,8 @@ export async function openSession(
     subscribers: [budgets.onEvent, labels.onEvent, ...extensions.subscribers],
   });
   if (permission === undefined) throw new Error("the session has no tool chain");
-  const started = { working_dir: workspace, profile, model, ...bornAs(birth) };
+  const { root } = ports.files;
+  const started = { working_dir: workspace, ...(root === workspace ? {} : { root }), profile, model, ...bornAs(birth) };
   return {
     ...liveSession({ engine, models, plan, context }),
     ...ruleCommands(engine.bus, permission, allRules, dependencies.keepRule),

@@ -116,6 +116,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdir fs.writeFile",
     why: "`eval --junit` and `--logs`, to the places that a person names.",
   },
+  "src/cli/git-files.ts": {
+    uses: "fs.mkdirSync fs.writeFileSync",
+    why: "Files of a commit, in a folder of their own that a policy is read from.",
+  },
   "src/cli/new-project.ts": {
     uses: "fs.mkdir fs.writeFile",
     why: "`harness init` and `scaffold`, which a person types.",
@@ -123,6 +127,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/cli/open-program.ts": {
     uses: "fs.mkdir fs.rename fs.writeFile",
     why: "A rule that a person keeps, in their configuration.",
+  },
+  "src/cli/policy-source.ts": {
+    uses: "fs.mkdtempSync fs.rmSync",
+    why: "The folder for a policy of a commit, while it is read.",
   },
   "src/cli/sessions-port.ts": {
     uses: "fs.openSync fs.writeSync",

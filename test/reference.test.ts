@@ -91,10 +91,11 @@ describe("cli.md", () => {
   const below = {
     audit: ["verify", "anchor", "network", "key"],
     creds: ["add", "list", "delete", "test"],
+    policy: ["diff", "suggest"],
   };
   const belowOthers = Object.entries(below).flatMap(([group, names]) => names.map((name) => [group, name]));
 
-  test("has every command below audit and creds, and its flags", async () => {
+  test("has every command below audit, creds and policy, and its flags", async () => {
     for (const command of belowOthers) {
       expect(page).toContain(`### harness ${command.join(" ")}\n`);
       const flags = [...(await help(command)).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];

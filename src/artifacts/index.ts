@@ -28,7 +28,7 @@ export {
   surveyProject,
   trustsAll,
 } from "./project-loader.ts";
-export { addAllowRule } from "./promote-rule.ts";
+export { addAllowRule, addAllowRules } from "./promote-rule.ts";
 export {
   DEFAULT_MAX_STEPS,
   defaultSettings,

@@ -8,6 +8,7 @@ import { addEvalCommand } from "./eval-command.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
 import { addRunFlags, addStoreFlags, addTurnFlags, collect, domain, positiveInteger, sandboxOption } from "./flags.ts";
 import { createOutward } from "./outward.ts";
+import { addPolicyCommands } from "./policy-commands.ts";
 import { addProjectCommands } from "./project-commands.ts";
 import { paint } from "./renderer.ts";
 
@@ -192,6 +193,8 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 
   addAuditCommands(program.command("audit"), ports, exit);
   addCredsCommands(program.command("creds"), ports, exit);
+
+  addPolicyCommands(program.command("policy"), ports, exit);
 
   program
     .command("sandbox")

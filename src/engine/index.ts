@@ -48,6 +48,7 @@ export type {
 export { type Tool, type ToolContext, ToolError, type ToolOutput, type ToolSource, textOutput } from "./tool.ts";
 export {
   type CallResult,
+  type DiskFacts,
   type EffectNote,
   type Judgement,
   refusal,

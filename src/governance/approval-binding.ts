@@ -6,8 +6,8 @@
 import { createHash } from "node:crypto";
 import { EffectError, type ProgramFacts } from "#base";
 import type { ToolCall } from "#engine";
+import type { DiskReader } from "./disk-view.ts";
 import { whatCommandNames } from "./named-files.ts";
-import type { DiskReader } from "./on-disk.ts";
 
 /** Files that one approval can be bound to; a call that names more is bound to the first ones and says so. */
 const MAX_FILES = 200;

@@ -1,6 +1,6 @@
 /** Whether git may run without a question here: a repository's own files can make it run programs, on a mere `git status`. */
 import { EffectError } from "#base";
-import type { DiskReader } from "./on-disk.ts";
+import type { DiskReader } from "./disk-view.ts";
 
 const MAX_GIT_CONFIG_BYTES = 64 * 1024;
 /** The lines that a repository's own configuration may have and be harmless: one header or one key to a line. */

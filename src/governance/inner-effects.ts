@@ -1,5 +1,6 @@
 /** Effects inside a call that was allowed: what nobody has judged as a call of its own is judged as if it were one. */
 import type { Tool, ToolCall } from "#engine";
+import { type DiskReader, lookAtDisk } from "./disk-view.ts";
 import { DOUBT, type Judge, LABEL_STAGE } from "./judge.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
 import { TOOL_ALIASES } from "./tool-aliases.ts";
@@ -14,11 +15,12 @@ export interface InnerEffect {
 export const PERSON = "person";
 
 /** Says why the effect may not happen; undefined when it may. */
-export function createInnerEffects({
-  judge,
-}: Judge): (call: ToolCall, effect: InnerEffect) => Promise<string | undefined> {
+export function createInnerEffects(
+  { judge }: Judge,
+  files: DiskReader,
+): (call: ToolCall, effect: InnerEffect) => Promise<string | undefined> {
   return async (call, { tool: name, args }) => {
-    const verdict = await judge({ ...call, tool: standIn(name), args });
+    const verdict = await judge({ ...call, tool: standIn(name), args }, lookAtDisk(files));
     if (verdict.effect === "allow") return undefined;
     const told = `${name} inside ${call.tool.name}`;
     if (verdict.effect === "deny") return `${told} was denied: ${verdict.judged.why}. To allow it, change that rule`;

@@ -3,7 +3,8 @@
  * pattern finds, and what its programs read by themselves. For binding a yes to them; too many names do no harm here.
  */
 import { EffectError } from "#base";
-import { type DiskReader, inFolder } from "./on-disk.ts";
+import type { DiskReader } from "./disk-view.ts";
+import { inFolder } from "./on-disk.ts";
 import { analyseShell } from "./shell.ts";
 import { everyCommand, type SimpleCommand } from "./shell-command.ts";
 import { isInterpreter, programName } from "./shell-wrappers.ts";

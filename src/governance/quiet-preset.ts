@@ -5,8 +5,8 @@
  */
 import { CREDENTIAL_RULE, credentialProgram, UNMISTAKABLE_PROGRAMS } from "./credential-programs.ts";
 import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive-paths.ts";
-import { analyseShell } from "./shell.ts";
-import { everyCommand } from "./shell-command.ts";
+import { analyseShell, type ShellAnalysis } from "./shell.ts";
+import { everyCommand, type SimpleCommand } from "./shell-command.ts";
 import { WRAPPERS } from "./shell-launchers.ts";
 import { mentionedProgram, mentionsProgram } from "./shell-mentions.ts";
 import type { Workspace } from "./shell-paths.ts";
@@ -78,6 +78,17 @@ export interface BlockedVerdict {
  */
 export function blockedProgram(command: string): BlockedVerdict | undefined {
   const analysis = analyseShell(command);
+  const known = blockedOf.get(analysis);
+  if (known !== undefined) return known.verdict;
+  const verdict = findBlocked(command, analysis);
+  blockedOf.set(analysis, { verdict });
+  return verdict;
+}
+
+/** Asked twice about each command; follows from its text alone. */
+const blockedOf = new WeakMap<ShellAnalysis, { readonly verdict: BlockedVerdict | undefined }>();
+
+function findBlocked(command: string, analysis: ShellAnalysis): BlockedVerdict | undefined {
   const by = CREDENTIAL_RULE;
   let asks: BlockedVerdict | undefined;
   for (const simple of everyCommand(analysis.commands)) {
@@ -104,10 +115,13 @@ export function blockedProgram(command: string): BlockedVerdict | undefined {
 export function suggestArgvGlob(command: string): string | undefined {
   const analysis = analyseShell(command);
   const [simple, ...more] = analysis.understood ? analysis.commands : [];
-  if (simple === undefined || more.length > 0 || simple.starts.length > 0) return undefined;
-  if (simple.assignments.length > 0 || simple.redirects.length > 0 || simple.hereDocument || simple.background) {
-    return undefined;
-  }
+  return simple === undefined || more.length > 0 ? undefined : argvGlobOf(simple);
+}
+
+/** The same of one command of several. */
+export function argvGlobOf(simple: SimpleCommand): string | undefined {
+  if (simple.starts.length > 0 || simple.assignments.length > 0 || simple.redirects.length > 0) return undefined;
+  if (simple.hereDocument || simple.background) return undefined;
   const [program = "", subcommand] = simple.words;
   const name = programName(simple.words);
   if (!PLAIN_WORD.test(program) || isInterpreter(name) || WRAPPERS.has(name) || name === "sed") return undefined;

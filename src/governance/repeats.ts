@@ -2,11 +2,15 @@
 import { canonicalHash } from "#base";
 import type { ToolCall } from "#engine";
 import type { TurnId } from "#protocol";
+import type { Verdict } from "./judge.ts";
 
 /** How a decision about repeated calls names its rule. */
-export const REPEATS_RULE = "built-in: repeated-calls";
+const REPEATS_RULE = "built-in: repeated-calls";
 /** Identical calls in a row until somebody is asked. */
 const REPEATS = 3;
+
+/** For people. */
+export const REPEATED = `the same call was made ${REPEATS} times in a row; the agent may be going in circles (${REPEATS_RULE})`;
 
 export interface Repeats {
   /** Why the call needs a person, or undefined. Each call is to be shown once. */
@@ -36,10 +40,18 @@ export function createRepeats(): Repeats {
       if (last?.turn === turn && last.call === call) last.count += 1;
       else last = { turn, call, count: 1 };
       if (last.count < REPEATS) return undefined;
-      return `the same call was made ${REPEATS} times in a row; the agent may be going in circles (${REPEATS_RULE})`;
+      return REPEATED;
     },
     forgive() {
       last = undefined;
     },
   };
+}
+
+/** Going in circles is a reason to ask also about what is allowed. */
+export function withRepeats(verdict: Verdict, why: string | undefined): Verdict {
+  if (why === undefined || verdict.effect !== "allow") return verdict;
+  const consulted = { stage: "preset", name: "repeated calls", source: "built-in", effect: "ask" };
+  const trail = [...verdict.judged.trail, consulted];
+  return { effect: "ask", judged: { effect: "ask", by: "repeated calls", why, trail } };
 }

@@ -19,16 +19,40 @@ export type Reading = "narrow" | "wide";
  */
 export function matchPath(pattern: string, path: string, reading: Reading, root: string | undefined): boolean {
   const wide = reading === "wide";
+  const { matches, matchesBelow } = pathMatchers(pattern, wide);
+  const relative = root === undefined ? lexical(path) : workspaceRelative(root, path);
+  const candidates = [relative, path.startsWith("/") ? lexical(path) : undefined];
+  if (candidates.some((candidate) => candidate !== undefined && matches(candidate))) return true;
+  // Without a root an absolute path may be one of the workspace: a deny still has to hold.
+  return wide && root === undefined && path.startsWith("/") && matchesBelow(path.slice(1));
+}
+
+interface PathMatchers {
+  readonly matches: (path: string) => boolean;
+  /** In any folder. */
+  matchesBelow(path: string): boolean;
+}
+
+/** Patterns that are kept compiled; they come from rules, of which there are few. */
+const MAX_COMPILED = 2000;
+/** Module state, because it decides nothing: a matcher follows from the text of its pattern alone. */
+const compiled = new Map<string, PathMatchers>();
+
+function pathMatchers(pattern: string, wide: boolean): PathMatchers {
+  const key = `${wide ? "wide" : "narrow"} ${pattern}`;
+  const known = compiled.get(key);
+  if (known !== undefined) return known;
   // Parentheses and bars would reach the regular expression as groups.
   const glob = pattern.replace(/^(?:\.\/)+/, "").replace(/[()|]/g, "\\$&");
   // With the flag s a line break in a file name does not end the match early.
   const options = { dot: wide, flags: wide ? "is" : "s", noextglob: true, nonegate: true };
-  const relative = root === undefined ? lexical(path) : workspaceRelative(root, path);
-  const candidates = [relative, path.startsWith("/") ? lexical(path) : undefined];
-  const matches = picomatch(glob, options);
-  if (candidates.some((candidate) => candidate !== undefined && matches(candidate))) return true;
-  // Without a root an absolute path may be one of the workspace: a deny still has to hold.
-  return wide && root === undefined && path.startsWith("/") && picomatch(`**/${glob}`, options)(path.slice(1));
+  const made = {
+    matches: picomatch(glob, options),
+    matchesBelow: (path: string) => picomatch(`**/${glob}`, options)(path),
+  };
+  if (compiled.size >= MAX_COMPILED) compiled.clear();
+  compiled.set(key, made);
+  return made;
 }
 
 /**
@@ -77,7 +101,18 @@ function percentDecoded(text: string): string {
 }
 
 /** The words of an argv pattern: split at blanks, quotes keep a word together, `…:*` at the end means ` *`. */
-export function argvPattern(pattern: string): string[] {
+export function argvPattern(pattern: string): readonly string[] {
+  const known = argvPatterns.get(pattern);
+  if (known !== undefined) return known;
+  const words = wordsOf(pattern);
+  if (argvPatterns.size >= MAX_COMPILED) argvPatterns.clear();
+  argvPatterns.set(pattern, words);
+  return words;
+}
+
+const argvPatterns = new Map<string, readonly string[]>();
+
+function wordsOf(pattern: string): readonly string[] {
   const words: string[] = [];
   for (const match of pattern.replace(/:\*$/, " *").matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)) {
     words.push(

@@ -55,6 +55,18 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
       memoized: true,
       parent: call_id,
       attrs: { "tool.policy": "allowed" },
+      judged_on: {
+        paths: { a: "", b: null },
+        looks: { "git 0011223344556677": null },
+        labels: ["private"],
+        plan_mode: true,
+        repeated: true,
+        rules_changed: 1,
+        args: { path: "a" },
+        subject: "a",
+        unsettled: true,
+        allowed_by: { by: "quiet preset", source: "built-in" },
+      },
     },
     { outcome: "fine" },
   ],
@@ -191,7 +203,10 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
   HookTimeout: [{ turn, hook: "h", event: "tool.pre", timeout_ms: 100 }, { timeout_ms: -1 }],
   HookError: [{ turn, hook: "h", event: "tool.pre", message: "m", exit_code: 1 }, { exit_code: 0.5 }],
   MCPServerDown: [{ name: "n", reason: "r", attempts: 3 }, { attempts: "3" }],
-  SessionStarted: [{ working_dir: "/w", profile: "p", model: "m", parent: `sess_${ULID}` }, { parent: "root" }],
+  SessionStarted: [
+    { working_dir: "/w", root: "/v", profile: "p", model: "m", parent: `sess_${ULID}` },
+    { parent: "root" },
+  ],
   SessionEnded: [{ reason: "idle" }, { reason: "tired" }],
   DelegationStarted: [
     {

@@ -34,6 +34,22 @@ const judgement = wire({
 export const label = z.enum(["private", "untrusted"]);
 const labels = z.array(label);
 
+const found = z.record(z.string(), z.string().nullable());
+
+/** Small: what a decision rested on besides the policy, so that another policy can be asked about the same call later. */
+const judgedOn = wire({
+  paths: found.optional().describe("Where paths led: empty for as written, null for out of the workspace."),
+  looks: found.optional().describe("Other questions about the disk, each as a hash, and what was found."),
+  labels: labels.optional().describe("What the session held."),
+  plan_mode: z.boolean().optional(),
+  repeated: z.boolean().optional().describe("The same call had been made over and over."),
+  rules_changed: z.number().int().positive().optional().describe("Changes to the rules of the session until then."),
+  args: z.unknown().optional().describe("What was judged, where a hook had changed the arguments."),
+  subject: z.string().optional().describe("What rules were held against, for a tool that says so itself."),
+  unsettled: z.boolean().optional().describe("A label was added while it was being judged."),
+  allowed_by: wire({ by: z.string(), source: where.optional() }).optional().describe("Of a memoized call."),
+});
+
 const count = z.number().int().nonnegative();
 const depth = z.number().int().nonnegative().describe("0 for the root agent.");
 const delegate = wire({
@@ -97,6 +113,7 @@ export const events = {
     labels: labels.optional().describe("What its content is; absent when neither."),
     parent: callId.optional(),
     attrs: attrs.optional(),
+    judged_on: judgedOn.optional().describe("What the decision about it rested on; absent when nothing judged it."),
   }).describe("A tool call ended; the content is what the model gets."),
   ToolIntent: wire({
     turn,
@@ -351,6 +368,7 @@ export const events = {
   ),
   SessionStarted: wire({
     working_dir: z.string(),
+    root: z.string().optional().describe("Where that really is, when it is a link."),
     profile: z.string(),
     model: z.string(),
     parent: idSchema(SessionId).optional().describe("The session that delegated to it, or that it was branched from."),
@@ -430,6 +448,7 @@ export const reservedEvents = [
 ] as const satisfies readonly EventKind[];
 
 export type EventPayload<Kind extends EventKind> = z.infer<(typeof events)[Kind]>;
+export type JudgedOn = z.infer<typeof judgedOn>;
 export type Label = z.infer<typeof label>;
 export type Usage = z.infer<typeof usage>;
 export type TurnOutcome = z.infer<typeof turnOutcome>;

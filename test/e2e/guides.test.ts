@@ -55,6 +55,7 @@ test.each([
   "writing-a-hook",
   "writing-context",
   "writing-a-policy",
+  "policy-backtest",
   "network",
   "replay",
   "redaction",
