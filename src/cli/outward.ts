@@ -4,17 +4,17 @@
  */
 import type { Settings } from "#artifacts";
 import { messageOf } from "#base";
-import type { Redaction } from "#engine";
-import { type Event, type Reason, ReasonError } from "#protocol";
+import { type Reason, ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
+import type { LogRedaction } from "./log-redaction.ts";
 import { describeError, printable, type Terminal } from "./terminal.ts";
 
 export interface OutwardRedactor {
   text(text: string): string;
   /** A value that becomes JSON. */
   value<T>(value: T): T;
-  readonly payload: Redaction["payload"];
-  events(events: AsyncIterable<Event>): AsyncIterable<Event>;
+  /** For one walk through a log. */
+  log(): LogRedaction;
 }
 
 export interface Outward {
@@ -37,20 +37,17 @@ export function createOutward(ports: Pick<CliPorts, "env" | "cwd" | "clock">): O
   let loaded: Promise<OutwardRedactor> | undefined;
 
   async function make(): Promise<OutwardRedactor> {
-    const [{ createRedactionGateway, loadRedactor }, used] = await Promise.all([import("#redaction"), settingsOf()]);
+    const [{ createRedactionGateway, loadRedactor }, { createLogRedaction }, used] = await Promise.all([
+      import("#redaction"),
+      import("./log-redaction.ts"),
+      settingsOf(),
+    ]);
     const redactor = await loadRedactor({ settings: used, env: ports.env, clock: ports.clock });
     const { payload } = createRedactionGateway(redactor);
     return {
       text: (text) => redactor.redact(text).text,
       value: (value) => redactor.redactJson(value).value,
-      payload,
-      async *events(events) {
-        for await (const event of events) {
-          const clean = payload(event.kind, event.payload);
-          // The same kind with the payload of that kind.
-          yield clean === event.payload ? event : ({ ...event, payload: clean } as Event);
-        }
-      },
+      log: () => createLogRedaction(payload, (text) => redactor.redact(text).text),
     };
   }
 

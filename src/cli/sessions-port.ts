@@ -80,9 +80,10 @@ async function* jsonPieces(
   const { exportLines } = await loadPortability();
   const { PROTOCOL_VERSION } = await import("#protocol/schemas");
   const evidence = store.readEvidence(meta.id);
+  const redact = redactor.log();
   const filter = (kind: string, payload: object): object => {
     // A kind of a newer program is filtered like any other.
-    const clean: object = redactor.payload(kind as EventKind, payload as EventPayload<EventKind>);
+    const clean: object = redact(kind as EventKind, payload as EventPayload<EventKind>);
     if (clean !== payload) changed.add(kind);
     return clean;
   };

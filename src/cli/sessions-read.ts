@@ -5,6 +5,7 @@ import { type Event, ReasonError, type SessionId } from "#protocol";
 import { type ArchiveStore, loadPortability, sessionFields, type TranscriptPart } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
+import type { LogRedaction } from "./log-redaction.ts";
 import type { OutwardRedactor } from "./outward.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 import { formatTable } from "./table.ts";
@@ -98,8 +99,18 @@ export async function* cleanTranscript(
   timing = true,
 ): AsyncGenerator<TranscriptPart> {
   const { transcript } = await loadPortability();
-  const events = redactor.events(readEvents(store, meta.id));
+  const events = cleanEvents(redactor.log(), readEvents(store, meta.id));
   yield* transcript(meta, events, { timing, clean: redactor.text });
+}
+
+async function* cleanEvents(redact: LogRedaction, events: AsyncIterable<Event>): AsyncGenerator<Event> {
+  for await (const event of events) yield cleanEvent(redact, event);
+}
+
+export function cleanEvent(redact: LogRedaction, event: Event): Event {
+  const payload = redact(event.kind, event.payload);
+  // The same kind with the payload of that kind.
+  return payload === event.payload ? event : ({ ...event, payload } as Event);
 }
 
 /** As on the wire. */
