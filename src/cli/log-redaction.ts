@@ -1,6 +1,7 @@
 /**
  * Redaction of a log that is read back, event by event. A text that was streamed lies in several events: what comes before is
- * looked at with each, so that a secret is found whose name, or whose beginning, is in the event before.
+ * looked at with each, so that a secret is found whose name, or whose beginning, is in the event before. One that is known only by
+ * what follows in the next event is not; what the program writes itself was redacted as a stream before it was stored.
  */
 import type { Redaction } from "#engine";
 import type { EventKind, EventPayload } from "#protocol";

@@ -42,7 +42,7 @@ export function lookAtDisk(files: DiskReader): DiskView {
     root: files.root,
     async locate(path) {
       const real = await locate(path, files);
-      keep(paths, path, real === path ? AS_WRITTEN : (real ?? null));
+      keep(paths, nameOf(path), real === path ? AS_WRITTEN : (real ?? null));
       return real;
     },
     async finding(what, about, look) {
@@ -70,8 +70,9 @@ export function rememberedDisk(root: string, { paths = {}, looks = {} }: DiskFac
   return {
     root,
     async locate(path) {
-      if (!Object.hasOwn(paths, path)) throw new NotOnRecord(`it is not on the record where ${path} led`);
-      const real = paths[path];
+      const name = nameOf(path);
+      if (!Object.hasOwn(paths, name)) throw new NotOnRecord(`it is not on the record where ${path} led`);
+      const real = paths[name];
       return real === AS_WRITTEN ? path : (real ?? undefined);
     },
     async finding(what, about) {
@@ -81,6 +82,11 @@ export function rememberedDisk(root: string, { paths = {}, looks = {} }: DiskFac
     },
     found: () => undefined,
   };
+}
+
+/** Where a path led when a call was judged: empty for as written; undefined when that is not on the record, or led out. */
+export function recordedPath(found: DiskFacts | undefined, path: string): string | undefined {
+  return found?.paths?.[nameOf(path)] ?? undefined;
 }
 
 /** A path that leads where it says. */
@@ -94,6 +100,11 @@ const UNSEEN: Readonly<Record<string, string>> = {
   glob: "which files a pattern stood for",
   rules: "whether files of a rule lay where a command would have read",
 };
+
+/** A word of a command without those around it may be a secret that nobody would recognise: it is not on the record as it is. */
+function nameOf(path: string): string {
+  return canonicalHash(path).slice(0, HASH_CHARS);
+}
 
 /** Short, and without the words of the command: they may hold what must not be on the record. */
 function questionOf(what: string, about: unknown): string {

@@ -1,5 +1,6 @@
 /** Which rules would let one recorded call pass: as narrow as they can be written, and the wider one that each is a case of. */
 
+import { recordedPath } from "./disk-view.ts";
 import { argvGlobOf } from "./quiet-preset.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
 import { parseRule, type Rule } from "./rules.ts";
@@ -65,7 +66,7 @@ function argvText(words: readonly string[]): string | undefined {
 function pathRules(label: string, { args = {}, judgedOn }: RecordedCall): readonly UsedRule[] | undefined {
   const written = [args.path, args.from, args.to].filter((value) => typeof value === "string");
   // A link is judged by its name and by where it leads.
-  const paths = new Set(written.flatMap((path) => [path, judgedOn?.paths?.[path] || path]));
+  const paths = new Set(written.flatMap((path) => [path, recordedPath(judgedOn, path) || path]));
   if (paths.size === 0 || [...paths].some((path) => hasGlob(path) || /[()|\\!]/.test(path))) return undefined;
   return readable(
     [...paths].map((path) => {

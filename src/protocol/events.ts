@@ -38,7 +38,9 @@ const found = z.record(z.string(), z.string().nullable());
 
 /** Small: what a decision rested on besides the policy, so that another policy can be asked about the same call later. */
 const judgedOn = wire({
-  paths: found.optional().describe("Where paths led: empty for as written, null for out of the workspace."),
+  paths: found
+    .optional()
+    .describe("Where paths led, each named by a hash: empty for as written, null for out of the workspace."),
   looks: found.optional().describe("Other questions about the disk, each as a hash, and what was found."),
   labels: labels.optional().describe("What the session held."),
   plan_mode: z.boolean().optional(),
