@@ -50,6 +50,8 @@ export function createFieldSyntax(): (probe: Probe, at: number, after: number, r
   return (probe, at, after, result) => {
     const { text, end, final } = probe;
     result.state = "none";
+    // Of the field before: one whose value has not come yet is no code.
+    result.isCode = false;
     const nameEnd = skipNumber(text, after, end);
     if (has(WORD, text.charCodeAt(nameEnd))) return;
     const separator = nameEnd === end ? CUT_SEPARATOR : findSeparator(probe, at, after, skipClosing(text, nameEnd));

@@ -54,6 +54,14 @@ describe("a stream", () => {
     );
   });
 
+  test("remembers nothing of a field in another text", () => {
+    const text = "- name: VERCEL_TOKEN\n  value: 1YEJVL0PYEsd5iuq6P950WQ4\n";
+    for (let at = 1; at < text.length; at++) {
+      redactor.redact("password = read(secrets)");
+      expect(inPieces(text, [at, text.length])).toBe(redactor.redact(text).text);
+    }
+  });
+
   test("finds a secret at every place where it can be cut in two", () => {
     for (const { text } of secretCases().filter((_, index) => index % 40 === 0)) {
       const whole = redactor.redact(text).text;
