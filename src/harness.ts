@@ -76,6 +76,8 @@ export interface HarnessOptions {
 
 export interface Harness {
   readonly control: Control;
+  /** The log of all sessions, for faces that list and read it; whoever writes events goes through the control. */
+  readonly store: Pick<SessionStore, "get" | "list" | "read" | "update">;
   /** `provider:name` that new sessions begin with. */
   readonly model: string;
   /** Tried in order when that model cannot answer. */
@@ -163,6 +165,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const control: Control = taped?.control(own) ?? own;
   return {
     control,
+    store,
     model: models.model,
     fallbacks: models.fallbacks,
     offline: models.offline,

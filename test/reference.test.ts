@@ -187,6 +187,8 @@ async function help(command: readonly string[]): Promise<string> {
       readAll: async () => "",
       readLines: async function* () {},
       async *readChunks() {},
+      async *readBytes() {},
+      claimOutput: () => ({ write: async () => undefined }),
       outDrained: async () => undefined,
       onInterrupt: () => () => undefined,
     },

@@ -13,6 +13,8 @@ import { describeError } from "./terminal.ts";
 export async function runCli(argv: readonly string[], given: Omit<CliPorts, "args">): Promise<ExitCode> {
   const ports: CliPorts = { ...given, args: argv };
   const { terminal } = ports;
+  // Standard output of a protocol carries nothing else.
+  const tellsJson = argv.includes("--json") && argv[0] !== "rpc";
   let exitCode: ExitCode = 0;
   const exit = (code: ExitCode): void => {
     exitCode = code;
@@ -36,11 +38,11 @@ export async function runCli(argv: readonly string[], given: Omit<CliPorts, "arg
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
-      if (argv.includes("--json")) terminal.out(`${errorLine("UsageInvalid", error.message)}\n`);
+      if (tellsJson) terminal.out(`${errorLine("UsageInvalid", error.message)}\n`);
       return 2;
     }
     terminal.err(`${paint(terminal, "red", describeError(error))}\n`);
-    if (argv.includes("--json") && error instanceof ReasonError) {
+    if (tellsJson && error instanceof ReasonError) {
       terminal.out(`${errorLine(error.reason, error.message)}\n`);
     }
     return exitCodeOfError(error);

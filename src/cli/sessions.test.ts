@@ -48,6 +48,8 @@ async function sessions(...args: string[]): Promise<{ code: number; out: string;
       readAll: async () => "",
       readLines: async function* () {},
       async *readChunks() {},
+      async *readBytes() {},
+      claimOutput: () => ({ write: async () => undefined }),
       outDrained: async () => undefined,
       onInterrupt: () => () => undefined,
     },

@@ -25,6 +25,7 @@ export const reasons = {
     1,
     "Another client is sending input to this session (started by <originator> at <ts>). Wait, or send /cancel to interrupt.",
   ),
+  TurnNotFound: row(404, -32003, 1, "No such turn is running in <session>."),
   SessionNotFound: row(404, -32001, 2, "There is no session <session>."),
   SessionClosed: row(410, -32001, 1, "Session <session> has ended. Open it again with CreateSession and resume."),
   SessionBusy: row(409, -32002, 1, "Session <session> is open in another process (<owner>). Close it there first."),

@@ -57,6 +57,8 @@ export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = 
           readAll: async () => "",
           readLines: async function* () {},
           readChunks: async function* () {},
+          readBytes: async function* () {},
+          claimOutput: () => ({ write: async () => undefined }),
           outDrained: async () => undefined,
           onInterrupt: () => () => undefined,
         },
