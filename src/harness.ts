@@ -165,13 +165,27 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const control: Control = taped?.control(own) ?? own;
   return {
     control,
-    store,
+    store: readableStore(store, redaction),
     model: models.model,
     fallbacks: models.fallbacks,
     offline: models.offline,
     recordedCommands: taped?.tape.commands ?? [],
     tools: () => toolSources.flatMap((source) => source.tools()),
     shutdown: () => control.shutdown(),
+  };
+}
+
+/** A title is stored as it is shown, so that it passes redaction like everything else that is stored. */
+function readableStore(store: SessionStore, redaction: Promise<Redaction>): Harness["store"] {
+  return {
+    get: (id) => store.get(id),
+    list: (options) => store.list(options),
+    read: (id, options) => store.read(id, options),
+    async update(id, change) {
+      if (change.title === undefined) return store.update(id, change);
+      const [title] = (await redaction).output([{ type: "text", text: change.title }]);
+      return store.update(id, { ...change, title: title?.type === "text" ? title.text : "" });
+    },
   };
 }
 

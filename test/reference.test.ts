@@ -8,6 +8,10 @@ import { referencePages } from "../scripts/reference.ts";
 import { createManualClock } from "./fakes/manual-clock.ts";
 
 const root = resolve(import.meta.dirname, "..");
+const subcommands = {
+  audit: ["verify", "anchor", "network", "key"],
+  token: ["mint", "list", "revoke", "check"],
+} as const;
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 describe("generated pages", () => {
@@ -87,19 +91,20 @@ describe("cli.md", () => {
     }
   });
 
-  test("has every command below audit and its flags", async () => {
-    for (const name of ["verify", "anchor", "network", "key"]) {
-      expect(page).toContain(`### harness audit ${name}\n`);
-      const flags = [...(await help(["audit", name])).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];
+  test("has every command below audit and token, and its flags", async () => {
+    for (const command of [...below("audit"), ...below("token")]) {
+      expect(page).toContain(`### harness ${command.join(" ")}\n`);
+      const flags = [...(await help(command)).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];
       for (const [, flag = ""] of flags.filter(([, text]) => text !== "--help")) expect(page).toContain(`\`${flag}`);
     }
   });
 
   test("has no flag that the program lacks", async () => {
-    const below = (await sessionsCommands()).map((command) => ["sessions", command]);
-    const audit = ["verify", "anchor", "network", "key"].map((command) => ["audit", command]);
+    const sessions = (await sessionsCommands()).map((command) => ["sessions", command]);
     const plain = [...(await help([])).matchAll(/^ {2}([a-z-]+) \[/gm)].map(([, name = ""]) => name);
-    const known = await Promise.all([[], ...plain.map((command) => [command]), ...below, ...audit].map(help));
+    const known = await Promise.all(
+      [[], ...plain.map((command) => [command]), ...sessions, ...below("audit"), ...below("token")].map(help),
+    );
     const flags = new Set([...page.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
     expect([...flags].filter((flag) => !known.join("").includes(flag))).toEqual([]);
   });
@@ -163,6 +168,10 @@ function codeBlock(page: string, language: string): string {
   const found = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];
   if (found === undefined) throw new Error(`the page has no ${language} block`);
   return found;
+}
+
+function below(command: keyof typeof subcommands): string[][] {
+  return subcommands[command].map((name) => [command, name]);
 }
 
 async function sessionsCommands(): Promise<string[]> {

@@ -8,6 +8,7 @@ import { addRunFlags, addStoreFlags, addTurnFlags, collect, domain, positiveInte
 import { addProjectCommands } from "./project-commands.ts";
 import { paint } from "./renderer.ts";
 import { describeError } from "./terminal.ts";
+import { addTokenCommands } from "./token-commands.ts";
 
 /** Runs the command that `argv` (without node and script) names and returns the exit code. Never throws. */
 export async function runCli(argv: readonly string[], given: Omit<CliPorts, "args">): Promise<ExitCode> {
@@ -180,6 +181,8 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   }
 
   addAuditCommands(program.command("audit"), ports, exit);
+
+  addTokenCommands(program.command("token"), ports, exit);
 
   program
     .command("sandbox")

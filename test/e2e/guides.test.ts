@@ -50,7 +50,7 @@ test("governed-agent.md, in a copy of examples/governed-agent", { timeout: TIMEO
   expect(contents(folder)).toEqual(example("governed-agent"));
 });
 
-test.each(["writing-a-tool", "writing-a-hook", "writing-context", "writing-a-policy", "network", "replay"])(
+test.each(["writing-a-tool", "writing-a-hook", "writing-context", "writing-a-policy", "network", "replay", "control-plane"])(
   "%s.md",
   { timeout: TIMEOUT_MS },
   async (name) => {
