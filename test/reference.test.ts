@@ -197,7 +197,7 @@ async function help(command: readonly string[]): Promise<string> {
       readLines: async function* () {},
       async *readChunks() {},
       async *readBytes() {},
-      claimOutput: () => ({ write: async () => undefined }),
+      claimOutput: () => ({ write: async () => undefined, close: () => undefined }),
       outDrained: async () => undefined,
       onInterrupt: () => () => undefined,
     },

@@ -35,6 +35,7 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
     });
     return 0;
   } finally {
+    output.close();
     stopListening();
   }
 }

@@ -49,7 +49,7 @@ async function sessions(...args: string[]): Promise<{ code: number; out: string;
       readLines: async function* () {},
       async *readChunks() {},
       async *readBytes() {},
-      claimOutput: () => ({ write: async () => undefined }),
+      claimOutput: () => ({ write: async () => undefined, close: () => undefined }),
       outDrained: async () => undefined,
       onInterrupt: () => () => undefined,
     },

@@ -41,6 +41,8 @@ export interface Terminal {
 export interface ProtocolOutput {
   /** Resolves when the reader can take more; rejects when it has gone away. */
   write(text: string): Promise<void>;
+  /** The last thing before the program ends: what the reader has not taken by now is given up, or it could never end. */
+  close(): void;
 }
 
 export type ReadLine =
@@ -204,6 +206,10 @@ export function createTerminal(process: NodeJS.Process): Terminal {
       const write = stdout.write.bind(stdout);
       stdout.write = stderr.write.bind(stderr);
       return {
+        close: () => {
+          // Standard output cannot be destroyed, and a write that waits keeps the process alive. By then the exit code is set.
+          if (stdout.writableLength > 0) setImmediate(() => process.exit());
+        },
         write(text) {
           if (signal.aborted) return Promise.reject(new Error("nobody reads standard output any more"));
           return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 /** `harness rpc` as an editor uses it: a real process on pipes. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { type CliHome, createCliHome, runCli } from "../fakes/cli-process.ts";
 import { type RpcProcess, startRpc } from "../fakes/rpc-process.ts";
 
@@ -14,6 +14,8 @@ rules:
     reply: [{thinking: "A file is wanted."}, {text: "I write."}, {tool: fs.write, args: {path: out.txt, content: "made\\n"}}]
   - when: {input: shell, step: 1}
     reply: [{tool: exec, args: {command: "printf one; printf two >> log.txt"}}]
+  - when: {input: cut off, step: 1}
+    reply: [{tool: exec, args: {command: "printf begun > begun.txt; sleep 60"}}]
   - when: {input: ask, step: 1}
     reply: [{tool: ask_user, args: {question: "Which one?"}}]
   - when: {input: broken}
@@ -234,6 +236,26 @@ describe("items and approvals", () => {
   });
 });
 
+test("a call that was cut off is told when its thread is opened again, and settled with a command", async () => {
+  const first = await open("--auto-approve", "--sandbox", "off");
+  const threadId = await newThread(first);
+  await turn(first, threadId, "cut off");
+  await first.see(({ method, params }) => method === "item.started" && params.item.type === "tool_exec");
+  await vi.waitFor(() => expect(existsSync(join(home.workspace, "begun.txt"))).toBe(true), { timeout: 10_000 });
+  first.child.kill("SIGKILL");
+  await first.exit;
+  const second = await open();
+  const refused = await second.request("turn.start", { threadId, input: text("hello") });
+  expect(refused.error).toMatchObject({ code: -32002, data: { reason: "OrphanUnresolved" } });
+  const { callId, tool } = await second.notification("call.orphaned");
+  expect(tool).toBe("exec");
+  const command = { kind: "ResolveOrphan", session: threadId, call_id: callId, resolution: "failed" };
+  expect(await second.result("command.submit", { command })).toEqual({ ok: true });
+  await turn(second, threadId, "hello");
+  expect((await second.notification("turn.completed")).turn.threadId).toBe(threadId);
+  expect(await second.end()).toBe(0);
+});
+
 describe("the wire", () => {
   test("each kind of bad input has its code, and the connection goes on", async () => {
     const rpc = startRpc(home, "--model", "scripted:editor.yaml");
@@ -364,6 +386,16 @@ describe("the end", () => {
     expect((await rpc.notification("turn.error")).turn.status).toBe("cancelled");
     const log = readFileSync(join(home.workspace, ".harness/threads", threadId, "events.jsonl"), "utf8");
     expect(log).toContain('"kind":"SessionEnded"');
+  });
+
+  test("a reader that stopped reading does not keep the program from ending", async () => {
+    const rpc = await open();
+    rpc.child.stdout.pause();
+    const line = '{"jsonrpc":"2.0","id":"x","method":"initialize"}';
+    rpc.send(`${line}\n`.repeat(500));
+    rpc.child.stdin.end();
+    const exited = new Promise<number | null>((done) => void rpc.child.once("exit", done));
+    expect(await exited).toBe(0);
   });
 
   test("a reader that goes away, and SIGTERM, end it in order, too", async () => {

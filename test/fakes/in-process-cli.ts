@@ -58,7 +58,7 @@ export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = 
           readLines: async function* () {},
           readChunks: async function* () {},
           readBytes: async function* () {},
-          claimOutput: () => ({ write: async () => undefined }),
+          claimOutput: () => ({ write: async () => undefined, close: () => undefined }),
           outDrained: async () => undefined,
           onInterrupt: () => () => undefined,
         },

@@ -26,7 +26,7 @@ export const REQUEST_MAX_BYTES = 10 * 1024 * 1024;
 export const IN_FLIGHT_MAX = 64;
 const IN_FLIGHT_MAX_BYTES = 32 * 1024 * 1024;
 /** How long the end waits for requests, and then for the reader. */
-export const END_GRACE_MS = 5000;
+const END_GRACE_MS = 2000;
 
 export interface RpcOptions {
   readonly control: Control;
