@@ -3,15 +3,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defaultSettings, parseUserConfig } from "#artifacts";
-import { type CliPorts, runCli } from "#cli";
+import { runCli } from "#cli";
 import { referencePages } from "../scripts/reference.ts";
 import { createManualClock } from "./fakes/manual-clock.ts";
+import { testCredentials } from "./fakes/test-credentials.ts";
 
 const root = resolve(import.meta.dirname, "..");
-const subcommands = {
-  audit: ["verify", "anchor", "network", "key"],
-  token: ["mint", "list", "revoke", "check"],
-} as const;
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 describe("generated pages", () => {
@@ -91,8 +88,16 @@ describe("cli.md", () => {
     }
   });
 
-  test("has every command below audit and token, and its flags", async () => {
-    for (const command of [...below("audit"), ...below("token")]) {
+  const below = {
+    audit: ["verify", "anchor", "network", "key"],
+    creds: ["add", "list", "delete", "test"],
+    policy: ["diff", "suggest"],
+    token: ["mint", "list", "revoke", "check"],
+  };
+  const belowOthers = Object.entries(below).flatMap(([group, names]) => names.map((name) => [group, name]));
+
+  test("has every command below audit, creds, policy and token, and its flags", async () => {
+    for (const command of belowOthers) {
       expect(page).toContain(`### harness ${command.join(" ")}\n`);
       const flags = [...(await help(command)).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];
       for (const [, flag = ""] of flags.filter(([, text]) => text !== "--help")) expect(page).toContain(`\`${flag}`);
@@ -102,9 +107,7 @@ describe("cli.md", () => {
   test("has no flag that the program lacks", async () => {
     const sessions = (await sessionsCommands()).map((command) => ["sessions", command]);
     const plain = [...(await help([])).matchAll(/^ {2}([a-z-]+) \[/gm)].map(([, name = ""]) => name);
-    const known = await Promise.all(
-      [[], ...plain.map((command) => [command]), ...sessions, ...below("audit"), ...below("token")].map(help),
-    );
+    const known = await Promise.all([[], ...plain.map((command) => [command]), ...sessions, ...belowOthers].map(help));
     const flags = new Set([...page.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
     expect([...flags].filter((flag) => !known.join("").includes(flag))).toEqual([]);
   });
@@ -170,10 +173,6 @@ function codeBlock(page: string, language: string): string {
   return found;
 }
 
-function below(command: keyof typeof subcommands): string[][] {
-  return subcommands[command].map((name) => [command, name]);
-}
-
 async function sessionsCommands(): Promise<string[]> {
   const names = [...(await help(["sessions"])).matchAll(/^ {2}([a-z-]+) \[/gm)].map(([, name = ""]) => name);
   return names.filter((name) => name !== "help");
@@ -181,7 +180,7 @@ async function sessionsCommands(): Promise<string[]> {
 
 async function help(command: readonly string[]): Promise<string> {
   let out = "";
-  const ports: Omit<CliPorts, "args"> = {
+  const ports: Parameters<typeof runCli>[1] = {
     terminal: {
       out: (text) => {
         out += text;
@@ -193,6 +192,7 @@ async function help(command: readonly string[]): Promise<string> {
       columns: 120,
       readLine: async () => ({ kind: "end" }),
       readKey: async () => ({ kind: "end" }),
+      readSecret: async () => ({ kind: "end" }),
       readAll: async () => "",
       readLines: async function* () {},
       async *readChunks() {},
@@ -202,6 +202,8 @@ async function help(command: readonly string[]): Promise<string> {
       onInterrupt: () => () => undefined,
     },
     env: {},
+    credentials: testCredentials(),
+    concealed: () => undefined,
     cwd: root,
     clock: createManualClock(),
     build: { version: "0.0.0", commit: "test", builtAt: "test" },

@@ -6,6 +6,7 @@ import { defaultSettings } from "#artifacts";
 import { createSystemClock } from "#base";
 import { type Tool, textOutput } from "#engine";
 import { assembleHarness } from "#harness";
+import { createHeldKeys } from "#providers";
 import { type Recording, record, startReplay, temporaryFolder } from "./fakes/cassette-rig.ts";
 import { calls, says } from "./fakes/harness-rig.ts";
 import { startLoopbackServer } from "./fakes/loopback-server.ts";
@@ -218,7 +219,9 @@ describe("a session that is another one", { timeout: TIMEOUT_MS }, () => {
 
     writeFileSync(join(recording.before, "a.txt"), "B\n");
     const file = await replayed(recording, usual);
-    expect(file.turns[0]?.message).toMatch(/model request 2 differs at messages\[2\]\.content\[0\].*\\tA\\n.*now ".*\\tB\\n/);
+    expect(file.turns[0]?.message).toMatch(
+      /model request 2 differs at messages\[2\]\.content\[0\].*\\tA\\n.*now ".*\\tB\\n/,
+    );
   });
 
   test("fails when a tool is described in another way or calls another program", async () => {
@@ -358,6 +361,7 @@ test("a recording that has no place to go does not begin", async () => {
     workspace: temporaryFolder(),
     model: "scripted:x",
     offlineAllowed: false,
+    credentials: createHeldKeys({}),
     scenarioFile: (name: string) => name,
     store: { kind: "memory" },
     autoApprove: false,

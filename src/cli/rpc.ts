@@ -31,6 +31,7 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
       write: (text) => output.write(text),
       onClosed: () => stopped.abort(),
       shutdown: () => closeProgram(ports, { harness, settings }, flags),
+      outward: await ports.outward.load(),
       log: (line) => terminal.err(`${line}\n`),
     });
     return 0;

@@ -26,7 +26,6 @@ import { deriveKey, harnessPaths, machineKeySource } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { formatTable } from "./table.ts";
-import { describeError } from "./terminal.ts";
 
 const TOKEN_VARIABLE = "HARNESS_TOKEN";
 /** To watch a session and talk in it; answers of a person are never among what nobody asked for. */
@@ -158,7 +157,7 @@ function tokenParts({ env, clock }: CliPorts): TokenParts {
 }
 
 /** Shows the code on the terminal and has it typed back: a program that only runs as this user cannot. */
-async function confirmed({ terminal, clock }: CliPorts, claims: Claims): Promise<Claims> {
+async function confirmed({ terminal, clock, outward }: CliPorts, claims: Claims): Promise<Claims> {
   const issuance = createIssuance({
     clock,
     random: createSystemRandom(),
@@ -181,7 +180,7 @@ async function confirmed({ terminal, clock }: CliPorts, claims: Claims): Promise
       return issuance.confirm(claims.jti, line.text.trim());
     } catch (error) {
       if (left === 1) throw error;
-      terminal.err(`${describeError(error)}\n`);
+      terminal.err(`${await outward.describe(error)}\n`);
     }
   }
 }

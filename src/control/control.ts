@@ -5,6 +5,7 @@
 import type { Clock } from "#base";
 import type { Approver, CustomHandler, EngineSession, SessionStore, TurnSummary } from "#engine";
 import {
+  type CallId,
   type ClientId,
   type Command,
   type CommandOf,
@@ -88,8 +89,20 @@ export interface Control {
   connect(options: ClientOptions): ControlClient;
   /** Open sessions, for plugins that publish on them. */
   session(id: SessionId): EngineSession | undefined;
+  /**
+   * A session that no client opened: a delegate of `parent`. Clients can attach to it, and its questions go to whoever may answer
+   * those of its ancestors as well. Nobody but its parent sends it input.
+   */
+  adopt(parent: SessionId, open: (approver: Approver) => Promise<LiveSession>): Promise<AdoptedSession>;
   /** Cancels running turns, ends every session, waits until the log has it. */
   shutdown(): Promise<void>;
+}
+
+export interface AdoptedSession {
+  readonly live: LiveSession;
+  /** Its turn; a client that has cancelled it before it began is heard. */
+  send(originator: ClientId, text: string): Promise<TurnSummary>;
+  end(): Promise<void>;
 }
 
 interface Client extends ClientOptions {
@@ -98,10 +111,14 @@ interface Client extends ClientOptions {
 
 interface OpenSession {
   readonly live: LiveSession;
+  /** The session whose delegate it is. */
+  readonly parent?: SessionId;
   readonly approvals: Approvals;
   /** Each with how to stop telling it. */
   readonly attached: Map<Client, () => void>;
   lastTurn: Promise<unknown>;
+  /** A delegate was cancelled before its turn began. */
+  cancelledBy?: ClientId;
   /** While files are being restored no turn begins, and the other way round. */
   restoring?: { readonly by: ClientId; readonly since: string };
 }
@@ -159,15 +176,67 @@ export function createControl(options: ControlOptions): Control {
     return store.read(id, { after, limit: REPLAY_PAGE });
   }
 
-  async function end(id: SessionId, reason: "user" | "binary-shutdown"): Promise<void> {
+  /** Those attached to the session and to the ones above it, each once. */
+  function audience(id: SessionId, own: ReadonlyMap<Client, unknown>): ReadonlySet<Client> {
+    const clients = new Set(own.keys());
+    for (let above = sessions.get(id); above !== undefined; ) {
+      for (const client of above.attached.keys()) clients.add(client);
+      above = above.parent === undefined ? undefined : sessions.get(above.parent);
+    }
+    return clients;
+  }
+
+  async function adopt(parent: SessionId, open: (approver: Approver) => Promise<LiveSession>): Promise<AdoptedSession> {
+    const attached = new Map<Client, () => void>();
+    const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
+    const approvals = createApprovals({ clock, timeoutMs, attached: () => audience(parent, attached) });
+    const live = await open(approvals);
+    const { id, bus } = live.engine;
+    const session: OpenSession = { live, parent, approvals, attached, lastTurn: Promise.resolve() };
+    sessions.set(id, session);
+    const asked = new Set<CallId>();
+    /** A client that throws is told no more; the others are. */
+    const cut = new Set<Client>();
+    const forward = (client: Client, event: Event): void => {
+      try {
+        client.onEvent(event);
+      } catch {
+        cut.add(client);
+      }
+    };
+    bus.subscribe((event) => {
+      if (!isAboutQuestion(event, asked)) return;
+      for (const client of audience(parent, attached))
+        if (!attached.has(client) && !cut.has(client)) forward(client, event);
+    });
+    await live.begin();
+    return {
+      live,
+      send(originator, text) {
+        const { done } = live.engine.send(originator, [{ type: "text", text }]);
+        session.lastTurn = done.catch(() => undefined); // the sender has it; this one only orders shutdown
+        if (session.cancelledBy !== undefined) live.engine.cancel({ reason: "user", by: session.cancelledBy });
+        return done;
+      },
+      async end() {
+        if (sessions.has(id)) await end(id, "delegation-over");
+      },
+    };
+  }
+
+  async function end(id: SessionId, reason: "user" | "binary-shutdown" | "delegation-over"): Promise<void> {
     const session = find(id);
-    session.live.engine.cancel({ reason: reason === "user" ? "user" : "shutdown" });
+    session.live.engine.cancel({ reason: reason === "binary-shutdown" ? "shutdown" : "user" });
     await session.lastTurn;
-    await session.live.finish();
-    await session.live.engine.bus.publish("SessionEnded", { reason });
-    await store.update(id, { state: "ended" });
-    await session.live.release();
-    sessions.delete(id);
+    try {
+      await session.live.finish();
+      await session.live.engine.bus.publish("SessionEnded", { reason });
+      await store.update(id, { state: "ended" });
+    } finally {
+      // Also when its end cannot be recorded: nothing of it may keep the program alive.
+      sessions.delete(id);
+      await session.live.release();
+    }
   }
 
   async function resolveOrphan(client: Client, command: CommandOf<"ResolveOrphan">): Promise<void> {
@@ -199,6 +268,11 @@ export function createControl(options: ControlOptions): Control {
     }
   }
 
+  function refuseDelegate({ parent }: OpenSession, why: string): void {
+    if (parent !== undefined)
+      throw new ReasonError("NotAllowed", { detail: `This session is a delegate's: it ${why}.` });
+  }
+
   function refuseWhileRestoring({ restoring }: OpenSession): void {
     if (restoring !== undefined) {
       throw new ReasonError("TurnInProgress", { originator: restoring.by, ts: restoring.since });
@@ -216,14 +290,18 @@ export function createControl(options: ControlOptions): Control {
         return {};
       case "SendInput": {
         const session = find(command.session);
+        refuseDelegate(session, "takes its input from the agent that it works for");
         refuseWhileRestoring(session);
         const { turn, done } = session.live.engine.send(client.id, command.content);
         session.lastTurn = done.catch(() => undefined); // the sender has `done`; this one only orders shutdown
         return { turn, done };
       }
-      case "CancelTurn":
-        find(command.session).live.engine.cancel({ reason: "user", by: client.id });
+      case "CancelTurn": {
+        const session = find(command.session);
+        session.live.engine.cancel({ reason: "user", by: client.id });
+        if (session.parent !== undefined) session.cancelledBy = client.id;
         return {};
+      }
       case "AnswerPermission": {
         const { approvals } = find(command.session);
         approvals.decideFor(client, command.call_id, command.decision, command.reason);
@@ -236,12 +314,14 @@ export function createControl(options: ControlOptions): Control {
         await find(command.session).live.setModel(command.model);
         return {};
       case "EnterPlanMode":
+        refuseDelegate(find(command.session), "is in plan mode when the session at its root is");
         await find(command.session).live.setPlanMode(true);
         return {};
       case "ExitPlanMode": {
         if (client.identityClass !== "human") {
           throw new ReasonError("NotAllowed", { detail: "Only a human may approve a plan." });
         }
+        refuseDelegate(find(command.session), "is in plan mode when the session at its root is");
         if (command.approve) await find(command.session).live.setPlanMode(false);
         return {};
       }
@@ -267,6 +347,7 @@ export function createControl(options: ControlOptions): Control {
       case "Redo":
         return restore(client, command);
       case "EndSession":
+        refuseDelegate(find(command.session), "ends with its work; CancelTurn stops it");
         await end(command.session, "user");
         return {};
       case "CustomCommand": {
@@ -297,9 +378,35 @@ export function createControl(options: ControlOptions): Control {
       };
     },
     session: (id) => sessions.get(id)?.live.engine,
+    adopt,
     async shutdown() {
-      for (const id of [...sessions.keys()]) await end(id, "binary-shutdown");
+      let failure: { readonly error: unknown } | undefined;
+      // Delegates end with the turn of their root.
+      const roots = [...sessions].filter(([, { parent }]) => parent === undefined).map(([id]) => id);
+      for (const id of new Set([...roots, ...sessions.keys()])) {
+        if (!sessions.has(id)) continue;
+        await end(id, "binary-shutdown").catch((error: unknown) => {
+          failure ??= { error };
+        });
+      }
       await store.close();
+      if (failure !== undefined) throw failure.error;
     },
   };
+}
+
+/** Whether somebody who may answer the questions of a delegate has to see this. `asked` gathers the calls that were asked about. */
+function isAboutQuestion(event: Event, asked: Set<CallId>): boolean {
+  switch (event.kind) {
+    case "PermissionRequested":
+    case "QuestionAsked":
+      asked.add(event.payload.call_id);
+      return true;
+    case "PermissionAnswered":
+      return asked.has(event.payload.call_id);
+    case "ToolResult":
+      return asked.delete(event.payload.call_id);
+    default:
+      return false;
+  }
 }

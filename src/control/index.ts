@@ -1,6 +1,7 @@
 /** The engine as a service, for clients in this process. */
 export { createAnswerCollector } from "./answer.ts";
 export {
+  type AdoptedSession,
   type ClientOptions,
   type Control,
   type ControlClient,

@@ -17,11 +17,13 @@ import type { HookDispatcher } from "./hook.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import type { Redaction } from "./redaction.ts";
+import { guardRedaction } from "./redaction-guard.ts";
 import { createRemains } from "./remains.ts";
 import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
 import type { NestedCall } from "./run-tool.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
+import { type Claim, checkingCall, type StopCheck, type StopVerdict } from "./stop-check.ts";
 import type { SessionLog, SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolHandler, ToolMiddleware } from "./tool-chain.ts";
@@ -40,10 +42,11 @@ export interface SessionParts {
   /** `provider:name` to begin with. */
   readonly model: string;
   readonly requestChain: readonly RequestMiddleware[];
-  /** Built by the composition root around the session's own bus. */
+  /** Built by the composition root around the session's own bus and its own hold on the redaction. */
   readonly toolChain: (
     bus: EventBus,
     nested: NestedCall,
+    redaction: Redaction,
   ) => { readonly chain: readonly ToolMiddleware[]; readonly last: ToolHandler };
   readonly toolSources: readonly ToolSource[];
   /** Tools that are there and must not be called; the model does not see them. Asked at every step. */
@@ -56,6 +59,10 @@ export interface SessionParts {
   readonly hooks?: HookDispatcher;
   /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
   readonly beforeStep?: (signal: AbortSignal) => Promise<void>;
+  /** Whether an agent that wants to stop has done its work. */
+  readonly checkStop?: StopCheck;
+  /** Before a turn ends: ends what it has set going and has not waited for. Must not throw. */
+  readonly settle?: () => Promise<void>;
   /** Before the end of each turn: publishes what was counted. Must not throw. */
   readonly beforeEnd?: (turn: TurnId) => void;
   /** Where an earlier run left the session; absent for a new one. */
@@ -69,7 +76,15 @@ export interface EngineSession {
   readonly id: SessionId;
   readonly bus: EventBus;
   /** The running turn, if any. */
-  readonly running: { readonly turn: TurnId; readonly originator: ClientId; readonly startedAt: string } | undefined;
+  readonly running:
+    | {
+        readonly turn: TurnId;
+        readonly originator: ClientId;
+        readonly startedAt: string;
+        /** Aborted with a `CancelCause`. */
+        readonly signal: AbortSignal;
+      }
+    | undefined;
   readonly model: string;
   /** Starts a turn; throws TurnInProgress while one runs. `done` settles when it has ended. */
   send(
@@ -99,13 +114,18 @@ export function createSession(parts: SessionParts): EngineSession {
   let turnModel: string | undefined;
   let running: (EngineSession["running"] & { readonly abort: AbortController }) | undefined;
 
+  /** What cannot be stored or redacted ends the turn: no model is asked again. */
+  const onFailure = (error: ReasonError): void => {
+    running?.abort.abort({ reason: "store", error } satisfies CancelCause);
+  };
+  const redaction = guardRedaction(parts.redaction, onFailure);
   const bus = createEventBus({
     session: id,
     log: parts.log,
     clock,
-    redaction: parts.redaction,
+    redaction,
     ...(parts.schedule === undefined ? {} : { schedule: parts.schedule }),
-    onFailure: (error) => running?.abort.abort({ reason: "store", error } satisfies CancelCause),
+    onFailure,
   });
   const reportSnapshot = (problem: string): Promise<void> => {
     const message = reasonText("SnapshotUnusable", { detail: problem });
@@ -132,7 +152,7 @@ export function createSession(parts: SessionParts): EngineSession {
 
   const request = compose(parts.requestChain, async (call): Promise<ModelOutcome> => {
     // Behind every middleware: nobody adds anything to what has passed here.
-    const clean = { ...call, request: parts.redaction.request(call.request) };
+    const clean = { ...call, request: redaction.request(call.request) };
     const startMs = clock.monotonicMs();
     const outcome = await endsOnAbort(parts.provider.chat(clean), call.signal);
     call.onChat(clock.monotonicMs() - startMs);
@@ -141,18 +161,27 @@ export function createSession(parts: SessionParts): EngineSession {
   const hidden: HiddenTools = parts.hidden ?? (() => undefined);
   const tools = (): readonly Tool[] =>
     parts.toolSources.flatMap((source) => source.tools()).filter((tool) => hidden(tool.name) === undefined);
+  const dispatchParts = () => ({
+    bus,
+    handler: toolHandler,
+    settings: parts.toolSettings,
+    monotonicMs: () => clock.monotonicMs(),
+  });
   const nested: NestedCall = (parent, name, args, { timeoutMs, signal: given }) => {
     const limits = [...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]), ...(given ? [given] : [])];
     const signal = limits.length === 0 ? parent.signal : AbortSignal.any([parent.signal, ...limits]);
-    const dispatch = {
-      bus,
-      handler: toolHandler,
-      settings: parts.toolSettings,
-      monotonicMs: () => clock.monotonicMs(),
-    };
-    return dispatchNested(dispatch, { tools: tools(), hidden, signal }, parent, { id: ids.call(), name, args });
+    return dispatchNested(dispatchParts(), { tools: tools(), hidden, signal }, parent, { id: ids.call(), name, args });
   };
-  const { chain, last } = parts.toolChain(bus, nested);
+  const { checkStop: check } = parts;
+  const checkStop =
+    check &&
+    ((claim: Claim): Promise<StopVerdict> =>
+      check(claim, (tool, args) => {
+        const around = checkingCall(claim, id, ids.call(), depth);
+        const own = { tools: [tool], hidden: () => undefined, signal: claim.signal };
+        return dispatchNested(dispatchParts(), own, around, { id: ids.call(), name: tool.name, args });
+      }));
+  const { chain, last } = parts.toolChain(bus, nested, redaction);
   const toolHandler = compose(chain, last);
   const depth = parts.depth ?? 0;
   const recovery = createRecovery({
@@ -171,6 +200,7 @@ export function createSession(parts: SessionParts): EngineSession {
           session: id,
           bus,
           conversation,
+          redaction,
           ids,
           request,
           toolHandler,
@@ -180,6 +210,8 @@ export function createSession(parts: SessionParts): EngineSession {
           depth,
           ...(parts.hooks === undefined ? {} : { hooks: parts.hooks }),
           ...(parts.beforeStep === undefined ? {} : { beforeStep: parts.beforeStep }),
+          ...(checkStop === undefined ? {} : { checkStop }),
+          ...(parts.settle === undefined ? {} : { settle: parts.settle }),
           ...(parts.beforeEnd === undefined ? {} : { beforeEnd: parts.beforeEnd }),
           model: () => turnModel ?? model,
           useModel: (next) => {
@@ -219,7 +251,7 @@ export function createSession(parts: SessionParts): EngineSession {
       }
       const turn = ids.turn();
       const abort = new AbortController();
-      running = { turn, originator, startedAt: new Date(clock.now()).toISOString(), abort };
+      running = { turn, originator, startedAt: new Date(clock.now()).toISOString(), abort, signal: abort.signal };
       bus.setOriginator(originator);
       return { turn, done: run(turn, originator, content, abort) };
     },

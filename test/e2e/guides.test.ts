@@ -55,8 +55,13 @@ test.each([
   "writing-a-hook",
   "writing-context",
   "writing-a-policy",
+  "policy-backtest",
   "network",
   "replay",
+  "redaction",
+  "sub-agents",
+  "verification",
+  "evals",
   "control-plane",
 ])("%s.md", { timeout: TIMEOUT_MS }, async (name) => {
   const { port } = await startLoopbackServer((_request, response) => response.end("pong\n"));

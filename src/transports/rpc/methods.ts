@@ -2,11 +2,12 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import type { Control, ControlClient, Reply } from "#control";
+import type { Redaction, SessionMeta } from "#engine";
 import { CallId, type CommandKind, type Event, ReasonError, type SessionId } from "#protocol";
 import { buildHandshake, commands, parseCommand } from "#protocol/schemas";
 import type { OpenThreads, ThreadStore } from "./open-threads.ts";
 import type { Projection } from "./projection.ts";
-import { approvalDecisions, decisionOf, threadOf } from "./shapes.ts";
+import { approvalDecisions, decisionOf, type Thread, threadOf } from "./shapes.ts";
 
 /** Of the surface. */
 export const RPC_VERSION = "1.0.0";
@@ -41,6 +42,7 @@ export interface MethodContext {
   titled<Result>(title: string, work: () => Promise<Result>): Promise<Result>;
   /** A turn could not even be recorded to its end. */
   turnLost(session: SessionId, reply: Reply, error: unknown): void;
+  readonly outward: { text(text: string): string; log(): Redaction["payload"] };
   /** One reader of long histories at a time. */
   reading<Result>(work: () => Promise<Result>): Promise<Result>;
 }
@@ -83,20 +85,20 @@ const createThread = method({
     directory: z.string().min(1).max(4096).optional(),
   }),
   lane: () => "thread.create",
-  async run({ threads, store, directory: base, titled }, { title = "", directory }) {
+  async run({ threads, store, directory: base, titled, outward }, { title = "", directory }) {
     const id = await titled(title, () => threads.create(resolve(base, directory ?? ".")));
     if (title !== "") await store.update(id, { title });
-    return { thread: threadOf(await threads.meta(id)) };
+    return { thread: shownThread(outward, await threads.meta(id)) };
   },
 });
 
 const listThreads = method({
   params: z.object({}),
   lane: unordered,
-  async run({ store }) {
+  async run({ store, outward }) {
     // One more than is shown, to know whether there are more.
     const found = await store.list({ limit: LISTED_THREADS_MAX + 1 });
-    const threads = found.slice(0, LISTED_THREADS_MAX).map(threadOf);
+    const threads = found.slice(0, LISTED_THREADS_MAX).map((meta) => shownThread(outward, meta));
     return { threads, ...(found.length > threads.length ? { more: true } : {}) };
   },
 });
@@ -108,11 +110,11 @@ const getThread = method({
     limit: z.number().int().positive().optional(),
   }),
   lane: onThread,
-  run: ({ threads, store, reading }, { threadId: name, after, limit }) =>
+  run: ({ threads, store, reading, outward }, { threadId: name, after, limit }) =>
     reading(async () => {
       const meta = await threads.meta(name);
-      const history = await readHistory(store, meta.id, after, limit ?? Number.POSITIVE_INFINITY);
-      return { thread: threadOf(meta), ...history };
+      const history = await readHistory(store, outward.log(), { id: meta.id, after, limit });
+      return { thread: shownThread(outward, meta), ...history };
     }),
 });
 
@@ -204,13 +206,27 @@ export function parseParams<Params>({ params: schema }: Method<Params>, raw: unk
   throw new ReasonError("InvalidCommand", { detail: z.prettifyError(parsed.error).replace(/\s*\n\s*/g, " ") });
 }
 
-async function readHistory(store: ThreadStore, id: SessionId, after: number, limit: number) {
+function shownThread(outward: MethodContext["outward"], meta: SessionMeta): Thread {
+  return threadOf({ ...meta, title: outward.text(meta.title) });
+}
+
+async function readHistory(
+  store: ThreadStore,
+  redact: Redaction["payload"],
+  {
+    id,
+    after,
+    limit = Number.POSITIVE_INFINITY,
+  }: { readonly id: SessionId; readonly after: number; readonly limit: number | undefined },
+) {
   const events: Event[] = [];
   let bytes = 0;
   for (let last = after; ; ) {
     const page = await store.read(id, { after: last, limit: HISTORY_PAGE });
     if (page.length === 0) return { events };
-    for (const event of page) {
+    for (const stored of page) {
+      // The payload of a kind stays one of that kind.
+      const event = { ...stored, payload: redact(stored.kind, stored.payload) } as Event;
       bytes += Buffer.byteLength(JSON.stringify(event));
       const isFull = events.length >= limit || (events.length > 0 && bytes > HISTORY_MAX_BYTES);
       if (isFull) return { events, more: true };

@@ -104,6 +104,10 @@ function rig(reply: (command: Command) => Promise<Reply>, write?: (text: string)
       shutdowns += 1;
     },
     log: (line) => logged.push(line),
+    outward: {
+      text: (text) => text.replaceAll("hunter2", "«redacted»"),
+      log: () => (_kind, payload) => payload,
+    },
     outboxMaxBytes: 1000,
   });
   const said = () =>
@@ -174,6 +178,24 @@ describe("rpc server", () => {
     await done;
     expect(said()[1]).toMatchObject({ id: 2, error: { code: -32603, message: "Something in the harness failed." } });
     expect(logged.join()).toContain("a secret detail");
+  });
+
+  test("no secret leaves with the message of an error or in the log", async () => {
+    const { request, stdin, done, said, logged } = rig(async ({ kind }) => {
+      if (kind === "CreateSession") throw new ReasonError("ConfigInvalid", { detail: "hunter2 is wrong" });
+      throw new Error("hunter2");
+    });
+    request(1, "initialize");
+    request(2, "thread.create");
+    request(3, "command.submit", { command: { kind: "ListRules", session } });
+    stdin.end();
+    await done;
+    expect(said().slice(1)).toMatchObject([
+      { id: 2, error: { message: "«redacted» is wrong" } },
+      { id: 3, error: { message: "Something in the harness failed." } },
+    ]);
+    expect(logged.join()).toMatch(/«redacted»/);
+    expect(logged.join()).not.toMatch(/hunter2/);
   });
 
   test("an event that cannot be told is a gap", async () => {

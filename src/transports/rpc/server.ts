@@ -4,6 +4,7 @@
  */
 import type { Clock } from "#base";
 import type { Control } from "#control";
+import type { Redaction } from "#engine";
 import { type CommandOf, type Event, ReasonError, reasonText, type SessionId } from "#protocol";
 import { createLineSplitter, type Line } from "./line-splitter.ts";
 import {
@@ -12,6 +13,7 @@ import {
   failureOf,
   isFailure,
   parseLine,
+  type RequestId,
   type RpcFailure,
   type RpcRequest,
   toLine,
@@ -27,6 +29,13 @@ export const IN_FLIGHT_MAX = 64;
 const IN_FLIGHT_MAX_BYTES = 32 * 1024 * 1024;
 /** How long the end waits for requests, and then for the reader. */
 const END_GRACE_MS = 2000;
+
+/** What no session has told (a message of an error, a log that is read back) is redacted with the secrets of today. */
+export interface RpcRedaction {
+  text(text: string): string;
+  /** For one walk through a log. */
+  log(): Redaction["payload"];
+}
 
 export interface RpcOptions {
   readonly control: Control;
@@ -47,16 +56,18 @@ export interface RpcOptions {
   readonly shutdown: () => Promise<void>;
   /** One line for a person, about what no answer can tell. */
   readonly log: (line: string) => void;
+  readonly outward: RpcRedaction;
   readonly outboxMaxBytes?: number;
 }
 
 export async function serveRpc(options: RpcOptions): Promise<void> {
-  const { control, store, clock, identityClass, input, log } = options;
+  const { control, store, clock, identityClass, input, outward } = options;
   const outbox = createOutbox({
     write: options.write,
     onClosed: options.onClosed,
     ...(options.outboxMaxBytes === undefined ? {} : { maxBytes: options.outboxMaxBytes }),
   });
+  const log = (line: string): void => options.log(clean(line));
   const projection = createProjection();
   const client = control.connect({ identityClass, interactive: true, onEvent });
   const hurry = new AbortController();
@@ -82,7 +93,7 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
     directory: options.directory,
     version: options.version,
     async titled(given, work) {
-      title = given;
+      title = clean(given);
       try {
         return await work();
       } finally {
@@ -90,8 +101,23 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
       }
     },
     turnLost,
+    outward,
     reading: (work) => inLane("reading", async () => outbox.room(hurry.signal).then(work)),
   };
+
+  /** Nothing where redaction cannot be had. */
+  function clean(text: string): string {
+    try {
+      return outward.text(text);
+    } catch {
+      return ""; // fail closed: the code of the error goes out, its words do not
+    }
+  }
+
+  function refusal(id: RequestId, error: unknown): RpcFailure {
+    const refused = failureOf(id, error);
+    return { ...refused, error: { ...refused.error, message: clean(refused.error.message) } };
+  }
 
   function onEvent(event: Event): void {
     say(() => tell(event));
@@ -159,7 +185,7 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
       return id === undefined ? { answered: release } : { answer: { id, result }, answered: release };
     } catch (error) {
       if (!(error instanceof ReasonError)) log(`${name}: ${describe(error)}`);
-      return id === undefined ? { answered: release } : { answer: failureOf(id, error), answered: release };
+      return id === undefined ? { answered: release } : { answer: refusal(id, error), answered: release };
     }
   }
 
