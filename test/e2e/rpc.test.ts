@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { ackProject } from "../fakes/ack-project.ts";
 import { type CliHome, createCliHome, runCli } from "../fakes/cli-process.ts";
 import { type RpcProcess, startRpc } from "../fakes/rpc-process.ts";
 
@@ -234,6 +235,35 @@ describe("items and approvals", () => {
     expect(own.error?.code).toBe(-32602);
     expect(await rpc.end()).toBe(0);
   });
+});
+
+test("a question of a delegate is told and answered like one of the thread", async () => {
+  home.put("harness.md", "---\nname: team\n---\n\nYou lead a team.\n");
+  home.put(".harness/agents/writer.md", "---\ndescription: Writes.\ntools: [fs.write]\n---\n\nYou write.\n");
+  home.put(
+    "team.yaml",
+    `name: team
+rules:
+  - when: {tool: delegate}
+    reply: [{text: "It is back."}]
+  - when: {input: lead}
+    reply: [{tool: delegate, args: {agent: writer, task: "a file"}}]
+  - when: {tool: fs.write}
+    reply: [{text: "Written."}]
+otherwise: [{tool: fs.write, args: {path: out.txt, content: "made"}}]
+`,
+  );
+  await ackProject(home);
+  const rpc = startRpc(home, "--model", "scripted:team.yaml");
+  await rpc.result("initialize");
+  const threadId = await newThread(rpc);
+  await turn(rpc, threadId, "lead");
+  const asked = await rpc.notification("approval.requested");
+  expect(asked).toMatchObject({ tool: "fs.write", threadId: expect.not.stringMatching(threadId) });
+  await rpc.result("approval.respond", { requestId: asked.requestId, decision: "once" });
+  expect((await rpc.notification("turn.completed")).turn.threadId).toBe(threadId);
+  expect(readFileSync(join(home.workspace, "out.txt"), "utf8")).toBe("made");
+  expect(await rpc.end()).toBe(0);
 });
 
 test("a call that was cut off is told when its thread is opened again, and settled with a command", async () => {

@@ -217,10 +217,20 @@ export function createProjection(): Projection {
     }
   }
 
+  /** Of a delegate only its questions are told, never its end. */
+  function forgetIdle(session: SessionId): void {
+    const state = threads.get(session);
+    if (state === undefined || state.startedMs !== undefined || state.text !== undefined) return;
+    if (state.logs.size === 0 && state.approvals.size === 0 && state.error === undefined) threads.delete(session);
+  }
+
   return {
     openApprovals,
-    apply: (event, title = "") =>
-      project(event, title).map(({ method, params }) => ({ method, params: { ...params, eventId: event.id } })),
+    apply(event, title = "") {
+      const said = project(event, title);
+      forgetIdle(event.session);
+      return said.map(({ method, params }) => ({ method, params: { ...params, eventId: event.id } }));
+    },
   };
 }
 
