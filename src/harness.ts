@@ -87,6 +87,8 @@ export interface HarnessOptions {
 
 export interface Harness {
   readonly control: Control;
+  /** The log of all sessions, for faces that list and read it; whoever writes events goes through the control. */
+  readonly store: Pick<SessionStore, "get" | "list" | "read" | "update">;
   /** `provider:name` that new sessions begin with. */
   readonly model: string;
   /** Tried in order when that model cannot answer. */
@@ -182,6 +184,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const control: Control = taped?.control(own) ?? own;
   return {
     control,
+    store: readableStore(store, redaction),
     model: models.model,
     fallbacks: models.fallbacks,
     offline: models.offline,
@@ -194,6 +197,20 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       } finally {
         credentials.close();
       }
+    },
+  };
+}
+
+/** A title is stored as it is shown, so that it passes redaction like everything else that is stored. */
+function readableStore(store: SessionStore, redaction: Promise<Redaction>): Harness["store"] {
+  return {
+    get: (id) => store.get(id),
+    list: (options) => store.list(options),
+    read: (id, options) => store.read(id, options),
+    async update(id, change) {
+      if (change.title === undefined) return store.update(id, change);
+      const [title] = (await redaction).output([{ type: "text", text: change.title }]);
+      return store.update(id, { ...change, title: title?.type === "text" ? title.text : "" });
     },
   };
 }

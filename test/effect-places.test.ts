@@ -68,6 +68,14 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync",
     why: "What parsing a project gave, in the cache folder of the user.",
   },
+  "src/auth/token-file.ts": {
+    uses: "fs.openSync",
+    why: "Opens a token file for reading.",
+  },
+  "src/auth/token-records.ts": {
+    uses: "fs.rmSync",
+    why: "Which tokens were made and revoked, in the state folder; forgotten after their time.",
+  },
   "src/base/checked-addresses.ts": {
     uses: "node:dns node:net",
     why: "Resolves a host once, to be checked; connects to nothing. net: isIP.",
@@ -135,6 +143,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/cli/sessions-port.ts": {
     uses: "fs.openSync fs.writeSync",
     why: "`sessions export`, to the file that a person names.",
+  },
+  "src/cli/token.ts": {
+    uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.writeSync",
+    why: "`token mint --file`, to the file that a person names.",
   },
   "src/credentials/credential-file.ts": {
     uses: "fs.openSync",

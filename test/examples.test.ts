@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { createCliHome } from "./fakes/cli-process.ts";
 
 const examples = resolve(import.meta.dirname, "..", "examples");
 
@@ -19,6 +20,23 @@ test("embed: a tool of the program, a handler, one prompt", async () => {
       "answer  Teapots: 3 in stock. (2 model calls)",
       "",
     ].join("\n"),
+    stderr: "",
+  });
+});
+
+test("rpc: a client of the JSON-RPC surface, with an approval", async () => {
+  const home = createCliHome();
+  const model = home.put(
+    "model.yaml",
+    "name: writer\nrules:\n  - when: {tool: fs.write}\n    reply: [{text: Written.}]\notherwise: [{text: I write.}, {tool: fs.write, args: {path: out.txt, content: made}}]\n",
+  );
+  const run = await promisify(execFile)(
+    process.execPath,
+    [join(examples, "rpc", "client.ts"), "--cwd", home.workspace, "--approve", "once", "write it"],
+    { env: { ...home.env, HARNESS_MODEL: `scripted:${model}` } },
+  );
+  expect(run).toEqual({
+    stdout: 'I write.\n→ Write {"path":"out.txt","content":"made"}\n+ out.txt\n← ok\nWritten.\n',
     stderr: "",
   });
 });

@@ -92,10 +92,11 @@ describe("cli.md", () => {
     audit: ["verify", "anchor", "network", "key"],
     creds: ["add", "list", "delete", "test"],
     policy: ["diff", "suggest"],
+    token: ["mint", "list", "revoke", "check"],
   };
   const belowOthers = Object.entries(below).flatMap(([group, names]) => names.map((name) => [group, name]));
 
-  test("has every command below audit, creds and policy, and its flags", async () => {
+  test("has every command below audit, creds, policy and token, and its flags", async () => {
     for (const command of belowOthers) {
       expect(page).toContain(`### harness ${command.join(" ")}\n`);
       const flags = [...(await help(command)).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];
@@ -195,6 +196,8 @@ async function help(command: readonly string[]): Promise<string> {
       readAll: async () => "",
       readLines: async function* () {},
       async *readChunks() {},
+      async *readBytes() {},
+      claimOutput: () => ({ write: async () => undefined, close: () => undefined }),
       outDrained: async () => undefined,
       onInterrupt: () => () => undefined,
     },

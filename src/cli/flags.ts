@@ -30,7 +30,7 @@ const CONTEXT_TEXT_CHARS = 10_000;
 const CONTEXT_VALUES = 100;
 
 /** What decides how a session runs. */
-export function addRunFlags(command: Command): Command {
+export function addRunFlags(command: Command, defaultStore: RunFlags["store"] = "sqlite"): Command {
   return command
     .option("-m, --model <provider:name>", "model to use, also HARNESS_MODEL; scripted:<file.yaml> plays a scenario")
     .option(
@@ -55,7 +55,7 @@ export function addRunFlags(command: Command): Command {
     .addOption(
       new Option("--store <kind>", "where the session log goes")
         .choices(["sqlite", "jsonl", "memory"])
-        .default("sqlite"),
+        .default(defaultStore),
     )
     .addOption(
       new Option("--undo <state>", "keep what calls change, for harness undo; off with --store memory")

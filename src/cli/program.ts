@@ -11,6 +11,7 @@ import { createOutward } from "./outward.ts";
 import { addPolicyCommands } from "./policy-commands.ts";
 import { addProjectCommands } from "./project-commands.ts";
 import { paint } from "./renderer.ts";
+import { addTokenCommands } from "./token-commands.ts";
 
 /** Runs the command that `argv` (without node and script) names and returns the exit code. Never throws. */
 export async function runCli(
@@ -19,6 +20,8 @@ export async function runCli(
 ): Promise<ExitCode> {
   const ports: CliPorts = { ...given, args: argv, outward: given.outward ?? createOutward(given) };
   const { terminal, outward } = ports;
+  // Standard output of a protocol carries nothing else.
+  const tellsJson = argv.includes("--json") && argv[0] !== "rpc";
   let exitCode: ExitCode = 0;
   const exit = (code: ExitCode): void => {
     exitCode = code;
@@ -47,13 +50,13 @@ export async function runCli(
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
       terminal.err((await outward.orNothing(complaint)) || "✗ UsageInvalid\n");
-      if (argv.includes("--json")) {
+      if (tellsJson) {
         terminal.out(`${errorLine("UsageInvalid", await outward.orNothing(error.message))}\n`);
       }
       return 2;
     }
     terminal.err(`${paint(terminal, "red", await outward.describe(error))}\n`);
-    if (argv.includes("--json") && error instanceof ReasonError) {
+    if (tellsJson && error instanceof ReasonError) {
       terminal.out(`${errorLine(error.reason, await outward.messageOf(error))}\n`);
     }
     return exitCodeOfError(error);
@@ -195,6 +198,8 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   addCredsCommands(program.command("creds"), ports, exit);
 
   addPolicyCommands(program.command("policy"), ports, exit);
+
+  addTokenCommands(program.command("token"), ports, exit);
 
   program
     .command("sandbox")

@@ -64,6 +64,15 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("--json", "print canonical events as JSON lines")
     .action(async (flags) => exit(await (await import("./serve.ts")).serveCommand(ports, flags)));
 
+  addRunFlags(program.command("rpc"), "jsonl")
+    .description("JSON-RPC on standard input and output, for editors and other programs: threads, turns, approvals")
+    .addOption(
+      new Option("--identity-class <class>", "who is at the other end; only a human answers permission requests")
+        .choices(["human", "agent"])
+        .default("human"),
+    )
+    .action(async (flags) => exit(await (await import("./rpc.ts")).rpcCommand(ports, flags)));
+
   const list = (name: string, description: string): Command =>
     addListFlags(program.command(name).description(description)).option(
       "-c, --config <file>",

@@ -50,6 +50,8 @@ async function sessions(...args: string[]): Promise<{ code: number; out: string;
       readAll: async () => "",
       readLines: async function* () {},
       async *readChunks() {},
+      async *readBytes() {},
+      claimOutput: () => ({ write: async () => undefined, close: () => undefined }),
       outDrained: async () => undefined,
       onInterrupt: () => () => undefined,
     },

@@ -27,10 +27,24 @@ export interface Terminal {
   readLines(maxBytes: number, signal: AbortSignal): AsyncIterable<string>;
   /** Standard input as text, piece by piece. */
   readChunks(): AsyncIterable<string>;
+  /** Standard input as it comes; ends when `signal` aborts. */
+  readBytes(signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /**
+   * Standard output for a protocol, and for nothing else: from now on whatever else is written there, also by `out` and by
+   * `console`, goes to standard error. A reader that goes away no longer ends the program.
+   */
+  claimOutput(): ProtocolOutput;
   /** As `out`, and resolves when the reader has taken it, so that a slow one holds back the source and fills no memory. */
   outDrained(text: string): Promise<void>;
   /** Called on Ctrl-C, also while a line is read. Returns how to stop listening. */
   onInterrupt(listener: () => void): () => void;
+}
+
+export interface ProtocolOutput {
+  /** Resolves when the reader can take more; rejects when it has gone away. */
+  write(text: string): Promise<void>;
+  /** The last thing before the program ends: what the reader has not taken by now is given up, or it could never end. */
+  close(): void;
 }
 
 export type ReadLine =
@@ -57,9 +71,15 @@ export function createTerminal(process: NodeJS.Process): Terminal {
   const interrupt = (): void => {
     for (const listener of listeners) listener();
   };
+  /** Set when a protocol has standard output; aborted when its reader is gone. */
+  let readerGone: AbortController | undefined;
   // A reader that went away (`| head`) ends the program quietly, as it does for every other one.
   for (const stream of [stdout, stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (readerGone !== undefined) {
+        if (stream === stdout) readerGone.abort();
+        return;
+      }
       if (error.code === "EPIPE") process.exit(0);
       throw error;
     });
@@ -207,6 +227,45 @@ export function createTerminal(process: NodeJS.Process): Terminal {
       } finally {
         signal.removeEventListener("abort", stop);
       }
+    },
+    async *readBytes(signal) {
+      const stop = (): void => void stdin.destroy();
+      if (signal.aborted) return;
+      signal.addEventListener("abort", stop, { once: true });
+      try {
+        yield* stdin as AsyncIterable<Buffer>;
+      } catch (error) {
+        // Destroying the input is how an abort ends the loop.
+        if (!signal.aborted) throw error;
+      } finally {
+        signal.removeEventListener("abort", stop);
+      }
+    },
+    claimOutput() {
+      readerGone = new AbortController();
+      const { signal } = readerGone;
+      const write = stdout.write.bind(stdout);
+      stdout.write = stderr.write.bind(stderr);
+      return {
+        close: () => {
+          // Standard output cannot be destroyed, and a write that waits keeps the process alive. By then the exit code is set.
+          if (stdout.writableLength > 0) setImmediate(() => process.exit());
+        },
+        write(text) {
+          if (signal.aborted) return Promise.reject(new Error("nobody reads standard output any more"));
+          return new Promise((resolve, reject) => {
+            const finish = (): void => {
+              stdout.off("drain", finish);
+              signal.removeEventListener("abort", finish);
+              if (signal.aborted) reject(new Error("nobody reads standard output any more"));
+              else resolve();
+            };
+            signal.addEventListener("abort", finish, { once: true });
+            stdout.once("drain", finish);
+            if (write(text)) finish();
+          });
+        },
+      };
     },
     async *readChunks() {
       const decoder = new TextDecoder();

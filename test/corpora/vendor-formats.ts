@@ -247,6 +247,7 @@ session-secret|SESSION_SECRET|{h64}
 encryption-key|ENCRYPTION_KEY|{b43}=
 signing-key|WEBHOOK_SIGNING_KEY|{h64}
 registry-token|REGISTRY_TOKEN|{A40}
+harness-token|own|hat1.eyJ2ZXIiOjEs{W120-400}.{W43}
 `;
 
 export const vendorFormats: readonly VendorFormat[] = table

@@ -62,6 +62,7 @@ test.each([
   "sub-agents",
   "verification",
   "evals",
+  "control-plane",
 ])("%s.md", { timeout: TIMEOUT_MS }, async (name) => {
   const { port } = await startLoopbackServer((_request, response) => response.end("pong\n"));
   const { commands } = await followGuide(`docs/guide/${name}.md`, {

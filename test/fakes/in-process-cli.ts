@@ -67,6 +67,8 @@ export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = 
           readAll: async () => "",
           readLines: async function* () {},
           readChunks: async function* () {},
+          readBytes: async function* () {},
+          claimOutput: () => ({ write: async () => undefined, close: () => undefined }),
           outDrained: async () => undefined,
           onInterrupt(listener) {
             listeners.add(listener);

@@ -1,0 +1,71 @@
+/** Whether a token may be used now: signature, time, revocation, on every request. What it may be used for is `checkScope`. */
+import { type Clock, messageOf } from "#base";
+import { ReasonError } from "#protocol";
+import { type Claims, invalid, phaseOf } from "./claims.ts";
+import type { FailureLimit } from "./failure-limit.ts";
+import { readToken } from "./token.ts";
+import type { TokenRecords } from "./token-records.ts";
+
+export interface Authenticator {
+  /**
+   * The claims of a token that is in force. Throws TokenRequired, TokenInvalid, TokenExpired, TokenRevoked or TooManyFailures.
+   * `source` is whoever presents it, for the limit on failures: an address, a socket.
+   */
+  authenticate(token: string | undefined, source: string): Claims;
+}
+
+export interface AuthenticatorOptions {
+  readonly key: () => Uint8Array;
+  readonly records: Pick<TokenRecords, "revokedAt">;
+  readonly clock: Pick<Clock, "now">;
+  readonly failures: FailureLimit;
+}
+
+export function createAuthenticator({ key, records, clock, failures }: AuthenticatorOptions): Authenticator {
+  return {
+    authenticate(token, source) {
+      failures.check(source);
+      if (token === undefined) throw new ReasonError("TokenRequired");
+      const claims = read(token, source);
+      const { jti, nbf, exp, identity_class, sessions } = claims;
+      switch (phaseOf(claims, clock.now())) {
+        case "early":
+          throw invalid(`it is not valid before ${new Date(nbf * 1000).toISOString()}`);
+        case "draining":
+        case "expired":
+          throw new ReasonError("TokenExpired", {
+            exp: new Date(exp * 1000).toISOString(),
+            id: sessions?.[0] ?? "<id>",
+            class: identity_class,
+          });
+        case "valid":
+        case "expiring": {
+          const revoked = lookUp(claims);
+          if (revoked === undefined) return claims;
+          throw new ReasonError("TokenRevoked", {
+            jti: revoked.jti === jti ? jti : `${jti} (by ${revoked.jti})`,
+            ts: revoked.at,
+          });
+        }
+      }
+    },
+  };
+
+  /** Only what is not signed counts as a failure: it is the one thing that can be guessed at. */
+  function read(token: string, source: string): Claims {
+    try {
+      return readToken(token, key());
+    } catch (error) {
+      failures.failed(source);
+      throw error instanceof ReasonError ? error : invalid("its claims cannot be read");
+    }
+  }
+
+  function lookUp(claims: Claims) {
+    try {
+      return records.revokedAt(claims);
+    } catch (error) {
+      throw invalid(`whether it was revoked cannot be found out: ${messageOf(error)}`);
+    }
+  }
+}

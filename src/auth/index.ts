@@ -1,0 +1,25 @@
+/** Capability tokens: what they say, how they are made, confirmed, checked and revoked; and where a request may come from. */
+export { type Authenticator, type AuthenticatorOptions, createAuthenticator } from "./authenticator.ts";
+export {
+  CLAIMS_VERSION,
+  type Claims,
+  checkScope,
+  DRAIN_SECONDS,
+  EXPIRING_SECONDS,
+  phaseOf,
+  type TokenPhase,
+} from "./claims.ts";
+export { createFailureLimit, type FailureLimit } from "./failure-limit.ts";
+export { type ConfirmationChannel, createIssuance, type Issuance } from "./issuance.ts";
+export { mintClaims, type TokenRequest } from "./mint.ts";
+export {
+  checkOrigin,
+  loopbackHosts,
+  type OriginRules,
+  preflightAnswer,
+  presentedToken,
+  type RawRequest,
+} from "./request-origin.ts";
+export { readToken, signToken, TOKEN_KEY_PURPOSE } from "./token.ts";
+export { readTokenFile, TOKEN_FILE_MODE, TOKEN_FILE_NAME, tokenFileText } from "./token-file.ts";
+export { createTokenRecords, type TokenRecord, type TokenRecords } from "./token-records.ts";

@@ -1,0 +1,71 @@
+/** New claims from what is asked for, never more than those of the token that asks. Pure. */
+import { ReasonError, type SessionId, type TokenId } from "#protocol";
+import { CLAIM_ENTRIES_MAX, type Claims, completeClaims, MINTED_BY_MAX } from "./claims.ts";
+
+export const DEFAULT_TTL_SECONDS = 24 * 60 * 60;
+export const MAX_TTL_SECONDS = 90 * 24 * 60 * 60;
+
+export interface TokenRequest {
+  /** `all` is for the first token alone, which a person confirms. */
+  readonly sessions: readonly SessionId[] | "all";
+  readonly commands: readonly string[];
+  readonly identityClass: "human" | "agent";
+  readonly ttlSeconds?: number;
+  readonly canMint?: boolean;
+}
+
+export interface MintContext {
+  readonly jti: TokenId;
+  readonly nowMs: number;
+  /** Every command there is. */
+  readonly knownCommands: readonly string[];
+  /** The token that asks; absent when a person has confirmed the request. */
+  readonly parent?: Claims;
+}
+
+/** Throws UsageInvalid for a request that makes no sense, TokenScope for one that wants more than `parent` has. */
+export function mintClaims(request: TokenRequest, { jti, nowMs, knownCommands, parent }: MintContext): Claims {
+  const { commands, identityClass, ttlSeconds = DEFAULT_TTL_SECONDS, canMint = false } = request;
+  const unknown = commands.find((name) => !knownCommands.includes(name));
+  if (unknown !== undefined) throw usage(`there is no command '${unknown}'; known: ${knownCommands.join(", ")}`);
+  if (commands.length === 0) throw usage("a token needs at least one command");
+  if (!Number.isSafeInteger(ttlSeconds) || ttlSeconds < 1 || ttlSeconds > MAX_TTL_SECONDS) {
+    throw usage(`a token lasts from a second to ${MAX_TTL_SECONDS / 86_400} days`);
+  }
+  const sessions = request.sessions === "all" ? undefined : [...new Set(request.sessions)];
+  if ((sessions?.length ?? 0) > CLAIM_ENTRIES_MAX) throw usage(`a token names at most ${CLAIM_ENTRIES_MAX} sessions`);
+  const nbf = Math.floor(nowMs / 1000);
+  const claims = completeClaims({
+    jti,
+    ...(sessions === undefined ? {} : { sessions }),
+    commands: [...new Set(commands)],
+    identity_class: identityClass,
+    nbf,
+    // A token that another one mints ends with it at the latest.
+    exp: Math.min(nbf + ttlSeconds, parent?.exp ?? Number.POSITIVE_INFINITY),
+    can_mint: canMint,
+    ...(parent === undefined ? {} : { minted_by: [parent.jti, ...(parent.minted_by ?? [])] }),
+  });
+  if (parent !== undefined) checkNarrower(claims, parent, nowMs);
+  return claims;
+}
+
+function checkNarrower(claims: Claims, parent: Claims, nowMs: number): void {
+  const beyond = (what: string): ReasonError => new ReasonError("TokenScope", { jti: parent.jti, what });
+  if (!parent.can_mint) throw beyond("minting further tokens");
+  if (nowMs / 1000 < parent.nbf || nowMs / 1000 >= parent.exp) throw beyond("minting outside of its own time");
+  if ((claims.minted_by?.length ?? 0) > MINTED_BY_MAX) throw beyond("minting a token this far from the first one");
+  if (claims.identity_class === "human" && parent.identity_class === "agent")
+    throw beyond("minting a token for a human");
+  const command = claims.commands.find((name) => !parent.commands.includes(name));
+  if (command !== undefined) throw beyond(`minting ${command}`);
+  if (parent.sessions === undefined && claims.sessions !== undefined) return;
+  // Of the first token alone: whoever minted from it would be as good as it, and not on any list.
+  if (claims.sessions === undefined) throw beyond("minting a token for all sessions");
+  const session = claims.sessions.find((id) => !parent.sessions?.includes(id));
+  if (session !== undefined) throw beyond(`minting for ${session}`);
+}
+
+function usage(detail: string): ReasonError {
+  return new ReasonError("UsageInvalid", { detail });
+}

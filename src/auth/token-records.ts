@@ -1,0 +1,131 @@
+/**
+ * Which tokens were made and which were revoked: one small private file for each, in the state folder, without the token itself. A
+ * revocation is a file that is there or not: every process sees it at its next look, and two that write cannot undo each other.
+ */
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { errnoOf, isRecord, makePrivateDirectory, readPrivateFile, writePrivateFile } from "#base";
+import { TokenId } from "#protocol";
+import { type Claims, parseClaims } from "./claims.ts";
+import { MAX_TTL_SECONDS } from "./mint.ts";
+
+/** Records stay for so long after their token has ended, to be listed. */
+const KEPT_AFTER_END_MS = 30 * 24 * 60 * 60 * 1000;
+
+export interface TokenRecord {
+  readonly claims: Claims;
+  readonly mintedAt: string;
+  readonly revokedAt?: string;
+}
+
+export interface TokenRecords {
+  /** Also removes what has ended long ago. */
+  add(claims: Claims, nowMs: number): void;
+  /** Newest first. */
+  list(): TokenRecord[];
+  /** Durable when it returns. A token that was made elsewhere can be revoked, too. False when it was revoked before. */
+  revoke(jti: TokenId, nowMs: number): boolean;
+  /** When the token or one that it comes from was revoked. Throws when that cannot be found out. */
+  revokedAt(claims: Pick<Claims, "jti" | "minted_by">): { readonly jti: TokenId; readonly at: string } | undefined;
+}
+
+export function createTokenRecords(stateDir: string): TokenRecords {
+  const folder = join(stateDir, "tokens");
+  const recordOf = (jti: TokenId): string => join(folder, `${jti}.json`);
+  const markOf = (jti: TokenId): string => join(folder, `${jti}.revoked`);
+
+  function names(): string[] {
+    try {
+      return readdirSync(folder);
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return [];
+      throw error;
+    }
+  }
+
+  function write(path: string, content: object): void {
+    makePrivateDirectory(folder);
+    writePrivateFile(path, `${JSON.stringify(content)}\n`, { durable: true });
+  }
+
+  function revocation(jti: TokenId): { readonly at: string; readonly keptUntilMs: number } | undefined {
+    const bytes = readPrivateFile(markOf(jti));
+    if (bytes === undefined) return undefined;
+    const { at, kept_until_ms } = fieldsOf(bytes);
+    // A mark that cannot be read is a mark.
+    return {
+      at: typeof at === "string" ? at : "an unknown time",
+      keptUntilMs: typeof kept_until_ms === "number" ? kept_until_ms : Number.POSITIVE_INFINITY,
+    };
+  }
+
+  function record(jti: TokenId): Omit<TokenRecord, "revokedAt"> | undefined {
+    const bytes = readPrivateFile(recordOf(jti));
+    if (bytes === undefined) return undefined;
+    const { claims, minted_at } = fieldsOf(bytes);
+    try {
+      return { claims: parseClaims(claims), mintedAt: String(minted_at) };
+    } catch {
+      return undefined; // written by a newer program, or damaged: a list is no authority, and the token speaks for itself
+    }
+  }
+
+  function forgetEnded(nowMs: number): void {
+    for (const jti of tokenIds(names(), ".json")) {
+      const known = record(jti);
+      if (known !== undefined && known.claims.exp * 1000 + KEPT_AFTER_END_MS < nowMs)
+        rmSync(recordOf(jti), { force: true });
+    }
+    for (const jti of tokenIds(names(), ".revoked")) {
+      if ((revocation(jti)?.keptUntilMs ?? 0) < nowMs) rmSync(markOf(jti), { force: true });
+    }
+  }
+
+  return {
+    add(claims, nowMs) {
+      forgetEnded(nowMs);
+      write(recordOf(claims.jti), { minted_at: new Date(nowMs).toISOString(), claims });
+    },
+    list() {
+      return tokenIds(names(), ".json")
+        .flatMap((jti): TokenRecord[] => {
+          const known = record(jti);
+          const at = revocation(jti)?.at;
+          return known === undefined ? [] : [{ ...known, ...(at === undefined ? {} : { revokedAt: at }) }];
+        })
+        .toSorted((a, b) =>
+          a.mintedAt < b.mintedAt || (a.mintedAt === b.mintedAt && a.claims.jti < b.claims.jti) ? 1 : -1,
+        );
+    },
+    revoke(jti, nowMs) {
+      if (revocation(jti) !== undefined) return false;
+      // No token lives longer, whoever made it; nor does one that comes from it.
+      const keptUntilMs = nowMs + MAX_TTL_SECONDS * 1000 + KEPT_AFTER_END_MS;
+      write(markOf(jti), { at: new Date(nowMs).toISOString(), kept_until_ms: keptUntilMs });
+      return true;
+    },
+    revokedAt({ jti, minted_by = [] }) {
+      for (const id of [jti, ...minted_by]) {
+        const found = revocation(id);
+        if (found !== undefined) return { jti: id, at: found.at };
+      }
+      return undefined;
+    },
+  };
+}
+
+function tokenIds(names: readonly string[], ending: string): TokenId[] {
+  return names
+    .filter((name) => name.endsWith(ending))
+    .map((name) => name.slice(0, -ending.length))
+    .filter((name) => TokenId.is(name));
+}
+
+function fieldsOf(bytes: Buffer): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    return isRecord(value) ? value : {};
+  } catch {
+    return {}; // whoever asks decides what a file without fields means
+  }
+}

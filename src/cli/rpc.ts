@@ -1,0 +1,42 @@
+/** `harness rpc`: the engine for another program, over JSON-RPC on standard input and output. */
+import { serveRpc } from "#transports/rpc";
+import type { CliPorts } from "./cli-ports.ts";
+import type { ExitCode } from "./exit-code.ts";
+import type { RunFlags } from "./flags.ts";
+import { closeProgram, openProgram } from "./open-program.ts";
+
+export interface RpcFlags extends RunFlags {
+  readonly identityClass: "human" | "agent";
+}
+
+/** 0 at the end of input, when the reader goes away, and when it is told to stop. */
+export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<ExitCode> {
+  const { terminal, clock, build } = ports;
+  // Before anything else can write there.
+  const output = terminal.claimOutput();
+  const { harness, settings, workspace } = await openProgram(ports, { flags, offlineAllowed: true, canAsk: false });
+  const stopped = new AbortController();
+  const stopListening = terminal.onInterrupt(() => stopped.abort());
+  ports.endsWhenStopped();
+  try {
+    await serveRpc({
+      control: harness.control,
+      store: harness.store,
+      clock,
+      identityClass: flags.identityClass,
+      directory: workspace,
+      version: build.version,
+      ...(flags.set === undefined ? {} : { context: flags.set }),
+      input: terminal.readBytes(stopped.signal),
+      write: (text) => output.write(text),
+      onClosed: () => stopped.abort(),
+      shutdown: () => closeProgram(ports, { harness, settings }, flags),
+      outward: await ports.outward.load(),
+      log: (line) => terminal.err(`${line}\n`),
+    });
+    return 0;
+  } finally {
+    output.close();
+    stopListening();
+  }
+}

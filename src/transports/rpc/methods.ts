@@ -1,0 +1,242 @@
+/** Every method of the surface, one row each: what it takes and what it does. All work is done by commands to the control. */
+import { resolve } from "node:path";
+import { z } from "zod";
+import type { Control, ControlClient, Reply } from "#control";
+import type { Redaction, SessionMeta } from "#engine";
+import { CallId, type CommandKind, type Event, ReasonError, type SessionId } from "#protocol";
+import { buildHandshake, commands, parseCommand } from "#protocol/schemas";
+import type { OpenThreads, ThreadStore } from "./open-threads.ts";
+import type { Projection } from "./projection.ts";
+import { approvalDecisions, decisionOf, type Thread, threadOf } from "./shapes.ts";
+
+/** Of the surface. */
+export const RPC_VERSION = "1.0.0";
+export const LISTED_THREADS_MAX = 1000;
+/** An answer of `thread.get` stops growing here and says so. */
+export const HISTORY_MAX_BYTES = 16 * 1024 * 1024;
+const HISTORY_PAGE = 500;
+const TITLE_MAX_CHARS = 200;
+
+/** The one agent there is to talk to; others work for it. */
+const AGENTS = ["default", "code"] as const;
+
+/** What has a method of its own, or would take the events away from this connection, does not go through `command.submit`. */
+const OWN_METHOD: ReadonlySet<CommandKind> = new Set([
+  "CreateSession",
+  "AttachSession",
+  "DetachSession",
+  "SendInput",
+  "CancelTurn",
+]);
+
+export interface MethodContext {
+  readonly control: Control;
+  readonly client: ControlClient;
+  readonly store: ThreadStore;
+  readonly threads: OpenThreads;
+  readonly projection: Pick<Projection, "openApprovals">;
+  /** Absolute; where threads work that name no other folder. */
+  readonly directory: string;
+  readonly version: string;
+  /** The title of the thread that is made during `work`. */
+  titled<Result>(title: string, work: () => Promise<Result>): Promise<Result>;
+  /** A turn could not even be recorded to its end. */
+  turnLost(session: SessionId, reply: Reply, error: unknown): void;
+  readonly outward: { text(text: string): string; log(): Redaction["payload"] };
+  /** One reader of long histories at a time. */
+  reading<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+interface Method<Params> {
+  readonly params: z.ZodType<Params>;
+  /** Requests with the same lane are carried out one after the other. */
+  readonly lane: (params: Params) => string | undefined;
+  /** `answerFirst`: from now on the answer goes out before any event. */
+  run(context: MethodContext, params: Params, answerFirst: () => void): Promise<object> | object;
+}
+
+const threadId = z.string().max(200);
+const onThread = ({ threadId: id }: { readonly threadId: string }): string => id;
+const unordered = (): undefined => undefined;
+
+const initialize = method({
+  params: z.object({
+    clientInfo: z.object({ name: z.string().max(200), version: z.string().max(200).optional() }).optional(),
+  }),
+  lane: unordered,
+  run: ({ version }) => ({
+    version: RPC_VERSION,
+    capabilities: {
+      threads: true,
+      turns: true,
+      approvals: true,
+      streaming: true,
+      persistence: true,
+      commands: true,
+    },
+    serverInfo: { name: "harness", version },
+    handshake: buildHandshake(),
+  }),
+});
+
+const createThread = method({
+  params: z.object({
+    title: z.string().max(TITLE_MAX_CHARS).optional(),
+    directory: z.string().min(1).max(4096).optional(),
+  }),
+  lane: () => "thread.create",
+  async run({ threads, store, directory: base, titled, outward }, { title = "", directory }) {
+    const id = await titled(title, () => threads.create(resolve(base, directory ?? ".")));
+    if (title !== "") await store.update(id, { title });
+    return { thread: shownThread(outward, await threads.meta(id)) };
+  },
+});
+
+const listThreads = method({
+  params: z.object({}),
+  lane: unordered,
+  async run({ store, outward }) {
+    // One more than is shown, to know whether there are more.
+    const found = await store.list({ limit: LISTED_THREADS_MAX + 1 });
+    const threads = found.slice(0, LISTED_THREADS_MAX).map((meta) => shownThread(outward, meta));
+    return { threads, ...(found.length > threads.length ? { more: true } : {}) };
+  },
+});
+
+const getThread = method({
+  params: z.object({
+    threadId,
+    after: z.number().int().nonnegative().default(0),
+    limit: z.number().int().positive().optional(),
+  }),
+  lane: onThread,
+  run: ({ threads, store, reading, outward }, { threadId: name, after, limit }) =>
+    reading(async () => {
+      const meta = await threads.meta(name);
+      const history = await readHistory(store, outward.log(), { id: meta.id, after, limit });
+      return { thread: shownThread(outward, meta), ...history };
+    }),
+});
+
+const startTurn = method({
+  params: z.object({
+    threadId,
+    input: commands.SendInput.in.shape.content,
+    model: z.object({ providerID: z.string().min(1).max(200), modelID: z.string().min(1).max(500) }).optional(),
+    agent: z.string().max(200).optional(),
+  }),
+  lane: onThread,
+  async run({ threads, control, client, turnLost }, { threadId: name, input, model, agent }, answerFirst) {
+    if (agent !== undefined && !AGENTS.some((known) => known === agent)) {
+      const detail = `there is no agent '${agent}' to start a turn with; leave it out, or name one of: ${AGENTS.join(", ")}`;
+      throw new ReasonError("InvalidCommand", { detail });
+    }
+    const session = await threads.open(name);
+    const running = control.session(session)?.running;
+    if (running !== undefined) {
+      throw new ReasonError("TurnInProgress", { originator: running.originator, ts: running.startedAt });
+    }
+    const wanted = model === undefined ? undefined : `${model.providerID}:${model.modelID}`;
+    if (wanted !== undefined && wanted !== control.session(session)?.model) {
+      await client.submit({ kind: "SetModel", session, model: wanted });
+    }
+    answerFirst();
+    const reply = await client.submit({ kind: "SendInput", session, content: input });
+    reply.done?.catch((error: unknown) => turnLost(session, reply, error));
+    return { turnId: reply.turn };
+  },
+});
+
+const cancelTurn = method({
+  params: z.object({ threadId, turnId: z.string().max(200).optional() }),
+  lane: onThread,
+  async run({ threads, control, client }, { threadId: name, turnId }) {
+    const { id: session } = await threads.meta(name);
+    const running = control.session(session)?.running;
+    if (running === undefined || (turnId !== undefined && turnId !== running.turn)) {
+      throw new ReasonError("TurnNotFound", { session });
+    }
+    await client.submit({ kind: "CancelTurn", session });
+    return { ok: true };
+  },
+});
+
+const respondToApproval = method({
+  params: z.object({ requestId: z.string().max(200), decision: z.enum(approvalDecisions) }),
+  lane: unordered,
+  async run({ projection, client }, { requestId, decision }) {
+    const session = CallId.is(requestId) ? projection.openApprovals.get(requestId) : undefined;
+    if (!CallId.is(requestId) || session === undefined) throw new ReasonError("CallNotFound", { call_id: requestId });
+    await client.submit({ kind: "AnswerPermission", session, call_id: requestId, decision: decisionOf[decision] });
+    return { ok: true };
+  },
+});
+
+/** Ours: the commands of the protocol that the surface has no word for. */
+const submitCommand = method({
+  params: z.object({ command: z.looseObject({ kind: z.string(), session: z.string().max(200) }) }),
+  // An answer must not wait behind what waits for it.
+  lane: ({ command }) => (/^(?:Answer|Resolve)/.test(command.kind) ? undefined : command.session),
+  async run({ threads, client }, { command: raw }) {
+    const command = parseCommand(raw);
+    if (OWN_METHOD.has(command.kind)) {
+      throw new ReasonError("InvalidCommand", { detail: `${command.kind} has a method of its own here` });
+    }
+    await threads.open(raw.session);
+    const { result } = await client.submit(command);
+    return { ok: true, ...(result === undefined ? {} : { result }) };
+  },
+});
+
+export const methods: ReadonlyMap<string, Method<unknown>> = new Map([
+  ["initialize", initialize],
+  ["thread.create", createThread],
+  ["thread.list", listThreads],
+  ["thread.get", getThread],
+  ["turn.start", startTurn],
+  ["turn.cancel", cancelTurn],
+  ["approval.respond", respondToApproval],
+  ["command.submit", submitCommand],
+]);
+
+/** The parameters, or an InvalidCommand error that names the field and what was expected. */
+export function parseParams<Params>({ params: schema }: Method<Params>, raw: unknown): Params {
+  const parsed = schema.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  throw new ReasonError("InvalidCommand", { detail: z.prettifyError(parsed.error).replace(/\s*\n\s*/g, " ") });
+}
+
+function shownThread(outward: MethodContext["outward"], meta: SessionMeta): Thread {
+  return threadOf({ ...meta, title: outward.text(meta.title) });
+}
+
+async function readHistory(
+  store: ThreadStore,
+  redact: Redaction["payload"],
+  {
+    id,
+    after,
+    limit = Number.POSITIVE_INFINITY,
+  }: { readonly id: SessionId; readonly after: number; readonly limit: number | undefined },
+) {
+  const events: Event[] = [];
+  let bytes = 0;
+  for (let last = after; ; ) {
+    const page = await store.read(id, { after: last, limit: HISTORY_PAGE });
+    if (page.length === 0) return { events };
+    for (const stored of page) {
+      // The payload of a kind stays one of that kind.
+      const event = { ...stored, payload: redact(stored.kind, stored.payload) } as Event;
+      bytes += Buffer.byteLength(JSON.stringify(event));
+      const isFull = events.length >= limit || (events.length > 0 && bytes > HISTORY_MAX_BYTES);
+      if (isFull) return { events, more: true };
+      events.push(event);
+      last = event.id;
+    }
+  }
+}
+
+/** A row keeps its own type for its parameters; the table holds it as one that takes what `parseParams` gave. */
+function method<Params>(row: Method<Params>): Method<unknown> {
+  return row as unknown as Method<unknown>;
+}
