@@ -9,6 +9,7 @@ import {
   PROTOCOL_VERSION,
   protocolJsonSchema,
   reservedEvents,
+  streamEvents,
 } from "#protocol/schemas";
 import { fieldTable, idKinds, type Schema } from "./field-table.ts";
 import { GENERATED, list, page, plain, table } from "./markdown.ts";
@@ -52,6 +53,7 @@ export function protocolPage(): string {
     "## Events",
     "The payload by `kind`. `step` counts the model calls of a turn from 1, `block` the content blocks of a response from 0.",
     ...published.flatMap(entry("event", [])),
+    `Told to one client on its stream and never in the log: ${list(streamEvents)}.`,
     "### Reserved events",
     `Declared, and not published by this version: ${list(reservedEvents)}. Their payloads are in the JSON Schema.`,
     "## Content blocks",

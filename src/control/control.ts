@@ -15,18 +15,21 @@ import {
   type TurnId,
 } from "#protocol";
 import { type Approvals, createApprovals } from "./approvals.ts";
+import { subscribe } from "./subscription.ts";
 
 /** How long a permission request waits when somebody is there to answer it. */
 export const PERMISSION_TIMEOUT_MS = 60_000;
-
-/** Events read at a time when a client catches up. */
-const REPLAY_PAGE = 1000;
 
 export interface ClientOptions {
   readonly identityClass: "human" | "agent";
   /** False when nobody can be asked: requests are then denied at once. */
   readonly interactive: boolean;
-  readonly onEvent: (event: Event) => void;
+  /** Absent for a client that only sends: it is attached to nothing. */
+  readonly onEvent?: (event: Event) => void;
+  /** Awaited before each page of a replay, so that it comes no faster than the client takes it. */
+  readonly ready?: () => Promise<void>;
+  /** Of a client that has several connections; default: a new one. */
+  readonly id?: ClientId;
 }
 
 export interface Reply {
@@ -82,10 +85,29 @@ export interface ControlOptions {
   readonly open: (command: CommandOf<"CreateSession">, approver: Approver) => Promise<LiveSession>;
   readonly customHandlers: ReadonlyMap<string, CustomHandler>;
   readonly permissionTimeoutMs?: number;
+  /** Clients come and go: a question waits its time also when nobody is there yet. Default: it is denied at once then. */
+  readonly waitsForHumans?: boolean;
+}
+
+/** What a session does now. */
+export type SessionActivity = "idle" | "running" | "waiting" | "ending";
+
+export interface OpenSessionState {
+  readonly id: SessionId;
+  readonly activity: SessionActivity;
+  readonly model: string;
+  /** Clients that are told of its events. */
+  readonly attached: number;
+  readonly turn?: TurnId;
+  readonly originator?: ClientId;
 }
 
 export interface Control {
   connect(options: ClientOptions): ControlClient;
+  /** Sessions that are open in this program. */
+  sessions(): readonly OpenSessionState[];
+  /** No session is opened and no turn begins from now on; resolves when none runs. */
+  drain(): Promise<void>;
   /** Open sessions, for plugins that publish on them. */
   session(id: SessionId): EngineSession | undefined;
   /** Cancels running turns, ends every session, waits until the log has it. */
@@ -101,14 +123,17 @@ interface OpenSession {
   readonly approvals: Approvals;
   /** Each with how to stop telling it. */
   readonly attached: Map<Client, () => void>;
-  lastTurn: Promise<unknown>;
   /** While files are being restored no turn begins, and the other way round. */
-  restoring?: { readonly by: ClientId; readonly since: string };
+  restoring?: { readonly by: ClientId; readonly since: string; readonly done: Promise<unknown> };
+  /** Set as soon as it begins to end. */
+  ending?: Promise<void>;
 }
 
 export function createControl(options: ControlOptions): Control {
   const { clock, ids, store } = options;
   const sessions = new Map<SessionId, OpenSession>();
+  const opening = new Map<SessionId, Promise<Reply>>();
+  let isDraining = false;
 
   function find(id: SessionId): OpenSession {
     const session = sessions.get(id);
@@ -117,36 +142,49 @@ export function createControl(options: ControlOptions): Control {
   }
 
   async function create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply> {
-    if (command.resume !== undefined && sessions.has(command.resume)) {
-      return attach(client, { kind: "AttachSession", session: command.resume });
+    refuseWhileDraining();
+    const { resume } = command;
+    if (resume === undefined) return open(client, command);
+    if (!sessions.has(resume)) {
+      // Two clients that open the same session at once get the same one.
+      const first = opening.get(resume);
+      if (first === undefined) {
+        const opened = open(client, command);
+        opening.set(resume, opened);
+        return opened.finally(() => opening.delete(resume));
+      }
+      await first;
     }
-    const attached = new Map<Client, () => void>();
-    const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
-    const approvals = createApprovals({ clock, timeoutMs, attached: () => attached.keys() });
-    const live = await options.open(command, approvals);
-    attached.set(client, live.engine.bus.subscribe(client.onEvent));
-    sessions.set(live.engine.id, { live, approvals, attached, lastTurn: Promise.resolve() });
-    await live.begin();
-    return { session: live.engine.id };
+    return attach(client, { kind: "AttachSession", session: resume });
   }
 
-  /** Replays what the client missed, then goes live without a gap: what happens meanwhile is held back until then. */
+  async function open(client: Client, command: CommandOf<"CreateSession">): Promise<Reply> {
+    const attached = new Map<Client, () => void>();
+    const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
+    const { waitsForHumans = false } = options;
+    const approvals = createApprovals({ clock, timeoutMs, waitsForHumans, attached: () => attached.keys() });
+    const live = await options.open(command, approvals);
+    const { id } = live.engine;
+    if (client.onEvent !== undefined) attached.set(client, live.engine.bus.subscribe(client.onEvent));
+    sessions.set(id, { live, approvals, attached });
+    await live.begin();
+    return { session: id };
+  }
+
   async function attach(client: Client, { session: id, since }: CommandOf<"AttachSession">): Promise<Reply> {
-    const { live, attached } = find(id);
-    const heldBack: Event[] = [];
-    const release = live.engine.bus.subscribe((event) => heldBack.push(event));
-    let last = since ?? Number.MAX_SAFE_INTEGER;
-    try {
-      for (let page = await readAfter(id, last); page.length > 0; page = await readAfter(id, last)) {
-        for (const event of page) client.onEvent(event);
-        last = page.at(-1)?.id ?? last;
-      }
-    } finally {
-      release();
-    }
-    for (const event of heldBack) if (since === undefined || event.id > last) client.onEvent(event);
-    attached.get(client)?.();
-    attached.set(client, live.engine.bus.subscribe(client.onEvent));
+    const session = find(id);
+    const { onEvent, ready } = client;
+    if (onEvent === undefined) throw new ReasonError("InvalidCommand", { detail: "this client takes no events" });
+    detach(session, client);
+    const subscription = subscribe({
+      bus: session.live.engine.bus,
+      read: (after, limit) => store.read(id, { after, limit }),
+      onEvent,
+      ...(ready === undefined ? {} : { ready }),
+      ...(since === undefined ? {} : { since }),
+    });
+    session.attached.set(client, subscription.stop);
+    await subscription.caughtUp;
     return { session: id };
   }
 
@@ -155,16 +193,20 @@ export function createControl(options: ControlOptions): Control {
     attached.delete(client);
   }
 
-  function readAfter(id: SessionId, after: number): Promise<readonly Event[]> {
-    return store.read(id, { after, limit: REPLAY_PAGE });
+  function end(id: SessionId, reason: "user" | "binary-shutdown"): Promise<void> {
+    const session = find(id);
+    session.ending ??= endSession(id, session, reason);
+    return session.ending;
   }
 
-  async function end(id: SessionId, reason: "user" | "binary-shutdown"): Promise<void> {
-    const session = find(id);
-    session.live.engine.cancel({ reason: reason === "user" ? "user" : "shutdown" });
-    await session.lastTurn;
+  async function endSession(id: SessionId, session: OpenSession, reason: "user" | "binary-shutdown"): Promise<void> {
+    const { engine } = session.live;
+    engine.holdQueue();
+    engine.cancel({ reason: reason === "user" ? "user" : "shutdown" });
+    await engine.running?.ended;
+    await session.restoring?.done;
     await session.live.finish();
-    await session.live.engine.bus.publish("SessionEnded", { reason });
+    await engine.bus.publish("SessionEnded", { reason });
     await store.update(id, { state: "ended" });
     await session.live.release();
     sessions.delete(id);
@@ -177,6 +219,7 @@ export function createControl(options: ControlOptions): Control {
     const { session: id, call_id, resolution, note } = command;
     await find(id).live.engine.recovery.resolve(call_id, resolution, client.id, note);
     if (resolution === "abort") await end(id, "user");
+    else find(id).live.engine.deliverQueued();
   }
 
   async function restore(client: Client, command: RestoreCommand): Promise<Reply> {
@@ -189,14 +232,33 @@ export function createControl(options: ControlOptions): Control {
       throw new ReasonError("TurnInProgress", { originator: running.originator, ts: running.startedAt });
     }
     refuseWhileRestoring(session);
-    session.restoring = { by: client.id, since: new Date(clock.now()).toISOString() };
+    refuseWhileEnding(session);
+    const resumeQueue = session.live.engine.holdQueue();
     const restored = session.live.restore(command, client.id);
-    session.lastTurn = restored.catch(() => undefined); // the sender gets it; this one only orders shutdown
+    const done = restored.catch(() => undefined); // the sender gets it; this one only orders the end
+    session.restoring = { by: client.id, since: new Date(clock.now()).toISOString(), done };
     try {
       return { result: await restored };
     } finally {
       delete session.restoring;
+      resumeQueue();
     }
+  }
+
+  function refuseWhileDraining(): void {
+    if (isDraining) throw new ReasonError("ShuttingDown");
+  }
+
+  function refuseWhileEnding(session: OpenSession): void {
+    if (session.ending !== undefined) throw new ReasonError("SessionClosed", { session: session.live.engine.id });
+  }
+
+  /** The session, when a turn may begin in it. */
+  function forInput(id: SessionId): OpenSession {
+    const session = find(id);
+    refuseWhileDraining();
+    refuseWhileEnding(session);
+    return session;
   }
 
   function refuseWhileRestoring({ restoring }: OpenSession): void {
@@ -215,12 +277,16 @@ export function createControl(options: ControlOptions): Control {
         detach(find(command.session), client);
         return {};
       case "SendInput": {
-        const session = find(command.session);
+        const session = forInput(command.session);
         refuseWhileRestoring(session);
-        const { turn, done } = session.live.engine.send(client.id, command.content);
-        session.lastTurn = done.catch(() => undefined); // the sender has `done`; this one only orders shutdown
-        return { turn, done };
+        return session.live.engine.send(client.id, command.content);
       }
+      case "QueueInput":
+        await forInput(command.session).live.engine.queue(client.id, command.content);
+        return {};
+      case "SteerTurn":
+        await find(command.session).live.engine.steer(client.id, command.content);
+        return {};
       case "CancelTurn":
         find(command.session).live.engine.cancel({ reason: "user", by: client.id });
         return {};
@@ -287,7 +353,7 @@ export function createControl(options: ControlOptions): Control {
 
   return {
     connect(clientOptions) {
-      const client: Client = { ...clientOptions, id: ids.client() };
+      const client: Client = { ...clientOptions, id: clientOptions.id ?? ids.client() };
       return {
         id: client.id,
         submit: (command) => submit(client, command),
@@ -297,9 +363,27 @@ export function createControl(options: ControlOptions): Control {
       };
     },
     session: (id) => sessions.get(id)?.live.engine,
+    sessions: () => [...sessions.values()].map(stateOf),
+    async drain() {
+      isDraining = true;
+      for (const { live } of sessions.values()) live.engine.holdQueue();
+      await Promise.all([...sessions.values()].map(({ live }) => live.engine.running?.ended));
+    },
     async shutdown() {
       for (const id of [...sessions.keys()]) await end(id, "binary-shutdown");
       await store.close();
     },
+  };
+}
+
+function stateOf({ live: { engine }, approvals, attached, ending }: OpenSession): OpenSessionState {
+  const { running } = engine;
+  return {
+    id: engine.id,
+    activity:
+      ending !== undefined ? "ending" : approvals.isWaiting ? "waiting" : running === undefined ? "idle" : "running",
+    model: engine.model,
+    attached: attached.size,
+    ...(running === undefined ? {} : { turn: running.turn, originator: running.originator }),
   };
 }

@@ -1,4 +1,4 @@
-/** The engine as a service, for clients in this process. */
+/** The engine as a service: clients, whatever wire they are on, and the sessions they share. */
 export { createAnswerCollector } from "./answer.ts";
 export {
   type ClientOptions,
@@ -6,6 +6,8 @@ export {
   type ControlClient,
   createControl,
   type LiveSession,
+  type OpenSessionState,
   type Reply,
   type RestoreCommand,
 } from "./control.ts";
+export { createOutbox, type Outbox } from "./outbox.ts";

@@ -25,6 +25,7 @@ import { note } from "./note.ts";
 import type { ModelEvent, ModelOutcome } from "./provider.ts";
 import type { Spent } from "./remains.ts";
 import type { RequestHandler } from "./request-chain.ts";
+import type { Steering } from "./steering.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolHandler } from "./tool-chain.ts";
 import { askAtEnd, askAtStart, askToStop, type ToldCall } from "./turn-hooks.ts";
@@ -55,12 +56,17 @@ export interface TurnParts {
   readonly spent: Spent;
   /** What the session holds; asked at the end of the turn. */
   readonly labels: () => readonly Label[];
+  readonly steering: Steering;
+  /** Inputs that wait; asked at the end of the turn. */
+  readonly queued: () => readonly number[];
 }
 
 export interface TurnInput {
   readonly turn: TurnId;
   readonly originator: ClientId;
   readonly content: readonly InputBlock[];
+  /** The InputQueued that this turn delivers. */
+  readonly queued?: number;
   /** Aborted with a `CancelCause` as its reason. */
   readonly signal: AbortSignal;
 }
@@ -125,11 +131,13 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     await parts.beforeStep?.(input.signal);
     // Asked first: what a hook takes out of an input must not be in the log.
     const { content, refused } = await askAtStart(parts, input);
-    await bus.publish("TurnStarted", { turn, content: [...content], model: parts.model() });
+    const queued = input.queued === undefined ? {} : { queued: input.queued };
+    await bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...queued });
     ending = refused ?? (await runSteps(parts, input, tally));
   } catch (cause) {
     ending = endingOf(cause);
   }
+  parts.steering.close();
   await askAtEnd(parts, input, tally, ending);
   await tellTotals(parts, turn);
   if (ending.cancelled !== undefined) {
@@ -157,6 +165,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     ...(costUsd === undefined ? {} : { cost_usd: costUsd }),
     duration_ms: monotonicMs() - startMs,
     ...labelsOf(parts),
+    ...queuedOf(parts),
     session_total: totalOf(parts.spent, tally),
   };
   await Promise.all([timing, bus.publish("TurnEnded", ended)]);
@@ -169,6 +178,7 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
   for (let step = 1; step <= parts.maxSteps; step++) {
     if (input.signal.aborted) return cancelledEnding(input.signal);
     tally.steps = step;
+    parts.steering.enter(step);
     if (step > 1) await parts.beforeStep?.(input.signal);
     const tools = parts.tools();
     const { outcome, calls, yielded, text } = await requestStep(parts, input, step, tools, tally);
@@ -197,6 +207,8 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
     if (!yields && calls.length > 0) continue;
     const stop = await askToStop(parts, input, step, tally);
     if (stop === "go on") continue;
+    // What was said while the step ran is answered before the turn ends.
+    if (stop === undefined && !parts.steering.end()) continue;
     return stop ?? { outcome: yields ? "yielded" : "answered" };
   }
   return { outcome: "step_limit", reason: "StepLimit", message: reasonText("StepLimit", { limit: parts.maxSteps }) };
@@ -344,6 +356,11 @@ function totalOf(before: Spent, { usage, costUsd = 0, steps, tools }: Tally): Sp
 function labelsOf({ labels }: TurnParts): Pick<EventPayload<"TurnEnded">, "labels"> {
   const held = labels();
   return held.length === 0 ? {} : { labels: [...held] };
+}
+
+function queuedOf({ queued }: TurnParts): Pick<EventPayload<"TurnEnded">, "queued"> {
+  const waiting = queued();
+  return waiting.length === 0 ? {} : { queued: [...waiting] };
 }
 
 function providerOf(parts: TurnParts): string {

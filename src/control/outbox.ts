@@ -1,0 +1,112 @@
+/**
+ * What waits for one remote client. Its size is bounded in events and in characters, whatever the client does: one that does not
+ * read loses events, is told which ones by a StreamGap as soon as it takes something again, and can get them from the log.
+ * Pushing never waits and never throws, so a slow client costs the engine nothing.
+ */
+import type { Event, EventOf } from "#protocol";
+
+export const OUTBOX_MAX_EVENTS = 1024;
+export const OUTBOX_MAX_CHARS = 1024 * 1024;
+
+export interface OutboxOptions {
+  /** How the event looks on the wire; undefined for one that this wire does not carry. */
+  readonly encode: (event: Event) => string | undefined;
+  /** Hands over one piece. False when the connection holds enough: nothing more comes until `drained`. */
+  readonly send: (piece: string) => boolean;
+  readonly maxEvents?: number;
+  readonly maxChars?: number;
+}
+
+export interface Outbox {
+  push(event: Event): void;
+  /** The connection takes more. */
+  drained(): void;
+  /** Resolves when nothing waits, or when it is closed. */
+  ready(): Promise<void>;
+  close(): void;
+  /** Events that wait. */
+  readonly waiting: number;
+}
+
+export function createOutbox(options: OutboxOptions): Outbox {
+  const { encode, send, maxEvents = OUTBOX_MAX_EVENTS, maxChars = OUTBOX_MAX_CHARS } = options;
+  let pieces: { readonly event: Event; readonly piece: string }[] = [];
+  let chars = 0;
+  let isFull = false;
+  let isClosed = false;
+  /** The events that were dropped since the client took something last. */
+  let lost: { readonly first: Event; last: Event } | undefined;
+  let wake: (() => void)[] = [];
+
+  function tellReady(): void {
+    if (!isClosed && (isFull || pieces.length > 0)) return;
+    const waiting = wake;
+    wake = [];
+    for (const resume of waiting) resume();
+  }
+
+  function drop(event: Event): void {
+    lost = { first: lost?.first ?? pieces[0]?.event ?? event, last: event };
+    pieces = [];
+    chars = 0;
+  }
+
+  function sendGap(): void {
+    if (lost === undefined) return;
+    const gap = encode(gapEvent(lost.first, lost.last));
+    lost = undefined;
+    if (gap !== undefined && !send(gap)) isFull = true;
+  }
+
+  return {
+    push(event) {
+      if (isClosed) return;
+      // Nothing is told between a loss and the news of it.
+      if (lost !== undefined) return drop(event);
+      const piece = encode(event);
+      if (piece === undefined) return;
+      if (!isFull && pieces.length === 0) {
+        isFull = !send(piece);
+        return;
+      }
+      if (pieces.length >= maxEvents || chars + piece.length > maxChars) return drop(event);
+      pieces.push({ event, piece });
+      chars += piece.length;
+    },
+    drained() {
+      if (isClosed) return;
+      isFull = false;
+      sendGap();
+      let sent = 0;
+      while (!isFull && sent < pieces.length) {
+        const { piece } = pieces[sent] ?? { piece: "" };
+        isFull = !send(piece);
+        chars -= piece.length;
+        sent += 1;
+      }
+      pieces.splice(0, sent);
+      tellReady();
+    },
+    ready() {
+      return new Promise((resolve) => {
+        wake.push(resolve);
+        tellReady();
+      });
+    },
+    close() {
+      isClosed = true;
+      pieces = [];
+      chars = 0;
+      tellReady();
+    },
+    get waiting() {
+      return pieces.length;
+    },
+  };
+}
+
+/** Not in the log. It has the id of the last event that is missing: that is where the stream stands after it. */
+export function gapEvent(first: Event, last: Event, reason: "overflow" | "ttl" = "overflow"): EventOf<"StreamGap"> {
+  const { session, ts, id } = last;
+  return { id, kind: "StreamGap", session, ts, payload: { from: first.id, to: id, reason } };
+}
