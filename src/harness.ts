@@ -50,6 +50,8 @@ export interface HarnessOptions {
   readonly autoApprove: boolean;
   /** How long a question waits for its answer when somebody is there; default 60 s. */
   readonly permissionTimeoutMs?: number;
+  /** A question waits that long also when no client is there to answer it yet; default: it is denied at once then. */
+  readonly waitsForHumans?: boolean;
   /** Instead of the built-in tools. */
   readonly toolSources?: readonly ToolSource[];
   readonly plugins?: readonly Plugin[];
@@ -76,6 +78,8 @@ export interface HarnessOptions {
 
 export interface Harness {
   readonly control: Control;
+  /** The session log, for reading. */
+  readonly store: SessionStore;
   /** `provider:name` that new sessions begin with. */
   readonly model: string;
   /** Tried in order when that model cannot answer. */
@@ -158,11 +162,13 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     store,
     open: (command, approver) => openSession(dependencies, command, approver),
     customHandlers: extensions.customHandlers,
+    ...(options.waitsForHumans === undefined ? {} : { waitsForHumans: options.waitsForHumans }),
     ...(options.permissionTimeoutMs === undefined ? {} : { permissionTimeoutMs: options.permissionTimeoutMs }),
   });
   const control: Control = taped?.control(own) ?? own;
   return {
     control,
+    store,
     model: models.model,
     fallbacks: models.fallbacks,
     offline: models.offline,

@@ -13,13 +13,14 @@ const STOP_GRACE_MS = 2000;
 export async function main(): Promise<void> {
   let stopping: number | undefined;
   let endsWhenStopped = false;
+  let stopGraceMs = STOP_GRACE_MS;
   for (const [signal, code] of [
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const) {
     process.once(signal, () => {
       stopping = code;
-      stop(code);
+      stop(code, stopGraceMs);
     });
   }
   const code = await runCli(process.argv.slice(2), {
@@ -30,17 +31,18 @@ export async function main(): Promise<void> {
     build: buildInfo(packageRoot),
     scenariosDir: join(packageRoot, "scenarios"),
     templatesDir: join(packageRoot, "templates"),
-    endsWhenStopped: () => {
+    endsWhenStopped: (graceMs = STOP_GRACE_MS) => {
       endsWhenStopped = true;
+      stopGraceMs = graceMs;
     },
   });
   process.exitCode = endsWhenStopped ? code : (stopping ?? code);
 }
 
 /** As two Ctrl-C: the turn is cancelled and recorded, then the program leaves. What does not leave is ended. */
-function stop(code: number): void {
+function stop(code: number, graceMs: number): void {
   // An orderly exit runs the handlers that end what tools have started.
-  setTimeout(() => process.exit(code), STOP_GRACE_MS).unref();
+  setTimeout(() => process.exit(code), graceMs).unref();
   if (!process.emit("SIGINT")) process.exit(code);
-  setTimeout(() => process.emit("SIGINT"), STOP_GRACE_MS / 2).unref();
+  setTimeout(() => process.emit("SIGINT"), graceMs / 2).unref();
 }

@@ -26,6 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   redaction: ["base", "protocol", "engine"],
   cassette: ["base", "protocol", "engine"],
   control: ["base", "protocol", "engine"],
+  transports: ["base", "protocol", "engine", "control"],
   cli: [
     "base",
     "starlark",
@@ -44,6 +45,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "trust",
     "sandbox",
     "cassette",
+    "transports",
     "harness",
   ],
   ".": [
@@ -63,6 +65,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "sandbox",
     "cassette",
     "control",
+    "transports",
     "cli",
     "harness",
   ],

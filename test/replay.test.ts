@@ -218,7 +218,9 @@ describe("a session that is another one", { timeout: TIMEOUT_MS }, () => {
 
     writeFileSync(join(recording.before, "a.txt"), "B\n");
     const file = await replayed(recording, usual);
-    expect(file.turns[0]?.message).toMatch(/model request 2 differs at messages\[2\]\.content\[0\].*\\tA\\n.*now ".*\\tB\\n/);
+    expect(file.turns[0]?.message).toMatch(
+      /model request 2 differs at messages\[2\]\.content\[0\].*\\tA\\n.*now ".*\\tB\\n/,
+    );
   });
 
   test("fails when a tool is described in another way or calls another program", async () => {

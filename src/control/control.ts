@@ -26,8 +26,8 @@ export interface ClientOptions {
   readonly interactive: boolean;
   /** Absent for a client that only sends: it is attached to nothing. */
   readonly onEvent?: (event: Event) => void;
-  /** Awaited before each page of a replay, so that it comes no faster than the client takes it. */
-  readonly ready?: () => Promise<void>;
+  /** Asked before each event of a replay, which comes no faster than the client takes it: undefined, or what to wait for. */
+  readonly ready?: () => Promise<void> | undefined;
   /** Of a client that has several connections; default: a new one. */
   readonly id?: ClientId;
 }

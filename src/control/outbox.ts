@@ -21,8 +21,8 @@ export interface Outbox {
   push(event: Event): void;
   /** The connection takes more. */
   drained(): void;
-  /** Resolves when nothing waits, or when it is closed. */
-  ready(): Promise<void>;
+  /** Undefined when nothing waits or it is closed; else resolves when that is so. */
+  ready(): Promise<void> | undefined;
   close(): void;
   /** Events that wait. */
   readonly waiting: number;
@@ -38,8 +38,12 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let lost: { readonly first: Event; last: Event } | undefined;
   let wake: (() => void)[] = [];
 
+  function isBusy(): boolean {
+    return isFull || pieces.length > 0 || lost !== undefined;
+  }
+
   function tellReady(): void {
-    if (!isClosed && (isFull || pieces.length > 0)) return;
+    if (!isClosed && isBusy()) return;
     const waiting = wake;
     wake = [];
     for (const resume of waiting) resume();
@@ -88,10 +92,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
       tellReady();
     },
     ready() {
-      return new Promise((resolve) => {
-        wake.push(resolve);
-        tellReady();
-      });
+      if (isClosed || !isBusy()) return undefined;
+      return new Promise((resolve) => void wake.push(resolve));
     },
     close() {
       isClosed = true;

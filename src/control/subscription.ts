@@ -6,15 +6,15 @@ import type { EventBus } from "#engine";
 import type { Event } from "#protocol";
 
 /** Events read at a time when a client catches up. */
-const REPLAY_PAGE = 500;
+const REPLAY_PAGE = 200;
 
 export interface SubscriptionOptions {
   readonly bus: Pick<EventBus, "subscribe">;
   /** Events with `id > after`, oldest first, at most `limit`. */
   readonly read: (after: number, limit: number) => Promise<readonly Event[]>;
   readonly onEvent: (event: Event) => void;
-  /** Awaited before each page. */
-  readonly ready?: () => Promise<void>;
+  /** Asked before each event of the replay: undefined when the client takes it, else what to wait for. */
+  readonly ready?: () => Promise<void> | undefined;
   /** Absent: only what happens from now on. */
   readonly since?: number;
 }
@@ -42,15 +42,16 @@ export function subscribe({ bus, read, onEvent, ready, since }: SubscriptionOpti
 
   async function replay(): Promise<void> {
     while (!isLive && !isStopped) {
-      await ready?.();
       const page = await read(last, REPLAY_PAGE);
-      if (isStopped) return;
       for (const event of page) {
+        const taken = ready?.();
+        if (taken !== undefined) await taken;
+        if (isStopped) return;
         last = event.id;
         onEvent(event);
       }
       // No event can come in between here: it is told, and noted above, only after it is in the log.
-      if (page.length < REPLAY_PAGE && newest <= last) isLive = true;
+      if (!isStopped && page.length < REPLAY_PAGE && newest <= last) isLive = true;
     }
   }
 

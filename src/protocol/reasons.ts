@@ -51,6 +51,7 @@ export const reasons = {
     "The frame id <id> was used before on this connection; the command was not carried out again.",
   ),
   TooManyStreams: row(503, -32603, 1, "<limit> event streams are open already. Close one, or try again later."),
+  Overloaded: row(503, -32603, 1, "The server holds as much unfinished input as it may. Try again in a moment."),
   ShuttingDown: row(503, -32603, 1, "The server is about to stop and takes no new work."),
   SessionNotFound: row(404, -32001, 2, "There is no session <session>."),
   SessionClosed: row(410, -32001, 1, "Session <session> has ended. Open it again with CreateSession and resume."),
