@@ -95,11 +95,20 @@ describe("cli.md", () => {
     }
   });
 
+  test("has every command below daemon and its flags", async () => {
+    expect(page).toContain("### harness daemon run\n");
+    const flags = [...(await help(["daemon", "run"])).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];
+    for (const [, flag = ""] of flags.filter(([, text]) => text !== "--help")) expect(page).toContain(`\`${flag}`);
+  });
+
   test("has no flag that the program lacks", async () => {
     const below = (await sessionsCommands()).map((command) => ["sessions", command]);
     const audit = ["verify", "anchor", "network", "key"].map((command) => ["audit", command]);
     const plain = [...(await help([])).matchAll(/^ {2}([a-z-]+) \[/gm)].map(([, name = ""]) => name);
-    const known = await Promise.all([[], ...plain.map((command) => [command]), ...below, ...audit].map(help));
+    const daemon = [["daemon", "run"]];
+    const known = await Promise.all(
+      [[], ...plain.map((command) => [command]), ...below, ...audit, ...daemon].map(help),
+    );
     const flags = new Set([...page.matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
     expect([...flags].filter((flag) => !known.join("").includes(flag))).toEqual([]);
   });

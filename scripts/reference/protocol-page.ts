@@ -34,8 +34,8 @@ export function protocolPage(): string {
   return page([
     "# Protocol",
     GENERATED,
-    `Version ${PROTOCOL_VERSION}. Clients send commands and receive events. In this version clients live in the same process ` +
-      "(the command line, an embedding program); `--json` prints the events as JSON lines. The same in JSON Schema: " +
+    `Version ${PROTOCOL_VERSION}. Clients send commands and receive events. Clients live in the same process (the ` +
+      "command line, an embedding program) or on the other side of [HTTP](http.md); `--json` prints the events as JSON lines. In JSON Schema: " +
       "[protocol.schema.json](protocol.schema.json).",
     "Objects may carry more fields than are listed. Unknown ones are ignored; those that begin with `x_` are kept.",
     "## Ids",
@@ -67,8 +67,7 @@ export function protocolPage(): string {
     "In the table, and not given by this version.",
     reasonTable(reservedReasons),
     "## Handshake",
-    "What a server tells about itself before the first command. Clients in the same process need none, and this version has no " +
-      "others.",
+    "What a server tells about itself before the first command. Clients in the same process need none.",
     fieldTable(schemaOf("handshake"), []),
   ]);
 }

@@ -61,3 +61,8 @@ test.each(["writing-a-tool", "writing-a-hook", "writing-context", "writing-a-pol
     expect(commands).toBeGreaterThan(4);
   },
 );
+
+test("control-plane.md", { timeout: TIMEOUT_MS }, async () => {
+  const { commands } = await followGuide("docs/guide/control-plane.md");
+  expect(commands).toBeGreaterThan(15);
+});

@@ -149,6 +149,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       serveWebSocket({
         socket: webSocket,
+        connection: socket,
         control,
         streams,
         limits,

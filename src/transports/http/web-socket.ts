@@ -2,6 +2,7 @@
  * One web socket: frames `{"frame", "id"?, "body"}` in both directions. The first frame is the handshake; a command is answered
  * by a `command` frame or an `error` frame with the id that it came with. The token is checked for every frame.
  */
+import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { type Control, createOutbox, type Reply } from "#control";
 import { type Event, ReasonError, type SessionId } from "#protocol";
@@ -15,7 +16,7 @@ import { parseObject } from "./request-body.ts";
 import type { Streams } from "./streams.ts";
 
 /** Above this much unsent, the outbox keeps what comes. */
-const SOCKET_BUFFER_BYTES = 64 * 1024;
+const SOCKET_BUFFER_BYTES = 256 * 1024;
 /** "Policy violation", for a client that sends nonsense or whose token is gone. */
 const CLOSE_POLICY = 1008;
 const CLOSE_NO_TEXT = 1003;
@@ -24,6 +25,8 @@ const FRAME_ID_CHARS = 100;
 
 export interface WebSocketOptions {
   readonly socket: WebSocket;
+  /** What it runs on. */
+  readonly connection: Duplex;
   readonly control: Control;
   readonly streams: Streams;
   readonly limits: HttpLimits;
@@ -42,7 +45,20 @@ export interface WebSocketOptions {
 type FrameId = string | number;
 
 export function serveWebSocket(options: WebSocketOptions): void {
-  const { socket, control, streams, limits, principalOf, check, claims, session, since, encode, ensureOpen } = options;
+  const {
+    socket,
+    connection,
+    control,
+    streams,
+    limits,
+    principalOf,
+    check,
+    claims,
+    session,
+    since,
+    encode,
+    ensureOpen,
+  } = options;
   let isAlive = true;
   let hasShakenHands = false;
   let badFrames = 0;
@@ -50,11 +66,24 @@ export function serveWebSocket(options: WebSocketOptions): void {
   let unanswered = 0;
   let order: Promise<unknown> = Promise.resolve();
   const usedIds = new Set<FrameId>();
+  let isCorked = false;
+
+  /** What is sent in the same breath goes to the system in one piece. */
+  function cork(): void {
+    if (isCorked) return;
+    isCorked = true;
+    connection.cork();
+    process.nextTick(() => {
+      isCorked = false;
+      connection.uncork();
+    });
+  }
 
   const takesMore = (): boolean => socket.bufferedAmount < SOCKET_BUFFER_BYTES;
   const outbox = createOutbox({
     encode,
     send(piece) {
+      cork();
       // Called when the piece has gone to the system, or never will.
       socket.send(piece, () => {
         if (takesMore()) outbox.drained();
