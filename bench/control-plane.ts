@@ -167,7 +167,7 @@ async function load(bench: BenchServer, seconds: number): Promise<readonly Figur
     const due = Math.min(perSession, Math.floor(((performance.now() - startMs) / 1000 / seconds) * perSession));
     for (; sent < due; sent++) {
       await Promise.all(
-        buses.map((bus) => bus?.publish("CustomEvent", { namespace: "load", kind: "tick", payload: sent })),
+        buses.map(async (bus) => bus?.publish("CustomEvent", { namespace: "load", kind: "tick", payload: sent })),
       );
     }
     peak = Math.max(peak, process.memoryUsage.rss());
@@ -201,7 +201,7 @@ async function catchUp(bench: BenchServer, wire: string): Promise<Figure> {
     kind: "line",
     payload: "some text of the usual length, about eighty characters",
   };
-  const told = Array.from({ length: CATCH_UP_EVENTS - 1 }, () => bus?.publishSoon("CustomEvent", payload));
+  const told = Array.from({ length: CATCH_UP_EVENTS - 1 }, async () => bus?.publishSoon("CustomEvent", payload));
   await Promise.all(told);
   const lines = linesOf(startClients(bench, CATCH_UP_EVENTS, "0", wire, [session]));
   await lines.next();

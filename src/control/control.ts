@@ -155,6 +155,7 @@ export function createControl(options: ControlOptions): Control {
       }
       await first;
     }
+    if (client.onEvent === undefined) return { session: resume };
     return attach(client, { kind: "AttachSession", session: resume });
   }
 
@@ -367,7 +368,7 @@ export function createControl(options: ControlOptions): Control {
     async drain() {
       isDraining = true;
       for (const { live } of sessions.values()) live.engine.holdQueue();
-      await Promise.all([...sessions.values()].map(({ live }) => live.engine.running?.ended));
+      await Promise.all([...sessions.values()].map(async ({ live }) => live.engine.running?.ended));
     },
     async shutdown() {
       for (const id of [...sessions.keys()]) await end(id, "binary-shutdown");

@@ -115,8 +115,12 @@ describe("a session over REST", () => {
       status: 410,
       json: { error: { reason: "SessionClosed" } },
     });
-    const again = await read(path("/events?since=0"));
-    await again.until((event) => event.kind === "SessionStarted" && event.id > 1);
+    const [again, once] = await Promise.all([read(path("/events?since=0")), read(path("/events?since=0"))]);
+    for (const stream of [again, once]) {
+      await stream.until((event) => event.kind === "SessionStarted" && event.id > 1);
+    }
+    const resumed = { resume: (await ask("GET", path())).json.id };
+    expect(await ask("POST", "/v1/sessions", { body: resumed })).toMatchObject({ status: 200 });
     expect((await ask("GET", path())).json).toMatchObject({ activity: "idle" });
   });
 
