@@ -334,7 +334,7 @@ function redactionFailure(cause: unknown): ReasonError {
   });
 }
 
-function timer(action: () => void, ms: number): () => void {
+export function timer(action: () => void, ms: number): () => void {
   const started = setTimeout(action, ms);
   return () => clearTimeout(started);
 }

@@ -10,7 +10,7 @@ import {
   type TurnId,
 } from "#protocol";
 import { abandonOnAbort } from "./abandon.ts";
-import { createEventBus, type EventBus, type Schedule, type Subscriber } from "./bus.ts";
+import { createEventBus, type EventBus, type Schedule, type Subscriber, timer } from "./bus.ts";
 import { createConversation } from "./conversation.ts";
 import { dispatchNested, type HiddenTools, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
@@ -256,7 +256,7 @@ export function createSession(parts: SessionParts): EngineSession {
       turnModel = undefined;
       bus.setOriginator(undefined);
       // After whoever waits for this turn: they may want to say something first.
-      setImmediate(deliver);
+      if (inputs.waiting().length > 0) (parts.schedule ?? timer)(deliver, 0);
     }
   }
 

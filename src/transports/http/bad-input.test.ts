@@ -219,15 +219,25 @@ describe("a stream", () => {
     const brief = await rig.read(rig.path("/events"), { token: "brief" });
     const half = await rig.openSocket("/v1/ws");
     half.socket.pause();
+    const stalled = await rig.raw();
+    stalled.pause();
+    stalled.write(`GET ${rig.path("/events")} HTTP/1.1\r\nhost: localhost\r\nx-harness-token: human\r\n\r\n`);
+    let open = 0;
+    while (open < 4) open = (await rig.ask("GET", "/v1/health")).json.http.streams;
+    for (let n = 0; n < 30; n++) {
+      const marker = String(n);
+      await rig.publish("CustomEvent", { namespace: "load", kind: marker, payload: "x".repeat(32 * 1024) });
+      await alive.until((event) => event.kind === "CustomEvent" && event.payload.kind === marker);
+    }
     await serverClock.advance(1000);
     rig.tokens.delete("brief");
     for (let beat = 0; beat < 4; beat++) await serverClock.advance(1000);
     await brief.ended;
     expect(brief.frames.at(-1)).toMatchObject({ event: "error", data: expect.stringContaining("Unauthorized") });
-    let streams = 3;
+    let streams = 4;
     while (streams > 1) streams = (await rig.ask("GET", "/v1/health")).json.http.streams;
     await rig.publish("CustomEvent", { namespace: "n", kind: "k", payload: 1 });
-    await alive.until(isKind("CustomEvent"));
+    await alive.until((event) => event.kind === "CustomEvent" && event.payload.kind === "k");
     expect(alive.comments).toContain("heartbeat");
   });
 
