@@ -15,7 +15,12 @@ function commit(): string {
 
 /** One program, split only where a part is loaded on demand. Native and data-carrying packages stay outside. */
 export default defineConfig({
-  input: { main: "src/main.ts", embed: "src/embed.ts", starlark: "src/starlark/index.ts" },
+  input: {
+    main: "src/main.ts",
+    embed: "src/embed.ts",
+    starlark: "src/starlark/index.ts",
+    "credential-helper": "src/credential-helper.ts",
+  },
   platform: "node",
   external: ["better-sqlite3-multiple-ciphers", /^better-sqlite3-multiple-ciphers\//, "@vscode/ripgrep"],
   transform: {

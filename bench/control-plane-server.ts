@@ -7,8 +7,10 @@ import { createSystemClock } from "#base";
 import type { ModelCall, Plugin } from "#engine";
 import { assembleHarness, type Harness } from "#harness";
 import { ReasonError, type SessionId } from "#protocol";
+import { createHeldKeys } from "#providers";
 import { type HttpServer, startHttpServer } from "#transports/http";
 import { httpBackend } from "../src/cli/daemon-backend.ts";
+import { createOutward } from "../src/cli/outward.ts";
 
 export const TOKEN = "benchmark";
 
@@ -46,9 +48,12 @@ export async function startBenchServer(speak: (call: ModelCall) => Promise<void>
     },
   };
   const clock = createSystemClock();
+  const credentials = createHeldKeys({});
+  const build = { version: "0.0.0", commit: "", builtAt: "" };
   const harness = await assembleHarness({
     settings: { ...defaultSettings, sandbox: "off" },
     env: { PATH: process.env.PATH },
+    credentials,
     clock,
     workspace: folder,
     model: "bench:one",
@@ -64,9 +69,9 @@ export async function startBenchServer(speak: (call: ModelCall) => Promise<void>
     plugins: [plugin],
   });
   const socketPath = join(folder, "c.sock");
-  const build = { version: "0.0.0", commit: "", builtAt: "" };
+  const outward = createOutward({ env: { HOME: folder }, cwd: folder, clock });
   const server = await startHttpServer({
-    backend: httpBackend({ env: {}, clock, build }, harness, defaultSettings),
+    backend: await httpBackend({ clock, build, credentials, outward }, harness, defaultSettings),
     authenticate: ({ token }) =>
       token === TOKEN
         ? { claims: { jti: "tok_bench", identity_class: "human" } }

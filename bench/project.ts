@@ -10,6 +10,7 @@ import { createProjectLoader, defaultSettings, trustsAll } from "#artifacts";
 import { createSystemClock } from "#base";
 import type { Provider } from "#engine";
 import { assembleHarness, type Harness } from "#harness";
+import { createHeldKeys } from "#providers";
 import { createScriptChecker } from "#script";
 import { type Figure, holds, median, printFigures } from "./figures.ts";
 
@@ -87,6 +88,7 @@ async function openSession(root: string, hooks: number): Promise<BenchSession> {
   const harness = await assembleHarness({
     settings: defaultSettings,
     env: { PATH: process.env.PATH },
+    credentials: createHeldKeys({}),
     clock: createSystemClock(),
     workspace: root,
     model: "bench:calls",

@@ -10,6 +10,7 @@ import { defaultSettings } from "#artifacts";
 import { createSystemClock } from "#base";
 import { assembleHarness, type HarnessOptions } from "#harness";
 import type { Command, Event } from "#protocol";
+import { createHeldKeys } from "#providers";
 import { type Figure, holds, printFigures } from "./figures.ts";
 
 const RUNS = 1000;
@@ -83,6 +84,7 @@ async function session(
   const harness = await assembleHarness({
     settings: defaultSettings,
     env: { PATH: process.env.PATH, HOME: home },
+    credentials: createHeldKeys({}),
     clock: createSystemClock(),
     workspace: folder,
     offlineAllowed: false,

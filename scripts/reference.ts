@@ -1,12 +1,13 @@
 /**
  * Writes the reference pages that follow from tables in the code: the protocol, HTTP, the tools, the providers, the files of a project,
- * the built-ins of scripts and redaction. Pages about behaviour are written by hand and are not touched. `npm run docs`
+ * eval cases, the built-ins of scripts and redaction. Pages about behaviour are written by hand and are not touched. `npm run docs`
  */
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { protocolJsonSchema } from "#protocol/schemas";
 import { artifactsPage } from "./reference/artifacts-page.ts";
 import { builtinsPage } from "./reference/builtins-page.ts";
+import { evalsPage } from "./reference/evals-page.ts";
 import { httpPage } from "./reference/http-page.ts";
 import { formatJson } from "./reference/json-text.ts";
 import { protocolPage } from "./reference/protocol-page.ts";
@@ -31,6 +32,7 @@ export function referencePages(): readonly ReferencePage[] {
     { path: "docs/reference/tools.md", text: toolsPage() },
     { path: "docs/reference/providers.md", text: providersPage() },
     { path: "docs/reference/artifacts.md", text: artifactsPage() },
+    { path: "docs/reference/evals.md", text: evalsPage() },
     { path: "docs/reference/built-ins.md", text: builtinsPage() },
     { path: "docs/reference/redaction.md", text: redactionPage() },
   ];

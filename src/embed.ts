@@ -9,6 +9,7 @@ import { type ControlClient, createAnswerCollector } from "#control";
 import { type Plugin, type Tool, type ToolContext, type TurnSummary, textOutput } from "#engine";
 import { assembleHarness } from "#harness";
 import { ReasonError, reasonText, type SessionId } from "#protocol";
+import { createHeldKeys } from "#providers";
 import { createSigner, harnessPaths, machineKeySource } from "#sessions";
 import { createBlockHandler, type EventHandler } from "./embed-blocks.ts";
 
@@ -80,6 +81,7 @@ export async function createHarness(
   if (config.model === undefined && (config.apiKey !== undefined || config.baseUrl !== undefined)) {
     throw new ReasonError("UsageInvalid", { detail: "apiKey and baseUrl need a model that they are for" });
   }
+  const keys = config.apiKey === undefined ? env : { ...env, [EMBEDDED_KEY]: config.apiKey };
   const harness = await assembleHarness({
     settings: {
       ...defaultSettings,
@@ -88,7 +90,9 @@ export async function createHarness(
       maxSteps: config.maxTurns ?? DEFAULT_MAX_TURNS,
       ...(config.systemPrompt === undefined ? {} : { systemPrompt: config.systemPrompt }),
     },
-    env: config.apiKey === undefined ? env : { ...env, [EMBEDDED_KEY]: config.apiKey },
+    env: keys,
+    // The key is in the memory of the embedding program already: it stays there, and is sent only where it is bound to.
+    credentials: createHeldKeys(keys),
     clock: createSystemClock(),
     workspace: resolve(config.workspace ?? "."),
     offlineAllowed: false,

@@ -12,10 +12,19 @@ import {
   once,
 } from "#base";
 import { type Control, createControl, type RestoreCommand } from "#control";
-import type { EventBus, Plugin, Redaction, SessionStore, Tool, ToolMiddleware, ToolSource } from "#engine";
+import {
+  type EventBus,
+  loadedRedaction,
+  type Plugin,
+  type Redaction,
+  type SessionStore,
+  type Tool,
+  type ToolMiddleware,
+  type ToolSource,
+} from "#engine";
 import { parseRule } from "#governance";
 import { type ClientId, type Command, type CommandOf, createIdMint } from "#protocol";
-import { chooseModel, type ModelChoice } from "#providers";
+import { type CredentialPort, type CredentialStatus, chooseModel, type ModelChoice } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Signer } from "#sessions";
 import { createBuiltinTools } from "#tools";
 import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
@@ -28,6 +37,8 @@ import type { CassetteOption, TapedWorld } from "./taped-world.ts";
 export interface HarnessOptions {
   readonly settings: Settings;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Who has the keys of the models. Closed with the harness. */
+  readonly credentials: CredentialPort;
   readonly clock: Clock;
   /** Absolute path; a session may name another. */
   readonly workspace: string;
@@ -92,6 +103,7 @@ export interface Harness {
    */
   readonly recordedCommands: readonly Command[];
   tools(): readonly Tool[];
+  health(): Health;
   /**
    * Ends all sessions and closes the log. Recording: writes the cassette, or rejects with CassetteNotWritten. Replaying: rejects with
    * CassetteMismatch when something was missing or left over that no turn and no command was refused with.
@@ -99,10 +111,15 @@ export interface Harness {
   shutdown(): Promise<void>;
 }
 
+/** How the parts are that can fail while the program runs. */
+export interface Health {
+  readonly credentialHelper: CredentialStatus;
+}
+
 /** Throws a ReasonError when the model, the store or a rule cannot be used. Makes no network call. */
 export async function assembleHarness(options: HarnessOptions): Promise<Harness> {
-  const { settings, env } = options;
-  const redaction = (options.redaction ?? (() => loadRedaction(options)))();
+  const { settings, env, credentials } = options;
+  const redaction = loadedRedaction(options.redaction ?? (() => loadRedaction(options)));
   redaction.catch(() => undefined); // whoever opens a session is told
   const extensions = registerPlugins(options.plugins ?? [], () => control);
   const choose = (): Promise<ModelChoice> =>
@@ -112,7 +129,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       offlineAllowed: options.offlineAllowed,
       extraProviders: extensions.providers,
       scenarioFile: options.scenarioFile,
-      ports: { env, clock: options.clock, random: createSystemRandom() },
+      ports: { env, credentials, clock: options.clock, random: createSystemRandom() },
     });
   const taped = await openTaped(options, choose);
   const models = taped?.models ?? (await choose());
@@ -147,7 +164,9 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     args: options.args ?? [],
     depth: options.depth ?? 0,
     observePorts: options.observePorts,
+    adopt: (parent, open) => control.adopt(parent, open),
     redaction,
+    secretsTold: () => credentials.told(),
     taped,
     sandboxFor: prepareSandbox({
       settings,
@@ -174,7 +193,14 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     offline: models.offline,
     recordedCommands: taped?.tape.commands ?? [],
     tools: () => toolSources.flatMap((source) => source.tools()),
-    shutdown: () => control.shutdown(),
+    health: () => ({ credentialHelper: credentials.status() }),
+    async shutdown() {
+      try {
+        await control.shutdown();
+      } finally {
+        credentials.close();
+      }
+    },
   };
 }
 

@@ -1,16 +1,34 @@
 /** The program's entry: real ports, argv, exit code. Started by `bin/harness`. */
-import { dirname, join } from "node:path";
+import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createSystemClock } from "#base";
-import { createTerminal, runCli } from "#cli";
+import { createOutward, createTerminal, describeCrash, runCli } from "#cli";
+import { createEnvironmentKeys, environmentBlock } from "#credentials";
+import { keyVariables } from "#providers/vendors";
 import { buildInfo } from "./build-info.ts";
+import { programCredentials, soonNeeded } from "./program-credentials.ts";
 
+const entry = fileURLToPath(import.meta.url);
 /** Both `src/` and `dist/` are one folder below the package root. */
-const packageRoot = dirname(dirname(fileURLToPath(import.meta.url)));
+const packageRoot = dirname(dirname(entry));
+/** Built beside this file, in the same form. */
+const credentialHelper = join(dirname(entry), `credential-helper${extname(entry)}`);
+/** Needed here, and shown to nobody who looks at this process from outside. */
+const OWN_SECRETS = /^HARNESS_(?:MACHINE_KEY|PASSPHRASE|TOKEN|SECRET_.*)$/;
 
 const STOP_GRACE_MS = 2000;
+/** Longer nobody waits for the redactor when the program has failed: its code alone is shown then. */
+const CRASH_GRACE_MS = 2000;
 
 export async function main(): Promise<void> {
+  // Before anything else reads the environment, or is started and could look at it.
+  const keys = createEnvironmentKeys(process.env, environmentBlock());
+  for (const variable of keyVariables()) keys.hold(variable);
+  for (const variable of Object.keys(process.env)) if (OWN_SECRETS.test(variable)) keys.conceal(variable);
+  const argv = process.argv.slice(2);
+  const clock = createSystemClock();
+  const credentials = programCredentials({ env: process.env, keys, clock, file: credentialHelper });
+  credentials.prepare(soonNeeded(argv, process.env));
   let stopping: number | undefined;
   let endsWhenStopped = false;
   let stopGraceMs = STOP_GRACE_MS;
@@ -23,11 +41,21 @@ export async function main(): Promise<void> {
       stop(code, stopGraceMs);
     });
   }
-  const code = await runCli(process.argv.slice(2), {
+  const world = { env: process.env, cwd: process.cwd(), clock, credentials };
+  const outward = createOutward(world);
+  let crashed = false;
+  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+    process.on(event, (error: unknown) => {
+      // One is enough; what else fails on the way out says nothing.
+      if (!crashed) crash(describeCrash(outward, error));
+      crashed = true;
+    });
+  }
+  const code = await runCli(argv, {
     terminal: createTerminal(process),
-    env: process.env,
-    cwd: process.cwd(),
-    clock: createSystemClock(),
+    outward,
+    ...world,
+    concealed: () => keys.concealed,
     build: buildInfo(packageRoot),
     scenariosDir: join(packageRoot, "scenarios"),
     templatesDir: join(packageRoot, "templates"),
@@ -36,7 +64,17 @@ export async function main(): Promise<void> {
       stopGraceMs = graceMs;
     },
   });
+  credentials.close();
   process.exitCode = endsWhenStopped ? code : (stopping ?? code);
+}
+
+/** Says what happened, without secrets, and ends the program; it is not in a state to go on. */
+function crash(description: Promise<string>): void {
+  const leave = (text: string): void => {
+    process.stderr.write(`${text}\n`, () => process.exit(1));
+  };
+  setTimeout(() => leave("✗ InternalError"), CRASH_GRACE_MS);
+  void description.then(leave);
 }
 
 /** As two Ctrl-C: the turn is cancelled and recorded, then the program leaves. What does not leave is ended. */

@@ -21,12 +21,14 @@ import {
   type ProcessPort,
 } from "#base";
 import { createHistory, createIdentity, createUntrusted, promptBlocks, STANDING_PROMPT } from "#context";
-import type { LiveSession } from "#control";
+import type { Control, LiveSession } from "#control";
+import { createDelegationTree, createToolRetries, endInterrupted } from "#delegation";
 import {
   type Approver,
   createRunContext,
   createRunTool,
   createSession,
+  type EngineSession,
   type EventBus,
   type HookDispatcher,
   type NestedCall,
@@ -56,12 +58,12 @@ import {
   createToolRates,
   createValidation,
   type NetworkJudgement,
-  newBudgetUse,
+  newTreeUse,
   type Permission,
   type Rule,
   type SessionLabels,
 } from "#governance";
-import { type ClientId, type CommandOf, type IdMint, ReasonError, type TurnId } from "#protocol";
+import { type ClientId, type CommandOf, type EventPayload, type IdMint, ReasonError, type TurnId } from "#protocol";
 import type { ModelChoice } from "#providers";
 import { createMemoization } from "#tools";
 import type { Undo } from "./harness.ts";
@@ -69,6 +71,17 @@ import type { AskForAck } from "./live-project.ts";
 import type { Extensions } from "./plugins.ts";
 import type { Machine, ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
 import { createSessionDomains, type SessionDomains } from "./session-domains.ts";
+import {
+  type Birth,
+  createDelegating,
+  type Delegating,
+  type DelegatingParts,
+  delegatePrompt,
+  hiddenFrom,
+  isDelegating,
+  type SessionPlace,
+  sharedUndo,
+} from "./session-place.ts";
 import type { SandboxPlace, SessionSandbox } from "./session-sandbox.ts";
 import type { TapedWorld } from "./taped-world.ts";
 
@@ -99,8 +112,12 @@ export interface SessionDependencies {
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
   readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
   readonly redaction: Promise<Redaction>;
+  /** Resolves when the redaction knows every key that was found so far. */
+  readonly secretsTold: () => Promise<void>;
   /** Absent unless the program is recorded or replayed. */
   readonly taped: TapedWorld | undefined;
+  /** Makes the session of a delegate known to clients. */
+  readonly adopt: Control["adopt"];
 }
 
 /** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
@@ -112,23 +129,29 @@ export async function openSession(
   dependencies: SessionDependencies,
   command: CommandOf<"CreateSession">,
   approver: Approver,
+  birth?: Birth,
 ): Promise<LiveSession> {
-  const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion, depth, taped } = dependencies;
-  const redaction = await dependencies.redaction;
+  const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion, taped } = dependencies;
+  const depth = birth?.spec.depth ?? dependencies.depth;
+  // Nothing is written before every key that is in use can be recognised.
+  const [redaction] = await Promise.all([dependencies.redaction, dependencies.secretsTold()]);
   const { resume } = command;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
   // A replay may have it in another place than the recording, by whose name the session knows it.
-  const place = taped?.here(workspace) ?? workspace;
-  const opened = await dependencies.projects?.(place);
+  const folder = taped?.here(workspace) ?? workspace;
+  const opened = birth === undefined ? await dependencies.projects?.(folder) : undefined;
   const id = previous?.id ?? ids.session();
   const tapedSession = taped?.session(id);
   const machine = tapedSession?.machine ?? thisMachine();
-  let runtime: ProjectRuntime | undefined;
+  let runtime: ProjectRuntime | undefined = birth?.place.runtime;
   const domains = createSessionDomains(settings, () => runtime?.live.current() ?? opened?.project);
   domains(); // a wrong entry is told before anything begins
-  const made = effectPorts(place, env, domains, (root, outside) => dependencies.sandboxFor({ root, outside, domains }));
+  const sandboxed = (root: string, outside: ProcessPort): SessionSandbox =>
+    dependencies.sandboxFor({ root, outside, domains });
+  const made = effectPorts({ workspace: folder, env, domains, sandboxed, running: birth?.place.processes });
+  const { outside: processes } = made;
   const sandbox = tapedSession?.sandbox(made.sandbox) ?? made.sandbox;
   const observed = dependencies.observePorts?.(made.ports) ?? made.ports;
   const ports = tapedSession?.ports(observed, domains) ?? observed;
@@ -137,14 +160,16 @@ export async function openSession(
   const model = asked === undefined ? models.model : await models.resolve(asked);
   const profile = command.profile ?? "default";
   if (previous === undefined) {
-    await store.create({ id, workingDir: workspace, profile, model, createdAt: new Date(clock.now()).toISOString() });
+    const createdAt = new Date(clock.now()).toISOString();
+    const born = birth === undefined ? {} : { parent: birth.parent };
+    await store.create({ id, workingDir: workspace, profile, model, createdAt, ...born });
   } else {
     await store.update(id, { state: "active", model });
   }
   const log = await store.acquire(id);
   const earlier = previous === undefined ? undefined : await reopenSession(store, log, id);
-  const context = createRunContext({ ...dependencies.context, ...command.context });
-  const plan = { active: false };
+  const context = birth?.place.context ?? createRunContext({ ...dependencies.context, ...command.context });
+  const plan = birth?.place.plan ?? { active: false };
   const standing = settings.systemPrompt ?? STANDING_PROMPT;
   const otherTools = (): readonly Tool[] => dependencies.toolSources.flatMap((source) => source.tools());
   if (opened !== undefined) {
@@ -152,6 +177,7 @@ export async function openSession(
     const shared = { session: id, context, ports, env, args, machine, clock, ids, standing, otherTools };
     runtime = await createRuntime({ ...opened, ...shared });
   }
+  const asking = askingOf(birth);
   const project = (): Project | undefined => runtime?.live.current();
   const allRules = (): readonly Rule[] => (runtime === undefined ? rules : [...rules, ...runtime.live.rules()]);
   const policyVersion = (): string =>
@@ -159,16 +185,30 @@ export async function openSession(
   const plain = promptBlocks({ files: [], standing, workspace, platform: machine.platform });
   const programFacts = createProgramFacts({ root: ports.files.root, env });
   const programs = tapedSession?.programs(programFacts) ?? programFacts;
+  const own = birth && runtime?.forDelegate(id, ports, [...birth.spec.hooks, ...birth.inheritedHooks]);
+  const hooks = own?.hooks ?? runtime?.hooks;
+  const hidden = runtime && hiddenFrom(runtime, birth?.spec.toolsPolicy);
+  const place: SessionPlace = birth?.place ?? {
+    ...{ workspace, profile, runtime, context, plan, processes, budget: newTreeUse(), tree: createDelegationTree() },
+    sessionRules: [],
+    labels: createSessionLabels(earlier?.remains.labels),
+    rates: createToolRates(settings.rateLimits.tools, clock),
+    undo: dependencies.undo?.recorder(ports.files),
+    allTools: () => [...otherTools(), ...(runtime?.sources ?? []).flatMap((source) => source.tools())],
+    root: () => engine.running && { session: id, turn: engine.running.turn },
+  };
   const budgets = createBudgets({
     clock,
     limits: () => tighterBudgets(settings.budgets, project()?.config.budgets ?? {}),
-    tree: newBudgetUse(),
+    tree: place.budget,
+    onTreeUsedUp: () => place.tree.stopAll({ reason: "budget" }),
     ...(earlier === undefined ? {} : { spent: earlier.remains.spent }),
   });
-  const labels = createSessionLabels(earlier?.remains.labels);
+  const { labels } = place;
   const labelRules = (): readonly LabelRule[] => [...settings.labelRules, ...(project()?.config.labelRules ?? [])];
   let permission: Permission | undefined;
-  const engine = createSession({
+  let delegating: Delegating | undefined;
+  const engine: EngineSession = createSession({
     id,
     clock,
     ids,
@@ -181,12 +221,14 @@ export async function openSession(
     requestChain: [
       budgets.request,
       ...extensions.requestChain,
-      createIdentity(() => runtime?.live.prompt() ?? plain),
-      createHistory({ maxTurns: () => project()?.config.context.maxHistory }),
+      createIdentity(
+        () => (birth && (delegatePrompt(birth.spec, project()) ?? plain)) ?? runtime?.live.prompt() ?? plain,
+      ),
+      createHistory({ maxTurns: () => (birth?.spec.context ?? project()?.config.context)?.maxHistory }),
       createUntrusted(),
-      ...(runtime === undefined ? [] : [createCompletionHooks({ hooks: runtime.hooks, depth })]),
+      ...(hooks === undefined ? [] : [createCompletionHooks({ hooks, depth })]),
     ],
-    toolChain: (bus, nested) => {
+    toolChain: (bus, nested, guarded) => {
       permission = createPermission({
         bus,
         approver,
@@ -201,54 +243,66 @@ export async function openSession(
         binding: { programs, policyVersion },
         newApproval: () => ids.approval(),
         now: () => clock.now(),
+        sessionRules: place.sessionRules,
+        ...asking,
       });
       budgets.attach(bus);
       sandbox.recordTo(bus);
       runtime?.attach(bus, nested);
-      const extra = [budgets.tool, createToolRates(settings.rateLimits.tools, clock), ...extensions.toolChain];
-      const { undo } = dependencies;
-      const hooks = runtime?.hooks;
+      if (runtime !== undefined && hidden !== undefined) {
+        const openChild: DelegatingParts["openChild"] = (child, named, asked) =>
+          openSession(
+            dependencies,
+            { kind: "CreateSession", profile, working_dir: workspace, model: named },
+            asked,
+            child,
+          );
+        const adopt: DelegatingParts["adopt"] = (open) => dependencies.adopt(id, open);
+        const parts = { clock, bus, depth, place, runtime, ports, birth, hidden, adopt, openChild };
+        delegating = createDelegating({ ...parts, engine: () => engine });
+      }
+      const retries = birth === undefined ? [] : [createToolRetries()];
+      const extra = [budgets.tool, place.rates, ...retries, ...extensions.toolChain];
+      const undo = place.undo && sharedUndo(place.undo, place.root);
+      const isShared = (): boolean => place.tree.count > depth - dependencies.depth;
       const labelling = createLabelling({ labels, rules: labelRules, root: ports.files.root });
-      return toolChain({
-        labels,
-        labelling,
-        bus,
-        approver,
-        permission,
-        ports,
-        clock,
-        extra,
-        hooks,
-        undo,
-        nested,
-        policyVersion,
-        redaction,
-      });
+      const parts = { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion };
+      return toolChain({ ...parts, isShared, asking, redaction: guarded, labels, labelling });
     },
-    toolSources: [...dependencies.toolSources, ...(runtime?.sources ?? [])],
-    ...(runtime === undefined
-      ? {}
-      : { hooks: runtime.hooks, hidden: runtime.live.hidden, beforeStep: runtime.refresh }),
+    toolSources:
+      birth === undefined
+        ? [...dependencies.toolSources, ...(runtime?.sources ?? []), { name: "delegation", tools: delegationTools }]
+        : [{ name: "delegate", tools: () => birth.spec.tools(delegating?.tools() ?? []) }],
+    ...(hooks === undefined ? {} : { hooks }),
+    ...(hidden === undefined ? {} : { hidden }),
+    ...(runtime === undefined ? {} : { beforeStep: own?.refresh ?? runtime.refresh }),
+    ...(birth === undefined ? {} : { checkStop: birth.spec.checkStop }),
+    settle: async () => delegating?.delegations.settle(),
     ...(runtime === undefined && Object.keys(settings.budgets).length === 0 ? {} : { beforeEnd: tellTotals }),
     toolSettings: settings.tools,
-    maxSteps: settings.maxSteps,
+    maxSteps: birth?.spec.maxSteps ?? settings.maxSteps,
     depth,
     ...(earlier === undefined ? {} : { earlier }),
     subscribers: [budgets.onEvent, labels.onEvent, ...extensions.subscribers],
   });
   if (permission === undefined) throw new Error("the session has no tool chain");
-  const started = { working_dir: workspace, profile, model };
+  const { root } = ports.files;
+  const started = { working_dir: workspace, ...(root === workspace ? {} : { root }), profile, model, ...bornAs(birth) };
   return {
     ...liveSession({ engine, models, plan, context }),
     ...ruleCommands(engine.bus, permission, allRules, dependencies.keepRule),
     async begin() {
       await engine.bus.publish("SessionStarted", started);
+      // A delegate is part of the session at its root, which has been through this.
+      if (birth !== undefined) return;
       await runtime?.refresh(new AbortController().signal);
       await tellHooks("session.start");
       if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
+      if (earlier !== undefined) await endInterrupted(earlier.remains.openDelegations, engine.bus, store);
       await engine.begin();
     },
     async finish() {
+      if (birth !== undefined) return;
       await tellHooks("session.end");
       await runtime?.close();
     },
@@ -261,13 +315,20 @@ export async function openSession(
     },
     async release() {
       await engine.settled();
+      budgets.close();
+      own?.detach();
       await sandbox.close();
       await log.release();
     },
   };
 
+  function delegationTools(): readonly Tool[] {
+    return delegating !== undefined && runtime !== undefined && isDelegating(runtime) ? delegating.tools() : [];
+  }
+
   function tellTotals(turn: TurnId): void {
-    runtime?.tellMetrics(turn);
+    // What the whole tree has counted is told by its root.
+    if (birth === undefined) runtime?.tellMetrics(turn);
     budgets.tellLeft(turn);
   }
 
@@ -286,6 +347,23 @@ function thisMachine(): Machine {
     variable: (_name, read) => read(),
     secret: (_name, read) => read(),
   };
+}
+
+type Asking = Pick<EventPayload<"PermissionRequested">, "delegate">;
+
+/** Who asks, for whoever is asked. */
+function askingOf(birth: Birth | undefined): Asking {
+  if (birth === undefined) return {};
+  const { spec, parent } = birth;
+  return { delegate: { agent: spec.agent, depth: spec.depth, parent } };
+}
+
+function bornAs(
+  birth: Birth | undefined,
+): Pick<EventPayload<"SessionStarted">, "parent" | "call_id" | "agent" | "depth"> {
+  if (birth === undefined) return {};
+  const { spec, parent } = birth;
+  return { parent, call_id: spec.callId, agent: spec.agent, depth: spec.depth };
 }
 
 /** Loaded with the first session that has a project: a folder without one pays nothing for it. */
@@ -357,18 +435,22 @@ interface ToolChainParts {
   readonly clock: Clock;
   readonly extra: readonly ToolMiddleware[];
   readonly hooks: HookDispatcher | undefined;
-  readonly undo: Undo | undefined;
+  readonly undo: ToolMiddleware | undefined;
   readonly nested: NestedCall;
   readonly policyVersion: () => string;
   readonly redaction: Redaction;
   readonly labels: SessionLabels;
   readonly labelling: ToolMiddleware;
+  /** Other agents work in the same folder now. */
+  readonly isShared: () => boolean;
+  readonly asking: Asking;
 }
 
 /** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
 function toolChain(parts: ToolChainParts) {
-  const { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion, labels, labelling } =
+  const { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion, isShared, asking } =
     parts;
+  const { labels, labelling } = parts;
   const redaction = createResultRedaction(parts.redaction);
   const { judgeEffect, isJudgedWhole } = permission;
   const validation = createValidation();
@@ -382,11 +464,11 @@ function toolChain(parts: ToolChainParts) {
       permission.middleware,
       // What a hook has added is redacted again.
       ...(hooks === undefined ? [] : [redaction, createPostHooks(hooks), createOutputLimit()]),
-      createMemoization(),
+      createMemoization(isShared),
       labelling,
       redaction,
       createLedger({ bus, clock, policyVersion }),
-      ...(undo === undefined ? [] : [undo.recorder(ports.files)]),
+      ...(undo === undefined ? [] : [undo]),
       createTimeLimit(clock),
       createGate({ ports, clock, policyVersion, judgeEffect, isJudgedWhole, onNetwork: networkRecord(bus) }),
     ],
@@ -400,7 +482,7 @@ function toolChain(parts: ToolChainParts) {
         const untold = new AbortController();
         const answered = approver.answer({ turn, callId }, AbortSignal.any([signal, untold.signal]));
         try {
-          await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices });
+          await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices, ...asking });
         } catch (error) {
           untold.abort();
           await answered;
@@ -420,16 +502,25 @@ function networkRecord(bus: EventBus): (call: ToolCall, judged: NetworkJudgement
   };
 }
 
-function effectPorts(
-  workspace: string,
-  env: SessionDependencies["env"],
-  domains: SessionDomains,
-  sandboxed: (root: string, outside: ProcessPort) => SessionSandbox,
-): { readonly ports: EffectPorts; readonly sandbox: SessionSandbox } {
+interface PortParts {
+  readonly workspace: string;
+  readonly env: SessionDependencies["env"];
+  readonly domains: SessionDomains;
+  readonly sandboxed: (root: string, outside: ProcessPort) => SessionSandbox;
+  /** What starts processes for the whole tree, once its root has made it. */
+  readonly running: ProcessPort | undefined;
+}
+
+function effectPorts({ workspace, env, domains, sandboxed, running }: PortParts): {
+  readonly ports: EffectPorts;
+  readonly sandbox: SessionSandbox;
+  readonly outside: ProcessPort;
+} {
   try {
     const files = createWorkspaceFiles(workspace);
-    const sandbox = sandboxed(files.root, createProcesses({ root: files.root, env }));
-    return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ domains }) }, sandbox };
+    const outside = running ?? createProcesses({ root: files.root, env });
+    const sandbox = sandboxed(files.root, outside);
+    return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ domains }) }, sandbox, outside };
   } catch (error) {
     if (!(error instanceof EffectError)) throw error;
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;

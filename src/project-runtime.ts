@@ -1,8 +1,10 @@
 /** What a project brings to one session: its scripts with what they may reach, its hooks, its tools, and what it registers. */
-import { type FieldParser, inHookOrder, type Project, type ProjectLoader } from "#artifacts";
+import { type AgentArtifact, type FieldParser, inHookOrder, type Project, type ProjectLoader } from "#artifacts";
 import { type Clock, childEnvironment, type EffectPorts, type Random } from "#base";
+import type { Bundles } from "#delegation";
 import {
   type EventBus,
+  type Hook,
   type HookDispatcher,
   type HookPoint,
   type NestedCall,
@@ -22,6 +24,7 @@ import {
   type MetaRegistry,
   type ScriptServices,
 } from "#script";
+import { createBundles } from "./bundles.ts";
 import { type AskForAck, createLiveProject, type LiveProject } from "./live-project.ts";
 
 /** The variables that `secrets.get` looks into: `secrets.get("DEPLOY")` is HARNESS_SECRET_DEPLOY. */
@@ -62,27 +65,47 @@ export interface ProjectRuntime {
   readonly sources: readonly ToolSource[];
   /** Publishes the counters of scripts when they have changed. */
   tellMetrics(turn: TurnId): void;
-  /** Called once, when the session has its bus. */
+  /** Called once for each session of the tree, when it has its bus. */
   attach(bus: EventBus, nested: NestedCall): void;
   /** Before each step. */
   refresh(signal: AbortSignal): Promise<void>;
   /** Asks no more hooks about `custom.*` events; before the session's last event. */
   close(): Promise<void>;
+  /** The same project for a delegate of the session: its own log and values, its own hooks before all others. */
+  forDelegate(session: SessionId, ports: EffectPorts, own: readonly Hook[]): DelegateRuntime;
+  /** The hooks of a session of the tree, with more of them before. */
+  hooksFor(session: SessionId, ports: EffectPorts, own: readonly Hook[]): HookDispatcher;
+  readonly bundles: Bundles;
+  /** Those of files and those that were registered. */
+  agents(): readonly AgentArtifact[];
+  /** Adds to the counters of the run. */
+  count(name: string, by: number): void;
+}
+
+export interface DelegateRuntime {
+  readonly hooks: HookDispatcher;
+  refresh(signal: AbortSignal): Promise<void>;
+  /** The session is over. */
+  detach(): void;
 }
 
 export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRuntime {
   const { session, clock, context, ports, env, ids, parseFields, machine } = options;
   const { platform, hostname } = machine;
-  let bus: EventBus | undefined;
-  let nested: NestedCall | undefined;
-  const attached = <Part>(part: Part | undefined): Part => {
-    if (part === undefined) throw new Error("the session is not there yet");
-    return part;
+  const sessions = new Map<SessionId, { readonly bus: EventBus; readonly nested: NestedCall }>();
+  const attached = (id: SessionId) => {
+    const found = sessions.get(id);
+    if (found === undefined) throw new Error("the session is not there yet, or not any more");
+    return found;
   };
   const states = createRunStates();
   const checker = createScriptChecker();
   const environment = childEnvironment(env, ports.files.root);
-  const custom = createCustomEvents({ bus: () => attached(bus), hooks: () => hooks, clock });
+  const custom = createCustomEvents({
+    bus: (of) => attached(of).bus,
+    hooks: (of) => dispatchers.get(of) ?? hooks,
+    clock,
+  });
 
   const services: ScriptServices = {
     clock,
@@ -91,7 +114,8 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     states,
     env: (name) => machine.variable(name, () => environment[name]),
     secret: (name) => machine.secret(name, () => env[`${SECRET_PREFIX}${name.toUpperCase()}`]),
-    log({ turn, callId, source, level, message }) {
+    log({ session: of, turn, callId, source, level, message }) {
+      const bus = sessions.get(of)?.bus;
       if (bus === undefined) return;
       note(bus, "ScriptLogged", {
         ...(turn === undefined ? {} : { turn }),
@@ -103,7 +127,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     },
     emit: custom.emit,
     async callTool(name, args, at, callOptions) {
-      const result = await attached(nested)(asParent(at, ids), name, args, callOptions);
+      const result = await attached(at.session).nested(asParent(at, ids), name, args, callOptions);
       return { content: result.content, isError: result.outcome !== "ok" };
     },
     get meta() {
@@ -122,22 +146,30 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     platform,
     ...(options.askForAck === undefined ? {} : { askForAck: options.askForAck }),
   });
-  const hooks = createHookDispatcher({
-    source: {
-      hooks(event) {
-        const registered = meta.hooks.hooks(event);
-        const written = live.hooks.hooks(event);
-        // Of equal priority the registered ones are first: what they change, those of files still see.
-        return registered.length === 0 ? written : inHookOrder([...registered, ...written]);
+  const dispatchers = new Map<SessionId, HookDispatcher>();
+  function hooksFor(of: SessionId, given: EffectPorts, own: readonly Hook[]): HookDispatcher {
+    return createHookDispatcher({
+      source: {
+        hooks(event) {
+          const mine = own.filter((hook) => hook.event === event);
+          const registered = meta.hooks.hooks(event);
+          const written = live.hooks.hooks(event);
+          if (mine.length + registered.length === 0) return written;
+          // What these change, those of files still see, whatever the priorities; those of the admin policy are first.
+          const ofAdmin = written.filter(({ tier }) => tier === "admin");
+          const ofProject = written.filter(({ tier }) => tier !== "admin");
+          return [...ofAdmin, ...inHookOrder([...mine, ...registered]), ...ofProject];
+        },
       },
-    },
-    bus: {
-      publish: (kind, payload) => attached(bus).publish(kind, payload),
-      publishSoon: (kind, payload) => attached(bus).publishSoon(kind, payload),
-    },
-    ports,
-    monotonicMs: () => clock.monotonicMs(),
-  });
+      bus: {
+        publish: (kind, payload) => attached(of).bus.publish(kind, payload),
+        publishSoon: (kind, payload) => attached(of).bus.publishSoon(kind, payload),
+      },
+      ports: given,
+      monotonicMs: () => clock.monotonicMs(),
+    });
+  }
+  const hooks = hooksFor(session, ports, []);
   const allTools = (): readonly Tool[] => [...options.otherTools(), ...live.tools.tools(), ...meta.source.tools()];
   const meta: MetaRegistry = createMetaRegistry({
     config: () => live.current().config.meta,
@@ -157,9 +189,26 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     tools: () => allTools().filter(({ name }) => live.hidden(name) === undefined),
   });
 
-  function attach(given: EventBus, call: NestedCall): void {
-    bus = given;
-    nested = call;
+  function attach(bus: EventBus, nested: NestedCall): void {
+    sessions.set(bus.session, { bus, nested });
+  }
+
+  function forDelegate(of: SessionId, given: EffectPorts, own: readonly Hook[]): DelegateRuntime {
+    states.adopt(of, session);
+    const asked = hooksFor(of, given, own);
+    dispatchers.set(of, asked);
+    return {
+      hooks: asked,
+      async refresh(signal) {
+        states.of(of).setValues(context.values());
+        await live.refresh(attached(of).bus, signal);
+      },
+      detach() {
+        states.drop(of);
+        sessions.delete(of);
+        dispatchers.delete(of);
+      },
+    };
   }
 
   let told = "{}";
@@ -168,7 +217,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     const now = JSON.stringify(counters);
     if (now === told) return;
     told = now;
-    note(attached(bus), "MetricsCounted", { turn, counters });
+    note(attached(session).bus, "MetricsCounted", { turn, counters });
   }
 
   return {
@@ -179,9 +228,14 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
     attach,
     async refresh(signal) {
       states.of(session).setValues(context.values());
-      await live.refresh(attached(bus), signal);
+      await live.refresh(attached(session).bus, signal);
     },
     close: custom.close,
+    forDelegate,
+    hooksFor,
+    bundles: createBundles({ parseFields, checker, scripts }),
+    agents: () => [...live.current().agents, ...meta.agents()],
+    count: (name, by) => states.of(session).metrics.incr(name, by),
   };
 }
 

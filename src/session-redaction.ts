@@ -2,24 +2,19 @@
 import type { Settings } from "#artifacts";
 import type { Clock } from "#base";
 import type { Redaction } from "#engine";
+import type { CredentialPort } from "#providers";
 
 export interface RedactionSources {
   readonly settings: Pick<Settings, "redaction" | "models">;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  readonly credentials: Pick<CredentialPort, "onSecret">;
 }
 
 /** Rejects with RedactionFailed; then no session can be had. */
-export async function loadRedaction({ settings, env, clock }: RedactionSources): Promise<Redaction> {
-  const { compileUserPatterns, createRedactionGateway, createRedactor, literalsFromEnvironment } = await import(
-    "#redaction"
-  );
-  const { patterns, disabledKinds } = settings.redaction;
-  const keyVariables = settings.models.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
-  const redactor = createRedactor({
-    literals: literalsFromEnvironment(env, keyVariables),
-    policy: { disabledKinds },
-    ...(patterns.length === 0 ? {} : { userPatterns: await compileUserPatterns(patterns, clock) }),
-  });
-  return createRedactionGateway(redactor);
+export async function loadRedaction({ credentials, ...sources }: RedactionSources): Promise<Redaction> {
+  const { createRedactionGateway, loadRedactor } = await import("#redaction");
+  const gateway = createRedactionGateway(await loadRedactor(sources));
+  credentials.onSecret((fingerprint) => gateway.learn(fingerprint));
+  return gateway;
 }

@@ -85,6 +85,41 @@ const cases: Readonly<Record<string, Case>> = {
     call: bash("./run.sh"),
     change: swap("run.sh"),
   },
+  "a script in a folder that the command goes to is rewritten": {
+    prepare: script("tools/run.sh", "echo ran >> ../ran.txt"),
+    call: bash("cd tools && sh run.sh"),
+    change: swap("tools/run.sh"),
+  },
+  "a program in a folder that the command goes to is rewritten": {
+    prepare: script("tools/run.sh", "echo ran >> ../ran.txt"),
+    call: bash("cd tools && ./run.sh"),
+    change: swap("tools/run.sh"),
+  },
+  "a script that a pattern finds is rewritten": {
+    prepare: script("tools/run.sh"),
+    call: bash("sh tools/*.sh"),
+    change: swap("tools/run.sh"),
+  },
+  "a script appears where a pattern looks": {
+    prepare: script("tools/run.sh"),
+    call: bash("for f in tools/*.sh; do sh $f; done"),
+    change: (at) => writeFileSync(at("tools/aaa.sh"), SWAPPED),
+  },
+  "the makefile of another folder is rewritten": {
+    prepare: (workspace) => workspace.put("tools/Makefile", `all:\n\techo ran >> ../ran.txt\n`),
+    call: bash("make -C tools"),
+    change: (at) => writeFileSync(at("tools/Makefile"), `all:\n\techo swapped >> ../ran.txt\n`),
+  },
+  "a module that is named without its file is rewritten": {
+    prepare: (workspace) => workspace.put("tools/build.py", `open("ran.txt", "a").write("ran\\n")\n`),
+    call: bash("python3 -m tools.build"),
+    change: (at) => writeFileSync(at("tools/build.py"), `open("ran.txt", "a").write("swapped\\n")\n`),
+  },
+  "a script that is named without its ending is rewritten": {
+    prepare: (workspace) => workspace.put("tools/build.js", `require("fs").appendFileSync("ran.txt", "ran\\n")\n`),
+    call: bash("node tools/build"),
+    change: (at) => writeFileSync(at("tools/build.js"), `require("fs").appendFileSync("ran.txt", "swapped\\n")\n`),
+  },
   "a sourced file is rewritten": { prepare: script("lib.sh"), call: bash(". ./lib.sh"), change: swap("lib.sh") },
   "a script inside sh -c is rewritten": {
     prepare: script("inner.sh"),

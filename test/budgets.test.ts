@@ -21,6 +21,15 @@ describe("budgets", () => {
     expect(rig.of("BudgetWarning")).toMatchObject([{ scope: "turn", kind }]);
   });
 
+  test("calls that run side by side do not go past it together", async () => {
+    const together = calls(
+      ...Array.from({ length: 10 }, (_, index) => ["fs_list", { path: `./${"./".repeat(index)}` }] as const),
+    );
+    const rig = await createHarnessRig([together, says("done")], { settings: { budgets: { turn: { maxCalls: 3 } } } });
+    await rig.send();
+    expect(rig.of("ToolResult").filter(({ outcome }) => outcome === "ok")).toHaveLength(3);
+  });
+
   test("a turn has its own budget, a session one for all its turns", async () => {
     const settings = { budgets: { turn: { maxSteps: 1 }, session: { maxSteps: 2 } } };
     const rig = await createHarnessRig([says("one"), says("two"), says("three")], { settings });
@@ -73,6 +82,18 @@ test("a tool that is called more often than its rate allows is refused, others a
 });
 
 describe("the same call over and over", () => {
+  test("is seen through another order of its arguments, blanks and a limit that changes nothing", async () => {
+    const exec = (args: Record<string, unknown>) => calls(["exec", args]);
+    const rig = await createHarnessRig([
+      exec({ command: "ls", timeout_ms: 1000 }),
+      exec({ timeout_ms: 1001, command: "ls " }),
+      exec({ command: " ls", cwd: "." }),
+      says("stuck"),
+    ]);
+    await rig.send();
+    expect(rig.of("ToolResult").map(({ outcome }) => outcome)).toEqual(["ok", "ok", "denied"]);
+  });
+
   test("is denied at the third when nobody can be asked", async () => {
     const rig = await createHarnessRig([list("."), list("."), list("."), says("stuck")]);
     await rig.send();

@@ -45,8 +45,8 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     why: "Moves aside what a command put under a protected name.",
   },
   "src/sandbox/name-guard.ts": {
-    uses: "fs.rmdirSync fs.symlinkSync",
-    why: "Takes away the placeholders of a command, and puts back a symlink it replaced.",
+    uses: "fs.rmdir fs.symlinkSync fs.unlink fs.writeFileSync",
+    why: "Puts placeholders there for a command, takes them away, and puts back a symlink it replaced.",
   },
   "src/sandbox/new-repository.ts": {
     uses: "fs.writeFileSync",
@@ -71,6 +71,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/base/checked-addresses.ts": {
     uses: "node:dns node:net",
     why: "Resolves a host once, to be checked; connects to nothing. net: isIP.",
+  },
+  "src/base/inherited-descriptors.ts": {
+    uses: "fs.openSync",
+    why: "Opens /dev/null, to stand for what a child must not inherit.",
   },
   "src/base/private-file.ts": {
     uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync",
@@ -112,6 +116,14 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.cp fs.mkdtemp",
     why: "The scratch folder of `harness demo`.",
   },
+  "src/cli/eval.ts": {
+    uses: "fs.mkdir fs.writeFile",
+    why: "`eval --junit` and `--logs`, to the places that a person names.",
+  },
+  "src/cli/git-files.ts": {
+    uses: "fs.mkdirSync fs.writeFileSync",
+    why: "Files of a commit, in a folder of their own that a policy is read from.",
+  },
   "src/cli/new-project.ts": {
     uses: "fs.mkdir fs.writeFile",
     why: "`harness init` and `scaffold`, which a person types.",
@@ -120,13 +132,45 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdir fs.rename fs.writeFile",
     why: "A rule that a person keeps, in their configuration.",
   },
+  "src/cli/policy-source.ts": {
+    uses: "fs.mkdtempSync fs.rmSync",
+    why: "The folder for a policy of a commit, while it is read.",
+  },
   "src/cli/sessions-port.ts": {
     uses: "fs.openSync fs.writeSync",
     why: "`sessions export`, to the file that a person names.",
   },
+  "src/credentials/credential-file.ts": {
+    uses: "fs.openSync",
+    why: "Opens the file of stored keys for reading.",
+  },
+  "src/credentials/environment-keys.ts": {
+    uses: "fs.openSync fs.writeSync",
+    why: "Overwrites keys in the environment block of this very process.",
+  },
+  "src/credentials/helper-process.ts": {
+    uses: "fs.chmodSync fs.rmSync fs.rmdirSync fs.writeFileSync node:http node:https",
+    why: "The credential helper: its private socket, and keys sealed for a helper that takes over.",
+  },
+  "src/credentials/helper-server.ts": {
+    uses: "node:http node:https",
+    why: "Opens connections to models that need a key, in the credential helper's process.",
+  },
+  "src/credentials/helper-supervisor.ts": {
+    uses: "fs.mkdtempSync fs.rmSync",
+    why: "The folder of the helper's socket.",
+  },
+  "src/credentials/file-lock.ts": {
+    uses: "fs.mkdirSync fs.rmSync fs.writeFileSync",
+    why: "The lock of the file of stored keys, which a person changes with `harness creds`.",
+  },
+  "src/evals/case-workspace.ts": {
+    uses: "fs.copyFile fs.mkdir fs.mkdtemp fs.rm fs.writeFile",
+    why: "The scratch folder of a run of an eval case, and the cassette of a recording beside the case.",
+  },
   "src/providers/http.ts": {
     uses: "getBuiltinModule(module) node:http node:https",
-    why: "The one place that opens connections to models; `module` is one of these two.",
+    why: "The one place that opens connections to models from the engine, and to the credential helper; `module` is one of these two.",
   },
   "src/sessions/file-lines.ts": {
     uses: "fs.openSync",

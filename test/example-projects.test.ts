@@ -1,4 +1,6 @@
 /** The example projects do what their pages say, through the program, with the scripted model that comes with each of them. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type Example, openExample, textOf } from "./fakes/example.ts";
 import { startLoopbackServer } from "./fakes/loopback-server.ts";
@@ -316,5 +318,100 @@ describe("governed agent", () => {
       tools: expect.arrayContaining(["self_check"]),
     });
     expect(counters).toMatchObject({ "audit.tool.pre": 1, "audit.tool.post": 1 });
+  });
+});
+
+describe("agents that work together", () => {
+  const endings = (of: Awaited<ReturnType<Example["ask"]>>["of"]) =>
+    of("DelegationEnded").map(({ agent, status }) => `${agent} ${status}`);
+
+  test.each(["chain", "scouts", "decomposer", "caught"])("%s is valid without a warning", async (name) => {
+    example = openExample(name);
+    expect(await example.json("validate")).toMatchObject({ valid: true, warnings: 0 });
+  });
+
+  test("chain: researcher, writer and reviewer, one after the other", async () => {
+    example = openExample("chain");
+    const { code, answer, of } = await example.ask("Report on teapots.");
+    expect({ code, answer }).toEqual({ code: 0, answer: "The report is written and reviewed: it can go out." });
+    expect(endings(of)).toEqual(["researcher ok", "writer ok", "reviewer ok"]);
+    expect(of("DelegationVerified")).toMatchObject([{ attempt: 1, verified: true }]);
+    expect(readFileSync(join(example.workspace, "report.md"), "utf8")).toBe("12 teapots, 3 blue.\n");
+  });
+
+  test("scouts: three at once", async () => {
+    example = openExample("scouts");
+    const { code, answer, of } = await example.ask("Look everywhere.");
+    expect({ code, answer }).toMatchObject({ code: 0, answer: expect.stringContaining("Three scouts came back") });
+    expect(endings(of)).toEqual(["scout ok", "scout ok", "scout ok"]);
+    const awaited = JSON.parse(of("ToolResult").map(textOf).at(-1) ?? "");
+    expect(awaited.map(({ result }: { result: string }) => result)).toEqual([
+      expect.stringContaining("something in a"),
+      expect.stringContaining("something in b"),
+      expect.stringContaining("something in c"),
+    ]);
+  });
+
+  test("decomposer: down to what is small enough, and no deeper than it may", async () => {
+    example = openExample("decomposer");
+    const { code, answer, of } = await example.ask("How many words are there?");
+    expect({ code, answer }).toEqual({ code: 0, answer: "There are 5 words." });
+    expect(of("ToolResult").map(textOf)[0]).toContain("5 words: 3 in one.txt and 2 in two.txt.");
+    const listed = (await example.run("sessions", "list")).out;
+    expect(listed).toMatch(
+      /How many words[\s\S]*└ decomposer: Count one.txt and two.txt[\s\S]* {2}└ decomposer: Count one.txt\n[\s\S]* {2}└ decomposer: Count two.txt/,
+    );
+  });
+
+  test("caught: a delegate that says done before it is", async () => {
+    example = openExample("caught");
+    const mended = await example.ask("Build honest.txt");
+    expect(mended).toMatchObject({ code: 0, answer: "Built, and checked." });
+    expect(mended.of("DelegationVerified").map(({ verified }) => verified)).toEqual([false, true]);
+    const lied = await example.ask("Build never.txt");
+    expect(lied.answer).toContain("and it is not");
+    expect(lied.of("DelegationEnded")).toMatchObject([{ status: "failed", reason: "KindVerificationFailed" }]);
+    expect(lied.of("ToolResult").map(textOf).join()).not.toContain("Done!");
+  });
+});
+
+describe("evals", () => {
+  beforeEach(() => {
+    example = openExample("evals");
+  });
+
+  test("its cases pass without a key, each tier its own way", async () => {
+    const { code, out } = await example.run("eval", "--json");
+    expect(code).toBe(0);
+    const { cases } = JSON.parse(out);
+    expect(
+      cases.map((one: { name: string; mode: string; status: string }) => [one.name, one.mode, one.status]),
+    ).toEqual([
+      ["smoke", "scripted", "passed"],
+      ["summary", "scripted", "passed"],
+      ["private-notes", "scripted", "passed"],
+      ["no-delete", "scripted", "passed"],
+      ["weather", "replay", "passed"],
+    ]);
+  });
+
+  test("a hook that lets everything pass is noticed", async () => {
+    example.put(
+      ".harness/hooks/private_notes.md",
+      "---\nevent: tool.pre\npriority: 10\nscript: |\n  def handle(event, payload):\n      return allow()\n---\n",
+    );
+    const { code, out } = await example.run("eval", "--case", "private-notes");
+    expect(code).toBe(1);
+    expect(out).toContain("✗ hook_blocked private_notes: asked once, and it never blocked");
+  });
+
+  test("what is said to the model now is held against what was said when it was recorded", async () => {
+    const file = "evals/testdata/05_weather.yaml";
+    example.put(file, readFileSync(join(example.workspace, file), "utf8").replace("Be brief.", "Be long."));
+    const { code, out } = await example.run("eval", "--case", "weather");
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /did not get to its end: turn 1 ended with CassetteMismatch: .*model request 1 differs at system/,
+    );
   });
 });

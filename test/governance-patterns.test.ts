@@ -35,6 +35,27 @@ const GUARD = HOOK(
 );
 
 describe.each([0, 1])("at depth %i", (depth) => {
+  test.each([
+    ["in its arguments", 'exec.run("sh", ["-c", "touch made.txt"])'],
+    ["on standard input", 'exec.run("sh", [], stdin="touch made.txt")'],
+    ["on standard input behind a wrapper", 'exec.run("env", ["bash", "-s"], stdin="touch made.txt\\n")'],
+    ["on a long standard input", 'exec.run("sh", [], stdin="touch made.txt\\n" + "#" * 50000)'],
+    ["in a variable", 'exec.run("git", ["-p", "log"], env={"GIT_PAGER": "touch made.txt"})'],
+    ["in a variable that a shell runs", 'exec.run("bash", ["-c", "ls"], env={"BASH_ENV": "touch made.txt"})'],
+  ])("a deny rule holds inside a script: %s", async (_, run) => {
+    const rig = await createProjectRig(
+      {
+        "harness.md": `---\npermissions: { allow: [maker], deny: ["Bash(touch *)"] }\n---\n`,
+        ".harness/tools/maker.md": SCRIPT_TOOL(`return ${run}`),
+      },
+      [calls(["maker", {}]), says("done")],
+      { depth },
+    );
+    await rig.send();
+    expect(rig.results()[0]).toMatch(/exec inside maker was denied/);
+    expect(existsSync(join(rig.workspace.root, "made.txt"))).toBe(false);
+  });
+
   test("audit-everything counts calls that are blocked too", async () => {
     const rig = await createProjectRig(
       { ...base, ...AUDIT, ".harness/hooks/guard.md": GUARD },

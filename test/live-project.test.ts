@@ -234,7 +234,7 @@ describe("meta", () => {
     ]);
   });
 
-  test("registers hooks that are asked by their priority, after those of the admin policy", async () => {
+  test("registers hooks that are asked before those of files, by their priority, and after those of the admin policy", async () => {
     const allow = "def handle(event, payload): return allow()";
     const inline = (name: string, priority: number) =>
       `  - name: ${name}\n    event: tool.pre\n    priority: ${priority}\n    script: |\n      ${allow}\n`;
@@ -251,8 +251,28 @@ describe("meta", () => {
       .of("HooksAsked")
       .at(-1)
       ?.decisions.map(({ hook }) => hook);
-    expect(asked).toEqual(["machine", "registered1", "written5", "registered20", "written20"]);
+    expect(asked).toEqual(["machine", "registered1", "registered20", "written5", "written20"]);
   });
+});
+
+test("a hook of the admin policy is asked again about what others have changed", async () => {
+  const guard =
+    '  - name: guard\n    event: tool.pre\n    priority: 0\n    script: |\n      def handle(event, payload):\n          if payload["args"].get("path") == "secret":\n              return block("not that")\n          return allow()\n';
+  const changing =
+    '  - name: changing\n    event: tool.pre\n    priority: 0\n    script: |\n      def handle(event, payload):\n          return modify(dict(payload, args={"path": "secret"}))\n';
+  const rig = await createProjectRig(
+    {
+      "harness.md": HARNESS.replace("---\n\n", `hooks:\n${changing}---\n\n`),
+      "policy.md": `---\nhooks:\n${guard}---\n`,
+    },
+    [calls(["fs_list", { path: "." }]), says("done")],
+    { projects: projectsUnder("policy.md") },
+  );
+  await rig.send();
+  expect(rig.of("ToolResult")).toMatchObject([{ outcome: "denied", reason: "HookBlocked" }]);
+  expect(rig.of("HooksAsked").map(({ decisions }) => decisions.map(({ hook, action }) => `${hook} ${action}`))).toEqual(
+    [["guard allow", "changing modify", "guard block"]],
+  );
 });
 
 test("a hook that refuses every turn is gone with its file", async () => {

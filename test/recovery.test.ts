@@ -103,3 +103,52 @@ describe("a session that was cut off", () => {
     expect(rig.events.map(({ kind }) => kind)).toEqual(["SessionStarted"]);
   });
 });
+
+describe("a delegate that was cut off", () => {
+  const child = SessionId.from("01ARZ3NDEKTSV4RRFFQ69G5FAW");
+  const begun = (mode: "sync" | "async") =>
+    draft("DelegationStarted", {
+      turn,
+      call_id: call(1),
+      session: child,
+      agent: "scout",
+      task: "Look.",
+      mode,
+      depth: 1,
+      model: "openai:mock-model",
+      tools: [],
+      max_steps: 10,
+      timeout_ms: 1000,
+    });
+
+  test("beside the turn has its end when the session is opened again, and the model is told", async () => {
+    const [called] = started(1, "delegate_async", { task: "Look." }, false);
+    const result = { turn, step: 1, call_id: call(1), name: "delegate_async", outcome: "ok", duration_ms: 0 } as const;
+    const told = draft("ToolResult", { ...result, content: [{ type: "text", text: "{}" }], is_error: false });
+    const store = await crashed([...(called === undefined ? [] : [called]), begun("async"), told]);
+    await store.create({
+      id: child,
+      workingDir: "",
+      profile: "default",
+      model: "m:m",
+      createdAt: NOW,
+      parent: session,
+    });
+    const { rig, send, kinds } = await reopen(store);
+    expect(kinds()).toEqual(["SessionStarted", "DelegationEnded", "Error", "TurnEnded"]);
+    expect(rig.of("DelegationEnded")).toMatchObject([{ session: child, status: "interrupted", mode: "async" }]);
+    expect(await store.get(child)).toMatchObject({ state: "ended", parent: session });
+    await send("go on");
+    const asked = JSON.stringify(rig.vendor.requests[0]?.body);
+    expect(asked).toContain("was cut off when the program stopped");
+    expect(asked).toContain(child);
+  });
+
+  test("inside a call waits with that call for a person", async () => {
+    const store = await crashed([...started(1, "delegate", { task: "Look." }, true), begun("sync")]);
+    const { rig, send } = await reopen(store);
+    expect(rig.of("DelegationEnded")).toMatchObject([{ session: child, status: "interrupted", mode: "sync" }]);
+    expect(rig.of("OrphanedCall")).toMatchObject([{ name: "delegate" }]);
+    await expect(send("go on")).rejects.toMatchObject({ reason: "OrphanUnresolved" });
+  });
+});

@@ -6,6 +6,7 @@ import { defaultSettings } from "#artifacts";
 import { createSystemClock } from "#base";
 import { type Tool, textOutput } from "#engine";
 import { assembleHarness } from "#harness";
+import { createHeldKeys } from "#providers";
 import { type Recording, record, startReplay, temporaryFolder } from "./fakes/cassette-rig.ts";
 import { calls, says } from "./fakes/harness-rig.ts";
 import { startLoopbackServer } from "./fakes/loopback-server.ts";
@@ -360,6 +361,7 @@ test("a recording that has no place to go does not begin", async () => {
     workspace: temporaryFolder(),
     model: "scripted:x",
     offlineAllowed: false,
+    credentials: createHeldKeys({}),
     scenarioFile: (name: string) => name,
     store: { kind: "memory" },
     autoApprove: false,

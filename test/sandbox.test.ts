@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { defaultSettings } from "#artifacts";
 import { createSystemClock } from "#base";
 import { assembleHarness } from "#harness";
+import { createHeldKeys } from "#providers";
 import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
 import { createProjectRig } from "./fakes/project-rig.ts";
 import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
@@ -98,7 +99,8 @@ describe("where there is no sandbox", () => {
     const { workspace, undo } = hidden();
     const harness = await assembleHarness({
       settings: { ...defaultSettings, sandbox: "required" },
-      env: { PATH: process.env.PATH, OPENAI_API_KEY: "k" },
+      env: { PATH: process.env.PATH },
+      credentials: createHeldKeys({ OPENAI_API_KEY: "k" }),
       clock: createSystemClock(),
       workspace,
       undo,

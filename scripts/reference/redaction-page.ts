@@ -48,7 +48,7 @@ export function redactionPage(): string {
       "have gone out by then. With user patterns the last 256 characters are held back as well.",
     "## When it fails",
     "If the table cannot be loaded, a rule fails, a user pattern is wrong or exceeds its budget, or a value is nested deeper than 256, " +
-      "no text comes out: `RedactionFailed`. At every start each rule is tried on its example and on a counter-example.",
+      "no text comes out: `RedactionFailed`.",
     "## What it does not find",
     "- Secrets without a form, a telling name or a vendor's name beside them, unless they are known secrets.\n" +
       "- Tokens that are URL-encoded in their middle, encoded otherwise, or split by other text.\n" +

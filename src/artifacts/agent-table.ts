@@ -7,9 +7,11 @@ import {
   defineTable,
   type FieldType,
   forms,
+  integer,
   list,
   nested,
   type Reader,
+  script,
   type Table,
   type TableValues,
   text,
@@ -20,6 +22,9 @@ import { artifactName, type FileGiven, toolTable, toolType } from "./tool-table.
 import { toolsPolicyType } from "./tools-policy.ts";
 
 const MAX_REFERENCES = 200;
+const MAX_VERIFY_RETRIES = 10;
+/** How often a delegate is sent back to work when nobody says otherwise. */
+export const DEFAULT_VERIFY_RETRIES = 2;
 
 /** A name of something that is defined elsewhere, or a definition. */
 function reference<Of>(shown: string, table: Table, definition: FieldType<Of>): FieldType<Reference<Of>> {
@@ -57,6 +62,16 @@ export const agentTable = defineTable({
       default: "none",
       meaning: "Hooks besides those of the project, which hold for it as well.",
     },
+    verify: {
+      type: script,
+      meaning:
+        'Starlark with `def run(result)` that says whether the work was done: `json.encode({"verified": …, "reason": …})`, `True` or `False`. Without it only hooks on `delegation.post_verify` are asked.',
+    },
+    max_verify_retries: {
+      type: integer(0, MAX_VERIFY_RETRIES),
+      default: `\`${DEFAULT_VERIFY_RETRIES}\``,
+      meaning: "How often it is sent back to work when its work is not accepted.",
+    },
     tools_policy: { type: toolsPolicyType, default: "the project's alone", meaning: "Narrows its tools further." },
     context: { type: contextType, default: "the parent's", meaning: "What it is shown." },
   },
@@ -91,6 +106,8 @@ export function makeAgent(
     tools: values.tools ?? [],
     hooks: values.hooks ?? [],
     ...(model === undefined ? {} : { model: model.model, modelConfig: model }),
+    ...(values.verify === undefined ? {} : { verify: values.verify }),
+    ...(values.max_verify_retries === undefined ? {} : { maxVerifyRetries: values.max_verify_retries }),
     ...(values.tools_policy === undefined ? {} : { toolsPolicy: values.tools_policy }),
     ...(context === undefined ? {} : { context: context.config }),
   };

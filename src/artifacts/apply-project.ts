@@ -22,5 +22,6 @@ export function applyProject(settings: Settings, { config }: Project): Settings 
  */
 function toSettings({ place: _, ...model }: ModelConfig, users: readonly ModelSettings[]): ModelSettings {
   const ofUser = model.baseUrl === undefined ? users.find((one) => one.model === model.model) : undefined;
-  return { ...ofUser, ...model };
+  const choosesKey = model.baseUrl !== undefined || model.apiKeyEnv !== undefined;
+  return { ...ofUser, ...model, ...(choosesKey ? { fromProject: true } : {}) };
 }

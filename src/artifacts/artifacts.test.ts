@@ -278,7 +278,7 @@ describe("settings", () => {
 
   test("keep keys and headers from an address that the project names", async () => {
     const { models } = await applied("model: {provider: openai, name: b, base_url: 'https://elsewhere.example'}\n");
-    expect(models).toEqual([{ model: "openai:b", baseUrl: "https://elsewhere.example" }]);
+    expect(models).toEqual([{ model: "openai:b", baseUrl: "https://elsewhere.example", fromProject: true }]);
   });
 
   test("take the limit of steps, and nothing that may change while a session runs", async () => {

@@ -12,3 +12,12 @@ export const builtinToolNames: readonly string[] = [
   "web.fetch",
   "ask_user",
 ];
+
+/** Those that hand work to other agents; there in a project that has some. */
+export const delegationToolNames: readonly string[] = [
+  "delegate",
+  "delegate_async",
+  "task.poll",
+  "task.await",
+  "task.cancel",
+];

@@ -18,6 +18,7 @@ const modelFields = {
   temperature: z.number().min(0).max(2).optional(),
   base_url: z.url({ protocol: /^https?$/ }).optional(),
   api_key_env: z.string().min(1).optional(),
+  credential: z.string().min(1).optional(),
   family: z.enum(["openai", "anthropic"]).optional(),
   headers: z.record(z.string(), z.string()).optional(),
   retry: retry.optional(),

@@ -1,4 +1,5 @@
 /** What can only be found when all files are read: names used twice, references to nothing, policies about nothing. */
+import { delegationToolNames } from "./builtin-tool-names.ts";
 import { globMatches, hasWildcard } from "./name-glob.ts";
 import type {
   AgentArtifact,
@@ -31,9 +32,9 @@ const META_TOOLS = ["register_tool", "register_hook", "register_agent", "list_to
 
 export function crossCheck(whole: WholeProject): readonly Problem[] {
   const { tools, hooks, agents, bundles, knownTools, config } = whole;
-  const builtin = new Set(knownTools);
+  const builtin = new Set([...knownTools, ...delegationToolNames]);
   const metaTools = config.meta.enabled ? META_TOOLS : [];
-  const toolNames = new Set([...knownTools, ...metaTools, ...tools.map(({ name }) => name)]);
+  const toolNames = new Set([...builtin, ...metaTools, ...tools.map(({ name }) => name)]);
   return [
     ...repeated("tool", tools),
     ...repeated("hook", hooks),

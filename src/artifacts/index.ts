@@ -1,10 +1,16 @@
 /** Files that people write, as typed and checked values. */
+
+export { DEFAULT_VERIFY_RETRIES } from "./agent-table.ts";
 export { applyProject } from "./apply-project.ts";
 export { artifactTables } from "./artifact-tables.ts";
-export { builtinToolNames } from "./builtin-tool-names.ts";
+export { builtinToolNames, delegationToolNames } from "./builtin-tool-names.ts";
 export { adminKeys } from "./config-table.ts";
 export { contextTexts } from "./context-texts.ts";
 export { domainLists } from "./domain-lists.ts";
+export type { Assertion, AssertionType, PlacedAssertion } from "./eval-assertions.ts";
+export type { EvalFile } from "./eval-file.ts";
+export { loadEvalReader } from "./eval-reader.ts";
+export { type EvalCase, evalTables, type SetupFile } from "./eval-table.ts";
 export { type FieldParser, loadFieldParser } from "./field-parser.ts";
 export { readFileContent } from "./file-content.ts";
 export { splitFrontmatter } from "./frontmatter.ts";
@@ -22,7 +28,7 @@ export {
   surveyProject,
   trustsAll,
 } from "./project-loader.ts";
-export { addAllowRule } from "./promote-rule.ts";
+export { addAllowRule, addAllowRules } from "./promote-rule.ts";
 export {
   DEFAULT_MAX_STEPS,
   defaultSettings,
@@ -38,3 +44,4 @@ export {
 export { tighterBudgets } from "./tiers.ts";
 export { type ToolVisibility, toolVisible } from "./tools-policy.ts";
 export { type LoadedConfig, parseUserConfig } from "./user-config.ts";
+export { VERIFIER_NAME, verifierOf, verifierTool } from "./verifier.ts";

@@ -1,9 +1,10 @@
-import { hash } from "node:crypto";
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { openBox, sealBox } from "#base";
 import { createFakeScriptChecker } from "../../test/fakes/fake-script-checker.ts";
 import { createProjectFolder, markdown, type ProjectFolder } from "../../test/fakes/project-folder.ts";
+import { CACHE_SCHEMA } from "./parse-cache.ts";
 import type { LoadedProject } from "./project.ts";
 import { loadProject, trustsAll } from "./project-loader.ts";
 
@@ -14,6 +15,10 @@ const FILES = {
   ".harness/hooks/b.md": markdown("event: tool.pre\nmatch: [x]\nscript: |\n  def handle(e, p): SYNTAX\n"),
   ".harness/plugins/c.md": markdown("condition: 'False'\n", "C."),
 };
+
+const key = (): Uint8Array => new Uint8Array(32).fill(7);
+/** What the fake checker of version 1 makes of it. */
+const LABEL = `parse cache ${CACHE_SCHEMA} 1`;
 
 interface Kept extends ProjectFolder {
   readonly cacheDir: string;
@@ -31,7 +36,7 @@ function kept(files: Readonly<Record<string, string>> = FILES): Kept {
     file: () => join(cacheDir, readdirSync(cacheDir)[0] ?? ""),
     async loadAnew(version = "1") {
       const checker = createFakeScriptChecker(version);
-      return { loaded: await folder.load({ cacheDir, checker }), asked: checker.asked };
+      return { loaded: await folder.load({ cache: { folder: cacheDir, key }, checker }), asked: checker.asked };
     },
   };
 }
@@ -45,20 +50,26 @@ describe("the parse cache", () => {
     expect(second).toEqual({ loaded: first.loaded, asked: [] });
   });
 
-  test("with a seal, does not take a finding that somebody without the key wrote", async () => {
+  test("does not take a finding that somebody without the key wrote, and shows nothing to them", async () => {
     const project = kept();
-    const cacheSeal = (text: string): string => hash("sha256", `key ${text}`, "hex");
-    const load = async () => {
+    const load = async (fill: number) => {
       const checker = createFakeScriptChecker("1");
-      await project.load({ cacheDir: project.cacheDir, checker, cacheSeal });
+      await project.load({ cache: { folder: project.cacheDir, key: () => new Uint8Array(32).fill(fill) }, checker });
       return checker.asked;
     };
-    expect(await load()).toEqual(["a", "b", "False"]);
-    expect(await load()).toEqual([]);
-    const [, head = "", body = ""] = readFileSync(project.file(), "utf8").split("\n");
-    const forged = body.replace("return 1", "return 2");
-    writeFileSync(project.file(), `${hash("sha256", head + forged, "hex")}\n${head}\n${forged}`);
-    expect(await load()).toEqual(["a", "b", "False"]);
+    await load(1);
+    expect(readFileSync(project.file(), "latin1")).not.toMatch(/return 1|text|SYNTAX/);
+    expect(await load(2)).toEqual(["a", "b", "False"]);
+    expect(await load(2)).toEqual([]);
+  });
+
+  test("is neither read nor written without its key", async () => {
+    const project = kept();
+    const key = (): never => {
+      throw new Error("no key");
+    };
+    await project.load({ cache: { folder: project.cacheDir, key }, checker: createFakeScriptChecker("1") });
+    expect(readdirSync(project.cacheDir)).toEqual([]);
   });
 
   test("is private, and one file", async () => {
@@ -80,20 +91,20 @@ describe("the parse cache", () => {
 
   test("is not used with a checker that has no version", async () => {
     const project = kept();
-    await project.load({ cacheDir: project.cacheDir });
+    await project.load({ cache: { folder: project.cacheDir, key } });
     expect(() => readdirSync(project.cacheDir)).toThrow("ENOENT");
   });
 
-  test.each<[string, (text: string) => string]>([
-    ["cut off", (text) => text.slice(0, -10)],
+  test.each<[string, (box: Buffer) => Uint8Array | string]>([
+    ["cut off", (box) => box.subarray(0, -10)],
     ["empty", () => ""],
-    ["of another schema", (text) => text.replace(/\n1 /, "\n0 ")],
-    ["changed by somebody", (text) => text.replace("return 1", "return 2")],
-    ["other JSON", () => "[]"],
+    ["of another schema", (box) => sealBox(key(), openBox(key(), box, LABEL) ?? "", "parse cache 0 1")],
+    ["changed by somebody", (box) => box.with(40, (box[40] ?? 0) ^ 1)],
+    ["other JSON", () => sealBox(key(), "[]", LABEL)],
   ])("counts as absent when it is %s", async (_, damage) => {
     const project = kept();
     const { loaded } = await project.loadAnew();
-    writeFileSync(project.file(), damage(readFileSync(project.file(), "utf8")));
+    writeFileSync(project.file(), damage(readFileSync(project.file())));
     expect(await project.loadAnew()).toEqual({ loaded, asked: ["a", "b", "False"] });
     expect((await project.loadAnew()).asked).toEqual([]);
   });
@@ -118,7 +129,7 @@ describe("the parse cache", () => {
     const once = () =>
       loadProject({
         root,
-        cacheDir,
+        cache: { folder: cacheDir, key },
         knownTools: [],
         trust: trustsAll,
         checkerVersion: "1",
@@ -141,7 +152,13 @@ describe("the parse cache", () => {
     const adminPolicy = join(project.outside, "policy.md");
     writeFileSync(adminPolicy, markdown("sandbox: required\n"));
     project.write(".harness/tools/a.md", FILES[".harness/tools/a.md"]);
-    await project.load({ adminPolicy, cacheDir: project.cacheDir, checker: createFakeScriptChecker("1") });
-    expect(readFileSync(project.file(), "utf8")).not.toContain("policy.md");
+    await project.load({
+      adminPolicy,
+      cache: { folder: project.cacheDir, key },
+      checker: createFakeScriptChecker("1"),
+    });
+    const box = openBox(key(), readFileSync(project.file()), LABEL);
+    expect(box?.toString("utf8")).toContain(".harness/tools/a.md");
+    expect(box?.toString("utf8")).not.toContain("policy.md");
   });
 });

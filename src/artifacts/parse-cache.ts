@@ -1,6 +1,7 @@
 /**
  * What was found in files, kept on disk by what the files contain, so that the next process need not parse them again. Only
- * speed: what is damaged, foreign or of another version counts as absent. The admin policy is never in it.
+ * speed: what is damaged, foreign or of another version counts as absent. Files may hold secrets, so it is sealed with a key of the
+ * machine, which also proves that this program wrote it. The admin policy is never in it.
  */
 import { hash } from "node:crypto";
 import {
@@ -15,10 +16,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { openBox, sealBox } from "#base";
 import type { FileRecord } from "./parse-file.ts";
 
 /** To be raised whenever a table, a check or a record changes. */
-export const CACHE_SCHEMA = 1;
+export const CACHE_SCHEMA = 2;
 /** A project whose records take more is parsed anew each time. */
 const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 
@@ -28,19 +30,17 @@ export interface ParseCache {
   keep(records: ReadonlyMap<string, FileRecord>): void;
 }
 
-/**
- * `checker`: the version of the checks whose findings are in the records. `seal`: what proves that this program wrote them; it may
- * throw, and then nothing is read or kept.
- */
-export function openParseCache(
-  folder: string,
-  root: string,
-  checker: string,
-  seal: (text: string) => string = (text) => hash("sha256", text, "hex"),
-): ParseCache {
-  const path = join(folder, `artifacts-${hash("sha256", root, "hex").slice(0, 32)}.json`);
-  const head = `${CACHE_SCHEMA} ${checker.replaceAll("\n", " ")}`;
-  const kept = readKept(path, head, seal);
+export interface CachePlace {
+  readonly folder: string;
+  /** Of 32 bytes. It may throw, and then nothing is read or kept. */
+  readonly key: () => Uint8Array;
+}
+
+/** `checker`: the version of the checks whose findings are in the records. */
+export function openParseCache({ folder, key }: CachePlace, root: string, checker: string): ParseCache {
+  const path = join(folder, `artifacts-${hash("sha256", root, "hex").slice(0, 32)}.box`);
+  const label = `parse cache ${CACHE_SCHEMA} ${checker}`;
+  const kept = readKept(path, label, key);
   return {
     get: (key) => (Object.hasOwn(kept, key) ? kept[key] : undefined),
     keep(records) {
@@ -50,7 +50,7 @@ export function openParseCache(
       // A folder that cannot be written costs time at the next start and nothing else.
       const isWritten = attempt(() => {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
-        writeFileSync(temporary, `${seal(head + body)}\n${head}\n${body}`, { mode: 0o600 });
+        writeFileSync(temporary, sealBox(key(), body, label), { mode: 0o600 });
         renameSync(temporary, path);
       });
       if (!isWritten) attempt(() => rmSync(temporary, { force: true }));
@@ -58,19 +58,16 @@ export function openParseCache(
   };
 }
 
-function readKept(path: string, head: string, seal: (text: string) => string): Readonly<Record<string, FileRecord>> {
+function readKept(path: string, label: string, key: () => Uint8Array): Readonly<Record<string, FileRecord>> {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
     const info = fstatSync(descriptor);
     const isOurs = process.getuid === undefined || (info.uid === process.getuid() && (info.mode & 0o077) === 0);
     if (!info.isFile() || info.size > MAX_CACHE_BYTES || !isOurs) return {};
-    const text = readFileSync(descriptor, "utf8");
-    const [sum = "", written = ""] = text.split("\n", 2);
-    const body = text.slice(sum.length + written.length + 2);
-    if (written !== head || seal(head + body) !== sum) return {};
-    // The sum shows that it is what `keep` wrote for this schema.
-    return JSON.parse(body) as Readonly<Record<string, FileRecord>>;
+    const body = openBox(key(), readFileSync(descriptor), label);
+    // It opens: so it is what `keep` wrote for this schema.
+    return body === undefined ? {} : (JSON.parse(body.toString("utf8")) as Readonly<Record<string, FileRecord>>);
   } catch {
     return {}; // not there, or damaged: the files are parsed instead
   } finally {

@@ -23,6 +23,7 @@ import type {
 } from "./project.ts";
 import { error, type Reader, readTable, warning } from "./schema.ts";
 import { makeTool, toolTable } from "./tool-table.ts";
+import { verifierOf } from "./verifier.ts";
 import { type MapTree, parseYaml } from "./yaml-tree.ts";
 
 /** Plain data: it goes through JSON unchanged. */
@@ -161,7 +162,8 @@ export function checkRecord(record: FileRecord, checker: ScriptChecker): FileRec
   };
   const agentParts = record.agents.flatMap((agent) => [...agent.tools, ...agent.hooks]);
   const own = agentParts.filter((part): part is ToolArtifact | HookArtifact => !("ref" in part));
-  for (const part of [...record.tools, ...record.hooks, ...own]) {
+  const verifiers = record.agents.flatMap((agent) => present(verifierOf(agent)));
+  for (const part of [...record.tools, ...record.hooks, ...own, ...verifiers]) {
     guarded(part.place, () => (part.kind === "tool" ? checker.tool(part) : checker.hook(part)));
   }
   for (const { name, condition, place } of record.bundles) {

@@ -23,6 +23,7 @@ describe("a project", () => {
       toolsPolicies: [],
       networks: [],
       permissions: [],
+      labelRules: [],
       permissionExamples: [],
       delegation: {
         maxDepth: 3,
@@ -89,6 +90,7 @@ describe("a project", () => {
         { effect: "allow", rule: "Bash(npm test)", source: "harness.md:67" },
         { effect: "deny", rule: "Bash(git push *)", source: "harness.md:69" },
       ],
+      labelRules: [],
       permissionExamples: [
         {
           effect: "deny",
@@ -107,6 +109,7 @@ describe("a project", () => {
         timeoutMs: 1000,
         allowRecursive: false,
       },
+      delegates: true,
       maxSteps: 12,
       meta: { enabled: true, maxTools: 1, maxHooks: 20, maxAgents: 5, maxCallDepth: 2 },
       serve: [

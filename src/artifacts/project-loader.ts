@@ -1,7 +1,7 @@
 /** Loads a project, and notices when its files change: by looking at all of them, which takes milliseconds and misses nothing. */
 import { resolve } from "node:path";
 import { assemble, type ReadFile } from "./assemble.ts";
-import { openParseCache, type ParseCache } from "./parse-cache.ts";
+import { type CachePlace, openParseCache, type ParseCache } from "./parse-cache.ts";
 import type { FileRecord } from "./parse-file.ts";
 import type { AwaitingFile, JudgedFile, LoadedProject, Problem, ScriptChecker, TrustPort } from "./project.ts";
 import type { SourceFile } from "./project-files.ts";
@@ -10,9 +10,7 @@ import { error } from "./schema.ts";
 
 interface LoadOptions extends ProjectPlaces {
   /** Where findings are kept for the next process; used only with a version of the checks. */
-  readonly cacheDir?: string;
-  /** What proves that a kept finding is ours; default: a sum, which shows damage and no more. */
-  readonly cacheSeal?: (text: string) => string;
+  readonly cache?: CachePlace;
   /** Names of the built-in tools. */
   readonly knownTools: readonly string[];
   /** Asked about every version of the files before it takes effect. */
@@ -149,10 +147,8 @@ function awaitingProblem({ file, change }: AwaitingFile): Problem {
 }
 
 function openCache(options: LoadOptions, root: string, version: string | undefined): ParseCache | undefined {
-  const { cacheDir, cacheSeal } = options;
-  return cacheDir === undefined || version === undefined
-    ? undefined
-    : openParseCache(cacheDir, root, version, cacheSeal);
+  const { cache } = options;
+  return cache === undefined || version === undefined ? undefined : openParseCache(cache, root, version);
 }
 
 /** The admin policy is read anew every time: what is kept could be changed by somebody whom it is to hold back. */

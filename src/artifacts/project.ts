@@ -102,6 +102,9 @@ export interface AgentArtifact extends Artifact {
   readonly modelConfig?: ModelConfig;
   readonly tools: readonly Reference<ToolArtifact>[];
   readonly hooks: readonly Reference<HookArtifact>[];
+  /** Says whether its work was done. */
+  readonly verify?: ScriptSource;
+  readonly maxVerifyRetries?: number;
   readonly toolsPolicy?: ToolsPolicy;
   readonly context?: ContextConfig;
   readonly condition?: ScriptSource;
@@ -219,6 +222,8 @@ export interface ProjectConfig {
   readonly permissionExamples: readonly PermissionExample[];
   readonly strictPermissions?: boolean;
   readonly delegation: DelegationConfig;
+  /** The project itself says how far work may be handed on. */
+  readonly delegates?: true;
   readonly meta: MetaConfig;
   readonly serve: readonly ServeSource[];
   /** Each list must allow a host; absent: any public host. */

@@ -1,6 +1,18 @@
-/** Adds a permission rule to the text of a `config.toml` and leaves everything else as it was written. */
+/** Adds permission rules to the text of a configuration or project file and leaves everything else as it was written. */
 import { ReasonError } from "#protocol";
 import { parseUserConfig } from "./user-config.ts";
+
+/** The new text of a `config.toml`, `harness.md` or `harness.yaml`; by its name it is told which. */
+export async function addAllowRules(file: string, text: string, rules: readonly string[]): Promise<string> {
+  if (/\.toml$/i.test(file)) {
+    let added = text;
+    for (const rule of rules) added = await addAllowRule(file, added, rule);
+    return added;
+  }
+  // The parser of YAML is only needed here.
+  const { addProjectRules } = await import("./project-rules.ts");
+  return addProjectRules(file, text, rules);
+}
 
 /** The new text. Checked by reading it again: the rule is in it, and nothing else has changed. */
 export async function addAllowRule(file: string, text: string, rule: string): Promise<string> {

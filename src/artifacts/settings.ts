@@ -14,6 +14,10 @@ export interface ModelSettings {
   readonly baseUrl?: string;
   /** Name of the variable that holds the key; never the key. */
   readonly apiKeyEnv?: string;
+  /** Name of a stored credential of the provider. */
+  readonly credential?: string;
+  /** A project chose the address or the key: what the user's keys are bound to does not grow by it. */
+  readonly fromProject?: true;
   /** Wire family of a `custom` provider. */
   readonly family?: "openai" | "anthropic";
   readonly maxTokens?: number;

@@ -126,6 +126,7 @@ function toModel(raw: NonNullable<RawConfig["model"]>): ModelSettings {
     model: `${raw.provider}:${raw.name}`,
     baseUrl: raw.base_url,
     apiKeyEnv: raw.api_key_env,
+    credential: raw.credential,
     family: raw.family,
     maxTokens: raw.max_tokens,
     temperature: raw.temperature,

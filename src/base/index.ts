@@ -1,10 +1,12 @@
 /** Ground everything stands on: ports to the world, ULIDs, middleware composition. */
 export { type DomainEntry, domainAllowed, normalHost, parseDomainEntry } from "./allowed-domains.ts";
 export { assertNever } from "./assert-never.ts";
+export { boundHost, isBoundTo } from "./bound-hosts.ts";
 export { canonicalHash, canonicalJson } from "./canonical-json.ts";
 export { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
 export { childEnvironment } from "./child-environment.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
+export { CONCEAL_MIN_BYTES, type Concealer, createConcealer } from "./concealer.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";
@@ -25,12 +27,27 @@ export {
   type WebRequest,
   type WebResponse,
 } from "./ports.ts";
-export { makePrivateDirectory, readOwnedFile, readPrivateFile, writePrivateFile } from "./private-file.ts";
-export { createProcesses, type ProcessesOptions } from "./processes.ts";
+export {
+  makePrivateDirectory,
+  movePrivateFile,
+  readOwnedFile,
+  readPrivateFile,
+  removePrivateFile,
+  writePrivateFile,
+} from "./private-file.ts";
+export { createProcesses, type OwnProcess, type ProcessesOptions, startOwnProcess } from "./processes.ts";
 export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
 export { createPublicWeb, listedHost, type PublicWebOptions } from "./public-web.ts";
 export { isRecord } from "./record.ts";
 export { BOX_EXTRA_BYTES, BOX_KEY_BYTES, openBox, sealBox } from "./sealed-box.ts";
+export {
+  createFormTest,
+  createKnownSecrets,
+  fingerprintSecret,
+  type KnownSecrets,
+  type SecretFingerprint,
+} from "./secret-fingerprint.ts";
+export { isSearchable, SECRET_MIN_CHARS, type SecretForm, secretForms } from "./secret-forms.ts";
 export { matchStars } from "./star-match.ts";
 export { createSystemClock, createSystemRandom } from "./system.ts";
 export { errnoOf, messageOf } from "./thrown.ts";

@@ -42,6 +42,16 @@ export function writePrivateFile(
   }
 }
 
+/** The name that is there goes to the one that is moved. */
+export function movePrivateFile(from: string, to: string): void {
+  renameSync(from, to);
+  syncDirectory(dirname(to));
+}
+
+export function removePrivateFile(path: string): void {
+  rmSync(path, { force: true });
+}
+
 function syncDirectory(path: string): void {
   if (process.platform === "win32") return; // has no such thing
   const directory = openSync(path, "r");

@@ -1,4 +1,5 @@
-import { readFileSync, symlinkSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { closeSync, openSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
@@ -31,6 +32,29 @@ async function shell(
   );
   return { exit, durationMs, ...output };
 }
+
+/** A program of ours with an open file that whoever started it left behind. */
+function withLeftover(script: string): string {
+  const program = `
+    import { createProcesses } from ${JSON.stringify(join(import.meta.dirname, "processes.ts"))};
+    const processes = createProcesses({ root: process.cwd(), env: process.env });
+    const onOutput = (_, chunk) => process.stdout.write(chunk);
+    await processes.run({ file: "bash", args: ["-c", ${JSON.stringify(script)}], timeoutMs: 10000, onOutput }, new AbortController().signal);`;
+  const leftover = openSync("/etc/hostname", "r");
+  const stdio = [..."ip", "inherit", ...Array.from({ length: 37 }, () => null), leftover].map((entry) =>
+    entry === "i" ? "ignore" : entry === "p" ? "pipe" : entry,
+  );
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: stdio as never,
+    encoding: "utf8",
+  });
+  closeSync(leftover);
+  return stdout;
+}
+
+test.runIf(process.platform === "linux")("no child gets an open file that came from outside", () => {
+  expect(withLeftover("cat <&40; readlink /proc/self/fd/40")).toBe("/dev/null\n");
+});
 
 /** Runs and zombies told apart: in a container nobody may reap what was orphaned. */
 function runs(pid: number): boolean {

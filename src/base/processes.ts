@@ -1,13 +1,16 @@
 /**
- * The one place that starts programs for tools: each in its own process group, with an allowlisted environment and no
+ * The one place that starts programs: for tools, each in its own process group, with an allowlisted environment and no
  * terminal. When this process exits, running groups are killed; when it is itself killed with SIGKILL nothing can run
  * here, and only a sandbox that dies with its parent ends them.
  */
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import { statSync } from "node:fs";
+import type { Socket } from "node:net";
 import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import { childEnvironment } from "./child-environment.ts";
 import { fileError } from "./file-error.ts";
+import { coveredDescriptors } from "./inherited-descriptors.ts";
 import { type Clock, EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "./ports.ts";
 import { createProcessGroup, MARK_NAME, type ProcessGroup } from "./process-group.ts";
 import { readMonitorStatus } from "./process-monitor.ts";
@@ -70,6 +73,69 @@ export function createProcesses(options: ProcessesOptions): ProcessPort {
   };
 }
 
+export interface OwnProcess {
+  readonly pid: number | undefined;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** The end of what it wrote to standard error, for messages. */
+  errors(): string;
+  /** Whether waiting for it keeps this process alive; at first it does not. */
+  keepsAlive(yes: boolean): void;
+  kill(): void;
+}
+
+/** A message about a program that failed needs no more of what it wrote. */
+const MAX_ERROR_CHARS = 2_000;
+
+/**
+ * Starts a part of this program as a process of its own, on the Node that runs us. Not for tools: it gets exactly `env`, no
+ * terminal, and a group of its own, so that Ctrl-C does not reach it. Nothing of it keeps us alive.
+ */
+export function startOwnProcess(
+  options: {
+    readonly file: string;
+    readonly nodeFlags: readonly string[];
+    readonly env: Readonly<Record<string, string>>;
+  },
+  onEnd: () => void,
+): OwnProcess {
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const child = spawn(process.execPath, [...options.nodeFlags, options.file], {
+    cwd: "/",
+    env: { ...options.env },
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe"],
+    windowsHide: true,
+  });
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors = (errors + text).slice(-MAX_ERROR_CHARS);
+  });
+  let ended = false;
+  const end = (): void => {
+    if (ended) return;
+    ended = true;
+    onEnd();
+  };
+  child.once("exit", end);
+  child.once("error", (error) => {
+    errors ||= error.message;
+    end();
+  });
+  // A process that died closes its pipes first; that it died is told by `exit`.
+  child.stdin.on("error", () => undefined);
+  child.unref();
+  for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket).unref();
+  return {
+    pid: child.pid,
+    stdin: child.stdin,
+    stdout: child.stdout,
+    errors: () => errors,
+    keepsAlive: (yes) => (child.stdout as Socket)[yes ? "ref" : "unref"](), // pipes of a child are sockets
+    kill: () => void child.kill("SIGKILL"),
+  };
+}
+
 async function workingDirectory(root: string, cwd: string): Promise<string> {
   try {
     const path = join(root, await resolveInWorkspace(root, cwd));
@@ -86,7 +152,7 @@ function start(spec: ProcessSpec, cwd: string, env: Record<string, string>): Pro
     cwd,
     env,
     detached: true,
-    stdio: [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", ...(spec.monitor ? ["pipe" as const] : [])],
+    stdio: [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", ...furtherDescriptors(spec)],
     windowsHide: true,
   };
   return new Promise((resolve, reject) => {
@@ -104,6 +170,12 @@ function start(spec: ProcessSpec, cwd: string, env: Record<string, string>): Pro
       refuse(error);
     }
   });
+}
+
+/** The third is the monitor's, where there is one. */
+function furtherDescriptors({ monitor }: ProcessSpec): (number | "pipe" | null)[] {
+  const [third, ...others] = coveredDescriptors();
+  return monitor === true ? ["pipe", ...others] : third === undefined ? [] : [third, ...others];
 }
 
 /** From start to the moment when the group is gone and its pipes are closed, whichever way it ends. Bounded. */

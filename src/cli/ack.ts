@@ -17,6 +17,9 @@ interface PlaceFlags {
   readonly dir?: string;
 }
 
+/** It is committed with the project; nobody but its owner writes it, whatever the umask says. */
+const LOCK_FILE_MODE = 0o644;
+
 export interface AckFlags extends PlaceFlags {
   readonly all?: boolean;
   readonly yes?: boolean;
@@ -90,7 +93,9 @@ function emitLockfile(
   const path = named === true ? resolve(root, DEFAULT_LOCKFILE) : resolve(cwd, named);
   const read = new Set(files.map(({ file }) => file));
   const draft = `${path}.${process.pid}.tmp`;
-  writeFileSync(draft, writeLock({ files: trust.entries().filter((entry) => read.has(entry.path)) }));
+  writeFileSync(draft, writeLock({ files: trust.entries().filter((entry) => read.has(entry.path)) }), {
+    mode: LOCK_FILE_MODE,
+  });
   renameSync(draft, path);
   terminal.err(
     `Written: ${printable(path)}. Hand it in with --lockfile or HARNESS_LOCKFILE; it is never read by itself.\n`,

@@ -1,8 +1,9 @@
 /** Answers permission requests and questions in the terminal, one at a time, through the protocol. */
 import type { ControlClient } from "#control";
 import type { CallId, CommandOf, Decision, Event, EventOf } from "#protocol";
+import type { Outward } from "./outward.ts";
 import { paint, type Renderer, summarise } from "./renderer.ts";
-import { describeError, printable, type Terminal } from "./terminal.ts";
+import { printable, type Terminal } from "./terminal.ts";
 
 export interface Asker {
   /** Takes the events that need an answer; everything else is ignored. */
@@ -11,7 +12,14 @@ export interface Asker {
   idle(): Promise<void>;
 }
 
-export function createAsker(terminal: Terminal, renderer: Renderer, client: () => ControlClient): Asker {
+export interface AskerParts {
+  readonly terminal: Terminal;
+  readonly outward: Outward;
+  readonly renderer: Renderer;
+  readonly client: () => ControlClient;
+}
+
+export function createAsker({ terminal, outward, renderer, client }: AskerParts): Asker {
   let queue: Promise<void> = Promise.resolve();
   /** Open questions by call. Aborted when it is answered elsewhere, times out or the turn ends: the prompt disappears. */
   const open = new Map<CallId, AbortController>();
@@ -21,9 +29,9 @@ export function createAsker(terminal: Terminal, renderer: Renderer, client: () =
     open.set(callId, settled);
     queue = queue
       .then(() => ask(settled.signal))
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         // Answered elsewhere or timed out: the engine has decided, and says so in its own event.
-        terminal.err(`${describeError(error)}\n`);
+        terminal.err(`${await outward.describe(error)}\n`);
       });
   }
 
@@ -32,7 +40,7 @@ export function createAsker(terminal: Terminal, renderer: Renderer, client: () =
     renderer.finishLine();
     const { call_id, label, summary, reason, argv_glob } = payload;
     terminal.err(
-      `${paint(terminal, "bold", `${label} wants to run:`)} ${printable(summary)}\n  ${printable(reason)}\n`,
+      `${paint(terminal, "bold", `${whoAsks(payload.delegate)}${label} wants to run:`)} ${printable(summary)}\n  ${printable(reason)}\n`,
     );
     terminal.err(describeArguments(payload.args, summary));
     const glob = argv_glob === undefined ? "" : `  [g] allow ${printable(argv_glob)} for this session`;
@@ -72,7 +80,7 @@ export function createAsker(terminal: Terminal, renderer: Renderer, client: () =
   async function question({ session, payload }: EventOf<"QuestionAsked">, settled: AbortSignal): Promise<void> {
     if (settled.aborted) return;
     renderer.finishLine();
-    terminal.err(`${paint(terminal, "bold", printable(payload.question))}\n`);
+    terminal.err(`${paint(terminal, "bold", `${whoAsks(payload.delegate)}${printable(payload.question)}`)}\n`);
     payload.options?.forEach((option, index) => {
       terminal.err(`  ${index + 1}. ${printable(option)}\n`);
     });
@@ -130,6 +138,12 @@ export function createAsker(terminal: Terminal, renderer: Renderer, client: () =
       }
     },
   };
+}
+
+/** Nothing for the root agent. */
+function whoAsks(delegate: EventOf<"PermissionRequested">["payload"]["delegate"]): string {
+  if (delegate === undefined) return "";
+  return `[delegate ${printable(delegate.agent || "without a name")}, depth ${delegate.depth}] `;
 }
 
 const SHOWN_ARGUMENT_LINES = 20;

@@ -4,7 +4,7 @@ import { open, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageOf } from "#base";
 import type { SessionMeta } from "#engine";
-import { ReasonError, SessionId } from "#protocol";
+import { ReasonError, reasonText, SessionId } from "#protocol";
 import {
   type Checkpoint,
   type EvidenceItem,
@@ -19,9 +19,8 @@ import type { ExitCode } from "./exit-code.ts";
 import { appendGitNote, readGitNotes } from "./git-notes.ts";
 import { paint } from "./renderer.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
-import { describeError } from "./terminal.ts";
 
-const ANCHOR_FILE_MODE = 0o644;
+const ANCHOR_FILE_MODE = 0o600;
 
 export interface VerifyFlags extends StoreFlags {
   readonly anchor?: readonly string[];
@@ -200,7 +199,8 @@ function tell({ terminal }: CliPorts, verdict: Verdict, json: boolean): ExitCode
   if (intact) terminal.out(`intact: ${session} (${facts.join(", ")})\n`);
   else {
     const detail = `The log of ${session} is not as it was written (${facts.join(", ")}): ${findings.length} findings.`;
-    terminal.err(`${paint(terminal, "red", describeError(new ReasonError("EvidenceBroken", { detail })))}\n`);
+    const message = reasonText("EvidenceBroken", { detail });
+    terminal.err(`${paint(terminal, "red", `✗ EvidenceBroken: ${message}`)}\n`);
   }
   return intact ? 0 : 1;
 }

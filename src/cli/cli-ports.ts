@@ -1,5 +1,7 @@
 /** What the commands get from the outside: terminal, environment, clock, and the way to build the program below. */
 import type { Clock } from "#base";
+import type { HelperCredentials } from "#credentials";
+import type { Outward } from "./outward.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface BuildInfo {
@@ -12,7 +14,13 @@ export interface CliPorts {
   /** What the program was started with, without node and script. */
   readonly args: readonly string[];
   readonly terminal: Terminal;
+  /** For what is shown without having passed a session. */
+  readonly outward: Outward;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The keys of models; none is in `env`. Closed by whoever made it. */
+  readonly credentials: HelperCredentials;
+  /** Whether keys could be taken out of what the system shows of this process; undefined when there was none. */
+  readonly concealed: () => boolean | undefined;
   readonly cwd: string;
   readonly clock: Clock;
   readonly build: BuildInfo;

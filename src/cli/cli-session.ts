@@ -5,6 +5,7 @@ import { type Command, type Event, ReasonError, type SessionId } from "#protocol
 import type { UndoReport, UndoTarget } from "#undo";
 import { createAsker } from "./ask.ts";
 import type { ContextValues } from "./flags.ts";
+import type { Outward } from "./outward.ts";
 import { createRenderer } from "./renderer.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -19,6 +20,7 @@ export type OutputMode =
 export interface CliSessionOptions {
   readonly control: Control;
   readonly terminal: Terminal;
+  readonly outward: Outward;
   readonly output: OutputMode;
   /** Default: where the session was, or the program's own. */
   readonly workingDir?: string;
@@ -57,7 +59,7 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
   const renderer = createRenderer(terminal, { answer: output === "stream", activity: output === "stream" });
   const collector = createAnswerCollector();
   const interactive = terminal.interactive && output === "stream" && options.interactive !== false;
-  const asker = createAsker(terminal, renderer, () => client);
+  const asker = createAsker({ terminal, outward: options.outward, renderer, client: () => client });
 
   function onEvent(event: Event): void {
     collector.add(event);

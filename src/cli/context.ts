@@ -68,7 +68,12 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
   const agent = flags.agent === undefined ? undefined : findAgent(project, flags.agent);
   const model = agent?.model ?? settings.models[0]?.model ?? "not configured";
   const counter = await tokenCounter(model);
-  const section = (block: Omit<Section, "tokens">): Section => ({ ...block, tokens: counter.count(block.text) });
+  const redactor = await ports.outward.load();
+  // As the model would see it, and before lines are drawn around it.
+  const section = (block: Omit<Section, "tokens">): Section => {
+    const text = redactor.text(block.text);
+    return { ...block, text, tokens: counter.count(text) };
+  };
   const blocks = promptBlocks({
     project:
       agent === undefined ? project : { ...project, identity: { text: agent.prompt, place: agent.place }, bundles: [] },

@@ -4,23 +4,40 @@ import { createSystemRandom, createUlidFactory } from "#base";
 import type { SessionStore } from "#engine";
 import type { Harness } from "#harness";
 import { LogId, ReasonError } from "#protocol";
-import { PROTOCOL_VERSION } from "#protocol/schemas";
-import { staticModels, vendors } from "#providers";
+import { type CredentialPort, staticModels, vendors } from "#providers";
 import { type ArchiveStore, loadPortability } from "#sessions";
 import type { HttpBackend } from "#transports/http";
 import type { CliPorts } from "./cli-ports.ts";
-import { readEvents } from "./sessions-read.ts";
+import { keyState } from "./models.ts";
+import { exportPieces } from "./sessions-port.ts";
+import { cleanEvent } from "./sessions-read.ts";
 import { slashCommands } from "./slash-commands.ts";
 
-export function httpBackend(
-  { env, clock, build }: Pick<CliPorts, "env" | "clock" | "build">,
+/** Rejects with RedactionFailed: nothing leaves that could not be looked at. */
+export async function httpBackend(
+  {
+    clock,
+    build,
+    credentials,
+    outward,
+  }: Pick<CliPorts, "clock" | "build" | "outward"> & { readonly credentials: CredentialPort },
   harness: Harness,
   settings: Settings,
-): HttpBackend {
+): Promise<HttpBackend> {
   const { control, store } = harness;
+  const redactor = await outward.load();
   return {
     control,
-    store,
+    store: {
+      get: (id) => store.get(id),
+      list: (options) => store.list(options),
+      async read(id, options) {
+        const redact = redactor.log();
+        return (await store.read(id, options)).map((event) => cleanEvent(redact, event));
+      },
+    },
+    clean: redactor.text,
+    subsystems: () => ({ credential_helper: harness.health().credentialHelper }),
     version: build.version,
     tools: () => harness.tools(),
     slashCommands: () => slashCommands.map((command) => ({ ...command })),
@@ -28,25 +45,12 @@ export function httpBackend(
       vendors.map(({ name, keyVariables, models }) => ({
         provider: name,
         default_model: models === undefined ? null : `${name}:${models.default}`,
-        key: keyVariables.length === 0 || keyVariables.some((variable) => env[variable]) ? "set" : "not set",
+        key: keyState(credentials, name, keyVariables),
         models: staticModels(name, settings.prices).map(({ id, contextTokens, priceUsdPerMillion }) => {
           return { id, context_tokens: contextTokens ?? null, usd_per_million: priceUsdPerMillion ?? null };
         }),
       })),
-    async *exportSession(meta, format) {
-      const archive = archiveOf(store);
-      const { exportLines, transcript } = await loadPortability();
-      if (format === "jsonl") {
-        for await (const line of exportLines(meta, archive.readEvidence(meta.id), PROTOCOL_VERSION)) yield `${line}\n`;
-        return;
-      }
-      let between = "";
-      for await (const { text } of transcript(meta, readEvents(archive, meta.id))) {
-        yield between + text;
-        between = "\n\n";
-      }
-      yield "\n";
-    },
+    exportSession: (meta, format) => exportPieces(archiveOf(store), meta, redactor, format, new Set()),
     async branch(session, at) {
       const { branchSession } = await loadPortability();
       const now = new Date(clock.now()).toISOString();

@@ -53,7 +53,7 @@ export async function daemonRunCommand(ports: CliPorts, flags: DaemonRunFlags): 
   let server: HttpServer | undefined;
   try {
     server = await startHttpServer({
-      backend: httpBackend(ports, harness, settings),
+      backend: await httpBackend(ports, harness, settings),
       authenticate: createSingleToken(token),
       clock,
       listen,

@@ -5,7 +5,6 @@ import type { Settings } from "#artifacts";
 import { expiringSessions, harnessPaths, machineKey, runRetention } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import { policyOf } from "./sessions-care.ts";
-import { describeError } from "./terminal.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SHOWN_SESSIONS = 3;
@@ -31,6 +30,6 @@ export async function applyDailyRetention(ports: CliPorts, settings: Pick<Settin
         "harness sessions pin or export keeps them.\n",
     );
   } catch (error) {
-    terminal.err(`Old content could not be let go: ${describeError(error)}\n`);
+    terminal.err(`Old content could not be let go: ${await ports.outward.describe(error)}\n`);
   }
 }

@@ -34,6 +34,7 @@ export async function demoCommand(ports: CliPorts, { json = false }: { json?: bo
     const session = await openCliSession({
       control: harness.control,
       terminal,
+      outward: ports.outward,
       output: json ? "json" : "stream",
       workingDir: workspace,
     });
@@ -46,7 +47,7 @@ export async function demoCommand(ports: CliPorts, { json = false }: { json?: bo
     terminal.err(
       "\nYour turn. This is the offline model; set a key and start `harness` for a real one. /quit leaves.\n",
     );
-    await runRepl(terminal, session, left.signal);
+    await runRepl(ports, session, left.signal);
     return left.signal.aborted ? 130 : 0;
   } finally {
     stopListening();

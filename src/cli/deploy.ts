@@ -58,6 +58,7 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
     const session = await openCliSession({
       control: harness.control,
       terminal,
+      outward: ports.outward,
       output: flags.json ? "json" : flags.stream ? "stream" : "answer",
       interactive: false,
       workingDir: workspace,

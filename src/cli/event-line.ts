@@ -32,6 +32,10 @@ export function isFailure(event: Event): boolean {
       return !event.payload.in_force;
     case "ScriptLogged":
       return event.payload.level === "error";
+    case "DelegationVerified":
+      return !event.payload.verified;
+    case "DelegationEnded":
+      return event.payload.status !== "ok";
     case "TurnEnded":
       return event.payload.outcome !== "answered" && event.payload.outcome !== "yielded";
     default:
@@ -85,6 +89,12 @@ function gist(event: Event): string {
       return `${event.payload.hook} ${event.payload.message}`;
     case "HookTimeout":
       return `${event.payload.hook} ${event.payload.timeout_ms} ms`;
+    case "DelegationStarted":
+      return `${event.payload.call_id} ${event.payload.agent} ${event.payload.session} ${event.payload.task}`;
+    case "DelegationVerified":
+      return `${event.payload.session} attempt ${event.payload.attempt} ${event.payload.verified ? "verified" : `not accepted: ${event.payload.reason ?? ""}`}`;
+    case "DelegationEnded":
+      return `${event.payload.session} ${event.payload.agent} ${event.payload.status} ${event.payload.reason ?? ""}`;
     case "Error":
       return `${event.payload.reason} ${event.payload.message}`;
     default:

@@ -6,10 +6,20 @@ import type { ArchiveStore } from "#sessions";
 import { findSession } from "./session-store.ts";
 import { readEvents } from "./sessions-read.ts";
 
+/** A session that was cut off may have many delegates that are newer than itself. */
+const LATEST_LIMIT = 200;
+
+/** Of another session; its own story begins there. */
+async function isDelegate(store: ArchiveStore, { id }: SessionMeta): Promise<boolean> {
+  const [first] = await store.read(id, { after: 0, limit: 1 });
+  return first?.kind === "SessionStarted" && first.payload.call_id !== undefined;
+}
+
 export async function namedOrLatest(store: ArchiveStore, named: string | undefined, dir: string): Promise<SessionMeta> {
   if (named !== undefined) return findSession(store, named);
-  const [latest] = await store.list({ limit: 1, workingDir: dir });
-  if (latest !== undefined) return latest;
+  for (const meta of await store.list({ limit: LATEST_LIMIT, workingDir: dir })) {
+    if (meta.parent === undefined || !(await isDelegate(store, meta))) return meta;
+  }
   throw new ReasonError("UsageInvalid", {
     detail: `the log has no session of ${dir}. harness sessions list shows all.`,
   });

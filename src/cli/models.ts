@@ -2,7 +2,7 @@
 import { createSystemRandom } from "#base";
 import type { ModelInfo } from "#engine";
 import { ReasonError } from "#protocol";
-import { createProvider, findVendor, staticModels, vendors } from "#providers";
+import { type CredentialPort, createProvider, findVendor, staticModels, vendors } from "#providers";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { loadSettings } from "./open-program.ts";
@@ -24,14 +24,14 @@ export async function modelsCommand(
 }
 
 async function listProviders(ports: CliPorts, flags: ModelsFlags): Promise<ExitCode> {
-  const { terminal, env } = ports;
+  const { terminal, credentials } = ports;
   const { settings } = await loadSettings(ports, flags);
   const rows = vendors.map(({ name, keyVariables, models }) => ({
     provider: name,
     default_model: models === undefined ? null : `${name}:${models.default}`,
     small: models?.small ?? null,
     large: models?.large ?? null,
-    key: keyVariables.length === 0 ? "none needed" : keyVariables.find((variable) => env[variable]) ? "set" : "not set",
+    key: keyState(credentials, name, keyVariables),
     variables: keyVariables,
   }));
   if (flags.json) {
@@ -49,8 +49,13 @@ async function listProviders(ports: CliPorts, flags: ModelsFlags): Promise<ExitC
   return 0;
 }
 
+export function keyState(credentials: CredentialPort, provider: string, variables: readonly string[]): string {
+  if (credentials.holds({ provider, variables })) return "set";
+  return variables.length === 0 ? "none needed" : "not set";
+}
+
 async function listCatalog(ports: CliPorts, name: string, flags: ModelsFlags): Promise<ExitCode> {
-  const { terminal, env, clock } = ports;
+  const { terminal, env, clock, credentials } = ports;
   const vendor = findVendor(name);
   if (vendor === undefined) {
     const known = vendors.map((candidate) => candidate.name).join(", ");
@@ -63,7 +68,8 @@ async function listCatalog(ports: CliPorts, name: string, flags: ModelsFlags): P
   async function fetchModels(): Promise<readonly ModelInfo[]> {
     if (vendor?.catalogPath === undefined) return staticModels(name, settings.prices);
     if (terminal.interactive) terminal.err(`Asking ${name}…\n`);
-    const provider = createProvider(model, { env, clock, random: createSystemRandom(), prices: settings.prices });
+    const { prices } = settings;
+    const provider = createProvider(model, { env, credentials, clock, random: createSystemRandom(), prices });
     return provider.models(AbortSignal.timeout(CATALOG_TIMEOUT_MS));
   }
   if (flags.json) {

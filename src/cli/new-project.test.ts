@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
+import { parse } from "yaml";
 import { createInProcessCli, type InProcessCli } from "../../test/fakes/in-process-cli.ts";
 
 let cli: InProcessCli;
@@ -99,4 +100,26 @@ test.each([
   expect(await cli.run(...args)).toMatchObject({ code, out: "" });
   expect(existsSync(join(cli.workspace, "harness.md"))).toBe(false);
   expect(files(cli.workspace)).toEqual([]);
+});
+
+test("init --ci writes a workflow into a project that is there, once, and its commands are ours", async () => {
+  cli.put("harness.md", "---\n---\n");
+  expect(await cli.run("init", "--ci")).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("  .github/workflows/evals.yml\n"),
+  });
+  const workflow: unknown = parse(readFileSync(join(cli.workspace, ".github/workflows/evals.yml"), "utf8"));
+  const commands = JSON.stringify(workflow).match(/npx harness [^"]+/g) ?? [];
+  expect(commands).toHaveLength(2);
+  cli.put(
+    "evals/testdata/01.yaml",
+    "name: hello\nsetup:\n  scenario:\n    name: hello\n    rules: []\n    otherwise: [{ text: hi }]\nturns: [{ content: hi }]\ngrade: [{ type: no_errors }]\n",
+  );
+  for (const command of commands) {
+    expect(await cli.run(...command.split(" ").slice(2))).toMatchObject({ code: 0 });
+  }
+  expect(files(cli.workspace)).toEqual(
+    expect.arrayContaining(["evals.xml", "evals-live.xml", "eval-logs/hello.jsonl"]),
+  );
+  expect(await cli.run("init", "--ci")).toMatchObject({ code: 1, err: expect.stringContaining("AlreadyExists") });
 });

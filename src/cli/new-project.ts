@@ -28,6 +28,8 @@ const initLayout: Layout = [
   [".harness/hooks/detect_secrets.md", "hooks/detect_secrets.md"],
 ];
 
+const CI_WORKFLOW = ".github/workflows/evals.yml";
+
 /** Stands in the Markdown of `harness.md`, so it is one line of plain text. */
 const NAME = /^[^\p{Cc}/\\]{1,100}$/u;
 
@@ -46,6 +48,19 @@ export async function scaffoldCommand(ports: CliPorts, name: string): Promise<Ex
   await mkdir(join(root, ".harness", "agents"));
   tell(ports, root, [...written, ".harness/agents/"], []);
   ports.terminal.err(`Next: cd ${name}, harness validate, harness run\n`);
+  return 0;
+}
+
+/** A workflow that runs the evals of a project, for GitHub; refuses when there is one. */
+export async function initCiCommand({ cwd, templatesDir, terminal }: CliPorts): Promise<ExitCode> {
+  const target = join(resolve(cwd), CI_WORKFLOW);
+  if (await exists(target)) {
+    throw new ReasonError("AlreadyExists", { detail: `${target} is there already; nothing was written.` });
+  }
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, await readFile(join(templatesDir, "ci", "evals.yml"), "utf8"), { flag: "wx" });
+  terminal.out(`Created in ${resolve(cwd)}:\n  ${CI_WORKFLOW}\n`);
+  terminal.err("Next: harness ack --emit-lockfile, harness eval --record, and commit both\n");
   return 0;
 }
 

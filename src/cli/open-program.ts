@@ -4,14 +4,11 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import {
   addAllowRule,
   applyProject,
-  defaultSettings,
   type LoadedConfig,
   type PermissionRule,
   type Project,
-  parseUserConfig,
   type Settings,
 } from "#artifacts";
-import { errnoOf, messageOf } from "#base";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
 import { createSigner, harnessPaths, machineKeySource } from "#sessions";
@@ -21,8 +18,8 @@ import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProj
 import { paint } from "./renderer.ts";
 import type { TrustedProject } from "./trusted-project.ts";
 import { undoPlace } from "./undo-key.ts";
+import { configFile, loadConfig } from "./user-config-file.ts";
 
-const CONFIG_MAX_BYTES = 1024 * 1024;
 /** A person at the terminal may take their time; Ctrl-C is always there. */
 const TERMINAL_ANSWER_MS = 24 * 60 * 60 * 1000;
 
@@ -56,13 +53,16 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
   const workspace = opened?.root ?? resolve(ports.cwd, flags.cwd ?? ".");
   const project = opened === undefined ? undefined : soundProject(opened.loaded);
   const { settings, warnings } = await loadSettings(ports, userFlags(flags), project);
-  for (const warning of [...(opened?.loaded.problems ?? []).map(problemText), ...warnings]) {
-    terminal.err(`${paint(terminal, "yellow", `warning: ${warning}`)}\n`);
+  const told = [...(opened?.loaded.problems ?? []).map(problemText), ...warnings];
+  if (told.length > 0) {
+    const shown = await ports.outward.through(ports, false);
+    for (const warning of told) shown.terminal.err(`${paint(terminal, "yellow", `warning: ${warning}`)}\n`);
   }
   const named = flags.model ?? env.HARNESS_MODEL;
   const harness = await assembleHarness({
     settings,
     env,
+    credentials: ports.credentials,
     clock,
     workspace,
     offlineAllowed,
@@ -79,7 +79,8 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     ...(cassette === undefined ? {} : { cassette }),
   });
   if (harness.offline) {
-    const how = "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or another provider's key, or name a model with --model.";
+    const how =
+      "Store a key with harness creds add, set ANTHROPIC_API_KEY or another one, or name a model with --model.";
     terminal.err(
       `${paint(terminal, "yellow", "No model is configured: this is the offline scripted model.")} ${how}\n`,
     );
@@ -163,6 +164,7 @@ export async function loadSettings(
   project?: Project,
 ): Promise<LoadedConfig> {
   const { settings: own, warnings } = await loadConfig(ports, flags.config);
+  ports.outward.use(own);
   const settings = project === undefined ? own : applyProject(own, project);
   const fromFlags: readonly PermissionRule[] = [
     ...(flags.allow ?? []).map((rule) => ({ effect: "allow" as const, rule, source: "--allow" })),
@@ -189,29 +191,6 @@ function sandboxMode(
   return project === "required" ? "required" : (flag ?? project ?? user);
 }
 
-/** A file that was named must be there; the default one need not. */
-async function loadConfig(ports: CliPorts, named: string | undefined): Promise<LoadedConfig> {
-  if (named !== undefined && namesProject(named)) {
-    throw new ReasonError("UsageInvalid", {
-      detail: `${named} is a project file: name a configuration file (.toml) here`,
-    });
-  }
-  const file = configFile(ports, named);
-  let text: string;
-  try {
-    text = await readFile(file, "utf8");
-  } catch (error) {
-    const code = errnoOf(error);
-    if (code === "ENOENT" && named === undefined) return { settings: defaultSettings, warnings: [] };
-    const why = messageOf(error);
-    throw new ReasonError("ConfigInvalid", { detail: `cannot read ${file}: ${why}` });
-  }
-  if (text.length > CONFIG_MAX_BYTES) {
-    throw new ReasonError("ConfigInvalid", { detail: `${file} is larger than ${CONFIG_MAX_BYTES} bytes` });
-  }
-  return parseUserConfig(file, text);
-}
-
 /** Writes an allow rule into the user's configuration file, which need not be there yet. */
 async function keepRule(ports: CliPorts, named: string | undefined, rule: string): Promise<string> {
   const file = configFile(ports, named);
@@ -225,10 +204,6 @@ async function keepRule(ports: CliPorts, named: string | undefined, rule: string
   await writeFile(draft, added, { mode: 0o600 });
   await rename(draft, file);
   return file;
-}
-
-function configFile({ env, cwd }: CliPorts, named: string | undefined): string {
-  return named === undefined ? join(harnessPaths(env).configDir, "config.toml") : resolve(cwd, named);
 }
 
 /** A plain word is a scenario that ships with the program, anything else a path. */

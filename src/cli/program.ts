@@ -2,23 +2,33 @@
 import { Command, CommanderError } from "commander";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
+import { addCredsCommands } from "./creds-commands.ts";
 import { addDaemonCommands } from "./daemon-commands.ts";
 import { errorLine } from "./error-line.ts";
+import { addEvalCommand } from "./eval-command.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
 import { addRunFlags, addStoreFlags, addTurnFlags, collect, domain, positiveInteger, sandboxOption } from "./flags.ts";
+import { createOutward } from "./outward.ts";
+import { addPolicyCommands } from "./policy-commands.ts";
 import { addProjectCommands } from "./project-commands.ts";
 import { paint } from "./renderer.ts";
-import { describeError } from "./terminal.ts";
 
 /** Runs the command that `argv` (without node and script) names and returns the exit code. Never throws. */
-export async function runCli(argv: readonly string[], given: Omit<CliPorts, "args">): Promise<ExitCode> {
-  const ports: CliPorts = { ...given, args: argv };
-  const { terminal } = ports;
+export async function runCli(
+  argv: readonly string[],
+  given: Omit<CliPorts, "args" | "outward"> & Partial<Pick<CliPorts, "outward">>,
+): Promise<ExitCode> {
+  const ports: CliPorts = { ...given, args: argv, outward: given.outward ?? createOutward(given) };
+  const { terminal, outward } = ports;
   let exitCode: ExitCode = 0;
   const exit = (code: ExitCode): void => {
     exitCode = code;
   };
-  const program = buildProgram(ports, exit);
+  /** What the parser of the arguments says; it quotes them. */
+  let complaint = "";
+  const program = buildProgram(ports, exit, (text) => {
+    complaint += text;
+  });
   try {
     if (argv[0] === "sessions" || (argv[0] === "help" && argv[1] === "sessions")) {
       const { addSessionsCommands } = await import("./sessions.ts");
@@ -37,18 +47,21 @@ export async function runCli(argv: readonly string[], given: Omit<CliPorts, "arg
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
-      if (argv.includes("--json")) terminal.out(`${errorLine("UsageInvalid", error.message)}\n`);
+      terminal.err((await outward.orNothing(complaint)) || "✗ UsageInvalid\n");
+      if (argv.includes("--json")) {
+        terminal.out(`${errorLine("UsageInvalid", await outward.orNothing(error.message))}\n`);
+      }
       return 2;
     }
-    terminal.err(`${paint(terminal, "red", describeError(error))}\n`);
+    terminal.err(`${paint(terminal, "red", await outward.describe(error))}\n`);
     if (argv.includes("--json") && error instanceof ReasonError) {
-      terminal.out(`${errorLine(error.reason, error.message)}\n`);
+      terminal.out(`${errorLine(error.reason, await outward.messageOf(error))}\n`);
     }
     return exitCodeOfError(error);
   }
 }
 
-function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void): Command {
+function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void, complain: (text: string) => void): Command {
   const { terminal } = ports;
   const program = new Command("harness")
     .description("Runs coding and operations agents: every effect passes one gate and is on the record.")
@@ -62,7 +75,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .exitOverride()
     .configureOutput({
       writeOut: terminal.out,
-      writeErr: terminal.err,
+      writeErr: complain,
       outputError: (text, write) => write(text.replace(/^error: /, "✗ UsageInvalid: ")),
     })
     .showHelpAfterError("(add --help for usage)")
@@ -112,7 +125,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .option("--json", "print JSON")
     .action(async (provider: string | undefined, flags) => {
       const { modelsCommand } = await import("./models.ts");
-      exit(await modelsCommand(ports, provider, flags));
+      exit(await modelsCommand(await ports.outward.through(ports, flags.json), provider, flags));
     });
 
   program
@@ -123,10 +136,11 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .option("--json", "print JSON")
     .action(async (flags) => {
       const { costCommand } = await import("./cost.ts");
-      exit(await costCommand(ports, flags));
+      exit(await costCommand(await ports.outward.through(ports, flags.json), flags));
     });
 
   addProjectCommands(program, ports, exit);
+  addEvalCommand(program, ports, exit);
   addDaemonCommands(program, ports, exit);
 
   // Its commands are added when it is called: see `runCli`.
@@ -175,11 +189,14 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       .option("--json", "print JSON")
       .action(async (target: string | undefined, flags) => {
         const { undoCommand } = await import("./undo.ts");
-        exit(await undoCommand(ports, action, target, flags));
+        exit(await undoCommand(await ports.outward.through(ports, flags.json), action, target, flags));
       });
   }
 
   addAuditCommands(program.command("audit"), ports, exit);
+  addCredsCommands(program.command("creds"), ports, exit);
+
+  addPolicyCommands(program.command("policy"), ports, exit);
 
   program
     .command("sandbox")
@@ -252,6 +269,6 @@ function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode
     .option("--json", "print JSON")
     .action(async (flags) => {
       const { auditNetworkCommand } = await import("./audit-network.ts");
-      exit(await auditNetworkCommand(ports, flags));
+      exit(await auditNetworkCommand(await ports.outward.through(ports, flags.json), flags));
     });
 }

@@ -5,6 +5,9 @@ import type { ExitCode } from "./exit-code.ts";
 import { addRunFlags, addStoreFlags, contextValue, positiveInteger } from "./flags.ts";
 
 export function addProjectCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
+  /** For commands that print what files and logs hold: without the secrets in it. */
+  const shown = ({ json }: { readonly json?: boolean }): Promise<CliPorts> => ports.outward.through(ports, json);
+
   program
     .command("scaffold")
     .description("make a new project in a new folder")
@@ -15,9 +18,11 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .command("init")
     .description("make the current folder a project, with tools and hooks to begin with")
     .argument("[name]", "name of the project (default, and '.': that of the folder)")
-    .action(async (name: string | undefined) =>
-      exit(await (await import("./new-project.ts")).initCommand(ports, name)),
-    );
+    .option("--ci", "write a GitHub workflow that runs the evals instead, and nothing else")
+    .action(async (name: string | undefined, { ci }: { readonly ci?: boolean }) => {
+      const { initCiCommand, initCommand } = await import("./new-project.ts");
+      exit(await (ci === true ? initCiCommand(ports) : initCommand(ports, name)));
+    });
 
   program
     .command("validate")
@@ -65,20 +70,22 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
       "harness.md or harness.yaml (default: that of the current folder)",
     );
   list("tools", "list the tools of the project and the built-in ones, and which of them the model is shown").action(
-    async (flags) => exit(await (await import("./project-lists.ts")).toolsCommand(ports, flags)),
+    async (flags) => exit(await (await import("./project-lists.ts")).toolsCommand(await shown(flags), flags)),
   );
   list("hooks", "list the hooks in the order in which they are asked").action(async (flags) =>
-    exit(await (await import("./project-lists.ts")).hooksCommand(ports, flags)),
+    exit(await (await import("./project-lists.ts")).hooksCommand(await shown(flags), flags)),
   );
   list("agents", "list the agents that can be delegated to").action(async (flags) =>
-    exit(await (await import("./project-lists.ts")).agentsCommand(ports, flags)),
+    exit(await (await import("./project-lists.ts")).agentsCommand(await shown(flags), flags)),
   );
 
   addListFlags(program.command("artifacts"))
     .description("list the typed artifacts: harness.md, bundles and models")
     .option("--dir <dir>", "the project (default: the current folder)")
     .addOption(new Option("--type <kind>", "only these").choices(["override", "harness", "builtin", "plugin", "model"]))
-    .action(async (flags) => exit(await (await import("./project-lists.ts")).artifactsCommand(ports, flags)));
+    .action(async (flags) =>
+      exit(await (await import("./project-lists.ts")).artifactsCommand(await shown(flags), flags)),
+    );
 
   list("inspect", "what would run here: model, policy, tools, hooks, agents, artifacts, limits")
     .option("--dir <dir>", "the project (default: the current folder)")
@@ -86,14 +93,14 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("--failures", "also what failed or was refused in it")
     .option("--session <id>", "of this session instead")
     .addOption(new Option("--store <kind>", "which log").choices(["sqlite", "jsonl"]).default("sqlite"))
-    .action(async (flags) => exit(await (await import("./inspect.ts")).inspectCommand(ports, flags)));
+    .action(async (flags) => exit(await (await import("./inspect.ts")).inspectCommand(await shown(flags), flags)));
 
   list("context", "what the model would see: every block of the prompt with its source, its tokens and why it is there")
     .option("--dir <dir>", "the project (default: the current folder)")
     .option("--agent <name>", "what this agent of the project would see")
     .option("--budget <tokens>", "the budget (default: context.max_tokens of the project)", positiveInteger)
     .option("--diff <file>", "compare with what --json has written before; exit code 1 when it is not the same")
-    .action(async (flags) => exit(await (await import("./context.ts")).contextCommand(ports, flags)));
+    .action(async (flags) => exit(await (await import("./context.ts")).contextCommand(await shown(flags), flags)));
 
   addStoreFlags(program.command("explain"))
     .description("every rule and hook that was consulted about a recorded call, in order, and which of them decided")
@@ -101,7 +108,7 @@ export function addProjectCommands(program: Command, ports: CliPorts, exit: (cod
     .option("--session <id>", "look in this session (default: in the latest ones)")
     .option("--json", "print JSON")
     .action(async (call: string, flags) =>
-      exit(await (await import("./explain.ts")).explainCommand(ports, call, flags)),
+      exit(await (await import("./explain.ts")).explainCommand(await shown(flags), call, flags)),
     );
 }
 

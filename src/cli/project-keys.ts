@@ -1,5 +1,4 @@
 /** What of a project is kept outside it, and the keys that prove who kept it: all derived from the machine's key. */
-import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { deriveKey, harnessPaths, type MachineKey, machineKeySource } from "#sessions/keys";
 import type { TrustKeys } from "#trust";
@@ -24,12 +23,12 @@ export function trustKeySource(env: CliPorts["env"]): () => TrustKeys {
   };
 }
 
-/** A finding that somebody else wrote into the cache must not stand in for a file that was acked. */
-export function cacheSeal(env: CliPorts["env"]): (text: string) => string {
+/** Seals what is kept of files: nobody reads a secret there, or puts in a finding that stands for a file that was acked. */
+export function cacheKey(env: CliPorts["env"]): () => Buffer {
   const key = machineKeySource(env);
   let known: Buffer | undefined;
-  return (text) => {
+  return () => {
     known ??= deriveKey(key(), "parse cache");
-    return createHmac("sha256", known).update(text).digest("hex");
+    return known;
   };
 }

@@ -24,6 +24,8 @@ export interface ProjectPlace {
   readonly dir?: string;
   /** `--no-project`: the policy of the machine alone. */
   readonly adminOnly?: boolean;
+  /** Instead of the policy of the machine; only for looking at it. */
+  readonly adminPolicy?: string;
   /** `--allowed-domain`: hosts beside those that the project names. */
   readonly allowedDomains?: readonly string[];
 }
@@ -96,22 +98,23 @@ export async function lookAtProject(ports: CliPorts, place: ProjectPlace): Promi
 }
 
 async function loadOptions(ports: CliPorts, place: ProjectPlace, trust?: (root: string) => TrustPort) {
-  const [{ builtinToolNames, trustsAll }, { cacheSeal }] = await Promise.all([
+  const [{ builtinToolNames, trustsAll }, { cacheKey }] = await Promise.all([
     import("#artifacts"),
     import("./project-keys.ts"),
   ]);
   const { root, configFile } = locate(ports, place);
   const named = ports.env.HARNESS_ADMIN_POLICY;
+  // Where something is to take effect, nothing sets the machine's own policy aside.
+  const looked = trust === undefined ? place.adminPolicy : undefined;
   return {
     root,
     name: configFile === undefined ? defaultName(root) : basename(configFile),
     options: {
       root,
       ...(configFile === undefined ? {} : { configFile }),
-      adminPolicy: adminPolicy(ports.env),
-      adminPolicyRequired: named !== undefined && named !== "",
-      cacheDir: cacheDir(ports.env),
-      cacheSeal: cacheSeal(ports.env),
+      adminPolicy: looked ?? adminPolicy(ports.env),
+      adminPolicyRequired: looked !== undefined || (named !== undefined && named !== ""),
+      cache: { folder: cacheDir(ports.env), key: cacheKey(ports.env) },
       trust: trust === undefined ? trustsAll : trust(realpathSync.native(root)),
       ...(place.adminOnly === true ? { adminOnly: true } : {}),
       knownTools: builtinToolNames,

@@ -98,6 +98,27 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
               `told meanwhile: ${clip(event.payload.content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" "))}`,
             );
           break;
+        case "DelegationStarted": {
+          const { agent, task, session } = event.payload;
+          if (activity) note("cyan", `  → ${agent || "delegate"} (${session}): ${clip(task)}`);
+          break;
+        }
+        case "DelegationVerified": {
+          const { verified, attempt, reason = "" } = event.payload;
+          if (activity)
+            note(
+              verified ? "dim" : "yellow",
+              `  attempt ${attempt} ${verified ? "verified" : `not accepted: ${clip(reason)}`}`,
+            );
+          break;
+        }
+        case "DelegationEnded": {
+          const { agent, status, reason, steps, tool_calls } = event.payload;
+          const why = reason === undefined ? "" : ` (${reason})`;
+          const ended = `  ← ${agent || "delegate"}: ${status}${why}, ${steps} steps, ${tool_calls} calls`;
+          if (activity) note(status === "ok" ? "dim" : "yellow", ended);
+          break;
+        }
         case "ProjectChanged": {
           const { in_force, files, problems } = event.payload;
           if (in_force) {

@@ -1,7 +1,8 @@
 /** The line-by-line conversation on a terminal. Slash words are handled here and never reach the model. */
+import type { CliPorts } from "./cli-ports.ts";
 import type { CliSession } from "./cli-session.ts";
 import { paint } from "./renderer.ts";
-import { describeError, printable, type Terminal } from "./terminal.ts";
+import { printable, type Terminal } from "./terminal.ts";
 
 const HELP = `  /model provider:name   use another model from now on
   /rules                 the permission rules in force
@@ -14,7 +15,11 @@ const HELP = `  /model provider:name   use another model from now on
 `;
 
 /** Returns when the person leaves; `left` aborts to make it return at once. A failed turn is shown, and the next one can go on. */
-export async function runRepl(terminal: Terminal, session: CliSession, left: AbortSignal): Promise<void> {
+export async function runRepl(
+  { terminal, outward }: Pick<CliPorts, "terminal" | "outward">,
+  session: CliSession,
+  left: AbortSignal,
+): Promise<void> {
   while (!left.aborted) {
     const line = await terminal.readLine(paint(terminal, "green", "› "), left);
     if (line.kind === "end") return;
@@ -26,7 +31,7 @@ export async function runRepl(terminal: Terminal, session: CliSession, left: Abo
       if (input.startsWith("/")) await slash(terminal, session, input);
       else await session.send(input);
     } catch (error) {
-      terminal.err(`${describeError(error)}\n`);
+      terminal.err(`${await outward.describe(error)}\n`);
     }
     session.finishLine();
   }

@@ -56,6 +56,7 @@ export async function runCommand(
     const session = await openCliSession({
       control: harness.control,
       terminal,
+      outward: ports.outward,
       output,
       ...(flags.resume === undefined ? { workingDir: workspace } : { resume: sessionId(flags.resume) }),
       ...(flags.set === undefined ? {} : { context: flags.set }),
@@ -75,7 +76,7 @@ export async function runCommand(
     }
     if (text === undefined) {
       terminal.err(`${session.id} · ${harness.model} · /help for help\n`);
-      await runRepl(terminal, session, left.signal);
+      await runRepl(ports, session, left.signal);
       return left.signal.aborted ? 130 : 0;
     }
     const turn = schema === undefined ? await session.send(text) : await sendForSchema(session, text, schema);

@@ -67,7 +67,7 @@ function asJson(status: SandboxStatus, probe: Probe, policy: SandboxPolicy | str
             workspace: policy.root,
             writable: policy.writable,
             read_only: policy.readOnly,
-            kept_free: policy.held,
+            kept_free: policy.held.map(({ path }) => path),
             hidden: policy.hidden.map(({ path }) => path),
           },
         }),
@@ -88,7 +88,10 @@ function asText(status: SandboxStatus, probe: Probe, policy: SandboxPolicy | str
     };
     list("writable", [policy.root, ...policy.writable, "/tmp (a folder of the session)"]);
     list("read-only in the workspace", policy.readOnly);
-    list("kept free in the workspace", policy.held);
+    list(
+      "kept free in the workspace",
+      policy.held.map(({ path }) => path),
+    );
     list(
       "hidden",
       policy.hidden.map(({ path }) => path),

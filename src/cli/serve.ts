@@ -7,7 +7,6 @@ import type { ExitCode } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
 import { openProgram } from "./open-program.ts";
 import { PROMPT_MAX_BYTES } from "./run.ts";
-import { describeError } from "./terminal.ts";
 
 export interface ServeFlags extends RunFlags {
   readonly source?: readonly ServeSource["type"][];
@@ -31,6 +30,7 @@ export async function serveCommand(ports: CliPorts, flags: ServeFlags): Promise<
     const session = await openCliSession({
       control: harness.control,
       terminal,
+      outward: ports.outward,
       output: flags.json ? "json" : "stream",
       interactive: false,
       workingDir: workspace,
@@ -53,12 +53,12 @@ export async function serveCommand(ports: CliPorts, flags: ServeFlags): Promise<
   }
 }
 
-async function answer({ terminal }: CliPorts, session: CliSession, prompt: string): Promise<void> {
+async function answer({ terminal, outward }: CliPorts, session: CliSession, prompt: string): Promise<void> {
   try {
     await session.send(prompt);
   } catch (error) {
     if (!(error instanceof ReasonError) || error.reason === "StoreFailed") throw error;
-    terminal.err(`${describeError(error)}\n`);
+    terminal.err(`${await outward.describe(error)}\n`);
   }
   session.finishLine();
 }

@@ -1,6 +1,7 @@
 /** `harness sessions doctor`, `rekey` and `expire`: looking after the encrypted log. */
 
 import type { RetentionSettings } from "#artifacts";
+import { type CredentialRekey, rekeyCredentials, whileCredentialsRest } from "#credentials";
 import { ReasonError } from "#protocol";
 import {
   createKeyFiles,
@@ -16,6 +17,7 @@ import {
 import { rekeyTrust } from "#trust";
 import { rekeyUndo, type UndoRekey } from "#undo";
 import type { CliPorts } from "./cli-ports.ts";
+import { credentialKey } from "./credential-key.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { trustDirectory, trustKeys } from "./project-keys.ts";
 import { paint } from "./renderer.ts";
@@ -55,22 +57,39 @@ export async function rekeyCommand({ terminal, env, clock }: CliPorts): Promise<
   const { sessionsDb, configDir } = harnessPaths(env);
   let undo: UndoRekey | undefined;
   let keys: { readonly from: MachineKey; readonly to: MachineKey } | undefined;
-  rotateKeyFile({
+  let stored: CredentialRekey | undefined;
+  const rotation: Parameters<typeof rotateKeyFile>[0] = {
     path: sessionsDb,
     files: createKeyFiles(configDir),
     clock,
     also(from, to) {
-      undo = rekeyUndo({ directory: undoDirectory(env), from: undoKey(from), to: undoKey(to) });
+      const ofUndo = rekeyUndo({ directory: undoDirectory(env), from: undoKey(from), to: undoKey(to) });
+      const ofStore = rekeyCredentials({ directory: configDir, from: credentialKey(from), to: credentialKey(to) });
+      undo = ofUndo;
+      stored = ofStore;
       keys = { from, to };
-      return undo;
+      return {
+        finish() {
+          ofUndo.finish();
+          ofStore.finish();
+        },
+        abandon() {
+          ofUndo.abandon();
+          ofStore.abandon();
+        },
+      };
     },
-  });
+  };
+  await whileCredentialsRest(configDir, clock, () => rotateKeyFile(rotation));
+  if (stored?.unreadable === true) {
+    terminal.err("The stored keys of providers open with neither key and were left as they are.\n");
+  }
   if (keys !== undefined) {
     const [from, to] = [trustKeys(keys.from), trustKeys(keys.to)];
     const { unreadable } = rekeyTrust({ directory: trustDirectory(env), from, to });
     if (unreadable > 0) terminal.err(`What was acked in ${unreadable} projects does not count with either key.\n`);
   }
-  terminal.out(`${sessionsDb} and what undo keeps have a new key, in ${configDir}.\n`);
+  terminal.out(`${sessionsDb}, what undo keeps and the keys of providers have a new key, in ${configDir}.\n`);
   const lost = undo?.unreadable ?? 0;
   if (lost > 0) {
     terminal.err(`What undo keeps for ${lost} folders opens with neither key and was left as it is.\n`);

@@ -1,13 +1,14 @@
 /** `harness sessions diff`: the first turn in which two sessions differ, and how, as a difference of their transcripts. */
 
 import type { SessionId } from "#protocol";
-import { type ArchiveStore, loadPortability } from "#sessions";
+import type { ArchiveStore } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { type DiffLine, diffLines, withContext } from "./line-diff.ts";
+import type { OutwardRedactor } from "./outward.ts";
 import { paint } from "./renderer.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
-import { readEvents } from "./sessions-read.ts";
+import { cleanTranscript } from "./sessions-read.ts";
 import { printable } from "./terminal.ts";
 
 /** Lines of each side that are compared from the first difference on. */
@@ -28,9 +29,10 @@ export async function diffSessions(
 ): Promise<ExitCode> {
   const { terminal } = ports;
   return withStore<ExitCode>(ports, flags, async (store) => {
+    const redactor = await ports.outward.load();
     const a = (await findSession(store, nameA)).id;
     const b = (await findSession(store, nameB)).id;
-    const { turn, before, after } = await firstDifference(turnsOf(store, a), turnsOf(store, b));
+    const { turn, before, after } = await firstDifference(turnsOf(redactor, store, a), turnsOf(redactor, store, b));
     const lines = diffLines(before.lines, after.lines);
     if (flags.json) {
       const changes = lines.filter(({ mark }) => mark !== " ").map(({ mark, text }) => mark + text);
@@ -77,12 +79,11 @@ async function restOf(first: string, turns: AsyncGenerator<string>): Promise<Res
 }
 
 /** The transcript of each turn, without what differs between two runs of the same thing. */
-async function* turnsOf(store: ArchiveStore, id: SessionId): AsyncGenerator<string> {
-  const { transcript } = await loadPortability();
+async function* turnsOf(redactor: OutwardRedactor, store: ArchiveStore, id: SessionId): AsyncGenerator<string> {
   const meta = await findSession(store, id);
   let turn = 0;
   let text = "";
-  for await (const part of transcript(meta, readEvents(store, id), { timing: false })) {
+  for await (const part of cleanTranscript(redactor, store, meta, false)) {
     if (part.turn === 0) continue;
     if (part.turn !== turn && turn > 0) yield text;
     text = part.turn === turn ? `${text}\n${part.text}\n` : `${part.text}\n`;

@@ -3,12 +3,13 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { errnoOf, messageOf } from "#base";
 import type { SessionMeta } from "#engine";
-import { ReasonError } from "#protocol";
+import { type EventKind, type EventPayload, ReasonError } from "#protocol";
 import { type ArchiveStore, loadPortability } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
+import type { OutwardRedactor } from "./outward.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
-import { readEvents } from "./sessions-read.ts";
+import { cleanTranscript } from "./sessions-read.ts";
 import { mintLog } from "./sessions-write.ts";
 
 /** One event of the largest size that the log takes, in JSON. */
@@ -26,9 +27,12 @@ export async function exportCommand(ports: CliPorts, name: string, flags: Export
   const { terminal, cwd } = ports;
   return withStore<ExitCode>(ports, flags, async (store) => {
     const meta = await findSession(store, name);
-    const pieces = flags.format === "jsonl" ? jsonPieces(store, meta) : markdownPieces(store, meta);
+    const redactor = await ports.outward.load();
+    const changed = new Set<string>();
+    const pieces = exportPieces(store, meta, redactor, flags.format, changed);
     if (flags.output === undefined) {
       for await (const piece of pieces) terminal.out(piece);
+      tellChanged(ports, changed);
       return 0;
     }
     const path = resolve(cwd, flags.output);
@@ -39,22 +43,70 @@ export async function exportCommand(ports: CliPorts, name: string, flags: Export
       closeSync(file);
     }
     terminal.err(`${meta.id} is in ${path}.\n`);
+    tellChanged(ports, changed);
     return 0;
   });
 }
 
-async function* jsonPieces(store: ArchiveStore, meta: SessionMeta): AsyncGenerator<string> {
+/** A whole session, without what counts as a secret today. Notes in `changed` the kinds of events in which something was left out. */
+export function exportPieces(
+  store: ArchiveStore,
+  meta: SessionMeta,
+  redactor: OutwardRedactor,
+  format: ExportFlags["format"],
+  changed: Set<string>,
+): AsyncGenerator<string> {
+  const known = exportable(meta, redactor);
+  return format === "jsonl" ? jsonPieces(store, known, redactor, changed) : markdownPieces(store, known, redactor);
+}
+
+/** What is known about the session besides its events, without what counts as a secret today. */
+function exportable(meta: SessionMeta, redactor: OutwardRedactor): SessionMeta {
+  const { title, workingDir, profile, model } = redactor.value({
+    title: meta.title,
+    workingDir: meta.workingDir,
+    profile: meta.profile,
+    model: meta.model,
+  });
+  return { ...meta, title, workingDir, profile, model };
+}
+
+/** Secrets that nobody knew when the session ran. */
+function tellChanged({ terminal }: CliPorts, changed: ReadonlySet<string>): void {
+  if (changed.size === 0) return;
+  terminal.err(
+    `Left out, because it counts as a secret today: content of events of the kind ${[...changed].join(", ")}. ` +
+      "The log still holds it; harness sessions delete removes it.\n",
+  );
+}
+
+async function* jsonPieces(
+  store: ArchiveStore,
+  meta: SessionMeta,
+  redactor: OutwardRedactor,
+  changed: Set<string>,
+): AsyncGenerator<string> {
   const { exportLines } = await loadPortability();
   const { PROTOCOL_VERSION } = await import("#protocol/schemas");
   const evidence = store.readEvidence(meta.id);
-  for await (const line of exportLines(meta, evidence, PROTOCOL_VERSION)) yield `${line}\n`;
+  const redact = redactor.log();
+  const filter = (kind: string, payload: object): object => {
+    // A kind of a newer program is filtered like any other.
+    const clean: object = redact(kind as EventKind, payload as EventPayload<EventKind>);
+    if (clean !== payload) changed.add(kind);
+    return clean;
+  };
+  for await (const line of exportLines(meta, evidence, PROTOCOL_VERSION, filter)) yield `${line}\n`;
 }
 
-async function* markdownPieces(store: ArchiveStore, meta: SessionMeta): AsyncGenerator<string> {
-  const { transcript } = await loadPortability();
+async function* markdownPieces(
+  store: ArchiveStore,
+  meta: SessionMeta,
+  redactor: OutwardRedactor,
+): AsyncGenerator<string> {
   let between = "";
-  for await (const { text } of transcript(meta, readEvents(store, meta.id))) {
-    yield between + text;
+  for await (const { text } of cleanTranscript(redactor, store, meta)) {
+    yield between + redactor.text(text);
     between = "\n\n";
   }
   yield "\n";

@@ -2,9 +2,11 @@
 import { resolve } from "node:path";
 import type { SessionMeta } from "#engine";
 import { type Event, ReasonError, type SessionId } from "#protocol";
-import { type ArchiveStore, loadPortability, sessionFields } from "#sessions";
+import { type ArchiveStore, loadPortability, sessionFields, type TranscriptPart } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
+import type { LogRedaction } from "./log-redaction.ts";
+import type { OutwardRedactor } from "./outward.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 import { formatTable } from "./table.ts";
 import { printable } from "./terminal.ts";
@@ -25,23 +27,30 @@ export async function listSessions(ports: CliPorts, flags: ListFlags): Promise<E
   return withStore<ExitCode>(ports, flags, async (store) => {
     const here = flags.here === true ? { workingDir: resolve(cwd) } : {};
     const found = await store.list({ limit: flags.limit, ...here });
-    const sessions = await Promise.all(found.map(async (meta) => ({ ...meta, title: await titleOf(store, meta) })));
+    const sessions = await Promise.all(found.map(async (meta) => ({ ...meta, ...(await beginningOf(store, meta)) })));
     if (flags.json) {
-      terminal.out(`${JSON.stringify(sessions.map(toJson))}\n`);
+      const rows = sessions.map((meta) => ({ ...toJson(meta), ...(meta.delegate === undefined ? {} : meta.delegate) }));
+      terminal.out(`${JSON.stringify(rows)}\n`);
       return 0;
     }
     if (sessions.length === 0) {
       terminal.err("There are no sessions in this log.\n");
       return 0;
     }
-    const rows = sessions.map(({ id, updatedAt, lastEventId, pinned, parent, model, title }) => [
-      id,
-      updatedAt.slice(0, 16).replace("T", " "),
-      String(lastEventId),
-      `${pinned ? "pinned" : ""}${pinned && parent !== undefined ? ", " : ""}${parent === undefined ? "" : "branch"}`,
-      printable(model),
-      title,
-    ]);
+    const rows = asTree(sessions).map(
+      ({ id, updatedAt, lastEventId, pinned, parent, model, title, delegate, level }) => {
+        const kind = delegate === undefined ? (parent === undefined ? [] : ["branch"]) : ["delegate"];
+        const agent = delegate === undefined || delegate.agent === "" ? "" : `${printable(delegate.agent)}: `;
+        return [
+          id,
+          updatedAt.slice(0, 16).replace("T", " "),
+          String(lastEventId),
+          [...(pinned ? ["pinned"] : []), ...kind].join(", "),
+          printable(model),
+          `${"  ".repeat(Math.max(0, level - 1))}${level > 0 ? "└ " : ""}${agent}${title}`,
+        ];
+      },
+    );
     terminal.out(formatTable(["SESSION", "CHANGED (UTC)", "EVENTS", "", "MODEL", "TITLE"], rows, terminal.columns));
     return 0;
   });
@@ -61,10 +70,9 @@ export async function showSession(ports: CliPorts, name: string, flags: ShowFlag
       terminal.out(`${JSON.stringify({ session: toJson(meta), turns: pick(turns, flags.turn, meta.id) })}\n`);
       return 0;
     }
-    const { createReplay, transcript } = await loadPortability();
-    const turns = await createReplay(store, meta.id).turns();
+    const turns = await (await loadPortability()).createReplay(store, meta.id).turns();
     pick(turns, flags.turn, meta.id);
-    for await (const part of transcript(meta, readEvents(store, meta.id))) {
+    for await (const part of cleanTranscript(await ports.outward.load(), store, meta)) {
       if (flags.turn !== undefined && part.turn > flags.turn) break;
       if (flags.turn === undefined || part.turn === flags.turn) terminal.out(`${printable(part.text)}\n\n`);
     }
@@ -83,20 +91,70 @@ export async function* readEvents(store: Pick<ArchiveStore, "read">, id: Session
   }
 }
 
+/** The session as a person reads it, without what counts as a secret today: taken out before anything is shortened. */
+export async function* cleanTranscript(
+  redactor: OutwardRedactor,
+  store: ArchiveStore,
+  meta: SessionMeta,
+  timing = true,
+): AsyncGenerator<TranscriptPart> {
+  const { transcript } = await loadPortability();
+  const events = cleanEvents(redactor.log(), readEvents(store, meta.id));
+  yield* transcript(meta, events, { timing, clean: redactor.text });
+}
+
+async function* cleanEvents(redact: LogRedaction, events: AsyncIterable<Event>): AsyncGenerator<Event> {
+  for await (const event of events) yield cleanEvent(redact, event);
+}
+
+export function cleanEvent(redact: LogRedaction, event: Event): Event {
+  const payload = redact(event.kind, event.payload);
+  // The same kind with the payload of that kind.
+  return payload === event.payload ? event : ({ ...event, payload } as Event);
+}
+
 /** As on the wire. */
 export function toJson(meta: SessionMeta): Record<string, unknown> {
   return { ...sessionFields(meta), parent: meta.parent ?? null, last_event_id: meta.lastEventId };
 }
 
-/** Its title, or what was asked first. */
-async function titleOf(store: ArchiveStore, { id, title }: SessionMeta): Promise<string> {
-  if (title !== "") return printable(title);
+interface Beginning {
+  /** Its title, or what was asked first. */
+  readonly title: string;
+  /** Set for the session of a delegate. */
+  readonly delegate?: { readonly agent: string; readonly call_id: string; readonly depth: number };
+}
+
+async function beginningOf(store: ArchiveStore, { id, title }: SessionMeta): Promise<Beginning> {
   const start = await store.read(id, { after: 0, limit: TITLE_EVENTS });
+  const born = start.find((event) => event.kind === "SessionStarted")?.payload;
+  const delegate =
+    born?.call_id === undefined
+      ? {}
+      : { delegate: { agent: born.agent ?? "", call_id: born.call_id, depth: born.depth ?? 1 } };
+  if (title !== "") return { title: printable(title), ...delegate };
   const first = start
     .find((event) => event.kind === "TurnStarted")
     ?.payload.content.find(({ type }) => type === "text");
   const line = first?.type === "text" ? printable(first.text).trim().split("\n")[0] : undefined;
-  return (line ?? "").slice(0, TITLE_CHARS);
+  return { title: (line ?? "").slice(0, TITLE_CHARS), ...delegate };
+}
+
+/** Delegates below the session that they worked for, in the order in which they began; those whose parent is not listed stay where they are. */
+function asTree<Row extends SessionMeta & Beginning>(
+  rows: readonly Row[],
+): readonly (Row & { readonly level: number })[] {
+  const listed = new Set(rows.map(({ id }) => id));
+  const isBelow = ({ delegate, parent }: Row): boolean =>
+    delegate !== undefined && parent !== undefined && listed.has(parent);
+  const withChildren = (row: Row, level: number): (Row & { level: number })[] => [
+    { ...row, level },
+    ...rows
+      .filter((other) => isBelow(other) && other.parent === row.id)
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .flatMap((child) => withChildren(child, level + 1)),
+  ];
+  return rows.filter((row) => !isBelow(row)).flatMap((row) => withChildren(row, 0));
 }
 
 async function summarise(events: AsyncIterable<Event>): Promise<Record<string, unknown>[]> {

@@ -5,6 +5,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { paint, summarise } from "./renderer.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
+import { cleanEvent } from "./sessions-read.ts";
 import { printable } from "./terminal.ts";
 
 const HELP = "Enter next · p previous · t N turn N · s N step N of this turn · e N event N · q leave";
@@ -25,8 +26,10 @@ export async function replaySession(ports: CliPorts, name: string, flags: Replay
       throw new ReasonError("UsageInvalid", { detail: `${id} has ${length} turns; there is no turn ${flags.turn}.` });
     }
     if (terminal.interactive && flags.json !== true) return walk(ports, replay, first);
+    const redact = (await ports.outward.load()).log();
     for (let frame = first; frame !== undefined; frame = await replay.next()) {
-      terminal.out(`${flags.json ? JSON.stringify(frame.event) : frameLine(frame)}\n`);
+      const event = cleanEvent(redact, frame.event);
+      terminal.out(`${flags.json ? JSON.stringify(event) : frameLine({ ...frame, event })}\n`);
     }
     return 0;
   });

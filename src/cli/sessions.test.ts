@@ -7,6 +7,7 @@ import { SessionId } from "#protocol";
 import { createMemoryStore, loadPortability } from "#sessions";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { callDrafts, sessionStarted, turnDrafts } from "../../test/fakes/session-drafts.ts";
+import { testCredentials } from "../../test/fakes/test-credentials.ts";
 import { runCli } from "./program.ts";
 
 const NOW = "2026-01-01T00:00:00.000Z";
@@ -45,6 +46,7 @@ async function sessions(...args: string[]): Promise<{ code: number; out: string;
       columns: 120,
       readLine: async () => ({ kind: "end" }),
       readKey: async () => ({ kind: "end" }),
+      readSecret: async () => ({ kind: "end" }),
       readAll: async () => "",
       readLines: async function* () {},
       async *readChunks() {},
@@ -52,6 +54,8 @@ async function sessions(...args: string[]): Promise<{ code: number; out: string;
       onInterrupt: () => () => undefined,
     },
     env: { XDG_DATA_HOME: join(home, "data"), HOME: home },
+    credentials: testCredentials(),
+    concealed: () => undefined,
     cwd: workspace,
     clock: createManualClock(),
     build: { version: "0.0.0", commit: "test", builtAt: "test" },

@@ -13,29 +13,38 @@ export function addSessionsCommands(program: Command, ports: CliPorts, exit: (co
   const add = (name: string, description: string): Command =>
     addStoreFlags(group.command(name).description(description));
 
+  /** For commands that print what is in the log: with what counts as a secret today taken out again. */
+  const shown = ({ json }: { readonly json?: boolean }): Promise<CliPorts> => ports.outward.through(ports, json);
+
   add("list", "list sessions, newest first")
     .option("--limit <n>", "how many", positiveInteger, 20)
     .option("--here", "only those of the current folder")
     .option("--json", "print JSON")
-    .action(async (flags) => exit(await (await import("./sessions-read.ts")).listSessions(ports, flags)));
+    .action(async (flags) => exit(await (await import("./sessions-read.ts")).listSessions(await shown(flags), flags)));
 
   add("show", "print a session as a transcript")
     .argument("<session>", SESSION)
     .option("--turn <n>", "one turn only", positiveInteger)
     .option("--json", "print what is known about the session and its turns as JSON")
-    .action(async (id, flags) => exit(await (await import("./sessions-read.ts")).showSession(ports, id, flags)));
+    .action(async (id, flags) =>
+      exit(await (await import("./sessions-read.ts")).showSession(await shown(flags), id, flags)),
+    );
 
   add("replay", "step through the events of a session; nothing is run again")
     .argument("<session>", SESSION)
     .option("--turn <n>", "begin at this turn", positiveInteger)
     .option("--json", "print canonical events as JSON lines")
-    .action(async (id, flags) => exit(await (await import("./sessions-replay.ts")).replaySession(ports, id, flags)));
+    .action(async (id, flags) =>
+      exit(await (await import("./sessions-replay.ts")).replaySession(await shown(flags), id, flags)),
+    );
 
   add("diff", "show where two sessions part")
     .argument("<a>", SESSION)
     .argument("<b>", SESSION)
     .option("--json", "print JSON")
-    .action(async (a, b, flags) => exit(await (await import("./sessions-diff.ts")).diffSessions(ports, a, b, flags)));
+    .action(async (a, b, flags) =>
+      exit(await (await import("./sessions-diff.ts")).diffSessions(await shown(flags), a, b, flags)),
+    );
 
   add("branch", "copy a session up to the end of a turn into a new one")
     .argument("<session>", SESSION)
@@ -95,7 +104,7 @@ export function addSessionsCommands(program: Command, ports: CliPorts, exit: (co
       const { loadSettings } = await import("./open-program.ts");
       const { settings } = await loadSettings(ports, flags);
       const { expireCommand } = await import("./sessions-care.ts");
-      exit(await expireCommand(ports, { ...flags, settings: settings.retention }));
+      exit(await expireCommand(await shown(flags), { ...flags, settings: settings.retention }));
     });
 }
 

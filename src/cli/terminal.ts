@@ -19,6 +19,8 @@ export interface Terminal {
   readLine(prompt: string, signal: AbortSignal): Promise<ReadLine>;
   /** One key, without Enter, pressed after the prompt was shown: what was typed ahead is dropped. On a terminal only. */
   readKey(prompt: string, signal: AbortSignal): Promise<ReadKey>;
+  /** One line that is not shown while it is typed. On a terminal only. */
+  readSecret(prompt: string, signal: AbortSignal): Promise<ReadLine>;
   /** All of standard input, refused above `maxBytes`. */
   readAll(maxBytes: number): Promise<string>;
   /** Standard input as it comes, split at \n alone; ends when `signal` aborts. A line above `maxBytes` is refused. */
@@ -45,6 +47,8 @@ export type ReadKey =
 const STILL_MS = 250;
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
+const BACKSPACE = "\u007f";
+const ENDS_A_SECRET = `\r\n${CTRL_C}${CTRL_D}`;
 
 export function createTerminal(process: NodeJS.Process): Terminal {
   const { stdin, stdout, stderr, env } = process;
@@ -125,6 +129,43 @@ export function createTerminal(process: NodeJS.Process): Terminal {
         stdin.setRawMode(true);
         stdin.on("data", onData).on("end", onEnd);
         stdin.resume();
+        signal.addEventListener("abort", abort, { once: true });
+        if (signal.aborted) abort();
+      });
+    },
+    readSecret(prompt, signal) {
+      return new Promise((resolve) => {
+        let typed = "";
+        const finish = (result: ReadLine): void => {
+          signal.removeEventListener("abort", abort);
+          stdin.off("data", onData).off("end", onEnd);
+          stdin.setRawMode(false);
+          stdin.pause();
+          stderr.write("\n");
+          resolve(result);
+        };
+        const abort = (): void => finish({ kind: "interrupted" });
+        const onEnd = (): void => finish({ kind: "end" });
+        const onData = (chunk: Buffer): void => {
+          for (const key of chunk.toString("utf8")) {
+            if (key === BACKSPACE || key === "\b") typed = typed.slice(0, -1);
+            else if (!ENDS_A_SECRET.includes(key)) typed += key;
+            else {
+              if (key === CTRL_D) onEnd();
+              else if (key !== CTRL_C) finish({ kind: "line", text: typed });
+              else {
+                abort();
+                interrupt();
+              }
+              break;
+            }
+          }
+        };
+        // Whoever sees the prompt may type at once, and must not see what they type.
+        stdin.setRawMode(true);
+        stdin.on("data", onData).on("end", onEnd);
+        stdin.resume();
+        stderr.write(prompt);
         signal.addEventListener("abort", abort, { once: true });
         if (signal.aborted) abort();
       });

@@ -24,7 +24,7 @@ export async function validateCommand(ports: CliPorts, flags: ValidateFlags): Pr
     const detail = `there is no harness.md or harness.yaml in ${root}. harness init writes one.`;
     throw new ReasonError("ConfigInvalid", { detail });
   }
-  tell(ports, name, loaded, tookMs, flags);
+  await tell(ports, name, loaded, tookMs, flags);
   if (opened === undefined) return loaded.project === undefined ? 1 : 0;
   const { loader } = opened;
   const left = new AbortController();
@@ -38,7 +38,7 @@ export async function validateCommand(ports: CliPorts, flags: ValidateFlags): Pr
       const changed = loader.refresh();
       if (changed === undefined) continue;
       if (flags.json !== true) terminal.out("\n");
-      tell(ports, name, changed, clock.monotonicMs() - changedMs, flags);
+      await tell(ports, name, changed, clock.monotonicMs() - changedMs, flags);
     }
     return 0;
   } finally {
@@ -46,13 +46,15 @@ export async function validateCommand(ports: CliPorts, flags: ValidateFlags): Pr
   }
 }
 
-function tell(
-  { terminal }: CliPorts,
+async function tell(
+  ports: CliPorts,
   name: string,
   { project, problems }: LoadedProject,
   tookMs: number,
   flags: ValidateFlags,
-): void {
+): Promise<void> {
+  // Problems quote the files; a project without any is told as fast as it was checked.
+  const { terminal } = problems.length === 0 ? ports : await ports.outward.through(ports, flags.json);
   const took = Math.max(1, Math.round(tookMs));
   if (flags.json) {
     terminal.out(`${JSON.stringify(report(project, problems, took))}\n`);

@@ -3,5 +3,11 @@
 export { delimit, withoutDelimiters } from "./delimiters.ts";
 export { createHistory } from "./history.ts";
 export { createIdentity, STANDING_PROMPT } from "./identity.ts";
-export { type ConditionResult, type PromptBlock, type PromptSources, promptBlocks } from "./prompt-blocks.ts";
+export {
+  type ConditionResult,
+  NOTICE_BLOCK,
+  type PromptBlock,
+  type PromptSources,
+  promptBlocks,
+} from "./prompt-blocks.ts";
 export { createUntrusted } from "./untrusted.ts";

@@ -32,6 +32,16 @@ export interface PromptSources {
   readonly platform: string;
 }
 
+/** In every prompt, whoever wrote the rest of it. */
+export const NOTICE_BLOCK: PromptBlock = {
+  kind: "notice",
+  name: "untrusted content",
+  source: "built-in",
+  priority: 0,
+  text: UNTRUSTED_NOTICE,
+  active: true,
+};
+
 /** Files come after what bundles add and before what overrides say. */
 const FILE_PRIORITY = 90;
 
@@ -53,14 +63,6 @@ export function promptBlocks({
     text: `${who}\n\nWorking directory: ${workspace} (${platform}). Paths are relative to it.`,
     active: true,
   };
-  const notice: PromptBlock = {
-    kind: "notice",
-    name: "untrusted content",
-    source: "built-in",
-    priority: 0,
-    text: UNTRUSTED_NOTICE,
-    active: true,
-  };
   const rest = [
     ...(project?.bundles ?? []).map((bundle) => bundleBlock(bundle, condition)),
     ...files.map(({ path, text }): PromptBlock => {
@@ -68,7 +70,7 @@ export function promptBlocks({
       return { kind: "file", name: path, source: path, priority: FILE_PRIORITY, text: shown, active: true };
     }),
   ];
-  return [first, notice, ...rest.toSorted((a, b) => a.priority - b.priority)];
+  return [first, NOTICE_BLOCK, ...rest.toSorted((a, b) => a.priority - b.priority)];
 }
 
 function bundleBlock(bundle: BundleArtifact, condition: PromptSources["condition"]): PromptBlock {

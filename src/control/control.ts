@@ -5,6 +5,7 @@
 import type { Clock } from "#base";
 import type { Approver, CustomHandler, EngineSession, SessionStore, TurnSummary } from "#engine";
 import {
+  type CallId,
   type ClientId,
   type Command,
   type CommandOf,
@@ -15,6 +16,9 @@ import {
   type TurnId,
 } from "#protocol";
 import { type Approvals, createApprovals } from "./approvals.ts";
+import { isAboutQuestion } from "./delegate-questions.ts";
+import type { LiveSession, RestoreCommand } from "./live-session.ts";
+import { type OpenSessionState, stateOf } from "./session-state.ts";
 import { subscribe } from "./subscription.ts";
 
 /** How long a permission request waits when somebody is there to answer it. */
@@ -49,34 +53,6 @@ export interface ControlClient {
   disconnect(): void;
 }
 
-export type RestoreCommand = CommandOf<"UndoTurn"> | CommandOf<"UndoCall"> | CommandOf<"Redo">;
-
-export interface LiveSession {
-  readonly engine: EngineSession;
-  /** Publishes the first event, once somebody is attached to see it, and takes up what an earlier run left behind. */
-  begin(): Promise<void>;
-  /** The session is about to end. */
-  finish(): Promise<void>;
-  /** Lets another process have the session. */
-  release(): Promise<void>;
-  /** Turns plan mode on or off; enforced below. */
-  setPlanMode(active: boolean): Promise<void>;
-  /** The permission rules in force, those of answers last. */
-  rules(): readonly { readonly effect: string; readonly rule: string; readonly source: string }[];
-  /** Both throw RuleNotFound for a rule that no answer has added. */
-  revokeRule(rule: string, by: ClientId): Promise<void>;
-  promoteRule(rule: string, by: ClientId): Promise<void>;
-  /** Changes values of the run context; null removes one. */
-  setContext(values: CommandOf<"SetContext">["values"]): Promise<void>;
-  /**
-   * Takes back or makes again what calls of the session changed in the workspace, and publishes what was done. The report;
-   * rejects with NothingToUndo, or with NotAllowed where nothing is kept.
-   */
-  restore(command: RestoreCommand, by: ClientId): Promise<unknown>;
-  /** Checks that a model can be used, then makes it the next step's. */
-  setModel(model: string): Promise<void>;
-}
-
 export interface ControlOptions {
   readonly clock: Clock;
   readonly ids: IdMint;
@@ -89,19 +65,6 @@ export interface ControlOptions {
   readonly waitsForHumans?: boolean;
 }
 
-/** What a session does now. */
-export type SessionActivity = "idle" | "running" | "waiting" | "ending";
-
-export interface OpenSessionState {
-  readonly id: SessionId;
-  readonly activity: SessionActivity;
-  readonly model: string;
-  /** Clients that are told of its events. */
-  readonly attached: number;
-  readonly turn?: TurnId;
-  readonly originator?: ClientId;
-}
-
 export interface Control {
   connect(options: ClientOptions): ControlClient;
   /** Sessions that are open in this program. */
@@ -110,19 +73,37 @@ export interface Control {
   drain(): Promise<void>;
   /** Open sessions, for plugins that publish on them. */
   session(id: SessionId): EngineSession | undefined;
+  /**
+   * A session that no client opened: a delegate of `parent`. Clients can attach to it, and its questions go to whoever may answer
+   * those of its ancestors as well. Nobody but its parent sends it input.
+   */
+  adopt(parent: SessionId, open: (approver: Approver) => Promise<LiveSession>): Promise<AdoptedSession>;
   /** Cancels running turns, ends every session, waits until the log has it. */
   shutdown(): Promise<void>;
+}
+
+export interface AdoptedSession {
+  readonly live: LiveSession;
+  /** Its turn; a client that has cancelled it before it began is heard. */
+  send(originator: ClientId, text: string): Promise<TurnSummary>;
+  end(): Promise<void>;
 }
 
 interface Client extends ClientOptions {
   readonly id: ClientId;
 }
 
+type EndReason = "user" | "binary-shutdown" | "delegation-over";
+
 interface OpenSession {
   readonly live: LiveSession;
+  /** The session whose delegate it is. */
+  readonly parent?: SessionId;
   readonly approvals: Approvals;
   /** Each with how to stop telling it. */
   readonly attached: Map<Client, () => void>;
+  /** A delegate was cancelled before its turn began. */
+  cancelledBy?: ClientId;
   /** While files are being restored no turn begins, and the other way round. */
   restoring?: { readonly by: ClientId; readonly since: string; readonly done: Promise<unknown> };
   /** Set as soon as it begins to end. */
@@ -194,23 +175,74 @@ export function createControl(options: ControlOptions): Control {
     attached.delete(client);
   }
 
-  function end(id: SessionId, reason: "user" | "binary-shutdown"): Promise<void> {
+  function end(id: SessionId, reason: EndReason): Promise<void> {
     const session = find(id);
     session.ending ??= endSession(id, session, reason);
     return session.ending;
   }
 
-  async function endSession(id: SessionId, session: OpenSession, reason: "user" | "binary-shutdown"): Promise<void> {
+  async function endSession(id: SessionId, session: OpenSession, reason: EndReason): Promise<void> {
     const { engine } = session.live;
     engine.holdQueue();
-    engine.cancel({ reason: reason === "user" ? "user" : "shutdown" });
+    engine.cancel({ reason: reason === "binary-shutdown" ? "shutdown" : "user" });
     await engine.running?.ended;
     await session.restoring?.done;
-    await session.live.finish();
-    await engine.bus.publish("SessionEnded", { reason });
-    await store.update(id, { state: "ended" });
-    await session.live.release();
-    sessions.delete(id);
+    try {
+      await session.live.finish();
+      await engine.bus.publish("SessionEnded", { reason });
+      await store.update(id, { state: "ended" });
+    } finally {
+      // Also when its end cannot be recorded: nothing of it may keep the program alive.
+      sessions.delete(id);
+      await session.live.release();
+    }
+  }
+
+  /** Those attached to the session and to the ones above it, each once. */
+  function audience(id: SessionId, own: ReadonlyMap<Client, unknown>): ReadonlySet<Client> {
+    const clients = new Set(own.keys());
+    for (let above = sessions.get(id); above !== undefined; ) {
+      for (const client of above.attached.keys()) clients.add(client);
+      above = above.parent === undefined ? undefined : sessions.get(above.parent);
+    }
+    return clients;
+  }
+
+  async function adopt(parent: SessionId, open: (approver: Approver) => Promise<LiveSession>): Promise<AdoptedSession> {
+    const attached = new Map<Client, () => void>();
+    const { permissionTimeoutMs: timeoutMs = PERMISSION_TIMEOUT_MS, waitsForHumans = false } = options;
+    const approvals = createApprovals({ clock, timeoutMs, waitsForHumans, attached: () => audience(parent, attached) });
+    const live = await open(approvals);
+    const { id, bus } = live.engine;
+    const session: OpenSession = { live, parent, approvals, attached };
+    sessions.set(id, session);
+    const asked = new Set<CallId>();
+    /** A client that throws is told no more; the others are. */
+    const cut = new Set<Client>();
+    const forward = (client: Client, event: Event): void => {
+      try {
+        client.onEvent?.(event);
+      } catch {
+        cut.add(client);
+      }
+    };
+    bus.subscribe((event) => {
+      if (!isAboutQuestion(event, asked)) return;
+      for (const client of audience(parent, attached))
+        if (!attached.has(client) && !cut.has(client)) forward(client, event);
+    });
+    await live.begin();
+    return {
+      live,
+      send(originator, text) {
+        const { done } = live.engine.send(originator, [{ type: "text", text }]);
+        if (session.cancelledBy !== undefined) live.engine.cancel({ reason: "user", by: session.cancelledBy });
+        return done;
+      },
+      async end() {
+        if (sessions.has(id)) await end(id, "delegation-over");
+      },
+    };
   }
 
   async function resolveOrphan(client: Client, command: CommandOf<"ResolveOrphan">): Promise<void> {
@@ -262,6 +294,11 @@ export function createControl(options: ControlOptions): Control {
     return session;
   }
 
+  function refuseDelegate({ parent }: OpenSession, why: string): void {
+    if (parent !== undefined)
+      throw new ReasonError("NotAllowed", { detail: `This session is a delegate's: it ${why}.` });
+  }
+
   function refuseWhileRestoring({ restoring }: OpenSession): void {
     if (restoring !== undefined) {
       throw new ReasonError("TurnInProgress", { originator: restoring.by, ts: restoring.since });
@@ -279,18 +316,28 @@ export function createControl(options: ControlOptions): Control {
         return {};
       case "SendInput": {
         const session = forInput(command.session);
+        refuseDelegate(session, "takes its input from the agent that it works for");
         refuseWhileRestoring(session);
         return session.live.engine.send(client.id, command.content);
       }
-      case "QueueInput":
-        await forInput(command.session).live.engine.queue(client.id, command.content);
+      case "QueueInput": {
+        const session = forInput(command.session);
+        refuseDelegate(session, "takes its input from the agent that it works for");
+        await session.live.engine.queue(client.id, command.content);
         return {};
-      case "SteerTurn":
-        await find(command.session).live.engine.steer(client.id, command.content);
+      }
+      case "SteerTurn": {
+        const session = find(command.session);
+        refuseDelegate(session, "takes its input from the agent that it works for");
+        await session.live.engine.steer(client.id, command.content);
         return {};
-      case "CancelTurn":
-        find(command.session).live.engine.cancel({ reason: "user", by: client.id });
+      }
+      case "CancelTurn": {
+        const session = find(command.session);
+        session.live.engine.cancel({ reason: "user", by: client.id });
+        if (session.parent !== undefined) session.cancelledBy = client.id;
         return {};
+      }
       case "AnswerPermission": {
         const { approvals } = find(command.session);
         approvals.decideFor(client, command.call_id, command.decision, command.reason);
@@ -303,12 +350,14 @@ export function createControl(options: ControlOptions): Control {
         await find(command.session).live.setModel(command.model);
         return {};
       case "EnterPlanMode":
+        refuseDelegate(find(command.session), "is in plan mode when the session at its root is");
         await find(command.session).live.setPlanMode(true);
         return {};
       case "ExitPlanMode": {
         if (client.identityClass !== "human") {
           throw new ReasonError("NotAllowed", { detail: "Only a human may approve a plan." });
         }
+        refuseDelegate(find(command.session), "is in plan mode when the session at its root is");
         if (command.approve) await find(command.session).live.setPlanMode(false);
         return {};
       }
@@ -334,6 +383,7 @@ export function createControl(options: ControlOptions): Control {
       case "Redo":
         return restore(client, command);
       case "EndSession":
+        refuseDelegate(find(command.session), "ends with its work; CancelTurn stops it");
         await end(command.session, "user");
         return {};
       case "CustomCommand": {
@@ -370,21 +420,19 @@ export function createControl(options: ControlOptions): Control {
       for (const { live } of sessions.values()) live.engine.holdQueue();
       await Promise.all([...sessions.values()].map(async ({ live }) => live.engine.running?.ended));
     },
+    adopt,
     async shutdown() {
-      for (const id of [...sessions.keys()]) await end(id, "binary-shutdown");
+      let failure: { readonly error: unknown } | undefined;
+      // Delegates end with the turn of their root.
+      const roots = [...sessions].filter(([, { parent }]) => parent === undefined).map(([id]) => id);
+      for (const id of new Set([...roots, ...sessions.keys()])) {
+        if (!sessions.has(id)) continue;
+        await end(id, "binary-shutdown").catch((error: unknown) => {
+          failure ??= { error };
+        });
+      }
       await store.close();
+      if (failure !== undefined) throw failure.error;
     },
-  };
-}
-
-function stateOf({ live: { engine }, approvals, attached, ending }: OpenSession): OpenSessionState {
-  const { running } = engine;
-  return {
-    id: engine.id,
-    activity:
-      ending !== undefined ? "ending" : approvals.isWaiting ? "waiting" : running === undefined ? "idle" : "running",
-    model: engine.model,
-    attached: attached.size,
-    ...(running === undefined ? {} : { turn: running.turn, originator: running.originator }),
   };
 }

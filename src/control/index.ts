@@ -1,13 +1,13 @@
 /** The engine as a service: clients, whatever wire they are on, and the sessions they share. */
 export { createAnswerCollector } from "./answer.ts";
 export {
+  type AdoptedSession,
   type ClientOptions,
   type Control,
   type ControlClient,
   createControl,
-  type LiveSession,
-  type OpenSessionState,
   type Reply,
-  type RestoreCommand,
 } from "./control.ts";
+export type { LiveSession, RestoreCommand } from "./live-session.ts";
 export { createOutbox, type Outbox } from "./outbox.ts";
+export type { OpenSessionState } from "./session-state.ts";

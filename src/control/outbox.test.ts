@@ -59,6 +59,22 @@ describe("an outbox", () => {
     expect(ids()).toEqual([1, 6, 7]);
   });
 
+  test("tells the gaps of each session apart", () => {
+    const { outbox, sent, connection } = rig({ maxEvents: 2 });
+    const other = SessionId.from("1".repeat(26));
+    connection.takes = false;
+    for (let id = 1; id <= 4; id++) {
+      outbox.push(delta(id));
+      outbox.push({ ...delta(id + 100), session: other });
+    }
+    connection.takes = true;
+    outbox.drained();
+    expect(sent.slice(1)).toMatchObject([
+      { kind: "StreamGap", session: other, payload: { from: 101, to: 104 } },
+      { kind: "StreamGap", session, payload: { from: 2, to: 4 } },
+    ]);
+  });
+
   test("counts characters, so that few large events do not pass for small", () => {
     const { outbox, sent, connection } = rig({ maxChars: 1000 });
     connection.takes = false;

@@ -3,7 +3,7 @@
  * read loses events, is told which ones by a StreamGap as soon as it takes something again, and can get them from the log.
  * Pushing never waits and never throws, so a slow client costs the engine nothing.
  */
-import type { Event, EventOf } from "#protocol";
+import type { Event, EventOf, SessionId } from "#protocol";
 
 export const OUTBOX_MAX_EVENTS = 1024;
 export const OUTBOX_MAX_CHARS = 1024 * 1024;
@@ -34,12 +34,12 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let chars = 0;
   let isFull = false;
   let isClosed = false;
-  /** The events that were dropped since the client took something last. */
-  let lost: { readonly first: Event; last: Event } | undefined;
+  /** The events that were dropped since the client took something last, for each session that it is told of. */
+  const lost = new Map<SessionId, { readonly first: Event; readonly last: Event }>();
   let wake: (() => void)[] = [];
 
   function isBusy(): boolean {
-    return isFull || pieces.length > 0 || lost !== undefined;
+    return isFull || pieces.length > 0 || lost.size > 0;
   }
 
   function tellReady(): void {
@@ -50,23 +50,26 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   function drop(event: Event): void {
-    lost = { first: lost?.first ?? pieces[0]?.event ?? event, last: event };
+    for (const dropped of [...pieces.map((waiting) => waiting.event), event]) {
+      lost.set(dropped.session, { first: lost.get(dropped.session)?.first ?? dropped, last: dropped });
+    }
     pieces = [];
     chars = 0;
   }
 
-  function sendGap(): void {
-    if (lost === undefined) return;
-    const gap = encode(gapEvent(lost.first, lost.last));
-    lost = undefined;
-    if (gap !== undefined && !send(gap)) isFull = true;
+  function sendGaps(): void {
+    for (const { first, last } of lost.values()) {
+      const gap = encode(gapEvent(first, last));
+      if (gap !== undefined && !send(gap)) isFull = true;
+    }
+    lost.clear();
   }
 
   return {
     push(event) {
       if (isClosed) return;
       // Nothing is told between a loss and the news of it.
-      if (lost !== undefined) return drop(event);
+      if (lost.size > 0) return drop(event);
       const piece = encode(event);
       if (piece === undefined) return;
       if (!isFull && pieces.length === 0) {
@@ -80,7 +83,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     drained() {
       if (isClosed) return;
       isFull = false;
-      sendGap();
+      sendGaps();
       let sent = 0;
       while (!isFull && sent < pieces.length) {
         const { piece } = pieces[sent] ?? { piece: "" };
@@ -108,7 +111,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 }
 
 /** Not in the log. It has the id of the last event that is missing: that is where the stream stands after it. */
-export function gapEvent(first: Event, last: Event, reason: "overflow" | "ttl" = "overflow"): EventOf<"StreamGap"> {
+function gapEvent(first: Event, last: Event): EventOf<"StreamGap"> {
   const { session, ts, id } = last;
-  return { id, kind: "StreamGap", session, ts, payload: { from: first.id, to: id, reason } };
+  return { id, kind: "StreamGap", session, ts, payload: { from: first.id, to: id, reason: "overflow" } };
 }

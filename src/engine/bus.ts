@@ -6,6 +6,7 @@
 import type { Clock } from "#base";
 import { type ClientId, type Event, type EventKind, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { RedactedStream, Redaction } from "./redaction.ts";
+import { redactionFailure } from "./redaction-guard.ts";
 import type { EventDraft, SessionLog } from "./store.ts";
 
 /** Deltas wait at most this long for company. */
@@ -325,14 +326,6 @@ const ENDS_MODEL_TEXT: ReadonlySet<EventKind> = new Set([
   "Cancelled",
   "TurnEnded",
 ]);
-
-/** Nothing but a typed error comes out of a failed redaction; its message holds no text. */
-function redactionFailure(cause: unknown): ReasonError {
-  if (cause instanceof ReasonError && cause.reason === "RedactionFailed") return cause;
-  return new ReasonError("RedactionFailed", {
-    detail: `an unexpected ${cause instanceof Error ? cause.name : "failure"}`,
-  });
-}
 
 export function timer(action: () => void, ms: number): () => void {
   const started = setTimeout(action, ms);

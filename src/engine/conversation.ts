@@ -15,6 +15,7 @@ import {
   type TurnId,
 } from "#protocol";
 import { type AssistantBlock, fromPiece, type Part, type Step, toPieces } from "./conversation-parts.ts";
+import { interruptedNote } from "./interrupted-note.ts";
 import { restoredNote } from "./restored-note.ts";
 
 /** What the model reads about a call that was cut off by a cancel or a crash. */
@@ -141,6 +142,11 @@ export function createConversation(): Conversation {
         case "WorkspaceRestored":
           addPart({ firstId: event.id, input: [{ type: "text", text: restoredNote(event.payload) }] });
           break;
+        case "DelegationEnded": {
+          const text = interruptedNote(event.payload);
+          if (text !== undefined) addPart({ firstId: event.id, input: [{ type: "text", text }] });
+          break;
+        }
         default:
           // Every other kind tells people and programs what happened; the model is told nothing by it.
           break;

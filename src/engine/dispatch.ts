@@ -251,6 +251,7 @@ async function runOne(
     ...(result.labels === undefined ? {} : { labels: [...result.labels] }),
     ...(input.parent === undefined ? {} : { parent: input.parent.id }),
     ...(attrs === undefined ? {} : { attrs }),
+    ...(result.judgedOn === undefined ? {} : { judged_on: result.judgedOn }),
   });
   return result;
 }

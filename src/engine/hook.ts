@@ -79,7 +79,14 @@ export interface HookSource {
 export type HookVerdict =
   /** `payload` is what came out of all of them; the same object when nobody changed it. */
   | { readonly blocked: false; readonly payload: unknown; readonly attributes: Attributes }
-  | { readonly blocked: true; readonly reason: string; readonly hook: string; readonly source: string };
+  /** `failed`: it did not say no, it could not do its work. */
+  | {
+      readonly blocked: true;
+      readonly reason: string;
+      readonly hook: string;
+      readonly source: string;
+      readonly failed?: true;
+    };
 
 /** Asks the hooks of an event, records what they said, and says what came out. Never throws because of a hook. */
 export interface HookDispatcher {

@@ -28,11 +28,13 @@ export type {
 } from "./provider.ts";
 export type { Orphan, OrphanResolution, Recovery } from "./recovery.ts";
 export type { RedactedStream, Redaction } from "./redaction.ts";
+export { loadedRedaction } from "./redaction-guard.ts";
 export { type Reopened, reopenSession } from "./reopen.ts";
 export type { RequestCall, RequestHandler, RequestMiddleware } from "./request-chain.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";
 export { createRunTool, type NestedCall } from "./run-tool.ts";
 export { createSession, type EngineSession, type SessionParts } from "./session.ts";
+export type { CheckCall, Claim, StopCheck, StopVerdict } from "./stop-check.ts";
 export type {
   EventDraft,
   KeptSnapshot,
@@ -46,6 +48,7 @@ export type {
 export { type Tool, type ToolContext, ToolError, type ToolOutput, type ToolSource, textOutput } from "./tool.ts";
 export {
   type CallResult,
+  type DiskFacts,
   type EffectNote,
   type Judgement,
   refusal,

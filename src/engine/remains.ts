@@ -2,7 +2,7 @@
  * What a log leaves unfinished, as a fold over its events: the turn that has not ended and the calls that were begun and
  * have no outcome. Holds nothing of what is finished, so it stays small however long the log is.
  */
-import type { CallId, Event, EventOf, EventPayload, Label, TurnId } from "#protocol";
+import type { CallId, Event, EventOf, EventPayload, Label, SessionId, TurnId } from "#protocol";
 
 export interface Remains {
   /** Events of one session, oldest first. */
@@ -11,7 +11,10 @@ export interface Remains {
   startOf(callId: CallId): EventOf<"ToolCallStarted"> | undefined;
   /** The turn that has begun and not ended, with the highest step it came to. */
   readonly openTurn: { readonly turn: TurnId; readonly steps: number } | undefined;
+  /** Calls, or delegates, of which no end is known. */
   readonly hasOpenCalls: boolean;
+  /** Delegates that were started and of which no end is known, oldest first. */
+  readonly openDelegations: readonly EventPayload<"DelegationStarted">[];
   /** What the session has used so far. */
   readonly spent: Spent;
   /** What the session holds. */
@@ -23,6 +26,7 @@ export type Spent = NonNullable<EventPayload<"TurnEnded">["session_total"]>;
 export function createRemains(): Remains {
   const starts = new Map<CallId, EventOf<"ToolCallStarted">>();
   const open = new Set<CallId>();
+  const delegations = new Map<SessionId, EventPayload<"DelegationStarted">>();
   let openTurn: { turn: TurnId; steps: number } | undefined;
   const labels = new Set<Label>();
   let spent: Spent = { cost_usd: 0, tokens: 0, steps: 0, calls: 0 };
@@ -49,6 +53,12 @@ export function createRemains(): Remains {
           };
           break;
         }
+        case "DelegationStarted":
+          delegations.set(event.payload.session, event.payload);
+          break;
+        case "DelegationEnded":
+          delegations.delete(event.payload.session);
+          break;
         case "ToolCallStarted":
           starts.set(event.payload.call_id, event);
           break;
@@ -82,7 +92,10 @@ export function createRemains(): Remains {
       return [...labels].sort();
     },
     get hasOpenCalls() {
-      return open.size > 0;
+      return open.size > 0 || delegations.size > 0;
+    },
+    get openDelegations() {
+      return [...delegations.values()];
     },
   };
 }

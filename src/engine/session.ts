@@ -18,12 +18,14 @@ import { createInputQueue, MAX_QUEUED_INPUTS } from "./input-queue.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import type { Redaction } from "./redaction.ts";
+import { guardRedaction } from "./redaction-guard.ts";
 import { createRemains } from "./remains.ts";
 import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
 import type { NestedCall } from "./run-tool.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
 import { createSteering, type Steering } from "./steering.ts";
+import { type Claim, checkingCall, type StopCheck, type StopVerdict } from "./stop-check.ts";
 import type { SessionLog, SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolHandler, ToolMiddleware } from "./tool-chain.ts";
@@ -43,10 +45,11 @@ export interface SessionParts {
   /** `provider:name` to begin with. */
   readonly model: string;
   readonly requestChain: readonly RequestMiddleware[];
-  /** Built by the composition root around the session's own bus. */
+  /** Built by the composition root around the session's own bus and its own hold on the redaction. */
   readonly toolChain: (
     bus: EventBus,
     nested: NestedCall,
+    redaction: Redaction,
   ) => { readonly chain: readonly ToolMiddleware[]; readonly last: ToolHandler };
   readonly toolSources: readonly ToolSource[];
   /** Tools that are there and must not be called; the model does not see them. Asked at every step. */
@@ -59,6 +62,10 @@ export interface SessionParts {
   readonly hooks?: HookDispatcher;
   /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
   readonly beforeStep?: (signal: AbortSignal) => Promise<void>;
+  /** Whether an agent that wants to stop has done its work. */
+  readonly checkStop?: StopCheck;
+  /** Before a turn ends: ends what it has set going and has not waited for. Must not throw. */
+  readonly settle?: () => Promise<void>;
   /** Before the end of each turn: publishes what was counted. Must not throw. */
   readonly beforeEnd?: (turn: TurnId) => void;
   /** Where an earlier run left the session; absent for a new one. */
@@ -72,6 +79,8 @@ export interface RunningTurn {
   readonly turn: TurnId;
   readonly originator: ClientId;
   readonly startedAt: string;
+  /** Aborted with a `CancelCause`. */
+  readonly signal: AbortSignal;
   /** Resolves when it has ended, however it did. */
   readonly ended: Promise<void>;
 }
@@ -126,13 +135,18 @@ export function createSession(parts: SessionParts): EngineSession {
   let queueing = 0;
   let holds = 0;
 
+  /** What cannot be stored or redacted ends the turn: no model is asked again. */
+  const onFailure = (error: ReasonError): void => {
+    running?.abort.abort({ reason: "store", error } satisfies CancelCause);
+  };
+  const redaction = guardRedaction(parts.redaction, onFailure);
   const bus = createEventBus({
     session: id,
     log: parts.log,
     clock,
-    redaction: parts.redaction,
+    redaction,
     ...(parts.schedule === undefined ? {} : { schedule: parts.schedule }),
-    onFailure: (error) => running?.abort.abort({ reason: "store", error } satisfies CancelCause),
+    onFailure,
   });
   const reportSnapshot = (problem: string): Promise<void> => {
     const message = reasonText("SnapshotUnusable", { detail: problem });
@@ -160,7 +174,7 @@ export function createSession(parts: SessionParts): EngineSession {
 
   const request = compose(parts.requestChain, async (call): Promise<ModelOutcome> => {
     // Behind every middleware: nobody adds anything to what has passed here.
-    const clean = { ...call, request: parts.redaction.request(call.request) };
+    const clean = { ...call, request: redaction.request(call.request) };
     const startMs = clock.monotonicMs();
     const outcome = await endsOnAbort(parts.provider.chat(clean), call.signal);
     call.onChat(clock.monotonicMs() - startMs);
@@ -169,18 +183,27 @@ export function createSession(parts: SessionParts): EngineSession {
   const hidden: HiddenTools = parts.hidden ?? (() => undefined);
   const tools = (): readonly Tool[] =>
     parts.toolSources.flatMap((source) => source.tools()).filter((tool) => hidden(tool.name) === undefined);
+  const dispatchParts = () => ({
+    bus,
+    handler: toolHandler,
+    settings: parts.toolSettings,
+    monotonicMs: () => clock.monotonicMs(),
+  });
   const nested: NestedCall = (parent, name, args, { timeoutMs, signal: given }) => {
     const limits = [...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]), ...(given ? [given] : [])];
     const signal = limits.length === 0 ? parent.signal : AbortSignal.any([parent.signal, ...limits]);
-    const dispatch = {
-      bus,
-      handler: toolHandler,
-      settings: parts.toolSettings,
-      monotonicMs: () => clock.monotonicMs(),
-    };
-    return dispatchNested(dispatch, { tools: tools(), hidden, signal }, parent, { id: ids.call(), name, args });
+    return dispatchNested(dispatchParts(), { tools: tools(), hidden, signal }, parent, { id: ids.call(), name, args });
   };
-  const { chain, last } = parts.toolChain(bus, nested);
+  const { checkStop: check } = parts;
+  const checkStop =
+    check &&
+    ((claim: Claim): Promise<StopVerdict> =>
+      check(claim, (tool, args) => {
+        const around = checkingCall(claim, id, ids.call(), depth);
+        const own = { tools: [tool], hidden: () => undefined, signal: claim.signal };
+        return dispatchNested(dispatchParts(), own, around, { id: ids.call(), name: tool.name, args });
+      }));
+  const { chain, last } = parts.toolChain(bus, nested, redaction);
   const toolHandler = compose(chain, last);
   const depth = parts.depth ?? 0;
   const recovery = createRecovery({
@@ -197,9 +220,10 @@ export function createSession(parts: SessionParts): EngineSession {
     const abort = new AbortController();
     const steering = createSteering();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    running = { turn, originator, startedAt: new Date(clock.now()).toISOString(), ended, abort, steering };
+    const { signal } = abort;
+    running = { turn, originator, startedAt: new Date(clock.now()).toISOString(), signal, ended, abort, steering };
     bus.setOriginator(originator);
-    const input = { turn, originator, content, signal: abort.signal, ...(queued === undefined ? {} : { queued }) };
+    const input = { turn, originator, content, signal, ...(queued === undefined ? {} : { queued }) };
     return { turn, done: run(input, steering).finally(resolve) };
   }
 
@@ -230,6 +254,7 @@ export function createSession(parts: SessionParts): EngineSession {
           queued: () => inputs.waiting().map((waiting) => waiting.id),
           bus,
           conversation,
+          redaction,
           ids,
           request,
           toolHandler,
@@ -239,6 +264,8 @@ export function createSession(parts: SessionParts): EngineSession {
           depth,
           ...(parts.hooks === undefined ? {} : { hooks: parts.hooks }),
           ...(parts.beforeStep === undefined ? {} : { beforeStep: parts.beforeStep }),
+          ...(checkStop === undefined ? {} : { checkStop }),
+          ...(parts.settle === undefined ? {} : { settle: parts.settle }),
           ...(parts.beforeEnd === undefined ? {} : { beforeEnd: parts.beforeEnd }),
           model: () => turnModel ?? model,
           useModel: (next) => {

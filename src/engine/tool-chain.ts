@@ -1,6 +1,16 @@
 /** The tool chain: what one call is, and what every middleware around it sees. Embeds no policy. */
 import type { EffectPorts, Handler, Middleware } from "#base";
-import type { CallId, CallOutcome, ClientId, Label, Reason, SessionId, ToolOutputBlock, TurnId } from "#protocol";
+import type {
+  CallId,
+  CallOutcome,
+  ClientId,
+  JudgedOn,
+  Label,
+  Reason,
+  SessionId,
+  ToolOutputBlock,
+  TurnId,
+} from "#protocol";
 import type { Attributes } from "./hook.ts";
 import type { Tool } from "./tool.ts";
 
@@ -20,6 +30,8 @@ export interface ToolCall {
   readonly tool: Tool;
   /** Validated against the tool's schema once past the validation middleware. */
   readonly args: Readonly<Record<string, unknown>>;
+  /** They are not those that the call was announced with: a hook has changed them. */
+  readonly isRewritten?: boolean;
   /** Aborts on cancel; middleware may narrow it (timeouts). */
   readonly signal: AbortSignal;
   /** Why it may run; absent until it has been judged. */
@@ -81,7 +93,12 @@ export interface CallResult {
   /** Something was taken out of the content. */
   readonly redacted?: boolean;
   readonly labels?: readonly Label[];
+  /** What the decision about the call rested on, for the record. */
+  readonly judgedOn?: JudgedOn;
 }
+
+/** What judging found on the disk. */
+export type DiskFacts = Pick<JudgedOn, "paths" | "looks">;
 
 export type ToolHandler = Handler<ToolCall, CallResult>;
 export type ToolMiddleware = Middleware<ToolCall, CallResult>;

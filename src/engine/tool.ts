@@ -53,6 +53,13 @@ export interface Tool {
   readonly isAsync?: boolean;
   /** Upper bound for one call; the chain's default when absent. */
   readonly timeoutMs?: number;
+  /**
+   * It has no effect itself: what it sets going, or tells of, is judged, recorded and taken back call by call elsewhere. Such a
+   * call may be made in plan mode and is no change of the workspace.
+   */
+  readonly relays?: true;
+  /** Its result holds for this moment alone: it is never given a second time. */
+  readonly fresh?: true;
   /** What a permission rule's pattern is matched against: a command, a path, a URL. Default: the arguments as JSON. */
   subject?(args: Readonly<Record<string, unknown>>): string;
   /** A thrown `ToolError` or `EffectError` becomes an error result for the model; anything else is a ToolFailed. */

@@ -23,9 +23,11 @@ import { type CallTiming, dispatchCalls, type HiddenTools, type RequestedCall, t
 import type { HookDispatcher } from "./hook.ts";
 import { note } from "./note.ts";
 import type { ModelEvent, ModelOutcome } from "./provider.ts";
+import type { Redaction } from "./redaction.ts";
 import type { Spent } from "./remains.ts";
 import type { RequestHandler } from "./request-chain.ts";
 import type { Steering } from "./steering.ts";
+import { type Claim, checkClaim, type StopVerdict } from "./stop-check.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolHandler } from "./tool-chain.ts";
 import { askAtEnd, askAtStart, askToStop, type ToldCall } from "./turn-hooks.ts";
@@ -34,6 +36,7 @@ export interface TurnParts {
   readonly session: SessionId;
   readonly bus: EventBus;
   readonly conversation: Conversation;
+  readonly redaction: Pick<Redaction, "payload">;
   readonly ids: Pick<IdMint, "call">;
   readonly request: RequestHandler;
   readonly toolHandler: ToolHandler;
@@ -44,6 +47,9 @@ export interface TurnParts {
   readonly depth: number;
   readonly hooks?: HookDispatcher;
   readonly beforeStep?: (signal: AbortSignal) => Promise<void>;
+  readonly checkStop?: (claim: Claim) => Promise<StopVerdict>;
+  /** Ends what the turn has set going and has not waited for. Must not throw. */
+  readonly settle?: () => Promise<void>;
   /** Publishes what was counted; absent where nothing is. Must not throw. */
   readonly beforeEnd?: (turn: TurnId) => void;
   /** Asked at every step: `provider:name`. */
@@ -73,7 +79,7 @@ export interface TurnInput {
 
 /** Why a turn's signal was aborted. */
 export type CancelCause =
-  | { readonly reason: "user" | "budget" | "shutdown"; readonly by?: ClientId }
+  | { readonly reason: "user" | "budget" | "shutdown" | "timeout" | "parent"; readonly by?: ClientId }
   | { readonly reason: "store"; readonly error: ReasonError };
 
 export interface TurnSummary {
@@ -126,6 +132,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     stopsBlocked: 0,
   };
   let ending: Ending;
+  let told: string | undefined;
   try {
     // Before the hooks of the turn: one that refuses every turn must be gone when its file is.
     await parts.beforeStep?.(input.signal);
@@ -138,13 +145,18 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     ending = endingOf(cause);
   }
   parts.steering.close();
+  // What the turn has set going ends with it, and before it.
+  await parts.settle?.();
   await askAtEnd(parts, input, tally, ending);
   await tellTotals(parts, turn);
   if (ending.cancelled !== undefined) {
     await bus.publish("Cancelled", { turn, ...ending.cancelled });
   } else if (ending.reason !== undefined) {
-    const message = ending.message ?? reasonText(ending.reason);
-    await bus.publish("Error", { turn, reason: ending.reason, message, terminal: true });
+    const { reason, message = reasonText(reason) } = ending;
+    // Whoever waits for the turn reads no more than whoever reads the log.
+    const error = parts.redaction.payload("Error", { turn, reason, message, terminal: true });
+    told = error.message;
+    await bus.publish("Error", error);
   }
   const { usage, costUsd, steps } = tally;
   const timing = bus.publish("TurnTiming", {
@@ -169,13 +181,21 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     session_total: totalOf(parts.spent, tally),
   };
   await Promise.all([timing, bus.publish("TurnEnded", ended)]);
-  const { cancelled: _, ...told } = ending;
-  return { turn, ...told, steps, usage, ...(costUsd === undefined ? {} : { costUsd }) };
+  return {
+    turn,
+    outcome: ending.outcome,
+    ...(ending.reason === undefined ? {} : { reason: ending.reason }),
+    ...(told === undefined ? {} : { message: told }),
+    steps,
+    usage,
+    ...(costUsd === undefined ? {} : { costUsd }),
+  };
 }
 
 async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promise<Ending> {
   const { bus } = parts;
-  for (let step = 1; step <= parts.maxSteps; step++) {
+  let lastStep = parts.maxSteps;
+  for (let step = 1; step <= lastStep; step++) {
     if (input.signal.aborted) return cancelledEnding(input.signal);
     tally.steps = step;
     parts.steering.enter(step);
@@ -207,9 +227,19 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
     if (!yields && calls.length > 0) continue;
     const stop = await askToStop(parts, input, step, tally);
     if (stop === "go on") continue;
-    // What was said while the step ran is answered before the turn ends.
-    if (stop === undefined && !parts.steering.end()) continue;
-    return stop ?? { outcome: yields ? "yielded" : "answered" };
+    if (stop !== undefined) return stop;
+    const { turn, originator, signal } = input;
+    const { calls: made } = tally;
+    const checked = await checkClaim(parts, { turn, step, originator, text: tally.text, calls: made, signal });
+    if (input.signal.aborted) return cancelledEnding(input.signal);
+    if (checked === undefined) {
+      // What was said while the step ran is answered before the turn ends.
+      if (!parts.steering.end()) continue;
+      return { outcome: yields ? "yielded" : "answered" };
+    }
+    if (checked !== "again") return checked;
+    // Each attempt may take as many steps as the first; how many there are is bounded by the check.
+    lastStep = step + parts.maxSteps;
   }
   return { outcome: "step_limit", reason: "StepLimit", message: reasonText("StepLimit", { limit: parts.maxSteps }) };
 }

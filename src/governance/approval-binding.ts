@@ -6,10 +6,8 @@
 import { createHash } from "node:crypto";
 import { EffectError, type ProgramFacts } from "#base";
 import type { ToolCall } from "#engine";
-import type { DiskReader } from "./on-disk.ts";
-import { analyseShell } from "./shell.ts";
-import { everyCommand } from "./shell-command.ts";
-import { programName } from "./shell-wrappers.ts";
+import type { DiskReader } from "./disk-view.ts";
+import { whatCommandNames } from "./named-files.ts";
 
 /** Files that one approval can be bound to; a call that names more is bound to the first ones and says so. */
 const MAX_FILES = 200;
@@ -27,27 +25,6 @@ export interface BindingSources {
   readonly policyVersion: () => string;
 }
 
-/** Programs that run what a file of the project says, and the files that say it. */
-const RUNNERS: ReadonlyMap<string, readonly string[]> = new Map([
-  ...["npm", "npx", "pnpm", "yarn", "bun", "node", "tsx", "deno"].map((name): [string, readonly string[]] => [
-    name,
-    ["package.json", "deno.json", ".npmrc"],
-  ]),
-  ...["make", "gmake"].map((name): [string, readonly string[]] => [name, ["GNUmakefile", "makefile", "Makefile"]]),
-  ["just", ["justfile", "Justfile", ".justfile"]],
-  ["task", ["Taskfile.yml", "Taskfile.yaml"]],
-  ["cargo", ["Cargo.toml", "build.rs", ".cargo/config.toml"]],
-  ["go", ["go.mod"]],
-  ["mvn", ["pom.xml"]],
-  ["gradle", ["build.gradle", "build.gradle.kts", "settings.gradle"]],
-  ["docker", ["Dockerfile", "docker-compose.yml", "compose.yml", "compose.yaml"]],
-  ...["pytest", "tox", "nox", "pip", "pip3", "uv", "poetry"].map((name): [string, readonly string[]] => [
-    name,
-    ["pyproject.toml", "setup.py", "setup.cfg", "conftest.py", "tox.ini"],
-  ]),
-  ...["rake", "bundle", "rspec"].map((name): [string, readonly string[]] => [name, ["Rakefile", "Gemfile"]]),
-]);
-
 export async function bindApproval(call: ToolCall, sources: BindingSources): Promise<Binding> {
   const facts = new Map<string, string>([["policy", sources.policyVersion()]]);
   const { tool, args } = call;
@@ -56,9 +33,13 @@ export async function bindApproval(call: ToolCall, sources: BindingSources): Pro
   if (tool.name === "exec") {
     facts.set("environment", sources.programs.environment());
     facts.set("folder", await located(cwd, sources.files));
-    for (const name of programsOf(String(args.command)))
-      facts.set(`program ${name}`, sources.programs.program(name, cwd));
-    for (const word of namedFiles(String(args.command))) names.add(cwd === "." ? word : `${cwd}/${word}`);
+    const { programs, files } = await whatCommandNames(String(args.command), cwd, sources.files);
+    for (const { name, folder } of programs)
+      facts.set(
+        folder === cwd ? `program ${name}` : `program ${name} in ${folder}`,
+        sources.programs.program(name, folder),
+      );
+    for (const name of files) names.add(name);
   } else {
     for (const name of ["path", "from", "to"]) {
       const path = args[name];
@@ -130,33 +111,4 @@ async function fileState(path: string, files: DiskReader): Promise<string> {
     if (error instanceof EffectError) return `unreadable: ${error.reason}`;
     throw error;
   }
-}
-
-function programsOf(command: string): Set<string> {
-  const analysis = analyseShell(command);
-  if (!analysis.understood) return new Set(looseWords(command));
-  const programs = new Set<string>();
-  for (const { words } of everyCommand(analysis.commands)) if (words[0] !== undefined) programs.add(words[0]);
-  return programs;
-}
-
-/** Every word that could be a file: operands, values of options, redirects, and what the program reads by itself. */
-function namedFiles(command: string): Set<string> {
-  const analysis = analyseShell(command);
-  if (!analysis.understood) return new Set(looseWords(command));
-  const names = new Set<string>();
-  for (const simple of everyCommand(analysis.commands)) {
-    for (const word of [...simple.words, ...simple.redirects.map(({ path }) => path)]) {
-      for (const part of word.startsWith("-") ? [word.replace(/^[^=]*=?/, "")] : [word, word.replace(/^[^=]*=/, "")]) {
-        if (part !== "" && !part.includes("\0") && !part.includes("://")) names.add(part);
-      }
-    }
-    for (const file of RUNNERS.get(programName(simple.words)) ?? []) names.add(file);
-  }
-  return names;
-}
-
-/** For what was not understood: anything that looks like a word. */
-function looseWords(command: string): string[] {
-  return command.split(/[\s;|&<>()"'`$={}]+/).filter((word) => word !== "" && !word.startsWith("-"));
 }

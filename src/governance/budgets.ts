@@ -4,7 +4,8 @@
  */
 import type { Clock } from "#base";
 import { type EventBus, note, type RequestMiddleware, refusal, type ToolMiddleware } from "#engine";
-import { type Event, type EventPayload, reasonText, type TurnId } from "#protocol";
+import { type CallId, type Event, type EventPayload, reasonText, type TurnId, type Usage } from "#protocol";
+import { mayBeCalledOut, mayBeUsedUp, nextChange, type TreeUse, tellChange } from "./tree-use.ts";
 
 export interface BudgetLimits {
   readonly maxCostUsd?: number;
@@ -21,6 +22,8 @@ export interface BudgetUse {
   tokens: number;
   steps: number;
   calls: number;
+  /** Calls that were let pass and are not on the record yet: those that run side by side must not all fit in the last place. */
+  begun: number;
   /** On the monotonic clock; unset until something began. */
   startedMs: number | undefined;
 }
@@ -33,7 +36,9 @@ export interface BudgetOptions {
   /** Asked for each check: a project may change them between steps. */
   readonly limits: () => Partial<Record<BudgetScope, BudgetLimits>>;
   /** Shared by all sessions of a tree. */
-  readonly tree: BudgetUse;
+  readonly tree: TreeUse;
+  /** The budget of the tree is used up: what still runs in it is to stop. */
+  readonly onTreeUsedUp?: () => void;
   /** What the session used in earlier runs. */
   readonly spent?: EventPayload<"TurnEnded">["session_total"];
 }
@@ -47,15 +52,17 @@ export interface Budgets {
   readonly tool: ToolMiddleware;
   /** Publishes what is left, when a limit is set. */
   tellLeft(turn: TurnId): void;
+  /** The session is over: nothing of it is on its way any more. */
+  close(): void;
 }
 
 export type BudgetLine = Omit<EventPayload<"BudgetWarning">, "turn">;
 
-export function newBudgetUse(): BudgetUse {
-  return { costUsd: 0, tokens: 0, steps: 0, calls: 0, startedMs: undefined };
+function newBudgetUse(): BudgetUse {
+  return { costUsd: 0, tokens: 0, steps: 0, calls: 0, begun: 0, startedMs: undefined };
 }
 
-export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Budgets {
+export function createBudgets({ clock, limits, tree, spent, onTreeUsedUp }: BudgetOptions): Budgets {
   let turn: { readonly id: TurnId; readonly use: BudgetUse } | undefined;
   const session = newBudgetUse();
   if (spent !== undefined) {
@@ -63,7 +70,24 @@ export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Bu
     Object.assign(session, { costUsd: cost_usd, tokens, steps, calls });
   }
   let bus: Pick<EventBus, "publishSoon"> | undefined;
+  /** What gives the place of a call back, once it is counted or has ended. */
+  const places = new Map<CallId, () => void>();
   const warned = new Set<string>();
+  /** Of this session, in the counts of the tree: model calls by turn and step, tool calls by their id. */
+  const running = new Set<string>();
+  const passing = new Set<CallId>();
+
+  function endRequest(key: string): void {
+    if (!running.delete(key)) return;
+    tree.requests -= 1;
+    tellChange(tree);
+  }
+
+  function endPassing(id: CallId): void {
+    if (!passing.delete(id)) return;
+    tree.passing -= 1;
+    tellChange(tree);
+  }
 
   function begin(id: TurnId): void {
     if (turn?.id === id) return;
@@ -99,10 +123,24 @@ export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Bu
     return all.find(({ used, limit }) => used >= limit);
   }
 
+  function refuse(over: BudgetLine): string {
+    if (over.scope === "tree") onTreeUsedUp?.();
+    return describe(over);
+  }
+
   return {
     onEvent(event) {
       if (event.kind === "TurnStarted") begin(event.payload.turn);
+      if (event.kind === "ToolIntent") places.get(event.payload.call_id)?.();
       tally(event, turn === undefined ? [session, tree] : [turn.use, session, tree]);
+      if (event.kind === "CostIncremented") {
+        const { usage, cost_usd = 0 } = event.payload;
+        const { tokens = 0, costUsd = 0 } = tree.largest ?? {};
+        tree.largest = { tokens: Math.max(tokens, tokensOf(usage)), costUsd: Math.max(costUsd, cost_usd) };
+        endRequest(stepKey(event.payload));
+      } else if (event.kind === "ToolIntent" || event.kind === "ToolResult") {
+        endPassing(event.payload.call_id);
+      }
     },
     tellLeft(id) {
       const budgets = lines();
@@ -112,16 +150,48 @@ export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Bu
       bus = given;
     },
     async request(call, next) {
-      const over = exceeded(call.turn);
-      if (over !== undefined) {
-        return { type: "failed", reason: "BudgetExceeded", message: describe(over), retryable: false };
+      let over = exceeded(call.turn);
+      while (over === undefined && !call.signal.aborted && mayBeUsedUp(tree, limits().tree ?? {})) {
+        await nextChange(tree, call.signal);
+        over = exceeded(call.turn);
       }
-      return next(call);
+      if (over !== undefined) {
+        return { type: "failed", reason: "BudgetExceeded", message: refuse(over), retryable: false };
+      }
+      const key = stepKey(call);
+      running.add(key);
+      tree.requests += 1;
+      const outcome = await next(call);
+      // What it has used is told with its cost; until then it counts as running.
+      if (outcome.type === "failed" && outcome.usage === undefined) endRequest(key);
+      return outcome;
     },
     async tool(call, next) {
-      const over = exceeded(call.turn);
-      if (over !== undefined && over.kind !== "steps") return refusal("denied", "BudgetExceeded", describe(over));
-      return next(call);
+      let over = exceeded(call.turn);
+      // A call inside another one does not wait: the one around it waits for it.
+      while (isFree(over) && call.nesting === 0 && !call.signal.aborted && mayBeCalledOut(tree, limits().tree ?? {})) {
+        await nextChange(tree, call.signal);
+        over = exceeded(call.turn);
+      }
+      if (over !== undefined && !isFree(over)) return refusal("denied", "BudgetExceeded", refuse(over));
+      passing.add(call.id);
+      tree.passing += 1;
+      // Those of the tree wait; those of one session that run side by side must not all fit in its last place.
+      const uses = turn === undefined ? [session] : [turn.use, session];
+      for (const use of uses) use.begun += 1;
+      const release = (): void => {
+        if (places.delete(call.id)) for (const use of uses) use.begun -= 1;
+      };
+      places.set(call.id, release);
+      try {
+        return await next(call);
+      } finally {
+        release();
+      }
+    },
+    close() {
+      for (const key of [...running]) endRequest(key);
+      for (const id of [...passing]) endPassing(id);
     },
   };
 }
@@ -129,7 +199,7 @@ export function createBudgets({ clock, limits, tree, spent }: BudgetOptions): Bu
 function tally(event: Event, uses: readonly BudgetUse[]): void {
   if (event.kind === "CostIncremented") {
     const { usage, cost_usd = 0 } = event.payload;
-    const tokens = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+    const tokens = tokensOf(usage);
     for (const use of uses) {
       use.tokens += tokens;
       use.costUsd += cost_usd;
@@ -140,6 +210,19 @@ function tally(event: Event, uses: readonly BudgetUse[]): void {
   }
 }
 
+function tokensOf({ input_tokens, output_tokens, cache_read_tokens, cache_write_tokens }: Usage): number {
+  return input_tokens + output_tokens + cache_read_tokens + cache_write_tokens;
+}
+
+function stepKey({ turn, step }: { readonly turn: TurnId; readonly step: number }): string {
+  return `${turn} ${step}`;
+}
+
+/** Steps are counted at model calls: a call of the step that was the last may still run. */
+function isFree(over: BudgetLine | undefined): boolean {
+  return over === undefined || over.kind === "steps";
+}
+
 function linesOf(scope: BudgetScope, limit: BudgetLimits, use: BudgetUse, nowMs: number): BudgetLine[] {
   const { maxCostUsd, maxTokens, maxSteps, maxCalls, maxWallMs } = limit;
   const wall = use.startedMs === undefined ? 0 : nowMs - use.startedMs;
@@ -147,7 +230,7 @@ function linesOf(scope: BudgetScope, limit: BudgetLimits, use: BudgetUse, nowMs:
     ["cost_usd", use.costUsd, maxCostUsd],
     ["tokens", use.tokens, maxTokens],
     ["steps", use.steps, maxSteps],
-    ["calls", use.calls, maxCalls],
+    ["calls", use.calls + use.begun, maxCalls],
     ["wall_ms", wall, maxWallMs],
   ];
   return all.flatMap(([kind, used, set]) => (set === undefined ? [] : [{ scope, kind, used, limit: set }]));

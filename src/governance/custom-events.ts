@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Clock, messageOf } from "#base";
 import { type EventBus, type HookDispatcher, type HookPoint, note } from "#engine";
-import type { TurnId } from "#protocol";
+import type { SessionId, TurnId } from "#protocol";
 
 /** An event that a hook emits is one deeper than the event that it was asked about. */
 export const MAX_EMIT_DEPTH = 8;
@@ -18,9 +18,9 @@ const CLOSE_WAIT_MS = 2_000;
 const MAX_COUNTED_TURNS = 16;
 
 export interface CustomEventsOptions {
-  /** Asked at each event, for a session has its bus later than its scripts. */
-  readonly bus: () => Pick<EventBus, "publishSoon">;
-  readonly hooks: () => HookDispatcher;
+  /** Asked at each event, for a session has its bus later than its scripts. Both throw for one that is over. */
+  readonly bus: (session: SessionId) => Pick<EventBus, "publishSoon">;
+  readonly hooks: (session: SessionId) => HookDispatcher;
   readonly clock: Pick<Clock, "sleep">;
 }
 
@@ -38,9 +38,9 @@ export function createCustomEvents({ bus, hooks, clock }: CustomEventsOptions): 
   const ended = new AbortController();
   let closed = false;
 
-  function tell(turn: TurnId | undefined, message: string): void {
+  function tell({ session, turn }: Pick<HookPoint, "session" | "turn">, message: string): void {
     const where = turn === undefined ? {} : { turn };
-    note(bus(), "ScriptLogged", { ...where, source: "built-in: emit", level: "error", message });
+    note(bus(session), "ScriptLogged", { ...where, source: "built-in: emit", level: "error", message });
   }
 
   /** How many this turn has had, with this one. */
@@ -57,9 +57,9 @@ export function createCustomEvents({ bus, hooks, clock }: CustomEventsOptions): 
     await new Promise((resolve) => setImmediate(resolve));
     if (ended.signal.aborted) return;
     try {
-      await hooks().dispatch(event, payload, { ...at, signal: ended.signal });
+      await hooks(at.session).dispatch(event, payload, { ...at, signal: ended.signal });
     } catch (error) {
-      tell(at.turn, `the hooks of ${event} could not be asked: ${messageOf(error)}`);
+      tell(at, `the hooks of ${event} could not be asked: ${messageOf(error)}`);
     }
   }
 
@@ -70,20 +70,20 @@ export function createCustomEvents({ bus, hooks, clock }: CustomEventsOptions): 
       if (soFar > MAX_EVENTS_PER_TURN) {
         if (soFar > MAX_EVENTS_PER_TURN + 1) return;
         return tell(
-          turn,
+          at,
           `more than ${MAX_EVENTS_PER_TURN} events in one turn: ${event} and those after it are left out`,
         );
       }
-      note(bus(), "CustomEvent", { namespace: "custom", kind: event, payload });
-      if (hooks().idle(event)) return;
+      note(bus(at.session), "CustomEvent", { namespace: "custom", kind: event, payload });
+      if (hooks(at.session).idle(event)) return;
       const depth = depths.getStore() ?? 0;
       if (depth >= MAX_EMIT_DEPTH) {
-        return tell(turn, `${event} was emitted ${MAX_EMIT_DEPTH} hooks deep: its hooks are not asked`);
+        return tell(at, `${event} was emitted ${MAX_EMIT_DEPTH} hooks deep: its hooks are not asked`);
       }
       if (waiting.size >= MAX_WAITING_EVENTS) {
-        return tell(turn, `more than ${MAX_WAITING_EVENTS} events wait: the hooks of ${event} are not asked`);
+        return tell(at, `more than ${MAX_WAITING_EVENTS} events wait: the hooks of ${event} are not asked`);
       }
-      if (closed) return tell(turn, `the session ends: the hooks of ${event} are not asked`);
+      if (closed) return tell(at, `the session ends: the hooks of ${event} are not asked`);
       const asked = depths.run(depth + 1, () => ask(event, payload, at));
       waiting.add(asked);
       void asked.finally(() => waiting.delete(asked));

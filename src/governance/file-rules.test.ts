@@ -2,6 +2,7 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
+import { lookAtDisk } from "./disk-view.ts";
 import { judgeFileRules } from "./file-rules.ts";
 import { parseRule } from "./rules.ts";
 import { TOOL_ALIASES } from "./tool-aliases.ts";
@@ -17,7 +18,7 @@ function judge(command: string, cwd = ".") {
   put("src/a.ts", "x");
   symlinkSync("../private/plan.md", join(root, "src/link.md"));
   const rules = [denyRead, denyWrite, askRead, parseRule("Read", "allow", "config.toml:7")];
-  return judgeFileRules(command, { rules, aliases: TOOL_ALIASES, files: ports.files, cwd });
+  return judgeFileRules(command, { rules, aliases: TOOL_ALIASES, disk: lookAtDisk(ports.files), cwd });
 }
 
 test("says which rule decided, where it is written, and what it is about", async () => {
@@ -72,5 +73,7 @@ test("a command that starts in another folder is judged from there", async () =>
 test("without a rule about files nothing is said", async () => {
   const { ports } = createTemporaryWorkspace();
   const rules = [parseRule("Bash(rm *)", "deny", "x"), parseRule("Read", "deny", "x")];
-  expect(await judgeFileRules("cat .env", { rules, aliases: TOOL_ALIASES, files: ports.files })).toBeUndefined();
+  expect(
+    await judgeFileRules("cat .env", { rules, aliases: TOOL_ALIASES, disk: lookAtDisk(ports.files) }),
+  ).toBeUndefined();
 });

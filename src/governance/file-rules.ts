@@ -3,7 +3,8 @@
  * operand or redirect that leads to such a file is refused, and what reads whole folders with such a file in them asks.
  * Sees only what can be read off a command; a program that opens files on its own is the sandbox's business.
  */
-import { type DiskReader, feedsOf, feedWalk, inFolder, locate, walkFolders, walkTracked } from "./on-disk.ts";
+import type { DiskView } from "./disk-view.ts";
+import { feedsOf, feedWalk, inFolder, walkFolders, walkTracked } from "./on-disk.ts";
 import { matchPath } from "./rule-patterns.ts";
 import { namesTool, type Rule, type ToolAliases } from "./rules.ts";
 import { analyseShell } from "./shell.ts";
@@ -22,7 +23,7 @@ export interface FileRuleVerdict {
 export interface FileRuleContext {
   readonly rules: readonly Rule[];
   readonly aliases: ToolAliases;
-  readonly files: DiskReader;
+  readonly disk: DiskView;
   /** Where the command starts, relative to the workspace root. */
   readonly cwd?: string;
 }
@@ -37,14 +38,14 @@ const TOOLS_OF: Readonly<Record<Access, readonly string[]>> = {
 
 /** The strictest thing that a deny or ask rule about files says of the command; undefined when none has a say. */
 export async function judgeFileRules(command: string, context: FileRuleContext): Promise<FileRuleVerdict | undefined> {
-  const strict = { reads: rulesAbout("reads", context), writes: rulesAbout("writes", context) };
+  const strict = strictRules(context);
   const [some] = [...strict.reads, ...strict.writes];
   if (some === undefined) return undefined;
   const analysis = analyseShell(command);
   let doubt: FileRuleVerdict | undefined;
   for (const simple of everyCommand(analysis.commands)) {
     for (const folder of simple.folders) {
-      const verdict = await judgeCommand(simple, inFolder(context.cwd ?? ".", folder), strict, context.files);
+      const verdict = await judgeCommand(simple, inFolder(context.cwd ?? ".", folder), strict, context.disk);
       if (verdict?.effect === "deny") return verdict;
       doubt ??= verdict;
     }
@@ -57,13 +58,23 @@ export async function judgeFileRules(command: string, context: FileRuleContext):
   };
 }
 
+/** By list of rules, which nobody changes once it is made. */
+const strictOf = new WeakMap<readonly Rule[], Readonly<Record<Access, readonly Rule[]>>>();
+
+function strictRules(context: FileRuleContext): Readonly<Record<Access, readonly Rule[]>> {
+  const known = strictOf.get(context.rules);
+  if (known !== undefined) return known;
+  const made = { reads: rulesAbout("reads", context), writes: rulesAbout("writes", context) };
+  strictOf.set(context.rules, made);
+  return made;
+}
+
 /** Deny and ask rules with a pattern; one without is about the tool, not about files. */
 function rulesAbout(access: Access, { rules, aliases }: FileRuleContext): readonly Rule[] {
+  const tools = TOOLS_OF[access].map((tool) => ({ tool, label: labelOf(tool, aliases) }));
   return rules.filter(
     (rule) =>
-      rule.effect !== "allow" &&
-      rule.pattern !== undefined &&
-      TOOLS_OF[access].some((tool) => namesTool(rule, { tool, label: labelOf(tool, aliases) }, aliases)),
+      rule.effect !== "allow" && rule.pattern !== undefined && tools.some((tool) => namesTool(rule, tool, aliases)),
   );
 }
 
@@ -75,27 +86,27 @@ async function judgeCommand(
   simple: SimpleCommand,
   folder: string,
   strict: Readonly<Record<Access, readonly Rule[]>>,
-  files: DiskReader,
+  disk: DiskView,
 ): Promise<FileRuleVerdict | undefined> {
   let doubt: FileRuleVerdict | undefined;
   for (const { path, access, certain } of touchedFiles(simple)) {
     for (const rule of strict[access]) {
-      if (!(await leadsTo(inFolder(folder, path), rule, files))) continue;
+      if (!(await leadsTo(inFolder(folder, path), rule, disk))) continue;
       const why = `${programName(simple.words) || "a redirect"} ${access === "reads" ? "would read" : "would change"} ${path}, which ${describe(rule)} is about`;
       if (certain && rule.effect === "deny") return { effect: "deny", rule, why };
       doubt ??= { effect: "ask", rule, why };
     }
   }
   doubt ??= unseenOperand(simple, strict.reads);
-  doubt ??= await walkedFiles(simple, folder, strict.reads, files);
+  doubt ??= await walkedFiles(simple, folder, strict.reads, disk);
   return doubt;
 }
 
-async function leadsTo(path: string, rule: Rule, files: DiskReader): Promise<boolean> {
+async function leadsTo(path: string, rule: Rule, disk: DiskView): Promise<boolean> {
   const { pattern = "" } = rule;
-  if (matchPath(pattern, path, "wide", files.root)) return true;
-  const real = await locate(path, files);
-  return real !== undefined && real !== path && matchPath(pattern, real, "wide", files.root);
+  if (matchPath(pattern, path, "wide", disk.root)) return true;
+  const real = await disk.locate(path);
+  return real !== undefined && real !== path && matchPath(pattern, real, "wide", disk.root);
 }
 
 interface TouchedFile {
@@ -181,19 +192,27 @@ async function walkedFiles(
   simple: SimpleCommand,
   folder: string,
   rules: readonly Rule[],
-  files: DiskReader,
+  disk: DiskView,
 ): Promise<FileRuleVerdict | undefined> {
-  if (rules.length === 0) return undefined;
-  let met: Rule | undefined;
-  const denied = (path: string): string | undefined => {
-    met = rules.find((rule) => matchPath(rule.pattern ?? "", path, "wide", files.root));
-    return met === undefined ? undefined : `it would read ${path}, which ${describe(met)} is about`;
+  const [first] = rules;
+  if (first === undefined) return undefined;
+  const ruleOf = (path: string): Rule | undefined =>
+    rules.find((rule) => matchPath(rule.pattern ?? "", path, "wide", disk.root));
+  const isMet = (path: string): string | undefined => (ruleOf(path) === undefined ? undefined : MET + path);
+  const patterns = rules.map(({ pattern }) => pattern);
+  const verdictOf = (found: string | undefined): FileRuleVerdict | undefined => {
+    if (found === undefined) return undefined;
+    if (!found.startsWith(MET)) return { effect: "ask", rule: first, why: found };
+    const path = found.slice(MET.length);
+    const rule = ruleOf(path) ?? first;
+    return { effect: "ask", rule, why: `it would read ${path}, which ${describe(rule)} is about` };
   };
   for (const feed of feedsOf(simple)) {
     const walk = { ...feedWalk(feed, folder), namesOnly: true };
-    const why = feed.git === "index" ? await walkTracked(walk, files, denied) : await walkFolders(walk, files, denied);
-    const [rule] = met === undefined ? rules : [met];
-    if (why !== undefined && rule !== undefined) return { effect: "ask", rule, why };
+    const found = await disk.finding("rules", [feed, folder, patterns], (files) =>
+      feed.git === "index" ? walkTracked(walk, files, isMet) : walkFolders(walk, files, isMet),
+    );
+    if (found !== undefined) return verdictOf(found);
   }
   const reader = TREE_READERS[programName(simple.words)];
   if (reader === undefined || !simple.words.some((word, index) => index > 0 && reader.test(word))) {
@@ -202,19 +221,20 @@ async function walkedFiles(
   const name = programName(simple.words);
   const operands = simple.words.slice(1).filter((word) => !word.startsWith("-"));
   const roots = [".", ...operands].slice(operands.length > 1 && name !== "git" ? 1 : 0);
-  const isShown = (entry: string): boolean => name !== "rg" || !entry.startsWith(".");
   const walk = {
     folders: roots.map((root) => inFolder(folder, root)),
-    isShown,
+    isShown: (entry: string): boolean => name !== "rg" || !entry.startsWith("."),
     skips: (entry: string) => name === "rg" && entry === "node_modules",
     isRead: () => true,
     namesOnly: true,
   };
-  const why = await walkFolders(walk, files, denied);
-  const [rule] = met === undefined ? rules : [met];
-  return rule === undefined || why === undefined ? undefined : { effect: "ask", rule, why };
+  return verdictOf(
+    await disk.finding("rules", [name, walk.folders, patterns], (files) => walkFolders(walk, files, isMet)),
+  );
 }
 
+/** Before a path that a rule is about, where a walk says what it found. */
+const MET = "met ";
 const ALWAYS = "(?:)";
 
 function describe(rule: Rule): string {

@@ -155,9 +155,15 @@ function bind(
   };
 }
 
-/** As a shell would have to be told, so that it is judged as a command that somebody typed. */
-function commandOf({ file, args }: ProcessSpec): string {
-  return [file, ...args].map(shellQuote).join(" ");
+/** Of longer input the beginning is judged; the whole command must stay short enough to be read. */
+const MAX_JUDGED_INPUT_CHARS = 8 * 1024;
+
+/** As a shell would have to be told, so that it is judged as a command that somebody typed, with its variables and its input. */
+function commandOf({ file, args, env = {}, stdin }: ProcessSpec): string {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const words = [...(variables.length === 0 ? [] : ["env", ...variables]), file, ...args].map(shellQuote);
+  const input = stdin === undefined ? [] : ["<<<", shellQuote(stdin.slice(0, MAX_JUDGED_INPUT_CHARS))];
+  return [...words, ...input].join(" ");
 }
 
 function shellQuote(word: string): string {

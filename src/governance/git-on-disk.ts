@@ -1,11 +1,12 @@
 /** Whether git may run without a question here: a repository's own files can make it run programs, on a mere `git status`. */
 import { EffectError } from "#base";
-import type { DiskReader } from "./on-disk.ts";
+import type { DiskReader } from "./disk-view.ts";
 
 const MAX_GIT_CONFIG_BYTES = 64 * 1024;
 /** The lines that a repository's own configuration may have and be harmless: one header or one key to a line. */
 const PLAIN_CONFIG_LINE =
   /^\s*(?:$|[#;].*|\[(?:core|user|init|pull|push|color|gc|rerere|advice|fetch|(?:remote|branch) "[^"\\\]]*")\]\s*$|(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|name|email|defaultbranch|url|pushurl|fetch|remote|merge|rebase|default|ff|ui|auto|enabled|prune|vscode-merge-base|github-pr-owner-number|autosetupremote|quotepath)\s*=[^\\]*$)/i;
+const MAX_PLACEHOLDER_BYTES = 16;
 /** Files of a repository that change where git looks or what it runs. */
 const STEERING_FILES = [".git/config.worktree", ".git/commondir", ".git/info/attributes", ".gitmodules"];
 
@@ -14,19 +15,23 @@ export async function loudRepository(files: DiskReader, folder: string): Promise
   const inside = folder.startsWith("/") ? folder.slice(files.root.length) : folder;
   const segments = inside.split("/").filter((segment) => segment !== "" && segment !== ".");
   if (segments.includes("..")) return "git would run in a folder that is not followed";
-  // A folder inside the workspace can hold a repository whose configuration runs programs.
-  const nested = segments.map((_, depth) => `${segments.slice(0, depth + 1).join("/")}/.git`);
+  // A folder inside the workspace can hold a repository whose configuration runs programs, or be one itself: plain files of
+  // the project are enough for that.
+  const nested = segments
+    .map((_, depth) => segments.slice(0, depth + 1).join("/"))
+    .flatMap((path) => [`${path}/.git`, `${path}/HEAD`]);
   const [own, hooks, tracked, config, ...others] = await Promise.all([
     files.stat(".git"),
     files.list(".git/hooks").catch(whenMissing([])),
     trackedFiles(files),
     files.read(".git/config", MAX_GIT_CONFIG_BYTES).catch(whenMissing(undefined)),
-    ...[...nested, ...STEERING_FILES].map(async (path) => ({ path, there: (await files.stat(path)) !== undefined })),
+    ...nested.map(async (path) => ({ path, there: (await files.stat(path)) !== undefined })),
+    ...STEERING_FILES.map(async (path) => ({ path, there: await saysSomething(path, files) })),
   ]);
   const other = others.find(({ there }) => there);
   if (other !== undefined) {
     return nested.includes(other.path)
-      ? `${other.path} is another repository`
+      ? `${other.path} belongs to another repository`
       : `${other.path} can change what git does`;
   }
   if (own?.kind !== "directory") return "the workspace is not the root of a plain git repository";
@@ -44,6 +49,15 @@ export async function loudRepository(files: DiskReader, folder: string): Promise
   return odd === undefined
     ? undefined
     : `the repository's configuration can change what git runs (${odd.trim().slice(0, 80)})`;
+}
+
+/** False when it is not there, or says only what git takes for granted: then it keeps the name free for a command that runs. */
+async function saysSomething(path: string, files: DiskReader): Promise<boolean> {
+  const info = await files.stat(path);
+  if (info === undefined) return false;
+  if (info.kind !== "file" || info.sizeBytes > MAX_PLACEHOLDER_BYTES) return true;
+  const text = Buffer.from(await files.read(path, MAX_PLACEHOLDER_BYTES)).toString("utf8");
+  return path.endsWith("/commondir") ? text !== ".\n" : text !== "";
 }
 
 /** What is not there, or is no folder, counts as `instead`; every other problem is one. */

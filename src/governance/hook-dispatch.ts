@@ -65,7 +65,7 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
       const decisions: Asked[] = [];
       const attributes = new Map<string, string | number | boolean>();
       let payload = given;
-      let stoppedBy: { hook: Hook; reason: string } | undefined;
+      let stoppedBy: { hook: Hook; reason: string; failed?: true } | undefined;
       const ticket: HookTicket = { open: true, asked: undefined };
       let bound: HookCall["ports"] | undefined;
       let call: HookCall = {
@@ -78,7 +78,8 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         },
         annotate: (added) => keep(attributes, added),
       };
-      for (const hook of source.hooks(event)) {
+      let changedBelow = false;
+      for (const hook of inTurn(source.hooks(event), () => changedBelow)) {
         const startMs = monotonicMs();
         let answer: Answer;
         try {
@@ -93,7 +94,11 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         if ("failed" in answer) {
           if (answer.timeoutMs !== undefined) tellTimeout(bus, at, hook, answer.timeoutMs);
           if (hook.onError === "block") {
-            stoppedBy = { hook, reason: `the hook failed, and a guard that fails blocks: ${answer.failed}` };
+            stoppedBy = {
+              hook,
+              reason: `the hook failed, and a guard that fails blocks: ${answer.failed}`,
+              failed: true,
+            };
             break;
           }
           if (answer.timeoutMs === undefined) tellFailure(bus, at, hook, answer.failed);
@@ -103,17 +108,28 @@ export function createHookDispatcher({ source, bus, ports, monotonicMs }: HookDi
         } else if (answer.decision.action === "modify") {
           payload = answer.decision.payload;
           call = changedPayload(call, payload);
+          changedBelow ||= hook.tier !== "admin";
         }
       }
       ticket.open = false;
       if (decisions.length > 0) record(bus, event, at, decisions, stoppedBy !== undefined, attributes);
       if (stoppedBy !== undefined) {
-        const { hook, reason } = stoppedBy;
-        return { blocked: true, reason, hook: hook.name, source: hook.source };
+        const { hook, ...why } = stoppedBy;
+        return { blocked: true, ...why, hook: hook.name, source: hook.source };
       }
       return { blocked: false, payload, attributes: Object.fromEntries(attributes) };
     },
   };
+}
+
+/** Those of the admin policy are asked first, and once more when others have changed what they had seen. */
+function inTurn(hooks: readonly Hook[], changedBelow: () => boolean): Iterable<Hook> {
+  const ofAdmin = hooks.filter(({ tier }) => tier === "admin");
+  if (ofAdmin.length === 0 || ofAdmin.length === hooks.length) return hooks;
+  return (function* () {
+    yield* hooks;
+    if (changedBelow()) yield* ofAdmin;
+  })();
 }
 
 /** Not a spread: that would bind the ports of a hook that may never ask for them. */

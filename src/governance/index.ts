@@ -1,5 +1,6 @@
 /** Tool middleware that decides, bounds and guards; the gate that hands out effects. */
-export { type BudgetLimits, type Budgets, createBudgets, newBudgetUse } from "./budgets.ts";
+export { createBacktest, isSame, type Redecided, type ToolShape } from "./backtest.ts";
+export { type BudgetLimits, type Budgets, createBudgets } from "./budgets.ts";
 export { type CompletionHooksOptions, createCompletionHooks } from "./completion-hooks.ts";
 export { createCustomEvents } from "./custom-events.ts";
 export { createGate } from "./gate.ts";
@@ -9,10 +10,15 @@ export { createLedger } from "./ledger.ts";
 export type { NetworkJudgement } from "./network-record.ts";
 export { createOutputLimit } from "./output-limit.ts";
 export { createPermission, type Permission } from "./permission.ts";
+export { type Policy, policyOf } from "./policy.ts";
+export { type ComparedCall, createPolicyDiff, RECORDED } from "./policy-diff.ts";
+export { type SuggestedRule, type Suggestions, suggestRules } from "./policy-suggest.ts";
+export { type RecordedCall, RecordedCalls, type RecordedSession } from "./recorded-calls.ts";
 export { createResultRedaction } from "./result-redaction.ts";
 export { checkRules } from "./rule-examples.ts";
 export { parseRule, type Rule } from "./rules.ts";
 export { createTimeLimit } from "./time-limit.ts";
 export { createPostHooks, createPreHooks } from "./tool-hooks.ts";
 export { createToolRates } from "./tool-rate.ts";
+export { newTreeUse, type TreeUse } from "./tree-use.ts";
 export { createValidation } from "./validation.ts";

@@ -1,6 +1,7 @@
 /** Effects inside a call that was allowed: what nobody has judged as a call of its own is judged as if it were one. */
 import type { Tool, ToolCall } from "#engine";
-import { type Judge, LABEL_STAGE } from "./judge.ts";
+import { type DiskReader, lookAtDisk } from "./disk-view.ts";
+import { DOUBT, type Judge, LABEL_STAGE } from "./judge.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
 import { TOOL_ALIASES } from "./tool-aliases.ts";
 
@@ -14,11 +15,12 @@ export interface InnerEffect {
 export const PERSON = "person";
 
 /** Says why the effect may not happen; undefined when it may. */
-export function createInnerEffects({
-  judge,
-}: Judge): (call: ToolCall, effect: InnerEffect) => Promise<string | undefined> {
+export function createInnerEffects(
+  { judge }: Judge,
+  files: DiskReader,
+): (call: ToolCall, effect: InnerEffect) => Promise<string | undefined> {
   return async (call, { tool: name, args }) => {
-    const verdict = await judge({ ...call, tool: standIn(name), args });
+    const verdict = await judge({ ...call, tool: standIn(name), args }, lookAtDisk(files));
     if (verdict.effect === "allow") return undefined;
     const told = `${name} inside ${call.tool.name}`;
     if (verdict.effect === "deny") return `${told} was denied: ${verdict.judged.why}. To allow it, change that rule`;
@@ -26,12 +28,14 @@ export function createInnerEffects({
     const asksByRule = verdict.judged.trail.some(
       ({ stage, effect }) => (stage === "rule" || stage === LABEL_STAGE) && effect === "ask",
     );
+    // It cannot be told whether a deny or ask rule is meant.
+    const isDoubtful = verdict.judged.by === DOUBT;
     const isSensitive = [args.path, args.from, args.to].some(
       (path) => typeof path === "string" && isSensitivePath(path).sensitive,
     );
     const { by } = call.judged ?? {};
     const isCovered = by === PERSON || (by?.startsWith("rule ") && !isSensitive) || by === "--auto-approve";
-    if (isCovered && !asksByRule && call.tool.class !== "read_only") return undefined;
+    if (isCovered && !asksByRule && !isDoubtful && call.tool.class !== "read_only") return undefined;
     return `${told} was denied: ${verdict.judged.why}, and allowing ${call.tool.name} does not cover it. To allow it, add a rule for ${name}`;
   };
 }

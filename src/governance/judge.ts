@@ -2,11 +2,12 @@
  * What may happen with a call, by plan mode, blocked programs, rules, file rules and the quiet preset: allow, ask or deny, and
  * what decided. Asks nobody and runs nothing.
  */
-import { type CallResult, type Judgement, refusal, type ToolCall } from "#engine";
+import { type CallResult, type Judgement, refusal, type Tool, type ToolCall } from "#engine";
 import { reasonText } from "#protocol";
+import type { DiskView } from "./disk-view.ts";
 import { judgeFileRules } from "./file-rules.ts";
 import { leavingNeedsYes, namesAllLabels, type SessionLabels } from "./labels.ts";
-import { type DiskReader, locatedArguments, loudOnDisk } from "./on-disk.ts";
+import { locatedArguments, loudOnDisk } from "./on-disk.ts";
 import { blockedProgram, QUIET_RULE, quietDecision } from "./quiet-preset.ts";
 import { evaluateRules, type Rule, type RuleCall, type RuleVerdict } from "./rules.ts";
 import { analyseShell } from "./shell.ts";
@@ -15,18 +16,19 @@ import { loudness } from "./shell-quiet.ts";
 import { isBuiltin, TOOL_ALIASES } from "./tool-aliases.ts";
 
 /** Longest path or glob that is judged; matching longer ones could take long. */
-const MAX_NAME_CHARS = 4096;
+export const MAX_NAME_CHARS = 4096;
 const NAMES: ReadonlySet<string> = new Set(["path", "from", "to", "glob", "pattern"]);
 /** Anywhere in a command: what follows may run in another folder, where quiet programs obey other files. */
 const CHANGES_FOLDER = /\b(?:cd|pushd|popd|chdir)\b/;
+
+/** `Judgement.by` when no rule decided, because it cannot be told whether one is meant. */
+export const DOUBT = "rules";
 
 export interface JudgeOptions {
   /** All that are in force, those of the session included. Asked for each call: a project may change them between steps. */
   readonly rules: () => readonly Rule[];
   /** The absolute workspace root. */
   readonly root: string;
-  /** To see where a path really leads before it is judged. */
-  readonly files: DiskReader;
   /** No quiet preset. Asked for each call. */
   readonly strict: () => boolean;
   readonly planMode: () => boolean;
@@ -35,10 +37,16 @@ export interface JudgeOptions {
   readonly isOffline: () => boolean;
 }
 
+/** What a decision looks at. */
+export interface JudgedCall extends Pick<ToolCall, "args"> {
+  readonly tool: Pick<Tool, "name" | "label" | "class" | "subject" | "relays">;
+}
+
 export interface Judge {
-  judge(call: ToolCall): Promise<Verdict>;
+  /** `disk` shows where a path really leads. */
+  judge(call: JudgedCall, disk: DiskView): Promise<Verdict>;
   /** What can refuse a call whatever anybody answers. Asked again after a question: things change while it waits. */
-  refusedBy(call: ToolCall): Extract<Verdict, { effect: "deny" }> | undefined;
+  refusedBy(call: JudgedCall): Extract<Verdict, { effect: "deny" }> | undefined;
 }
 
 export type Verdict =
@@ -52,9 +60,9 @@ interface Evaluation extends RuleVerdict {
 }
 
 export function createJudge(options: JudgeOptions): Judge {
-  function refusedBy(call: ToolCall): Extract<Verdict, { effect: "deny" }> | undefined {
+  function refusedBy(call: JudgedCall): Extract<Verdict, { effect: "deny" }> | undefined {
     const { tool } = call;
-    if (options.planMode() && tool.class !== "read_only") {
+    if (options.planMode() && tool.class !== "read_only" && tool.relays !== true) {
       const why = reasonText("PlanModeActive", { tool: tool.label });
       return deny({ by: "plan mode", why }, refusal("denied", "PlanModeActive", why));
     }
@@ -63,18 +71,19 @@ export function createJudge(options: JudgeOptions): Judge {
   }
 
   /** Those that name labels hold when the session holds them. */
-  function rulesInForce(): readonly Rule[] {
+  function inForce(rules: readonly Rule[]): readonly Rule[] {
+    if (rules.every(({ labels }) => labels === undefined)) return rules;
     const held = options.labels.held();
-    return options
-      .rules()
-      .filter(({ labels }) => labels === undefined || labels.every((label) => held.includes(label)));
+    return rules.filter(({ labels }) => labels === undefined || labels.every((label) => held.includes(label)));
   }
 
-  function evaluate(call: ToolCall, given = rulesInForce()): Evaluation {
+  function evaluate(call: JudgedCall, given: readonly Rule[]): Evaluation {
     const ruleCall = asRuleCall(call);
     const elsewhere = isElsewhere(call);
     // What a pattern allows, and what is quiet, is meant for the workspace root.
-    const rules = given.filter((rule) => !elsewhere || rule.effect !== "allow" || rule.pattern === undefined);
+    const rules = elsewhere
+      ? given.filter(({ effect, pattern }) => effect !== "allow" || pattern === undefined)
+      : given;
     const quietParts: SimpleCommand[] = [];
     const verdict = evaluateRules(rules, ruleCall, TOOL_ALIASES, {
       root: options.root,
@@ -88,7 +97,7 @@ export function createJudge(options: JudgeOptions): Judge {
     return { ...verdict, quietParts };
   }
 
-  async function judge(call: ToolCall): Promise<Verdict> {
+  async function judge(call: JudgedCall, disk: DiskView, all: readonly Rule[]): Promise<Verdict> {
     const { tool } = call;
     const refused = refusedBy(call);
     if (refused !== undefined) return refused;
@@ -97,10 +106,10 @@ export function createJudge(options: JudgeOptions): Judge {
       const why = `${tooLong[0]} is longer than ${MAX_NAME_CHARS} characters.`;
       return deny({ by: "built-in rule", why }, refusal("error", "InvalidArguments", why));
     }
-    const written = decide(call, evaluate(call));
+    const written = decide(call, evaluate(call, inForce(all)));
     if (written.effect === "deny") return written;
     if (tool.name.startsWith("fs.")) {
-      const args = await locatedArguments(call.args, options.files);
+      const args = await locatedArguments(call.args, disk);
       if (args === undefined) {
         const why = `the path is outside the workspace ${options.root}, which tools cannot leave (built-in: workspace)`;
         const text = `${tool.label} was denied: ${why}. To allow it, start harness with --cwd there.`;
@@ -111,22 +120,21 @@ export function createJudge(options: JudgeOptions): Judge {
       }
       if (Object.entries(args).every(([name, value]) => call.args[name] === value)) return written;
       // A link must not make a rule or the list of sensitive files mean something else.
-      return strictest(written, decide({ ...call, args }, evaluate({ ...call, args })));
+      return strictest(written, decide({ ...call, args }, evaluate({ ...call, args }, inForce(all))));
     }
     if (tool.name === "exec") {
-      const about = await fileRules(call);
+      const about = await fileRules(call, disk, all);
       if (about !== undefined) return about.effect === "deny" ? about : strictest(written, about);
     }
     if (written.effect !== "allow") return written;
-    const why = await loudOnDisk(written.quiet, options.files, cwdOf(call));
+    const why = await loudOnDisk(written.quiet, disk, cwdOf(call));
     if (why === undefined) return written;
     return { effect: "ask", judged: { ...written.judged, effect: "ask", why: `${why} (${QUIET_RULE})` } };
   }
 
   /** A rule about a file holds for commands that read or change it, too. */
-  async function fileRules(call: ToolCall): Promise<Verdict | undefined> {
-    const { files } = options;
-    const about = { rules: rulesInForce(), aliases: TOOL_ALIASES, files, cwd: cwdOf(call) };
+  async function fileRules(call: JudgedCall, disk: DiskView, all: readonly Rule[]): Promise<Verdict | undefined> {
+    const about = { rules: inForce(all), aliases: TOOL_ALIASES, disk, cwd: cwdOf(call) };
     const verdict = await judgeFileRules(asRuleCall(call).subject, about);
     if (verdict === undefined) return undefined;
     const { effect, rule, why } = verdict;
@@ -149,14 +157,14 @@ export function createJudge(options: JudgeOptions): Judge {
   }
 
   /** What rules and the quiet preset say about the names as they are written in the call. */
-  function decide(call: ToolCall, { effect, rule, why, quietParts, trail: matches }: Evaluation): Verdict {
+  function decide(call: JudgedCall, { effect, rule, why, quietParts, trail: matches }: Evaluation): Verdict {
     const { tool } = call;
     const trail = matches.map(({ rule: matched }) => {
       return { stage: "rule", name: matched.text, source: matched.source, effect: matched.effect };
     });
     const byRule = (told: string): Judgement => ({
       effect: effect === "none" ? "ask" : effect,
-      by: rule === undefined ? "rules" : `rule ${rule.text}`,
+      by: rule === undefined ? DOUBT : `rule ${rule.text}`,
       ...(rule === undefined ? {} : { source: rule.source }),
       why: told,
       trail,
@@ -190,19 +198,26 @@ export function createJudge(options: JudgeOptions): Judge {
     return { effect: "ask", judged: preset("ask", QUIET, `${quiet.why} (${QUIET_RULE})`) };
   }
 
-  return { judge: async (call) => guarded(call, await judge(call)), refusedBy };
+  return {
+    refusedBy,
+    async judge(call, disk) {
+      // One judgement is made by one set of rules, also when an answer adds one meanwhile.
+      const all = options.rules();
+      return guarded(call, await judge(call, disk, all), all);
+    },
+  };
 
   /** What may run may still carry data out; with private and untrusted content in one session that takes a yes. */
-  function guarded(call: ToolCall, verdict: Verdict): Verdict {
+  function guarded(call: JudgedCall, verdict: Verdict, all: readonly Rule[]): Verdict {
     if (verdict.effect !== "allow" || !mayLeave(call, verdict)) return verdict;
     const why = leavingNeedsYes(options.labels);
-    if (why === undefined || evaluate(call, rulesInForce().filter(namesAllLabels)).effect === "allow") return verdict;
+    if (why === undefined || evaluate(call, inForce(all).filter(namesAllLabels)).effect === "allow") return verdict;
     const consulted = { stage: LABEL_STAGE, name: LABEL_GUARD, source: "built-in", effect: "ask" };
     const trail = [...verdict.judged.trail, consulted];
     return { effect: "ask", judged: { effect: "ask", by: LABEL_GUARD, source: "built-in", why, trail } };
   }
 
-  function mayLeave({ tool }: ToolCall, { judged }: Verdict): boolean {
+  function mayLeave({ tool }: JudgedCall, { judged }: Verdict): boolean {
     if (tool.name === "web.fetch") return true;
     if (tool.name === "exec") return judged.by !== QUIET && !options.isOffline();
     return tool.class === "sensitive" && !isBuiltin(tool.name);
@@ -226,7 +241,7 @@ function deny(
   };
 }
 
-function deniedByBuiltin(call: ToolCall, why: string): Extract<Verdict, { effect: "deny" }> {
+function deniedByBuiltin(call: JudgedCall, why: string): Extract<Verdict, { effect: "deny" }> {
   return deny(
     { by: "built-in rule", why },
     denied(call, `a built-in rule that no setting lifts: ${why}. Only a person can do it, outside of harness`),
@@ -234,7 +249,7 @@ function deniedByBuiltin(call: ToolCall, why: string): Extract<Verdict, { effect
 }
 
 /** Where a command starts, relative to the workspace root. */
-function cwdOf({ args }: ToolCall): string {
+export function cwdOf({ args }: JudgedCall): string {
   return typeof args.cwd === "string" ? args.cwd : ".";
 }
 
@@ -244,7 +259,7 @@ function commandsOf(command: string): readonly SimpleCommand[] {
 }
 
 /** Runs in another folder than the root, or may. */
-function isElsewhere({ tool, args }: ToolCall): boolean {
+function isElsewhere({ tool, args }: JudgedCall): boolean {
   if (tool.name !== "exec") return false;
   const { cwd, command } = args;
   return (cwd !== undefined && cwd !== ".") || CHANGES_FOLDER.test(String(command).replace(/["'\\]/g, ""));
@@ -264,12 +279,12 @@ function strictest(a: Verdict, b: Verdict): Verdict {
   return a.effect === "ask" ? a : b;
 }
 
-export function asRuleCall({ tool, args }: ToolCall): RuleCall {
+export function asRuleCall({ tool, args }: JudgedCall): RuleCall {
   const subject = tool.subject?.(args) ?? JSON.stringify(args);
   return { tool: tool.name, label: tool.label, class: tool.class, args, subject };
 }
 
-function denied(call: ToolCall, by: string): CallResult {
+function denied(call: JudgedCall, by: string): CallResult {
   return refusal("denied", "PermissionDenied", `${call.tool.label} was denied by ${by}.`);
 }
 

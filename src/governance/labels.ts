@@ -69,7 +69,8 @@ export function createLabelling({ labels, rules, root }: LabelOptions): ToolMidd
     const result = await next(call);
     if (result.outcome === "denied" || result.outcome === "not_executed") return result;
     for (const { label, origin } of ofContent(call, result, rules(), root)) labels.add(label, origin, call.id);
-    const own = labels.ofCall(call.id);
+    // What a delegate has seen is in what it tells.
+    const own = call.tool.relays ? labels.held() : labels.ofCall(call.id);
     labels.forget(call.id);
     return own.length === 0 ? result : { ...result, labels: own };
   };
@@ -89,14 +90,21 @@ function* ofContent(
   const { tool, args } = call;
   const subject = tool.subject?.(args) ?? JSON.stringify(args);
   const origin = `${tool.name} ${subject}`.slice(0, MAX_ORIGIN_CHARS);
-  if (tool.name === "web.fetch") yield { label: "untrusted", origin };
-  if (tool.name === "exec" && usesNetwork(subject)) yield { label: "untrusted", origin };
-  if (tool.name === "fs.read" && isSensitivePath(String(args.path)).sensitive) yield { label: "private", origin };
-  if (result.redacted) yield { label: "private", origin: `${origin}, where secrets were redacted` };
   const ruleCall: RuleCall = { tool: tool.name, label: tool.label, class: tool.class, args, subject };
-  for (const { label, rule, source } of rules) {
-    if (isMeant(parsed(rule, source), ruleCall, root)) yield { label, origin };
-  }
+  for (const label of labelsByNature(ruleCall)) yield { label, origin };
+  if (result.redacted) yield { label: "private", origin: `${origin}, where secrets were redacted` };
+  for (const label of labelsByRules(ruleCall, rules, root)) yield { label, origin };
+}
+
+/** What the result of such a call holds whatever the policy says. */
+export function labelsByNature({ tool, args, subject }: RuleCall): readonly Label[] {
+  if (tool === "web.fetch" || (tool === "exec" && usesNetwork(subject))) return ["untrusted"];
+  return tool === "fs.read" && isSensitivePath(String(args.path)).sensitive ? ["private"] : [];
+}
+
+/** What rules say that the result of the call holds. */
+export function labelsByRules(call: RuleCall, rules: readonly LabelRule[], root: string): readonly Label[] {
+  return rules.flatMap(({ label, rule, source }) => (isMeant(parsed(rule, source), call, root) ? [label] : []));
 }
 
 /** What an effect inside a call brings in. */

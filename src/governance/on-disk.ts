@@ -1,18 +1,16 @@
 /**
  * What the names in a call lead to on the disk: the rest of this folder judges paths as they are written, and a link can
- * make a harmless name mean something else. Reads through the file port only.
+ * make a harmless name mean something else. Asks through a view of the disk only, which keeps what was found for the record.
  */
 import { posix } from "node:path";
-import { EffectError, type FilePort } from "#base";
+import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
 import { loudRepository, trackedFiles } from "./git-on-disk.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
 import { everyCommand, type SimpleCommand } from "./shell-command.ts";
 import type { Feed } from "./shell-feeds.ts";
-import { pathOperands, showsNamesOnly } from "./shell-quiet.ts";
+import { pathOperands, showsNamesOnly, takesResponseFiles } from "./shell-quiet.ts";
 import { programName } from "./shell-wrappers.ts";
 import { hasGlob, matchWildcard } from "./wildcard.ts";
-
-export type DiskReader = Pick<FilePort, "root" | "locate" | "stat" | "list" | "read">;
 
 const PATH_ARGUMENTS = ["path", "from", "to"] as const;
 /** A folder with more entries is not looked through for links. */
@@ -23,13 +21,13 @@ const MAX_WALKED_ENTRIES = 20_000;
 /** The arguments with every path replaced by where it really leads; undefined when one leads out of the workspace. */
 export async function locatedArguments(
   args: Readonly<Record<string, unknown>>,
-  files: DiskReader,
+  disk: DiskView,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const located: Record<string, unknown> = { ...args };
   for (const name of PATH_ARGUMENTS) {
     const path = args[name];
     if (typeof path !== "string") continue;
-    const real = await locate(path, files);
+    const real = await disk.locate(path);
     if (real === undefined) return undefined;
     located[name] = real;
   }
@@ -42,40 +40,46 @@ export async function locatedArguments(
  */
 export async function loudOnDisk(
   commands: readonly SimpleCommand[],
-  files: DiskReader,
+  disk: DiskView,
   cwd = ".",
 ): Promise<string | undefined> {
   for (const simple of everyCommand(commands)) {
     for (const folder of simple.folders) {
-      const why = await loudIn(simple, inFolder(cwd, folder), files);
+      const why = await loudIn(simple, inFolder(cwd, folder), disk);
       if (why !== undefined) return why;
     }
   }
   return undefined;
 }
 
-async function loudIn(simple: SimpleCommand, folder: string, files: DiskReader): Promise<string | undefined> {
+async function loudIn(simple: SimpleCommand, folder: string, disk: DiskView): Promise<string | undefined> {
   if (folder !== ".") {
-    const real = await locate(folder, files);
+    const real = await disk.locate(folder);
     // Behind a link `..` leads somewhere else than it reads.
-    if (real === undefined || real !== relativeTo(files.root, folder))
+    if (real === undefined || real !== relativeTo(disk.root, folder))
       return `${folder} is a link or leads out of the workspace`;
   }
   const name = programName(simple.words);
   if (name === "git") {
-    const why = await loudRepository(files, folder);
+    const why = await disk.finding("git", folder, (files) => loudRepository(files, folder));
     if (why !== undefined) return why;
   }
-  const walked = (await loudWalk(simple, folder, files)) ?? (await loudFeeds(simple, folder, files));
+  const walked = (await loudWalk(simple, folder, disk)) ?? (await loudFeeds(simple, folder, disk));
   if (walked !== undefined) return walked;
   for (const { path } of simple.redirects) {
-    const why = await problemOf(inFolder(folder, path), files);
+    const why = await problemOf(inFolder(folder, path), disk);
     if (why !== undefined) return why;
   }
   for (const index of pathOperands(simple)) {
     const word = simple.words[index] ?? "";
     if (simple.unknown.includes(index)) continue;
-    const why = await leadsElsewhere(operandOf(word), simple.globbed.includes(index), folder, files);
+    const option = takesResponseFiles(simple) ? /^[-@]/ : /^-/;
+    const why = await leadsElsewhere(
+      operandOf(word),
+      { globbed: simple.globbed.includes(index), option },
+      folder,
+      disk,
+    );
     if (why !== undefined) return why;
   }
   return undefined;
@@ -98,70 +102,74 @@ function operandOf(word: string): string {
 
 async function leadsElsewhere(
   word: string,
-  globbed: boolean,
+  { globbed, option }: { readonly globbed: boolean; readonly option: RegExp },
   base: string,
-  files: DiskReader,
+  disk: DiskView,
 ): Promise<string | undefined> {
   if (word === "" || /^\/dev\/(?:null|stdin)$/.test(word) || (word.startsWith("-") && !word.includes("/")))
     return undefined;
-  if (!globbed) return problemOf(inFolder(base, word), files);
+  if (!globbed) return problemOf(inFolder(base, word), disk);
   const segments = word.split("/");
   const first = segments.findIndex((segment) => hasGlob(segment));
   if (first < segments.length - 1 && segments.slice(first + 1).join("") !== "") {
     return `${word} can match files in folders that were not looked at`;
   }
   const folder = inFolder(base, segments.slice(0, first).join("/") || (word.startsWith("/") ? "/" : "."));
-  const problem = await problemOf(folder, files);
+  const problem = await problemOf(folder, disk);
   if (problem !== undefined) return problem;
+  const glob = { word, pattern: segments[first] ?? "", folder, option: first === 0 ? option.source : undefined };
+  return disk.finding("glob", glob, (files) => loudGlob(glob, files));
+}
+
+interface GlobWord {
+  readonly word: string;
+  /** Of the last part. */
+  readonly pattern: string;
+  readonly folder: string;
+  /** How a name begins that reads as an option; absent where a folder stands in front of it. */
+  readonly option: string | undefined;
+}
+
+/** What the names that a glob stands for now would come to. */
+async function loudGlob({ word, pattern, folder, option }: GlobWord, files: DiskReader): Promise<string | undefined> {
   if ((await files.stat(folder))?.kind !== "directory") return undefined;
   const entries = await files.list(folder);
   if (entries.length > MAX_ENTRIES) return `${folder} has more entries than are looked through`;
-  const pattern = segments[first] ?? "";
+  const disk = lookAtDisk(files);
   for (const { name, kind } of entries) {
     // A wildcard does not stand for the dot at the beginning of a hidden name.
     if (name.startsWith(".") && !pattern.startsWith(".")) continue;
     if (!/[[\\{]/.test(pattern) && !matchWildcard(pattern, name)) continue;
-    if (first === 0 && name.startsWith("-")) return `${word} can mean ${name}, which reads as an option`;
+    if (option !== undefined && new RegExp(option).test(name))
+      return `${word} can mean ${name}, which reads as an option`;
     const path = folder === "." ? name : `${folder}/${name}`;
     const found = isSensitivePath(path);
     if (found.sensitive) return `${word} can mean ${path}: ${found.why}`;
-    const why = kind === "symlink" ? await problemOf(path, files) : undefined;
+    const why = kind === "symlink" ? await problemOf(path, disk) : undefined;
     if (why !== undefined) return why;
   }
   return undefined;
 }
 
-async function problemOf(path: string, files: DiskReader): Promise<string | undefined> {
-  if (await climbsBehindLink(path, files)) return `${path} climbs out of a folder that is a link`;
-  const real = await locate(path, files);
+async function problemOf(path: string, disk: DiskView): Promise<string | undefined> {
+  if (await climbsBehindLink(path, disk)) return `${path} climbs out of a folder that is a link`;
+  const real = await disk.locate(path);
   if (real === undefined) return `${path} leads out of the workspace`;
   const found = isSensitivePath(real);
   return found.sensitive ? `${path} leads to ${real}: ${found.why}` : undefined;
 }
 
 /** In `link/../x` the system goes up from where the link leads, not from where it stands. */
-export async function climbsBehindLink(path: string, files: DiskReader): Promise<boolean> {
+async function climbsBehindLink(path: string, disk: DiskView): Promise<boolean> {
   const segments = path.split("/");
   for (let at = 1; at < segments.length; at++) {
     const before = segments.slice(0, at).join("/");
     if (segments[at] !== ".." || /^(?:\.\.?|)(?:\/\.\.?)*$/.test(before)) continue;
-    const real = await locate(before, files);
-    if (real !== undefined && real !== relativeTo(files.root, before)) return true;
+    const real = await disk.locate(before);
+    if (real !== undefined && real !== relativeTo(disk.root, before)) return true;
     if (real === undefined) return true;
   }
   return false;
-}
-
-/** Where a path leads from the workspace root; undefined when it leads out of it. */
-export async function locate(path: string, files: DiskReader): Promise<string | undefined> {
-  try {
-    return await files.locate(path);
-  } catch (error) {
-    if (error instanceof EffectError && error.reason === "OutsideWorkspace") return undefined;
-    // What is not there or cannot be entered leads nowhere; the call itself will find that out.
-    if (error instanceof EffectError) return path;
-    throw error;
-  }
 }
 
 /** What a walk over folders found that must not be read unasked. */
@@ -171,6 +179,8 @@ interface Walk {
   readonly isRead: (name: string) => boolean;
   /** Names, sizes or counts are shown, never content. */
   readonly namesOnly?: boolean;
+  /** What is read is opened by name, so that a link leads on. */
+  readonly follows?: boolean;
   /** Folders by this name are not entered: those of packages and of git, where nobody keeps secrets of their own. */
   readonly skips: (name: string) => boolean;
   /** Called for each entry before it is judged. */
@@ -180,13 +190,17 @@ interface Walk {
 const READERS: ReadonlySet<string> = new Set(["grep", "egrep", "fgrep", "rg", "diff"]);
 
 /** What reads whole folders reads the secrets in them too: they are looked for by name first. */
-async function loudWalk(simple: SimpleCommand, base: string, files: DiskReader): Promise<string | undefined> {
+async function loudWalk(simple: SimpleCommand, base: string, disk: DiskView): Promise<string | undefined> {
   const walk = walkOf(simple, base);
   if (walk === undefined) return undefined;
-  return programName(simple.words) === "git" ? walkTracked(walk, files) : walkFolders(walk, files);
+  const isGit = programName(simple.words) === "git";
+  return disk.finding("walk", [simple.words, base], (files) =>
+    isGit ? walkTracked(walk, files) : walkFolders(walk, files),
+  );
 }
 
-function walkOf({ words }: SimpleCommand, base: string): Walk | undefined {
+function walkOf(simple: SimpleCommand, base: string): Walk | undefined {
+  const { words } = simple;
   const program = programName(words);
   const gitGrep = program === "git" && words[1] === "grep";
   const walks =
@@ -196,8 +210,9 @@ function walkOf({ words }: SimpleCommand, base: string): Walk | undefined {
     words.some((word) => /^--(?:rec|dir)|^-[a-zA-Z]*[rR]/.test(word));
   if ((!READERS.has(program) && !gitGrep) || !walks) return undefined;
   const operands = words.slice(gitGrep ? 2 : 1).filter((word) => !word.startsWith("-"));
-  // Every operand counts, also the one that is probably the pattern.
-  const folders = operands.length < 2 && program !== "diff" ? [".", ...operands] : [...operands];
+  // Every operand counts, also the one that is probably the pattern; without a path among them it is the folder itself.
+  const named = pathOperands(simple).some((index) => !(words[index] ?? "").startsWith("-"));
+  const folders = named ? [...operands] : [".", ...operands];
   return {
     folders: folders.map((folder) => inFolder(base, folder)),
     // Ripgrep leaves hidden files out, and what it is told to look at is judged by its options.
@@ -252,8 +267,16 @@ export async function walkTracked(
   const tracked = await trackedFiles(files);
   if (tracked === undefined) return "it cannot be told which files git tracks";
   if (tracked.length > MAX_WALKED_ENTRIES) return "it reads more files than are looked through for secrets first";
+  const straight = new Set<string>();
+  const { locate } = lookAtDisk(files);
   for (const { path, link } of tracked) {
     const name = path.slice(path.lastIndexOf("/") + 1);
+    // The index says what the names are, and the disk where they lead.
+    const folder = posix.dirname(path);
+    if (!straight.has(folder) && (await locate(folder)) !== folder) return `${folder} does not lead where it reads`;
+    straight.add(folder);
+    if (walk.follows === true && walk.isRead(name) && (await locate(path)) !== path)
+      return `${path} is a link that it would follow`;
     const refused = walk.refuses?.(path, name, link ? "symlink" : "file");
     if (refused !== undefined) return refused;
     if (!walk.isRead(name)) continue;
@@ -266,12 +289,14 @@ export async function walkTracked(
 }
 
 /** The names that a listing hands on are looked up before somebody reads the files behind them. */
-async function loudFeeds(simple: SimpleCommand, base: string, files: DiskReader): Promise<string | undefined> {
+async function loudFeeds(simple: SimpleCommand, base: string, disk: DiskView): Promise<string | undefined> {
   // Counts and sizes tell nothing, whichever files they are of.
   if (showsNamesOnly(simple)) return undefined;
   for (const feed of feedsOf(simple)) {
     const walk = feedWalk(feed, base);
-    const why = feed.git === "index" ? await walkTracked(walk, files) : await walkFolders(walk, files);
+    const why = await disk.finding("feed", [feed, base], (files) =>
+      feed.git === "index" ? walkTracked(walk, files) : walkFolders(walk, files),
+    );
     if (why !== undefined) return why;
   }
   return undefined;
@@ -289,10 +314,13 @@ export function feedWalk(feed: Feed, base: string): Walk {
     folders: feed.roots.map((root) => inFolder(base, root)),
     isShown: (name) => feed.hidden || !name.startsWith("."),
     isRead,
+    follows: true,
     skips: (name) => !feed.links && isForeign(name),
     refuses: (path, name, kind) => {
-      if (feed.split && /[\s'"\\*?[]/.test(name)) return `${path} has a name that would be taken apart`;
-      if (!feed.prefixed && name.startsWith("-")) return `${path} has a name that reads as an option`;
+      // Of what git tracks only the files are seen, so the folders above count with them.
+      const whole = feed.git === undefined ? name : path;
+      if (feed.split && /[\s'"\\*?[]/.test(whole)) return `${path} has a name that would be taken apart`;
+      if (!feed.prefixed && whole.startsWith("-")) return `${path} has a name that reads as an option`;
       if (kind === "symlink" && feed.links && isRead(name)) return `${path} is a link that it would follow`;
       return name === ".git" && feed.git === undefined && isRead("config")
         ? "it would read git's own files"

@@ -4,24 +4,28 @@
  */
 import type { Approver, CallResult, EventBus, Judgement, ToolCall, ToolMiddleware } from "#engine";
 import { note, refusal, ToolError } from "#engine";
-import { type ApprovalId, type Decision, type EventPayload, reasonText } from "#protocol";
+import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type Label, reasonText } from "#protocol";
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
+import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
 import { createInnerEffects, type InnerEffect, PERSON } from "./inner-effects.ts";
 import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD, type Verdict } from "./judge.ts";
 import { labelsOfEffect, type SessionLabels } from "./labels.ts";
 import { suggestArgvGlob } from "./quiet-preset.ts";
-import { createRepeats } from "./repeats.ts";
+import { lookAtOperands, lookAtRefused } from "./record-lookups.ts";
+import { createRepeats, withRepeats } from "./repeats.ts";
 import { parseRule, type Rule } from "./rules.ts";
 import { isBuiltin } from "./tool-aliases.ts";
 
 /** Session rules a person can add; beyond it only single answers are possible. */
-const MAX_SESSION_RULES = 200;
+export const MAX_SESSION_RULES = 200;
 const SUMMARY_CHARS = 2000;
 /** How long a yes for one call holds until the call has its first effect. */
 const APPROVAL_MS = 5 * 60_000;
 
 export interface PermissionOptions extends JudgeOptions {
   readonly bus: EventBus;
+  /** To see where a path really leads before it is judged. */
+  readonly files: DiskReader;
   readonly labels: SessionLabels;
   readonly approver: Approver;
   /** Answers every request with yes. Deny rules, blocked programs and plan mode still hold. */
@@ -29,6 +33,10 @@ export interface PermissionOptions extends JudgeOptions {
   /** What a yes is bound to. */
   readonly binding: Omit<BindingSources, "files">;
   readonly newApproval: () => ApprovalId;
+  /** Where answers add rules; all agents of a tree share them. */
+  readonly sessionRules?: Rule[];
+  /** Who asks, when it is not the root agent. */
+  readonly delegate?: EventPayload<"PermissionRequested">["delegate"];
   /** Wall time in milliseconds. */
   readonly now: () => number;
 }
@@ -49,12 +57,14 @@ export interface Permission {
 }
 
 export function createPermission(options: PermissionOptions): Permission {
-  const sessionRules: Rule[] = [];
+  const sessionRules: Rule[] = options.sessionRules ?? [];
+  /** Counts what was added to them and taken back. */
+  let rulesChanged = 0;
   const repeats = createRepeats();
   const sources: BindingSources = { ...options.binding, files: options.files };
   const judge: Judge = createJudge({ ...options, rules: () => [...options.rules(), ...sessionRules] });
 
-  const judgeInner = createInnerEffects(judge);
+  const judgeInner = createInnerEffects(judge, options.files);
 
   /** Who said yes and what to, or the refusal. */
   async function ask(call: ToolCall, judged: Judgement): Promise<CallResult | Yes> {
@@ -85,6 +95,7 @@ export function createPermission(options: PermissionOptions): Permission {
         summary: summarise(call),
         reason: why,
         ...(rule === undefined ? {} : { argv_glob: rule }),
+        ...(options.delegate === undefined ? {} : { delegate: options.delegate }),
       });
     } catch (error) {
       untold.abort();
@@ -105,7 +116,10 @@ export function createPermission(options: PermissionOptions): Permission {
       ...approvalRecord(answer.decision, binding, expiresMs, options.newApproval),
     });
     if (YES.has(answer.decision)) {
-      if (added !== undefined && sessionRules.length < MAX_SESSION_RULES) sessionRules.push(added);
+      if (added !== undefined && sessionRules.length < MAX_SESSION_RULES) {
+        sessionRules.push(added);
+        rulesChanged += 1;
+      }
       return { yesBy: answer.by, recheck: () => recheck(call, binding, expiresMs) };
     }
     if (call.signal.aborted) return refusal("cancelled", "Cancelled", `${tool.label} was cancelled.`);
@@ -128,38 +142,90 @@ export function createPermission(options: PermissionOptions): Permission {
     throw new ToolError(reasonText("ApprovalVoid", { tool: call.tool.label, changed }), "ApprovalVoid");
   }
 
+  interface Circumstances {
+    readonly labels: readonly Label[];
+    readonly rulesChanged: number;
+    readonly planMode: boolean;
+  }
+
+  function circumstances(): Circumstances {
+    return { labels: options.labels.held(), rulesChanged, planMode: options.planMode() };
+  }
+
+  function whatItRestedOn(
+    call: ToolCall,
+    disk: DiskView,
+    before: Circumstances,
+    { repeated, isSettled }: { repeated: boolean; isSettled: boolean },
+  ): JudgedOn {
+    const { labels, planMode } = before;
+    const { tool, args, isRewritten } = call;
+    return {
+      ...disk.found(),
+      ...(labels.length === 0 ? {} : { labels: [...labels] }),
+      ...(planMode ? { plan_mode: true } : {}),
+      ...(repeated ? { repeated } : {}),
+      ...(before.rulesChanged === 0 ? {} : { rules_changed: before.rulesChanged }),
+      ...(isRewritten === true ? { args } : {}),
+      ...(tool.subject === undefined || isBuiltin(tool.name) ? {} : { subject: tool.subject(args) }),
+      ...(isSettled ? {} : { unsettled: true }),
+    };
+  }
+
+  /** A call that does not simply run: refused, or somebody is asked. */
+  async function settle(
+    call: ToolCall,
+    verdict: Exclude<Verdict, { effect: "allow" }>,
+    next: (call: ToolCall) => Promise<CallResult>,
+  ): Promise<CallResult> {
+    const { turn, step, id: call_id, tool } = call;
+    const recorded = { ...verdict.judged, trail: [...verdict.judged.trail] };
+    note(options.bus, "CallJudged", { turn, step, call_id, name: tool.name, judged: recorded });
+    if (verdict.effect === "deny") return verdict.result;
+    const answer = await ask(call, verdict.judged);
+    if (!("yesBy" in answer)) return answer;
+    const refused = judge.refusedBy(call);
+    if (refused !== undefined) return refused.result;
+    repeats.forgive();
+    const { yesBy } = answer;
+    const said = { stage: "answer", name: "yes", source: yesBy, effect: "allow" };
+    const judged: Judgement = {
+      effect: "allow",
+      by: yesBy === "--auto-approve" ? yesBy : PERSON,
+      source: yesBy,
+      why: `${yesBy} allowed it`,
+      trail: [...verdict.judged.trail, said],
+      ...(answer.recheck === undefined ? {} : { recheck: answer.recheck }),
+    };
+    return next({ ...call, judged });
+  }
+
   return {
     sessionRules,
     revoke(text) {
       const at = sessionRules.findIndex((rule) => rule.text === text);
-      if (at >= 0) sessionRules.splice(at, 1);
-      return at >= 0;
+      if (at < 0) return false;
+      sessionRules.splice(at, 1);
+      rulesChanged += 1;
+      return true;
     },
     async middleware(call, next) {
-      const verdict = withRepeats(await judge.judge(call), repeats.seen(call));
-      if (verdict.effect === "allow") return next({ ...call, judged: verdict.judged });
-      const { turn, step, id: call_id, tool } = call;
-      const recorded = { ...verdict.judged, trail: [...verdict.judged.trail] };
-      note(options.bus, "CallJudged", { turn, step, call_id, name: tool.name, judged: recorded });
-      if (verdict.effect === "deny") return verdict.result;
-      const answer = await ask(call, verdict.judged);
-      if (!("yesBy" in answer)) return answer;
-      const refused = judge.refusedBy(call);
-      if (refused !== undefined) return refused.result;
-      repeats.forgive();
-      const { yesBy } = answer;
-      const said = { stage: "answer", name: "yes", source: yesBy, effect: "allow" };
-      const trail = [...verdict.judged.trail, said];
-      const by = yesBy === "--auto-approve" ? yesBy : PERSON;
-      const judged: Judgement = {
-        effect: "allow",
-        by,
-        source: yesBy,
-        why: `${yesBy} allowed it`,
-        trail,
-        ...(answer.recheck === undefined ? {} : { recheck: answer.recheck }),
-      };
-      return next({ ...call, judged });
+      const disk = lookAtDisk(options.files);
+      await lookAtOperands(call, disk);
+      const before = circumstances();
+      const judgement = await judge.judge(call, disk);
+      // Labels never come off, so the same number is the same labels.
+      const isSettled = circumstances().labels.length === before.labels.length;
+      const repeated = isAsking(call) ? undefined : repeats.seen(call);
+      if (judgement.effect === "deny") await lookAtRefused(call, disk);
+      const judgedOn = whatItRestedOn(call, disk, before, { repeated: repeated !== undefined, isSettled });
+      const verdict = withRepeats(judgement, repeated);
+      if (verdict.effect !== "allow") return { ...(await settle(call, verdict, next)), judgedOn };
+      const result = await next({ ...call, judged: verdict.judged });
+      if (result.memoized !== true) return { ...result, judgedOn };
+      // It has no intent of its own that would say so.
+      const { by, source } = verdict.judged;
+      return { ...result, judgedOn: { ...judgedOn, allowed_by: { by, ...(source === undefined ? {} : { source }) } } };
     },
     isJudgedWhole: (call) => isBuiltin(call.tool.name),
     async judgeEffect(call, effect) {
@@ -171,12 +237,9 @@ export function createPermission(options: PermissionOptions): Permission {
   };
 }
 
-/** Going in circles is a reason to ask also about what is allowed. */
-function withRepeats(verdict: Verdict, why: string | undefined): Verdict {
-  if (why === undefined || verdict.effect !== "allow") return verdict;
-  const consulted = { stage: "preset", name: "repeated calls", source: "built-in", effect: "ask" };
-  const trail = [...verdict.judged.trail, consulted];
-  return { effect: "ask", judged: { effect: "ask", by: "repeated calls", why, trail } };
+/** To ask once more how far others have come is no going in circles. */
+function isAsking({ tool }: ToolCall): boolean {
+  return tool.relays === true && tool.class === "read_only";
 }
 
 interface Yes {

@@ -160,6 +160,7 @@ describe("suggestArgvGlob", () => {
     "X=1 ls",
     "ls &",
     "sh x.sh",
+    "sed -i s/a/b/ x",
     "bash -c ls",
     "python3 x.py",
     "python3.12 x.py",

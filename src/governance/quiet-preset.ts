@@ -5,8 +5,8 @@
  */
 import { CREDENTIAL_RULE, credentialProgram, UNMISTAKABLE_PROGRAMS } from "./credential-programs.ts";
 import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive-paths.ts";
-import { analyseShell } from "./shell.ts";
-import { everyCommand } from "./shell-command.ts";
+import { analyseShell, type ShellAnalysis } from "./shell.ts";
+import { everyCommand, type SimpleCommand } from "./shell-command.ts";
 import { WRAPPERS } from "./shell-launchers.ts";
 import { mentionedProgram, mentionsProgram } from "./shell-mentions.ts";
 import type { Workspace } from "./shell-paths.ts";
@@ -41,9 +41,28 @@ export function quietDecision(call: QuietCall, root: string): QuietDecision {
       return { quiet: true, why: "it only asks you" };
     case "exec":
       return quietExec(call, root);
+    case "delegate":
+    case "delegate_async":
+      return quietDelegation(call);
+    case "task.poll":
+    case "task.await":
+    case "task.cancel":
+      return { quiet: true, why: "it only tells of delegates, or ends them" };
     default:
       return loud(`${call.tool} is not in the quiet preset`);
   }
+}
+
+/** A delegation does nothing itself, and each call in it is judged; code that the model brings along is looked at by a person. */
+function quietDelegation({ tool, args }: QuietCall): QuietDecision {
+  const brings = ["tools", "hooks", "verify"].filter((name) => hasCode(args[name]));
+  if (brings.length === 0) return { quiet: true, why: "every call of a delegate is judged on its own" };
+  return loud(`${tool} brings code of its own along (${brings.join(", ")})`);
+}
+
+function hasCode(given: unknown): boolean {
+  if (!Array.isArray(given)) return given !== undefined;
+  return given.some((one) => typeof one !== "string");
 }
 
 export interface BlockedVerdict {
@@ -59,6 +78,17 @@ export interface BlockedVerdict {
  */
 export function blockedProgram(command: string): BlockedVerdict | undefined {
   const analysis = analyseShell(command);
+  const known = blockedOf.get(analysis);
+  if (known !== undefined) return known.verdict;
+  const verdict = findBlocked(command, analysis);
+  blockedOf.set(analysis, { verdict });
+  return verdict;
+}
+
+/** Asked twice about each command; follows from its text alone. */
+const blockedOf = new WeakMap<ShellAnalysis, { readonly verdict: BlockedVerdict | undefined }>();
+
+function findBlocked(command: string, analysis: ShellAnalysis): BlockedVerdict | undefined {
   const by = CREDENTIAL_RULE;
   let asks: BlockedVerdict | undefined;
   for (const simple of everyCommand(analysis.commands)) {
@@ -85,13 +115,16 @@ export function blockedProgram(command: string): BlockedVerdict | undefined {
 export function suggestArgvGlob(command: string): string | undefined {
   const analysis = analyseShell(command);
   const [simple, ...more] = analysis.understood ? analysis.commands : [];
-  if (simple === undefined || more.length > 0 || simple.starts.length > 0) return undefined;
-  if (simple.assignments.length > 0 || simple.redirects.length > 0 || simple.hereDocument || simple.background) {
-    return undefined;
-  }
+  return simple === undefined || more.length > 0 ? undefined : argvGlobOf(simple);
+}
+
+/** The same of one command of several. */
+export function argvGlobOf(simple: SimpleCommand): string | undefined {
+  if (simple.starts.length > 0 || simple.assignments.length > 0 || simple.redirects.length > 0) return undefined;
+  if (simple.hereDocument || simple.background) return undefined;
   const [program = "", subcommand] = simple.words;
   const name = programName(simple.words);
-  if (!PLAIN_WORD.test(program) || isInterpreter(name) || WRAPPERS.has(name)) return undefined;
+  if (!PLAIN_WORD.test(program) || isInterpreter(name) || WRAPPERS.has(name) || name === "sed") return undefined;
   if (credentialProgram(simple) !== undefined || simple.dynamic.length > 0) return undefined;
   if (!TWO_WORD_PROGRAMS.has(name)) return `${program} *`;
   if (subcommand === undefined) return program;

@@ -19,16 +19,40 @@ export type Reading = "narrow" | "wide";
  */
 export function matchPath(pattern: string, path: string, reading: Reading, root: string | undefined): boolean {
   const wide = reading === "wide";
+  const { matches, matchesBelow } = pathMatchers(pattern, wide);
+  const relative = root === undefined ? lexical(path) : workspaceRelative(root, path);
+  const candidates = [relative, path.startsWith("/") ? lexical(path) : undefined];
+  if (candidates.some((candidate) => candidate !== undefined && matches(candidate))) return true;
+  // Without a root an absolute path may be one of the workspace: a deny still has to hold.
+  return wide && root === undefined && path.startsWith("/") && matchesBelow(path.slice(1));
+}
+
+interface PathMatchers {
+  readonly matches: (path: string) => boolean;
+  /** In any folder. */
+  matchesBelow(path: string): boolean;
+}
+
+/** Patterns that are kept compiled; they come from rules, of which there are few. */
+const MAX_COMPILED = 2000;
+/** Module state, because it decides nothing: a matcher follows from the text of its pattern alone. */
+const compiled = new Map<string, PathMatchers>();
+
+function pathMatchers(pattern: string, wide: boolean): PathMatchers {
+  const key = `${wide ? "wide" : "narrow"} ${pattern}`;
+  const known = compiled.get(key);
+  if (known !== undefined) return known;
   // Parentheses and bars would reach the regular expression as groups.
   const glob = pattern.replace(/^(?:\.\/)+/, "").replace(/[()|]/g, "\\$&");
   // With the flag s a line break in a file name does not end the match early.
   const options = { dot: wide, flags: wide ? "is" : "s", noextglob: true, nonegate: true };
-  const relative = root === undefined ? lexical(path) : workspaceRelative(root, path);
-  const candidates = [relative, path.startsWith("/") ? lexical(path) : undefined];
-  const matches = picomatch(glob, options);
-  if (candidates.some((candidate) => candidate !== undefined && matches(candidate))) return true;
-  // Without a root an absolute path may be one of the workspace: a deny still has to hold.
-  return wide && root === undefined && path.startsWith("/") && picomatch(`**/${glob}`, options)(path.slice(1));
+  const made = {
+    matches: picomatch(glob, options),
+    matchesBelow: (path: string) => picomatch(`**/${glob}`, options)(path),
+  };
+  if (compiled.size >= MAX_COMPILED) compiled.clear();
+  compiled.set(key, made);
+  return made;
 }
 
 /**
@@ -77,7 +101,18 @@ function percentDecoded(text: string): string {
 }
 
 /** The words of an argv pattern: split at blanks, quotes keep a word together, `…:*` at the end means ` *`. */
-export function argvPattern(pattern: string): string[] {
+export function argvPattern(pattern: string): readonly string[] {
+  const known = argvPatterns.get(pattern);
+  if (known !== undefined) return known;
+  const words = wordsOf(pattern);
+  if (argvPatterns.size >= MAX_COMPILED) argvPatterns.clear();
+  argvPatterns.set(pattern, words);
+  return words;
+}
+
+const argvPatterns = new Map<string, readonly string[]>();
+
+function wordsOf(pattern: string): readonly string[] {
   const words: string[] = [];
   for (const match of pattern.replace(/:\*$/, " *").matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)) {
     words.push(
@@ -116,12 +151,65 @@ function wideArgv(pattern: readonly string[], command: SimpleCommand): PatternMa
   const [program = "", ...rest] = prefix;
   const folded = [program.slice(program.lastIndexOf("/") + 1).toLowerCase(), ...rest];
   if (matchSequence(folded, words, "*", matchWildcard)) return "yes";
+  const reordered = optionsAnywhere(folded, words);
+  if (reordered !== "no") return reordered;
   const [firstDynamic] = command.dynamic;
   if (firstDynamic !== undefined && mayContinue(folded, words.slice(0, firstDynamic))) return "maybe";
   const loose = (part: string, word: string, index: number): boolean =>
     matchWildcard(part, word) || (command.globbed.includes(index) && globsMeet(word, part));
   if (command.globbed.length > 0 && matchSequence(folded, words, "*", loose)) return "maybe";
   return command.open && mayContinue(folded, words) ? "maybe" : "no";
+}
+
+/** Long names and the letters that many programs give them. */
+const LETTERS: Readonly<Record<string, string>> = {
+  "--force": "f",
+  "--recursive": "rR",
+  "--all": "aA",
+  "--delete": "dD",
+  "--no-verify": "n",
+  "--output": "o",
+  "--exec": "ex",
+  "--user": "u",
+  "--interactive": "i",
+  "--in-place": "i",
+};
+
+/** A program takes its options in any order and its letters in any cluster: `-rf` is also `-f -r`, behind the operands too. */
+function optionsAnywhere(pattern: readonly string[], words: readonly string[]): PatternMatch {
+  const isOption = (word: string): boolean => /^-./.test(word);
+  const wanted = pattern.filter((word) => isOption(word) && !hasGlob(word));
+  if (wanted.length === 0) return "no";
+  const rest = pattern.filter((word) => !wanted.includes(word));
+  if (
+    !matchSequence(
+      rest,
+      words.filter((word) => !isOption(word)),
+      "*",
+      matchWildcard,
+    )
+  )
+    return "no";
+  const long = words.filter((word) => word.startsWith("--")).map((word) => word.split("=", 1)[0] ?? "");
+  const letters = new Set(words.filter((word) => /^-[^-]/.test(word)).flatMap((word) => [...word.slice(1)]));
+  const hasLong = (name: string): boolean => long.some((given) => given.length > 2 && name.startsWith(given));
+  let match: PatternMatch = "yes";
+  for (const option of wanted) {
+    const [name = ""] = option.split("=", 1);
+    if (words.includes(option)) continue;
+    if (name.startsWith("--")) {
+      if (hasLong(name)) continue;
+      if (![...(LETTERS[name] ?? "")].some((letter) => letters.has(letter))) return "no";
+      match = "maybe";
+      continue;
+    }
+    for (const letter of name.slice(1)) {
+      if (letters.has(letter)) continue;
+      if (!Object.entries(LETTERS).some(([spelled, short]) => short.includes(letter) && hasLong(spelled))) return "no";
+      match = "maybe";
+    }
+  }
+  return match;
 }
 
 /** Whether words that come later could complete the pattern: what is there matches its beginning. */

@@ -127,8 +127,24 @@ export function evaluateRules(
   aliases: ToolAliases,
   context: RuleContext = {},
 ): RuleVerdict {
-  const relevant = rules.filter((rule) => namesTool(rule, call, aliases));
+  const relevant = relevantRules(rules, call, aliases);
   return call.tool === "exec" ? evaluateCommand(relevant, call, context) : evaluateSubjects(relevant, call, context);
+}
+
+/** By list of rules, which nobody changes once it is made, and by tool: most calls are of a few tools. */
+const relevantOf = new WeakMap<readonly Rule[], Map<string, readonly Rule[]>>();
+/** Tools that are kept for one list. */
+const MAX_TOOLS = 200;
+
+function relevantRules(rules: readonly Rule[], call: RuleCall, aliases: ToolAliases): readonly Rule[] {
+  const byTool = relevantOf.get(rules) ?? new Map<string, readonly Rule[]>();
+  const key = `${call.tool} ${call.label}`;
+  const known = byTool.get(key);
+  if (known !== undefined) return known;
+  const relevant = rules.filter((rule) => namesTool(rule, call, aliases));
+  if (byTool.size < MAX_TOOLS) byTool.set(key, relevant);
+  relevantOf.set(rules, byTool);
+  return relevant;
 }
 
 /** A label counts for an allow only through `aliases`: a foreign tool may call itself `Read`. */

@@ -10,7 +10,7 @@ export const MAX_NESTED_SHELLS = 8;
 
 export type Parsed = Omit<
   SimpleCommand,
-  "starts" | "transparent" | "unseen" | "redirects" | "hereDocument" | "background" | "openFeed"
+  "starts" | "transparent" | "unseen" | "redirects" | "hereDocument" | "hereText" | "background" | "openFeed"
 > & {
   readonly around: Surroundings;
 };
@@ -27,7 +27,8 @@ export const NO_WORDS = {
 export function build(parsed: Parsed, reading: Reading): SimpleCommand {
   const { around, ...own } = parsed;
   const { redirects, hereDocument, hereText, background, input } = around;
-  const plain: SimpleCommand = { ...own, redirects, hereDocument, background, starts: [], transparent: false };
+  const text = hereText === undefined ? {} : { hereText };
+  const plain: SimpleCommand = { ...own, redirects, hereDocument, ...text, background, starts: [], transparent: false };
   if (--reading.state.left < 0) {
     reading.state.unclear ??= `it has more than ${MAX_SEGMENTS} commands`;
     return plain;
@@ -36,7 +37,7 @@ export function build(parsed: Parsed, reading: Reading): SimpleCommand {
     words: own.words,
     hereDocument,
     open: own.open,
-    ...(hereText !== undefined && { hereText }),
+    ...text,
   });
   if (launched.unclear !== undefined) unclear(reading, launched.unclear);
   const name = programName(own.words);
@@ -87,11 +88,12 @@ function readLaunch(launch: Launch, wrapper: SimpleCommand, reading: Reading): S
   if (globbed.includes(0)) unclear(reading, "the program's name is a pattern");
   if (dynamic.includes(0)) unclear(reading, "the program is only known at run time");
   const { words, assignments, folder } = launch;
-  const { background, hereDocument, openFeed } = wrapper;
+  const { background, hereDocument, hereText, openFeed } = wrapper;
   const open = launch.open || wrapper.open;
   const around: Surroundings = {
     redirects: [],
     hereDocument,
+    ...(hereText !== undefined && { hereText }),
     background,
     ...(open && openFeed && { input: openFeed }),
   };

@@ -24,6 +24,8 @@ export interface SimpleCommand {
   /** Files of its redirects, `/dev/null` and copies of descriptors left out. */
   readonly redirects: readonly RedirectedFile[];
   readonly hereDocument: boolean;
+  /** The text of it, or of a here-string. */
+  readonly hereText?: string;
   readonly background: boolean;
   /** More words come at run time, from standard input or a file list. */
   readonly open: boolean;

@@ -11,10 +11,19 @@ import { programName } from "./shell-wrappers.ts";
  */
 export function mentionedProgram(command: SimpleCommand, names: Iterable<string>): string | undefined {
   const followed = command.starts.length > 0 && command.unseen === undefined;
-  if (followed || takesData(command)) return undefined;
-  const texts = [...command.words.slice(1), ...command.assignments];
-  return [...names].find((wanted) => texts.some((text) => mentionsProgram(text, wanted)));
+  const words = command.words.slice(1);
+  const data = takesData(command);
+  const texts = followed || data ? [] : [...words, ...(command.hereText === undefined ? [] : [command.hereText])];
+  // A variable such as PAGER names a program whatever the arguments are; and a copy of a program is one under another name.
+  const copied = COPIERS.has(programName(command.words)) ? words.filter((word) => word.includes("/")) : [];
+  return [...names].find(
+    (wanted) =>
+      [...texts, ...command.assignments].some((text) => mentionsProgram(text, wanted)) ||
+      copied.some((path) => programName([path]) === wanted.toLowerCase()),
+  );
 }
+
+const COPIERS = new Set(["cp", "mv", "ln", "install"]);
 
 /** True when `name` stands in `text` as a word of its own, with or without a folder in front, in any case. */
 export function mentionsProgram(text: string, name: string): boolean {

@@ -5,6 +5,8 @@ import type { ProgramTable } from "./shell-tables.ts";
 export interface GivenOption {
   readonly name: string;
   readonly value?: string;
+  /** The value is a word of its own, at this index. */
+  readonly at?: number;
 }
 
 export interface SplitWords {
@@ -54,8 +56,10 @@ export function splitOptions(
           return `${words[at] ?? ""} may turn into an option of ${name}`;
         if (at < words.length) last.value = words[at] ?? "";
       }
-      for (const { name: option, value } of found)
-        options.push(value === undefined ? { name: option } : { name: option, value });
+      for (const { name: option, value, wants } of found) {
+        const separate = wants === true && at < words.length ? { at } : {};
+        options.push(value === undefined ? { name: option } : { name: option, value, ...separate });
+      }
     }
   }
   return { options, operands };
@@ -82,6 +86,7 @@ function longOption(word: string, long: readonly string[]): FoundOption[] | unde
 function shortOptions(word: string, table: ProgramTable): FoundOption[] | undefined {
   if (table.numeric === true && /^-\d+$/.test(word)) return [];
   if (table.words?.split(" ").includes(word) === true) return [{ name: word }];
+  if (table.noClusters === true && word.length > 2 && table.valued?.includes(word[1] ?? "") !== true) return undefined;
   const found: FoundOption[] = [];
   for (let index = 1; index < word.length; index++) {
     const letter = word[index] ?? "";

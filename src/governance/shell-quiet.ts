@@ -84,6 +84,12 @@ export function showsNamesOnly({ words }: SimpleCommand): boolean {
   return table?.namesOnly === true && table.anyOption === true;
 }
 
+/** True for programs to which `@FILE` stands for the words in that file. */
+export function takesResponseFiles({ words }: SimpleCommand): boolean {
+  const name = programName(words);
+  return Object.hasOwn(QUIET_PROGRAMS, name) && QUIET_PROGRAMS[name]?.responseFiles === true;
+}
+
 /** Which operands are paths, by what the table says of them. */
 function operandPaths(
   { globbed }: SimpleCommand,
@@ -208,8 +214,13 @@ function judgeTable(
     const found = value.startsWith("!") ? undefined : isSensitiveGlob(value, "search");
     if (found?.sensitive === true) return found.why;
   }
-  const loud = options.map((option) => loudOption(name, option, workspace)).find((why) => why !== undefined);
+  const loud = options
+    .map((option) => loudOption(name, option, workspace) ?? valueProblem(name, option, table, workspace))
+    .find((why) => why !== undefined);
   if (loud !== undefined) return loud;
+  const response =
+    table.responseFiles === true ? words.find((word, index) => index >= from && word.startsWith("@")) : undefined;
+  if (response !== undefined) return `${response} makes ${name} read its options from a file`;
   if (table.operands === "script") return judgeScript(name, command, table, options, operands, workspace);
   const paths = operandPaths(command, table, split).filter((index) => !feeds.has(index));
   switch (table.operands) {
@@ -267,6 +278,22 @@ function judgeScript(
     (inOption ? operands : rest).filter((index) => !command.feeds.has(index)),
     (index) => pathProblem(command, index, workspace, false),
   );
+}
+
+/** A value in a word of its own may be an operand to another version of the program, so it must not lead out either. */
+function valueProblem(
+  program: string,
+  { name, value = "", at }: GivenOption,
+  { numbers, texts, patternOptions, globOptions }: ProgramTable,
+  workspace: Workspace,
+): string | undefined {
+  if (numbers?.split(" ").includes(name) === true && !/^[+-]?\d*$|^0x[\da-f]+$/i.test(value))
+    return `${value} is no number for ${program} ${name}`;
+  const isText = [texts, patternOptions, globOptions].some((list) => list?.split(" ").includes(name) === true);
+  if (at === undefined || isText || program === "git" || program === "date") return undefined;
+  return workspaceRelative(workspace.root, value, workspace.folder) === undefined
+    ? `${value} is outside the workspace`
+    : undefined;
 }
 
 /** Values that make a listed option do more than its name says. */

@@ -38,6 +38,11 @@ export function untrustedNames(script: ParsedScript): { has(name: string): boole
     ) {
       untrusted.add(node.parameter);
     }
+    if (node.type === "Command" && /(?:^|\/)(?:builtin|command)$/.test(node.name?.value ?? "")) {
+      // A setter behind it sets as well; which one it is, behind options and quotes, is not followed.
+      if (node.args.some((word) => word.type !== "Word" || word.parts !== undefined || SETTERS.test(word.value)))
+        all = true;
+    }
     if (node.type === "Command" && SETTERS.test(node.name?.value ?? "")) {
       const words = node.args.map((word) =>
         word.type === "Word" && word.parts === undefined ? word.value : undefined,

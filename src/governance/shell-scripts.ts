@@ -19,8 +19,10 @@ export function scriptProblem(language: "sed" | "awk" | "jq", program: string): 
   }
 }
 
-const SED_ADDRESS = /(?:\d+(?:~\d+)?|\$|\/(?:[^/\\\n]|\\.)*\/I?)/y;
-const SED_SECOND = /,\s*(?:[+~]\d+|\d+|\$|\/(?:[^/\\\n]|\\.)*\/I?)/y;
+/** Up to the next slash, none of them in brackets: versions differ on whether one there ends the pattern. */
+const SED_PATTERN = String.raw`\/(?:[^/\\\n[]|\\.|\[\^?\]?(?:\[:[a-z]+:\]|\\\/|[^/\]\n[])*\])*\/I?`;
+const SED_ADDRESS = new RegExp(String.raw`(?:\d+(?:~\d+)?|\$|${SED_PATTERN})`, "y");
+const SED_SECOND = new RegExp(String.raw`,\s*(?:[+~]\d+|\d+|\$|${SED_PATTERN})`, "y");
 const SED_COMMAND = /(?:[qQ] ?\d{1,3}(?![\w])|[pdPDxhHgGnNl=qQ{}])/y;
 const SED_TRANSLATE = /y\/(?:[^/\\\n]|\\.)*\/(?:[^/\\\n]|\\.)*\//y;
 
@@ -58,13 +60,26 @@ function substitutionEnd(script: string, start: number): number | undefined {
   let at = start + 2;
   for (let marks = 0; marks < 2; at++) {
     if (at >= script.length || script[at] === "\n") return undefined;
-    // Shells and versions differ on marks inside brackets; a plain one is all that is followed.
     if (script[at] === "\\") at++;
-    else if (script[at] === mark) marks++;
+    else if (marks === 0 && script[at] === "[") {
+      const end = bracketEnd(script, at, mark);
+      if (end === undefined) return undefined;
+      at = end;
+    } else if (script[at] === mark) marks++;
   }
   const flags = /[gpIim\d]*/y;
   flags.lastIndex = at;
   return at + (flags.exec(script)?.[0].length ?? 0);
+}
+
+/** Where the brackets end that open at `start`; undefined when they do not, or when the mark is in them. */
+function bracketEnd(script: string, start: number, mark: string): number | undefined {
+  const brackets = /\[\^?\]?(?:\[:[a-z]+:\]|[^\]\n[])*\]/y;
+  brackets.lastIndex = start;
+  const inside = brackets.exec(script)?.[0];
+  if (inside === undefined) return undefined;
+  // An escaped mark counts as none to all of them.
+  return inside.replaceAll(`\\${mark}`, "").includes(mark) ? undefined : start + inside.length - 1;
 }
 
 /** Names that run, read, write or reach beyond the input. */
@@ -110,9 +125,8 @@ function awkProblem(program: string): string | undefined {
 }
 
 function jqProblem(filter: string): string | undefined {
-  const found =
-    /(?<![.\w"])(?:import|include|env|modulemeta|input_line_number|get_search_list)\b|\$(?:ENV|__prog_args)/.exec(
-      filter,
-    );
+  const found = /(?<![.\w"])(?:import|include|env|ENV|modulemeta|input_line_number|get_search_list|__prog_args)\b/.exec(
+    filter,
+  );
   return found === null ? undefined : `the jq filter uses ${found[0]}`;
 }

@@ -13,6 +13,9 @@ const version: ProgramTable = {
   operands: "none",
 };
 
+/** With `-v` it tells what it imports and goes on to run its standard input. */
+const pythonVersion: ProgramTable = { flags: "V", long: "version", needs: "--version -V", operands: "none" };
+
 const longVersion: ProgramTable = { long: "version", needs: "--version", operands: "none" };
 
 /** `test` and `[` look at files and compare texts; with `-v` a subscript could run code. */
@@ -59,9 +62,9 @@ export const SYSTEM_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
   npm: { flags: "v", long: "version", needs: "--version -v", operands: "none" },
   bun: longVersion,
   deno: longVersion,
-  python: version,
-  python3: version,
-  python2: version,
+  python: pythonVersion,
+  python3: pythonVersion,
+  python2: pythonVersion,
   pip: longVersion,
   pip3: longVersion,
   ruby: version,

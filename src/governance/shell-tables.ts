@@ -40,6 +40,14 @@ export interface ProgramTable {
   readonly plainWords?: boolean;
   /** Options with one dash and several letters, such as `-version`. */
   readonly words?: string;
+  /** Short options are not read as clusters: `-pc` is `-p`, and what follows it is no value. */
+  readonly noClusters?: boolean;
+  /** Options whose value is a number or nothing; in some versions they take none, and the word would be a file. */
+  readonly numbers?: string;
+  /** Options whose value is any text, also one that looks like a path. */
+  readonly texts?: string;
+  /** `@FILE` stands for the words in that file. */
+  readonly responseFiles?: boolean;
   /** Without one of these it does something else than what is listed here. */
   readonly needs?: string;
   /** After the first operand nothing is an option any more. */
@@ -63,6 +71,7 @@ const grep: ProgramTable = {
     "exclude-dir= recursive invert-match regexp= text binary-files= line-buffered initial-tab byte-offset",
   operands: "pattern",
   patternOptions: "-e --regexp",
+  texts: "-e --regexp --exclude-dir --exclude",
   recursive: "-r --recursive",
   globOptions: "--include",
   anyOption: true,
@@ -125,6 +134,7 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
       "no-messages no-config one-file-system line-buffered version crlf",
     operands: "pattern",
     patternOptions: "-e --regexp --files --type-list",
+    texts: "-e --regexp -r --replace -g --glob",
     walks: true,
     globOptions: "-g --glob",
   },
@@ -137,6 +147,7 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
   sort: {
     flags: "bdfghiMnRrVuszcCm",
     valued: "kt",
+    texts: "-t --field-separator",
     long:
       "reverse numeric-sort unique key= field-separator= human-numeric-sort version-sort general-numeric-sort ignore-case " +
       "ignore-leading-blanks dictionary-order stable zero-terminated month-sort check[=] merge",
@@ -152,6 +163,7 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
   cut: {
     flags: "snz",
     valued: "bcdf",
+    texts: "-d --delimiter --output-delimiter",
     long: "delimiter= fields= characters= bytes= complement only-delimited output-delimiter= zero-terminated",
     operands: "paths",
   },
@@ -168,6 +180,7 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
   diff: {
     flags: "uqrNbBwiyatEZscpedn",
     valued: "UCxIWL",
+    texts: "-x --exclude -I -L --label",
     long:
       "unified[=] brief recursive new-file ignore-all-space ignore-space-change ignore-blank-lines ignore-case " +
       "side-by-side width= color[=] text exclude= report-identical-files context[=] suppress-common-lines " +
@@ -178,6 +191,7 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
   stat: {
     flags: "Lt",
     valued: "c",
+    texts: "-c --format --printf",
     long: "format= printf= terse dereference",
     operands: "paths",
     anyOption: true,
@@ -192,6 +206,7 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
   du: {
     flags: "shackmbxSlH0",
     valued: "dtB",
+    texts: "--exclude",
     long:
       "summarize human-readable max-depth= apparent-size total bytes all si exclude= one-file-system threshold= " +
       "block-size= separate-dirs time",
@@ -199,7 +214,7 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
     anyOption: true,
     namesOnly: true,
   },
-  nl: { flags: "p", valued: "bdfhilnsvw", operands: "paths" },
+  nl: { flags: "p", valued: "bdfhilnsvw", texts: "-d -s", operands: "paths" },
   ...TEXT_PROGRAMS,
   ...SYSTEM_PROGRAMS,
 };

@@ -320,6 +320,8 @@ function git(words: readonly string[]): Launched {
       const setting = word === "-c" ? (words[at + 1] ?? "") : word.slice(2);
       const script = GIT_PROGRAM_CONFIG.exec(setting)?.[1];
       if (script) launches.push({ script, guess: true });
+      // What an alias stands for is a subcommand, unless it is a program of its own.
+      if (script && /^alias\./i.test(setting)) launches.push({ script: `git ${script}`, guess: true });
     } else if (word === "-C") {
       folder = folder === undefined ? (words[at + 1] ?? ".") : `${folder}/${words[at + 1] ?? "."}`;
     } else if (!GIT_HARMLESS.has(word)) {

@@ -60,7 +60,9 @@ describe("simple commands", () => {
       { ...plain, words: ["ls"], redirects: [{ path: "out", writes: true }] },
       { ...plain, words: ["pwd"], redirects: [{ path: "out", writes: true }] },
     ]);
-    expect(understood("cat <<'EOF'\n$(rm x)\nEOF")).toEqual([{ ...plain, words: ["cat"], hereDocument: true }]);
+    expect(understood("cat <<'EOF'\n$(rm x)\nEOF")).toEqual([
+      { ...plain, words: ["cat"], hereDocument: true, hereText: "$(rm x)\n" },
+    ]);
     expect(understood("PATH=.")).toEqual([{ ...plain, words: [], assignments: ["PATH=."] }]);
     expect(understood("export PATH=.")).toEqual([{ ...plain, words: ["export", "PATH=."] }]);
   });

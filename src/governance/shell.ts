@@ -56,18 +56,22 @@ export type ShellAnalysis =
 
 /** Never throws. Understood means: the tree holds every command that can run. Nobody may change what it gives. */
 export function analyseShell(command: string): ShellAnalysis {
-  const known = recent.get(command);
+  const { kept, max } = command.length > SHORT_CHARS ? recentLong : recentShort;
+  const known = kept.get(command);
   if (known !== undefined) return known;
   const analysis = analyse(command);
-  if (recent.size >= MAX_RECENT) recent.delete(recent.keys().next().value ?? "");
-  recent.set(command, analysis);
+  if (kept.size >= max) kept.delete(kept.keys().next().value ?? "");
+  kept.set(command, analysis);
   return analysis;
 }
 
-/** What one call asks several times over: rules, file rules, the preset and the approval all look at the same text. */
-const MAX_RECENT = 16;
-/** Module state, because it decides nothing: the analysis follows from the text alone. */
-const recent = new Map<string, ShellAnalysis>();
+/**
+ * What one call asks several times over: rules, file rules, the preset and the approval all look at the same text; and short
+ * commands come again. Module state, because it decides nothing: the analysis follows from the text alone.
+ */
+const recentShort = { kept: new Map<string, ShellAnalysis>(), max: 1024 };
+const recentLong = { kept: new Map<string, ShellAnalysis>(), max: 16 };
+const SHORT_CHARS = 500;
 
 function analyse(command: string): ShellAnalysis {
   const state: State = { left: MAX_SEGMENTS, unclear: undefined, poison: undefined };
@@ -361,9 +365,16 @@ function readCommand(node: Command, around: Surroundings, reading: Reading): Sim
     folders: scope.folders,
   };
   const command = build(parsed, reading);
-  changeFolder(command, reading);
-  state.poison ??= poisons(command.words);
+  const effective = inThisShell(command);
+  changeFolder(effective, reading);
+  state.poison ??= poisons(effective.words);
   return [...before, command];
+}
+
+/** `builtin cd` and `command cd` change this shell as `cd` does; every other wrapper starts a process. */
+function inThisShell(command: SimpleCommand): SimpleCommand {
+  const [inner] = command.starts;
+  return inner !== undefined && /^(?:builtin|command)$/.test(programName(command.words)) ? inThisShell(inner) : command;
 }
 
 function changeFolder({ words, unknown, globbed, folders }: SimpleCommand, reading: Reading): void {

@@ -14,6 +14,11 @@ export const TOOL_ALIASES: ToolAliases = {
   Bash: "exec",
   WebFetch: "web.fetch",
   AskUser: "ask_user",
+  Delegate: "delegate",
+  DelegateAsync: "delegate_async",
+  TaskPoll: "task.poll",
+  TaskAwait: "task.await",
+  TaskCancel: "task.cancel",
 };
 
 export function isBuiltin(name: string): boolean {

@@ -42,7 +42,7 @@ export function createPreHooks(hooks: HookDispatcher, labels: () => readonly Lab
       call.annotate({ "tool.policy": "denied", "tool.deny.reason": "tool.pre" });
       return blocked({ hook: "tool.pre", reason, source: "built-in: tool.pre" });
     }
-    return judgedLater({ ...call, args: changed.args }, next);
+    return judgedLater({ ...call, args: changed.args, isRewritten: true }, next);
   };
 }
 

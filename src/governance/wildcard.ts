@@ -6,6 +6,7 @@ import { matchStars } from "#base";
 
 /** True when the whole `text` matches `pattern`, where `*` stands for any run of characters and `?` for one. */
 export function matchWildcard(pattern: string, text: string): boolean {
+  if (!pattern.includes("*") && !pattern.includes("?")) return pattern === text;
   return matchSequence([...pattern], [...text], "*", (part, char) => part === "?" || part === char);
 }
 

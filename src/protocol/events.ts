@@ -35,7 +35,29 @@ export const label = z.enum(["private", "untrusted"]);
 const labels = z.array(label);
 
 const queuedId = z.number().int().positive().describe("The id of an InputQueued event.");
+const found = z.record(z.string(), z.string().nullable());
+
+/** Small: what a decision rested on besides the policy, so that another policy can be asked about the same call later. */
+const judgedOn = wire({
+  paths: found.optional().describe("Where paths led: empty for as written, null for out of the workspace."),
+  looks: found.optional().describe("Other questions about the disk, each as a hash, and what was found."),
+  labels: labels.optional().describe("What the session held."),
+  plan_mode: z.boolean().optional(),
+  repeated: z.boolean().optional().describe("The same call had been made over and over."),
+  rules_changed: z.number().int().positive().optional().describe("Changes to the rules of the session until then."),
+  args: z.unknown().optional().describe("What was judged, where a hook had changed the arguments."),
+  subject: z.string().optional().describe("What rules were held against, for a tool that says so itself."),
+  unsettled: z.boolean().optional().describe("A label was added while it was being judged."),
+  allowed_by: wire({ by: z.string(), source: where.optional() }).optional().describe("Of a memoized call."),
+});
+
 const count = z.number().int().nonnegative();
+const depth = z.number().int().nonnegative().describe("0 for the root agent.");
+const delegate = wire({
+  agent: z.string().describe("Empty for one without a name."),
+  depth,
+  parent: idSchema(SessionId),
+});
 const pathAndReason = wire({ path: z.string(), why: z.string() });
 
 const usage = wire({
@@ -101,6 +123,7 @@ export const events = {
     labels: labels.optional().describe("What its content is; absent when neither."),
     parent: callId.optional(),
     attrs: attrs.optional(),
+    judged_on: judgedOn.optional().describe("What the decision about it rested on; absent when nothing judged it."),
   }).describe("A tool call ended; the content is what the model gets."),
   ToolIntent: wire({
     turn,
@@ -195,6 +218,7 @@ export const events = {
     summary: z.string().describe("One line a person can decide on."),
     reason: z.string().describe("Why it asks: the rule or default, and where it is written."),
     argv_glob: z.string().optional().describe("The rule that allow_argv_glob would add."),
+    delegate: delegate.optional().describe("Who asks, when it is not the root agent."),
   }).describe("A call waits for an answer."),
   PermissionAnswered: wire({
     turn,
@@ -310,12 +334,17 @@ export const events = {
     call_id: callId,
     question: z.string(),
     options: z.array(z.string()).optional(),
+    delegate: delegate.optional().describe("Who asks, when it is not the root agent."),
   }).describe("The model asks the person something. Feature: ask_user."),
   ModelChanged: wire({ model: z.string(), previous: z.string() }).describe("SetModel took effect, or a fallback did."),
   PlanModeChanged: wire({ active: z.boolean() }).describe("Plan mode was entered or left."),
-  Cancelled: wire({ turn, by: idSchema(ClientId).optional(), reason: z.enum(["user", "budget", "shutdown"]) }).describe(
-    "A turn was cancelled.",
-  ),
+  Cancelled: wire({
+    turn,
+    by: idSchema(ClientId).optional(),
+    reason: z
+      .enum(["user", "budget", "shutdown", "timeout", "parent"])
+      .describe("timeout and parent: of a delegate, whose time was up or whose parent has ended."),
+  }).describe("A turn was cancelled."),
   Error: wire({
     turn: turn.optional(),
     step: step.optional(),
@@ -350,13 +379,54 @@ export const events = {
   ),
   SessionStarted: wire({
     working_dir: z.string(),
+    root: z.string().optional().describe("Where that really is, when it is a link."),
     profile: z.string(),
     model: z.string(),
-    parent: idSchema(SessionId).optional(),
+    parent: idSchema(SessionId).optional().describe("The session that delegated to it, or that it was branched from."),
+    call_id: callId.optional().describe("Of a delegate: the call of the parent that opened it."),
+    agent: z.string().optional().describe("Of a delegate: its name; empty for one without."),
+    depth: depth.optional(),
   }).describe("First event of a session."),
-  SessionEnded: wire({ reason: z.enum(["idle", "user", "error", "binary-shutdown"]) }).describe(
+  SessionEnded: wire({ reason: z.enum(["idle", "user", "error", "binary-shutdown", "delegation-over"]) }).describe(
     "The engine let go of it.",
   ),
+  DelegationStarted: wire({
+    turn,
+    call_id: callId,
+    session: idSchema(SessionId).describe("Of the delegate: its own log, linked to this one."),
+    agent: z.string().describe("Empty for one without a name."),
+    task: z.string(),
+    mode: z.enum(["sync", "async"]),
+    depth: depth.describe("Of the delegate."),
+    model: z.string(),
+    tools: z.array(z.string()),
+    max_steps: z.number().int().positive(),
+    timeout_ms: durationMs,
+  }).describe("A delegate is about to work."),
+  DelegationVerified: wire({
+    turn,
+    call_id: callId,
+    session: idSchema(SessionId),
+    attempt: z.number().int().positive(),
+    verified: z.boolean(),
+    reason: z.string().optional().describe("Why it was not accepted."),
+    broken: z.boolean().optional().describe("The verifier itself failed: the delegation fails with it."),
+  }).describe("What a delegate claims was held against the facts."),
+  DelegationEnded: wire({
+    turn,
+    call_id: callId,
+    session: idSchema(SessionId),
+    agent: z.string(),
+    mode: z.enum(["sync", "async"]),
+    status: z.enum(["ok", "failed", "cancelled", "timeout", "interrupted"]),
+    reason: z.string().optional().describe("A reason code unless the status is ok."),
+    steps: count,
+    tool_calls: count,
+    usage,
+    cost_usd: z.number().nonnegative().optional().describe("Absent when no price is known."),
+    duration_ms: durationMs,
+    attrs: attrs.optional(),
+  }).describe("A delegate is done and its session is over. interrupted: the program stopped while it worked."),
   SandboxStatus: wire({
     mode: z.enum(["auto", "required", "off"]),
     active: z.boolean().describe("Commands run in a sandbox of the operating system."),
@@ -391,6 +461,7 @@ export const reservedEvents = [
 ] as const satisfies readonly EventKind[];
 
 export type EventPayload<Kind extends EventKind> = z.infer<(typeof events)[Kind]>;
+export type JudgedOn = z.infer<typeof judgedOn>;
 export type Label = z.infer<typeof label>;
 export type Usage = z.infer<typeof usage>;
 export type TurnOutcome = z.infer<typeof turnOutcome>;

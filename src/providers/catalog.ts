@@ -3,6 +3,7 @@ import type { Clock } from "#base";
 import type { ModelInfo } from "#engine";
 import { ReasonError } from "#protocol";
 import { type PriceOverrides, priceOf } from "./cost.ts";
+import type { CredentialRef } from "./credential-port.ts";
 import type { HttpClient } from "./http.ts";
 import { type ModelFacts, modelFacts } from "./model-facts.ts";
 import { longestPrefix, type Price } from "./prices.ts";
@@ -18,6 +19,7 @@ export interface CatalogSource {
   readonly vendor: string;
   readonly url?: URL;
   readonly headers: Readonly<Record<string, string>>;
+  readonly credential?: CredentialRef;
 }
 
 interface ListedModel {
@@ -91,6 +93,7 @@ async function fetchModels(
       url: source.url,
       method: "GET",
       headers: { accept: "application/json", ...source.headers },
+      ...(source.credential === undefined ? {} : { credential: source.credential }),
       signal,
       firstByteTimeoutMs: CATALOG_TIMEOUT_MS,
       idleTimeoutMs: CATALOG_TIMEOUT_MS,

@@ -10,22 +10,21 @@ beforeAll(async () => {
 afterAll(() => mock.close());
 
 async function ask(config: ModelConfig, env: Record<string, string>) {
-  const provider = createProvider(config, { ...testPorts(), env });
+  const provider = createProvider(config, testPorts(env));
   const { outcome } = await callModel(provider, userRequest(config.model));
   return { outcome, request: mock.requests.at(-1) };
 }
 
 describe("keys", () => {
   test("a missing one is named", () => {
-    expect(() => createProvider({ model: "openai:gpt-4o" }, { ...testPorts(), env: {} })).toThrow(
+    expect(() => createProvider({ model: "openai:gpt-4o" }, testPorts({}))).toThrow(
       expect.objectContaining({
         reason: "MissingCredential",
-        message: "No key for openai: set OPENAI_API_KEY, or choose another model with --model.",
+        message:
+          "No key for openai: set OPENAI_API_KEY, store one with harness creds add openai, or choose another model with --model.",
       }),
     );
-    expect(() => createProvider({ model: "copilot:gpt-4o" }, { ...testPorts(), env: {} })).toThrow(
-      "GH_TOKEN or GITHUB_TOKEN",
-    );
+    expect(() => createProvider({ model: "copilot:gpt-4o" }, testPorts({}))).toThrow("GH_TOKEN or GITHUB_TOKEN");
     const config = { model: "openai:gpt-4o", apiKeyEnv: "MY_KEY" };
     expect(() => createProvider(config, testPorts())).toThrow("MY_KEY");
   });
@@ -41,6 +40,22 @@ describe("keys", () => {
     });
     const own = await ask({ model: "github:openai/gpt-4.1", baseUrl, apiKeyEnv: "MY_KEY" }, env);
     expect(own.request?.headers.authorization).toBe("Bearer mine");
+  });
+
+  test("an address of a project gets no key of the user, one of the user does", async () => {
+    const config = { model: "openai:m", baseUrl: `${mock.url}/v1`, retry: { maxRetries: 0 } };
+    const count = mock.requests.length;
+    const refused = {
+      reason: "CredentialHostRefused",
+      message: expect.stringContaining("bound to https://api.openai.com"),
+    };
+    expect((await ask({ ...config, fromProject: true }, testPorts().env)).outcome).toMatchObject(refused);
+    // Nor by the name of another vendor's variable.
+    const swapped = { ...config, apiKeyEnv: "ZAI_API_KEY", fromProject: true } as const;
+    const elsewhere = await ask(swapped, { ...testPorts().env, OPENAI_BASE_URL: `${mock.url}/v1` });
+    expect(elsewhere.outcome).toMatchObject({ message: expect.stringContaining("bound to https://api.z.ai") });
+    expect(mock.requests).toHaveLength(count);
+    expect((await ask(config, testPorts().env)).outcome).toMatchObject({ type: "done" });
   });
 
   test("a local vendor needs none and gets none", async () => {

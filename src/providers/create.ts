@@ -1,17 +1,18 @@
-/** Builds a ready provider from configuration and environment: endpoint, key, retry, rate limit, prices. */
-import type { Clock, Random } from "#base";
+/** Builds a ready provider from configuration and environment: endpoint, credential, retry, rate limit, prices. */
+import { boundHost, type Clock, type Random } from "#base";
 import type { Provider } from "#engine";
 import { ReasonError } from "#protocol";
 import { anthropicFamily } from "./anthropic.ts";
 import { createCatalog } from "./catalog.ts";
 import type { PriceOverrides } from "./cost.ts";
+import type { CredentialPort, CredentialRef } from "./credential-port.ts";
 import { createHttpClient, type HttpClient } from "./http.ts";
 import { parseModelRef } from "./model-ref.ts";
 import { openaiFamily } from "./openai.ts";
 import { createRateLimiter, type RateLimiter, type RateLimits, withRateLimit } from "./rate-limit.ts";
 import { defaultRetryPolicy, type RetryPolicy, withRetry } from "./retry.ts";
 import { type CallLimits, defaultLimits } from "./stream-call.ts";
-import type { Vendor } from "./vendors.ts";
+import { type Vendor, vendors } from "./vendors.ts";
 import { createWireProvider } from "./wire-provider.ts";
 
 export interface ModelConfig {
@@ -20,6 +21,10 @@ export interface ModelConfig {
   readonly baseUrl?: string;
   /** Name of the variable that holds the key; replaces the vendor's own. */
   readonly apiKeyEnv?: string;
+  /** Name of a stored credential of the provider; replaces all variables. */
+  readonly credential?: string;
+  /** A project said where this model is: its address is no place that the user's keys were meant for. */
+  readonly fromProject?: true;
   readonly retry?: Partial<RetryPolicy>;
   readonly maxTokens?: number;
   readonly temperature?: number;
@@ -32,6 +37,7 @@ export interface ModelConfig {
 
 export interface ProviderPorts {
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly credentials: CredentialPort;
   readonly clock: Clock;
   readonly random: Random;
   /** Shared by all providers of a program; a private one is made when absent. */
@@ -45,18 +51,17 @@ export interface ProviderPorts {
 export function createProvider(config: ModelConfig, ports: ProviderPorts): Provider {
   const vendor = vendorOf(config);
   const base = baseUrl(config, vendor, ports.env);
-  const { key, variable } = credential(config, vendor, ports.env);
-  const http = ports.http ?? createHttpClient({ clock: ports.clock, env: ports.env });
-  const headers = {
-    ...vendor.headers,
-    ...config.headers,
-    ...(key === undefined ? {} : vendor.auth === "bearer" ? { authorization: `Bearer ${key}` } : { "x-api-key": key }),
-  };
+  const url = new URL(base + vendor.path);
+  const credential = credentialFor(config, vendor, url, ports);
+  const http = ports.http ?? createHttpClient(ports);
+  const headers = { ...vendor.headers, ...config.headers };
+  const keyed = credential === undefined ? {} : { credential };
   const prices = ports.prices === undefined ? {} : { prices: ports.prices };
   const catalog = createCatalog(
     {
       vendor: vendor.name,
       headers,
+      ...keyed,
       ...(vendor.catalogPath === undefined ? {} : { url: new URL(vendor.catalogPath, `${base}/`) }),
     },
     { http, clock: ports.clock, ...prices },
@@ -65,9 +70,10 @@ export function createProvider(config: ModelConfig, ports: ProviderPorts): Provi
     {
       vendor,
       family: vendor.family === "anthropic" ? anthropicFamily : openaiFamily,
-      url: new URL(base + vendor.path),
+      url,
       headers,
-      peer: { name: vendor.name, keyVariable: variable, ...(key === undefined ? {} : { key }) },
+      ...keyed,
+      peer: { name: vendor.name, keySource: credential?.source ?? "the key" },
       limits: { ...defaultLimits, ...config.limits },
       ...(config.maxTokens === undefined ? {} : { maxTokens: config.maxTokens }),
       ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
@@ -106,18 +112,44 @@ function baseUrl(config: ModelConfig, vendor: Vendor, env: ProviderPorts["env"])
   return text.replace(/\/+$/, "");
 }
 
-function credential(
+function credentialFor(
   config: ModelConfig,
   vendor: Vendor,
-  env: ProviderPorts["env"],
-): { readonly key?: string; readonly variable: string } {
-  const variables = config.apiKeyEnv === undefined ? vendor.keyVariables : [config.apiKeyEnv];
-  for (const variable of variables) {
-    const key = nonEmpty(env[variable]);
-    if (key !== undefined) return { key, variable };
+  { origin }: URL,
+  ports: ProviderPorts,
+): CredentialRef | undefined {
+  const { apiKeyEnv, credential: name } = config;
+  const variables = apiKeyEnv === undefined ? vendor.keyVariables : [apiKeyEnv];
+  const found = ports.credentials.find({
+    provider: vendor.name,
+    variables,
+    auth: vendor.auth,
+    hosts: userHosts(config, vendor, ports.env),
+    origin,
+    ...(name === undefined ? {} : { name }),
+  });
+  if (found !== undefined || (variables.length === 0 && name === undefined)) return found;
+  if (name !== undefined) {
+    throw new ReasonError("MissingCredential", {
+      provider: vendor.name,
+      variable: `no credential '${name}' is stored`,
+    });
   }
-  if (variables.length === 0) return { variable: "the key" };
-  throw new ReasonError("MissingCredential", { provider: vendor.name, variable: variables.join(" or ") });
+  throw new ReasonError("MissingCredential", { provider: vendor.name, variable: `set ${variables.join(" or ")}` });
+}
+
+/**
+ * Where a key from the environment may go: the vendor's own address, and those that the user named. A project may choose
+ * another variable, but not where a vendor's key is sent.
+ */
+function userHosts(config: ModelConfig, vendor: Vendor, env: ProviderPorts["env"]): string[] {
+  const { apiKeyEnv, baseUrl, fromProject } = config;
+  const owners = vendors.filter(({ keyVariables }) => apiKeyEnv !== undefined && keyVariables.includes(apiKeyEnv));
+  const isForeign = fromProject === true && owners.length > 0;
+  const addresses = (isForeign ? owners : [vendor]).flatMap((one) => [one.baseUrl, nonEmpty(env[one.baseUrlVariable])]);
+  if (fromProject !== true) addresses.push(baseUrl);
+  const hosts = addresses.flatMap((address) => (address === undefined ? [] : (boundHost(address) ?? [])));
+  return [...new Set(hosts)];
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

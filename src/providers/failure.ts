@@ -7,11 +7,11 @@ const MAX_VENDOR_TEXT_CHARS = 500;
 
 export type Failure = Extract<ModelOutcome, { type: "failed" }>;
 
-/** Who answered, for messages. `key` is only ever used to take it out of texts. */
+/** Who answered, for messages. */
 export interface Peer {
   readonly name: string;
-  readonly keyVariable: string;
-  readonly key?: string;
+  /** Where its key comes from: a variable, or a stored credential. */
+  readonly keySource: string;
 }
 
 export function failure(
@@ -31,9 +31,9 @@ export function statusFailure(
   nowMs: number,
 ): Failure {
   const { text, code } = vendorError(body);
-  const detail = presentable(peer, text);
+  const detail = presentable(text);
   if (status === 401 || status === 403) {
-    const base = failure("ProviderUnauthorized", false, { provider: peer.name, status, variable: peer.keyVariable });
+    const base = failure("ProviderUnauthorized", false, { provider: peer.name, status, variable: peer.keySource });
     return detail === "" ? base : { ...base, message: `${base.message} ${detail}` };
   }
   const waitMs = retryAfterMs(headers, nowMs);
@@ -49,7 +49,7 @@ export function statusFailure(
 /** An error told inside a stream, or in a response that claimed to be one. `error` is the vendor's `error` value. */
 export function eventFailure(peer: Peer, error: unknown): Failure {
   const { text, code, status } = errorParts(error);
-  const detail = presentable(peer, text);
+  const detail = presentable(text);
   if (status !== undefined && status >= 400) return statusFailure(peer, status, {}, JSON.stringify({ error }), 0);
   switch (code) {
     case "overloaded_error":
@@ -64,7 +64,7 @@ export function eventFailure(peer: Peer, error: unknown): Failure {
     case "authentication_error":
     case "permission_error":
     case "invalid_api_key":
-      return failure("ProviderUnauthorized", false, { provider: peer.name, status: code, variable: peer.keyVariable });
+      return failure("ProviderUnauthorized", false, { provider: peer.name, status: code, variable: peer.keySource });
     case "context_length_exceeded":
       return overflow(peer, detail);
     case "invalid_request_error":
@@ -88,10 +88,9 @@ export function garbled(peer: Peer, detail: string): Failure {
   return failure("ProviderGarbled", true, { provider: peer.name, detail });
 }
 
-/** Shortened, on one line, and without the key. */
-export function presentable(peer: Peer, text: string): string {
-  const safe = peer.key !== undefined && peer.key !== "" ? text.replaceAll(peer.key, "«redacted:key»") : text;
-  const line = safe.replace(/\s+/g, " ").trim();
+/** Shortened and on one line. The key was taken out where the response came in. */
+export function presentable(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
   return line.length <= MAX_VENDOR_TEXT_CHARS ? line : `${line.slice(0, MAX_VENDOR_TEXT_CHARS - 1)}…`;
 }
 

@@ -1,17 +1,26 @@
 /**
  * One HTTP exchange with a streamed response body over kept-alive connections. Failures are values with one of our
- * reasons. It follows no redirects, because a key must never reach another host, and it knows nothing of any vendor.
+ * reasons. It follows no redirects, because a key must never reach another host, and it knows nothing of any vendor. A request
+ * with a credential goes the way that the credential port names, and without one it is not sent.
  */
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
 import { StringDecoder } from "node:string_decoder";
-import type { Clock } from "#base";
+import { type Clock, createConcealer } from "#base";
 import { type Reason, reasonText } from "#protocol";
+import type { CredentialPort, CredentialRef, CredentialRoute } from "./credential-port.ts";
 
 const KEEP_ALIVE_IDLE_MS = 90_000;
 const MAX_SOCKETS_PER_HOST = 64;
 const MAX_FREE_SOCKETS_PER_HOST = 8;
 /** How long a finished response may take to end by itself before its connection is dropped. */
 const DRAIN_MS = 1_000;
+/** The first, and one after a connection or a helper that turned out to be gone, and one more if both were. */
+const MAX_ATTEMPTS = 3;
+
+/** What the credential helper adds to the vendor's answer; it lets none of a vendor's own headers through that look so. */
+const HELPER_REFUSED = "x-harness-refused";
+const HELPER_FAILED = "x-harness-failed";
+const HELPER_CUT = "x-harness-cut";
 
 export interface HttpRequest {
   /** Used in messages: the vendor's name. */
@@ -20,6 +29,8 @@ export interface HttpRequest {
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** The key to send it with; absent for a server that needs none. */
+  readonly credential?: CredentialRef;
   readonly signal: AbortSignal;
   /** From the start to the response head: connecting, sending, waiting. */
   readonly firstByteTimeoutMs: number;
@@ -56,11 +67,14 @@ export interface HttpClient {
 export function createHttpClient(ports: {
   readonly clock: Clock;
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Needed for requests with a credential. */
+  readonly credentials?: Pick<CredentialPort, "route">;
 }): HttpClient {
   const agents = new Map<string, Agent>();
-  const agentFor = (url: URL): Agent => {
-    const direct = isLoopback(url.hostname);
-    const key = `${url.protocol}${direct}`;
+  const agentFor = (url: URL, route: SendingRoute | undefined): Agent => {
+    const isSocket = route?.type === "socket";
+    const direct = isSocket || isLoopback(url.hostname);
+    const key = isSocket ? "socket" : `${url.protocol}${direct}`;
     let agent = agents.get(key);
     if (agent === undefined) {
       const options = {
@@ -71,7 +85,7 @@ export function createHttpClient(ports: {
         ...(direct || ports.env === undefined ? {} : { proxyEnv: proxyVariables(ports.env) }),
       };
       agent =
-        url.protocol === "https:"
+        url.protocol === "https:" && !isSocket
           ? new (process.getBuiltinModule("node:https").Agent)(options)
           : new (process.getBuiltinModule("node:http").Agent)(options);
       agents.set(key, agent);
@@ -80,13 +94,16 @@ export function createHttpClient(ports: {
   };
   return {
     async send(request, onHead) {
-      const first = await exchange(request, onHead, agentFor(request.url), ports.clock);
-      // The peer may close an idle connection in the very moment it is used again; that says nothing about the request.
-      if (first === "stale") {
-        const second = await exchange(request, onHead, agentFor(request.url), ports.clock);
-        return second === "stale" ? unreachable(request, "the connection was closed") : second;
+      // The peer may close an idle connection in the very moment it is used again; that says nothing about the request. A
+      // helper that died before it answered has a successor, or the next route is a refusal.
+      for (let attempt = 1; ; attempt++) {
+        const route = await routeOf(request, ports.credentials);
+        if (route?.type === "refused") return { ...route, type: "failed", retryable: false };
+        const outcome = await exchange(request, onHead, agentFor(request.url, route), ports.clock, route);
+        if (typeof outcome === "object") return outcome;
+        if (attempt < MAX_ATTEMPTS) continue;
+        return outcome === "lost" ? helperLost() : unreachable(request, "the connection was closed");
       }
-      return first;
     },
     close() {
       for (const agent of agents.values()) agent.destroy();
@@ -95,13 +112,30 @@ export function createHttpClient(ports: {
   };
 }
 
+type SendingRoute = Exclude<CredentialRoute, { type: "refused" }>;
+/** Nothing was answered, and it is not the vendor's doing: an old connection, or a helper that died. */
+type NotSent = "stale" | "lost";
+
+/** Fails closed: a credential without somebody who has it is a refusal. */
+async function routeOf(
+  { credential, url, signal }: HttpRequest,
+  credentials: Pick<CredentialPort, "route"> | undefined,
+): Promise<CredentialRoute | undefined> {
+  if (credential === undefined || signal.aborted) return undefined;
+  if (credentials !== undefined) return credentials.route(credential, url);
+  const values = { detail: "this program was put together without one" };
+  return { type: "refused", reason: "CredentialHelperFailed", message: reasonText("CredentialHelperFailed", values) };
+}
+
 function exchange(
   request: HttpRequest,
   onHead: (head: HttpHead) => BodySink,
   agent: Agent,
   clock: Clock,
-): Promise<HttpOutcome | "stale"> {
+  route: SendingRoute | undefined,
+): Promise<HttpOutcome | NotSent> {
   const { signal, url } = request;
+  const isSocket = route?.type === "socket";
   if (signal.aborted) return Promise.resolve(cancelled());
   return new Promise((resolve) => {
     // Ends the watcher's sleep: when the head is there, and when all is over.
@@ -111,14 +145,14 @@ function exchange(
     let settled = false;
     let lastMs = clock.monotonicMs();
 
-    const settle = (outcome: HttpOutcome | "stale"): void => {
+    const settle = (outcome: HttpOutcome | NotSent): void => {
       if (settled) return;
       settled = true;
       signal.removeEventListener("abort", onAbort);
       watching.abort();
       resolve(outcome);
     };
-    const fail = (outcome: HttpFailure | "stale"): void => {
+    const fail = (outcome: HttpFailure | NotSent): void => {
       if (settled) return;
       settle(outcome);
       outgoing?.destroy();
@@ -130,41 +164,54 @@ function exchange(
       watching.abort();
       watching = new AbortController();
       const status = response.statusCode ?? 0;
+      const problem = isSocket ? helperProblem(request, response.headers) : undefined;
+      if (problem !== undefined) {
+        fail(problem);
+        return;
+      }
       if (status >= 300 && status < 400) {
         fail(redirected(request, status));
         return;
       }
       const sink = onHead({ status, headers: response.headers });
       const decoder = new StringDecoder("utf8");
+      const concealer = route?.type === "held" ? createConcealer(route.secret) : undefined;
       let received = 0;
       response.on("data", (chunk: Buffer) => {
         if (settled) return;
         lastMs = clock.monotonicMs();
         received += chunk.length;
         if (received > request.maxResponseBytes) return fail(tooLarge(request));
-        if (!sink(decoder.write(chunk))) return;
+        if (!sink(decoder.write(concealer === undefined ? chunk : concealer.write(chunk)))) return;
         settle({ type: "ok", status, headers: response.headers });
         dropUnlessEnded(response);
       });
       response.on("end", () => {
-        const rest = decoder.end();
+        if (isSocket && response.trailers[HELPER_CUT] !== undefined) return fail(cut(request));
+        const rest = decoder.end(concealer?.end());
         if (!settled && rest !== "") sink(rest);
         settle({ type: "ok", status, headers: response.headers });
       });
-      response.on("error", () => fail(cut(request)));
-      response.on("close", () => fail(cut(request)));
+      // The helper says when the vendor stopped; that it says nothing more means that it is gone itself.
+      response.on("error", () => fail(isSocket ? helperLost() : cut(request)));
+      response.on("close", () => fail(isSocket ? helperLost() : cut(request)));
     };
     const onError = (error: NodeJS.ErrnoException): void => {
       const stale = outgoing?.reusedSocket === true && (error.code === "ECONNRESET" || error.code === "EPIPE");
-      if (incoming !== undefined) fail(cut(request));
+      if (isSocket) fail(incoming === undefined ? "lost" : helperLost());
+      else if (incoming !== undefined) fail(cut(request));
       else fail(stale ? "stale" : unreachable(request, error.code ?? error.message));
     };
 
     signal.addEventListener("abort", onAbort, { once: true });
     try {
-      const module = url.protocol === "https:" ? "node:https" : "node:http";
-      const options: RequestOptions = { method: request.method, headers: request.headers, agent };
-      outgoing = process.getBuiltinModule(module).request(url, options, onResponse);
+      const headers = { ...request.headers, ...route?.headers };
+      const options: RequestOptions = { method: request.method, headers, agent };
+      const module = url.protocol === "https:" && !isSocket ? "node:https" : "node:http";
+      const { request: send } = process.getBuiltinModule(module);
+      outgoing = isSocket
+        ? send({ ...options, socketPath: route.socketPath, path: "/" }, onResponse)
+        : send(url, options, onResponse);
     } catch (error) {
       return settle(unsendable(request, error));
     }
@@ -208,6 +255,33 @@ function proxyVariables(env: Readonly<Record<string, string | undefined>>): Node
 
 function failed(reason: Reason, retryable: boolean, values: Readonly<Record<string, string | number>>): HttpFailure {
   return { type: "failed", reason, message: reasonText(reason, values), retryable };
+}
+
+/** What the helper says instead of an answer of the vendor. */
+function helperProblem(request: HttpRequest, headers: IncomingHttpHeaders): HttpFailure | NotSent | undefined {
+  const code = headers[HELPER_FAILED];
+  if (code !== undefined) return code === "STALE" ? "stale" : unreachable(request, String(code));
+  const { credential, url } = request;
+  switch (headers[HELPER_REFUSED]) {
+    case undefined:
+      return undefined;
+    case "HostNotBound":
+      return failed("CredentialHostRefused", false, {
+        credential: credential?.source ?? "",
+        host: url.origin,
+        hosts: credential?.hosts.join(", ") || "no host",
+      });
+    case "AuthHeaderGiven":
+      return failed("ConfigInvalid", false, {
+        detail: `the headers configured for ${request.peer} say who asks; the key already does. Take them out`,
+      });
+    default:
+      return failed("CredentialHelperFailed", false, { detail: `it refused: ${String(headers[HELPER_REFUSED])}` });
+  }
+}
+
+function helperLost(): HttpFailure {
+  return failed("CredentialHelperFailed", true, { detail: "it ended in the middle of a response" });
 }
 
 function cancelled(): HttpFailure {

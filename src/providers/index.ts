@@ -2,7 +2,9 @@
 export { staticModels } from "./catalog.ts";
 export { costUsd, type PriceOverrides, priceOf } from "./cost.ts";
 export { createProvider, type ModelConfig, type ProviderPorts } from "./create.ts";
+export type { CredentialPort, CredentialStatus } from "./credential-port.ts";
 export { type FallbackModel, withFallback } from "./fallback.ts";
+export { createHeldKeys } from "./held-keys.ts";
 export { createHttpClient, type HttpClient } from "./http.ts";
 export { chooseModel, type ModelChoice } from "./model-choice.ts";
 export { defaultModel, type ModelRef, parseModelRef } from "./model-ref.ts";
@@ -10,6 +12,6 @@ export type { Price } from "./prices.ts";
 export { createRateLimiter, type RateLimiter, type RateLimits, withRateLimit } from "./rate-limit.ts";
 export { defaultRetryPolicy, type RetryPolicy, withRetry } from "./retry.ts";
 export { createModelRouter, type ModelRouter, type RouterConfig } from "./router.ts";
-export { loadScenario } from "./scenario.ts";
+export { loadScenario, parseScenario } from "./scenario.ts";
 export { estimateTokens } from "./tokens.ts";
-export { findVendor, type Vendor, vendors } from "./vendors.ts";
+export { findVendor, keyVariables, type Vendor, vendors } from "./vendors.ts";

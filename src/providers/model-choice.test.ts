@@ -39,7 +39,7 @@ describe("which model", () => {
     expect(named).toMatchObject({ model: "ollama:x", offline: false, fallbacks: [] });
     const listed = await choose({ models: [first(), second()] });
     expect(listed).toMatchObject({ model: "openai:first", fallbacks: ["anthropic:second"] });
-    const ports = { ...testPorts(), env: {} };
+    const ports = testPorts({});
     expect(await choose({ ports })).toMatchObject({ model: "scripted:offline", offline: true });
     await expect(choose({ ports, offlineAllowed: false })).rejects.toMatchObject({ reason: "ModelNotConfigured" });
   });
@@ -73,7 +73,7 @@ describe("the fallback chain", () => {
   });
 
   test("passes over a model without its key and keeps the real failure", async () => {
-    const ports = { ...testPorts(), env: { OPENAI_API_KEY: "k" } };
+    const ports = testPorts({ OPENAI_API_KEY: "k" });
     const { provider } = await choose({ models: [first(), second()], ports });
     mock.reply(broken);
     const { events, outcome } = await callModel(provider, userRequest("openai:first"));

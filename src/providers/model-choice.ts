@@ -58,12 +58,12 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
   }
   const scripted = new Map<string, Provider>();
   const named = options.named === undefined ? undefined : fromList(settings.models, options.named);
-  const wanted = named ?? settings.models[0]?.model ?? defaultModel(ports.env);
+  const wanted = named ?? settings.models[0]?.model ?? defaultModel(ports.credentials);
   const fallbacks =
     named === undefined ? settings.models.map(({ model }) => model).filter((model) => model !== wanted) : [];
   if (wanted === undefined && !options.offlineAllowed) {
     const detail =
-      "No model is configured. Set a key (ANTHROPIC_API_KEY, OPENAI_API_KEY, …), name one with --model, or write one into config.toml.";
+      "No model is configured. Store a key (harness creds add), set one (ANTHROPIC_API_KEY, OPENAI_API_KEY, …), name a model with --model, or write one into config.toml.";
     throw new ReasonError("ModelNotConfigured", { detail });
   }
   const router = memoized(() => createRouter(settings, wanted ?? OFFLINE_MODEL, ports));

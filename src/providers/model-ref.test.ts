@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ReasonError } from "#protocol";
+import { createHeldKeys } from "./held-keys.ts";
 import { defaultModel, parseModelRef } from "./model-ref.ts";
 
 test.each([
@@ -23,8 +24,10 @@ test.each([
 });
 
 test("the default is that of the first vendor with a key", () => {
-  expect(defaultModel({})).toBeUndefined();
-  expect(defaultModel({ OPENAI_API_KEY: " " })).toBeUndefined();
-  expect(defaultModel({ ZAI_API_KEY: "k", OPENAI_API_KEY: "k" })).toBe("openai:gpt-6.1-terra");
-  expect(defaultModel({ GITHUB_TOKEN: "k" })).toBeUndefined();
+  const chosen = (env: Record<string, string>) => defaultModel(createHeldKeys(env));
+  expect(chosen({})).toBeUndefined();
+  expect(chosen({ OPENAI_API_KEY: " " })).toBeUndefined();
+  expect(chosen({ ZAI_API_KEY: "k", OPENAI_API_KEY: "k" })).toBe("openai:gpt-6.1-terra");
+  expect(chosen({ GITHUB_TOKEN: "k" })).toBeUndefined();
+  expect(defaultModel({ holds: ({ provider }) => provider === "github" })).toBe("github:openai/gpt-4.1");
 });

@@ -1,6 +1,7 @@
 /** `provider:name`, the way models are named everywhere. The name is the vendor's and may contain `/` and `:`. */
 import { nearestName } from "#base";
 import { ReasonError } from "#protocol";
+import type { CredentialPort } from "./credential-port.ts";
 import { findVendor, type Vendor, vendors } from "./vendors.ts";
 
 export interface ModelRef {
@@ -36,11 +37,12 @@ export function parseModelRef(text: string): ModelRef {
   return { vendor, name };
 }
 
-/** The default model of the first vendor, in the table's order, whose own key is set; undefined when there is none. */
-export function defaultModel(env: Readonly<Record<string, string | undefined>>): string | undefined {
-  for (const vendor of vendors) {
-    const hasKey = vendor.keyVariables.some((variable) => (env[variable] ?? "").trim() !== "");
-    if (hasKey && !vendor.keyIsShared && vendor.models !== undefined) return `${vendor.name}:${vendor.models.default}`;
+/** The default model of the first vendor, in the table's order, for which there is a key; undefined when there is none. */
+export function defaultModel(credentials: Pick<CredentialPort, "holds">): string | undefined {
+  for (const { name, models, keyVariables, keyIsShared } of vendors) {
+    if (models === undefined) continue;
+    const variables = keyIsShared === true ? [] : keyVariables;
+    if (credentials.holds({ provider: name, variables })) return `${name}:${models.default}`;
   }
   return undefined;
 }

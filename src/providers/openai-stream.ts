@@ -123,7 +123,7 @@ export function openaiReader(peer: Peer, names: WireNames, emit: (event: ModelEv
       closeThinking();
       if (refusal !== "" && calls.length === 0) {
         const filtered = failure("ContentFiltered", false, { provider: peer.name });
-        return { ...filtered, message: `${filtered.message} ${presentable(peer, refusal)}` };
+        return { ...filtered, message: `${filtered.message} ${presentable(refusal)}` };
       }
       const stop = wireStop(peer, finish, calls.length);
       if (typeof stop !== "string") return stop;

@@ -15,7 +15,7 @@ function router(config: Partial<RouterConfig> = {}, env: Record<string, string> 
     { model: "openai:gpt-4o", baseUrl: `${mock.url}/v1`, retry: { maxRetries: 0 } },
     { model: "ollama:gpt-4o", baseUrl: `${mock.url}/v1` },
   ];
-  return createModelRouter({ models, ...config }, { ...testPorts(), env });
+  return createModelRouter({ models, ...config }, testPorts(env));
 }
 
 test("the first model is the default; others are found by reference or name", () => {

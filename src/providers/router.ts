@@ -30,7 +30,7 @@ export interface ModelRouter {
 export function createModelRouter(config: RouterConfig, ports: ProviderPorts): ModelRouter {
   const [first] = config.models;
   if (first === undefined) throw new ReasonError("ModelNotConfigured", { detail: "No model is configured." });
-  const shared = { ...ports, http: ports.http ?? createHttpClient({ clock: ports.clock, env: ports.env }) };
+  const shared = { ...ports, http: ports.http ?? createHttpClient(ports) };
   const providers = new Map<string, Provider>();
 
   const providerFor = (model: string): Provider => {

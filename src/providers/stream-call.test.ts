@@ -217,7 +217,7 @@ describe("however the bytes are cut", () => {
     ["openai", openaiFamily, openaiEvents(reply, "m")],
   ] as const)("%s events are the same", async (_name, family, events) => {
     const bytes = Buffer.from(events.join(""));
-    const peer = { name: "vendor", keyVariable: "KEY" };
+    const peer = { name: "vendor", keySource: "KEY" };
     const names = createWireNames([]);
     const run = async (cuts: readonly number[]): Promise<unknown> => {
       const emitted: ModelEvent[] = [];

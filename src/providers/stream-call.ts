@@ -1,6 +1,7 @@
 /** One streamed model call over HTTP: sends a body, feeds the events of the answer to a reader, names what went wrong. */
 import { createParser } from "eventsource-parser";
 import type { Clock } from "#base";
+import type { CredentialRef } from "./credential-port.ts";
 import { eventFailure, type Failure, failure, garbled, type Peer, statusFailure } from "./failure.ts";
 import type { BodySink, HttpClient, HttpHead } from "./http.ts";
 import type { StreamReader, WireEnd } from "./wire-family.ts";
@@ -25,6 +26,7 @@ export interface StreamCall {
   readonly peer: Peer;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  readonly credential?: CredentialRef;
   readonly body: object;
   readonly signal: AbortSignal;
   readonly limits: CallLimits;
@@ -72,6 +74,7 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
       method: "POST",
       headers: { "content-type": "application/json", accept: "text/event-stream", ...call.headers },
       body: JSON.stringify(call.body),
+      ...(call.credential === undefined ? {} : { credential: call.credential }),
       signal: call.signal,
       ...call.limits,
     },

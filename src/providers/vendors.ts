@@ -123,6 +123,11 @@ export const vendors: readonly Vendor[] = [
   },
 ];
 
+/** Every variable that may hold a vendor's key. */
+export function keyVariables(): readonly string[] {
+  return [...new Set(vendors.flatMap((vendor) => vendor.keyVariables))];
+}
+
 export function findVendor(name: string): Vendor | undefined {
   return vendors.find((vendor) => vendor.name === name);
 }

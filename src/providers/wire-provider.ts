@@ -8,6 +8,7 @@ import type { Usage } from "#protocol";
 import { DEFAULT_MAX_TOKENS } from "./anthropic-request.ts";
 import type { Catalog } from "./catalog.ts";
 import { costUsd, type PriceOverrides, priceOf } from "./cost.ts";
+import type { CredentialRef } from "./credential-port.ts";
 import { failure, type Peer, refused } from "./failure.ts";
 import type { HttpClient } from "./http.ts";
 import type { Price } from "./prices.ts";
@@ -26,8 +27,8 @@ export interface WireEndpoint {
   readonly vendor: Vendor;
   readonly family: WireFamily;
   readonly url: URL;
-  /** With the key in them. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly credential?: CredentialRef;
   readonly peer: Peer;
   readonly limits: CallLimits;
   readonly maxTokens?: number;
@@ -48,9 +49,10 @@ export function createWireProvider(
   const attempt = (call: ModelCall, options: WireOptions): Promise<WireEnd> => {
     const reader = family.reader(peer, options.names, call.emit);
     const body = family.body(call.request, options);
-    const { url, limits } = endpoint;
+    const { url, limits, credential } = endpoint;
     const headers = joinHeaders(endpoint.headers, family.headers(options));
-    return streamCall({ peer, url, headers, body, signal: call.signal, limits, reader }, ports);
+    const keyed = credential === undefined ? {} : { credential };
+    return streamCall({ peer, url, headers, ...keyed, body, signal: call.signal, limits, reader }, ports);
   };
 
   const chat = async (call: ModelCall): Promise<ModelOutcome> => {

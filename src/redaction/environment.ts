@@ -13,6 +13,14 @@ export function literalsFromEnvironment(
     if (value === undefined || value === "") return [];
     const upper = name.toUpperCase();
     const isSecret = extraNames.includes(name) || (SECRET_NAME.test(upper) && !NOT_SECRET.test(upper));
-    return isSecret && !/^[/~.]/.test(value) ? [{ value }] : [];
+    return isSecret && !isPath(value) ? [{ value }] : [];
   });
 }
+
+/** A variable may name the file of a key instead. A key may begin with a slash, too: that is no path with a mixed word in it. */
+function isPath(value: string): boolean {
+  if (!/^(?:~|\.{1,2})?\//.test(value)) return false;
+  return !value.split("/").some((part) => MIXED_WORD.every((kind) => kind.test(part)));
+}
+
+const MIXED_WORD = [/[A-Z]/, /[a-z]/, /\d/, /^[\w+=]{12,}$/];

@@ -155,8 +155,13 @@ function findSeparator(probe: Probe, at: number, after: number, from: number): n
 
 /** `name: DB_PASSWORD` and, after a line break or a space, `value: …`: the value belongs to the name. */
 function behindValueName({ text, end, final }: Probe, after: number, from: number): number {
-  const here = runEnd(BLANK, text, from, Math.min(end, after + MAX_BLANK));
+  const blank = runEnd(BLANK, text, from, Math.min(end, after + MAX_BLANK));
+  if (blank === end && !final) return CUT_SEPARATOR;
+  const here = behindLineStart(text, from, blank, end);
   if (here === end && !final) return CUT_SEPARATOR;
+  const isNewLine = here > blank || text.charCodeAt(blank) === BACKSLASH || hasBreak(text, from, blank);
+  if (!final && isNewLine && end - here < MAX_PLACE_CHARS && CUT_PLACE.test(text.slice(here, end)))
+    return CUT_SEPARATOR;
   const first = text.charCodeAt(here) | 32;
   if (here < end && first !== 118 && first !== 34) return NO_SEPARATOR;
   const word = text.slice(here, here + 8);
@@ -164,6 +169,26 @@ function behindValueName({ text, end, final }: Probe, after: number, from: numbe
   if (match !== null) return here + match[0].length;
   return !final && end - here < 8 && /^"?v?a?l?u?e?"?$/i.test(word) ? CUT_SEPARATOR : NO_SEPARATOR;
 }
+
+/** From `blank` on, behind an escaped line break and what a listing or a search puts in front of a line. */
+function behindLineStart(text: string, from: number, blank: number, end: number): number {
+  const code = text.charCodeAt(blank);
+  if (code !== BACKSLASH && !hasBreak(text, from, blank)) return blank;
+  const start = LINE_START.exec(text.slice(blank, Math.min(end, blank + MAX_PLACE_CHARS)));
+  return start === null ? blank : blank + start[0].length;
+}
+
+function hasBreak(text: string, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (text.charCodeAt(at) === 10) return true;
+  return false;
+}
+
+const MAX_PLACE_CHARS = 140;
+/** Line breaks, `12:` or a tab behind the number, `src/a.yaml:12:`. */
+const LINE_START =
+  /^(?:\\[nrt]|\s)*(?:(?:\d{1,6}(?:[\t|:→-]|\\t)|(?=[^\s:]*[./])[^\s:"'\\]{1,100}:(?:\d{1,6}[:-])?)(?:\\[nrt]|\s)*)?/;
+/** May still become such a place. */
+const CUT_PLACE = /^[^\s:"'\\]*(?::\d{0,6})?\\?$/;
 
 /** `password: string = "…"`: the type is not the value. */
 function behindType({ text, end }: Probe, from: number): number {

@@ -3,6 +3,7 @@
  * provider gets them. What has passed once is known by its object, so that a long conversation is looked at once and not at
  * every step.
  */
+import type { SecretFingerprint } from "#base";
 import type { ModelRequest, Redaction, ToolSchema } from "#engine";
 import type { Event, EventKind, EventPayload, Message, ToolOutputBlock } from "#protocol";
 import type { Redactor } from "./redactor.ts";
@@ -32,7 +33,6 @@ export const STRUCTURAL_FIELDS: ReadonlySet<string> = new Set([
   "depth",
   "duration_ms",
   "exit_code",
-  "expires_at",
   "from",
   "in_force",
   "is_error",
@@ -71,11 +71,16 @@ export const STRUCTURAL_FIELDS: ReadonlySet<string> = new Set([
 /** Texts of the prompt and of tools; the same at nearly every step. */
 const MAX_KNOWN_TEXTS = 512;
 
+export interface RedactionGateway extends Redaction {
+  /** A secret that another process holds; what has passed before is looked at again. */
+  learn(fingerprint: SecretFingerprint): void;
+}
+
 /** Throws nothing itself; each of its methods throws `RedactionFailed`. */
 export function createRedactionGateway(
-  redactor: Pick<Redactor, "redact" | "redactJson" | "createStreamRedactor">,
-): Redaction {
-  const clean = new WeakMap<object, object>();
+  redactor: Pick<Redactor, "redact" | "redactJson" | "createStreamRedactor" | "learn">,
+): RedactionGateway {
+  let clean = new WeakMap<object, object>();
   const cleanTexts = new Map<string, string>();
 
   function object<T extends object>(value: T): T {
@@ -124,6 +129,11 @@ export function createRedactionGateway(
       };
     },
     stream: () => redactor.createStreamRedactor(),
+    learn(fingerprint) {
+      redactor.learn(fingerprint);
+      clean = new WeakMap();
+      cleanTexts.clear();
+    },
   };
 }
 

@@ -123,7 +123,7 @@ function createTakesUser(): (probe: Probe, at: number) => boolean {
     let start = at;
     while (start > least && has(COMMAND, text.charCodeAt(start - 1))) start -= 1;
     const isSame = least === asked && start === asked && generation === probe.generation && took;
-    took = isSame || /\b(?:curl|https?|wget|xh|siege|smbclient)\b/.test(text.slice(start, at));
+    took = isSame || /(?:\b|\\[nrt])(?:curl|https?|wget|xh|siege|smbclient)\b/.test(text.slice(start, at));
     generation = probe.generation;
     asked = at;
     return took;

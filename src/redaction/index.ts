@@ -2,6 +2,7 @@
 export { literalsFromEnvironment } from "./environment.ts";
 export { createRedactionGateway, STRUCTURAL_FIELDS } from "./gateway.ts";
 export type { LiteralSecret } from "./literals.ts";
+export { loadRedactor } from "./load.ts";
 export {
   createRedactor,
   type RedactionCounts,

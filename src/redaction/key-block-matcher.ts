@@ -50,6 +50,9 @@ export function matchKeyBody(probe: Probe, at: number, from: number, hasLines: b
     }
     if (!final && end - here < DASHES.length && DASHES.startsWith(text.slice(here, end))) return ARMED;
     if (!final && end - here < HEADER_NAME_CHARS) return ARMED;
+    if (!final && end - here < MAX_PLACE_CHARS && opensLine(text, here) && CUT_PLACE.test(text.slice(here, end))) {
+      return ARMED;
+    }
     const header = HEADER.exec(text.slice(here, here + HEADER_NAME_CHARS));
     if (header !== null) {
       here = runEnd(HEADER_END, text, here, Math.min(end, here + MAX_HEADER_CHARS));
@@ -88,12 +91,40 @@ function skipBetween(text: string, from: number, end: number): number {
     else if (has(BETWEEN, text.charCodeAt(here))) here += 1;
     else if (isMark(text, here)) here += 1;
     else {
-      const number = runEnd(DIGIT, text, here, Math.min(end, here + 6));
-      if (number === here || !/[\t|:→]/.test(text.charAt(number))) return here;
-      here = number + 1;
+      const behind = behindListing(text, here, end);
+      if (behind === here) return here;
+      here = behind;
     }
   }
   return here;
+}
+
+/** Behind the number of a line, or the file and number that a search puts in front of it. */
+function behindListing(text: string, at: number, end: number): number {
+  const number = runEnd(DIGIT, text, at, Math.min(end, at + MAX_NUMBER_DIGITS));
+  const behind = number === at ? number : behindNumber(text, number);
+  if (behind > number) return behind;
+  if (!opensLine(text, at)) return at;
+  const place = FILE_PLACE.exec(text.slice(at, Math.min(end, at + MAX_PLACE_CHARS)));
+  return place === null ? at : at + place[0].length;
+}
+
+function opensLine(text: string, at: number): boolean {
+  return text.charCodeAt(at - 1) === 10 || (endsEscape(text, at) && text.charCodeAt(at - 1) === 110);
+}
+
+const MAX_PLACE_CHARS = 140;
+/** `src/key.pem:12:` as `grep -rn` and ripgrep write it; the name has a dot or a slash, which headers have not. */
+const FILE_PLACE = /^(?=[^\s:]*[./])[^\s:"'\\]{1,120}:(?:\d{1,6}[:-])?/;
+/** May still become one. */
+const CUT_PLACE = /^[^\s:"'\\]*(?::\d{0,6})?$/;
+
+const MAX_NUMBER_DIGITS = 6;
+
+/** Behind what stands between the number of a line and the line; `at` when it is nothing of that sort. */
+function behindNumber(text: string, at: number): number {
+  if (/[\t|:→]/.test(text.charAt(at))) return at + 1;
+  return text.startsWith("\\t", at) ? at + 2 : at;
 }
 
 /** The `-` of a removed line in a diff; `+` counts as base64 unless it opens the line. */
@@ -144,9 +175,25 @@ function skipBetweenBack(text: string, from: number): number {
   while (here > least) {
     if (endsEscape(text, here)) here -= 2;
     else if (has(BETWEEN, text.charCodeAt(here - 1)) && text.charCodeAt(here - 1) !== 43) here -= 1;
-    else break;
+    else {
+      const number = numberBefore(text, here, from);
+      if (number === here) break;
+      here = number;
+    }
   }
   return here;
+}
+
+/** Where the number of a line begins that ends at `at`, with its `:` where it has one; `at` when there is none. */
+function numberBefore(text: string, at: number, lineStart: number): number {
+  // Between it and the line there is a tab, a bar or a colon.
+  const digits = text.charCodeAt(at - 1) === 58 ? at - 1 : at;
+  if (digits === at && !/^(?:[\t|]|\\t)/.test(text.slice(at, Math.min(lineStart, at + 2)))) return at;
+  let start = digits;
+  while (start > 0 && digits - start < MAX_NUMBER_DIGITS && has(DIGIT, text.charCodeAt(start - 1))) start -= 1;
+  const before = start === 0 ? 10 : text.charCodeAt(start - 1);
+  const opensLine = has(BETWEEN, before) || endsEscape(text, start);
+  return start < digits && opensLine ? start : at;
 }
 
 function endsEscape(text: string, at: number): boolean {

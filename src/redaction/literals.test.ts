@@ -1,6 +1,7 @@
 /** Known secrets are found in every form in which they are usually written down. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { fingerprintSecret } from "#base";
 import { createRedactor, literalsFromEnvironment } from "./index.ts";
 
 const secret = 'c0rrect horse/+battery"ß?';
@@ -77,4 +78,40 @@ test("secrets are taken from the environment by the names of variables", () => {
     "the token",
     "the special one",
   ]);
+});
+
+describe("a secret that only its fingerprint is known of", () => {
+  const VALUE = "correct-horse/battery+staple";
+
+  function learned() {
+    const redactor = createRedactor();
+    redactor.learn(fingerprintSecret(Buffer.from(VALUE))!);
+    return redactor;
+  }
+
+  test.each([
+    ["as it is", VALUE],
+    ["in hex", Buffer.from(VALUE).toString("hex")],
+    ["URL-encoded", encodeURIComponent(VALUE)],
+    ["in base64", Buffer.from(VALUE).toString("base64").replace(/=+$/, "")],
+  ])("is found %s", (_, form) => {
+    expect(createRedactor().redact(`see ${form} here`).text).toContain(form);
+    expect(learned().redact(`see ${form} here`).text).toBe("see «redacted:known-secret» here");
+  });
+
+  test("is found when it is cut anywhere in a stream", () => {
+    for (let at = 1; at < VALUE.length; at++) {
+      const stream = learned().createStreamRedactor();
+      const text = `see ${VALUE} here`;
+      const out = stream.push(text.slice(0, 4 + at)) + stream.push(text.slice(4 + at)) + stream.flush();
+      expect(out).toBe("see «redacted:known-secret» here");
+    }
+  });
+
+  test("is found in what was clean before it was known", () => {
+    const redactor = createRedactor();
+    expect(redactor.redactJson({ note: VALUE }).value).toEqual({ note: VALUE });
+    redactor.learn(fingerprintSecret(Buffer.from(VALUE))!);
+    expect(redactor.redactJson({ note: VALUE }).value).toEqual({ note: "«redacted:known-secret»" });
+  });
 });

@@ -31,6 +31,40 @@ describe("redact", () => {
     );
   });
 
+  describe("finds what goes over several lines in every form that a listing or a string gives it", () => {
+    const lines = Array.from({ length: 4 }, () => fillExample("<b64>"));
+    const texts = {
+      "a key": ["-----BEGIN PRIVATE KEY-----", ...lines, "-----END PRIVATE KEY-----"].join("\n"),
+      "the end of a key": [...lines, "-----END PRIVATE KEY-----"].join("\n"),
+      "a name with its value": `env:\n- name: PGPASSWORD\n  value: "${lines[1]}"\n`,
+      cookies: `{"set-cookie":["sid=${lines[1]}; Path=/"]}`,
+      "a flag": `\ncurl -u ada:${lines[1]} https://api.example.test`,
+    };
+    const numbered = (text: string, write: (line: string, number: number) => string): string =>
+      text
+        .split("\n")
+        .map((line, index) => write(line, index + 1))
+        .join("\n");
+    const forms: Readonly<Record<string, (text: string) => string>> = {
+      "as it is": (text) => text,
+      "in a JSON string": (text) => JSON.stringify({ text }),
+      "numbered by fs.read": (text) => numbered(text, (line, number) => `${String(number).padStart(6)}\t${line}`),
+      "numbered by fs.search": (text) => numbered(text, (line, number) => `${number}:${line}`),
+      "numbered, in a JSON string": (text) =>
+        JSON.stringify(numbered(text, (line, number) => `${String(number).padStart(6)}\t${line}`)),
+    };
+    const cases = Object.keys(texts).flatMap((what) => Object.keys(forms).map((form) => [what, form] as const));
+    test.each(cases)("%s, %s", (what, form) => {
+      const text = forms[form]!(texts[what as keyof typeof texts]);
+      const { text: redacted } = redactor.redact(text);
+      expect(redacted).toContain("«redacted:");
+      expect(redacted).not.toContain(lines[1]);
+      const stream = redactor.createStreamRedactor();
+      const streamed = [...text].map((char) => stream.push(char)).join("") + stream.flush();
+      expect(streamed).not.toContain(lines[1]);
+    });
+  });
+
   test("keeps what says where a secret was", () => {
     expect(redactor.redact("postgres://app:n7R8wQz2v@db/app").text).toBe(
       "postgres://app:«redacted:postgres-url-password»@db/app",
@@ -53,6 +87,13 @@ describe("redact", () => {
     const placeholder = fillExample(row.example, true);
     const found = placeholder === fillExample(row.example) ? [] : redactor.explain(placeholder);
     expect(found.filter((finding) => finding.kind === kind)).toEqual([]);
+  });
+
+  const countered = ruleRows().flatMap(({ kind, counter }) =>
+    counter === undefined ? [] : [[kind, counter] as const],
+  );
+  test.each(countered)("%s: its counter-example is none of its kind", (kind, counter) => {
+    expect(redactor.explain(fillExample(counter)).filter((finding) => finding.kind === kind)).toEqual([]);
   });
 
   test("changes nothing in what it has made, whatever stands around it", () => {

@@ -9,7 +9,10 @@ const policy: SandboxPolicy = {
   writable: ["/home/ann/main/.git"],
   pinned: ["/home/ann/work/.git"],
   readOnly: ["/home/ann/work/.git/hooks"],
-  held: ["/home/ann/work/.harness"],
+  held: [
+    { path: "/home/ann/work/.harness", placeholder: "folder" },
+    { path: "/home/ann/work/.git/commondir", placeholder: { content: "." } },
+  ],
   hidden: [
     { path: "/run", kind: "directory" },
     { path: "/home/ann/.ssh", kind: "directory" },
@@ -39,6 +42,7 @@ describe("the arguments of bubblewrap", () => {
         "--bind /home/ann/main/.git /home/ann/main/.git --bind /home/ann/work/.git /home/ann/work/.git",
         "--ro-bind /home/ann/work/.git/hooks /home/ann/work/.git/hooks",
         "--perms 0555 --size 4096 --tmpfs /home/ann/work/.harness",
+        "--ro-bind /home/ann/work/.git/commondir /home/ann/work/.git/commondir",
         "--perms 0555 --size 4096 --tmpfs /home/ann/.ssh --ro-bind /tmp/session/empty /home/ann/.netrc",
         "--ro-bind /run/systemd/resolve/stub-resolv.conf /run/systemd/resolve/stub-resolv.conf",
       ].join(" "),

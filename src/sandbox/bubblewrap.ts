@@ -100,7 +100,9 @@ export function bubblewrapArguments(
     ...policy.writable.flatMap(bind("--bind")),
     ...policy.pinned.flatMap(bind("--bind")),
     ...policy.readOnly.flatMap(bind("--ro-bind")),
-    ...policy.held.flatMap(emptyFolder),
+    ...policy.held.flatMap(({ path, placeholder }) =>
+      placeholder === "folder" ? emptyFolder(path) : bind("--ro-bind")(path),
+    ),
     ...hidden.flatMap(({ path, kind }) =>
       kind === "directory" ? emptyFolder(path) : ["--ro-bind", policy.emptyFile, path],
     ),

@@ -106,10 +106,52 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
   test("takes no protected name, held or swept, and is told", async () => {
     const workspace = createTemporaryWorkspace();
     const sandbox = createTestSandbox(workspace);
-    const said = await sandbox.shell("echo x > .vscode/settings.json; echo x > .envrc; echo x > harness.md");
+    const said = await sandbox.shell("echo x > .vscode/settings.json; echo x > .bashrc; echo x > harness.md");
     expect(said).toContain(".vscode/settings.json: Permission denied");
-    expect(said).toContain(`[sandbox] ${workspace.root}/.envrc is protected: what the command put there is now`);
-    expect(readdirSync(workspace.root).toSorted()).toEqual([".envrc.held-back", "harness.md.held-back"]);
+    expect(said).toContain(`[sandbox] ${workspace.root}/.bashrc is protected: what the command put there is now`);
+    expect(readdirSync(workspace.root).toSorted()).toEqual([".bashrc.held-back", "harness.md.held-back"]);
+  });
+
+  test("has no protected name while it runs either: nothing outside can obey one", async () => {
+    const workspace = createRepository();
+    git(workspace.root, "config", "extensions.worktreeConfig", "true");
+    git(workspace.root, "config", "include.path", "../team.gitconfig");
+    git(workspace.root, "config", "core.hooksPath", "hooks");
+    const sandbox = createTestSandbox(workspace);
+    const said = sandbox.shell(
+      `mkdir -p evil/hooks; echo x > evil/config; echo ../evil > .git/commondir; rm -f .git/commondir; mv evil .git/commondir
+       for f in .git/config.worktree team.gitconfig; do echo '[core] fsmonitor = touch ran' > $f; rm -f $f; ln -sf evil $f; done
+       for f in .idea .zed .cursor .claude .fleet .devcontainer hooks; do rmdir $f; echo x > $f; ln -s evil $f; mkdir -p $f/x; done
+       touch ready; until [ -e go ]; do :; done`,
+    );
+    await expect.poll(() => existsSync(join(workspace.root, "ready"))).toBe(true);
+    const at = (name: string): string => join(workspace.root, name);
+    expect(readFileSync(at(".git/commondir"), "utf8")).toBe(".\n");
+    expect(readFileSync(at(".git/config.worktree"), "utf8")).toBe("");
+    expect(readFileSync(at("team.gitconfig"), "utf8")).toBe("");
+    for (const name of [".idea", ".zed", ".cursor", ".claude", ".fleet", ".devcontainer", "hooks"])
+      expect(readdirSync(at(name))).toEqual([]);
+    // Git outside works meanwhile and obeys nothing of it.
+    expect(git(workspace.root, "log", "--oneline").trim().split("\n")).toHaveLength(1);
+    expect(existsSync(at("ran"))).toBe(false);
+    workspace.put("go", "");
+    await said;
+    expect(readdirSync(workspace.root).filter((name) => name !== ".git")).toEqual(["a.txt", "evil", "go", "ready"]);
+    expect(readdirSync(at(".git")).filter((name) => /common|worktree/.test(name))).toEqual([]);
+  });
+
+  test("does not steer git in other worktrees of the repository", async () => {
+    const main = createRepository();
+    const elsewhere = createTemporaryWorkspace();
+    git(main.root, "worktree", "add", "-q", join(elsewhere.root, "tree"));
+    const own = join(main.root, ".git/worktrees/tree");
+    const attack = `mkdir -p ${main.root}/evil; echo ${main.root}/evil > ${own}/commondir; mv ${own} ${own}-gone; echo x > ${own}/config.worktree`;
+    await createTestSandbox(main).shell(attack);
+    expect(readFileSync(join(own, "commondir"), "utf8")).toBe("../..\n");
+    const inside = { ...elsewhere, root: join(elsewhere.root, "tree") };
+    await createTestSandbox(inside).shell(attack);
+    expect(readFileSync(join(own, "commondir"), "utf8")).toBe("../..\n");
+    expect(readdirSync(own)).not.toContain("config.worktree");
   });
 
   test("cannot change a protected file behind a symlink, nor the symlink", async () => {
@@ -180,6 +222,26 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
     expect(config).toContain("name = b");
     expect(config).not.toContain("fsmonitor");
     expect(git(workspace.root, "status", "--short")).toBe("");
+  });
+
+  test("may begin one further down as well, and use it, without what runs something", async () => {
+    const workspace = createRepository();
+    workspace.put("lib/a.txt", "a\n");
+    const sandbox = createTestSandbox(workspace);
+    await sandbox.shell(":");
+    const said = await sandbox.shell(
+      `git init -q -b main lib/deep && git -C lib/deep config core.fsmonitor "touch $PWD/ran" && echo x > lib/deep/.git/hooks/pre-commit
+       mkdir -p hidden other && mv lib/deep/.git other/git && echo 'gitdir: ../../other/git' > lib/deep/.git && touch -d '2001-01-01' lib lib/deep .`,
+    );
+    expect(said).toContain("the hook pre-commit does not run");
+    expect(readFileSync(join(workspace.root, "other/git/config"), "utf8")).not.toContain("fsmonitor");
+    const later = await sandbox.shell(
+      "git -C lib/deep config user.name b; git -C lib/deep config alias.x '!touch ran'; git worktree add -q tree; git -C tree status -s",
+    );
+    expect(later).toContain("settings that can run programs");
+    expect(git(join(workspace.root, "lib/deep"), "config", "--local", "user.name")).toBe("b\n");
+    expect(git(join(workspace.root, "tree"), "log", "--oneline").trim().split("\n")).toHaveLength(1);
+    expect(await sandbox.shell("git worktree remove tree && echo gone")).toContain("gone");
   });
 
   test("is asked to end before it is made to", async () => {

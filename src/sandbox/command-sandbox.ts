@@ -18,9 +18,9 @@ import {
 } from "#base";
 import { type EgressProxy, type EgressRecord, startEgressProxy } from "./egress-proxy.ts";
 import { createNameGuard, type NameGuard } from "./name-guard.ts";
+import { nestedRepositories } from "./nested-repositories.ts";
 import { type PlannedPolicy, planPolicy } from "./policy.ts";
 import { isExecutable, probeSandbox } from "./probe.ts";
-import { nestedRepositories } from "./repositories.ts";
 import type { Probe, Sandbox, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
 import { createSessionFolder, type SessionFolder } from "./session-folder.ts";
 
@@ -192,14 +192,16 @@ function createCommandSandbox(
     if (typeof planned === "string") throw new EffectError("SandboxUnavailable", `the command was refused: ${planned}`);
     searchPath ??= childEnvironment(env, root).PATH ?? "";
     const file = findFile(spec, root, searchPath);
-    const release = guard.hold(sandbox.holdsNames ? planned.policy.held : []);
+    const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
     try {
-      const { file: program, args, env: added, monitor } = sandbox.wrap({ file, args: spec.args }, planned.policy);
+      const policy = sandbox.holdsNames ? { ...planned.policy, held } : planned.policy;
+      const { file: program, args, env: added, monitor } = sandbox.wrap({ file, args: spec.args }, policy);
       const wrapped = { ...spec, file: program, args, env: { ...added, ...spec.env }, ...(monitor && { monitor }) };
       return await outside.run(wrapped, signal);
     } finally {
-      release();
-      for (const line of guard.sweep(planned.watched)) spec.onOutput?.("stderr", Buffer.from(`[sandbox] ${line}\n`));
+      await release();
+      const said = [...guard.sweep(planned.watched), ...(nested?.sweepBegun() ?? [])];
+      for (const line of said) spec.onOutput?.("stderr", Buffer.from(`[sandbox] ${line}\n`));
     }
   }
 

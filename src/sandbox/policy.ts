@@ -1,10 +1,10 @@
 /** From a workspace to the policy of one command: looks at the disk as it is now, changes nothing. */
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { hiddenPaths, kernelSwitches, shownFiles } from "./hidden-paths.ts";
 import { protectedNames } from "./protected-names.ts";
 import { parentsBelow, type RepositoryPaths, repositoryPaths } from "./repositories.ts";
-import type { SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
+import type { HeldName, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
 
 export interface PolicyOptions {
   /** The workspace, absolute and real. */
@@ -48,19 +48,29 @@ export function planPolicy(options: PolicyOptions): PlannedPolicy | string {
   const pinned = [...fixed];
   const isHome = homes.some((home) => realpathOf(home) === root);
   const names = [
-    ...protectedNames(isHome).map(({ name, missing }) => ({ path: join(root, name), missing })),
+    ...protectedNames(isHome).map(({ name, missing }) => {
+      return { path: join(root, name), missing: missing === "hold" ? ("folder" as const) : missing };
+    }),
     ...steering,
   ];
   const readOnly: string[] = [];
-  const held: string[] = [];
+  const held: HeldName[] = [];
+  // Most names lie in the same few folders.
+  const straight = new Map<string, boolean>([[root, true]]);
+  const isStraight = (folder: string): boolean => {
+    const known = straight.get(folder) ?? realpathOf(folder) === folder;
+    straight.set(folder, known);
+    return known;
+  };
   const git = join(root, ".git");
   const watched: WatchedName[] =
     lstatSync(git, { throwIfNoEntry: false }) === undefined ? [{ path: git, was: "no repository" }] : [];
   for (const { path, missing } of names) {
     const info = lstatSync(path, { throwIfNoEntry: false });
     if (info === undefined || isHeld(path)) {
-      if (missing === "hold") held.push(path);
-      // Also what is held: the folder could go away while the command runs.
+      // Below a folder that is not there, or is a link, nothing can stand.
+      if (missing !== "sweep" && isStraight(dirname(path))) held.push({ path, placeholder: missing });
+      // Also what is held: the placeholder could go away while the command runs.
       watched.push({ path, was: "missing" });
     } else if (info.isSymbolicLink()) {
       watched.push({ path, was: "symlink", target: readlinkSync(path) });

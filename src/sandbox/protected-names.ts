@@ -7,25 +7,25 @@ export interface ProtectedName {
   /** Relative to the workspace. */
   readonly name: string;
   /**
-   * What keeps the name free while nothing is there. `hold`: an empty folder stands there for the time of the command,
-   * for names that something obeys as soon as they appear. `sweep`: what appears is moved aside when
-   * the command has ended, so that a plain listing shows nothing strange.
+   * What keeps the name free while nothing is there. `hold`: an empty folder stands there for the time of the command, so
+   * that the kernel refuses. `sweep`: what appears is moved aside when the command has ended; for names that nothing
+   * obeys before a person starts a program there or agrees to them.
    */
   readonly missing: "hold" | "sweep";
 }
 
-/** Few: each costs a folder made and removed around every command. */
-const HELD = [".harness", ".vscode"];
+/** Folders that a running program obeys as soon as they appear. Few: each shows in every listing that a command makes. */
+const HELD = [".harness", ".vscode", ".idea", ".zed", ".cursor", ".claude", ".fleet", ".devcontainer"];
 
 const SWEPT = [
-  "harness.md harness.yaml harness.yml .harness-secrets .mcp.json .devcontainer .devcontainer.json .fleet .idea .zed .cursor .claude .envrc",
-  ".exrc .vimrc .nvimrc .nvim.lua .gvimrc .emacs .emacs.d .dir-locals.el .gdbinit .lldbinit .gitconfig",
+  "harness.md harness.yaml harness.yml .harness-secrets .mcp.json .devcontainer.json .envrc",
+  ".exrc .vimrc .gvimrc .nvimrc .nvim.lua .dir-locals.el .gdbinit .lldbinit",
 ].flatMap((line) => line.split(" "));
 
-/** Read by shells from a home folder only. */
-const SHELL_STARTUP = [
+/** Read from a home folder only. */
+const STARTUP = [
   ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout",
-  ".kshrc .cshrc .tcshrc .login .inputrc .pam_environment .xprofile .xinitrc .xsession",
+  ".kshrc .cshrc .tcshrc .login .inputrc .pam_environment .xprofile .xinitrc .xsession .gitconfig .emacs .emacs.d",
 ].flatMap((line) => line.split(" "));
 
 /** Only where the workspace is somebody's home folder. */
@@ -38,7 +38,7 @@ export function protectedNames(isHome: boolean): readonly ProtectedName[] {
   return [
     ...names(HELD, "hold"),
     ...names(SWEPT, "sweep"),
-    ...names(SHELL_STARTUP, isHome ? "hold" : "sweep"),
+    ...names(STARTUP, isHome ? "hold" : "sweep"),
     ...(isHome ? names(HOME_FOLDERS, "hold") : []),
   ];
 }

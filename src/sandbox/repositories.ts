@@ -4,25 +4,25 @@
  */
 import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import type { Placeholder } from "./sandbox.ts";
 
-const MAX_LINK_BYTES = 4096;
+export const MAX_LINK_BYTES = 4096;
 const MAX_CONFIG_BYTES = 256 * 1024;
 const MAX_SUBMODULES = 64;
+const MAX_WORKTREES = 64;
 const MAX_SUBMODULE_DEPTH = 6;
-const MAX_NESTED = 64;
-const MAX_NESTED_DEPTH = 5;
-const MAX_WALKED_FOLDERS = 2_000;
-/** Never looked through: they are large, and what is in them was not cloned by a person. */
-const PASSED_OVER = new Set(["node_modules", ".git", ".venv", "venv", "target", "dist", "build", "vendor", ".cache"]);
 
 export interface RepositoryPaths {
   /** Writable, but fixed in place. Parents first. */
   readonly pinned: readonly string[];
   /** Decide what git runs; some may not exist. */
-  readonly steering: readonly { readonly path: string; readonly missing: "hold" | "sweep" }[];
+  readonly steering: readonly { readonly path: string; readonly missing: Placeholder | "sweep" }[];
   /** Git folders outside the workspace that its worktree writes to. */
   readonly writable: readonly string[];
 }
+
+/** Says that the folder itself is the shared one, which is what git takes for granted where there is no such file. */
+export const OWN_COMMON_FOLDER = ".\n";
 
 /** `folder` is the workspace or a folder of it with a `.git` in it; all paths are real. */
 export function repositoryPaths(root: string, folder: string): RepositoryPaths {
@@ -35,8 +35,8 @@ export function repositoryPaths(root: string, folder: string): RepositoryPaths {
   const target = info.isFile() ? worktreeTarget(link) : undefined;
   const pinned = parentsBelow(root, link);
   if (target === undefined) return { pinned, steering, writable: [] };
-  const common = gitFolder(root, folder, target);
-  const writable = isInside(root, target) ? [] : [target];
+  const common = gitFolder(root, folder, target.common, [target.own]);
+  const writable = isInside(root, target.common) ? [] : [target.common];
   return {
     pinned: [...pinned, ...common.pinned.filter((path) => !writable.includes(path))],
     steering: [...steering, ...common.steering],
@@ -44,42 +44,51 @@ export function repositoryPaths(root: string, folder: string): RepositoryPaths {
   };
 }
 
-/** Folders below the workspace, itself left out, that have a `.git`. Bounded; `complete` is false when a bound was met. */
-export function nestedRepositories(root: string): { readonly folders: readonly string[]; readonly complete: boolean } {
-  const folders: string[] = [];
-  const pending: { path: string; depth: number }[] = [{ path: root, depth: 0 }];
-  let walked = 0;
-  for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
-    if (++walked > MAX_WALKED_FOLDERS || folders.length >= MAX_NESTED) return { folders, complete: false };
-    for (const entry of entriesOf(next.path)) {
-      if (entry.name === ".git" && next.depth > 0) folders.push(next.path);
-      if (!entry.isDirectory() || PASSED_OVER.has(entry.name)) continue;
-      if (next.depth < MAX_NESTED_DEPTH) pending.push({ path: join(next.path, entry.name), depth: next.depth + 1 });
-    }
-  }
-  return { folders, complete: true };
-}
-
-function gitFolder(root: string, folder: string, git: string): Omit<RepositoryPaths, "writable"> {
+/** `worktrees`: folders of linked worktrees in it that count whatever they say of themselves. */
+function gitFolder(
+  root: string,
+  folder: string,
+  git: string,
+  worktrees: readonly string[] = [],
+): Omit<RepositoryPaths, "writable"> {
   const own = [git, ...submoduleFolders(join(git, "modules"))];
-  const hookFolders = own.flatMap((path) => configuredHooks(root, folder, path));
-  const pinned = [...own, ...hookFolders].flatMap((path) => [
+  const configurations = own.map((path) => ({ path, text: smallText(join(path, "config"), MAX_CONFIG_BYTES) ?? "" }));
+  const hookFolders = configurations.flatMap(({ text }) => configuredHooks(root, folder, text));
+  const included = configurations.flatMap(({ path, text }) => includedFiles(root, path, text));
+  const pinned = [...own, ...hookFolders, ...included].flatMap((path) => [
     ...parentsBelow(root, path),
     ...(own.includes(path) ? [path] : []),
   ]);
+  const linked = [...new Set([...worktrees, ...worktreesElsewhere(root, git)])];
+  // Without that setting git does not read the file.
+  const hasWorktreeConfig = configurations.some(({ text }) => text === "" || /worktreeconfig/i.test(text));
+  const worktreeConfig = hasWorktreeConfig ? { content: "" } : ("sweep" as const);
   return {
-    pinned: [...new Set(pinned)],
+    pinned: [...new Set([...pinned, ...linked.flatMap((path) => [dirname(path), path])])],
     steering: [
       ...own.flatMap((path) => [
-        { path: join(path, "hooks"), missing: "hold" as const },
-        { path: join(path, "config"), missing: "sweep" as const },
-        { path: join(path, "config.worktree"), missing: "sweep" as const },
-        // An empty folder in its place would stop git from working at all.
+        { path: join(path, "hooks"), missing: "folder" as const },
+        { path: join(path, "config"), missing: { content: "" } },
+        { path: join(path, "config.worktree"), missing: worktreeConfig },
+        { path: join(path, "commondir"), missing: { content: OWN_COMMON_FOLDER } },
+      ]),
+      ...linked.flatMap((path) => [
+        { path: join(path, "config.worktree"), missing: worktreeConfig },
         { path: join(path, "commondir"), missing: "sweep" as const },
       ]),
-      ...hookFolders.map((path) => ({ path, missing: "sweep" as const })),
+      ...hookFolders.map((path) => ({ path, missing: "folder" as const })),
+      ...included.map((path) => ({ path, missing: { content: "" } })),
     ],
   };
+}
+
+/** Folders of linked worktrees that lie outside of the workspace: what is written there steers git in another place. */
+function worktreesElsewhere(root: string, git: string): string[] {
+  return entriesOf(join(git, "worktrees"))
+    .slice(0, MAX_WORKTREES)
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(git, "worktrees", entry.name))
+    .filter((path) => !isInside(root, resolve(path, smallText(join(path, "gitdir"), MAX_LINK_BYTES)?.trim() ?? "/")));
 }
 
 /** The folders under `.git/modules` that are repositories themselves. */
@@ -102,19 +111,28 @@ function submoduleFolders(modules: string): string[] {
 }
 
 /** `core.hooksPath` of the repository, when it lies in the workspace. */
-function configuredHooks(root: string, folder: string, git: string): string[] {
-  const text = smallText(join(git, "config"), MAX_CONFIG_BYTES);
-  const value = /^\s*hookspath\s*=\s*"?([^"\n#;]+?)"?\s*$/im.exec(text ?? "")?.[1];
-  if (value === undefined || value.startsWith("~")) return [];
-  const path = resolve(folder, value);
-  return path !== root && isInside(root, path) ? [path] : [];
+function configuredHooks(root: string, folder: string, configuration: string): string[] {
+  return configuredPaths(configuration, /^\s*hookspath\s*=\s*"?([^"\n#;]+?)"?\s*$/gim)
+    .map((value) => resolve(folder, value))
+    .filter((path) => path !== root && isInside(root, path));
+}
+
+/** Files that the configuration includes, when they lie in the workspace: they are configuration too. */
+function includedFiles(root: string, git: string, configuration: string): string[] {
+  return configuredPaths(configuration, /^\s*(?:\[include[^\]\n]*\]\s*)?path\s*=\s*"?([^"\n#;]+?)"?\s*$/gim)
+    .map((value) => resolve(git, value))
+    .filter((path) => path !== root && isInside(root, path));
+}
+
+function configuredPaths(configuration: string, pattern: RegExp): string[] {
+  return [...configuration.matchAll(pattern)].map((match) => match[1] ?? "").filter((value) => !value.startsWith("~"));
 }
 
 /**
- * The shared git folder of a linked worktree or the own one of a submodule, if it says so itself: a link file alone, which
+ * The shared git folder of a linked worktree and its own one in that, if they say so themselves: a link file alone, which
  * a project can bring along, must not make a folder of its choice writable.
  */
-function worktreeTarget(link: string): string | undefined {
+function worktreeTarget(link: string): { readonly common: string; readonly own: string } | undefined {
   const text = smallText(link, MAX_LINK_BYTES);
   const named = /^gitdir: (.+?)\r?\n?$/.exec(text ?? "")?.[1];
   if (named === undefined) return undefined;
@@ -125,7 +143,7 @@ function worktreeTarget(link: string): string | undefined {
     const common = realpathSync(resolve(git, smallText(join(git, "commondir"), MAX_LINK_BYTES)?.trim() ?? ""));
     if (join(common, "worktrees", basename(git)) !== git) return undefined;
     return lstatSync(join(common, "objects")).isDirectory() && lstatSync(join(common, "HEAD")).isFile()
-      ? common
+      ? { common, own: git }
       : undefined;
   } catch {
     // A link that leads nowhere: git does not work there, and nothing becomes writable.
@@ -141,11 +159,11 @@ export function parentsBelow(root: string, path: string): string[] {
   return parents;
 }
 
-function isInside(root: string, path: string): boolean {
+export function isInside(root: string, path: string): boolean {
   return path === root || path.startsWith(`${root}/`);
 }
 
-function entriesOf(folder: string) {
+export function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
@@ -154,7 +172,7 @@ function entriesOf(folder: string) {
   }
 }
 
-function smallText(path: string, maxBytes: number): string | undefined {
+export function smallText(path: string, maxBytes: number): string | undefined {
   try {
     const info = lstatSync(path);
     return info.isFile() && info.size <= maxBytes ? readFileSync(path, "utf8") : undefined;

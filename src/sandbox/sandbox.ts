@@ -10,8 +10,8 @@ export interface SandboxPolicy {
   readonly pinned: readonly string[];
   /** Files and folders that are there and cannot be changed. */
   readonly readOnly: readonly string[];
-  /** Names that nothing may take: the sandbox puts an empty folder there, and somebody has to remove it again. */
-  readonly held: readonly string[];
+  /** Names that nothing may take: a placeholder stands there meanwhile, and somebody has to remove it again. */
+  readonly held: readonly HeldName[];
   /** Seen as empty. */
   readonly hidden: readonly HiddenPath[];
   /** Parts of `/proc` through which root changes the kernel without any capability; made read-only. */
@@ -24,6 +24,15 @@ export interface SandboxPolicy {
   readonly emptyFile: string;
   readonly network: SandboxNetwork;
 }
+
+/** A protected name at which there is nothing, and what keeps it free while a command runs. */
+export interface HeldName {
+  readonly path: string;
+  /** `folder`: an empty one, which git does not see and the sandbox makes. Otherwise a file with this content. */
+  readonly placeholder: Placeholder;
+}
+
+export type Placeholder = "folder" | { readonly content: string };
 
 export interface HiddenPath {
   readonly path: string;
@@ -65,7 +74,7 @@ export type Probe =
 
 export interface Sandbox {
   readonly name: "bubblewrap" | "seatbelt";
-  /** Names that do not exist can be kept free by an empty folder that stands there meanwhile. */
+  /** Names that do not exist can be kept free by something that stands there meanwhile. */
   readonly holdsNames: boolean;
   wrap(command: CommandLine, policy: SandboxPolicy): WrappedCommand;
   /** What it does beyond the policy, one line each. */

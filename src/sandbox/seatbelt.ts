@@ -35,7 +35,7 @@ export function seatbeltProfile(policy: SandboxPolicy): string {
     "(allow default)",
     "(deny file-write*)",
     `(allow file-write* ${list([policy.root, policy.tmp, ...policy.writable])} (literal "/dev/null") (literal "/dev/tty"))`,
-    ...deny("file-write*", [...policy.readOnly, ...policy.held]),
+    ...deny("file-write*", [...policy.readOnly, ...policy.held.map(({ path }) => path)]),
     ...(fixed === "" ? [] : [`(deny file-write-unlink ${fixed})`]),
     ...deny(
       "file-read* file-write*",

@@ -55,6 +55,8 @@ export interface RunState {
 export interface RunStates {
   of(session: string): RunState;
   drop(session: string): void;
+  /** A delegate has values of its own; what is cached and counted is one for the whole tree. */
+  adopt(session: string, parent: string): void;
 }
 
 export function createRunStates(): RunStates {
@@ -69,6 +71,11 @@ export function createRunStates(): RunStates {
       return made;
     },
     drop: (session) => void runs.delete(session),
+    adopt(session, parent) {
+      const { cache, metrics, patterns } = this.of(parent);
+      runs.set(session, { ...createRunState(), cache, metrics, patterns });
+      dropOldest(runs, MAX_RUNS);
+    },
   };
 }
 

@@ -38,10 +38,18 @@ const expiries: { readonly [Kind in EventKind]?: Expiry } = {
     replace: { restored: [{ path: EXPIRED_CONTENT, what: EXPIRED_CONTENT }], conflicts: [], failed: [] },
   },
   PermissionRequested: {
-    keep: ["turn", "call_id", "name", "label", "reason"],
+    keep: ["turn", "call_id", "name", "label", "reason", "delegate"],
     replace: { args, summary: EXPIRED_CONTENT },
   },
-  QuestionAsked: { keep: ["turn", "call_id"], replace: { question: EXPIRED_CONTENT } },
+  QuestionAsked: { keep: ["turn", "call_id", "delegate"], replace: { question: EXPIRED_CONTENT } },
+  DelegationStarted: {
+    keep: ["turn", "call_id", "session", "agent", "mode", "depth", "model", "tools", "max_steps", "timeout_ms"],
+    replace: { task: EXPIRED_CONTENT },
+  },
+  DelegationVerified: {
+    keep: ["turn", "call_id", "session", "attempt", "verified", "broken"],
+    replace: { reason: EXPIRED_CONTENT },
+  },
   CustomEvent: { keep: ["namespace", "kind"], replace: { payload: EXPIRED_CONTENT } },
 };
 

@@ -23,4 +23,5 @@ export {
 export { sessionFields } from "./session-fields.ts";
 export { createSigner, openSigningKey, readSigningKey } from "./signing-key.ts";
 export { openSqliteStore } from "./sqlite-store.ts";
+export type { TranscriptPart } from "./transcript.ts";
 export type { Verdict } from "./verify.ts";

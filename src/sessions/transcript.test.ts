@@ -38,7 +38,7 @@ describe("the transcript", () => {
 - model: scripted:x
 - folder: /w
 - begun: ${NOW}
-- branched from: \`${sessionId(7)}\`
+- from: \`${sessionId(7)}\`
 
 ## Turn 1
 

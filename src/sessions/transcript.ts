@@ -24,6 +24,8 @@ export interface TranscriptPart {
 export interface TranscriptOptions {
   /** False leaves out durations, so that two runs of the same thing read the same. */
   readonly timing: boolean;
+  /** For text that came in several events, when it is whole and before it is shortened. */
+  readonly clean?: (text: string) => string;
 }
 
 /** The parts in order; joined with a blank line they are the document. */
@@ -46,7 +48,7 @@ function headOf({ id, title, model, workingDir, createdAt, parent, pinned }: Ses
     `- model: ${inline(model)}`,
     `- folder: ${inline(workingDir)}`,
     `- begun: ${inline(createdAt)}`,
-    ...(parent === undefined ? [] : [`- branched from: \`${parent}\``]),
+    ...(parent === undefined ? [] : [`- from: \`${parent}\``]),
   ];
   return `# ${title === "" ? "Session" : inline(title)}\n\n${facts.join("\n")}`;
 }
@@ -57,7 +59,7 @@ interface OpenCall {
 }
 
 /** What has been written and is not yet a part: the text of the current block, and calls without a result. */
-function createFold({ timing }: TranscriptOptions) {
+function createFold({ timing, clean = (whole) => whole }: TranscriptOptions) {
   let turn = 0;
   let text = "";
   let thinking = "";
@@ -65,8 +67,8 @@ function createFold({ timing }: TranscriptOptions) {
   const calls = new Map<CallId, OpenCall>();
 
   function* flush(): Generator<string> {
-    if (thinking.trim() !== "") yield details("Thinking", shorten(thinking));
-    if (text.trim() !== "") yield prose(text);
+    if (thinking.trim() !== "") yield details("Thinking", shorten(clean(thinking)));
+    if (text.trim() !== "") yield prose(clean(text));
     thinking = "";
     text = "";
   }
@@ -79,6 +81,13 @@ function createFold({ timing }: TranscriptOptions) {
         return undefined;
       case "SessionEnded":
         return `_Session ended (${event.payload.reason})._`;
+      case "DelegationStarted": {
+        const { agent, session, task } = event.payload;
+        const who = agent === "" ? "a delegate" : `the delegate ${inline(agent)}`;
+        return `_To ${who} (${inline(session)}): ${inline(task)}_`;
+      }
+      case "DelegationEnded":
+        return `_${inline(event.payload.agent || "The delegate")}: ${event.payload.status}._`;
       case "ModelChanged":
         return `_Model: ${inline(event.payload.previous)} → ${inline(event.payload.model)}._`;
       case "PlanModeChanged":

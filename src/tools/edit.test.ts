@@ -43,6 +43,27 @@ describe("a match", () => {
   });
 });
 
+describe("a mark of redaction", () => {
+  test("that was copied from what was shown is refused on both sides, with what to do instead", async () => {
+    const before = "HOST=a\nTOKEN=s3cret\n";
+    const shown = { old_text: "HOST=a\nTOKEN=«redacted:api-token»", new_text: "HOST=b\nTOKEN=«redacted:api-token»" };
+    await expect(edit(before, shown)).rejects.toThrow(
+      "old_text is not in f.txt. «redacted:api-token» stands for a secret that you were not shown: name only text around it",
+    );
+    const added = { old_text: "HOST=a", new_text: "HOST=«redacted:host»" };
+    await expect(edit(before, added)).rejects.toThrow("f.txt was not changed: the text holds «redacted:host»");
+    expect((await edit(before, { old_text: "HOST=a", new_text: "HOST=b" })).after).toBe("HOST=b\nTOKEN=s3cret\n");
+  });
+
+  test("that the file itself has may be moved and repeated", async () => {
+    const { after } = await edit("a «redacted:jwt»\n", {
+      old_text: "a «redacted:jwt»",
+      new_text: "«redacted:jwt» «redacted:jwt»",
+    });
+    expect(after).toBe("«redacted:jwt» «redacted:jwt»\n");
+  });
+});
+
 describe("line endings", () => {
   test("a CRLF file keeps its own, in what was found and in what is new", async () => {
     const { after } = await edit("a\r\nb\r\nc\r\n", { old_text: "a\nb", new_text: "1\n2\n3" });

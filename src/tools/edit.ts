@@ -6,6 +6,7 @@ import { adviseNoMatch } from "./edit-advice.ts";
 import { binaryKind, decodeText, formatBytes } from "./file-kind.ts";
 import { withSuggestion } from "./near-names.ts";
 import { lineNumberAt, numberedLine, splitLines } from "./numbered-lines.ts";
+import { adviseShownMark, refuseForeignMarks } from "./redaction-marks.ts";
 
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const MAX_LISTED_MATCHES = 20;
@@ -39,8 +40,12 @@ export const editTool: Tool = {
     const text = await readText(ports.files, path);
     const change = findMatches(text, oldText, newText);
     const [first] = change.matches;
-    if (first === undefined) throw new ToolError(`old_text is not in ${path}. ${adviseNoMatch(text, oldText)}`);
+    if (first === undefined) {
+      const advice = adviseShownMark(text, oldText) ?? adviseNoMatch(text, oldText);
+      throw new ToolError(`old_text is not in ${path}. ${advice}`);
+    }
     if (change.matches.length > 1 && !flagArgument(args, "all")) throw ambiguous(path, text, change.matches);
+    refuseForeignMarks(path, text, newText);
     const result = replaceAt(text, change);
     await ports.files.write(path, Buffer.from(result, "utf8"));
     const count = change.matches.length === 1 ? "" : ` (${change.matches.length} places; the first is shown)`;

@@ -30,6 +30,24 @@ describe("fs.write", () => {
     expect(readFileSync(join(workspace.root, "new/a.txt"), "utf8")).toBe("x");
   });
 
+  test("does not put the marks of redaction over what they stand for", async () => {
+    const workspace = createTemporaryWorkspace();
+    const file = workspace.put("app.env", "HOST=a\nTOKEN=s3cret\n");
+    const shown = "HOST=b\nTOKEN=«redacted:api-token»\n";
+    await expect(run(writeTool, workspace, { path: "app.env", content: shown })).rejects.toThrow(
+      "app.env was not changed: the text holds «redacted:api-token», which is not in the file.",
+    );
+    await expect(run(writeTool, workspace, { path: "copy.env", content: shown })).rejects.toThrow("fs.edit");
+    expect(readFileSync(file, "utf8")).toBe("HOST=a\nTOKEN=s3cret\n");
+    expect(existsSync(join(workspace.root, "copy.env"))).toBe(false);
+
+    // A page about redaction can be written again, with as many marks as it had.
+    workspace.put("page.md", "A mark: «redacted:jwt».\n");
+    await run(writeTool, workspace, { path: "page.md", content: "The mark: «redacted:jwt».\n" });
+    const twice = "One «redacted:jwt», two «redacted:jwt».\n";
+    await expect(run(writeTool, workspace, { path: "page.md", content: twice })).rejects.toThrow("not changed");
+  });
+
   test("does not write outside", async () => {
     const workspace = createTemporaryWorkspace();
     const write = run(writeTool, workspace, { path: "../escape.txt", content: "x" });

@@ -3,8 +3,8 @@ import type { ToolMiddleware } from "#engine";
 import type { TurnId } from "#protocol";
 import { createCallMemo } from "./memo.ts";
 
-/** One per session; calls run inside one turn at a time. */
-export function createMemoization(): ToolMiddleware {
+/** One per session; calls run inside one turn at a time. `isShared`: others work in the same folder now, so nothing is remembered. */
+export function createMemoization(isShared: () => boolean = () => false): ToolMiddleware {
   const memo = createCallMemo();
   let turn: TurnId | undefined;
   /** Counts what may have changed something: a read that overlapped with it is not remembered. */
@@ -15,6 +15,7 @@ export function createMemoization(): ToolMiddleware {
       memo.clear();
       turn = call.turn;
     }
+    if (tool.fresh === true && tool.class === "read_only") return next(call);
     if (tool.class !== "read_only") {
       changes += 1;
       memo.clear();
@@ -25,11 +26,16 @@ export function createMemoization(): ToolMiddleware {
         memo.clear();
       }
     }
+    if (isShared()) {
+      memo.clear();
+      return next(call);
+    }
     const known = memo.lookup(tool.name, args);
     if (known !== undefined) return { content: known.content, outcome: "ok", memoized: true };
     const before = changes;
     const result = await next(call);
-    if (result.outcome === "ok" && changes === before) memo.remember(tool.name, args, { content: result.content });
+    if (result.outcome === "ok" && changes === before && !isShared())
+      memo.remember(tool.name, args, { content: result.content });
     return result;
   };
 }

@@ -1,7 +1,12 @@
 /** `fs.write`: creates a file or replaces all of it. */
+import type { FileInfo, FilePort } from "#base";
 import { type Tool, textOutput } from "#engine";
 import { textArgument } from "./arguments.ts";
 import { splitLines } from "./numbered-lines.ts";
+import { refuseShownMarks } from "./redaction-marks.ts";
+
+/** Of a larger file no part is looked at: a text with a mark is then refused. */
+const MAX_COMPARED_BYTES = 8 * 1024 * 1024;
 
 export const writeTool: Tool = {
   name: "fs.write",
@@ -19,6 +24,7 @@ export const writeTool: Tool = {
     const path = textArgument(args, "path");
     const content = textArgument(args, "content");
     const before = await ports.files.stat(path);
+    refuseShownMarks(path, await earlierText(ports.files, path, before, content), content);
     const bytes = Buffer.from(content, "utf8");
     await ports.files.write(path, bytes);
     const verb = before === undefined ? "Created" : "Overwrote";
@@ -26,3 +32,15 @@ export const writeTool: Tool = {
     return textOutput(`${verb} ${path} (${lines} ${lines === 1 ? "line" : "lines"}, ${bytes.length} bytes).`);
   },
 };
+
+/** What the file held, where that matters: most texts have no mark, and their file is not read. */
+async function earlierText(
+  files: FilePort,
+  path: string,
+  before: FileInfo | undefined,
+  content: string,
+): Promise<string> {
+  const isThere = before !== undefined && before.kind !== "directory" && before.sizeBytes <= MAX_COMPARED_BYTES;
+  if (!isThere || !content.includes("«redacted:")) return "";
+  return Buffer.from(await files.read(path, MAX_COMPARED_BYTES)).toString("utf8");
+}

@@ -1,4 +1,6 @@
 /** A hostile repository, opened with the program as users start it: nothing of it runs, moves the endpoint or reaches the prompt. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { ackProject } from "../fakes/ack-project.ts";
 import { baits } from "../fakes/bait.ts";
@@ -72,6 +74,14 @@ test("the same repository does what it says once it is acked: what is counted ab
   await trap.run("run", "-m", "anthropic:claude-x", "hello");
   expect(trap.taken().ran).toContain("hook");
   expect(trap.taken().words).toEqual(expect.arrayContaining(["BAIT-TOOL", "BAIT-BUNDLE", "BAIT-ROOT"]));
-  await trap.run("run", "-m", "openai:stolen", "hello");
+  // A key is bound to its hosts, whatever was agreed to; a request without one shows that the address is looked at.
+  const stolen = await trap.run("run", "-m", "openai:stolen", "hello");
+  expect(stolen.err).toContain("CredentialHostRefused: ANTHROPIC_API_KEY is not sent to");
+  expect(trap.taken().wrongRequests).toBe(0);
+  const root = join(trap.root, "harness.md");
+  const keyless = readFileSync(root, "utf8").replace("provider: openai", "provider: custom");
+  writeFileSync(root, keyless.replace(", api_key_env: ANTHROPIC_API_KEY", ""));
+  await ackProject({ workspace: trap.root, env: trap.env });
+  await trap.run("run", "-m", "custom:stolen", "hello");
   expect(trap.taken().wrongRequests).toBeGreaterThan(0);
 });

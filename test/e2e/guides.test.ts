@@ -50,17 +50,25 @@ test("governed-agent.md, in a copy of examples/governed-agent", { timeout: TIMEO
   expect(contents(folder)).toEqual(example("governed-agent"));
 });
 
-test.each(["writing-a-tool", "writing-a-hook", "writing-context", "writing-a-policy", "network", "replay"])(
-  "%s.md",
-  { timeout: TIMEOUT_MS },
-  async (name) => {
-    const { port } = await startLoopbackServer((_request, response) => response.end("pong\n"));
-    const { commands } = await followGuide(`docs/guide/${name}.md`, {
-      here: { "localhost:8000": `localhost:${port}` },
-    });
-    expect(commands).toBeGreaterThan(4);
-  },
-);
+test.each([
+  "writing-a-tool",
+  "writing-a-hook",
+  "writing-context",
+  "writing-a-policy",
+  "policy-backtest",
+  "network",
+  "replay",
+  "redaction",
+  "sub-agents",
+  "verification",
+  "evals",
+])("%s.md", { timeout: TIMEOUT_MS }, async (name) => {
+  const { port } = await startLoopbackServer((_request, response) => response.end("pong\n"));
+  const { commands } = await followGuide(`docs/guide/${name}.md`, {
+    here: { "localhost:8000": `localhost:${port}` },
+  });
+  expect(commands).toBeGreaterThan(4);
+});
 
 test("control-plane.md", { timeout: TIMEOUT_MS }, async () => {
   const { commands } = await followGuide("docs/guide/control-plane.md");

@@ -1,6 +1,7 @@
 /** Runs one model call to its end and keeps what it emitted; plus the smallest request and deterministic ports. */
 import type { Random } from "#base";
 import type { ModelEvent, ModelOutcome, ModelRequest, Provider } from "#engine";
+import { type CredentialPort, createHeldKeys } from "#providers";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 
 export interface ModelTranscript {
@@ -33,13 +34,21 @@ export const zeroRandom: Random = { bytes: (count) => new Uint8Array(count) };
 
 export interface TestPorts {
   readonly env: Readonly<Record<string, string>>;
+  readonly credentials: CredentialPort;
   readonly clock: ManualClock;
   readonly random: Random;
 }
 
-/** Every key that a vendor asks for is set. */
-export function testPorts(): TestPorts {
-  const key = "sk-test-0123456789";
-  const env = { ANTHROPIC_API_KEY: key, OPENAI_API_KEY: key, OPENROUTER_API_KEY: key, ZAI_API_KEY: key, GH_TOKEN: key };
-  return { env, clock: createManualClock(), random: zeroRandom };
+const key = "sk-test-0123456789";
+const allKeys = {
+  ANTHROPIC_API_KEY: key,
+  OPENAI_API_KEY: key,
+  OPENROUTER_API_KEY: key,
+  ZAI_API_KEY: key,
+  GH_TOKEN: key,
+};
+
+/** Every key that a vendor asks for is set, unless the test says otherwise. */
+export function testPorts(env: Readonly<Record<string, string>> = allKeys): TestPorts {
+  return { env, credentials: createHeldKeys(env), clock: createManualClock(), random: zeroRandom };
 }

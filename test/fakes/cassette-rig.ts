@@ -9,6 +9,7 @@ import type { ControlClient } from "#control";
 import type { TurnSummary } from "#engine";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import type { Event, SessionId } from "#protocol";
+import { createHeldKeys } from "#providers";
 import { createHarnessRig, type HarnessRig, type RigOptions } from "./harness-rig.ts";
 import type { MockReply } from "./mock-reply.ts";
 
@@ -84,6 +85,7 @@ export async function startReplay(
   const { settings, ...rest } = options;
   const harness = await assembleHarness({
     env: { HOME: "/nobody" },
+    credentials: createHeldKeys({}),
     clock: createSystemClock(),
     workspace,
     offlineAllowed: false,

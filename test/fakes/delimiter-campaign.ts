@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { defaultSettings } from "#artifacts";
 import { createSystemClock } from "#base";
 import { assembleHarness } from "#harness";
+import { createHeldKeys } from "#providers";
 import { delimitersSeen, forgedDelimiters } from "../corpora/forged-delimiters.ts";
 import { startMockProvider } from "./mock-provider-server.ts";
 import type { MockBlock } from "./mock-reply.ts";
@@ -66,6 +67,7 @@ export async function runDelimiterCampaign(count = Number.POSITIVE_INFINITY): Pr
     },
     { type: "message", blocks: [{ type: "text", text: "done" }] },
   );
+  const env = { PATH: process.env.PATH, OPENAI_API_KEY: "test-key", OPENAI_BASE_URL: `${vendor.url}/v1` };
   const harness = await assembleHarness({
     settings: {
       ...defaultSettings,
@@ -73,7 +75,8 @@ export async function runDelimiterCampaign(count = Number.POSITIVE_INFINITY): Pr
       permissions: [{ effect: "allow", rule: "*", source: "campaign" }],
       sandbox: "off",
     },
-    env: { PATH: process.env.PATH, OPENAI_API_KEY: "test-key", OPENAI_BASE_URL: `${vendor.url}/v1` },
+    env,
+    credentials: createHeldKeys(env),
     clock: createSystemClock(),
     workspace: folder,
     model: "openai:mock-model",

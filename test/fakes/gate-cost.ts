@@ -6,6 +6,7 @@ import { defaultSettings } from "#artifacts";
 import { createSystemClock } from "#base";
 import type { ModelCall, Plugin, Provider, Tool } from "#engine";
 import { assembleHarness } from "#harness";
+import { createHeldKeys } from "#providers";
 
 const CALLS_A_STEP = 20;
 const usage = { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0 };
@@ -77,6 +78,7 @@ export async function measureGate(
       tools: { execution: "sequential", onError: "continue" },
     },
     env: { PATH: process.env.PATH },
+    credentials: createHeldKeys({}),
     clock,
     workspace,
     model: "asking:one",

@@ -10,6 +10,7 @@ import { type Clock, createSystemClock, createWorkspaceFiles } from "#base";
 import type { EventDraft, ModelCall, ModelOutcome, Plugin, Provider, SessionStore, ToolContext } from "#engine";
 import { assembleHarness } from "#harness";
 import type { Event, EventKind } from "#protocol";
+import { createHeldKeys } from "#providers";
 import { createMemoryStore } from "#sessions";
 
 /** Made for one run; what is absent works. */
@@ -56,6 +57,7 @@ export async function runWithFault(fault: Fault, call: "mark" | "fs.write" | "ex
   const harness = await assembleHarness({
     settings: { ...defaultSettings },
     env: { PATH: process.env.PATH },
+    credentials: createHeldKeys({}),
     clock,
     workspace,
     model: "fault:one",

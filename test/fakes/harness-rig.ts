@@ -7,6 +7,7 @@ import type { ControlClient } from "#control";
 import type { TurnSummary } from "#engine";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import type { Command, Event, EventKind, EventOf, SessionId } from "#protocol";
+import { createHeldKeys } from "#providers";
 import { type MockProviderServer, startMockProvider } from "./mock-provider-server.ts";
 import type { MockBlock, MockReply } from "./mock-reply.ts";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "./temporary-workspace.ts";
@@ -56,15 +57,17 @@ export async function createHarnessRig(replies: readonly MockReply[], options: R
   } = options;
   prepare?.(workspace);
   const path = [...programFolders.map((folder) => join(workspace.outside, folder)), process.env.PATH].join(":");
+  const env = rest.env ?? {
+    PATH: path,
+    OPENAI_API_KEY: "test-key",
+    ANTHROPIC_API_KEY: "test-key",
+    OPENAI_BASE_URL: `${vendor.url}/v1`,
+    ANTHROPIC_BASE_URL: vendor.url,
+    ...extraEnv,
+  };
   const harness = await assembleHarness({
-    env: {
-      PATH: path,
-      OPENAI_API_KEY: "test-key",
-      ANTHROPIC_API_KEY: "test-key",
-      OPENAI_BASE_URL: `${vendor.url}/v1`,
-      ANTHROPIC_BASE_URL: vendor.url,
-      ...extraEnv,
-    },
+    env,
+    credentials: createHeldKeys(env),
     clock: createSystemClock(),
     workspace: workspace.root,
     model: `${name}:mock-model`,

@@ -10,8 +10,10 @@ import WebSocket from "ws";
 import { defaultSettings } from "#artifacts";
 import { type Clock, createSystemClock } from "#base";
 import { type Event, type EventKind, ReasonError, type SessionId } from "#protocol";
+import { createHeldKeys } from "#providers";
 import { type Authenticate, type Claims, type HttpLimits, type HttpServer, startHttpServer } from "#transports/http";
 import { httpBackend } from "../../src/cli/daemon-backend.ts";
+import { createOutward } from "../../src/cli/outward.ts";
 import { createHarnessRig, type HarnessRig, type RigOptions } from "./harness-rig.ts";
 import type { MockReply } from "./mock-reply.ts";
 
@@ -87,9 +89,14 @@ export async function createHttpRig(replies: readonly MockReply[], options: Http
     return claims === undefined ? { refusal: new ReasonError("Unauthorized", { detail: "not known" }) } : { claims };
   };
   const clock = createSystemClock();
+  const outward = createOutward({ env: { HOME: folder }, cwd: folder, clock });
   const build = { version: "0.0.0", commit: "", builtAt: "" };
   const server = await startHttpServer({
-    backend: httpBackend({ env: {}, clock, build }, rig.harness, defaultSettings),
+    backend: await httpBackend(
+      { clock, build, credentials: createHeldKeys({}), outward },
+      rig.harness,
+      defaultSettings,
+    ),
     authenticate,
     clock: serverClock ?? clock,
     listen: [

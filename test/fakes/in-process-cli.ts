@@ -7,7 +7,8 @@ import { runCli } from "#cli";
 import type { EventDraft } from "#engine";
 import type { SessionId } from "#protocol";
 import { createMemoryStore, loadPortability } from "#sessions";
-import { createManualClock } from "./manual-clock.ts";
+import { createManualClock, type ManualClock } from "./manual-clock.ts";
+import { testCredentials } from "./test-credentials.ts";
 
 const packageRoot = resolve(import.meta.dirname, "../..");
 const CREATED_AT = "2026-01-01T00:00:00.000Z";
@@ -15,6 +16,9 @@ const CREATED_AT = "2026-01-01T00:00:00.000Z";
 export interface InProcessCli {
   readonly workspace: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly clock: ManualClock;
+  /** Ctrl-C. */
+  interrupt(): void;
   put(path: string, content: string | Uint8Array): string;
   run(...args: string[]): Promise<{ code: number; out: string; err: string }>;
   /** Runs the command, which must print JSON, whatever its exit code is. */
@@ -29,9 +33,14 @@ export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = 
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const workspace = join(home, "workspace");
   mkdirSync(workspace);
+  const listeners = new Set<() => void>();
   const cli: InProcessCli = {
     workspace,
     env: { HOME: home, ...extraEnv },
+    clock: createManualClock(),
+    interrupt() {
+      for (const listener of listeners) listener();
+    },
     put(path, content) {
       const file = resolve(workspace, path);
       mkdirSync(dirname(file), { recursive: true });
@@ -54,15 +63,21 @@ export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = 
           columns: Number.POSITIVE_INFINITY,
           readLine: async () => ({ kind: "end" }),
           readKey: async () => (key === undefined ? { kind: "end" } : { kind: "key", key }),
+          readSecret: async () => ({ kind: "end" }),
           readAll: async () => "",
           readLines: async function* () {},
           readChunks: async function* () {},
           outDrained: async () => undefined,
-          onInterrupt: () => () => undefined,
+          onInterrupt(listener) {
+            listeners.add(listener);
+            return () => void listeners.delete(listener);
+          },
         },
         env: cli.env,
+        credentials: testCredentials(cli.env),
+        concealed: () => undefined,
         cwd: workspace,
-        clock: createManualClock(),
+        clock: cli.clock,
         build: { version: "0.0.0", commit: "test", builtAt: "test" },
         scenariosDir: join(packageRoot, "scenarios"),
         templatesDir: join(packageRoot, "templates"),

@@ -20,6 +20,8 @@ interface MockRequest {
   readonly body: unknown;
   /** Numbers the connections from 1: equal numbers mean that one was used again. */
   readonly connection: number;
+  /** On the clock of `performance`, when its body was there. */
+  readonly arrivedMs: number;
 }
 
 export interface MockProviderServer {
@@ -64,7 +66,14 @@ export async function startMockProvider(options: MockOptions = {}): Promise<Mock
     const path = (incoming.url ?? "/").split("?")[0] ?? "/";
     const body = await readJson(incoming);
     const connection = sockets.get(incoming.socket) ?? 0;
-    requests.push({ method: incoming.method ?? "", path, headers: incoming.headers, body, connection });
+    requests.push({
+      method: incoming.method ?? "",
+      path,
+      headers: incoming.headers,
+      body,
+      connection,
+      arrivedMs: performance.now(),
+    });
     if (incoming.method === "GET") return json(outgoing, 200, options.models ?? { data: [] });
     const family = path.endsWith("/messages") ? "anthropic" : "openai";
     const refusal = family === "anthropic" ? refuseAnthropic(incoming.headers, body) : refuseOpenai(body);

@@ -14,6 +14,7 @@ import { createSystemClock, type EffectPorts } from "#base";
 import type { EffectNote, ModelCall, Plugin, Provider, Tool, ToolContext, ToolSource } from "#engine";
 import { assembleHarness } from "#harness";
 import type { CallId, Command, Event } from "#protocol";
+import { createHeldKeys } from "#providers";
 import { createScriptChecker } from "#script";
 import { createBuiltinTools } from "#tools";
 import { createRng } from "./tampering.ts";
@@ -105,6 +106,7 @@ export async function runReceiptCampaign(
       ],
     },
     env: { PATH: process.env.PATH },
+    credentials: createHeldKeys({}),
     clock: createSystemClock(),
     workspace: root,
     model: "calling:one",

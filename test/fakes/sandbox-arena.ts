@@ -29,6 +29,7 @@ import { processesWith } from "./marked-processes.ts";
 
 const SCRIPT_TIMEOUT_MS = 8_000;
 const SECRET = "secret-3f9ac1";
+const LOOK_MS = 3;
 const ALLOWED_ADDRESS = "127.0.0.2";
 /** `rebind.test` is on the list, but leads to an address that the list does not name. */
 const DOMAINS = ["allowed.test", "rebind.test", ALLOWED_ADDRESS];
@@ -97,6 +98,12 @@ export async function createSandboxArena(): Promise<SandboxArena> {
     });
     const before = snapshot(places);
     servers.seen.length = 0;
+    const taken = new Set<string>();
+    // What a repository that a script begins is like is seen when it has ended.
+    const free = FREE.filter((name) => script.bare !== true || !name.startsWith(".git/"));
+    const looking = setInterval(() => {
+      for (const name of takenNames(places.workspace, free)) taken.add(name);
+    }, LOOK_MS);
     let output = "";
     await sandbox.processes.run(
       {
@@ -123,6 +130,7 @@ export async function createSandboxArena(): Promise<SandboxArena> {
       },
       new AbortController().signal,
     );
+    clearInterval(looking);
     const survivors = processesWith(mark).length;
     const after = snapshot(places);
     await sandbox.close();
@@ -132,6 +140,7 @@ export async function createSandboxArena(): Promise<SandboxArena> {
     }
     const names = new Set([...before.keys(), ...after.keys()]);
     const writes = [...names].filter((name) => before.get(name) !== after.get(name));
+    for (const name of taken) writes.push(`${name}, while it ran`);
     if (victim.exitCode !== null || victim.signalCode !== null) writes.push("the victim process was ended");
     rmSync(folder, { recursive: true, force: true });
     return {
@@ -216,6 +225,28 @@ const PROTECTED = [
   ".gitconfig .devcontainer tools/zed .git/hooks .git/config .git/config.worktree .git/commondir .git/modules/sub/hooks",
   ".git/modules/sub/config packages/nested/.git/hooks packages/nested/.git/config packages/nested/.git/commondir",
 ].flatMap((line) => line.split(" "));
+
+/** Not there at the beginning, and obeyed as soon as they are; looked at while a script runs. */
+const FREE = [
+  ".harness .idea .cursor .claude .fleet .devcontainer .git/commondir .git/modules/sub/commondir",
+  "packages/nested/.git/commondir",
+].flatMap((line) => line.split(" "));
+
+/** Those at which there is more than a placeholder. */
+function takenNames(workspace: string, free: readonly string[]): string[] {
+  return free.filter((name) => {
+    const path = join(workspace, name);
+    try {
+      const info = lstatSync(path, { throwIfNoEntry: false });
+      if (info === undefined) return false;
+      if (info.isDirectory()) return readdirSync(path).length > 0;
+      return !info.isFile() || readFileSync(path, "utf8") !== ".\n";
+    } catch {
+      // It went while it was looked at.
+      return false;
+    }
+  });
+}
 
 function snapshot({ workspace, outside, home }: Places): Map<string, string> {
   const found = new Map<string, string>();

@@ -93,7 +93,7 @@ function firstWord(command: string, change: (word: string) => string): string {
 const KEYWORDS = new Set(
   (
     "for while until case select function coproc if time eval exec source trap alias unalias export declare typeset local " +
-    "readonly set shopt unset read mapfile readarray hash enable let pushd popd cd umask ulimit getopts printf bind complete fc builtin " +
+    "readonly set shopt unset read mapfile readarray hash enable let pushd popd cd umask ulimit getopts printf bind complete fc builtin command " +
     "echo test wait exit sleep"
   ).split(" "),
 );

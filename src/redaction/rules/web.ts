@@ -54,7 +54,7 @@ export const webRules: readonly RuleRow[] = [
   special(
     "set-cookie",
     "set-cookie",
-    ["set-cookie:", 'set-cookie"', "set-cookie'"],
+    ["set-cookie:", 'set-cookie"', "set-cookie'", "set-cookie\\"],
     "Set-Cookie: sid=<a32>; Path=/; HttpOnly",
     { counter: "Set-Cookie: theme=dark; Path=/" },
   ),

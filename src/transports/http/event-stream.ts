@@ -35,7 +35,7 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
     onEvent(event) {
       outbox.push(event);
       // The session has let go of everybody.
-      if (event.kind === "SessionEnded") void Promise.resolve(outbox.ready()).then(finish);
+      if (event.kind === "SessionEnded" && event.session === session) void Promise.resolve(outbox.ready()).then(finish);
     },
   });
   /** Nothing is written any more when this returns; what was, still goes out. */

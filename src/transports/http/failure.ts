@@ -8,6 +8,12 @@ export function asReasonError(cause: unknown): ReasonError {
     : new ReasonError("InternalError", { detail: messageOf(cause) }, { cause });
 }
 
+/** The same with a message that may leave. */
+export function cleanReason(error: ReasonError, clean: (text: string) => string): ReasonError {
+  const message = clean(error.message);
+  return message === error.message ? error : ReasonError.withMessage(error.reason, message);
+}
+
 export function failureBody(error: ReasonError): {
   readonly error: { readonly reason: string; readonly message: string };
 } {

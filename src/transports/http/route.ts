@@ -10,6 +10,10 @@ export interface HttpBackend {
   readonly control: Control;
   readonly store: Pick<SessionStore, "get" | "list" | "read">;
   readonly version: string;
+  /** A text without its secrets: messages of refusals are not events, which are clean already. */
+  readonly clean: (text: string) => string;
+  /** How parts of the program are that are not the server's own. */
+  subsystems(): Readonly<Record<string, unknown>>;
   tools(): readonly Tool[];
   providers(): readonly Readonly<Record<string, unknown>>[];
   /** Namespaces that CustomCommands can be sent to, and the commands of this program's own faces. */

@@ -7,7 +7,7 @@ import type { Clock } from "#base";
 import { ReasonError, SessionId } from "#protocol";
 import { type Authenticate, presentedToken, requireClaims } from "./access.ts";
 import { openEventStream } from "./event-stream.ts";
-import { asReasonError, failureBody, statusOf } from "./failure.ts";
+import { asReasonError, cleanReason, failureBody, statusOf } from "./failure.ts";
 import { defaultLimits, type HttpLimits } from "./limits.ts";
 import type { ListenAddress } from "./listen-address.ts";
 import { type OpenedListener, openListener } from "./open-listener.ts";
@@ -58,6 +58,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.bodyBytes, perMessageDeflate: false });
   /** Opens sessions for those who may attach to them. */
   const opener = control.connect({ identityClass: "agent", interactive: false });
+  const told = (cause: unknown): ReasonError => cleanReason(asReasonError(cause), backend.clean);
   const startMs = clock.monotonicMs();
   let isStopping = false;
   let defaultSession: Promise<SessionId> | undefined;
@@ -86,6 +87,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       version: backend.version,
       uptime_ms: Math.round(clock.monotonicMs() - startMs),
       sessions: { open: open.length, running: open.filter(({ activity }) => activity !== "idle").length },
+      subsystems: backend.subsystems(),
       http: { streams: streams.size, clients: principals.size, unfinished_bytes: bodies.unfinishedBytes },
     };
   }
@@ -124,7 +126,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
           response,
           session,
           since: sinceOf(query, headers["last-event-id"]),
-          encode: wire === "sse" ? framing.sse : plainFrames,
+          encode: wire === "sse" ? (event) => framing.sse(event, session) : plainFrames,
           check,
         });
       },
@@ -160,6 +162,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         session,
         since,
         ensureOpen,
+        told,
       });
     });
   }
@@ -176,13 +179,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   }
   for (const { server, listener } of opened) {
     server.on("request", (request, response) => {
-      answer(listener, request, response).catch((cause: unknown) =>
-        sendFailure(request, response, asReasonError(cause)),
-      );
+      answer(listener, request, response).catch((cause: unknown) => sendFailure(request, response, told(cause)));
     });
     server.on("upgrade", (request, socket, head) => {
       socket.on("error", () => socket.destroy());
-      upgrade(listener, request, socket, head).catch((cause: unknown) => refuseUpgrade(socket, asReasonError(cause)));
+      upgrade(listener, request, socket, head).catch((cause: unknown) => refuseUpgrade(socket, told(cause)));
     });
     server.on("clientError", (cause: NodeJS.ErrnoException, socket) => {
       if (socket.writable && cause.code !== "ECONNRESET") refuseUpgrade(socket, brokenRequest(cause, limits));

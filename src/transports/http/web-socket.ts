@@ -39,6 +39,8 @@ export interface WebSocketOptions {
   readonly session: SessionId | undefined;
   readonly since: number | undefined;
   /** Makes sure that a stored session is open. */
+  /** Whatever was thrown, as it may be told. */
+  readonly told: (cause: unknown) => ReasonError;
   readonly ensureOpen: (principal: Principal, session: SessionId) => Promise<void>;
 }
 
@@ -58,6 +60,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
     since,
     encode,
     ensureOpen,
+    told,
   } = options;
   let isAlive = true;
   let hasShakenHands = false;
@@ -104,7 +107,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
   }
 
   function sendError(cause: unknown, id?: FrameId): void {
-    const { reason, message } = asReasonError(cause);
+    const { reason, message } = told(cause);
     send("error", { reason, message }, id);
   }
 

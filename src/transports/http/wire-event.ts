@@ -1,8 +1,9 @@
 /** Canonical events in the framing of each wire. The JSON of an event is made once, however many clients get it. */
-import type { Event } from "#protocol";
+import type { Event, SessionId } from "#protocol";
 
 export interface Framing {
-  sse(event: Event): string;
+  /** On the stream of one session; questions of its delegates come on it, too. */
+  sse(event: Event, session: SessionId): string;
   socket(event: Event): string;
 }
 
@@ -16,9 +17,9 @@ export function createFraming(): Framing {
     return text;
   }
   return {
-    sse(event) {
-      // A gap has no `id:` line: a client that reconnects then asks for what it is missing.
-      const id = event.kind === "StreamGap" ? "" : `id: ${event.id}\n`;
+    sse(event, session) {
+      // A gap has no `id:` line: a client that reconnects then asks for what it is missing. Ids of another log mean nothing here.
+      const id = event.kind === "StreamGap" || event.session !== session ? "" : `id: ${event.id}\n`;
       return `${id}event: ${event.kind}\ndata: ${json(event)}\n\n`;
     },
     socket: (event) => `{"frame":"event","body":${json(event)}}`,

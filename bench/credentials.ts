@@ -1,0 +1,119 @@
+/**
+ * `node bench/credentials.ts`: how much longer the program takes to its first request when that needs a key, against one bare
+ * start of Node, and how often a key is seen from outside while children of all kinds run. Exit code 1 unless both hold.
+ */
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type Found, type Hunt, huntForKey } from "../test/fakes/key-hunt.ts";
+import { startMockProvider } from "../test/fakes/mock-provider-server.ts";
+import { type Figure, holds, median, printFigures } from "./figures.ts";
+
+const root = resolve(import.meta.dirname, "..");
+const launcher = join(root, "bin/harness");
+const REPEATS = Number(process.env.BENCH_REPEATS ?? 25);
+const OLD_NODE = "/usr/bin/node";
+
+build();
+const figures = await coldStart();
+printFigures("credentials", figures);
+const clean = await hunts();
+process.exitCode = figures.every(holds) && clean ? 0 : 1;
+
+function build(): void {
+  const bundler = join(root, "node_modules/rolldown/bin/cli.mjs");
+  execFileSync(process.execPath, [bundler, "-c", "rolldown.config.ts", "--logLevel", "silent"], { cwd: root });
+}
+
+/** Both from the start of the process to the arrival of its first request, in turns, so that a busy machine slows both. */
+async function coldStart(): Promise<Figure[]> {
+  const scratch = mkdtempSync(join(tmpdir(), "harness-bench-"));
+  const workspace = join(scratch, "workspace");
+  mkdirSync(workspace);
+  const vendor = await startMockProvider({ always: { type: "message", blocks: [{ type: "text", text: "ok" }] } });
+  const address = `${vendor.url}/v1`;
+  const env = { PATH: process.env.PATH ?? "", HOME: scratch, OPENAI_BASE_URL: address, OLLAMA_BASE_URL: address };
+  const firstRequest = async (model: string, more: Record<string, string>): Promise<number> => {
+    const known = vendor.requests.length;
+    const startMs = performance.now();
+    const args = [launcher, "run", "-m", model, "--store", "memory", "hello"];
+    const child = spawn(process.execPath, args, { cwd: workspace, env: { ...env, ...more }, stdio: "ignore" });
+    await new Promise((done) => child.once("close", done));
+    return (vendor.requests[known]?.arrivedMs ?? Number.NaN) - startMs;
+  };
+  const bareStart = (): number => {
+    const startMs = performance.now();
+    spawnSync(process.execPath, ["-e", "0"], { env, stdio: "ignore" });
+    return performance.now() - startMs;
+  };
+  const withKey: number[] = [];
+  const without: number[] = [];
+  const bare: number[] = [];
+  try {
+    for (let run = 0; run < REPEATS + 2; run++) {
+      const times = [
+        await firstRequest("openai:bench", { OPENAI_API_KEY: "sk-bench-0123456789" }),
+        await firstRequest("ollama:bench", {}),
+        bareStart(),
+      ];
+      // The first runs fill the compile cache and the page cache.
+      if (run < 2) continue;
+      for (const [index, list] of [withKey, without, bare].entries()) list.push(times[index] ?? Number.NaN);
+    }
+  } finally {
+    await vendor.close();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  const grown = withKey.map((ms, index) => ms - (without[index] ?? Number.NaN));
+  return [
+    {
+      name: "first request with a key, against one without",
+      unit: "ms",
+      ours: median(withKey),
+      floor: median(without),
+    },
+    {
+      name: "what a key adds, against one bare start of Node",
+      unit: "ms",
+      ours: median(grown),
+      floor: median(bare),
+      maxRatio: 1,
+    },
+  ];
+}
+
+async function hunts(): Promise<boolean> {
+  const node = process.execPath;
+  const list: Hunt[] = [
+    { name: "a command in the sandbox", node, flags: [], call: "exec", stored: false },
+    { name: "a command without a sandbox", node, flags: ["--sandbox", "off"], call: "exec", stored: false },
+    { name: "a program of a script", node, flags: ["--sandbox", "off"], call: "script", stored: false },
+    { name: "a stored key", node, flags: ["--sandbox", "off"], call: "exec", stored: true },
+  ];
+  const isOld =
+    existsSync(OLD_NODE) &&
+    Number(execFileSync(OLD_NODE, ["-p", "process.versions.node"], { encoding: "utf8" }).split(".")[0]) < 24;
+  if (isOld)
+    list.push({ name: "through an old Node that hands over", node: OLD_NODE, flags: [], call: "exec", stored: false });
+  const columns = [
+    "while this runs",
+    "processes",
+    "keys in environment, arguments and files",
+    "in the engine's memory",
+    "sent to the vendor",
+  ];
+  process.stdout.write(`\n| ${columns.join(" | ")} |\n| --- | ---: | ---: | ---: | ---: |\n`);
+  let isClean = true;
+  for (const hunt of list) {
+    const secret = `sk-hunt-${crypto.randomUUID().replaceAll("-", "")}`;
+    const found: Found = await huntForKey(hunt, secret);
+    const { processes, places, inEngineMemory, sentToVendor, exitCode } = found;
+    process.stdout.write(
+      `| ${[hunt.name, processes.length, places.length, inEngineMemory, sentToVendor].join(" | ")} |\n`,
+    );
+    for (const place of places) process.stdout.write(`seen: ${place}\n`);
+    isClean &&= places.length === 0 && inEngineMemory === 0 && sentToVendor > 0 && exitCode === 0;
+  }
+  return isClean;
+}

@@ -1,0 +1,300 @@
+/** What an eval can assert: one table for each type, which checks it and documents it. */
+import type { Place } from "./project.ts";
+import {
+  choice,
+  defineTable,
+  error,
+  type FieldMap,
+  type FieldType,
+  nearestTo,
+  plainValue,
+  type Reader,
+  readTable,
+  type Table,
+  text,
+  words,
+  wrongValue,
+} from "./schema.ts";
+import type { MapTree, Tree } from "./yaml-tree.ts";
+
+const MAX_TOKENS = 1_000_000_000;
+const MAX_USD = 1_000_000;
+const MAX_DEPTH = 100;
+const MAX_DURATION_MS = 24 * 60 * 60 * 1000;
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+export type Assertion =
+  | { readonly type: "response_contains" | "response_not_contains"; readonly value: string }
+  | { readonly type: "tool_called" | "tool_not_called"; readonly tool: string }
+  | { readonly type: "hook_blocked" | "hook_not_blocked"; readonly hook: string }
+  | { readonly type: "no_errors" }
+  | { readonly type: "completed_within"; readonly withinMs: number }
+  | { readonly type: "tokens_under"; readonly tokens: number }
+  | { readonly type: "delegation_depth"; readonly depth: number }
+  | {
+      readonly type: "event_emitted";
+      readonly event: string;
+      /** Fields that the payload must have, with these values. */
+      readonly payload: Readonly<Record<string, unknown>>;
+    }
+  | { readonly type: "file_exists"; readonly path: string }
+  | { readonly type: "file_contains"; readonly path: string; readonly value: string }
+  | { readonly type: "json_schema"; readonly schema: Readonly<Record<string, unknown>> | { readonly file: string } }
+  | { readonly type: "cost_under"; readonly usd: number }
+  | { readonly type: "verified"; readonly agent?: string };
+
+export type AssertionType = Assertion["type"];
+
+export interface PlacedAssertion {
+  readonly assertion: Assertion;
+  /** As a person would say it: `tool_called read_file`. */
+  readonly label: string;
+  readonly place: Place;
+}
+
+export const duration: FieldType<number> = {
+  shown: "a time such as `500ms`, `15s` or `2m`",
+  read(tree, reader) {
+    const [, amount, unit] =
+      (tree.kind === "scalar" && /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(String(tree.value).trim())) || [];
+    const ms = Number(amount) * (UNIT_MS[unit as keyof typeof UNIT_MS] ?? Number.NaN);
+    if (ms > 0 && ms <= MAX_DURATION_MS) return ms;
+    reader.report(wrongValue(tree, `${this.shown}, at most 24h`));
+    return undefined;
+  },
+};
+
+/** Numbers may stand in quotes. */
+function limit(shown: string, max: number, isWhole: boolean): FieldType<number> {
+  return {
+    shown,
+    read(tree, reader) {
+      const written = tree.kind === "scalar" && /^\d+(?:\.\d+)?$/.test(String(tree.value).trim()) ? tree.value : "";
+      const number = written === "" ? Number.NaN : Number(written);
+      if (number >= 0 && number <= max && (!isWhole || Number.isSafeInteger(number))) return number;
+      reader.report(wrongValue(tree, shown));
+      return undefined;
+    },
+  };
+}
+
+/** A path inside the workspace of the case. */
+export const workspacePath: FieldType<string> = {
+  shown: "a path in the workspace",
+  read(tree, reader) {
+    const written = words(this.shown).read(tree, reader);
+    if (written === undefined || isInner(written)) return written;
+    reader.report(wrongValue(tree, "a path in the workspace, without `..`"));
+    return undefined;
+  },
+};
+
+export function isInner(path: string): boolean {
+  return !/^[/\\]|^[A-Za-z]:|[\0\\]/.test(path) && !path.split("/").includes("..") && path !== ".";
+}
+
+const record: FieldType<Readonly<Record<string, unknown>>> = {
+  shown: "a table",
+  read(tree, reader) {
+    if (tree.kind === "map") return Object.fromEntries(tree.entries.map(({ key, value }) => [key, plainValue(value)]));
+    reader.report(wrongValue(tree, this.shown));
+    return undefined;
+  },
+};
+
+const schema: FieldType<Extract<Assertion, { type: "json_schema" }>["schema"]> = {
+  shown: "a JSON Schema, or the path of a file with one, from the case",
+  read(tree, reader) {
+    if (tree.kind === "map") return record.read(tree, reader);
+    const file = words(this.shown).read(tree, reader);
+    return file === undefined ? undefined : { file };
+  },
+};
+
+interface AssertionKind {
+  readonly table: Table;
+  /** The word after the type in reports. */
+  readonly about?: string;
+  read(tree: MapTree, reader: Reader): Assertion | undefined;
+}
+
+/** `make` is called when every required field is there and right. */
+function kind<const Fields extends FieldMap>(
+  type: AssertionType,
+  about: string,
+  fields: Fields,
+  make: (values: Complete<Fields>) => Assertion,
+): AssertionKind {
+  const typeField = { type: choice(type), required: true, meaning: `\`${type}\`.` } as const;
+  const table = defineTable({ title: type, about, fields: { type: typeField, ...fields } });
+  return {
+    table,
+    read(tree, reader) {
+      const { values } = readTable<FieldMap>(table, tree, reader);
+      const isComplete = Object.entries(fields).every(([key, field]) => !field.required || values[key] !== undefined);
+      // Each value came out of the reader of its own field.
+      return isComplete ? make(values as Complete<Fields>) : undefined;
+    },
+  };
+}
+
+type Complete<Fields extends FieldMap> = {
+  readonly [Key in keyof Fields]: Fields[Key]["type"] extends FieldType<infer Value>
+    ? Fields[Key] extends { readonly required: true }
+      ? Value
+      : Value | undefined
+    : never;
+};
+
+const substring = {
+  value: { type: text(), required: true, meaning: "The text; upper and lower case count." },
+} as const;
+const tool = {
+  tool: { type: words("the name of a tool"), required: true, meaning: "Its canonical name, or the one people see." },
+} as const;
+const hook = {
+  value: { type: words("the name of a hook"), required: true, meaning: "Of the setup or the project." },
+} as const;
+const path = { path: { type: workspacePath, required: true, meaning: "Relative to the workspace." } } as const;
+
+export const assertionKinds: Readonly<Record<AssertionType, AssertionKind>> = {
+  response_contains: kind("response_contains", "The final response has this text in it.", substring, ({ value }) => {
+    return { type: "response_contains", value };
+  }),
+  response_not_contains: kind("response_not_contains", "The final response does not.", substring, ({ value }) => {
+    return { type: "response_not_contains", value };
+  }),
+  tool_called: kind(
+    "tool_called",
+    "The tool was called at least once in the run. A call that was blocked or denied counts: it was tried.",
+    tool,
+    (values) => ({ type: "tool_called", tool: values.tool }),
+  ),
+  tool_not_called: kind("tool_not_called", "Nobody tried to call the tool.", tool, (values) => {
+    return { type: "tool_not_called", tool: values.tool };
+  }),
+  hook_blocked: kind("hook_blocked", "The hook answered `block` at least once.", hook, ({ value }) => {
+    return { type: "hook_blocked", hook: value };
+  }),
+  hook_not_blocked: kind(
+    "hook_not_blocked",
+    "The hook never answered `block`, nor did it block because it failed.",
+    hook,
+    ({ value }) => ({ type: "hook_not_blocked", hook: value }),
+  ),
+  no_errors: kind(
+    "no_errors",
+    "No call of a tool gave an error (a denied one does), and every turn ended with an answer.",
+    {},
+    () => ({ type: "no_errors" }),
+  ),
+  completed_within: kind(
+    "completed_within",
+    "All turns together took no longer. In a replay the time is that of the recording.",
+    { value: { type: duration, required: true, meaning: "The limit." } },
+    ({ value }) => ({ type: "completed_within", withinMs: value }),
+  ),
+  tokens_under: kind(
+    "tokens_under",
+    "All model calls together used fewer tokens, input and output, those of the cache and of delegates included.",
+    { value: { type: limit("a whole number", MAX_TOKENS, true), required: true, meaning: "The limit." } },
+    ({ value }) => ({ type: "tokens_under", tokens: value }),
+  ),
+  delegation_depth: kind(
+    "delegation_depth",
+    "Delegates were nested no deeper. Without a delegate the depth is 0.",
+    {
+      value: {
+        type: limit("a whole number", MAX_DEPTH, true),
+        required: true,
+        meaning: "The depth that is still right.",
+      },
+    },
+    ({ value }) => ({ type: "delegation_depth", depth: value }),
+  ),
+  event_emitted: kind(
+    "event_emitted",
+    "The event is in the log: one of the [protocol](protocol.md#events), or one that a script emitted.",
+    {
+      event: {
+        type: words("the name of an event"),
+        required: true,
+        meaning: "`PermissionRequested`, or `custom.deployed`.",
+      },
+      payload: { type: record, meaning: "Fields that its payload must have, with these values; others may be there." },
+    },
+    ({ event, payload = {} }) => ({ type: "event_emitted", event, payload }),
+  ),
+  file_exists: kind("file_exists", "The workspace has this file, or folder, after the last turn.", path, (values) => {
+    return { type: "file_exists", path: values.path };
+  }),
+  file_contains: kind(
+    "file_contains",
+    "A file of the workspace has this text in it after the last turn.",
+    { ...path, ...substring },
+    (values) => ({ type: "file_contains", path: values.path, value: values.value }),
+  ),
+  json_schema: kind(
+    "json_schema",
+    "The final response is JSON, in a code fence or not, that matches a schema (draft 2020-12).",
+    { schema: { type: schema, required: true, meaning: "The schema." } },
+    (values) => ({ type: "json_schema", schema: values.schema }),
+  ),
+  cost_under: kind(
+    "cost_under",
+    "All model calls together cost less. It fails where no price is known.",
+    { value: { type: limit("a number of US dollars", MAX_USD, false), required: true, meaning: "The limit." } },
+    ({ value }) => ({ type: "cost_under", usd: value }),
+  ),
+  verified: kind(
+    "verified",
+    "Work was delegated, and what every delegate claimed was accepted by its verifiers in the end.",
+    { agent: { type: words("the name of an agent"), default: "all", meaning: "Only delegates of this name." } },
+    ({ agent }) => ({ type: "verified", ...(agent === undefined ? {} : { agent }) }),
+  ),
+};
+
+export const assertionType: FieldType<PlacedAssertion> = {
+  shown: "an assertion",
+  tables: Object.values(assertionKinds).map(({ table }) => table),
+  read(tree, reader) {
+    if (tree.kind !== "map") {
+      reader.report(wrongValue(tree, "a table with `type`"));
+      return undefined;
+    }
+    const written = tree.entries.find(({ key }) => key === "type")?.value;
+    if (written === undefined) {
+      reader.report(error("missing-key", tree.place, 'Assertion: "type" is missing.', { expected: someTypes() }));
+      return undefined;
+    }
+    const found = kindOf(written);
+    if (found === undefined) {
+      const near = written.kind === "scalar" ? nearestTo(String(written.value), Object.keys(assertionKinds)) : {};
+      reader.report({ ...wrongValue(written, someTypes()), code: "unknown-assertion", ...near });
+      return undefined;
+    }
+    const assertion = found.read(tree, reader);
+    return assertion && { assertion, label: labelOf(assertion), place: tree.place };
+  },
+};
+
+function kindOf(tree: Tree): AssertionKind | undefined {
+  const name = tree.kind === "scalar" ? String(tree.value) : "";
+  return Object.hasOwn(assertionKinds, name) ? assertionKinds[name as AssertionType] : undefined;
+}
+
+function someTypes(): string {
+  return `one of ${Object.keys(assertionKinds).join(", ")}`;
+}
+
+const LABEL_CHARS = 60;
+
+function labelOf(assertion: Assertion): string {
+  const { type, ...values } = assertion;
+  const about = Object.entries(values).flatMap(([key, value]): string[] => {
+    if (key === "withinMs") return [`${value}ms`];
+    return typeof value === "string" || typeof value === "number" ? [String(value).replaceAll(/\s+/g, " ")] : [];
+  });
+  const line = [type, ...about].join(" ");
+  return line.length > LABEL_CHARS ? `${line.slice(0, LABEL_CHARS - 1)}…` : line;
+}

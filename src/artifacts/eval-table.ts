@@ -1,0 +1,306 @@
+/** Eval cases: the tables of the file, and what the program uses of it. Which files there are, and running them, is elsewhere. */
+import { checkedName } from "./artifact-name.ts";
+import { builtinToolNames } from "./builtin-tool-names.ts";
+import { assertionKinds, assertionType, duration, isInner, type PlacedAssertion } from "./eval-assertions.ts";
+import { hookType } from "./hook-table.ts";
+import type { HookArtifact, Place, PolicyPattern, ToolArtifact } from "./project.ts";
+import {
+  choice,
+  defineTable,
+  error,
+  type FieldType,
+  forms,
+  integer,
+  list,
+  nearestTo,
+  nested,
+  type Placed,
+  placed,
+  type Reader,
+  readTable,
+  type Table,
+  text,
+  words,
+  wrongValue,
+} from "./schema.ts";
+import type { PermissionRule } from "./settings.ts";
+import { toolType } from "./tool-table.ts";
+import type { MapTree, Tree } from "./yaml-tree.ts";
+
+const MAX_TURNS = 100;
+const MAX_ASSERTIONS = 200;
+const MAX_PARTS = 100;
+const MAX_FILES = 200;
+const MAX_RULES = 100;
+const MAX_CONTEXT_VALUES = 100;
+const MAX_OUTPUT_TOKENS = 10_000_000;
+
+export interface EvalCase {
+  readonly name: string;
+  readonly place: Place;
+  readonly description?: string;
+  readonly category?: string;
+  readonly model?: Placed<string>;
+  /** Cap on the output of each model call. */
+  readonly maxTokens?: number;
+  /** Of each turn. */
+  readonly timeoutMs?: number;
+  readonly setup: EvalSetup;
+  /** What the user says, in order. */
+  readonly turns: readonly string[];
+  readonly grade: readonly PlacedAssertion[];
+}
+
+export interface EvalSetup {
+  readonly systemPrompt?: string;
+  readonly tools: readonly ToolArtifact[];
+  /** Tools of the program that are there besides. */
+  readonly builtinTools: readonly PolicyPattern[];
+  readonly hooks: readonly HookArtifact[];
+  /** A project file instead of tools and hooks. */
+  readonly config?: Placed<string>;
+  readonly files: readonly SetupFile[];
+  readonly scenario?: Scenario;
+  readonly rules: readonly PermissionRule[];
+  readonly context: Readonly<Record<string, string | number | boolean>>;
+}
+
+export interface SetupFile {
+  /** Relative to the workspace. */
+  readonly path: string;
+  readonly place: Place;
+  /** What is in it, or the file or folder to copy, from the case. */
+  readonly content: { readonly text: string } | { readonly from: string };
+}
+
+/** A file beside the case, or a table in it. */
+export type Scenario =
+  | { readonly file: string; readonly place: Place }
+  /** Where the table begins; the lines of the case from there on are the text. */
+  | { readonly inline: true; readonly place: Place };
+
+const fromTable = defineTable({
+  title: "Copied file",
+  about: "A file or folder of the setup that is copied.",
+  fields: { from: { type: words("a path, from the case"), required: true, meaning: "The file or folder to copy." } },
+});
+
+const files: FieldType<readonly SetupFile[]> = {
+  shown: "a table of paths",
+  tables: [fromTable],
+  read(tree, reader) {
+    if (tree.kind !== "map") {
+      reader.report(wrongValue(tree, "a table: `path: text`, or `path: { from: file }`"));
+      return undefined;
+    }
+    if (tree.entries.length > MAX_FILES) {
+      reader.report(error("wrong-length", tree.place, `A case has at most ${MAX_FILES} files; copy a folder.`));
+      return undefined;
+    }
+    return tree.entries.flatMap(({ key, keyPlace, value }): SetupFile[] => {
+      if (!isInner(key)) {
+        const message = `"${key.slice(0, 80)}" is no path in the workspace.`;
+        reader.report(error("bad-path", keyPlace, message, { expected: "a relative path without `..`" }));
+        return [];
+      }
+      const content = readContent(value, reader);
+      return content === undefined ? [] : [{ path: key, place: keyPlace, content }];
+    });
+  },
+};
+
+function readContent(tree: Tree, reader: Reader): SetupFile["content"] | undefined {
+  if (tree.kind === "map") {
+    const { values } = readTable(fromTable, tree, reader);
+    return values.from === undefined ? undefined : { from: values.from };
+  }
+  const written = text("text, or `{ from: file }`").read(tree, reader);
+  return written === undefined ? undefined : { text: written };
+}
+
+const scenario = forms<Scenario>("a scenario, or the path of a file with one, from the case", [], (tree) => {
+  if (tree.kind === "map") return readInlineScenario;
+  return tree.kind === "scalar" && typeof tree.value === "string" && tree.value.trim() !== ""
+    ? ({ place }) => ({ file: String(tree.value), place })
+    : undefined;
+});
+
+function readInlineScenario(tree: Tree, reader: Reader): Scenario | undefined {
+  const [first] = tree.kind === "map" ? tree.entries : [];
+  if (first !== undefined && first.keyPlace.column === tree.place.column && first.keyPlace.line === tree.place.line) {
+    return { inline: true, place: tree.place };
+  }
+  reader.report(wrongValue(tree, "a scenario with one key on each line, or in a file of its own"));
+  return undefined;
+}
+
+const context: FieldType<EvalSetup["context"]> = {
+  shown: "a table of plain values",
+  read(tree, reader) {
+    if (tree.kind !== "map" || tree.entries.length > MAX_CONTEXT_VALUES) {
+      reader.report(wrongValue(tree, `a table with at most ${MAX_CONTEXT_VALUES} plain values`));
+      return undefined;
+    }
+    const values: Record<string, string | number | boolean> = {};
+    for (const { key, value } of tree.entries) {
+      if (value.kind === "scalar" && value.value !== null) values[key] = value.value;
+      else reader.report(wrongValue(value, "a text, a number, true or false"));
+    }
+    return values;
+  },
+};
+
+const tool = forms<ToolArtifact | PolicyPattern>("a tool, or the name of a built-in one", [], (tree) => {
+  if (tree.kind === "map") return (given, reader) => toolType.read(given, reader);
+  return tree.kind === "scalar" && typeof tree.value === "string" ? readBuiltin : undefined;
+});
+
+function readBuiltin(tree: Tree, reader: Reader): PolicyPattern | undefined {
+  const name = tree.kind === "scalar" ? String(tree.value) : "";
+  if (builtinToolNames.includes(name)) return { pattern: name, place: tree.place };
+  const near = nearestTo(name, builtinToolNames);
+  reader.report({ ...wrongValue(tree, "a tool, or the name of a built-in one"), code: "unknown-tool", ...near });
+  return undefined;
+}
+
+const rules = list(placed(words("a permission rule")), { max: MAX_RULES });
+
+const setupTable = defineTable({
+  title: "Setup",
+  about:
+    "What the case starts with. `config` and `tools` or `hooks` exclude each other: the first is for the whole agent, the others for one tool or hook alone.",
+  fields: {
+    system_prompt: { type: text(), meaning: "Instead of the standing system prompt of the program." },
+    tools: {
+      type: list(tool, { max: MAX_PARTS }),
+      default: "none",
+      meaning:
+        "The tools that the model sees, and no others: as in a file of a project ([Tool](artifacts.md#tool)), or by the name of a [built-in](tools.md) one.",
+    },
+    hooks: {
+      type: list(hookType, { max: MAX_PARTS }),
+      meaning: "Hooks as in a file of a project: [Hook](artifacts.md#hook); `priority` may be left out.",
+    },
+    config: {
+      type: placed(words("a path")),
+      meaning:
+        "A project file, looked for in the folder of the case and then in those above it. Its files must be acked, as for a run.",
+    },
+    files: {
+      type: files,
+      default: "an empty workspace",
+      meaning: "Files of the workspace: `path: text`, or `path: { from: file or folder }`.",
+    },
+    scenario: {
+      type: scenario,
+      meaning: "The model plays this [scenario](scenarios.md): no key, no cost, the same every time.",
+    },
+    allow: {
+      type: rules,
+      meaning: "[Permission rules](permissions.md) for calls that run. Nobody can be asked in an eval.",
+    },
+    deny: { type: rules, meaning: "The same for calls that are refused." },
+    context: { type: context, meaning: "Values that conditions and scripts see as `ctx`." },
+  },
+});
+
+const setup: FieldType<EvalSetup> = nested(setupTable, ({ values, at }, reader) => {
+  const { config, tools: written = [], hooks = [] } = values;
+  const tools = written.filter((one): one is ToolArtifact => "kind" in one);
+  if (config !== undefined && (written.length > 0 || hooks.length > 0)) {
+    const key = written.length > 0 ? "tools" : "hooks";
+    reader.report(error("excluded", at(key), `\`config\` and \`${key}\` exclude each other: one of them has to go.`));
+  }
+  for (const parts of [tools, hooks]) reportTwins(parts, reader);
+  const rulesOf = (effect: "allow" | "deny", of: readonly Placed<string>[] = []): PermissionRule[] =>
+    of.map(({ value, place }) => ({ effect, rule: value, source: `${place.file}:${place.line}` }));
+  return {
+    tools,
+    builtinTools: written.filter((one): one is PolicyPattern => "pattern" in one),
+    hooks,
+    files: values.files ?? [],
+    rules: [...rulesOf("allow", values.allow), ...rulesOf("deny", values.deny)],
+    context: values.context ?? {},
+    ...(values.system_prompt === undefined ? {} : { systemPrompt: values.system_prompt }),
+    ...(config === undefined ? {} : { config }),
+    ...(values.scenario === undefined ? {} : { scenario: values.scenario }),
+  };
+});
+
+function reportTwins(parts: readonly (ToolArtifact | HookArtifact)[], reader: Reader): void {
+  for (const [index, { kind, name, place }] of parts.entries()) {
+    const first = parts.findIndex((part) => part.name === name);
+    if (first === index) continue;
+    const line = parts[first]?.place.line;
+    reader.report(error("duplicate-name", place, `There is another ${kind} "${name}" on line ${line}.`));
+  }
+}
+
+const turnTable = defineTable({
+  title: "Turn",
+  about: "One message. The next one is sent when its turn has ended, in the same session.",
+  fields: {
+    role: { type: choice("user"), default: "`user`", meaning: "Who says it." },
+    content: { type: words("text"), required: true, meaning: "What is said." },
+  },
+});
+
+const turn: FieldType<string> = nested(turnTable, ({ values }) => values.content);
+
+const caseTable = defineTable({
+  title: "Case",
+  about: "A YAML file. All of its assertions have to hold: one that fails fails the case.",
+  fields: {
+    name: { type: words("a name"), required: true, meaning: "Unique in a suite; what `--case` takes." },
+    description: { type: text(), meaning: "What the case proves; shown in the report." },
+    category: { type: words(), meaning: "A word to group cases by; what `--category` takes." },
+    model: {
+      type: placed(words("`provider:name`, or a name that one provider has")),
+      default: "that of the project, else as for a run",
+      meaning: "The model. `--model` and a scenario beat it.",
+    },
+    max_tokens: { type: integer(1, MAX_OUTPUT_TOKENS), meaning: "Cap on the output of each model call." },
+    timeout: {
+      type: duration,
+      default: "`120s`",
+      meaning: "How long one turn may take; then it is cancelled and the case fails.",
+    },
+    setup: { type: setup, meaning: "What the case starts with." },
+    turns: { type: list(turn, { min: 1, max: MAX_TURNS }), required: true, meaning: "What the user says, in order." },
+    grade: {
+      type: list(assertionType, { min: 1, max: MAX_ASSERTIONS }),
+      required: true,
+      meaning: "What has to hold afterwards.",
+    },
+  },
+});
+
+/** In the order in which they are documented. */
+export const evalTables: readonly Table[] = [
+  caseTable,
+  setupTable,
+  fromTable,
+  turnTable,
+  ...Object.values(assertionKinds).map(({ table }) => table),
+];
+
+const noSetup: EvalSetup = { tools: [], builtinTools: [], hooks: [], files: [], rules: [], context: {} };
+
+/** Undefined when it has no usable name; what else is wrong is reported. */
+export function readCase(tree: MapTree, reader: Reader): EvalCase | undefined {
+  const { values, at, place } = readTable(caseTable, tree, reader);
+  const name = values.name === undefined ? undefined : checkedName(values.name, at("name"), reader);
+  if (name === undefined) return undefined;
+  return {
+    name,
+    place,
+    setup: values.setup ?? noSetup,
+    turns: values.turns ?? [],
+    grade: values.grade ?? [],
+    ...(values.description === undefined ? {} : { description: values.description.trim() }),
+    ...(values.category === undefined ? {} : { category: values.category }),
+    ...(values.model === undefined ? {} : { model: values.model }),
+    ...(values.max_tokens === undefined ? {} : { maxTokens: values.max_tokens }),
+    ...(values.timeout === undefined ? {} : { timeoutMs: values.timeout }),
+  };
+}

@@ -1,0 +1,6 @@
+/** The key of the file of stored credentials, derived from the machine's key. */
+import { deriveKey, type MachineKey } from "#sessions/keys";
+
+export function credentialKey(key: MachineKey): Uint8Array {
+  return deriveKey(key, "credentials");
+}

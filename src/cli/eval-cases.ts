@@ -1,0 +1,229 @@
+/** What each case needs before it runs: its project, its model, the names it may use; and how its program is put together. */
+import { existsSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import {
+  applyProject,
+  builtinToolNames,
+  defaultSettings,
+  type Project,
+  type ProjectLoader,
+  type Settings,
+} from "#artifacts";
+import { canonicalHash, createSystemRandom } from "#base";
+import {
+  type CaseOpening,
+  chooseMode,
+  type KnownNames,
+  type LoadedCase,
+  type ModeFacts,
+  type PlannedCase,
+} from "#evals";
+import { assembleHarness, type Harness } from "#harness";
+import { ReasonError } from "#protocol";
+import { chooseModel, loadScenario, parseScenario, staticModels, vendors } from "#providers";
+import { createBuiltinTools } from "#tools";
+import type { CliPorts } from "./cli-ports.ts";
+import type { RunFlags } from "./flags.ts";
+import { loadSettings } from "./open-program.ts";
+import { openProject, soundProject } from "./project.ts";
+
+export interface EvalFlags extends Pick<RunFlags, "model" | "config" | "lockfile" | "allow" | "deny"> {
+  readonly wanted?: NonNullable<ModeFacts["wanted"]>;
+}
+
+export interface PreparedCase extends PlannedCase {
+  readonly known: KnownNames;
+  open(opening: CaseOpening): Promise<Harness>;
+}
+
+export interface EvalCases {
+  /** Throws a ReasonError when the project, the scenario or the model of a case cannot be used. Asks no model. */
+  prepare(loaded: LoadedCase): Promise<PreparedCase>;
+}
+
+export async function createEvalCases(ports: CliPorts, flags: EvalFlags): Promise<EvalCases> {
+  const { env, clock } = ports;
+  // All cases share it, and none of them ends it.
+  const credentials = { ...ports.credentials, close: () => undefined };
+  const { settings: users } = await loadSettings(ports, flags);
+  const projects = new Map<string, Promise<Project>>();
+
+  /** Once for all cases: they are about the same files, also when somebody edits them meanwhile. */
+  function projectOf(file: string): Promise<Project> {
+    const known = projects.get(file) ?? openAcked(ports, file, flags);
+    projects.set(file, known);
+    return known;
+  }
+
+  async function hasKey(settings: Settings, model: string | undefined): Promise<boolean> {
+    try {
+      await chooseModel({
+        settings,
+        ...(model === undefined ? {} : { named: model }),
+        offlineAllowed: false,
+        extraProviders: [],
+        scenarioFile: (name) => name,
+        ports: { env, credentials, clock, random: createSystemRandom() },
+      });
+      return true;
+    } catch (error) {
+      const isMissing =
+        error instanceof ReasonError && ["MissingCredential", "ModelNotConfigured"].includes(error.reason);
+      if (isMissing) return false;
+      throw error;
+    }
+  }
+
+  return {
+    async prepare(loaded) {
+      const { evalCase, path, cassette } = loaded;
+      const { setup } = evalCase;
+      const project = setup.config === undefined ? undefined : await projectOf(findConfig(path, setup.config.value));
+      const inline = project === undefined ? await inlineProject(ports, loaded) : undefined;
+      const whole = project ?? inline;
+      const scenario = flags.model === undefined ? await scenarioOf(loaded) : undefined;
+      const live = caseSettings(users, whole);
+      // A replay reaches nothing, so nothing of this machine may matter.
+      const recorded = caseSettings(defaultSettings, whole);
+      const named = flags.model ?? (scenario === undefined ? (evalCase.model?.value ?? env.HARNESS_MODEL) : undefined);
+      const model = scenario === undefined ? named && fullName(named, live, ports) : `scripted:${evalCase.name}`;
+      const choice = await chooseMode({
+        ...(flags.wanted === undefined ? {} : { wanted: flags.wanted }),
+        isScripted: scenario !== undefined,
+        isCi: isSet(env.CI),
+        hasCassette: existsSync(cassette),
+        hasKey: () => hasKey(live, model),
+      });
+      return {
+        loaded,
+        choice,
+        known: knownNames(whole),
+        open: ({ mode, workspace, plugin, scenarioFile, cassette: file }) =>
+          assembleHarness({
+            settings: withCase(mode === "replay" ? recorded : live, loaded),
+            env,
+            credentials,
+            clock,
+            workspace,
+            offlineAllowed: false,
+            scenarioFile: () => scenarioFile ?? scenario ?? "",
+            store: { kind: "memory" },
+            autoApprove: false,
+            plugins: [plugin],
+            context: setup.context,
+            args: ["harness", "eval"],
+            ...(mode === "record" ? { cassette: { record: file } } : {}),
+            ...(mode === "replay" ? { cassette: { replay: file } } : {}),
+            ...(model === undefined ? {} : { model }),
+            ...(whole === undefined ? {} : { projects: async () => ({ project: whole, loader: fixed(whole) }) }),
+          }),
+      };
+    },
+  };
+}
+
+/** Of the user's settings, what says how models are reached and what is refused. The rest would make results differ by machine. */
+function caseSettings(users: Settings, project: Project | undefined): Settings {
+  const { models, prices, rateLimits, sandbox, network, redaction } = users;
+  const own: Settings = {
+    ...defaultSettings,
+    models,
+    prices,
+    rateLimits,
+    sandbox,
+    redaction,
+    permissions: users.permissions.filter(({ effect, source }) => effect === "deny" || source === "--allow"),
+    ...(network === undefined ? {} : { network }),
+  };
+  if (project === undefined) return own;
+  const { sandbox: required } = project.config;
+  return { ...applyProject(own, project), sandbox: required ?? sandbox };
+}
+
+function withCase(settings: Settings, { evalCase: { setup } }: LoadedCase): Settings {
+  return {
+    ...settings,
+    permissions: [...settings.permissions, ...setup.rules],
+    ...(setup.systemPrompt === undefined ? {} : { systemPrompt: setup.systemPrompt }),
+  };
+}
+
+async function openAcked(ports: CliPorts, file: string, { lockfile }: EvalFlags): Promise<Project> {
+  const { openTrustedProject } = await import("./trusted-project.ts");
+  const canAsk = ports.terminal.interactive;
+  const flags = { canAsk, ...(lockfile === undefined ? {} : { lockfile }) };
+  return soundProject((await openTrustedProject(ports, { config: file }, flags)).loaded);
+}
+
+/** What is written in the case, under the policy of the machine: these tools and hooks, and no others. */
+async function inlineProject(ports: CliPorts, { evalCase, path }: LoadedCase): Promise<Project> {
+  const { tools, hooks, builtinTools } = evalCase.setup;
+  const above = soundProject((await openProject(ports, { adminOnly: true })).loaded);
+  const allow = [...builtinTools, ...tools.map(({ name, place }) => ({ pattern: name, place }))];
+  const policy = { mode: "allowlist", allow, deny: [], place: evalCase.place } as const;
+  return {
+    ...above,
+    root: dirname(path),
+    version: canonicalHash([above.version, basename(path), tools, hooks]),
+    tools: [...above.tools, ...tools],
+    hooks: [...above.hooks, ...hooks],
+    config: { ...above.config, toolsPolicies: [...above.config.toolsPolicies, { tier: "project", policy }] },
+  };
+}
+
+/** The path of a scenario; one that is written in the case is checked here and has none. Undefined: the case has none. */
+async function scenarioOf({ evalCase, path, shown, scenarioText }: LoadedCase): Promise<string | undefined> {
+  const { scenario } = evalCase.setup;
+  if (scenarioText !== undefined) {
+    await parseScenario(scenarioText, shown);
+    return "";
+  }
+  if (scenario === undefined || !("file" in scenario)) return undefined;
+  const file = resolve(dirname(path), scenario.file);
+  await loadScenario(file);
+  return file;
+}
+
+/** In the folder of the case, then in those above it. */
+function findConfig(path: string, written: string): string {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const file = join(folder, written);
+    if (existsSync(file)) return file;
+    if (folder !== dirname(folder)) continue;
+    const detail = `${path}: there is no ${written} in its folder, nor in one above it`;
+    throw new ReasonError("ConfigInvalid", { detail });
+  }
+}
+
+/** A bare name is that of a listed model, else of the vendor that has such a model; with several, of the one whose key is set. */
+function fullName(model: string, { models }: Settings, { credentials }: CliPorts): string {
+  const isListed = models.some((one) => one.model.slice(one.model.indexOf(":") + 1) === model);
+  if (model.includes(":") || isListed) return model;
+  const having = vendors.filter(({ name }) => staticModels(name).some(({ id }) => `${name}:${model}`.startsWith(id)));
+  const usable = having.find(({ name, keyVariables }) =>
+    credentials.holds({ provider: name, variables: keyVariables }),
+  );
+  const vendor = usable ?? having[0];
+  return vendor === undefined ? model : `${vendor.name}:${model}`;
+}
+
+function knownNames(project: Project | undefined): KnownNames {
+  const labels = createBuiltinTools()
+    .tools()
+    .map(({ label }) => label);
+  return {
+    tools: [...builtinToolNames, ...labels, ...(project?.tools ?? []).map(({ name }) => name)],
+    hooks: (project?.hooks ?? []).map(({ name }) => name),
+    agents: (project?.agents ?? []).map(({ name }) => name),
+    isOpen: project?.config.meta.enabled ?? false,
+  };
+}
+
+/** Does not look at the files again. */
+function fixed(project: Project): ProjectLoader {
+  return { load: () => ({ project, problems: [] }), refresh: () => undefined };
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== "" && value !== "false" && value !== "0";
+}

@@ -1,0 +1,192 @@
+/** `harness eval`: runs cases and grades them; a suite is its exit code. */
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { Problem } from "#artifacts";
+import { messageOf } from "#base";
+import {
+  allPassed,
+  type CaseResult,
+  createSpending,
+  filterCases,
+  junitXml,
+  loadSuite,
+  runSuite,
+  unknownNames,
+} from "#evals";
+import { type Event, ReasonError } from "#protocol";
+import type { CliPorts } from "./cli-ports.ts";
+import { createEvalCases, type EvalFlags, type PreparedCase } from "./eval-cases.ts";
+import { caseText, createProgressLine, suiteJson, summaryText } from "./eval-report.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { userFlags } from "./open-program.ts";
+import { namesProject, problemText } from "./project.ts";
+import { paint } from "./renderer.ts";
+import { printable } from "./terminal.ts";
+
+/** Where cases are when nobody says so. */
+const DEFAULT_FOLDER = join("evals", "testdata");
+
+export interface EvalCommandFlags extends Omit<EvalFlags, "wanted"> {
+  readonly case?: readonly string[];
+  readonly category?: readonly string[];
+  readonly budget?: number;
+  readonly dryRun?: boolean;
+  readonly live?: boolean;
+  readonly record?: boolean;
+  readonly replay?: boolean;
+  readonly repeat: number;
+  readonly jobs: number;
+  readonly json?: boolean;
+  readonly junit?: string;
+  readonly logs?: string;
+}
+
+export async function evalCommand(
+  ports: CliPorts,
+  paths: readonly string[],
+  flags: EvalCommandFlags,
+): Promise<ExitCode> {
+  const wanted = wantedMode(flags);
+  const { createScriptChecker } = await import("#script");
+  const suite = await loadSuite({
+    cwd: ports.cwd,
+    paths: suitePaths(ports, paths, flags),
+    checker: createScriptChecker(),
+  });
+  const { case: names, category: categories } = flags;
+  refuseErrors(ports, suite.problems);
+  const chosen = filterCases(suite.cases, {
+    ...(names === undefined ? {} : { names }),
+    ...(categories === undefined ? {} : { categories }),
+  });
+  const { prepare } = await createEvalCases(ports, {
+    ...userFlags(flags),
+    ...(wanted === undefined ? {} : { wanted }),
+  });
+  const prepared: PreparedCase[] = [];
+  for (const loaded of chosen) prepared.push(await prepare(loaded));
+  refuseErrors(
+    ports,
+    prepared.flatMap(({ loaded, known }) => unknownNames(loaded, known)),
+  );
+  return flags.dryRun === true ? printPlan(ports, prepared, flags) : run(ports, prepared, flags);
+}
+
+async function run(ports: CliPorts, prepared: readonly PreparedCase[], flags: EvalCommandFlags): Promise<ExitCode> {
+  const { terminal, clock, cwd } = ports;
+  const progress = createProgressLine(terminal, flags.json === true);
+  const stop = new AbortController();
+  const stopListening = terminal.onInterrupt(() => {
+    progress.clear();
+    terminal.err("Stopping; what is done is reported.\n");
+    stop.abort();
+  });
+  const openers = new Map(prepared.map(({ loaded, open }) => [loaded, open]));
+  try {
+    const result = await runSuite({
+      cases: prepared,
+      repeat: flags.repeat,
+      // A recording must not wait for another case: that is nothing which a replay could tell.
+      jobs: flags.record === true && flags.budget !== undefined ? 1 : flags.jobs,
+      clock,
+      spending: createSpending(flags.budget),
+      sources: [cwd],
+      signal: stop.signal,
+      open(opening) {
+        const open = openers.get(opening.loaded);
+        if (open === undefined) throw new Error("a case that was not prepared is run");
+        return open(opening);
+      },
+      onProgress: (state) => progress.show(state),
+      onResult(one) {
+        progress.clear();
+        if (flags.json !== true) terminal.out(caseText(terminal, one));
+      },
+      onLog: (one, events) => writeLog(ports, flags.logs, one, events),
+    });
+    progress.clear();
+    terminal.out(flags.json === true ? `${suiteJson(result)}\n` : `\n${summaryText(terminal, result)}`);
+    if (flags.junit !== undefined) await write(resolve(cwd, flags.junit), junitXml(result));
+    if (stop.signal.aborted) return 130;
+    return allPassed(result) ? 0 : 1;
+  } finally {
+    stopListening();
+  }
+}
+
+function printPlan({ terminal }: CliPorts, prepared: readonly PreparedCase[], { json }: EvalCommandFlags): ExitCode {
+  const rows = prepared.map(({ loaded, choice }) => ({
+    name: loaded.evalCase.name,
+    file: loaded.shown,
+    mode: "mode" in choice ? choice.mode : undefined,
+    not_run: "notRun" in choice ? choice.notRun : undefined,
+    turns: loaded.evalCase.turns.length,
+    assertions: loaded.evalCase.grade.length,
+  }));
+  if (json === true) {
+    terminal.out(`${JSON.stringify({ valid: true, cases: rows })}\n`);
+    return 0;
+  }
+  for (const { name, file, turns, assertions, mode, not_run } of rows) {
+    const how = mode ?? `would not run: ${not_run}`;
+    const size = `${counted(turns, "turn")}, ${counted(assertions, "assertion")}`;
+    terminal.out(printable(`${name} · ${file} · ${size} · ${how}\n`));
+  }
+  terminal.out(`${counted(rows.length, "case")} checked without an error. Nothing was run.\n`);
+  return 0;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** Warnings are told; with an error nothing is run. */
+function refuseErrors({ terminal }: CliPorts, problems: readonly Problem[]): void {
+  for (const problem of problems.filter(({ severity }) => severity === "warning")) {
+    terminal.err(`${paint(terminal, "yellow", `warning: ${problemText(problem)}`)}\n`);
+  }
+  const errors = problems.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) throw new ReasonError("ConfigInvalid", { detail: errors.map(problemText).join("\n") });
+}
+
+function wantedMode({ live, record, replay, repeat, model }: EvalCommandFlags): EvalFlags["wanted"] {
+  const flags = { live, record, replay };
+  const asked = (["live", "record", "replay"] as const).filter((flag) => flags[flag] === true);
+  if (asked.length > 1) {
+    throw new ReasonError("UsageInvalid", { detail: `--${asked.join(" and --")} exclude each other` });
+  }
+  if (record === true && repeat > 1) {
+    throw new ReasonError("UsageInvalid", { detail: "--record writes one cassette for each case: leave --repeat out" });
+  }
+  // Another model is asked for: the cassettes are of the ones they were recorded with.
+  return asked[0] ?? (model === undefined ? undefined : "live");
+}
+
+function suitePaths({ cwd }: CliPorts, paths: readonly string[], { config }: EvalCommandFlags): readonly string[] {
+  if (paths.length > 0) return paths;
+  const root = config !== undefined && namesProject(config) ? dirname(resolve(cwd, config)) : cwd;
+  const folder = join(root, DEFAULT_FOLDER);
+  if (existsSync(folder)) return [folder];
+  throw new ReasonError("UsageInvalid", { detail: `there is no ${folder}: name the cases, or the folder they are in` });
+}
+
+async function writeLog(
+  { cwd }: CliPorts,
+  folder: string | undefined,
+  { name, run: number }: CaseResult,
+  events: readonly Event[],
+): Promise<void> {
+  if (folder === undefined) return;
+  const file = join(resolve(cwd, folder), `${name}${number === 1 ? "" : `-${number}`}.jsonl`);
+  await write(file, events.map((event) => `${JSON.stringify(event)}\n`).join(""));
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  } catch (error) {
+    throw new ReasonError("ConfigInvalid", { detail: `cannot write ${file}: ${messageOf(error)}` }, { cause: error });
+  }
+}

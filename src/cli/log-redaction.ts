@@ -1,0 +1,51 @@
+/**
+ * Redaction of a log that is read back, event by event. A text that was streamed lies in several events: what comes before is
+ * looked at with each, so that a secret is found whose name, or whose beginning, is in the event before.
+ */
+import type { Redaction } from "#engine";
+import type { EventKind, EventPayload } from "#protocol";
+
+export type LogRedaction = Redaction["payload"];
+
+/** As far as rules look back from a secret to its name, and more. */
+const LOOK_BACK_CHARS = 512;
+
+/** `text` redacts a text as a whole. One for each walk through a log. */
+export function createLogRedaction(payload: Redaction["payload"], text: (text: string) => string): LogRedaction {
+  let block = "";
+  let before = "";
+
+  /** The rest of the text that goes on in this event. */
+  function redactNext(next: string): string {
+    const seen = text(before);
+    const whole = text(before + next);
+    before = (before + next).slice(-LOOK_BACK_CHARS);
+    // What began in the event before is named here, once it shows.
+    return whole.slice(commonPrefix(seen, whole));
+  }
+
+  return (kind, given) => {
+    const name = blockOf(kind, given);
+    if (name === undefined) return payload(kind, given);
+    if (name !== block) before = "";
+    block = name;
+    // Deltas have a text.
+    const { text: next } = given as EventPayload<"TextDelta">;
+    const clean = redactNext(next);
+    return clean === next ? given : { ...given, text: clean };
+  };
+}
+
+/** Names the text that an event is a piece of; undefined for what is no piece. */
+function blockOf<Kind extends EventKind>(kind: Kind, given: EventPayload<Kind>): string | undefined {
+  if (kind === "ToolCallProgress") return `${kind} ${(given as EventPayload<"ToolCallProgress">).call_id}`;
+  if ((kind !== "TextDelta" && kind !== "ThinkingDelta") || "data" in given) return undefined;
+  const { turn, step, block } = given as EventPayload<"TextDelta">;
+  return `${kind} ${turn} ${step} ${block}`;
+}
+
+function commonPrefix(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return at;
+}

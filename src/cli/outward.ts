@@ -1,0 +1,153 @@
+/**
+ * What a command shows or writes that no session has told: messages of errors, a log that is read back, texts of files. It is
+ * redacted with the table and the secrets of today. Loaded with the first text that needs it, because most commands have none.
+ */
+import type { Settings } from "#artifacts";
+import { messageOf } from "#base";
+import { type Reason, ReasonError } from "#protocol";
+import type { CliPorts } from "./cli-ports.ts";
+import type { LogRedaction } from "./log-redaction.ts";
+import { describeError, printable, type Terminal } from "./terminal.ts";
+
+export interface OutwardRedactor {
+  text(text: string): string;
+  /** A value that becomes JSON. */
+  value<T>(value: T): T;
+  /** For one walk through a log. */
+  log(): LogRedaction;
+}
+
+export interface Outward {
+  /** The configuration that was read: what it calls a secret is one from now on. Default: the user's own file. */
+  use(settings: Pick<Settings, "redaction" | "models">): void;
+  /** Rejects with RedactionFailed. */
+  load(): Promise<OutwardRedactor>;
+  /** The error in one line for a person; its code alone where redaction cannot be had. Never rejects. */
+  describe(error: unknown): Promise<string>;
+  /** The message of an error without its code; empty where redaction cannot be had. Never rejects. */
+  messageOf(error: unknown): Promise<string>;
+  /** The text, or nothing where redaction cannot be had. Never rejects. */
+  orNothing(text: string): Promise<string>;
+  /** The same ports with a terminal that lets no secret out. `json`: what is written to it are lines of JSON. */
+  through(ports: CliPorts, json: boolean | undefined): Promise<CliPorts>;
+}
+
+export function createOutward(ports: Pick<CliPorts, "env" | "cwd" | "clock">): Outward {
+  let settings: Pick<Settings, "redaction" | "models"> | undefined;
+  let loaded: Promise<OutwardRedactor> | undefined;
+
+  async function make(): Promise<OutwardRedactor> {
+    const [{ createRedactionGateway, loadRedactor }, { createLogRedaction }, used] = await Promise.all([
+      import("#redaction"),
+      import("./log-redaction.ts"),
+      settingsOf(),
+    ]);
+    const redactor = await loadRedactor({ settings: used, env: ports.env, clock: ports.clock });
+    const { payload } = createRedactionGateway(redactor);
+    return {
+      text: (text) => redactor.redact(text).text,
+      value: (value) => redactor.redactJson(value).value,
+      log: () => createLogRedaction(payload, (text) => redactor.redact(text).text),
+    };
+  }
+
+  async function settingsOf(): Promise<Pick<Settings, "redaction" | "models">> {
+    if (settings !== undefined) return settings;
+    const [{ loadConfig }, { defaultSettings }] = await Promise.all([
+      import("./user-config-file.ts"),
+      import("#artifacts"),
+    ]);
+    // A file that cannot be read adds no patterns; that it cannot is the very message to be shown.
+    return loadConfig(ports, undefined).then(
+      (config) => config.settings,
+      () => defaultSettings,
+    );
+  }
+
+  const outward: Outward = {
+    use(next) {
+      settings = next;
+      loaded = undefined;
+    },
+    load() {
+      loaded ??= make();
+      return loaded;
+    },
+    async describe(error) {
+      // What redaction says of itself holds no text, and is all there is when it cannot be had.
+      if (isRedactionFailure(error)) return describeError(error);
+      const text = await outward.orNothing(describeError(error));
+      return text === "" ? `✗ ${codeOf(error)}` : text;
+    },
+    messageOf: (error) =>
+      isRedactionFailure(error) ? Promise.resolve(messageOf(error)) : outward.orNothing(messageOf(error)),
+    async orNothing(text) {
+      try {
+        return (await outward.load()).text(text);
+      } catch {
+        return "";
+      }
+    },
+    async through(given, json) {
+      const redactor = await outward.load();
+      const clean = json === true ? (text: string) => jsonLines(redactor, text) : redactor.text;
+      return { ...given, terminal: redactedTerminal(given.terminal, clean, redactor.text) };
+    },
+  };
+  return outward;
+}
+
+function isRedactionFailure(error: unknown): boolean {
+  return error instanceof ReasonError && error.reason === "RedactionFailed";
+}
+
+function codeOf(error: unknown): Reason {
+  return error instanceof ReasonError ? error.reason : "InternalError";
+}
+
+/** Everything that is written and asked; what is read stays as it is. */
+function redactedTerminal(terminal: Terminal, out: (text: string) => string, text: (text: string) => string): Terminal {
+  return {
+    ...terminal,
+    // Getters, which look anew each time.
+    get inputIsPiped() {
+      return terminal.inputIsPiped;
+    },
+    get columns() {
+      return terminal.columns;
+    },
+    out: (written) => terminal.out(out(written)),
+    err: (written) => terminal.err(text(written)),
+    outDrained: (written) => terminal.outDrained(out(written)),
+    readLine: (prompt, signal) => terminal.readLine(text(prompt), signal),
+    readKey: (prompt, signal) => terminal.readKey(text(prompt), signal),
+  };
+}
+
+/** Values are redacted as values, so that JSON stays JSON; a line without a secret is written as it came. */
+function jsonLines(redactor: OutwardRedactor, text: string): string {
+  return text
+    .split("\n")
+    .map((line) => {
+      if (line === "") return line;
+      let value: unknown;
+      try {
+        value = JSON.parse(line);
+      } catch {
+        return redactor.text(line);
+      }
+      const clean = redactor.value(value);
+      return clean === value ? line : JSON.stringify(clean);
+    })
+    .join("\n");
+}
+
+/** Of a crash: what happened and where, as much of it as fits on a screen. */
+export async function describeCrash(outward: Outward, error: unknown): Promise<string> {
+  const stack = error instanceof Error && error.stack !== undefined ? error.stack : messageOf(error);
+  const shown = printable(stack).split("\n").slice(0, MAX_STACK_LINES).join("\n");
+  const text = await outward.orNothing(`✗ InternalError: harness stopped on an error of its own.\n${shown}`);
+  return text === "" ? "✗ InternalError" : text;
+}
+
+const MAX_STACK_LINES = 30;

@@ -1,0 +1,169 @@
+/**
+ * Which key a model is called with, and the way to the helper that has it: keys of the environment first, then stored ones.
+ * What the engine gets is a name, never a key.
+ */
+import { join } from "node:path";
+import { type Clock, createKnownSecrets, type SecretFingerprint } from "#base";
+import { type Reason, reasonText } from "#protocol";
+import { CREDENTIAL_FILE } from "./credential-file.ts";
+import { type CredentialInfo, createCredentialStore } from "./credential-store.ts";
+import type { EnvironmentKeys } from "./environment-keys.ts";
+import { type AuthScheme, HELPER_HEADERS } from "./helper-frames.ts";
+import { createHelperSupervisor, type HelperStatus, type SupervisorOptions } from "./helper-supervisor.ts";
+
+export interface CredentialWish {
+  readonly provider: string;
+  /** Variables that may hold the key, in order. */
+  readonly variables: readonly string[];
+  /** Of a stored credential; default: the one for this address, `default` first. */
+  readonly name?: string;
+  readonly auth: AuthScheme;
+  /** Where a key from the environment may be sent. */
+  readonly hosts: readonly string[];
+  /** Where it is to be sent. */
+  readonly origin: string;
+}
+
+export interface CredentialRef {
+  readonly id: string;
+  /** For messages: a variable, or a stored credential by its name. */
+  readonly source: string;
+  readonly hosts: readonly string[];
+}
+
+export type CredentialRoute =
+  | { readonly type: "socket"; readonly socketPath: string; readonly headers: Readonly<Record<string, string>> }
+  | { readonly type: "refused"; readonly reason: Reason; readonly message: string };
+
+export interface HelperCredentials {
+  /** Whether there is a key for this provider. Starts nothing. */
+  holds(wish: Pick<CredentialWish, "provider" | "variables">): boolean;
+  /** Begins to start the helper. Throws CredentialStoreFailed when the file of stored ones cannot be used. */
+  find(wish: CredentialWish): CredentialRef | undefined;
+  route(credential: CredentialRef, url: URL): Promise<CredentialRoute>;
+  /** Told of every key that is used: those there are, then those to come. */
+  onSecret(listener: (fingerprint: SecretFingerprint) => void): void;
+  /** Resolves when listeners were told of every key that was found so far, or when the helper cannot tell. */
+  told(): Promise<void>;
+  /** Begins to start the helper when one of these variables is set: what is sure to be needed need not be waited for. */
+  prepare(variables: readonly string[]): void;
+  /** Starts the helper, if it was not, and resolves to what is wrong with it; undefined when nothing is. */
+  check(): Promise<string | undefined>;
+  status(): HelperStatus;
+  close(): void;
+}
+
+export interface HelperCredentialsOptions extends Pick<SupervisorOptions, "file" | "env" | "every"> {
+  readonly clock: Clock;
+  readonly keys: EnvironmentKeys;
+  /** Variables of the environment that hold keys, whether or not a model needs them now. */
+  readonly keyVariables: readonly string[];
+  /** Where the file of stored credentials is. */
+  readonly directory: () => string;
+  readonly storeKey: () => Uint8Array;
+}
+
+const DEFAULT_NAME = "default";
+
+export function createHelperCredentials(options: HelperCredentialsOptions): HelperCredentials {
+  const { keys, clock } = options;
+  let stored: readonly CredentialInfo[] | undefined;
+  const secrets = createKnownSecrets();
+  const found = new Set<string>();
+  const supervisor = createHelperSupervisor({
+    file: options.file,
+    env: options.env,
+    clock,
+    onSecret: secrets.add,
+    store: () => ({ path: join(options.directory(), CREDENTIAL_FILE), key: options.storeKey() }),
+    ...(options.every === undefined ? {} : { every: options.every }),
+  });
+
+  /** With the first key that is needed all of them go: what the helper has, this process does not. */
+  function handOver(also: readonly string[] = []): void {
+    supervisor.start();
+    for (const variable of [...options.keyVariables, ...also]) {
+      const secret = keys.take(variable);
+      if (secret !== undefined) supervisor.give(variable, secret);
+    }
+  }
+
+  const list = (): readonly CredentialInfo[] => {
+    stored ??= createCredentialStore({ directory: options.directory(), clock, key: options.storeKey }).list();
+    return stored;
+  };
+
+  function fromEnvironment({ variables, auth, hosts }: CredentialWish): CredentialRef | undefined {
+    const variable = variables.find((name) => keys.has(name));
+    if (variable === undefined) return undefined;
+    handOver([variable]);
+    const id = [variable, auth, ...hosts].join(" ");
+    supervisor.bind({ type: "bind", id, auth, from: { secret: variable, hosts } });
+    return { id, source: variable, hosts };
+  }
+
+  function fromStore({ provider, name, auth, variables, origin }: CredentialWish): CredentialRef | undefined {
+    const own = list().filter((entry) => entry.provider === provider && (name === undefined || entry.name === name));
+    const here = own.filter(({ hosts }) => hosts.includes(origin));
+    // One that needs no key gets none that was not meant for its address.
+    const candidates = here.length > 0 || (variables.length === 0 && name === undefined) ? here : own;
+    const chosen = candidates.find((entry) => entry.name === DEFAULT_NAME) ?? candidates[0];
+    if (chosen === undefined) return undefined;
+    handOver();
+    const full = `${chosen.provider}/${chosen.name}`;
+    const id = `${full} ${auth}`;
+    supervisor.bind({ type: "bind", id, auth, from: { provider: chosen.provider, name: chosen.name } });
+    return { id, source: `the credential ${full}`, hosts: chosen.hosts };
+  }
+
+  return {
+    holds: ({ provider, variables }) =>
+      variables.some((name) => keys.has(name)) || list().some((entry) => entry.provider === provider),
+    find(wish) {
+      const credential = (wish.name === undefined ? fromEnvironment(wish) : undefined) ?? fromStore(wish);
+      if (credential !== undefined) found.add(credential.id);
+      return credential;
+    },
+    onSecret: secrets.listen,
+    async told() {
+      // A route is there when the helper has said what it had to say about the key, or cannot say anything.
+      await Promise.all([...found].map((id) => supervisor.route(id)));
+    },
+    async check() {
+      handOver();
+      const route = await supervisor.route(undefined);
+      return route.type === "ready" ? undefined : route.detail;
+    },
+
+    async route({ id }, url) {
+      const route = await supervisor.route(id);
+      switch (route.type) {
+        case "ready":
+          return {
+            type: "socket",
+            socketPath: route.socketPath,
+            headers: {
+              [HELPER_HEADERS.pass]: route.pass,
+              [HELPER_HEADERS.credential]: id,
+              [HELPER_HEADERS.url]: url.href,
+            },
+          };
+        case "refused":
+          return route.problem === "wrong-key"
+            ? refused("KeyInvalid", route.detail)
+            : refused("CredentialStoreFailed", route.detail);
+        case "failed":
+          return refused("CredentialHelperFailed", route.detail);
+      }
+    },
+    prepare(variables) {
+      if (variables.some((name) => keys.has(name))) handOver();
+    },
+    status: () => supervisor.status(),
+    close: () => supervisor.close(),
+  };
+}
+
+function refused(reason: Reason, detail: string): CredentialRoute {
+  return { type: "refused", reason, message: reasonText(reason, { detail }) };
+}

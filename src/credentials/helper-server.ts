@@ -1,0 +1,184 @@
+/**
+ * Sends provider requests with a key that only this process has: checks where a request goes, adds the key, streams the
+ * answer back. It follows no redirect, passes on no key that a vendor repeats, writes no log, and has no other way out.
+ */
+import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { isBoundTo } from "#base/bound-hosts";
+import { createConcealer } from "#base/concealer";
+import { type AuthScheme, HELPER_HEADERS } from "./helper-frames.ts";
+
+const KEEP_ALIVE_IDLE_MS = 90_000;
+const MAX_SOCKETS_PER_HOST = 64;
+const MAX_FREE_SOCKETS_PER_HOST = 8;
+
+/** A key with where it may go. */
+export interface HeldCredential {
+  readonly hosts: readonly string[];
+  readonly auth: AuthScheme;
+  readonly secret: Buffer;
+}
+
+/** Between two programs that talk to each other, not for the one behind; or ours to set. */
+const OWN_HEADERS = new Set([
+  "accept-encoding",
+  "connection",
+  "expect",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+/** What says who asks is said here and nowhere else; the host would say where the request goes. */
+const AUTH_HEADERS = new Set(["api-key", "authorization", "cookie", "proxy-authorization", "x-api-key"]);
+
+export function createForwarder(options: {
+  readonly pass: string;
+  readonly proxy: Readonly<Record<string, string>>;
+  readonly credential: (id: string) => HeldCredential | undefined;
+}): (request: IncomingMessage, response: ServerResponse) => void {
+  const pass = Buffer.from(options.pass);
+  const agentFor = createAgents(options.proxy);
+
+  return (request, response) => {
+    const { headers } = request;
+    // Refused before the body is read: it can be large, and is of no use.
+    const refuse = (code: string, detail = ""): void => {
+      response.writeHead(403, { [HELPER_HEADERS.refused]: code, connection: "close" }).end(detail);
+      request.resume();
+    };
+    if (!isPass(pass, headers[HELPER_HEADERS.pass])) return refuse("NotTheEngine");
+    const credential = options.credential(text(headers[HELPER_HEADERS.credential]));
+    if (credential === undefined) return refuse("UnknownCredential");
+    const url = URL.parse(text(headers[HELPER_HEADERS.url]));
+    if (url === null) return refuse("NotAnAddress");
+    if (!isBoundTo(credential.hosts, url)) return refuse("HostNotBound", credential.hosts.join(", "));
+    const given = Object.keys(headers).find((name) => AUTH_HEADERS.has(name));
+    if (given !== undefined) return refuse("AuthHeaderGiven", given);
+    forward(request, response, url, credential, agentFor(url));
+  };
+}
+
+function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+  credential: HeldCredential,
+  agent: Agent,
+): void {
+  let outgoing: ClientRequest;
+  const failed = (code: string): void => {
+    response.writeHead(502, { [HELPER_HEADERS.failed]: code.replace(/[^\w .-]/g, "?"), connection: "close" }).end();
+    request.resume();
+  };
+  try {
+    const { request: send } = process.getBuiltinModule(url.protocol === "https:" ? "node:https" : "node:http");
+    const headers = { ...passedOn(request.headers), ...authHeader(credential), "accept-encoding": "identity" };
+    outgoing = send(url, { method: request.method, headers, agent }, (incoming) => {
+      answer(incoming, response, credential.secret);
+    });
+  } catch {
+    failed("UNSENDABLE"); // its own message could repeat a header
+    return;
+  }
+  outgoing.on("error", (error: NodeJS.ErrnoException) => {
+    if (response.headersSent) return; // told by the response
+    const isStale = outgoing.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
+    failed(isStale ? "STALE" : (error.code ?? "FAILED"));
+  });
+  // Whoever asked has gone: nothing more is sent, and nothing more is read.
+  response.once("close", () => outgoing.destroy());
+  request.once("error", () => outgoing.destroy());
+  request.pipe(outgoing);
+}
+
+function answer(incoming: IncomingMessage, response: ServerResponse, secret: Buffer): void {
+  const concealer = createConcealer(secret);
+  response.writeHead(incoming.statusCode ?? 502, {
+    ...answeredHeaders(incoming.headers, secret),
+    trailer: HELPER_HEADERS.cut,
+  });
+  response.flushHeaders();
+  let isWhole = false;
+  incoming.on("data", (chunk: Buffer) => {
+    const clean = concealer.write(chunk);
+    if (clean.length > 0 && !response.write(clean)) {
+      incoming.pause();
+      response.once("drain", () => incoming.resume());
+    }
+  });
+  incoming.on("end", () => {
+    isWhole = true;
+    response.end(concealer.end());
+  });
+  incoming.on("error", () => undefined); // followed by close
+  incoming.on("close", () => {
+    if (isWhole || response.destroyed) return;
+    response.addTrailers({ [HELPER_HEADERS.cut]: "1" });
+    response.end(concealer.end());
+  });
+}
+
+function passedOn(headers: IncomingHttpHeaders): Record<string, string | readonly string[]> {
+  const kept: Record<string, string | readonly string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const isOurs = name === "host" || OWN_HEADERS.has(name) || name.startsWith(HELPER_HEADERS.prefix);
+    if (!isOurs && value !== undefined) kept[name] = value;
+  }
+  return kept;
+}
+
+function authHeader({ auth, secret }: HeldCredential): Record<string, string> {
+  const key = secret.toString("utf8");
+  return auth === "bearer" ? { authorization: `Bearer ${key}` } : { "x-api-key": key };
+}
+
+function answeredHeaders(headers: IncomingHttpHeaders, secret: Buffer): Record<string, string | string[]> {
+  const kept: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const isOurs = OWN_HEADERS.has(name) || name.startsWith(HELPER_HEADERS.prefix);
+    // The length changes where a key is taken out; cookies of a vendor are nobody's business.
+    if (isOurs || value === undefined || name === "content-length" || name === "set-cookie") continue;
+    if (!Buffer.from(String(value), "latin1").includes(secret)) kept[name] = value;
+  }
+  return kept;
+}
+
+function createAgents(proxy: Readonly<Record<string, string>>): (url: URL) => Agent {
+  const agents = new Map<string, Agent>();
+  return (url) => {
+    const isDirect = isLoopback(url.hostname);
+    const key = `${url.protocol}${isDirect}`;
+    let agent = agents.get(key);
+    if (agent === undefined) {
+      const options = {
+        keepAlive: true,
+        timeout: KEEP_ALIVE_IDLE_MS,
+        maxSockets: MAX_SOCKETS_PER_HOST,
+        maxFreeSockets: MAX_FREE_SOCKETS_PER_HOST,
+        ...(isDirect ? {} : { proxyEnv: { ...proxy } }),
+      };
+      agent =
+        url.protocol === "https:"
+          ? new (process.getBuiltinModule("node:https").Agent)(options)
+          : new (process.getBuiltinModule("node:http").Agent)(options);
+      agents.set(key, agent);
+    }
+    return agent;
+  };
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
+}
+
+function isPass(pass: Buffer, given: string | string[] | undefined): boolean {
+  const shown = Buffer.from(text(given));
+  const { timingSafeEqual } = process.getBuiltinModule("node:crypto");
+  return shown.length === pass.length && timingSafeEqual(shown, pass);
+}
+
+function text(header: string | string[] | undefined): string {
+  return typeof header === "string" ? header : "";
+}

@@ -1,0 +1,292 @@
+/**
+ * The engine's side of the credential helper: starts it, notices when it died or hangs, starts it again once, and gives up
+ * when that does not help. While there is no helper, no request with a key is sent.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { type Clock, type OwnProcess, type SecretFingerprint, startOwnProcess } from "#base";
+import { encodeFrame, HEARTBEAT, HEARTBEAT_MS, type HelperAnswer, type HelperCommand } from "./helper-frames.ts";
+
+/** Three heartbeats that did not come. */
+const HEARTBEAT_LOST_MS = 3 * HEARTBEAT_MS;
+/** This many crashes within the window are no accident. */
+const MAX_CRASHES = 2;
+const CRASH_WINDOW_MS = 60_000;
+const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
+const PASS_BYTES = 32;
+
+export type HelperState = "not started" | "starting" | "running" | "failed" | "closed";
+
+export interface HelperStatus {
+  readonly state: HelperState;
+  /** Absent while there is none. */
+  readonly pid?: number;
+  /** How often it died since the program began. */
+  readonly crashes: number;
+  /** What it said last before it died. */
+  readonly detail?: string;
+}
+
+export type Bind = Extract<HelperCommand, { type: "bind" }>;
+
+/** How a request reaches the helper, or why it does not. */
+export type HelperRoute =
+  | { readonly type: "ready"; readonly socketPath: string; readonly pass: string }
+  | { readonly type: "refused"; readonly problem: string; readonly detail: string }
+  | { readonly type: "failed"; readonly detail: string };
+
+export interface HelperSupervisor {
+  /** Begins to start it, if it was not; returns at once. */
+  start(): void;
+  /** Hands a secret over and wipes it here. Only after `start`. */
+  give(id: string, secret: Buffer): void;
+  /** For this helper and every one after it. */
+  bind(command: Bind): void;
+  /** Without a name: only whether the helper is there. */
+  route(id: string | undefined): Promise<HelperRoute>;
+  status(): HelperStatus;
+  close(): void;
+}
+
+export interface SupervisorOptions {
+  /** The helper's entry. */
+  readonly file: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** Asked when a stored credential is bound: the file and the key that opens it. */
+  readonly store: () => { readonly path: string; readonly key: Uint8Array };
+  /** Told of each key that the helper has begun to use. */
+  readonly onSecret?: (fingerprint: SecretFingerprint) => void;
+  /** Calls `run` every so often, without keeping the program alive; returns how to stop. */
+  readonly every?: (ms: number, run: () => void) => () => void;
+}
+
+interface Generation {
+  readonly process: OwnProcess;
+  readonly ready: Deferred<string>;
+  readonly bound: Map<string, Deferred<HelperAnswer>>;
+  lastBeatMs: number;
+}
+
+export function createHelperSupervisor(options: SupervisorOptions): HelperSupervisor {
+  const { clock } = options;
+  const binds = new Map<string, Bind>();
+  const pass = randomBytes(PASS_BYTES).toString("hex");
+  const recoveryKey = randomBytes(32);
+  let state: HelperState = "not started";
+  let folder = "";
+  let current: Generation | undefined;
+  let crashedMs: number[] = [];
+  let crashes = 0;
+  let detail: string | undefined;
+  let stopWatching = (): void => undefined;
+  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
+
+  const send = (generation: Generation, command: HelperCommand, body?: Uint8Array): void => {
+    const frame = encodeFrame(command, body);
+    generation.process.stdin.write(frame, () => frame.fill(0));
+  };
+
+  function launch(): void {
+    state = "starting";
+    const generation: Generation = {
+      process: startOwnProcess(
+        { file: options.file, nodeFlags: ["--disable-sigusr1"], env: helperEnvironment(options.env) },
+        () => died(generation),
+      ),
+      ready: createDeferred(),
+      bound: new Map(),
+      lastBeatMs: clock.monotonicMs(),
+    };
+    current = generation;
+    readAnswers(generation);
+    send(generation, { type: "hello", pass, folder, proxy: proxyVariables(options.env) });
+    send(generation, { type: "recovery" }, recoveryKey);
+    for (const bind of binds.values()) sendBind(generation, bind);
+  }
+
+  function sendBind(generation: Generation, bind: Bind): void {
+    const answer = createDeferred<HelperAnswer>();
+    generation.bound.set(bind.id, answer);
+    try {
+      if ("provider" in bind.from) {
+        const { path, key } = options.store();
+        send(generation, { type: "store", path }, key);
+      }
+      send(generation, bind);
+    } catch (error) {
+      // The key of the store cannot be worked out: that is the answer of whoever needs it, and of nobody else.
+      const why = error instanceof Error ? error.message : String(error);
+      answer.resolve({ type: "refused", id: bind.id, problem: "wrong-key", detail: why });
+    }
+  }
+
+  function readAnswers(generation: Generation): void {
+    let text = "";
+    generation.process.stdout.on("data", (chunk: Buffer) => {
+      generation.lastBeatMs = clock.monotonicMs();
+      text += chunk.filter((byte) => byte !== HEARTBEAT).toString();
+      const lines = text.split("\n");
+      text = lines.pop() ?? "";
+      for (const line of lines) take(generation, JSON.parse(line) as HelperAnswer); // written by our own helper
+      if (text.length > MAX_ANSWER_CHARS) generation.process.kill();
+    });
+  }
+
+  function take(generation: Generation, answer: HelperAnswer): void {
+    switch (answer.type) {
+      case "ready":
+        if (generation === current && state === "starting") state = "running";
+        generation.ready.resolve(answer.socket);
+        break;
+      case "bound":
+      case "refused":
+        generation.bound.get(answer.id)?.resolve(answer);
+        break;
+      case "known":
+        options.onSecret?.(answer.fingerprint);
+        break;
+      case "failed":
+        detail = answer.detail;
+        generation.process.kill();
+        break;
+    }
+  }
+
+  function died(generation: Generation): void {
+    generation.ready.resolve(undefined);
+    for (const answer of generation.bound.values()) answer.resolve(undefined);
+    if (generation !== current || state === "closed") return;
+    current = undefined;
+    const said = generation.process.errors().trim();
+    if (said !== "") detail = said.split("\n").slice(-1)[0];
+    crashes += 1;
+    const nowMs = clock.monotonicMs();
+    crashedMs = [...crashedMs.filter((ms) => nowMs - ms < CRASH_WINDOW_MS), nowMs];
+    if (crashedMs.length < MAX_CRASHES) launch();
+    else {
+      state = "failed";
+      stopWatching();
+      removeFolder();
+    }
+  }
+
+  /** A helper that hangs is one that died, only that nobody has told us. */
+  function watch(): void {
+    // What came while this process was busy is read first.
+    setImmediate(() => {
+      if (current !== undefined && clock.monotonicMs() - current.lastBeatMs > HEARTBEAT_LOST_MS) {
+        detail = "it did not answer any more";
+        current.process.kill();
+      }
+    });
+  }
+
+  async function reach(id: string | undefined): Promise<HelperRoute> {
+    while (current !== undefined) {
+      const generation = current;
+      generation.process.keepsAlive(true);
+      try {
+        const socketPath = await generation.ready.promise;
+        if (socketPath === undefined) continue; // it died: the next one, if there is one
+        const bound = id === undefined ? undefined : generation.bound.get(id);
+        if (bound === undefined && id !== undefined) return { type: "failed", detail: "it was not told of this key" };
+        const answer = await bound?.promise;
+        if (bound !== undefined && answer === undefined) continue;
+        if (answer?.type === "refused") return answer;
+        return { type: "ready", socketPath, pass };
+      } finally {
+        generation.process.keepsAlive(false);
+      }
+    }
+    return { type: "failed", detail: detail ?? (state === "closed" ? "it was closed" : "it could not be started") };
+  }
+
+  return {
+    start() {
+      if (state !== "not started") return;
+      folder = mkdtempSync(join(runtimeFolder(options.env), "harness-"));
+      process.on("exit", removeFolder);
+      launch();
+      stopWatching = (options.every ?? unreferencedInterval)(HEARTBEAT_MS, watch);
+    },
+    give(id, secret) {
+      if (current !== undefined) send(current, { type: "secret", id }, secret);
+      secret.fill(0);
+    },
+    bind(command) {
+      if (binds.has(command.id)) return;
+      binds.set(command.id, command);
+      if (current !== undefined) sendBind(current, command);
+    },
+    route: reach,
+    status: () => ({
+      state,
+      crashes,
+      ...(current?.process.pid === undefined ? {} : { pid: current.process.pid }),
+      ...(detail === undefined ? {} : { detail }),
+    }),
+    close() {
+      if (state === "not started" || state === "closed") return;
+      state = "closed";
+      stopWatching();
+      process.off("exit", removeFolder);
+      // It ends when its input does, and takes its folder away.
+      current?.process.stdin.end();
+      current = undefined;
+      removeFolder();
+    },
+  };
+}
+
+/** Private to the user where the system has such a place. */
+function runtimeFolder(env: SupervisorOptions["env"]): string {
+  const given = env.XDG_RUNTIME_DIR;
+  return given !== undefined && isAbsolute(given) && given.length < MAX_RUNTIME_CHARS ? given : tmpdir();
+}
+
+/** The name of a socket has about a hundred characters, all folders included. */
+const MAX_RUNTIME_CHARS = 60;
+
+/** What the helper's own start and TLS need, and what leads to the keychain of the user. No key is among it. */
+const PASSED_ON = [
+  "DBUS_SESSION_BUS_ADDRESS",
+  "DISPLAY",
+  "HOME",
+  "LANG",
+  "NODE_COMPILE_CACHE",
+  "NODE_EXTRA_CA_CERTS",
+  "PATH",
+  "SSL_CERT_DIR",
+  "SSL_CERT_FILE",
+  "WAYLAND_DISPLAY",
+  "XDG_RUNTIME_DIR",
+];
+
+function helperEnvironment(env: SupervisorOptions["env"]): Record<string, string> {
+  return Object.fromEntries(PASSED_ON.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+}
+
+function proxyVariables(env: SupervisorOptions["env"]): Record<string, string> {
+  const names = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"];
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+}
+
+function unreferencedInterval(ms: number, run: () => void): () => void {
+  const timer = setInterval(run, ms);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Resolves with undefined when the helper died before it answered. */
+interface Deferred<Value> {
+  readonly promise: Promise<Value | undefined>;
+  resolve(value: Value | undefined): void;
+}
+
+function createDeferred<Value>(): Deferred<Value> {
+  const { promise, resolve } = Promise.withResolvers<Value | undefined>();
+  return { promise, resolve };
+}

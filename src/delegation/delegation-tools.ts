@@ -1,0 +1,175 @@
+/** `delegate`, `delegate_async` and `task.*`: work handed to other agents, as tools like all others. */
+import type { AgentArtifact, DelegationConfig } from "#artifacts";
+import { type Tool, type ToolContext, ToolError, type ToolOutput, textOutput } from "#engine";
+import { SessionId } from "#protocol";
+import { type Delegations, outputOf, type RunningDelegation } from "./delegations.ts";
+import { type DelegationOutcome, resultText } from "./outcome.ts";
+import { requestSchema } from "./request.ts";
+
+/** What ending a delegate may take beyond its own limit. */
+const END_MARGIN_MS = 10_000;
+/** Tasks that can still be asked for; the oldest that are done are forgotten first. */
+const MAX_KEPT_TASKS = 200;
+/** Of the results of tasks that are told together. */
+const MAX_AWAITED = 50;
+const AGENT_LINE_CHARS = 200;
+
+export interface DelegationToolParts {
+  readonly delegations: Delegations;
+  readonly limits: () => DelegationConfig;
+  readonly agents: () => readonly AgentArtifact[];
+}
+
+interface Task {
+  readonly running: RunningDelegation;
+  outcome?: DelegationOutcome;
+}
+
+/** Asked at every step: whom one can delegate to may change. Tasks are those of one session. */
+export function createDelegationTools({ delegations, limits, agents }: DelegationToolParts): () => readonly Tool[] {
+  const tasks = new Map<string, Task>();
+
+  function keep(running: RunningDelegation): void {
+    const task: Task = { running };
+    tasks.set(running.session, task);
+    void running.done.then((outcome) => {
+      task.outcome = outcome;
+    });
+    for (const [id, { outcome }] of tasks) {
+      if (tasks.size <= MAX_KEPT_TASKS) break;
+      if (outcome !== undefined) tasks.delete(id);
+    }
+  }
+
+  function find(id: unknown): Task {
+    const task = typeof id === "string" && SessionId.is(id) ? tasks.get(id) : undefined;
+    if (task !== undefined) return task;
+    const known = [...tasks.keys()].join(", ") || "none";
+    throw new ToolError(
+      `There is no task ${JSON.stringify(id)} in this session. Known tasks: ${known}.`,
+      "KindDelegation",
+    );
+  }
+
+  const chosen = (args: Readonly<Record<string, unknown>>): readonly Task[] => {
+    const { task, tasks: named } = args;
+    if (Array.isArray(named)) return named.slice(0, MAX_AWAITED).map(find);
+    return task === undefined ? [...tasks.values()].slice(-MAX_AWAITED) : [find(task)];
+  };
+
+  async function finished(waited: readonly Task[], context: ToolContext, timeoutMs: unknown): Promise<void> {
+    const ended = Promise.all(waited.map(({ running }) => running.done));
+    const limit = typeof timeoutMs === "number" ? AbortSignal.timeout(timeoutMs) : undefined;
+    const stop = limit === undefined ? context.signal : AbortSignal.any([context.signal, limit]);
+    let onAbort: (() => void) | undefined;
+    const stopped = new Promise<void>((resolve) => {
+      onAbort = resolve;
+      stop.addEventListener("abort", onAbort, { once: true });
+      if (stop.aborted) resolve();
+    });
+    await Promise.race([ended, stopped]);
+    if (onAbort !== undefined) stop.removeEventListener("abort", onAbort);
+  }
+
+  return () => {
+    const timeoutMs = limits().timeoutMs + END_MARGIN_MS;
+    const listed = agentList(agents());
+    const common = { relays: true, fresh: true, timeoutMs } as const;
+    const subject = ({ agent, task }: Readonly<Record<string, unknown>>): string => String(agent ?? task ?? "");
+    return [
+      {
+        ...common,
+        name: "delegate",
+        label: "Delegate",
+        class: "mutating",
+        description: `Give a task to a sub-agent and wait for its result, a JSON object. It knows nothing but the task.${listed}`,
+        parameters: requestSchema(),
+        subject,
+        async run(args, context): Promise<ToolOutput> {
+          return outputOf(await (await delegations.start(args, context, "sync")).done);
+        },
+      },
+      {
+        ...common,
+        name: "delegate_async",
+        label: "DelegateAsync",
+        class: "mutating",
+        description: `The same as delegate, without waiting: answers with a task to ask for with task.await or task.poll. A task that nobody has waited for when you answer is cancelled.${listed}`,
+        parameters: requestSchema(),
+        subject,
+        async run(args, context) {
+          const running = await delegations.start(args, context, "async");
+          keep(running);
+          const { session, agent } = running;
+          return textOutput(JSON.stringify({ status: "running", task: session, ...(agent === "" ? {} : { agent }) }));
+        },
+      },
+      {
+        ...common,
+        name: "task.poll",
+        label: "TaskPoll",
+        class: "read_only",
+        description: "How far a task of delegate_async is, or all of them.",
+        parameters: { type: "object", properties: { task: { type: "string" } }, additionalProperties: false },
+        run: async (args) => told(chosen(args), args),
+      },
+      {
+        ...common,
+        name: "task.await",
+        label: "TaskAwait",
+        class: "read_only",
+        description: "Wait for a task of delegate_async, for several, or for all, and get their results.",
+        parameters: {
+          type: "object",
+          properties: {
+            task: { type: "string" },
+            tasks: { type: "array", items: { type: "string" }, maxItems: MAX_AWAITED },
+            timeout_ms: { type: "integer", minimum: 1, description: "How long to wait; they go on after it." },
+          },
+          additionalProperties: false,
+        },
+        async run(args, context) {
+          const waited = chosen(args);
+          await finished(waited, context, args.timeout_ms);
+          return told(waited, args);
+        },
+      },
+      {
+        ...common,
+        name: "task.cancel",
+        label: "TaskCancel",
+        class: "sensitive",
+        description: "Stop a task of delegate_async.",
+        parameters: {
+          type: "object",
+          properties: { task: { type: "string" } },
+          required: ["task"],
+          additionalProperties: false,
+        },
+        async run(args, context) {
+          const task = find(args.task);
+          task.running.stop({ reason: "user" });
+          await finished([task], context, undefined);
+          return told([task], args);
+        },
+      },
+    ];
+  };
+}
+
+/** One object for one task that was named, else a list. */
+function told(tasks: readonly Task[], args: Readonly<Record<string, unknown>>): ToolOutput {
+  const texts = tasks.map(({ running, outcome }) => {
+    if (outcome === undefined) return JSON.stringify({ task: running.session, status: "running" });
+    return `{"task":${JSON.stringify(running.session)},${resultText(outcome).slice(1)}`;
+  });
+  return textOutput(args.task === undefined ? `[${texts.join(",")}]` : (texts[0] ?? "[]"));
+}
+
+function agentList(agents: readonly AgentArtifact[]): string {
+  if (agents.length === 0) return "";
+  const lines = agents.map(
+    ({ name, description }) => `\n- ${name}: ${description.split("\n")[0]?.slice(0, AGENT_LINE_CHARS)}`,
+  );
+  return ` Agents:${lines.join("")}`;
+}

@@ -1,0 +1,359 @@
+/**
+ * Delegations of one session, from request to result: limits, `delegation.pre`, a child session, verification inside it,
+ * `delegation.post`, the structured result. Every delegate that was started has an end on the record, and none outlives its turn.
+ */
+import type { AgentArtifact, DelegationConfig } from "#artifacts";
+import type { Clock } from "#base";
+import {
+  type CancelCause,
+  type EventBus,
+  type Hook,
+  type HookDispatcher,
+  type HookPoint,
+  type Tool,
+  type ToolContext,
+  ToolError,
+} from "#engine";
+import { type Event, type EventPayload, ReasonError, reasonText, type SessionId } from "#protocol";
+import { type Bundles, type Composed, compose, findAgent, refuse } from "./compose.ts";
+import type { Delegate, OpenDelegate } from "./delegate.ts";
+import { attributesOf, cutMiddle, type DelegationOutcome, resultText, statusOf } from "./outcome.ts";
+import { changedRequest, type DelegationRequest, parseRequest, prePayload } from "./request.ts";
+import type { DelegationTree } from "./tree.ts";
+import { changedResponse, createVerification, type Verifying } from "./verification.ts";
+
+/** Results of calls that verifiers and hooks are told, and how much of each. */
+const MAX_TOLD_RESULTS = 1_000;
+const TOLD_RESULT_CHARS = 4_000;
+
+export type DelegationMode = EventPayload<"DelegationStarted">["mode"];
+
+export interface DelegationParts {
+  readonly clock: Pick<Clock, "monotonicMs" | "sleep">;
+  readonly bus: Pick<EventBus, "publish">;
+  /** Of the session that delegates. */
+  readonly depth: number;
+  readonly limits: () => DelegationConfig;
+  readonly agents: () => readonly AgentArtifact[];
+  readonly bundles: Bundles;
+  readonly callable: () => readonly Tool[];
+  readonly all: () => readonly Tool[];
+  readonly denied: (name: string) => string | undefined;
+  readonly tree: DelegationTree;
+  /** Those of this session, with `own` before them. */
+  readonly hooks: (own: readonly Hook[]) => HookDispatcher | undefined;
+  readonly open: OpenDelegate;
+  /** Aborts when the running turn does. */
+  readonly turnSignal: () => AbortSignal | undefined;
+  /** Adds to the counters of the run. */
+  readonly count: (name: string, by: number) => void;
+}
+
+export interface RunningDelegation {
+  readonly session: SessionId;
+  readonly agent: string;
+  /** Never rejects. */
+  readonly done: Promise<DelegationOutcome>;
+  stop(cause: CancelCause): void;
+}
+
+export interface Delegations {
+  /** Rejects with a ToolError when it may not or cannot begin. */
+  start(
+    args: Readonly<Record<string, unknown>>,
+    context: ToolContext,
+    mode: DelegationMode,
+  ): Promise<RunningDelegation>;
+  /** Stops all that still work and waits until they have ended. Never rejects. */
+  settle(): Promise<void>;
+  readonly isBusy: boolean;
+}
+
+export function createDelegations(parts: DelegationParts): Delegations {
+  const { clock, bus, depth, tree } = parts;
+  const working = new Set<RunningDelegation>();
+
+  function checkLimits(): DelegationConfig {
+    const limits = parts.limits();
+    if (depth >= limits.maxDepth) {
+      throw refuse(
+        `delegation depth limit reached: this agent is at depth ${depth} of ${limits.maxDepth} (delegation.max_depth).`,
+      );
+    }
+    if (depth > 0 && !limits.allowRecursive) {
+      throw refuse("A delegate may not delegate here (delegation.allow_recursive).");
+    }
+    return limits;
+  }
+
+  /** The request that hooks have left. */
+  async function askFirst(args: Readonly<Record<string, unknown>>, point: HookPoint): Promise<DelegationRequest> {
+    const request = parseRequest(args);
+    checkLimits();
+    findAgent(request.agent, parts.agents());
+    const hooks = parts.hooks([]);
+    if (hooks === undefined || hooks.idle("delegation.pre")) return request;
+    const payload = prePayload(args, request, depth);
+    const verdict = await hooks.dispatch("delegation.pre", payload, point);
+    if (verdict.blocked) {
+      const { hook, reason, source } = verdict;
+      throw new ToolError(
+        `blocked by hook "${hook}": ${reason}\n(${source}) To allow it, change that hook.`,
+        "HookBlocked",
+      );
+    }
+    return verdict.payload === payload ? request : changedRequest(payload, verdict.payload);
+  }
+
+  async function start(
+    args: Readonly<Record<string, unknown>>,
+    context: ToolContext,
+    mode: DelegationMode,
+  ): Promise<RunningDelegation> {
+    const point = pointOf(context);
+    const request = await askFirst(args, point);
+    const limits = checkLimits();
+    const { bundles, callable, all, denied } = parts;
+    const composed = compose(request, { bundles, limits, depth, agents: parts.agents(), callable, all, denied });
+    if (!tree.take(limits.maxConcurrent)) {
+      throw refuse(
+        `${limits.maxConcurrent} delegates work already (delegation.max_concurrent). Wait for one of them, or do it yourself.`,
+      );
+    }
+    try {
+      return await begin(request, composed, point, context, mode);
+    } catch (error) {
+      tree.giveBack();
+      if (error instanceof ReasonError) throw new ToolError(error.message, error.reason);
+      throw error;
+    }
+  }
+
+  async function begin(
+    request: DelegationRequest,
+    composed: Composed,
+    point: HookPoint,
+    context: ToolContext,
+    mode: DelegationMode,
+  ): Promise<RunningDelegation> {
+    const { task, agent, systemPrompt, model } = request;
+    const results: unknown[] = [];
+    let calls = 0;
+    const where = { turn: context.turn, call_id: context.callId };
+    const facts = { agent, task, prompt: task, depth };
+    const verifying = createVerification({
+      verifiers: composed.verifiers,
+      maxRetries: composed.maxVerifyRetries,
+      hooks: parts.hooks(composed.agentHooks),
+      // The turn of the parent may be over before a delegate that worked beside it.
+      point: { ...point, signal: new AbortController().signal },
+      facts,
+      results: () => results,
+      record: (verdict) => bus.publish("DelegationVerified", { ...where, session: delegate.session, ...verdict }),
+    });
+    const chosen = model ?? composed.agent?.model;
+    const prompt = systemPrompt ?? composed.agent?.prompt;
+    const delegate = await parts.open({
+      agent,
+      callId: context.callId,
+      depth: depth + 1,
+      maxSteps: composed.maxSteps,
+      tools: composed.tools,
+      hooks: [...composed.requestHooks, ...composed.agentHooks],
+      checkStop: verifying.check,
+      ...(chosen === undefined ? {} : { model: chosen }),
+      ...(prompt === undefined || prompt === "" ? {} : { systemPrompt: prompt }),
+      ...(composed.agent?.context === undefined ? {} : { context: composed.agent.context }),
+      ...(composed.agent?.toolsPolicy === undefined ? {} : { toolsPolicy: composed.agent.toolsPolicy }),
+    });
+    delegate.subscribe((event) => {
+      if (event.kind !== "ToolResult" || event.payload.parent !== undefined) return;
+      calls += 1;
+      if (results.length < MAX_TOLD_RESULTS) results.push(toldResult(event));
+    });
+    const { session } = delegate;
+    const started = { session, agent, task, mode, depth: depth + 1, model: delegate.model };
+    try {
+      const { maxSteps: max_steps, timeoutMs: timeout_ms } = composed;
+      await bus.publish("DelegationStarted", {
+        ...where,
+        ...started,
+        tools: [...delegate.toolNames],
+        max_steps,
+        timeout_ms,
+      });
+    } catch (error) {
+      await delegate.close();
+      throw error;
+    }
+    const startMs = clock.monotonicMs();
+    const stop = stopperOf(delegate, context, mode, composed.timeoutMs);
+    const ended = work().finally(() => {
+      stop.end();
+      tree.giveBack();
+      working.delete(running);
+    });
+    const running: RunningDelegation = { session, agent, done: ended, stop: stop.stop };
+    working.add(running);
+    return running;
+
+    async function work(): Promise<DelegationOutcome> {
+      let outcome: DelegationOutcome = {
+        ...{ agent, session, status: "failed", reason: "StoreFailed", toolCalls: 0, durationMs: 0 },
+        error: "The log of the delegate could not be written.",
+        verification: verifying.verification,
+        summary: {
+          steps: 0,
+          usage: { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 },
+        },
+      };
+      try {
+        const summary = await delegate.run(task);
+        outcome = {
+          ...{ agent, session, summary, toolCalls: calls, verification: verifying.verification },
+          ...statusOf(summary, stop.cause()),
+          durationMs: clock.monotonicMs() - startMs,
+        };
+        outcome = await askAfter(outcome, verifying, composed, point, { ...facts, model: delegate.model, mode });
+      } catch (error) {
+        // The turn of a delegate rejects only when its log is broken; that is what its parent is told.
+        const detail = error instanceof Error ? error.message : String(error);
+        outcome = { ...outcome, status: "failed", reason: "StoreFailed", error: reasonText("StoreFailed", { detail }) };
+      }
+      await delegate.close().catch(() => undefined); // its log is broken: there is nothing to add to it
+      const attrs = attributesOf(outcome, { depth, model: delegate.model, task, toolNames: delegate.toolNames });
+      if (mode === "sync") context.annotate(attrs);
+      tally(outcome);
+      await tellEnd(outcome, attrs).catch(() => undefined); // the log of the parent is broken: its turn fails with that
+      return outcome;
+    }
+
+    async function tellEnd(outcome: DelegationOutcome, attrs: EventPayload<"DelegationEnded">["attrs"]): Promise<void> {
+      const { status, reason, summary, toolCalls, durationMs } = outcome;
+      await bus.publish("DelegationEnded", {
+        ...where,
+        session,
+        agent,
+        mode,
+        status,
+        ...(reason === undefined ? {} : { reason }),
+        steps: summary.steps,
+        tool_calls: toolCalls,
+        usage: summary.usage,
+        ...(summary.costUsd === undefined ? {} : { cost_usd: summary.costUsd }),
+        duration_ms: durationMs,
+        ...(attrs === undefined ? {} : { attrs }),
+      });
+    }
+  }
+
+  /** Why it was stopped is known to whoever stopped it first. */
+  function stopperOf(delegate: Delegate, context: ToolContext, mode: DelegationMode, timeoutMs: number) {
+    let cause: CancelCause | undefined;
+    const over = new AbortController();
+    const stop = (given: CancelCause): void => {
+      cause ??= given;
+      delegate.cancel(cause);
+    };
+    const unwatch = tree.watch(stop);
+    // A call of delegate_async is over long before its delegate is; the turn is not.
+    const signal = mode === "sync" ? context.signal : parts.turnSignal();
+    const onAbort = (): void => stop(causeOf(signal));
+    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal?.aborted) queueMicrotask(onAbort);
+    void clock.sleep(timeoutMs, over.signal).then(() => {
+      if (!over.signal.aborted) stop({ reason: "timeout" });
+    });
+    return {
+      stop,
+      cause: () => cause,
+      end(): void {
+        unwatch();
+        signal?.removeEventListener("abort", onAbort);
+        over.abort();
+      },
+    };
+  }
+
+  /** What `delegation.post` leaves of the outcome. */
+  async function askAfter(
+    outcome: DelegationOutcome,
+    verifying: Verifying,
+    composed: Composed,
+    point: HookPoint,
+    facts: Readonly<Record<string, unknown>>,
+  ): Promise<DelegationOutcome> {
+    const { accepted, claimed } = verifying;
+    const isDone = outcome.status === "ok" && accepted !== undefined;
+    const told = isDone ? { ...outcome, result: accepted.response } : outcome;
+    const hooks = parts.hooks(composed.agentHooks);
+    if (hooks === undefined || hooks.idle("delegation.post")) return told;
+    const { status, reason, error, session } = outcome;
+    const response = isDone ? accepted.response : "";
+    const payload = {
+      ...facts,
+      ...{ session, status, response, result: response },
+      ...(reason === undefined ? {} : { reason, error }),
+      tool_calls: claimed?.tool_calls ?? [],
+      tool_results: claimed?.tool_results ?? [],
+      attempt: verifying.verification.attempts,
+    };
+    const at = { ...point, signal: new AbortController().signal };
+    const verdict = await hooks.dispatch("delegation.post", payload, at);
+    if (verdict.blocked) {
+      const why = `blocked by hook "${verdict.hook}": ${verdict.reason} (${verdict.source})`;
+      const { result: _, ...rest } = told;
+      return { ...rest, status: "failed", reason: "HookBlocked", error: why };
+    }
+    if (verdict.payload === payload || !isDone) return told;
+    const changed = changedResponse(verdict.payload, response);
+    if (changed !== undefined) return { ...told, result: changed };
+    const { result: _, ...rest } = told;
+    const nonsense = "a delegation.post hook left a payload that is no result";
+    return { ...rest, status: "failed", reason: "HookBlocked", error: nonsense };
+  }
+
+  function tally({ status, verification }: DelegationOutcome): void {
+    parts.count("delegation.count", 1);
+    if (status !== "ok") parts.count("delegation.failed", 1);
+    if (verification.outcome === "skipped") return;
+    parts.count("delegation.verify_attempts", verification.attempts);
+    parts.count(`delegation.verify_${verification.outcome}`, 1);
+  }
+
+  return {
+    start,
+    get isBusy() {
+      return working.size > 0;
+    },
+    async settle() {
+      for (const running of [...working]) running.stop({ reason: "parent" });
+      await Promise.all([...working].map(({ done }) => done));
+    },
+  };
+}
+
+/** A result that the model of the parent reads: JSON, an error where the work was not done. */
+export function outputOf(outcome: DelegationOutcome): { content: [{ type: "text"; text: string }] } {
+  const text = resultText(outcome);
+  if (outcome.status !== "ok") throw new ToolError(text, outcome.reason ?? "KindDelegation");
+  return { content: [{ type: "text", text }] };
+}
+
+function causeOf(signal: AbortSignal | undefined): CancelCause {
+  const reason: unknown = signal?.reason;
+  const known = typeof reason === "object" && reason !== null && "reason" in reason;
+  // Turns are aborted with a CancelCause; anything else is the time limit of the call.
+  const cause = known ? (reason as CancelCause) : ({ reason: "timeout" } as const);
+  return cause.reason === "store" ? { reason: "parent" } : cause;
+}
+
+function pointOf({ session, turn, callId, depth, nesting, originator, signal }: ToolContext): HookPoint {
+  return { session, turn, callId, depth, nesting, originator, signal };
+}
+
+function toldResult({ payload }: Extract<Event, { kind: "ToolResult" }>): unknown {
+  const { call_id, name, content, is_error } = payload;
+  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  return { call_id, name, content: cutMiddle(text, TOLD_RESULT_CHARS), is_error };
+}

@@ -1,0 +1,146 @@
+/** What somebody asks of a delegate, as the tools take it and as hooks on `delegation.pre` see it. Pure. */
+import { canonicalHash } from "#base";
+import { ToolError } from "#engine";
+
+/** Tools, or hooks, that one request may define. */
+const MAX_DEFINITIONS = 20;
+const MAX_TASK_CHARS = 100_000;
+
+export type Definition = Readonly<Record<string, unknown>>;
+
+export interface DelegationRequest {
+  readonly task: string;
+  /** Empty: nobody by name. */
+  readonly agent: string;
+  readonly model?: string;
+  readonly systemPrompt?: string;
+  /** Names of tools that the caller has, or definitions. */
+  readonly tools: readonly (string | Definition)[];
+  readonly hooks: readonly Definition[];
+  readonly verify?: string;
+  readonly maxVerifyRetries?: number;
+  readonly maxIterations?: number;
+  readonly timeoutMs?: number;
+}
+
+const text = { type: "string" } as const;
+const count = (minimum: number) => ({ type: "integer", minimum }) as const;
+
+export function requestSchema(): Readonly<Record<string, unknown>> {
+  return {
+    type: "object",
+    properties: {
+      task: { ...text, description: "All it needs to know: it sees nothing of this conversation." },
+      agent: { ...text, description: "Which agent; none: one that has only what is given here." },
+      model: { ...text, description: "provider:name; default: the agent's, else this one's." },
+      system_prompt: { ...text, description: "Instead of the agent's own." },
+      tools: {
+        type: "array",
+        maxItems: MAX_DEFINITIONS,
+        description:
+          "Besides the agent's own: names of your tools, or definitions {name, description, parameters, script}.",
+        items: { type: ["string", "object"] },
+      },
+      hooks: {
+        type: "array",
+        maxItems: MAX_DEFINITIONS,
+        description: "Definitions {event, priority, script} that hold for it.",
+        items: { type: "object" },
+      },
+      verify: { ...text, description: "Starlark, def run(result): returns True when the work was really done." },
+      max_verify_retries: count(0),
+      max_iterations: { ...count(1), description: "Fewer steps than it may have." },
+      timeout_ms: { ...count(1), description: "Less time than it may have." },
+    },
+    required: ["task"],
+    additionalProperties: false,
+  };
+}
+
+/** Throws a ToolError that the model reads. */
+export function parseRequest(args: Readonly<Record<string, unknown>>): DelegationRequest {
+  const task = textField(args, "task")?.trim() ?? "";
+  if (task === "") throw invalid("the task is empty");
+  if (task.length > MAX_TASK_CHARS) throw invalid(`the task is longer than ${MAX_TASK_CHARS} characters`);
+  const tools = listField(args, "tools");
+  const hooks = listField(args, "hooks");
+  if (!tools.every((tool) => typeof tool === "string" || isRecord(tool)))
+    throw invalid("a tool is a name or a definition");
+  if (!hooks.every(isRecord)) throw invalid("a hook is a definition");
+  const model = textField(args, "model");
+  const systemPrompt = textField(args, "system_prompt");
+  const verify = textField(args, "verify");
+  const maxVerifyRetries = countField(args, "max_verify_retries", 0);
+  const maxIterations = countField(args, "max_iterations", 1);
+  const timeoutMs = countField(args, "timeout_ms", 1);
+  return {
+    task,
+    agent: textField(args, "agent")?.trim() ?? "",
+    tools,
+    hooks,
+    ...(model === undefined ? {} : { model }),
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(verify === undefined ? {} : { verify }),
+    ...(maxVerifyRetries === undefined ? {} : { maxVerifyRetries }),
+    ...(maxIterations === undefined ? {} : { maxIterations }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+}
+
+/** `task` and `prompt` are two names of one thing. `depth` is that of whoever delegates. */
+export function prePayload(args: Readonly<Record<string, unknown>>, { task, agent }: DelegationRequest, depth: number) {
+  return { ...args, agent, task, prompt: task, depth };
+}
+
+/** The arguments that hooks have left; what they changed is checked like what came in. */
+export function changedRequest(given: ReturnType<typeof prePayload>, payload: unknown): DelegationRequest {
+  if (!isRecord(payload)) throw blockedByNonsense("it is no dict");
+  const { depth, prompt = given.prompt, task = given.task, ...rest } = payload;
+  if (depth !== undefined && depth !== given.depth) throw blockedByNonsense("the depth was changed");
+  const changed = [task, prompt].filter((one) => canonicalHash(one ?? null) !== canonicalHash(given.task));
+  if (changed.length === 2 && canonicalHash(task) !== canonicalHash(prompt)) {
+    throw blockedByNonsense("task and prompt were changed differently");
+  }
+  return parseRequest({ ...rest, task: changed[0] ?? given.task });
+}
+
+function blockedByNonsense(problem: string): ToolError {
+  const why = `a delegation.pre hook answered with a payload that cannot be used: ${problem}`;
+  return new ToolError(`blocked by hook "delegation.pre": ${why}`, "HookBlocked");
+}
+
+function textField(args: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = args[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string") throw invalid(`${name} is no text`);
+  return value;
+}
+
+function listField(
+  args: Readonly<Record<string, unknown>>,
+  name: string,
+): readonly (string | Definition)[] & Definition[] {
+  const value = args[name] ?? [];
+  if (!Array.isArray(value) || value.length > MAX_DEFINITIONS) {
+    throw invalid(`${name} is no list of at most ${MAX_DEFINITIONS}`);
+  }
+  // Their elements are looked at by the caller.
+  return value as Definition[];
+}
+
+function countField(args: Readonly<Record<string, unknown>>, name: string, min: number): number | undefined {
+  const value = args[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "number" || !Number.isInteger(value) || value < min) {
+    throw invalid(`${name} is no whole number from ${min}`);
+  }
+  return value;
+}
+
+function invalid(detail: string): ToolError {
+  return new ToolError(`The arguments of the delegation are not valid: ${detail}.`, "InvalidArguments");
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,287 @@
+/**
+ * What a policy says of calls that are on the record: the judge of sessions itself, on recorded facts. Runs nothing, asks nobody and
+ * looks at no disk; what depends on something that was not recorded is `unknown`, with what is missing, and never guessed.
+ */
+import { toolVisible } from "#artifacts";
+import { type Tool, ToolError } from "#engine";
+import type { Label } from "#protocol";
+import { NotOnRecord, rememberedDisk } from "./disk-view.ts";
+import { asRuleCall, createJudge, type JudgedCall, type Verdict } from "./judge.ts";
+import { ALL_LABELS, labelsByNature, labelsByRules } from "./labels.ts";
+import type { Policy } from "./policy.ts";
+import {
+  type Decided,
+  isRedacted,
+  type RecordedCall,
+  type RecordedResult,
+  type RecordedSession,
+} from "./recorded-calls.ts";
+import { REPEATED, withRepeats } from "./repeats.ts";
+import { namesTool, type Rule } from "./rules.ts";
+import { isBuiltin, TOOL_ALIASES } from "./tool-aliases.ts";
+
+/** Decisions that are kept for calls that come again. */
+const MAX_DECISIONS = 20_000;
+
+/** A tool as far as deciding needs it. */
+export type ToolShape = Pick<Tool, "name" | "label" | "class" | "subject" | "relays">;
+
+export interface Unknown {
+  readonly effect: "unknown";
+  /** What is missing. */
+  readonly why: string;
+}
+
+export type Redecided = Decided | Unknown;
+
+export interface SessionBacktest {
+  /** To be asked call by call, in the order of the session. Undefined for a call that ended before anything decided about it. */
+  decide(call: RecordedCall): Promise<Redecided | undefined>;
+}
+
+export interface Backtest {
+  begin(session: RecordedSession): SessionBacktest;
+}
+
+/** `tools` are the built-in ones: of others the record says what they are. */
+export function createBacktest(policy: Policy, tools: ReadonlyMap<string, ToolShape>): Backtest {
+  // The same list for the same rules: what is worked out for a list is kept with it.
+  const lists = new WeakMap<readonly Rule[], readonly Rule[]>();
+  function withSessionRules(added: readonly Rule[]): readonly Rule[] {
+    if (added.length === 0) return policy.rules;
+    const rules = lists.get(added) ?? [...policy.rules, ...added];
+    lists.set(added, rules);
+    return rules;
+  }
+
+  const numbers = new WeakMap<readonly Rule[], number>();
+  let lastNumber = 0;
+  function listNumber(added: readonly Rule[]): number {
+    if (added.length === 0) return 0;
+    const number = numbers.get(added) ?? ++lastNumber;
+    numbers.set(added, number);
+    return number;
+  }
+  const decisions = new Map<string, Redecided>();
+
+  return {
+    begin(session) {
+      const labels = createLabelHistory(policy, tools, session);
+      // What the judge asks about the call that is being decided.
+      let current: { call: RecordedCall; held: readonly Label[] } | undefined;
+      const at = (): NonNullable<typeof current> => {
+        if (current === undefined) throw new Error("no call is being decided");
+        return current;
+      };
+      const judges = new Map<string, ReturnType<typeof createJudge>>();
+      const judgeIn = (root: string) => {
+        const known = judges.get(root);
+        if (known !== undefined) return known;
+        const made = createJudge({
+          rules: () => withSessionRules(at().call.sessionRules),
+          root,
+          strict: () => policy.strict,
+          planMode: () => at().call.planMode,
+          labels: { held: () => at().held, origin: () => "earlier in this session" },
+          isOffline: () => policy.isOffline,
+        });
+        judges.set(root, made);
+        return made;
+      };
+
+      /** The same call in the same circumstances is decided once. */
+      async function judged(call: RecordedCall, as: JudgedCall, held: readonly Label[]): Promise<Redecided> {
+        const { root, planMode, sessionRules, judgedOn } = call;
+        const { paths, looks, subject } = judgedOn ?? {};
+        const about = [
+          as.tool.name,
+          as.tool.label,
+          as.tool.class,
+          subject,
+          as.args,
+          root,
+          planMode,
+          held,
+          paths,
+          looks,
+        ];
+        const key = `${listNumber(sessionRules)} ${hasRepeated(call)} ${JSON.stringify(about)}`;
+        const known = decisions.get(key);
+        if (known !== undefined) return known;
+        const made = await judge(call, as, held);
+        if (decisions.size >= MAX_DECISIONS) decisions.clear();
+        decisions.set(key, made);
+        return made;
+      }
+
+      async function judge(call: RecordedCall, as: JudgedCall, held: readonly Label[]): Promise<Redecided> {
+        current = { call, held };
+        try {
+          const verdict = await judgeIn(call.root).judge(as, rememberedDisk(call.root, call.judgedOn));
+          return decidedOf(withRepeats(verdict, hasRepeated(call) ? REPEATED : undefined));
+        } catch (error) {
+          if (error instanceof NotOnRecord) return unknown(error.message);
+          // Nobody had checked them: the tool was hidden.
+          if (error instanceof ToolError) return unknown("its arguments are not those that the tool takes");
+          throw error;
+        }
+      }
+
+      return {
+        async decide(call) {
+          if (call.live === undefined) return undefined;
+          const visible = toolVisible(policy.toolsPolicies, call.name);
+          if (!visible.allowed) {
+            return { effect: "deny", by: "tools_policy", source: visible.source, why: visible.why };
+          }
+          // Hooks are scripts, which may look at anything: what they answered is a fact of the record.
+          if (call.live.by.startsWith("hook ")) return call.live;
+          const wasHidden = call.live.by === "tools_policy";
+          if (wasHidden && policy.hooks.size > 0) return unknown("its hooks were not asked, for the tool was hidden");
+          if (call.problem !== undefined) return unknown(call.problem);
+          const as = asJudged(call, tools);
+          if (as === undefined) return unknown("it is not on the record what kind of tool it was");
+          if (isRedacted(consulted(as)) && dependsOnText(policy, call, as)) {
+            return unknown("it depends on a part of the arguments that was redacted");
+          }
+          const { held, doubtful } = labels.at(call);
+          const decided = await judged(call, as, held);
+          if (doubtful.length === 0) return decided;
+          const otherwise = await judged(
+            call,
+            as,
+            ALL_LABELS.filter((one) => held.includes(one) || doubtful.includes(one)),
+          );
+          if (isSame(decided, otherwise)) return decided;
+          return unknown(`it is not on the record why the session held ${doubtful.join(" and ")} content`);
+        },
+      };
+    },
+  };
+}
+
+/** The same effect, for the same reason. */
+export function isSame(a: Redecided, b: Redecided): boolean {
+  if (a.effect === "unknown" || b.effect === "unknown") return a.effect === b.effect;
+  return a.effect === b.effect && a.by === b.by && a.source === b.source;
+}
+
+function unknown(why: string): Unknown {
+  return { effect: "unknown", why };
+}
+
+function decidedOf({ judged: { effect, by, source, why } }: Verdict): Decided {
+  return { effect, by, ...(source === undefined ? {} : { source }), why };
+}
+
+/** Logs from before facts were kept say it where it decided. */
+function hasRepeated({ judgedOn, live }: RecordedCall): boolean {
+  return judgedOn?.repeated === true || live?.by === "repeated calls";
+}
+
+function asJudged(call: RecordedCall, tools: ReadonlyMap<string, ToolShape>): JudgedCall | undefined {
+  const { name, label, args = {}, judgedOn } = call;
+  const known = isBuiltin(name) ? tools.get(name) : undefined;
+  if (known !== undefined) return { tool: known, args };
+  if (call.class === undefined) return undefined;
+  const { subject } = judgedOn ?? {};
+  return {
+    tool: { name, label, class: call.class, ...(subject === undefined ? {} : { subject: () => subject }) },
+    args,
+  };
+}
+
+/** What a decision looks at: of a tool that changes a file the path, not the text. */
+function consulted({ tool, args }: JudgedCall): unknown {
+  if (tool.name === "web.fetch") return args.url;
+  if (!tool.name.startsWith("fs.") || tool.class === "read_only") return args;
+  return [args.path, args.from, args.to];
+}
+
+/** Whether what stands where the marker is now could have made a difference. */
+function dependsOnText(policy: Policy, call: RecordedCall, { tool }: JudgedCall): boolean {
+  if (call.planMode && tool.class !== "read_only") return false;
+  const relevant = policy.rules.filter((rule) => namesTool(rule, { tool: tool.name, label: tool.label }, TOOL_ALIASES));
+  const denies = relevant.find(({ effect }) => effect === "deny");
+  if (denies !== undefined && denies.pattern === undefined && denies.labels === undefined) return false;
+  if (tool.name === "exec" || tool.name.startsWith("fs.")) return true;
+  return [...relevant, ...call.sessionRules].some(({ pattern }) => pattern !== undefined);
+}
+
+interface LabelHistory {
+  /** `doubtful`: held at the time, and it cannot be told whether this policy would have had the session hold them. */
+  at(call: RecordedCall): { readonly held: readonly Label[]; readonly doubtful: readonly Label[] };
+}
+
+/** Which labels a session would have held under this policy: its own rules for labels may differ from those of the time. */
+function createLabelHistory(
+  policy: Policy,
+  tools: ReadonlyMap<string, ToolShape>,
+  { results }: RecordedSession,
+): LabelHistory {
+  const byNature = new Set<Label>();
+  const byPolicy = new Set<Label>();
+  /** Given by rules of the time. */
+  const byOthers = new Set<Label>();
+  const unclear = new Set<Label>();
+  let seen = 0;
+
+  function see({ call, labels, redacted }: RecordedResult): void {
+    if (call.live === undefined || call.outcome === "denied" || call.outcome === "not_executed") return;
+    const as = labels.length === 0 && policy.labelRules.length === 0 ? undefined : asJudged(call, tools);
+    if (as === undefined) return;
+    const ruleCall = asRuleCall(as);
+    const natural: readonly Label[] = [...labelsByNature(ruleCall), ...(redacted ? (["private"] as const) : [])];
+    for (const label of labels) {
+      if (natural.includes(label)) byNature.add(label);
+      // A tool that is not built in may have got it from what its script did.
+      else (isBuiltin(call.name) ? byOthers : unclear).add(label);
+    }
+    for (const label of labelsByRules(ruleCall, policy.labelRules, call.root)) byPolicy.add(label);
+  }
+
+  return {
+    at(call) {
+      for (; seen < call.resultsBefore; seen++) {
+        const result = results[seen];
+        if (result !== undefined) see(result);
+      }
+      const wasHeld = (label: Label): boolean =>
+        call.judgedOn === undefined
+          ? byNature.has(label) || byOthers.has(label) || unclear.has(label)
+          : (call.judgedOn.labels ?? []).includes(label);
+      const held: Label[] = [];
+      const doubtful: Label[] = [];
+      for (const label of ALL_LABELS) {
+        if (byPolicy.has(label)) held.push(label);
+        else if (!wasHeld(label)) continue;
+        else if (byNature.has(label)) held.push(label);
+        else if (unclear.has(label)) doubtful.push(label);
+        // From before the session was opened, or from a call that ran beside this one.
+        else if (!byOthers.has(label)) held.push(label);
+      }
+      return { held, doubtful };
+    },
+  };
+}
+
+/** Names everything in a policy that can decide about calls of a tool; two policies with the same name decide alike. */
+export function createFingerprints(policy: Policy): (call: Pick<RecordedCall, "name" | "label">) => string {
+  const { strict, isOffline, toolsPolicies, labelRules } = policy;
+  const known = new Map<string, string>();
+  const labelled = labelRules.map(({ label, rule }) => [label, rule]);
+  return ({ name, label }) => {
+    const key = `${name} ${label}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    // Rules about files hold for commands, too.
+    const relevant = policy.rules.filter(
+      (rule) => namesTool(rule, { tool: name, label }, TOOL_ALIASES) || (name === "exec" && rule.effect !== "allow"),
+    );
+    const rules = relevant.map(({ effect, text }) => [effect, text]);
+    const { allowed } = toolVisible(toolsPolicies, name);
+    const made = JSON.stringify([allowed, strict, isOffline, labelled, rules]);
+    known.set(key, made);
+    return made;
+  };
+}

@@ -1,0 +1,178 @@
+/**
+ * The smallest rules that would have covered what was used: calls that ran because somebody said yes, or because of a rule that is
+ * not in this policy. Every suggestion is held against the record: it covers the calls that it is for, and no call that was denied.
+ */
+import { type Backtest, createBacktest, type Redecided, type SessionBacktest, type ToolShape } from "./backtest.ts";
+import type { Policy } from "./policy.ts";
+import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
+import { ruleOf, rulesFor, type UsedRule } from "./used-rules.ts";
+
+export interface SuggestedRule {
+  readonly rule: string;
+  /** The calls that need it. */
+  readonly calls: readonly RecordedCall[];
+}
+
+export interface UncoveredCall {
+  readonly call: RecordedCall;
+  readonly why: string;
+}
+
+export interface Suggestions {
+  /** Those that cover most calls first. */
+  readonly rules: readonly SuggestedRule[];
+  /** Used, and no rule is suggested for it. */
+  readonly uncovered: readonly UncoveredCall[];
+  /** Used, and allowed by the policy as it is. */
+  readonly covered: number;
+}
+
+/** That many different cases of one kind are taken for the kind. */
+const CASES_OF_A_KIND = 3;
+/** More are not suggested: nobody would read them. */
+const MAX_SUGGESTED = 200;
+
+interface Need {
+  readonly call: RecordedCall;
+  readonly session: RecordedSession;
+  readonly rules: readonly UsedRule[];
+}
+
+export async function suggestRules(
+  policy: Policy,
+  sessions: readonly RecordedSession[],
+  tools: ReadonlyMap<string, ToolShape>,
+): Promise<Suggestions> {
+  const needs: Need[] = [];
+  const denied: { call: RecordedCall; session: RecordedSession }[] = [];
+  const uncovered: UncoveredCall[] = [];
+  let covered = 0;
+  for (const recorded of sessions) {
+    const session = withoutSessionRules(recorded);
+    const backtest = createBacktest(policy, tools).begin(session);
+    for (const call of session.calls) {
+      const decided = await backtest.decide(call);
+      if (decided === undefined) continue;
+      if (wasDenied(call)) denied.push({ call, session });
+      if (!hasRun(call)) continue;
+      if (decided.effect === "allow") covered += 1;
+      else if (decided.effect !== "ask") uncovered.push({ call, why: whyNot(decided) });
+      else {
+        const rules = rulesFor(call, policy.strict);
+        // All of it would pass as quiet, but for what was found on the disk.
+        if (rules?.length === 0) uncovered.push({ call, why: whyNot(decided) });
+        else if (rules === undefined) uncovered.push({ call, why: "no rule can be written that means this call only" });
+        else needs.push({ call, session, rules });
+      }
+    }
+  }
+  const { chosen, refused } = await choose(needs, denied, createAllowedBy(policy, tools));
+  const asks = createAllowedBy(policy, tools);
+  const kept: Need[] = [];
+  for (const need of needs) {
+    const decided = await asks(need, textsOf(need, chosen));
+    if (decided.effect === "allow") kept.push(need);
+    else uncovered.push({ call: need.call, why: refusedWhy(need, refused) ?? whyNot(decided) });
+  }
+  return { rules: listed(kept, chosen), uncovered, covered };
+}
+
+/** What a person agreed to for one session is what is looked for, so it does not count as there. */
+function withoutSessionRules(session: RecordedSession): RecordedSession {
+  return { ...session, calls: session.calls.map((call) => ({ ...call, sessionRules: [] })) };
+}
+
+function hasRun({ outcome }: RecordedCall): boolean {
+  return outcome !== undefined && outcome !== "denied" && outcome !== "not_executed" && outcome !== "cancelled";
+}
+
+/** By a person; what nobody could be asked about was not denied by anybody. */
+function wasDenied({ answer }: RecordedCall): boolean {
+  return answer?.decision === "deny";
+}
+
+function whyNot(decided: Redecided): string {
+  if (decided.effect === "unknown") return `it cannot be re-decided: ${decided.why}`;
+  const { effect, by, source, why } = decided;
+  return `${effect} by ${by}${source === undefined ? "" : ` (${source})`}: ${why}`;
+}
+
+/** Which rule stands for a narrow one: itself, or the wider one. Absent: none is suggested. */
+type Chosen = ReadonlyMap<string, string>;
+type Ask = (need: Pick<Need, "call" | "session">, added: readonly string[]) => Promise<Redecided>;
+
+/** What the policy says of calls with these allow rules besides. With the same rules, calls are to be asked in their order. */
+function createAllowedBy(policy: Policy, tools: ReadonlyMap<string, ToolShape>): Ask {
+  const begun = new Map<string, { backtest: Backtest; sessions: Map<RecordedSession, SessionBacktest> }>();
+  const withRules = (added: readonly string[]): Backtest => {
+    const rules = added.map(ruleOf).filter((rule) => rule !== undefined);
+    return createBacktest({ ...policy, rules: [...policy.rules, ...rules] }, tools);
+  };
+  return async ({ call, session }, added) => {
+    const key = JSON.stringify(added);
+    const one = begun.get(key) ?? { backtest: withRules(added), sessions: new Map() };
+    begun.set(key, one);
+    const open = one.sessions.get(session) ?? one.backtest.begin(session);
+    one.sessions.set(session, open);
+    return (await open.decide(call)) ?? { effect: "unknown", why: "nothing decided about it" };
+  };
+}
+
+async function choose(
+  needs: readonly Need[],
+  denied: readonly Pick<Need, "call" | "session">[],
+  asks: Ask,
+): Promise<{ chosen: Chosen; refused: ReadonlySet<string> }> {
+  const kinds = new Map<string, Set<string>>();
+  for (const { narrow, wide } of needs.flatMap(({ rules }) => rules)) {
+    const cases = kinds.get(wide) ?? new Set();
+    kinds.set(wide, cases.add(narrow));
+  }
+  const reached = new Map<string, boolean>();
+  const reaches = async (text: string): Promise<boolean> => {
+    const known = reached.get(text);
+    if (known !== undefined) return known;
+    let found = false;
+    for (const one of denied) {
+      found = (await asks(one, [text])).effect === "allow";
+      if (found) break;
+    }
+    reached.set(text, found);
+    return found;
+  };
+  const chosen = new Map<string, string>();
+  const refused = new Set<string>();
+  for (const [wide, cases] of kinds) {
+    const isKind = (cases.size >= CASES_OF_A_KIND || cases.has(wide)) && !(await reaches(wide));
+    for (const narrow of cases) {
+      if (isKind) chosen.set(narrow, wide);
+      else if (await reaches(narrow)) refused.add(narrow);
+      else chosen.set(narrow, narrow);
+    }
+  }
+  return { chosen, refused };
+}
+
+function textsOf({ rules }: Need, chosen: Chosen): readonly string[] {
+  return [...new Set(rules.flatMap(({ narrow }) => chosen.get(narrow) ?? []))];
+}
+
+function refusedWhy({ rules }: Need, refused: ReadonlySet<string>): string | undefined {
+  const one = rules.find(({ narrow }) => refused.has(narrow));
+  return one === undefined ? undefined : `somebody allowed it and somebody denied what ${one.narrow} means`;
+}
+
+function listed(needs: readonly Need[], chosen: Chosen): readonly SuggestedRule[] {
+  const calls = new Map<string, RecordedCall[]>();
+  for (const need of needs) {
+    for (const text of textsOf(need, chosen)) {
+      const known = calls.get(text);
+      if (known === undefined) calls.set(text, [need.call]);
+      else known.push(need.call);
+    }
+  }
+  return [...calls]
+    .map(([rule, covered]) => ({ rule, calls: covered }))
+    .toSorted((a, b) => b.calls.length - a.calls.length || (a.rule < b.rule ? -1 : 1))
+    .slice(0, MAX_SUGGESTED);
+}

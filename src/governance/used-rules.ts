@@ -1,0 +1,101 @@
+/** Which rules would let one recorded call pass: as narrow as they can be written, and the wider one that each is a case of. */
+
+import { argvGlobOf } from "./quiet-preset.ts";
+import type { RecordedCall } from "./recorded-calls.ts";
+import { parseRule, type Rule } from "./rules.ts";
+import { analyseShell } from "./shell.ts";
+import type { SimpleCommand } from "./shell-command.ts";
+import { loudness } from "./shell-quiet.ts";
+import { TOOL_ALIASES } from "./tool-aliases.ts";
+import { hasGlob } from "./wildcard.ts";
+
+export interface UsedRule {
+  /** Covers this and nothing else, as far as that can be written. */
+  readonly narrow: string;
+  /** Covers its kind; the same as `narrow` when there is none. */
+  readonly wide: string;
+}
+
+/** Every one of them is needed. Undefined when no rule can be written for the call. */
+export function rulesFor(call: RecordedCall, strict: boolean): readonly UsedRule[] | undefined {
+  const { name, args = {} } = call;
+  const label = labelOf(name);
+  if (name === "exec")
+    return typeof args.command === "string" ? commandRules(args.command, call.root, strict) : undefined;
+  if (name === "web.fetch") return typeof args.url === "string" ? urlRules(label, args.url) : undefined;
+  if (name.startsWith("fs.")) return pathRules(label, call);
+  return readable([{ narrow: name, wide: name }]);
+}
+
+function labelOf(name: string): string {
+  return Object.entries(TOOL_ALIASES).find(([, canonical]) => canonical === name)?.[0] ?? name;
+}
+
+/** A compound command needs a rule for each of its parts that is not quiet. */
+function commandRules(command: string, root: string, strict: boolean): readonly UsedRule[] | undefined {
+  const analysis = analyseShell(command);
+  if (!analysis.understood) return undefined;
+  const rules: UsedRule[] = [];
+  const need = (simple: SimpleCommand): boolean => {
+    if (!strict && loudness(simple, { root }) === undefined) return true;
+    if (!simple.starts.every(need)) return false;
+    if (simple.transparent && simple.starts.length > 0) return true;
+    const exact = argvText(simple.words);
+    const glob = argvGlobOf(simple);
+    const wide = glob === undefined ? undefined : `Bash(${glob})`;
+    const narrow = exact === undefined ? wide : `Bash(${exact})`;
+    if (narrow === undefined) return false;
+    rules.push({ narrow, wide: wide ?? narrow });
+    return true;
+  };
+  return analysis.commands.every(need) ? readable(rules) : undefined;
+}
+
+/** The words as a pattern that stands for them alone. */
+function argvText(words: readonly string[]): string | undefined {
+  const quoted = words.map((word) => {
+    if (/[*?]/.test(word)) return undefined;
+    if (/^[^\s"']+$/.test(word)) return word;
+    if (!word.includes('"')) return `"${word}"`;
+    return word.includes("'") ? undefined : `'${word}'`;
+  });
+  return quoted.includes(undefined) ? undefined : quoted.join(" ");
+}
+
+function pathRules(label: string, { args = {}, judgedOn }: RecordedCall): readonly UsedRule[] | undefined {
+  const written = [args.path, args.from, args.to].filter((value) => typeof value === "string");
+  // A link is judged by its name and by where it leads.
+  const paths = new Set(written.flatMap((path) => [path, judgedOn?.paths?.[path] || path]));
+  if (paths.size === 0 || [...paths].some((path) => hasGlob(path) || /[()|\\!]/.test(path))) return undefined;
+  return readable(
+    [...paths].map((path) => {
+      const relative = path.replace(/^(?:\.\/)+/, "");
+      const folder = relative.slice(0, Math.max(0, relative.lastIndexOf("/")));
+      const narrow = `${label}(${relative})`;
+      return { narrow, wide: folder === "" || relative.startsWith("/") ? narrow : `${label}(${folder}/*)` };
+    }),
+  );
+}
+
+function urlRules(label: string, text: string): readonly UsedRule[] | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || /[*?]/.test(url.pathname)) return undefined;
+  // A query is one of many; the page is what was used.
+  const page = `${label}(${url.origin}${url.pathname}${url.search === "" ? "" : "*"})`;
+  return readable([{ narrow: page, wide: `${label}(${url.origin}/*)` }]);
+}
+
+/** Undefined when one of them cannot be written as a rule. */
+function readable(rules: readonly UsedRule[]): readonly UsedRule[] | undefined {
+  return rules.every(({ narrow, wide }) => ruleOf(narrow) !== undefined && ruleOf(wide) !== undefined)
+    ? rules
+    : undefined;
+}
+
+export function ruleOf(text: string): Rule | undefined {
+  try {
+    return parseRule(text, "allow", "suggested");
+  } catch {
+    return undefined; // a control character, or longer than a rule may be
+  }
+}

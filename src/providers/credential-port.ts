@@ -1,0 +1,55 @@
+/** How a provider reaches a key without seeing it: it names a credential, and somebody else adds it to the request. */
+import type { SecretFingerprint } from "#base";
+import type { Reason } from "#protocol";
+
+export interface CredentialWish {
+  readonly provider: string;
+  /** Variables that may hold the key, in order. */
+  readonly variables: readonly string[];
+  /** Of a stored credential; then no variable counts. */
+  readonly name?: string;
+  readonly auth: "x-api-key" | "bearer";
+  /** Where a key from the environment may be sent, as origins. */
+  readonly hosts: readonly string[];
+  /** Where it is to be sent. */
+  readonly origin: string;
+}
+
+/** A key by its name. */
+export interface CredentialRef {
+  readonly id: string;
+  /** For messages. */
+  readonly source: string;
+  /** Where it may be sent. */
+  readonly hosts: readonly string[];
+}
+
+export type CredentialRoute =
+  /** Through a process that adds the key. */
+  | { readonly type: "socket"; readonly socketPath: string; readonly headers: Readonly<Record<string, string>> }
+  /** From this process, where its owner has the key anyway. `secret` is taken out of what comes back. */
+  | { readonly type: "held"; readonly headers: Readonly<Record<string, string>>; readonly secret: Uint8Array }
+  | { readonly type: "refused"; readonly reason: Reason; readonly message: string };
+
+export interface CredentialPort {
+  /** Whether there is a key for this provider. */
+  holds(wish: Pick<CredentialWish, "provider" | "variables">): boolean;
+  find(wish: CredentialWish): CredentialRef | undefined;
+  /** Asked for each request, after `find`. Never rejects. */
+  route(credential: CredentialRef, url: URL): Promise<CredentialRoute>;
+  /** Told of every key that is used, so that it can be recognised where it turns up: those there are, then those to come. */
+  onSecret(listener: (fingerprint: SecretFingerprint) => void): void;
+  /** Resolves when the listeners were told of every key that was found so far, or when nobody can tell. */
+  told(): Promise<void>;
+  status(): CredentialStatus;
+  /** Ends what it has started. */
+  close(): void;
+}
+
+/** How whoever holds the keys is doing. */
+export interface CredentialStatus {
+  readonly state: "not started" | "starting" | "running" | "failed" | "closed" | "in this process";
+  readonly pid?: number;
+  readonly crashes: number;
+  readonly detail?: string;
+}

@@ -1,0 +1,43 @@
+/**
+ * Keys that the program around the engine has in its own memory and hands over in code: used in this process, for the hosts
+ * they are bound to. Not for the program `harness`, whose keys only the credential helper has.
+ */
+import { createKnownSecrets, fingerprintSecret, isBoundTo } from "#base";
+import { reasonText } from "#protocol";
+import type { CredentialPort } from "./credential-port.ts";
+
+export function createHeldKeys(env: Readonly<Record<string, string | undefined>>): CredentialPort {
+  const keyIn = (variable: string): string | undefined => env[variable]?.trim() || undefined;
+  const schemes = new Map<string, { readonly variable: string; readonly auth: "x-api-key" | "bearer" }>();
+  const secrets = createKnownSecrets();
+  return {
+    holds: ({ variables }) => variables.some((name) => keyIn(name) !== undefined),
+    find({ variables, name, auth, hosts }) {
+      const variable = name === undefined ? variables.find((one) => keyIn(one) !== undefined) : undefined;
+      if (variable === undefined) return undefined;
+      const id = [variable, auth, ...hosts].join(" ");
+      if (!schemes.has(id)) secrets.add(fingerprintSecret(Buffer.from(keyIn(variable) ?? "")));
+      schemes.set(id, { variable, auth });
+      return { id, source: variable, hosts };
+    },
+    async route({ id, source, hosts }, url) {
+      const { variable = "", auth } = schemes.get(id) ?? {};
+      const key = keyIn(variable);
+      if (key === undefined || !isBoundTo(hosts, url)) {
+        const values = { credential: source, host: url.origin, hosts: hosts.join(", ") || "no host" };
+        return {
+          type: "refused",
+          reason: "CredentialHostRefused",
+          message: reasonText("CredentialHostRefused", values),
+        };
+      }
+      const headers: Record<string, string> =
+        auth === "bearer" ? { authorization: `Bearer ${key}` } : { "x-api-key": key };
+      return { type: "held", headers, secret: Buffer.from(key) };
+    },
+    onSecret: secrets.listen,
+    told: async () => undefined,
+    status: () => ({ state: "in this process", crashes: 0 }),
+    close: () => undefined,
+  };
+}

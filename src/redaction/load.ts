@@ -1,0 +1,26 @@
+/** A redactor as the settings of a user ask for it, with the secrets that the environment holds. */
+import type { Clock } from "#base";
+import { literalsFromEnvironment } from "./environment.ts";
+import { createRedactor, type Redactor } from "./redactor.ts";
+import { compileUserPatterns, type UserPattern } from "./user-patterns.ts";
+
+export interface RedactorSources {
+  readonly settings: {
+    readonly redaction: { readonly patterns: readonly UserPattern[]; readonly disabledKinds: readonly string[] };
+    /** `apiKeyEnv`: the variable that holds the key of the model, whatever its name. */
+    readonly models: readonly { readonly apiKeyEnv?: string }[];
+  };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+}
+
+/** Rejects with RedactionFailed. */
+export async function loadRedactor({ settings, env, clock }: RedactorSources): Promise<Redactor> {
+  const { patterns, disabledKinds } = settings.redaction;
+  const keyVariables = settings.models.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+  return createRedactor({
+    literals: literalsFromEnvironment(env, keyVariables),
+    policy: { disabledKinds },
+    ...(patterns.length === 0 ? {} : { userPatterns: await compileUserPatterns(patterns, clock) }),
+  });
+}

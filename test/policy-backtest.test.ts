@@ -1,0 +1,306 @@
+/** A backtest says what was decided live, finds small edits of a policy, and says what it cannot tell. The figures: bench/policy.ts. */
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { defaultSettings, type Settings } from "#artifacts";
+import {
+  createBacktest,
+  createPolicyDiff,
+  isSame,
+  type Policy,
+  policyOf,
+  RECORDED,
+  RecordedCalls,
+  type RecordedSession,
+  suggestRules,
+} from "#governance";
+import { createBuiltinTools } from "#tools";
+import { calls, createHarnessRig, type HarnessRig, type RigOptions, says } from "./fakes/harness-rig.ts";
+import { recordCorpus } from "./fakes/policy-corpus.ts";
+import { policyMutations } from "./fakes/policy-mutations.ts";
+import { createProjectRig } from "./fakes/project-rig.ts";
+
+const TIMEOUT_MS = 120_000;
+const tools = new Map(
+  createBuiltinTools()
+    .tools()
+    .map((tool) => [tool.name, tool]),
+);
+
+function policy(
+  rules: Readonly<Partial<Record<"allow" | "ask" | "deny", readonly string[]>>>,
+  rest: Partial<Settings> = {},
+): Policy {
+  const effects = ["allow", "ask", "deny"] as const;
+  const permissions = effects.flatMap((effect) =>
+    (rules[effect] ?? []).map((rule, index) => ({ effect, rule, source: `${effect}.toml:${index + 1}` })),
+  );
+  return policyOf({ ...defaultSettings, permissions, ...rest });
+}
+
+function recorded({ session, events, workspace }: HarnessRig): RecordedSession {
+  const made = new RecordedCalls(session, workspace.root);
+  for (const event of events) made.add(event);
+  return made.finish();
+}
+
+async function ran(
+  replies: Parameters<typeof createHarnessRig>[0],
+  options: RigOptions = {},
+): Promise<RecordedSession> {
+  const rig = await createHarnessRig([...replies, says("ok")], options);
+  await rig.send();
+  return recorded(rig);
+}
+
+/** `effect by` of each call, or why it cannot be told. */
+async function decisions(under: Policy, session: RecordedSession): Promise<readonly string[]> {
+  const backtest = createBacktest(under, tools).begin(session);
+  const said: string[] = [];
+  for (const call of session.calls) {
+    const decided = await backtest.decide(call);
+    if (decided === undefined) said.push("unjudged");
+    else said.push(decided.effect === "unknown" ? `unknown: ${decided.why}` : `${decided.effect} by ${decided.by}`);
+  }
+  return said;
+}
+
+test("agrees with live decisions of every kind, and finds mutations of the policy", {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const parts = await recordCorpus(600);
+  const differing: string[] = [];
+  const missed: string[] = [];
+  let decided = 0;
+  for (const { name, policy: inForce, session } of parts) {
+    const backtest = createBacktest(inForce, tools).begin(session);
+    const deciding = new Set(session.calls.map(({ live }) => live?.by));
+    for (const call of session.calls) {
+      const again = await backtest.decide(call);
+      if (again === undefined || call.live === undefined) continue;
+      decided += 1;
+      if (!isSame(again, call.live))
+        differing.push(`${name}: ${call.name} ${JSON.stringify([call.args, call.live, again])}`);
+    }
+    const removals = policyMutations(inForce).filter(
+      ({ name: mutation }) =>
+        mutation.endsWith(": removed") && deciding.has(`rule ${mutation.replace(/^\w+ (.*): removed$/, "$1")}`),
+    );
+    for (const mutation of removals) {
+      const compared = await createPolicyDiff(inForce, mutation.policy, tools).compare(session);
+      if (compared.every(({ change }) => change === "same" || change === "unjudged"))
+        missed.push(`${name}: ${mutation.name}`);
+    }
+  }
+  expect({ differing, missed, enough: decided >= 600 }).toEqual({ differing: [], missed: [], enough: true });
+});
+
+describe("what is not on the record", () => {
+  const aboutFiles = { deny: ["Read(secrets/**)"] };
+  const walks = () => ran([calls(["exec", { command: "grep -r TODO ." }])]);
+
+  test("is not guessed: a lookup on the disk that nobody made then", async () => {
+    const session = await walks();
+    expect(await decisions(policy({}), session)).toEqual(["allow by quiet preset"]);
+    expect(await decisions(policy({ deny: ["exec"] }), session)).toEqual(["deny by rule exec"]);
+    expect(await decisions(policy(aboutFiles), session)).toEqual([
+      "unknown: it is not on the record whether files of a rule lay where a command would have read",
+    ]);
+  });
+
+  test("does not matter where nothing that could decide has changed", async () => {
+    const session = await walks();
+    const change = async (before: Policy, after: Policy) =>
+      (await createPolicyDiff(before, after, tools).compare(session)).map((one) => [
+        one.change,
+        one.mayBeLoosened ?? false,
+      ]);
+    const also = (allow: string): Policy => policy({ ...aboutFiles, allow: [allow] });
+    expect(await change(policy(aboutFiles), also("Write(a)"))).toEqual([["same", false]]);
+    expect(await change(policy(aboutFiles), also("Bash(npm *)"))).toEqual([["undecided", true]]);
+    expect(await change(policy({ deny: ["exec"] }), policy(aboutFiles))).toEqual([["undecided", true]]);
+    expect(await change(policy({}), policy(aboutFiles))).toEqual([["undecided", false]]);
+    expect(await change(policy(aboutFiles), policy({ deny: ["exec"] }))).toEqual([["undecided", false]]);
+  });
+
+  test("is less than it could be: of what was refused, and of files in commands, it is kept where they led", async () => {
+    const session = await ran(
+      [
+        calls(["fs_read", { path: "link.txt" }]),
+        calls(["exec", { command: "git status" }]),
+        calls(["exec", { command: "touch link.txt" }]),
+      ],
+      {
+        settings: { permissions: ["Read", "Bash(git *)"].map((rule) => ({ effect: "deny", rule, source: "a" })) },
+        prepare: ({ put, root }) => {
+          put("secrets/a.txt", "a");
+          symlinkSync("secrets/a.txt", join(root, "link.txt"));
+        },
+      },
+    );
+    expect(session.calls.map(({ live }) => live?.effect)).toEqual(["deny", "deny", "ask"]);
+    expect(await decisions(policy({}), session)).toEqual([
+      "allow by quiet preset",
+      "ask by quiet preset",
+      "ask by quiet preset",
+    ]);
+    expect(await decisions(policy({ deny: ["fs.*(secrets/**)"] }), session)).toEqual([
+      "deny by rule fs.*(secrets/**)",
+      "ask by quiet preset",
+      "deny by rule fs.*(secrets/**)",
+    ]);
+  });
+
+  test("is what was redacted, unless the text does not matter", async () => {
+    const token = `ghp_${"Zk3vQ9xT1mLr7WcB5nYp2HsDf8GjKa4uEoXi"}`;
+    const session = await ran([
+      calls(["exec", { command: `deploy --token ${token}` }]),
+      calls(["fs_write", { path: "a.txt", content: token }]),
+    ]);
+    const redacted = "unknown: it depends on a part of the arguments that was redacted";
+    expect(await decisions(policy({ allow: ["Bash(deploy *)", "Write(a.txt)"] }), session)).toEqual([
+      redacted,
+      "allow by rule Write(a.txt)",
+    ]);
+    expect(await decisions(policy({ deny: ["exec"] }), session)).toEqual(["deny by rule exec", "ask by quiet preset"]);
+  });
+
+  test("is what a log of before these facts were kept does not say", async () => {
+    const session = await ran([
+      calls(["fs_read", { path: "a.txt" }]),
+      calls(["web_fetch", { url: "https://a.example/" }]),
+    ]);
+    const old = { ...session, calls: session.calls.map(({ judgedOn: _, ...call }) => call) };
+    expect(await decisions(policy({}), old)).toEqual([
+      "unknown: it is not on the record where a.txt led",
+      "ask by quiet preset",
+    ]);
+  });
+});
+
+test("a rule that a person added to the session counts from then on, until it is revoked", async () => {
+  const command = { command: "touch x" };
+  const rig = await createHarnessRig([calls(["exec", command]), calls(["exec", command]), says("ok")], {
+    interactive: true,
+  });
+  const sent = rig.send();
+  const { call_id, argv_glob } = await rig.next("PermissionRequested");
+  await rig.submit({ kind: "AnswerPermission", call_id, decision: "allow_argv_glob" });
+  await sent;
+  rig.vendor.reply(calls(["exec", command]), says("ok"));
+  await rig.submit({ kind: "RevokeRule", rule: argv_glob ?? "" });
+  const again = rig.send();
+  await expect.poll(() => rig.of("PermissionRequested").length).toBe(2);
+  await rig.submit({
+    kind: "AnswerPermission",
+    call_id: rig.of("PermissionRequested")[1]?.call_id ?? call_id,
+    decision: "deny",
+  });
+  await again;
+  expect(await decisions(policy({}), recorded(rig))).toEqual([
+    "ask by quiet preset",
+    "allow by rule Bash(touch *)",
+    "ask by quiet preset",
+  ]);
+});
+
+test("hooks are not run again: what they answered is used, and one that is gone cannot be told", async () => {
+  const guard = (text: string): string =>
+    `---\nevent: tool.pre\npriority: 1\nscript: |\n  def handle(event, payload):\n      return block("${text}")\n---\n`;
+  const rig = await createProjectRig({ "harness.md": "---\n---\nHi.\n", ".harness/hooks/guard.md": guard("no") }, [
+    calls(["fs_write", { path: "a", content: "" }]),
+    says("ok"),
+  ]);
+  await rig.send();
+  const session = recorded(rig);
+  const inForce = { ...policy({ allow: ["Write"] }), hooks: new Map([["guard", "1"]]) };
+  expect(await decisions(inForce, session)).toEqual(["deny by hook guard"]);
+  const diff = createPolicyDiff(inForce, policy({ allow: ["Write"] }), tools);
+  expect(diff.changedHooks).toEqual(["guard"]);
+  expect(await diff.compare(session)).toMatchObject([{ change: "undecided", mayBeLoosened: true }]);
+});
+
+test("labels that only a rule of the time gave do not count under a policy without it", async () => {
+  const session = await ran(
+    [
+      calls(["fs_read", { path: "plan.txt" }]),
+      calls(["exec", { command: "curl https://a.example" }]),
+      calls(["exec", { command: "touch out" }]),
+    ],
+    {
+      settings: {
+        sandbox: "off",
+        permissions: [{ effect: "allow", rule: "exec", source: "a" }],
+        labelRules: [{ label: "private", rule: "Read(plan.txt)", source: "a" }],
+      },
+      prepare: ({ put }) => void put("plan.txt", "plan"),
+    },
+  );
+  const allowing = { sandbox: "off" } as const;
+  const labelRules = [{ label: "private", rule: "Read(plan.txt)", source: "b" }] as const;
+  expect(session.calls.map(({ live }) => live?.by)).toEqual(["quiet preset", "rule exec", "labels of the session"]);
+  expect(await decisions(policy({ allow: ["exec"] }, { ...allowing, labelRules }), session)).toEqual([
+    "allow by quiet preset",
+    "allow by rule exec",
+    "ask by labels of the session",
+  ]);
+  expect((await decisions(policy({ allow: ["exec"] }, allowing), session))[2]).toBe("allow by rule exec");
+});
+
+test("what was decided then can stand for the old policy", async () => {
+  const session = await ran([calls(["fs_write", { path: "src/a.ts", content: "" }])]);
+  const compared = await createPolicyDiff(RECORDED, policy({ allow: ["Write(src/**)"] }), tools).compare(session);
+  expect(compared).toMatchObject([
+    {
+      change: "loosened",
+      before: { effect: "ask", by: "quiet preset" },
+      after: { effect: "allow", source: "allow.toml:1" },
+    },
+  ]);
+});
+
+describe("suggested rules", () => {
+  const wrote = (...paths: readonly string[]) => paths.map((path) => calls(["fs_write", { path, content: "x" }]));
+
+  test("are as narrow as what was used, and take three cases for the kind", async () => {
+    const session = await ran(
+      [
+        ...wrote("a.txt", "src/a.ts", "src/b.ts", "src/c.ts", "docs/a.md", "docs/b.md"),
+        calls(["exec", { command: "touch one && touch 'two words' | cat" }]),
+      ],
+      { autoApprove: true, settings: { sandbox: "off" } },
+    );
+    const { rules, uncovered, covered } = await suggestRules(policy({ allow: ["Write(docs/a.md)"] }), [session], tools);
+    expect(rules.map(({ rule, calls: used }) => [rule, used.length])).toEqual([
+      ["Write(src/*)", 3],
+      ['Bash(touch "two words")', 1],
+      ["Bash(touch one)", 1],
+      ["Write(a.txt)", 1],
+      ["Write(docs/b.md)", 1],
+    ]);
+    expect({ uncovered, covered }).toEqual({ uncovered: [], covered: 1 });
+  });
+
+  test("allow nothing that a person denied, and say what they do not cover", async () => {
+    const rig = await createHarnessRig(
+      [
+        ...wrote("src/a.ts", "src/b.ts", "src/c.ts", "src/no.ts"),
+        calls(["exec", { command: "touch $(cat x)" }]),
+        says("ok"),
+      ],
+      { interactive: true, settings: { sandbox: "off" } },
+    );
+    const sent = rig.send();
+    for (let asked = 1; asked <= 5; asked++) {
+      await expect.poll(() => rig.of("PermissionRequested").length).toBe(asked);
+      const last = rig.of("PermissionRequested").at(-1);
+      if (last === undefined) throw new Error("nobody was asked");
+      const decision = last.summary === "src/no.ts" ? "deny" : "allow_once";
+      await rig.submit({ kind: "AnswerPermission", call_id: last.call_id, decision });
+    }
+    await sent;
+    const { rules, uncovered } = await suggestRules(policy({}), [recorded(rig)], tools);
+    expect(rules.map(({ rule }) => rule)).toEqual(["Write(src/a.ts)", "Write(src/b.ts)", "Write(src/c.ts)"]);
+    expect(uncovered.map(({ call }) => call.args?.command)).toEqual(["touch $(cat x)"]);
+  });
+});
