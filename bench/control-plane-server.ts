@@ -1,5 +1,5 @@
 /** The server under test: a whole harness on an encrypted log, with a provider that says what the benchmark wants, on a Unix socket. */
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultSettings } from "#artifacts";
@@ -96,6 +96,7 @@ export async function startBenchServer(speak: (call: ModelCall) => Promise<void>
     async close() {
       await harness.shutdown();
       await server.close();
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

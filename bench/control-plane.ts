@@ -229,6 +229,7 @@ async function idleMemory(): Promise<void> {
   await bench.createSessions(IDLE_SESSIONS);
   await new Promise((resolve) => setTimeout(resolve, 1000));
   process.stdout.write(`${process.memoryUsage.rss() / 1024 / 1024}\n`);
+  await bench.close();
   process.exit(0);
 }
 

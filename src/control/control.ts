@@ -5,7 +5,6 @@
 import type { Clock } from "#base";
 import type { Approver, CustomHandler, EngineSession, SessionStore, TurnSummary } from "#engine";
 import {
-  type CallId,
   type ClientId,
   type Command,
   type CommandOf,
@@ -16,7 +15,7 @@ import {
   type TurnId,
 } from "#protocol";
 import { type Approvals, createApprovals } from "./approvals.ts";
-import { isAboutQuestion } from "./delegate-questions.ts";
+import { forwardQuestions } from "./delegate-questions.ts";
 import type { LiveSession, RestoreCommand } from "./live-session.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
 import { subscribe } from "./subscription.ts";
@@ -216,21 +215,7 @@ export function createControl(options: ControlOptions): Control {
     const { id, bus } = live.engine;
     const session: OpenSession = { live, parent, approvals, attached };
     sessions.set(id, session);
-    const asked = new Set<CallId>();
-    /** A client that throws is told no more; the others are. */
-    const cut = new Set<Client>();
-    const forward = (client: Client, event: Event): void => {
-      try {
-        client.onEvent?.(event);
-      } catch {
-        cut.add(client);
-      }
-    };
-    bus.subscribe((event) => {
-      if (!isAboutQuestion(event, asked)) return;
-      for (const client of audience(parent, attached))
-        if (!attached.has(client) && !cut.has(client)) forward(client, event);
-    });
+    forwardQuestions(bus, () => [...audience(parent, attached)].filter((client) => !attached.has(client)));
     await live.begin();
     return {
       live,

@@ -1,8 +1,30 @@
 /** Which events of a delegate the clients above it are told of: its questions, and what became of them. */
+import type { EventBus } from "#engine";
 import type { CallId, Event } from "#protocol";
 
-/** Whether somebody who may answer the questions of a delegate has to see this. `asked` gathers the calls that were asked about. */
-export function isAboutQuestion(event: Event, asked: Set<CallId>): boolean {
+interface Hearer {
+  readonly onEvent?: (event: Event) => void;
+}
+
+/** `above`: those who are to be told, at the moment of each event. One that throws is told no more; the others are. */
+export function forwardQuestions(bus: Pick<EventBus, "subscribe">, above: () => Iterable<Hearer>): void {
+  const asked = new Set<CallId>();
+  const cut = new Set<Hearer>();
+  bus.subscribe((event) => {
+    if (!isAboutQuestion(event, asked)) return;
+    for (const client of above()) {
+      if (cut.has(client)) continue;
+      try {
+        client.onEvent?.(event);
+      } catch {
+        cut.add(client);
+      }
+    }
+  });
+}
+
+/** `asked` gathers the calls that were asked about. */
+function isAboutQuestion(event: Event, asked: Set<CallId>): boolean {
   switch (event.kind) {
     case "PermissionRequested":
     case "QuestionAsked":
