@@ -156,6 +156,10 @@ export function createControl(options: ControlOptions): Control {
     const session = find(id);
     const { onEvent, ready } = client;
     if (onEvent === undefined) throw new ReasonError("InvalidCommand", { detail: "this client takes no events" });
+    // A client that claims to have seen more than there is would be told nothing.
+    if (since !== undefined && since > 0 && (await store.read(id, { after: since - 1, limit: 1 })).length === 0) {
+      throw new ReasonError("InvalidCommand", { detail: `the log of ${id} has no event ${since}` });
+    }
     detach(session, client);
     const subscription = subscribe({
       bus: session.live.engine.bus,

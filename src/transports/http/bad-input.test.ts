@@ -38,6 +38,7 @@ describe("a request", () => {
     }
     expect(await rig.ask("POST", "/v1/sessions/sess_1/input", { body: textInput("x") })).toMatchObject({ status: 400 });
     expect(await rig.ask("GET", rig.path("/events?since=-1"))).toMatchObject({ status: 400 });
+    expect(await rig.ask("GET", rig.path("/events?since=99999"))).toMatchObject({ status: 400 });
     expect(await rig.ask("GET", rig.path("/log?limit=1e9"))).toMatchObject({ status: 400 });
     await worksForOthers(rig);
   });

@@ -119,13 +119,22 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       defaultSession: () => keptSession(principal),
       async streamEvents(session, wire) {
         await ensureOpen(principal, session);
+        const since = sinceOf(query, headers["last-event-id"]);
+        // Before the first byte, where it can still be refused.
+        if (
+          since !== undefined &&
+          since > 0 &&
+          (await store.read(session, { after: since - 1, limit: 1 })).length === 0
+        ) {
+          throw new ReasonError("InvalidCommand", { detail: `the log of ${session} has no event ${since}` });
+        }
         await openEventStream({
           control,
           streams,
           principal,
           response,
           session,
-          since: sinceOf(query, headers["last-event-id"]),
+          since,
           encode: wire === "sse" ? (event) => framing.sse(event, session) : plainFrames,
           check,
         });

@@ -39,6 +39,13 @@ describe("a web socket", () => {
     expect(await socket.until(({ id }) => id === "b")).toMatchObject({ body: { reason: "HandshakeVersionMismatch" } });
   });
 
+  test("is told when it claims to have seen more than there is", async () => {
+    const rig = await createHttpRig([]);
+    const socket = await attached(rig, "&lastEventId=99999");
+    const told = await socket.until(({ frame }) => frame === "error");
+    expect(told).toMatchObject({ body: { reason: "InvalidCommand", message: expect.stringContaining("99999") } });
+  });
+
   test("answers a permission request that another client's turn asked for", async () => {
     const rig = await createHttpRig([calls(["fs.write", { path: "a", content: "x" }]), says("ok")], {
       waitsForHumans: true,
