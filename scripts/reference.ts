@@ -1,5 +1,5 @@
 /**
- * Writes the reference pages that follow from tables in the code: the protocol, the tools, the providers, the files of a project,
+ * Writes the reference pages that follow from tables in the code: the protocol, HTTP, the tools, the providers, the files of a project,
  * eval cases, the built-ins of scripts and redaction. Pages about behaviour are written by hand and are not touched. `npm run docs`
  */
 import { writeFileSync } from "node:fs";
@@ -8,6 +8,7 @@ import { protocolJsonSchema } from "#protocol/schemas";
 import { artifactsPage } from "./reference/artifacts-page.ts";
 import { builtinsPage } from "./reference/builtins-page.ts";
 import { evalsPage } from "./reference/evals-page.ts";
+import { httpPage } from "./reference/http-page.ts";
 import { formatJson } from "./reference/json-text.ts";
 import { protocolPage } from "./reference/protocol-page.ts";
 import { providersPage } from "./reference/providers-page.ts";
@@ -27,6 +28,7 @@ export function referencePages(): readonly ReferencePage[] {
   return [
     { path: "docs/reference/protocol.md", text: protocolPage() },
     { path: "docs/reference/protocol.schema.json", text: `${formatJson(protocolJsonSchema())}\n` },
+    { path: "docs/reference/http.md", text: httpPage() },
     { path: "docs/reference/tools.md", text: toolsPage() },
     { path: "docs/reference/providers.md", text: providersPage() },
     { path: "docs/reference/artifacts.md", text: artifactsPage() },

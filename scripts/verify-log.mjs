@@ -13,7 +13,9 @@ const BLOCK = [{ type: "text", text: EXPIRED }];
 const ARGS = { expired: EXPIRED };
 /** Of each kind of event that has content: the fields that stay when it expires, and what stands for the others. */
 const EXPIRING = {
-  TurnStarted: ["turn model", { content: BLOCK }],
+  TurnStarted: ["turn model queued", { content: BLOCK }],
+  InputQueued: ["by", { content: BLOCK }],
+  TurnSteered: ["turn step by", { content: BLOCK }],
   TextDelta: ["turn step block", { text: EXPIRED }],
   ThinkingDelta: ["turn step block provider", { text: EXPIRED }],
   ToolCallStarted: ["turn step block call_id name label class", { args: ARGS }],

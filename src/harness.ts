@@ -61,6 +61,8 @@ export interface HarnessOptions {
   readonly autoApprove: boolean;
   /** How long a question waits for its answer when somebody is there; default 60 s. */
   readonly permissionTimeoutMs?: number;
+  /** A question waits that long also when no client is there to answer it yet; default: it is denied at once then. */
+  readonly waitsForHumans?: boolean;
   /** Instead of the built-in tools. */
   readonly toolSources?: readonly ToolSource[];
   readonly plugins?: readonly Plugin[];
@@ -89,6 +91,8 @@ export interface Harness {
   readonly control: Control;
   /** The log of all sessions, for faces that list and read it; whoever writes events goes through the control. */
   readonly store: Pick<SessionStore, "get" | "list" | "read" | "update">;
+  /** The whole store, for taking sessions out of it and branching them. */
+  readonly archive: SessionStore;
   /** `provider:name` that new sessions begin with. */
   readonly model: string;
   /** Tried in order when that model cannot answer. */
@@ -179,12 +183,14 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     store,
     open: (command, approver) => openSession(dependencies, command, approver),
     customHandlers: extensions.customHandlers,
+    ...(options.waitsForHumans === undefined ? {} : { waitsForHumans: options.waitsForHumans }),
     ...(options.permissionTimeoutMs === undefined ? {} : { permissionTimeoutMs: options.permissionTimeoutMs }),
   });
   const control: Control = taped?.control(own) ?? own;
   return {
     control,
     store: readableStore(store, redaction),
+    archive: store,
     model: models.model,
     fallbacks: models.fallbacks,
     offline: models.offline,

@@ -31,13 +31,14 @@ export async function main(): Promise<void> {
   credentials.prepare(soonNeeded(argv, process.env));
   let stopping: number | undefined;
   let endsWhenStopped = false;
+  let stopGraceMs = STOP_GRACE_MS;
   for (const [signal, code] of [
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const) {
     process.once(signal, () => {
       stopping = code;
-      stop(code);
+      stop(code, stopGraceMs);
     });
   }
   const world = { env: process.env, cwd: process.cwd(), clock, credentials };
@@ -58,8 +59,9 @@ export async function main(): Promise<void> {
     build: buildInfo(packageRoot),
     scenariosDir: join(packageRoot, "scenarios"),
     templatesDir: join(packageRoot, "templates"),
-    endsWhenStopped: () => {
+    endsWhenStopped: (graceMs = STOP_GRACE_MS) => {
       endsWhenStopped = true;
+      stopGraceMs = graceMs;
     },
   });
   credentials.close();
@@ -76,9 +78,9 @@ function crash(description: Promise<string>): void {
 }
 
 /** As two Ctrl-C: the turn is cancelled and recorded, then the program leaves. What does not leave is ended. */
-function stop(code: number): void {
+function stop(code: number, graceMs: number): void {
   // An orderly exit runs the handlers that end what tools have started.
-  setTimeout(() => process.exit(code), STOP_GRACE_MS).unref();
+  setTimeout(() => process.exit(code), graceMs).unref();
   if (!process.emit("SIGINT")) process.exit(code);
-  setTimeout(() => process.emit("SIGINT"), STOP_GRACE_MS / 2).unref();
+  setTimeout(() => process.emit("SIGINT"), graceMs / 2).unref();
 }

@@ -52,6 +52,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "sandbox",
     "evals",
     "cassette",
+    "transports",
     "credentials",
     "harness",
   ],

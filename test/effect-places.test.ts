@@ -116,6 +116,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdir fs.writeFile",
     why: "When retention last ran, in the state folder.",
   },
+  "src/cli/daemon.ts": {
+    uses: "fs.rmSync",
+    why: "Takes away the token file of a run that has ended.",
+  },
   "src/cli/demo.ts": {
     uses: "fs.cp fs.mkdtemp",
     why: "The scratch folder of `harness demo`.",
@@ -215,6 +219,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/sessions/sqlite-driver.ts": {
     uses: "fs.mkdirSync fs.openSync",
     why: "The session log, encrypted.",
+  },
+  "src/transports/http/open-listener.ts": {
+    uses: "fs.chmodSync fs.unlinkSync node:http node:net",
+    why: "Listens for clients; the file of a Unix socket. net: asks whether somebody answers on an old one.",
   },
   "src/trust/acked-texts.ts": {
     uses: "fs.rmSync",

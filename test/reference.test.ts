@@ -91,12 +91,13 @@ describe("cli.md", () => {
   const below = {
     audit: ["verify", "anchor", "network", "key"],
     creds: ["add", "list", "delete", "test"],
+    daemon: ["run"],
     policy: ["diff", "suggest"],
     token: ["mint", "list", "revoke", "check"],
   };
   const belowOthers = Object.entries(below).flatMap(([group, names]) => names.map((name) => [group, name]));
 
-  test("has every command below audit, creds, policy and token, and its flags", async () => {
+  test("has every command below audit, creds, daemon, policy and token, and its flags", async () => {
     for (const command of belowOthers) {
       expect(page).toContain(`### harness ${command.join(" ")}\n`);
       const flags = [...(await help(command)).matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)];

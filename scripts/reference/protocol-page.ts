@@ -9,6 +9,7 @@ import {
   PROTOCOL_VERSION,
   protocolJsonSchema,
   reservedEvents,
+  streamEvents,
 } from "#protocol/schemas";
 import { fieldTable, idKinds, type Schema } from "./field-table.ts";
 import { GENERATED, list, page, plain, table } from "./markdown.ts";
@@ -33,8 +34,8 @@ export function protocolPage(): string {
   return page([
     "# Protocol",
     GENERATED,
-    `Version ${PROTOCOL_VERSION}. Clients send commands and receive events. In this version clients live in the same process ` +
-      "(the command line, an embedding program); `--json` prints the events as JSON lines. The same in JSON Schema: " +
+    `Version ${PROTOCOL_VERSION}. Clients send commands and receive events. Clients live in the same process (the ` +
+      "command line, an embedding program) or on the other side of [HTTP](http.md); `--json` prints the events as JSON lines. In JSON Schema: " +
       "[protocol.schema.json](protocol.schema.json).",
     "Objects may carry more fields than are listed. Unknown ones are ignored; those that begin with `x_` are kept.",
     "## Ids",
@@ -52,6 +53,7 @@ export function protocolPage(): string {
     "## Events",
     "The payload by `kind`. `step` counts the model calls of a turn from 1, `block` the content blocks of a response from 0.",
     ...published.flatMap(entry("event", [])),
+    `Told to one client on its stream and never in the log: ${list(streamEvents)}.`,
     "### Reserved events",
     `Declared, and not published by this version: ${list(reservedEvents)}. Their payloads are in the JSON Schema.`,
     "## Content blocks",
@@ -65,8 +67,7 @@ export function protocolPage(): string {
     "In the table, and not given by this version.",
     reasonTable(reservedReasons),
     "## Handshake",
-    "What a server tells about itself before the first command. Clients in the same process need none, and this version has no " +
-      "others.",
+    "What a server tells about itself before the first command. Clients in the same process need none.",
     fieldTable(schemaOf("handshake"), []),
   ]);
 }

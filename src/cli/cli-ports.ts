@@ -28,6 +28,9 @@ export interface CliPorts {
   readonly scenariosDir: string;
   /** Folder with the files that `init` and `scaffold` write. */
   readonly templatesDir: string;
-  /** For a command that runs until it is told to stop: from now on SIGTERM and SIGHUP end it with its own exit code. */
-  readonly endsWhenStopped: () => void;
+  /**
+   * For a command that runs until it is told to stop: from now on SIGTERM and SIGHUP end it with its own exit code, and it may
+   * take so long.
+   */
+  readonly endsWhenStopped: (graceMs?: number) => void;
 }

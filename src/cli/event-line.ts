@@ -46,6 +46,8 @@ export function isFailure(event: Event): boolean {
 function gist(event: Event): string {
   switch (event.kind) {
     case "TurnStarted":
+    case "InputQueued":
+    case "TurnSteered":
       return event.payload.content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" ");
     case "TurnEnded":
       return [event.payload.outcome, event.payload.reason].filter((part) => part !== undefined).join(" ");

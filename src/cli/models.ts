@@ -49,7 +49,7 @@ async function listProviders(ports: CliPorts, flags: ModelsFlags): Promise<ExitC
   return 0;
 }
 
-function keyState(credentials: CredentialPort, provider: string, variables: readonly string[]): string {
+export function keyState(credentials: CredentialPort, provider: string, variables: readonly string[]): string {
   if (credentials.holds({ provider, variables })) return "set";
   return variables.length === 0 ? "none needed" : "not set";
 }

@@ -30,6 +30,8 @@ export interface OpenOptions {
   readonly cassette?: NonNullable<HarnessOptions["cassette"]>;
   /** Somebody reads what the terminal shows and can be asked about files of the project. */
   readonly canAsk: boolean;
+  /** Clients come and go over a wire: questions wait for a person, but not for ever. */
+  readonly isService?: boolean;
 }
 
 export interface OpenedProgram {
@@ -69,7 +71,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     signer: createSigner(() => harnessPaths(env).configDir),
     undo: store === "memory" || flags.undo === "off" || cassette !== undefined ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
-    permissionTimeoutMs: TERMINAL_ANSWER_MS,
+    ...(options.isService === true ? { waitsForHumans: true } : { permissionTimeoutMs: TERMINAL_ANSWER_MS }),
     projects: projectsOf(ports, place, workspace, opened, options),
     args: ["harness", ...ports.args],
     keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),

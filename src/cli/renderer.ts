@@ -91,6 +91,13 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
         case "Reprompted":
           if (activity) note("yellow", `sent back to work (${event.payload.source}): ${clip(event.payload.text)}`);
           break;
+        case "TurnSteered":
+          if (activity)
+            note(
+              "dim",
+              `told meanwhile: ${clip(event.payload.content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" "))}`,
+            );
+          break;
         case "DelegationStarted": {
           const { agent, task, session } = event.payload;
           if (activity) note("cyan", `  → ${agent || "delegate"} (${session}): ${clip(task)}`);

@@ -28,10 +28,8 @@ export async function exportCommand(ports: CliPorts, name: string, flags: Export
   return withStore<ExitCode>(ports, flags, async (store) => {
     const meta = await findSession(store, name);
     const redactor = await ports.outward.load();
-    const known = exportable(meta, redactor);
     const changed = new Set<string>();
-    const pieces =
-      flags.format === "jsonl" ? jsonPieces(store, known, redactor, changed) : markdownPieces(store, known, redactor);
+    const pieces = exportPieces(store, meta, redactor, flags.format, changed);
     if (flags.output === undefined) {
       for await (const piece of pieces) terminal.out(piece);
       tellChanged(ports, changed);
@@ -48,6 +46,18 @@ export async function exportCommand(ports: CliPorts, name: string, flags: Export
     tellChanged(ports, changed);
     return 0;
   });
+}
+
+/** A whole session, without what counts as a secret today. Notes in `changed` the kinds of events in which something was left out. */
+export function exportPieces(
+  store: ArchiveStore,
+  meta: SessionMeta,
+  redactor: OutwardRedactor,
+  format: ExportFlags["format"],
+  changed: Set<string>,
+): AsyncGenerator<string> {
+  const known = exportable(meta, redactor);
+  return format === "jsonl" ? jsonPieces(store, known, redactor, changed) : markdownPieces(store, known, redactor);
 }
 
 /** What is known about the session besides its events, without what counts as a secret today. */
@@ -70,7 +80,6 @@ function tellChanged({ terminal }: CliPorts, changed: ReadonlySet<string>): void
   );
 }
 
-/** Notes in `changed` the kinds of events in which something was left out. */
 async function* jsonPieces(
   store: ArchiveStore,
   meta: SessionMeta,

@@ -18,19 +18,25 @@ export interface ApprovalsOptions {
   readonly timeoutMs: number;
   /** Attached clients, at the moment of asking. */
   readonly attached: () => Iterable<Answerer>;
+  /** A human may still come while a question waits; otherwise it is denied at once when nobody is there. */
+  readonly waitsForHumans?: boolean;
 }
 
 export interface Approvals extends Approver {
   /** Throws CallNotFound or NotAllowed. */
   decideFor(client: Answerer, callId: CallId, decision: Decision, reason?: string): void;
   answerFor(client: Answerer, callId: CallId, answer: string): void;
+  /** Somebody is asked and has not answered. */
+  readonly isWaiting: boolean;
 }
 
-export function createApprovals({ clock, timeoutMs, attached }: ApprovalsOptions): Approvals {
+export function createApprovals(options: ApprovalsOptions): Approvals {
+  const { clock, timeoutMs, attached, waitsForHumans = false } = options;
   const permissions = new Map<CallId, (answer: PermissionAnswer) => void>();
   const questions = new Map<CallId, (answer: string) => void>();
 
   function canAnswer(_turn: TurnId): boolean {
+    if (waitsForHumans) return true;
     for (const client of attached()) if (client.interactive && client.identityClass === "human") return true;
     return false;
   }
@@ -82,6 +88,9 @@ export function createApprovals({ clock, timeoutMs, attached }: ApprovalsOptions
     },
     answerFor(client, callId, answer) {
       take(questions, client, callId)(answer);
+    },
+    get isWaiting() {
+      return permissions.size + questions.size > 0;
     },
   };
 }

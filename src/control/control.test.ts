@@ -6,7 +6,8 @@ import { createFakeProvider, says, text } from "../../test/fakes/fake-provider.t
 import { createFakeStore } from "../../test/fakes/fake-store.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { noRedaction } from "../../test/fakes/no-redaction.ts";
-import { createControl, type LiveSession } from "./control.ts";
+import { createControl } from "./control.ts";
+import type { LiveSession } from "./live-session.ts";
 
 const id = SessionId.from("0".repeat(26));
 

@@ -5,7 +5,6 @@
 import type { Clock } from "#base";
 import type { Approver, CustomHandler, EngineSession, SessionStore, TurnSummary } from "#engine";
 import {
-  type CallId,
   type ClientId,
   type Command,
   type CommandOf,
@@ -16,18 +15,24 @@ import {
   type TurnId,
 } from "#protocol";
 import { type Approvals, createApprovals } from "./approvals.ts";
+import { forwardQuestions } from "./delegate-questions.ts";
+import type { LiveSession, RestoreCommand } from "./live-session.ts";
+import { type OpenSessionState, stateOf } from "./session-state.ts";
+import { subscribe } from "./subscription.ts";
 
 /** How long a permission request waits when somebody is there to answer it. */
 export const PERMISSION_TIMEOUT_MS = 60_000;
-
-/** Events read at a time when a client catches up. */
-const REPLAY_PAGE = 1000;
 
 export interface ClientOptions {
   readonly identityClass: "human" | "agent";
   /** False when nobody can be asked: requests are then denied at once. */
   readonly interactive: boolean;
-  readonly onEvent: (event: Event) => void;
+  /** Absent for a client that only sends: it is attached to nothing. */
+  readonly onEvent?: (event: Event) => void;
+  /** Asked before each event of a replay, which comes no faster than the client takes it: undefined, or what to wait for. */
+  readonly ready?: () => Promise<void> | undefined;
+  /** Of a client that has several connections; default: a new one. */
+  readonly id?: ClientId;
 }
 
 export interface Reply {
@@ -47,34 +52,6 @@ export interface ControlClient {
   disconnect(): void;
 }
 
-export type RestoreCommand = CommandOf<"UndoTurn"> | CommandOf<"UndoCall"> | CommandOf<"Redo">;
-
-export interface LiveSession {
-  readonly engine: EngineSession;
-  /** Publishes the first event, once somebody is attached to see it, and takes up what an earlier run left behind. */
-  begin(): Promise<void>;
-  /** The session is about to end. */
-  finish(): Promise<void>;
-  /** Lets another process have the session. */
-  release(): Promise<void>;
-  /** Turns plan mode on or off; enforced below. */
-  setPlanMode(active: boolean): Promise<void>;
-  /** The permission rules in force, those of answers last. */
-  rules(): readonly { readonly effect: string; readonly rule: string; readonly source: string }[];
-  /** Both throw RuleNotFound for a rule that no answer has added. */
-  revokeRule(rule: string, by: ClientId): Promise<void>;
-  promoteRule(rule: string, by: ClientId): Promise<void>;
-  /** Changes values of the run context; null removes one. */
-  setContext(values: CommandOf<"SetContext">["values"]): Promise<void>;
-  /**
-   * Takes back or makes again what calls of the session changed in the workspace, and publishes what was done. The report;
-   * rejects with NothingToUndo, or with NotAllowed where nothing is kept.
-   */
-  restore(command: RestoreCommand, by: ClientId): Promise<unknown>;
-  /** Checks that a model can be used, then makes it the next step's. */
-  setModel(model: string): Promise<void>;
-}
-
 export interface ControlOptions {
   readonly clock: Clock;
   readonly ids: IdMint;
@@ -83,10 +60,16 @@ export interface ControlOptions {
   readonly open: (command: CommandOf<"CreateSession">, approver: Approver) => Promise<LiveSession>;
   readonly customHandlers: ReadonlyMap<string, CustomHandler>;
   readonly permissionTimeoutMs?: number;
+  /** Clients come and go: a question waits its time also when nobody is there yet. Default: it is denied at once then. */
+  readonly waitsForHumans?: boolean;
 }
 
 export interface Control {
   connect(options: ClientOptions): ControlClient;
+  /** Sessions that are open in this program. */
+  sessions(): readonly OpenSessionState[];
+  /** No session is opened and no turn begins from now on; resolves when none runs. */
+  drain(): Promise<void>;
   /** Open sessions, for plugins that publish on them. */
   session(id: SessionId): EngineSession | undefined;
   /**
@@ -109,6 +92,8 @@ interface Client extends ClientOptions {
   readonly id: ClientId;
 }
 
+type EndReason = "user" | "binary-shutdown" | "delegation-over";
+
 interface OpenSession {
   readonly live: LiveSession;
   /** The session whose delegate it is. */
@@ -116,16 +101,19 @@ interface OpenSession {
   readonly approvals: Approvals;
   /** Each with how to stop telling it. */
   readonly attached: Map<Client, () => void>;
-  lastTurn: Promise<unknown>;
   /** A delegate was cancelled before its turn began. */
   cancelledBy?: ClientId;
   /** While files are being restored no turn begins, and the other way round. */
-  restoring?: { readonly by: ClientId; readonly since: string };
+  restoring?: { readonly by: ClientId; readonly since: string; readonly done: Promise<unknown> };
+  /** Set as soon as it begins to end. */
+  ending?: Promise<void>;
 }
 
 export function createControl(options: ControlOptions): Control {
   const { clock, ids, store } = options;
   const sessions = new Map<SessionId, OpenSession>();
+  const opening = new Map<SessionId, Promise<Reply>>();
+  let isDraining = false;
 
   function find(id: SessionId): OpenSession {
     const session = sessions.get(id);
@@ -134,36 +122,54 @@ export function createControl(options: ControlOptions): Control {
   }
 
   async function create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply> {
-    if (command.resume !== undefined && sessions.has(command.resume)) {
-      return attach(client, { kind: "AttachSession", session: command.resume });
+    refuseWhileDraining();
+    const { resume } = command;
+    if (resume === undefined) return open(client, command);
+    if (!sessions.has(resume)) {
+      // Two clients that open the same session at once get the same one.
+      const first = opening.get(resume);
+      if (first === undefined) {
+        const opened = open(client, command);
+        opening.set(resume, opened);
+        return opened.finally(() => opening.delete(resume));
+      }
+      await first;
     }
-    const attached = new Map<Client, () => void>();
-    const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
-    const approvals = createApprovals({ clock, timeoutMs, attached: () => attached.keys() });
-    const live = await options.open(command, approvals);
-    attached.set(client, live.engine.bus.subscribe(client.onEvent));
-    sessions.set(live.engine.id, { live, approvals, attached, lastTurn: Promise.resolve() });
-    await live.begin();
-    return { session: live.engine.id };
+    if (client.onEvent === undefined) return { session: resume };
+    return attach(client, { kind: "AttachSession", session: resume });
   }
 
-  /** Replays what the client missed, then goes live without a gap: what happens meanwhile is held back until then. */
+  async function open(client: Client, command: CommandOf<"CreateSession">): Promise<Reply> {
+    const attached = new Map<Client, () => void>();
+    const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
+    const { waitsForHumans = false } = options;
+    const approvals = createApprovals({ clock, timeoutMs, waitsForHumans, attached: () => attached.keys() });
+    const live = await options.open(command, approvals);
+    const { id } = live.engine;
+    if (client.onEvent !== undefined) attached.set(client, live.engine.bus.subscribe(client.onEvent));
+    sessions.set(id, { live, approvals, attached });
+    await live.begin();
+    return { session: id };
+  }
+
   async function attach(client: Client, { session: id, since }: CommandOf<"AttachSession">): Promise<Reply> {
-    const { live, attached } = find(id);
-    const heldBack: Event[] = [];
-    const release = live.engine.bus.subscribe((event) => heldBack.push(event));
-    let last = since ?? Number.MAX_SAFE_INTEGER;
-    try {
-      for (let page = await readAfter(id, last); page.length > 0; page = await readAfter(id, last)) {
-        for (const event of page) client.onEvent(event);
-        last = page.at(-1)?.id ?? last;
-      }
-    } finally {
-      release();
+    const session = find(id);
+    const { onEvent, ready } = client;
+    if (onEvent === undefined) throw new ReasonError("InvalidCommand", { detail: "this client takes no events" });
+    // A client that claims to have seen more than there is would be told nothing.
+    if (since !== undefined && since > 0 && (await store.read(id, { after: since - 1, limit: 1 })).length === 0) {
+      throw new ReasonError("InvalidCommand", { detail: `the log of ${id} has no event ${since}` });
     }
-    for (const event of heldBack) if (since === undefined || event.id > last) client.onEvent(event);
-    attached.get(client)?.();
-    attached.set(client, live.engine.bus.subscribe(client.onEvent));
+    detach(session, client);
+    const subscription = subscribe({
+      bus: session.live.engine.bus,
+      read: (after, limit) => store.read(id, { after, limit }),
+      onEvent,
+      ...(ready === undefined ? {} : { ready }),
+      ...(since === undefined ? {} : { since }),
+    });
+    session.attached.set(client, subscription.stop);
+    await subscription.caughtUp;
     return { session: id };
   }
 
@@ -172,8 +178,27 @@ export function createControl(options: ControlOptions): Control {
     attached.delete(client);
   }
 
-  function readAfter(id: SessionId, after: number): Promise<readonly Event[]> {
-    return store.read(id, { after, limit: REPLAY_PAGE });
+  function end(id: SessionId, reason: EndReason): Promise<void> {
+    const session = find(id);
+    session.ending ??= endSession(id, session, reason);
+    return session.ending;
+  }
+
+  async function endSession(id: SessionId, session: OpenSession, reason: EndReason): Promise<void> {
+    const { engine } = session.live;
+    engine.holdQueue();
+    engine.cancel({ reason: reason === "binary-shutdown" ? "shutdown" : "user" });
+    await engine.running?.ended;
+    await session.restoring?.done;
+    try {
+      await session.live.finish();
+      await engine.bus.publish("SessionEnded", { reason });
+      await store.update(id, { state: "ended" });
+    } finally {
+      // Also when its end cannot be recorded: nothing of it may keep the program alive.
+      sessions.delete(id);
+      await session.live.release();
+    }
   }
 
   /** Those attached to the session and to the ones above it, each once. */
@@ -188,33 +213,18 @@ export function createControl(options: ControlOptions): Control {
 
   async function adopt(parent: SessionId, open: (approver: Approver) => Promise<LiveSession>): Promise<AdoptedSession> {
     const attached = new Map<Client, () => void>();
-    const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
-    const approvals = createApprovals({ clock, timeoutMs, attached: () => audience(parent, attached) });
+    const { permissionTimeoutMs: timeoutMs = PERMISSION_TIMEOUT_MS, waitsForHumans = false } = options;
+    const approvals = createApprovals({ clock, timeoutMs, waitsForHumans, attached: () => audience(parent, attached) });
     const live = await open(approvals);
     const { id, bus } = live.engine;
-    const session: OpenSession = { live, parent, approvals, attached, lastTurn: Promise.resolve() };
+    const session: OpenSession = { live, parent, approvals, attached };
     sessions.set(id, session);
-    const asked = new Set<CallId>();
-    /** A client that throws is told no more; the others are. */
-    const cut = new Set<Client>();
-    const forward = (client: Client, event: Event): void => {
-      try {
-        client.onEvent(event);
-      } catch {
-        cut.add(client);
-      }
-    };
-    bus.subscribe((event) => {
-      if (!isAboutQuestion(event, asked)) return;
-      for (const client of audience(parent, attached))
-        if (!attached.has(client) && !cut.has(client)) forward(client, event);
-    });
+    forwardQuestions(bus, () => [...audience(parent, attached)].filter((client) => !attached.has(client)));
     await live.begin();
     return {
       live,
       send(originator, text) {
         const { done } = live.engine.send(originator, [{ type: "text", text }]);
-        session.lastTurn = done.catch(() => undefined); // the sender has it; this one only orders shutdown
         if (session.cancelledBy !== undefined) live.engine.cancel({ reason: "user", by: session.cancelledBy });
         return done;
       },
@@ -224,21 +234,6 @@ export function createControl(options: ControlOptions): Control {
     };
   }
 
-  async function end(id: SessionId, reason: "user" | "binary-shutdown" | "delegation-over"): Promise<void> {
-    const session = find(id);
-    session.live.engine.cancel({ reason: reason === "binary-shutdown" ? "shutdown" : "user" });
-    await session.lastTurn;
-    try {
-      await session.live.finish();
-      await session.live.engine.bus.publish("SessionEnded", { reason });
-      await store.update(id, { state: "ended" });
-    } finally {
-      // Also when its end cannot be recorded: nothing of it may keep the program alive.
-      sessions.delete(id);
-      await session.live.release();
-    }
-  }
-
   async function resolveOrphan(client: Client, command: CommandOf<"ResolveOrphan">): Promise<void> {
     if (client.identityClass !== "human") {
       throw new ReasonError("NotAllowed", { detail: "Only a human can say what became of a call." });
@@ -246,6 +241,7 @@ export function createControl(options: ControlOptions): Control {
     const { session: id, call_id, resolution, note } = command;
     await find(id).live.engine.recovery.resolve(call_id, resolution, client.id, note);
     if (resolution === "abort") await end(id, "user");
+    else find(id).live.engine.deliverQueued();
   }
 
   async function restore(client: Client, command: RestoreCommand): Promise<Reply> {
@@ -258,14 +254,33 @@ export function createControl(options: ControlOptions): Control {
       throw new ReasonError("TurnInProgress", { originator: running.originator, ts: running.startedAt });
     }
     refuseWhileRestoring(session);
-    session.restoring = { by: client.id, since: new Date(clock.now()).toISOString() };
+    refuseWhileEnding(session);
+    const resumeQueue = session.live.engine.holdQueue();
     const restored = session.live.restore(command, client.id);
-    session.lastTurn = restored.catch(() => undefined); // the sender gets it; this one only orders shutdown
+    const done = restored.catch(() => undefined); // the sender gets it; this one only orders the end
+    session.restoring = { by: client.id, since: new Date(clock.now()).toISOString(), done };
     try {
       return { result: await restored };
     } finally {
       delete session.restoring;
+      resumeQueue();
     }
+  }
+
+  function refuseWhileDraining(): void {
+    if (isDraining) throw new ReasonError("ShuttingDown");
+  }
+
+  function refuseWhileEnding(session: OpenSession): void {
+    if (session.ending !== undefined) throw new ReasonError("SessionClosed", { session: session.live.engine.id });
+  }
+
+  /** The session, when a turn may begin in it. */
+  function forInput(id: SessionId): OpenSession {
+    const session = find(id);
+    refuseWhileDraining();
+    refuseWhileEnding(session);
+    return session;
   }
 
   function refuseDelegate({ parent }: OpenSession, why: string): void {
@@ -289,12 +304,22 @@ export function createControl(options: ControlOptions): Control {
         detach(find(command.session), client);
         return {};
       case "SendInput": {
-        const session = find(command.session);
+        const session = forInput(command.session);
         refuseDelegate(session, "takes its input from the agent that it works for");
         refuseWhileRestoring(session);
-        const { turn, done } = session.live.engine.send(client.id, command.content);
-        session.lastTurn = done.catch(() => undefined); // the sender has `done`; this one only orders shutdown
-        return { turn, done };
+        return session.live.engine.send(client.id, command.content);
+      }
+      case "QueueInput": {
+        const session = forInput(command.session);
+        refuseDelegate(session, "takes its input from the agent that it works for");
+        await session.live.engine.queue(client.id, command.content);
+        return {};
+      }
+      case "SteerTurn": {
+        const session = find(command.session);
+        refuseDelegate(session, "takes its input from the agent that it works for");
+        await session.live.engine.steer(client.id, command.content);
+        return {};
       }
       case "CancelTurn": {
         const session = find(command.session);
@@ -368,7 +393,7 @@ export function createControl(options: ControlOptions): Control {
 
   return {
     connect(clientOptions) {
-      const client: Client = { ...clientOptions, id: ids.client() };
+      const client: Client = { ...clientOptions, id: clientOptions.id ?? ids.client() };
       return {
         id: client.id,
         submit: (command) => submit(client, command),
@@ -378,6 +403,12 @@ export function createControl(options: ControlOptions): Control {
       };
     },
     session: (id) => sessions.get(id)?.live.engine,
+    sessions: () => [...sessions.values()].map(stateOf),
+    async drain() {
+      isDraining = true;
+      for (const { live } of sessions.values()) live.engine.holdQueue();
+      await Promise.all([...sessions.values()].map(async ({ live }) => live.engine.running?.ended));
+    },
     adopt,
     async shutdown() {
       let failure: { readonly error: unknown } | undefined;
@@ -393,20 +424,4 @@ export function createControl(options: ControlOptions): Control {
       if (failure !== undefined) throw failure.error;
     },
   };
-}
-
-/** Whether somebody who may answer the questions of a delegate has to see this. `asked` gathers the calls that were asked about. */
-function isAboutQuestion(event: Event, asked: Set<CallId>): boolean {
-  switch (event.kind) {
-    case "PermissionRequested":
-    case "QuestionAsked":
-      asked.add(event.payload.call_id);
-      return true;
-    case "PermissionAnswered":
-      return asked.has(event.payload.call_id);
-    case "ToolResult":
-      return asked.delete(event.payload.call_id);
-    default:
-      return false;
-  }
 }

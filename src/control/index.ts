@@ -1,4 +1,4 @@
-/** The engine as a service, for clients in this process. */
+/** The engine as a service: clients, whatever wire they are on, and the sessions they share. */
 export { createAnswerCollector } from "./answer.ts";
 export {
   type AdoptedSession,
@@ -6,7 +6,8 @@ export {
   type Control,
   type ControlClient,
   createControl,
-  type LiveSession,
   type Reply,
-  type RestoreCommand,
 } from "./control.ts";
+export type { LiveSession, RestoreCommand } from "./live-session.ts";
+export { createOutbox, type Outbox } from "./outbox.ts";
+export type { OpenSessionState } from "./session-state.ts";

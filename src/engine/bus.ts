@@ -327,7 +327,7 @@ const ENDS_MODEL_TEXT: ReadonlySet<EventKind> = new Set([
   "TurnEnded",
 ]);
 
-function timer(action: () => void, ms: number): () => void {
+export function timer(action: () => void, ms: number): () => void {
   const started = setTimeout(action, ms);
   return () => clearTimeout(started);
 }

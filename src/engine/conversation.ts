@@ -128,6 +128,11 @@ export function createConversation(): Conversation {
         case "Error":
           if (voidsStep(event.payload)) clear(stepOf(event, event.payload.turn, event.payload.step));
           break;
+        case "TurnSteered":
+          // Behind the step that ran when it was said, also when nothing of that step had come yet.
+          stepOf(event, event.payload.turn, event.payload.step);
+          addPart({ firstId: event.id, input: event.payload.content });
+          break;
         case "Reprompted":
           addPart({ firstId: event.id, input: [{ type: "text", text: event.payload.text }] });
           break;

@@ -6,6 +6,7 @@ import { messageOf } from "#base";
 import type { EventOf, SessionId } from "#protocol";
 import { type Conversation, createConversation } from "./conversation.ts";
 import { SNAPSHOT_FORMAT } from "./conversation-parts.ts";
+import { createInputQueue, type InputQueue } from "./input-queue.ts";
 import { createRemains, type Remains } from "./remains.ts";
 import type { SessionLog, SessionStore } from "./store.ts";
 
@@ -15,6 +16,8 @@ const READ_PAGE = 1000;
 export interface Reopened {
   readonly conversation: Conversation;
   readonly remains: Remains;
+  /** Inputs that were queued and never delivered. */
+  readonly inputs: InputQueue;
   /** Calls that were begun and have no outcome, oldest first. */
   readonly openCalls: readonly EventOf<"ToolIntent">[];
   /** The event that the snapshot was made at; 0 without one. */
@@ -32,14 +35,22 @@ export async function reopenSession(
   const start = (await store.historyStart?.(id)) ?? 0;
   const { conversation, event, problem } = await loadSnapshot(log, start);
   const remains = createRemains();
+  const inputs = createInputQueue();
   // The turn that the snapshot was made at has ended with what the session had used until then.
-  for (const at of event === 0 ? [] : await store.read(id, { after: event - 1, limit: 1 })) remains.apply(at);
+  for (const at of event === 0 ? [] : await store.read(id, { after: event - 1, limit: 1 })) {
+    remains.apply(at);
+    // Inputs that waited then are further back in the log than is read.
+    for (const queued of at.kind === "TurnEnded" ? (at.payload.queued ?? []) : []) {
+      for (const input of await store.read(id, { after: queued - 1, limit: 1 })) inputs.apply(input);
+    }
+  }
   let eventsRead = 0;
   for (let after = Math.max(start, event); ; ) {
     const page = await store.read(id, { after, limit: READ_PAGE });
     for (const read of page) {
       conversation.apply(read);
       remains.apply(read);
+      inputs.apply(read);
     }
     eventsRead += page.length;
     const last = page.at(-1);
@@ -49,6 +60,7 @@ export async function reopenSession(
   return {
     conversation,
     remains,
+    inputs,
     openCalls: await log.openCalls(),
     snapshotEvent: event,
     eventsRead,

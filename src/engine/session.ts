@@ -10,10 +10,11 @@ import {
   type TurnId,
 } from "#protocol";
 import { abandonOnAbort } from "./abandon.ts";
-import { createEventBus, type EventBus, type Schedule, type Subscriber } from "./bus.ts";
+import { createEventBus, type EventBus, type Schedule, type Subscriber, timer } from "./bus.ts";
 import { createConversation } from "./conversation.ts";
 import { dispatchNested, type HiddenTools, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
+import { createInputQueue, MAX_QUEUED_INPUTS } from "./input-queue.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import type { Redaction } from "./redaction.ts";
@@ -23,11 +24,13 @@ import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
 import type { NestedCall } from "./run-tool.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
+import { createSteering, type Steering } from "./steering.ts";
 import { type Claim, checkingCall, type StopCheck, type StopVerdict } from "./stop-check.ts";
 import type { SessionLog, SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolHandler, ToolMiddleware } from "./tool-chain.ts";
-import { type CancelCause, runTurn, type TurnSummary } from "./turn.ts";
+import { type CancelCause, runTurn, type TurnInput, type TurnSummary } from "./turn.ts";
+import { askAboutInput } from "./turn-hooks.ts";
 
 export interface SessionParts {
   readonly id: SessionId;
@@ -72,25 +75,37 @@ export interface SessionParts {
   readonly snapshotEveryEvents?: number;
 }
 
+export interface RunningTurn {
+  readonly turn: TurnId;
+  readonly originator: ClientId;
+  readonly startedAt: string;
+  /** Aborted with a `CancelCause`. */
+  readonly signal: AbortSignal;
+  /** Resolves when it has ended, however it did. */
+  readonly ended: Promise<void>;
+}
+
 export interface EngineSession {
   readonly id: SessionId;
   readonly bus: EventBus;
   /** The running turn, if any. */
-  readonly running:
-    | {
-        readonly turn: TurnId;
-        readonly originator: ClientId;
-        readonly startedAt: string;
-        /** Aborted with a `CancelCause`. */
-        readonly signal: AbortSignal;
-      }
-    | undefined;
+  readonly running: RunningTurn | undefined;
   readonly model: string;
   /** Starts a turn; throws TurnInProgress while one runs. `done` settles when it has ended. */
   send(
     originator: ClientId,
     content: readonly InputBlock[],
   ): { readonly turn: TurnId; readonly done: Promise<TurnSummary> };
+  /**
+   * Keeps an input in the log and starts a turn with it as soon as none runs. Resolves when it is kept; rejects with QueueFull.
+   */
+  queue(by: ClientId, content: readonly InputBlock[]): Promise<void>;
+  /** Tells the running turn something; resolves when that is in the log. Rejects with NoTurnRunning or HookBlocked. */
+  steer(by: ClientId, content: readonly InputBlock[]): Promise<void>;
+  /** No input that waits begins a turn until the returned function is called. */
+  holdQueue(): () => void;
+  /** Tries again what waits: something that kept it from its turn is over. */
+  deliverQueued(): void;
   /** Ends the running turn; nothing when idle. */
   cancel(cause: CancelCause): void;
   /** What an earlier run left behind; inputs are refused while a call of it waits for an answer. */
@@ -108,11 +123,17 @@ export function createSession(parts: SessionParts): EngineSession {
   const { earlier } = parts;
   const conversation = earlier?.conversation ?? createConversation();
   const remains = earlier?.remains ?? createRemains();
+  const inputs = earlier?.inputs ?? createInputQueue();
 
   let model = parts.model;
   /** Set while a fallback answers; the next turn asks the session's own model again. */
   let turnModel: string | undefined;
-  let running: (EngineSession["running"] & { readonly abort: AbortController }) | undefined;
+  let running: (RunningTurn & { readonly abort: AbortController; readonly steering: Steering }) | undefined;
+  /** The input that was delivered last: one whose turn could not even begin is not tried in a circle. */
+  let lastDelivered = 0;
+  /** Inputs that are on their way into the log. */
+  let queueing = 0;
+  let holds = 0;
 
   /** What cannot be stored or redacted ends the turn: no model is asked again. */
   const onFailure = (error: ReasonError): void => {
@@ -146,6 +167,7 @@ export function createSession(parts: SessionParts): EngineSession {
   bus.subscribe((event) => {
     conversation.apply(event);
     remains.apply(event);
+    inputs.apply(event);
     keeper?.notice(event);
   });
   for (const subscriber of parts.subscribers ?? []) bus.subscribe(subscriber);
@@ -193,11 +215,43 @@ export function createSession(parts: SessionParts): EngineSession {
     depth,
   });
 
-  async function run(turn: TurnId, originator: ClientId, content: readonly InputBlock[], abort: AbortController) {
+  function start(originator: ClientId, content: readonly InputBlock[], queued?: number) {
+    const turn = ids.turn();
+    const abort = new AbortController();
+    const steering = createSteering();
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const { signal } = abort;
+    running = { turn, originator, startedAt: new Date(clock.now()).toISOString(), signal, ended, abort, steering };
+    bus.setOriginator(originator);
+    const input = { turn, originator, content, signal, ...(queued === undefined ? {} : { queued }) };
+    return { turn, done: run(input, steering).finally(resolve) };
+  }
+
+  /** Starts a turn with the input that waits longest, when one may begin. */
+  function deliver(): void {
+    const [next] = inputs.waiting();
+    if (next === undefined || next.id === lastDelivered || running !== undefined) return;
+    if (holds > 0 || recovery.orphans.length > 0) return;
+    lastDelivered = next.id;
+    // Whoever wants to know how it ended reads the log; a store that failed has told onFailure.
+    start(next.by, next.content, next.id).done.catch(() => undefined);
+  }
+
+  const hookParts = {
+    session: id,
+    bus,
+    depth,
+    ...(parts.hooks === undefined ? {} : { hooks: parts.hooks }),
+    model: () => turnModel ?? model,
+  };
+
+  async function run(input: TurnInput, steering: Steering) {
     try {
       return await runTurn(
         {
           session: id,
+          steering,
+          queued: () => inputs.waiting().map((waiting) => waiting.id),
           bus,
           conversation,
           redaction,
@@ -222,12 +276,14 @@ export function createSession(parts: SessionParts): EngineSession {
           spent: remains.spent,
           labels: () => remains.labels,
         },
-        { turn, originator, content, signal: abort.signal },
+        input,
       );
     } finally {
       running = undefined;
       turnModel = undefined;
       bus.setOriginator(undefined);
+      // After whoever waits for this turn: they may want to say something first.
+      if (inputs.waiting().length > 0) (parts.schedule ?? timer)(deliver, 0);
     }
   }
 
@@ -249,11 +305,40 @@ export function createSession(parts: SessionParts): EngineSession {
       if (orphan !== undefined) {
         throw new ReasonError("OrphanUnresolved", { tool: orphan.name, call_id: orphan.callId });
       }
-      const turn = ids.turn();
-      const abort = new AbortController();
-      running = { turn, originator, startedAt: new Date(clock.now()).toISOString(), abort, signal: abort.signal };
-      bus.setOriginator(originator);
-      return { turn, done: run(turn, originator, content, abort) };
+      return start(originator, content);
+    },
+    async queue(by, content) {
+      const waiting = inputs.waiting().length + queueing;
+      if (waiting >= MAX_QUEUED_INPUTS) throw new ReasonError("QueueFull", { waiting, session: id });
+      queueing += 1;
+      try {
+        await bus.publish("InputQueued", { content: [...content], by });
+      } finally {
+        queueing -= 1;
+      }
+      deliver();
+    },
+    async steer(by, content) {
+      const target = running;
+      const refuse = (): ReasonError => new ReasonError("NoTurnRunning", { session: id });
+      if (target?.steering.step === undefined || target.abort.signal.aborted) throw refuse();
+      const { turn, steering, abort } = target;
+      const asked = await askAboutInput(hookParts, { turn, originator: by, content, signal: abort.signal });
+      if (asked.refused !== undefined) {
+        throw ReasonError.withMessage("HookBlocked", asked.refused.message ?? reasonText("HookBlocked"));
+      }
+      // A hook may have taken its time.
+      const { step } = steering;
+      if (step === undefined || abort.signal.aborted) throw refuse();
+      steering.tell();
+      await bus.publish("TurnSteered", { turn, step, content: [...asked.content], by });
+    },
+    holdQueue() {
+      holds += 1;
+      return () => {
+        holds -= 1;
+        deliver();
+      };
     },
     cancel(cause) {
       running?.abort.abort(cause);
@@ -265,7 +350,9 @@ export function createSession(parts: SessionParts): EngineSession {
       }
       if (earlier?.snapshotProblem !== undefined) await reportSnapshot(earlier.snapshotProblem);
       await recovery.begin();
+      deliver();
     },
+    deliverQueued: deliver,
     async settled() {
       await keeper?.settled();
     },

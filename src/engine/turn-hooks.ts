@@ -40,18 +40,9 @@ export async function askAtStart(
   input: Input,
 ): Promise<{ readonly content: readonly InputBlock[]; readonly refused?: Ending }> {
   const { hooks, depth } = parts;
-  let { content } = input;
-  if (hooks === undefined) return { content };
-  if (!hooks.idle("turn.start")) {
-    const text = inputText(content);
-    const verdict = await hooks.dispatch("turn.start", text, pointOf(parts, input));
-    if (verdict.blocked) return { content, refused: blockedEnding("turn.start", verdict) };
-    if (verdict.payload !== text) {
-      const changed = rewritten(content, verdict.payload);
-      if (changed === undefined) return { content, refused: unusable("turn.start") };
-      content = changed;
-    }
-  }
+  const asked = await askAboutInput(parts, input);
+  if (hooks === undefined || asked.refused !== undefined) return asked;
+  let { content } = asked;
   if (!hooks.idle("agent.start")) {
     const payload = { task: inputText(content), depth, model: parts.model() };
     const verdict = await hooks.dispatch("agent.start", payload, pointOf(parts, input));
@@ -63,6 +54,22 @@ export async function askAtStart(
     }
   }
   return { content };
+}
+
+/** `turn.start` may rewrite the text of what somebody says to the agent, or refuse it. */
+export async function askAboutInput(
+  parts: Parts,
+  input: Input,
+): Promise<{ readonly content: readonly InputBlock[]; readonly refused?: Ending }> {
+  const { hooks } = parts;
+  const { content } = input;
+  if (hooks === undefined || hooks.idle("turn.start")) return { content };
+  const text = inputText(content);
+  const verdict = await hooks.dispatch("turn.start", text, pointOf(parts, input));
+  if (verdict.blocked) return { content, refused: blockedEnding("turn.start", verdict) };
+  if (verdict.payload === text) return { content };
+  const changed = rewritten(content, verdict.payload);
+  return changed === undefined ? { content, refused: unusable("turn.start") } : { content: changed };
 }
 
 /** The agent wants to stop: undefined when it may, else what the turn does instead. */

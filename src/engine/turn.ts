@@ -26,6 +26,7 @@ import type { ModelEvent, ModelOutcome } from "./provider.ts";
 import type { Redaction } from "./redaction.ts";
 import type { Spent } from "./remains.ts";
 import type { RequestHandler } from "./request-chain.ts";
+import type { Steering } from "./steering.ts";
 import { type Claim, checkClaim, type StopVerdict } from "./stop-check.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolHandler } from "./tool-chain.ts";
@@ -61,12 +62,17 @@ export interface TurnParts {
   readonly spent: Spent;
   /** What the session holds; asked at the end of the turn. */
   readonly labels: () => readonly Label[];
+  readonly steering: Steering;
+  /** Inputs that wait; asked at the end of the turn. */
+  readonly queued: () => readonly number[];
 }
 
 export interface TurnInput {
   readonly turn: TurnId;
   readonly originator: ClientId;
   readonly content: readonly InputBlock[];
+  /** The InputQueued that this turn delivers. */
+  readonly queued?: number;
   /** Aborted with a `CancelCause` as its reason. */
   readonly signal: AbortSignal;
 }
@@ -132,11 +138,13 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     await parts.beforeStep?.(input.signal);
     // Asked first: what a hook takes out of an input must not be in the log.
     const { content, refused } = await askAtStart(parts, input);
-    await bus.publish("TurnStarted", { turn, content: [...content], model: parts.model() });
+    const queued = input.queued === undefined ? {} : { queued: input.queued };
+    await bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...queued });
     ending = refused ?? (await runSteps(parts, input, tally));
   } catch (cause) {
     ending = endingOf(cause);
   }
+  parts.steering.close();
   // What the turn has set going ends with it, and before it.
   await parts.settle?.();
   await askAtEnd(parts, input, tally, ending);
@@ -169,6 +177,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     ...(costUsd === undefined ? {} : { cost_usd: costUsd }),
     duration_ms: monotonicMs() - startMs,
     ...labelsOf(parts),
+    ...queuedOf(parts),
     session_total: totalOf(parts.spent, tally),
   };
   await Promise.all([timing, bus.publish("TurnEnded", ended)]);
@@ -189,6 +198,7 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
   for (let step = 1; step <= lastStep; step++) {
     if (input.signal.aborted) return cancelledEnding(input.signal);
     tally.steps = step;
+    parts.steering.enter(step);
     if (step > 1) await parts.beforeStep?.(input.signal);
     const tools = parts.tools();
     const { outcome, calls, yielded, text } = await requestStep(parts, input, step, tools, tally);
@@ -222,7 +232,11 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
     const { calls: made } = tally;
     const checked = await checkClaim(parts, { turn, step, originator, text: tally.text, calls: made, signal });
     if (input.signal.aborted) return cancelledEnding(input.signal);
-    if (checked === undefined) return { outcome: yields ? "yielded" : "answered" };
+    if (checked === undefined) {
+      // What was said while the step ran is answered before the turn ends.
+      if (!parts.steering.end()) continue;
+      return { outcome: yields ? "yielded" : "answered" };
+    }
     if (checked !== "again") return checked;
     // Each attempt may take as many steps as the first; how many there are is bounded by the check.
     lastStep = step + parts.maxSteps;
@@ -372,6 +386,11 @@ function totalOf(before: Spent, { usage, costUsd = 0, steps, tools }: Tally): Sp
 function labelsOf({ labels }: TurnParts): Pick<EventPayload<"TurnEnded">, "labels"> {
   const held = labels();
   return held.length === 0 ? {} : { labels: [...held] };
+}
+
+function queuedOf({ queued }: TurnParts): Pick<EventPayload<"TurnEnded">, "queued"> {
+  const waiting = queued();
+  return waiting.length === 0 ? {} : { queued: [...waiting] };
 }
 
 function providerOf(parts: TurnParts): string {

@@ -40,6 +40,14 @@ const examples: Record<CommandKind, { body: object; wrong: Record<string, object
     body: { session, call_id, resolution: "succeeded", note: "checked" },
     wrong: { resolution: { resolution: "maybe" }, call_id: { call_id: ULID } },
   },
+  QueueInput: {
+    body: { session, content: [{ type: "text", text: "hi" }] },
+    wrong: { content: { content: [] }, session: { session: 1 } },
+  },
+  SteerTurn: {
+    body: { session, content: [{ type: "text", text: "hi" }] },
+    wrong: { content: { content: "hi" }, session: { session: "" } },
+  },
   ListRules: { body: { session }, wrong: { session: { session: 1 } } },
   RevokeRule: { body: { session, rule: "Bash(ls *)" }, wrong: { rule: { rule: "" } } },
   PromoteRule: { body: { session, rule: "Bash(ls *)" }, wrong: { rule: { rule: "x".repeat(1001) } } },

@@ -104,6 +104,14 @@ export const commands = {
     call_id: callId.optional().describe("Beats the turn; with neither, what was undone last."),
     skip_conflicts: skipConflicts,
   }).describe("Makes again what was undone. Only while no turn runs. Feature: undo."),
+  QueueInput: wire({ kind: z.literal("QueueInput"), session, content: z.array(inputBlock).min(1) }).describe(
+    "Keeps an input in the log until the running turn has ended, then starts a turn with it, once, also after a restart. " +
+      "When idle it starts at once. Feature: queue_input.",
+  ),
+  SteerTurn: wire({ kind: z.literal("SteerTurn"), session, content: z.array(inputBlock).min(1) }).describe(
+    "Tells the running turn something; the model reads it at the next step. Refused with NoTurnRunning when idle. " +
+      "Feature: steer_turn.",
+  ),
   EndSession: wire({ kind: z.literal("EndSession"), session }).describe(
     "Cancels the running turn and closes the session; its log stays. Feature: end_session.",
   ),
@@ -140,6 +148,8 @@ export const command = z.discriminatedUnion("kind", [
   commands.UndoTurn,
   commands.UndoCall,
   commands.Redo,
+  commands.QueueInput,
+  commands.SteerTurn,
   commands.EndSession,
   commands.CustomCommand,
 ]);

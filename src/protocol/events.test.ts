@@ -10,7 +10,9 @@ const envelope = { id: 1, session: `sess_${ULID}`, originator: `cli_${ULID}`, ts
 
 /** For each kind a right payload with all its fields, and a change to it that must be refused. */
 const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
-  TurnStarted: [{ turn, content: [{ type: "text", text: "hi" }], model: "a:b" }, { content: "hi" }],
+  TurnStarted: [{ turn, content: [{ type: "text", text: "hi" }], model: "a:b", queued: 3 }, { content: "hi" }],
+  InputQueued: [{ content: [{ type: "text", text: "hi" }], by: `cli_${ULID}` }, { by: "somebody" }],
+  TurnSteered: [{ turn, step: 1, content: [{ type: "text", text: "hi" }], by: `cli_${ULID}` }, { step: 0 }],
   TextDelta: [{ turn, step: 1, block: 0, text: "a" }, { step: 0 }],
   ThinkingDelta: [{ turn, step: 1, block: 0, text: "a", provider: "p", data: { sig: "s" } }, { block: -1 }],
   ToolCallStarted: [

@@ -34,6 +34,7 @@ const judgement = wire({
 export const label = z.enum(["private", "untrusted"]);
 const labels = z.array(label);
 
+const queuedId = z.number().int().positive().describe("The id of an InputQueued event.");
 const found = z.record(z.string(), z.string().nullable());
 
 /** Small: what a decision rested on besides the policy, so that another policy can be asked about the same call later. */
@@ -77,8 +78,17 @@ export const callOutcome = z.enum(["ok", "error", "denied", "not_executed", "can
 export const toolClass = z.enum(["read_only", "mutating", "sensitive"]);
 
 export const events = {
-  TurnStarted: wire({ turn, content: z.array(inputBlock), model: z.string() }).describe(
-    "A turn began with this input.",
+  TurnStarted: wire({
+    turn,
+    content: z.array(inputBlock),
+    model: z.string(),
+    queued: queuedId.optional().describe("The InputQueued that it delivers."),
+  }).describe("A turn began with this input."),
+  InputQueued: wire({ content: z.array(inputBlock), by: idSchema(ClientId) }).describe(
+    "An input waits for its turn, which is the one whose TurnStarted has the id of this event in queued. Feature: queue_input.",
+  ),
+  TurnSteered: wire({ turn, step, content: z.array(inputBlock), by: idSchema(ClientId) }).describe(
+    "Somebody told the running turn something while this step ran; the model reads it at the next one. Feature: steer_turn.",
   ),
   TextDelta: wire({ turn, step, block, text: z.string() }).describe("The model wrote text."),
   ThinkingDelta: wire({
@@ -171,6 +181,7 @@ export const events = {
     cost_usd: z.number().nonnegative().optional().describe("Absent when no price is known."),
     duration_ms: durationMs,
     labels: labels.optional().describe("Of all that the session holds, this turn included; absent when none."),
+    queued: z.array(queuedId).optional().describe("Inputs that still wait, oldest first; absent when none."),
     session_total: wire({
       cost_usd: z.number().nonnegative(),
       tokens: z.number().int().nonnegative(),
@@ -441,10 +452,12 @@ export const events = {
 
 export type EventKind = keyof typeof events;
 
+/** Told to one client on its stream, and never in the log: they are about the stream. */
+export const streamEvents = ["StreamGap"] as const satisfies readonly EventKind[];
+
 /** Declared for what comes, and published by nothing yet. */
 export const reservedEvents = [
   "CompactionTriggered",
-  "StreamGap",
   "TokenExpiring",
   "MCPServerDown",
 ] as const satisfies readonly EventKind[];

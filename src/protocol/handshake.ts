@@ -29,11 +29,13 @@ export const FEATURES = {
   session_rules: ["ListRules", "RevokeRule", "PromoteRule"],
   context_values: ["SetContext"],
   undo: ["UndoTurn", "UndoCall", "Redo"],
+  queue_input: ["QueueInput"],
+  steer_turn: ["SteerTurn"],
   end_session: ["EndSession"],
 } as const satisfies Readonly<Record<string, readonly CommandKind[]>>;
 
-/** A client may rely on nothing that is not listed. */
-export function buildHandshake(): Handshake {
+/** A client may rely on nothing that is not listed. `transports` are the features of the wire that it is told on. */
+export function buildHandshake(transports: readonly string[] = []): Handshake {
   return {
     protocol_version: PROTOCOL_VERSION,
     canonical_form_version: CANONICAL_FORM_VERSION,
@@ -42,7 +44,7 @@ export function buildHandshake(): Handshake {
     schema_version_session_log: 1,
     command_kinds: Object.keys(commands),
     event_kinds: Object.keys(events),
-    features: Object.keys(FEATURES),
+    features: [...Object.keys(FEATURES), ...transports],
     resource_uri_scheme: "harness/v1",
   };
 }

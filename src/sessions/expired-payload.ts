@@ -19,7 +19,9 @@ const args = { expired: EXPIRED_CONTENT };
  * written never changes sides.
  */
 const expiries: { readonly [Kind in EventKind]?: Expiry } = {
-  TurnStarted: { keep: ["turn", "model"], replace: { content: block } },
+  TurnStarted: { keep: ["turn", "model", "queued"], replace: { content: block } },
+  InputQueued: { keep: ["by"], replace: { content: block } },
+  TurnSteered: { keep: ["turn", "step", "by"], replace: { content: block } },
   TextDelta: { keep: ["turn", "step", "block"], replace: { text: EXPIRED_CONTENT } },
   ThinkingDelta: { keep: ["turn", "step", "block", "provider"], replace: { text: EXPIRED_CONTENT } },
   ToolCallStarted: { keep: ["turn", "step", "block", "call_id", "name", "label", "class"], replace: { args } },

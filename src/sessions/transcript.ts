@@ -109,6 +109,8 @@ function createFold({ timing, clean = (whole) => whole }: TranscriptOptions) {
           conflicts.length === 0 ? "" : `; left as they are: ${conflicts.map(({ path }) => inline(path)).join(", ")}`;
         return `_${action === "undo" ? "Undone" : "Redone"}: ${shorten(`${paths === "" ? "nothing" : paths}${left}`)}._`;
       }
+      case "TurnSteered":
+        return `_Told while the turn ran:_\n\n${quote(event.payload.content.map(blockText).join("\n\n"))}`;
       case "OrphanedCall":
         return `_The call of ${inline(event.payload.name)} was cut off; nobody knows how far it got._`;
       case "OrphanResolved": {

@@ -62,11 +62,16 @@ test.each([
   "sub-agents",
   "verification",
   "evals",
-  "control-plane",
+  "pipe-and-tokens",
 ])("%s.md", { timeout: TIMEOUT_MS }, async (name) => {
   const { port } = await startLoopbackServer((_request, response) => response.end("pong\n"));
   const { commands } = await followGuide(`docs/guide/${name}.md`, {
     here: { "localhost:8000": `localhost:${port}` },
   });
   expect(commands).toBeGreaterThan(4);
+});
+
+test("control-plane.md", { timeout: TIMEOUT_MS }, async () => {
+  const { commands } = await followGuide("docs/guide/control-plane.md");
+  expect(commands).toBeGreaterThan(15);
 });

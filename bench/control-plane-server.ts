@@ -1,0 +1,102 @@
+/** The server under test: a whole harness on an encrypted log, with a provider that says what the benchmark wants, on a Unix socket. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defaultSettings } from "#artifacts";
+import { createSystemClock } from "#base";
+import type { ModelCall, Plugin } from "#engine";
+import { assembleHarness, type Harness } from "#harness";
+import { ReasonError, type SessionId } from "#protocol";
+import { createHeldKeys } from "#providers";
+import { type HttpServer, startHttpServer } from "#transports/http";
+import { httpBackend } from "../src/cli/daemon-backend.ts";
+import { createOutward } from "../src/cli/outward.ts";
+
+export const TOKEN = "benchmark";
+
+export interface BenchServer {
+  readonly harness: Harness;
+  readonly server: HttpServer;
+  readonly socketPath: string;
+  createSessions(count: number): Promise<SessionId[]>;
+  close(): Promise<void>;
+}
+
+/** `speak` is the model. */
+export async function startBenchServer(speak: (call: ModelCall) => Promise<void>): Promise<BenchServer> {
+  const folder = mkdtempSync(join(tmpdir(), "harness-bench-http-"));
+  const usage = { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0 };
+  const plugin: Plugin = {
+    name: "bench",
+    register(host) {
+      host.addProvider({
+        name: "bench",
+        async chat(call) {
+          const calls: string[] = [];
+          await speak({
+            ...call,
+            emit(event) {
+              if (event.type === "tool_call") calls.push(event.name);
+              call.emit(event);
+            },
+          });
+          return { type: "done", model: "bench:one", stop: calls.length > 0 ? "tool_calls" : "end", usage, costUsd: 0 };
+        },
+        models: async () => [{ id: "bench:one" }],
+        countTokens: () => 0,
+      });
+    },
+  };
+  const clock = createSystemClock();
+  const credentials = createHeldKeys({});
+  const build = { version: "0.0.0", commit: "", builtAt: "" };
+  const harness = await assembleHarness({
+    settings: { ...defaultSettings, sandbox: "off" },
+    env: { PATH: process.env.PATH },
+    credentials,
+    clock,
+    workspace: folder,
+    model: "bench:one",
+    offlineAllowed: false,
+    scenarioFile: (name) => name,
+    store: {
+      kind: "sqlite",
+      path: join(folder, "sessions.db"),
+      key: () => ({ bytes: Buffer.alloc(32, 7), source: "the benchmark" }),
+    },
+    autoApprove: false,
+    waitsForHumans: true,
+    plugins: [plugin],
+  });
+  const socketPath = join(folder, "c.sock");
+  const outward = createOutward({ env: { HOME: folder }, cwd: folder, clock });
+  const server = await startHttpServer({
+    backend: await httpBackend({ clock, build, credentials, outward }, harness, defaultSettings),
+    authenticate: ({ token }) =>
+      token === TOKEN
+        ? { claims: { jti: "tok_bench", identity_class: "human" } }
+        : { refusal: new ReasonError("Unauthorized", { detail: "not known" }) },
+    clock,
+    listen: [{ kind: "unix", path: socketPath }],
+  });
+  const client = harness.control.connect({ identityClass: "human", interactive: false });
+  return {
+    harness,
+    server,
+    socketPath,
+    async createSessions(count) {
+      const ids: SessionId[] = [];
+      for (let n = 0; n < count; n++) {
+        const { session } = await client.submit({ kind: "CreateSession" });
+        if (session === undefined) throw new Error("no session");
+        ids.push(session);
+      }
+      return ids;
+    },
+    async close() {
+      await harness.shutdown();
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/** The page about the HTTP transport: its routes, from the table that serves them, and its bounds. */
+import { openApiDocument, type Route, routes } from "#transports/http";
+import { defaultLimits, type HttpLimits } from "../../src/transports/http/limits.ts";
+import { GENERATED, page, plain, table } from "./markdown.ts";
+
+/** What each bound means to a client. A bound that is new is missing here until it is said. */
+const meanings: Readonly<Record<keyof HttpLimits, string>> = {
+  bodyBytes: "One request body, and one message of a web socket (413, close code 1009).",
+  unfinishedBytes: "Bodies of all requests that are not complete yet (503).",
+  headerBytes: "The headers of a request (413).",
+  requestMs: "From the first byte of a request to its last (408).",
+  headersMs: "From the first byte of a request to the end of its headers (408).",
+  keepAliveMs: "A connection on which nothing is asked.",
+  connections: "Open connections for each listener; further ones are closed at once.",
+  streams: "Event streams and web sockets together (503).",
+  heartbeatMs: "Between two signs of life on a stream; the token is checked again with each.",
+  stalledBeats: "Signs of life that a stream may leave untaken before it is cut.",
+  clients:
+    "Tokens whose handshake is remembered; beyond that the one that was not used for longest shakes hands again.",
+  unansweredFrames: "Commands of one web socket that are not answered yet; more are not read until one is.",
+  frameIds: "Frame ids that one web socket remembers, to carry out a repeated frame once.",
+  badFrames: "Frames of one web socket that make no sense before it is closed (1008).",
+};
+
+export function httpPage(): string {
+  // The document has exactly the paths that it was made from.
+  const described = Object.keys(openApiDocument(routes, "").paths as object).length;
+  return page([
+    "# HTTP",
+    GENERATED,
+    "What `harness daemon run` serves on a Unix socket (mode 0600) and on loopback ports: REST with server-sent events, web sockets, " +
+      "and a small surface of three routes. The [guide](../guide/control-plane.md) shows it with curl. " +
+      `The same as OpenAPI 3.1, ${described} paths: \`GET /v1/openapi.json\`.`,
+    "Every request carries its capability token in the header `X-Harness-Token` (or `Authorization: Bearer`), also on the Unix socket. " +
+      "`Host` must be `localhost` on the socket and `localhost:PORT` or `127.0.0.1:PORT` on a port; a request with an `Origin` is " +
+      "refused unless that origin was allowed with `--allow-origin`, and so is its preflight. A refusal is " +
+      '`{"error": {"reason", "message"}}` with the status of its [reason](protocol.md#reasons).',
+    "Routes marked *handshake* are refused with `HandshakeRequired` until the token has asked for `/v1/handshake` once.",
+    "## Sessions",
+    routeTable(routes.filter(({ path }) => path.startsWith("/v1/sessions"))),
+    "## The server",
+    routeTable(routes.filter(({ path }) => path.startsWith("/v1/") && !path.startsWith("/v1/sessions"))),
+    "## The small surface",
+    "For front ends that want little: no handshake, no session id, plain events with a heartbeat comment.",
+    routeTable(routes.filter(({ path }) => !path.startsWith("/v1/"))),
+    "## Bodies and queries",
+    ...routes.filter(({ query, body, headers }) => query ?? body ?? headers).flatMap(details),
+    "## Event streams",
+    "A frame is `id:` with the event's id, `event:` with its kind and `data:` with the event as it is in the log. A client that comes " +
+      "back sends the last id it has seen and gets what followed, then what happens, each event once and in order. What a client does " +
+      "not take in time is dropped for it alone: it is told by a `StreamGap` (without `id:`) which ids are missing, and gets them by " +
+      "coming back with the id before them. `event: error` with a reason is the last frame of a stream that the server ends.",
+    "## Web socket",
+    "`GET /v1/ws?session=ID&lastEventId=N`, both optional. Frames are JSON texts in both directions:",
+    table(
+      ["frame", "from", "body"],
+      [
+        ["`handshake`", "both", "The first frame. From the client `{protocol_version?}`; the answer is the handshake."],
+        ["`command`", "client", "A command of the protocol. `id` beside `frame` is given back with the answer."],
+        ["`command`", "server", "What the command came to: `{kind, session?, turn?, result?}`."],
+        ["`event`", "server", "An event of a session that the connection is attached to."],
+        ["`error`", "server", "`{reason, message}`, with the `id` of the frame that it answers."],
+      ],
+    ),
+    "The token is checked for every frame. A frame whose `id` was used before is refused with `FrameRepeated` and not carried out again.",
+    "## Bounds",
+    table(
+      ["bound", "value", "of"],
+      // `defaultLimits` has exactly these keys.
+      (Object.keys(meanings) as (keyof HttpLimits)[]).map((name) => [
+        `\`${name}\``,
+        String(defaultLimits[name]),
+        meanings[name],
+      ]),
+    ),
+  ]);
+}
+
+function routeTable(rows: readonly Route[]): string {
+  return table(
+    ["route", "what", "command", "handshake", "answers"],
+    rows.map(({ method, path, summary, command, handshake, answers }) => [
+      `\`${method} ${path}\``,
+      plain(summary),
+      command === undefined ? "–" : `\`${command}\``,
+      handshake ? "yes" : "–",
+      Object.entries(answers)
+        .map(([status, text]) => `${status}: ${plain(text)}`)
+        .join(" "),
+    ]),
+  );
+}
+
+function details({ method, path, query = {}, headers = {}, body }: Route): readonly string[] {
+  const fields = (body?.properties ?? {}) as Readonly<Record<string, { description?: string; type?: string }>>;
+  const rows = [
+    ...Object.entries(query).map(([name, text]) => [`\`${name}\``, "query", plain(text)]),
+    ...Object.entries(headers).map(([name, text]) => [`\`${name}\``, "header", plain(text)]),
+    ...Object.entries(fields).map(([name, { description, type }]) => [
+      `\`${name}\``,
+      "body",
+      plain(description ?? type ?? ""),
+    ]),
+  ];
+  return [`### ${method} ${path}`, table(["field", "in", "meaning"], rows)];
+}

@@ -1,0 +1,31 @@
+/** What control needs of a session that is open: its engine, and what the composition root can do with it. */
+import type { EngineSession } from "#engine";
+import type { ClientId, CommandOf } from "#protocol";
+
+export type RestoreCommand = CommandOf<"UndoTurn"> | CommandOf<"UndoCall"> | CommandOf<"Redo">;
+
+export interface LiveSession {
+  readonly engine: EngineSession;
+  /** Publishes the first event, once somebody is attached to see it, and takes up what an earlier run left behind. */
+  begin(): Promise<void>;
+  /** The session is about to end. */
+  finish(): Promise<void>;
+  /** Lets another process have the session. */
+  release(): Promise<void>;
+  /** Turns plan mode on or off; enforced below. */
+  setPlanMode(active: boolean): Promise<void>;
+  /** The permission rules in force, those of answers last. */
+  rules(): readonly { readonly effect: string; readonly rule: string; readonly source: string }[];
+  /** Both throw RuleNotFound for a rule that no answer has added. */
+  revokeRule(rule: string, by: ClientId): Promise<void>;
+  promoteRule(rule: string, by: ClientId): Promise<void>;
+  /** Changes values of the run context; null removes one. */
+  setContext(values: CommandOf<"SetContext">["values"]): Promise<void>;
+  /**
+   * Takes back or makes again what calls of the session changed in the workspace, and publishes what was done. The report;
+   * rejects with NothingToUndo, or with NotAllowed where nothing is kept.
+   */
+  restore(command: RestoreCommand, by: ClientId): Promise<unknown>;
+  /** Checks that a model can be used, then makes it the next step's. */
+  setModel(model: string): Promise<void>;
+}

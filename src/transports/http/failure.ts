@@ -1,0 +1,25 @@
+/** Whatever was thrown, as a reason that a client can be told. */
+import { messageOf } from "#base";
+import { ReasonError, reasons } from "#protocol";
+
+export function asReasonError(cause: unknown): ReasonError {
+  return cause instanceof ReasonError
+    ? cause
+    : new ReasonError("InternalError", { detail: messageOf(cause) }, { cause });
+}
+
+/** The same with a message that may leave. */
+export function cleanReason(error: ReasonError, clean: (text: string) => string): ReasonError {
+  const message = clean(error.message);
+  return message === error.message ? error : ReasonError.withMessage(error.reason, message);
+}
+
+export function failureBody(error: ReasonError): {
+  readonly error: { readonly reason: string; readonly message: string };
+} {
+  return { error: { reason: error.reason, message: error.message } };
+}
+
+export function statusOf({ reason }: ReasonError): number {
+  return reasons[reason].http;
+}

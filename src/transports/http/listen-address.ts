@@ -1,0 +1,36 @@
+/** Where a server listens, as people write it: `HOST:PORT` or `unix:PATH`. */
+import { isAbsolute } from "node:path";
+import { ReasonError } from "#protocol";
+
+export type ListenAddress =
+  | { readonly kind: "tcp"; readonly host: string; readonly port: number }
+  | { readonly kind: "unix"; readonly path: string };
+
+/** The longest path that every system takes for a socket. */
+const SOCKET_PATH_BYTES = 103;
+
+/** Throws UsageInvalid; also for an address that other machines could reach, which needs more than this transport has. */
+export function parseListenAddress(text: string): ListenAddress {
+  const refuse = (detail: string): ReasonError => new ReasonError("UsageInvalid", { detail });
+  if (text.startsWith("unix:")) {
+    const path = text.slice("unix:".length);
+    if (!isAbsolute(path)) throw refuse(`${text}: name the socket by its absolute path`);
+    if (Buffer.byteLength(path) > SOCKET_PATH_BYTES) throw refuse(`${text}: longer than ${SOCKET_PATH_BYTES} bytes`);
+    return { kind: "unix", path };
+  }
+  const parts = /^(?:\[([0-9a-f:]+)\]|([^:[\]]+)):(\d{1,5})$/i.exec(text);
+  const host = (parts?.[1] ?? parts?.[2])?.toLowerCase();
+  const port = Number(parts?.[3]);
+  if (host === undefined || port > 65_535) throw refuse(`${text}: write HOST:PORT or unix:PATH`);
+  if (host !== "localhost" && host !== "::1" && !/^127(?:\.\d{1,3}){3}$/.test(host)) {
+    throw refuse(
+      `${text}: other machines could reach that. This build listens on 127.0.0.1, [::1] and Unix sockets only`,
+    );
+  }
+  return { kind: "tcp", host: host === "localhost" ? "127.0.0.1" : host, port };
+}
+
+export function addressText(address: ListenAddress): string {
+  if (address.kind === "unix") return `unix:${address.path}`;
+  return `${address.host.includes(":") ? `[${address.host}]` : address.host}:${address.port}`;
+}

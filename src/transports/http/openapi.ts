@@ -1,0 +1,80 @@
+/** The route table as an OpenAPI 3.1 document. The schemas are those of the protocol; nothing is written twice. */
+import { reasons } from "#protocol";
+import { protocolJsonSchema } from "#protocol/schemas";
+import type { Route } from "./route.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+export function openApiDocument(routes: readonly Route[], version: string): Json {
+  // The document's `$defs` are the schemas that were put there by name.
+  const defs = protocolJsonSchema().$defs as Readonly<Record<string, Json>>;
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    paths[route.path] ??= {};
+    Object.assign(paths[route.path] ?? {}, { [route.method.toLowerCase()]: operation(route, defs) });
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Harness control plane", version },
+    security: [{ token: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: "apiKey", in: "header", name: "X-Harness-Token" } },
+      schemas: { Event: defs.envelope ?? {}, Handshake: defs.handshake ?? {}, Failure: failure },
+    },
+  };
+}
+
+const failure: Json = {
+  type: "object",
+  properties: {
+    error: {
+      type: "object",
+      properties: { reason: { type: "string", enum: Object.keys(reasons) }, message: { type: "string" } },
+      required: ["reason", "message"],
+    },
+  },
+  required: ["error"],
+};
+
+function operation(route: Route, defs: Readonly<Record<string, Json>>): Json {
+  const { summary, command, query = {}, headers = {}, answers, type = "application/json" } = route;
+  const schema = bodySchema(route, defs);
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const text = { schema: { type: "string" } };
+  const parameters = [
+    ...names.map((name) => ({ name, in: "path", required: true, ...text })),
+    ...Object.entries(query).map(([name, description]) => ({ name, in: "query", description, ...text })),
+    ...Object.entries(headers).map(([name, description]) => ({ name, in: "header", description, ...text })),
+  ];
+  const responses = Object.entries(answers).map(([status, description]) => {
+    return [status, { description, ...(status === "204" ? {} : { content: { [type]: {} } }) }] as const;
+  });
+  return {
+    summary,
+    ...(command === undefined ? {} : { "x-command": command }),
+    "x-handshake": route.handshake,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(schema === undefined ? {} : { requestBody: { content: { "application/json": { schema } } } }),
+    responses: {
+      ...Object.fromEntries(responses),
+      default: {
+        description: "A reason of the protocol.",
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Failure" } } },
+      },
+    },
+  };
+}
+
+/** The fields of the command without those that the route knows. */
+export function bodySchema({ method, command, body }: Route, defs: Readonly<Record<string, Json>>): Json | undefined {
+  if (method !== "POST") return undefined;
+  if (body !== undefined) return body;
+  const schema = command === undefined ? undefined : defs[`command.${command}`];
+  if (schema === undefined) return undefined;
+  const { properties = {}, required = [], ...rest } = schema;
+  // JSON Schema of an object: both are what their names say.
+  const { kind: _, session: __, ...fields } = properties as Json;
+  const needed = (required as readonly string[]).filter((name) => name in fields);
+  return { ...rest, properties: fields, ...(needed.length === 0 ? {} : { required: needed }) };
+}

@@ -1,0 +1,62 @@
+/** The three routes of the small surface: events, prompt, cancel. They need no handshake and no session id. */
+import { ReasonError, SessionId } from "#protocol";
+import type { Route, RouteCall } from "./route.ts";
+
+const QUERY = { session: "A session; default: the one that this server keeps for such clients." };
+
+export const plainRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/events",
+    summary: "The small event surface, as server-sent events",
+    command: "AttachSession",
+    handshake: false,
+    query: QUERY,
+    answers: { 200: "data: { type: user | text | tool_call | tool_result | reasoning | status, … }" },
+    type: "text/event-stream",
+    async handle(call) {
+      await call.streamEvents(await chosenSession(call), "plain");
+      return "taken";
+    },
+  },
+  {
+    method: "POST",
+    path: "/prompt",
+    summary: "Submit a prompt",
+    handshake: false,
+    query: QUERY,
+    body: { type: "object", properties: { content: { type: "string" } }, required: ["content"] },
+    answers: { 202: "{ turn }" },
+    async handle(call) {
+      const { content } = call.body;
+      if (typeof content !== "string" || content === "") {
+        throw new ReasonError("InvalidCommand", { detail: "content is a text that is not empty" });
+      }
+      const session = await chosenSession(call);
+      const input = [{ type: "text" as const, text: content }];
+      const { turn } = await call.principal.submit({ kind: "SendInput", session, content: input });
+      return { status: 202, body: { turn } };
+    },
+  },
+  {
+    method: "POST",
+    path: "/cancel",
+    summary: "Cancel the running turn",
+    handshake: false,
+    query: QUERY,
+    answers: { 202: "It is carried out." },
+    async handle(call) {
+      await call.principal.submit({ kind: "CancelTurn", session: await chosenSession(call) });
+      return { status: 202, body: {} };
+    },
+  },
+];
+
+async function chosenSession(call: RouteCall): Promise<SessionId> {
+  const named = call.query.get("session");
+  if (named === null) return call.defaultSession();
+  if (!SessionId.is(named))
+    throw new ReasonError("InvalidCommand", { detail: "session is an id of the form sess_<ULID>" });
+  await call.ensureOpen(named);
+  return named;
+}

@@ -1,0 +1,78 @@
+/** The client behind a token: one id for all its requests and streams, and whether it has shaken hands. */
+import type { Control, ControlClient, Reply } from "#control";
+import { type ClientId, type Command, type CommandKind, ReasonError, type SessionId } from "#protocol";
+import { authorize, authorizeKind, authorizeSession, type Claims, coversSession } from "./access.ts";
+
+export interface Principal {
+  readonly id: ClientId;
+  readonly claims: Claims;
+  /** Every command of every wire goes through here, and nowhere else are claims held against it. */
+  submit(command: Command, through?: ControlClient): Promise<Reply>;
+  /** For what is done for a session without a command of its own: as if it were this one. Throws NotAllowed. */
+  allow(kind: CommandKind, session: SessionId): void;
+  /** Throws NotAllowed. */
+  mayRead(session: SessionId): void;
+  covers(session: SessionId): boolean;
+  shakeHands(): void;
+  /** Throws HandshakeRequired. */
+  requireHandshake(): void;
+}
+
+export interface Principals {
+  of(claims: Claims): Principal;
+  readonly size: number;
+}
+
+interface Known {
+  readonly sender: ControlClient;
+  hasShakenHands: boolean;
+}
+
+/** At most `limit` tokens are known; the one that was not used for longest has to shake hands again. */
+export function createPrincipals(control: Control, limit: number): Principals {
+  const known = new Map<string, Known>();
+
+  function find(claims: Claims): Known {
+    const key = `${claims.identity_class} ${claims.jti}`;
+    const entry = known.get(key) ?? {
+      sender: control.connect({ identityClass: claims.identity_class, interactive: false }),
+      hasShakenHands: false,
+    };
+    known.delete(key);
+    known.set(key, entry);
+    for (const oldest of known.keys()) {
+      if (known.size <= limit) break;
+      known.delete(oldest);
+    }
+    return entry;
+  }
+
+  return {
+    of(claims) {
+      const entry = find(claims);
+      return {
+        id: entry.sender.id,
+        claims,
+        async submit(command, through = entry.sender) {
+          authorize(claims, command);
+          return through.submit(command);
+        },
+        allow(kind, session) {
+          authorizeKind(claims, kind);
+          authorizeSession(claims, session);
+        },
+        mayRead: (session) => authorizeSession(claims, session),
+        covers: (session) => coversSession(claims, session),
+        shakeHands() {
+          entry.hasShakenHands = true;
+        },
+        requireHandshake() {
+          if (!entry.hasShakenHands) throw new ReasonError("HandshakeRequired");
+        },
+      };
+    },
+    get size() {
+      return known.size;
+    },
+  };
+}

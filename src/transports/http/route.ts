@@ -1,0 +1,70 @@
+/** What one row of the route table says, and what its handler gets. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Control, OpenSessionState } from "#control";
+import type { SessionMeta, SessionStore, Tool } from "#engine";
+import type { Command, SessionId } from "#protocol";
+import type { Principal } from "./principal.ts";
+
+/** What the server is put on. Everything that changes something goes through `control`; the rest reads. */
+export interface HttpBackend {
+  readonly control: Control;
+  readonly store: Pick<SessionStore, "get" | "list" | "read">;
+  readonly version: string;
+  /** A text without its secrets: messages of refusals are not events, which are clean already. */
+  readonly clean: (text: string) => string;
+  /** How parts of the program are that are not the server's own. */
+  subsystems(): Readonly<Record<string, unknown>>;
+  tools(): readonly Tool[];
+  providers(): readonly Readonly<Record<string, unknown>>[];
+  /** Namespaces that CustomCommands can be sent to, and the commands of this program's own faces. */
+  slashCommands(): readonly Readonly<Record<string, unknown>>[];
+  /** Pieces of text. */
+  exportSession(meta: SessionMeta, format: "jsonl" | "markdown"): AsyncIterable<string>;
+  branch(session: SessionId, at: number | undefined): Promise<Readonly<Record<string, unknown>>>;
+}
+
+export interface RouteCall {
+  readonly backend: HttpBackend;
+  readonly principal: Principal;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage["headers"];
+  readonly response: ServerResponse;
+  readonly params: Readonly<Record<string, string>>;
+  /** The body as an object; empty for a route without one. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The session that `{id}` names; throws InvalidCommand when it is not an id. */
+  session(): SessionId;
+  /** Opens a stored session that is not open. Throws SessionNotFound. */
+  ensureOpen(session: SessionId): Promise<void>;
+  /** The session of requests that name none. */
+  defaultSession(): Promise<SessionId>;
+  /** Takes over the response. */
+  streamEvents(session: SessionId, wire: "sse" | "plain"): Promise<void>;
+  readonly health: () => Readonly<Record<string, unknown>>;
+  readonly openSessions: () => ReadonlyMap<SessionId, OpenSessionState>;
+}
+
+/** `taken`: the handler has answered on the response itself. */
+export type Answer =
+  | { readonly status: number; readonly body?: unknown }
+  | { readonly text: AsyncIterable<string>; readonly type: string }
+  | "taken";
+
+export interface Route {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** With `{id}` where an id stands. */
+  readonly path: string;
+  readonly summary: string;
+  /** The command that it becomes; its fields, without kind and session, are the body. */
+  readonly command?: Command["kind"];
+  /** False: may be called before the handshake. */
+  readonly handshake: boolean;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON Schema of the body, where it is not that of a command. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly answers: Readonly<Record<number, string>>;
+  /** Media type of a good answer when it is not JSON. */
+  readonly type?: string;
+  handle(call: RouteCall): Promise<Answer>;
+}

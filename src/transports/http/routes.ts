@@ -1,0 +1,39 @@
+/** Every route, and how a request finds its row. */
+import { ReasonError } from "#protocol";
+import { catalogRoutes } from "./catalog-routes.ts";
+import { plainRoutes } from "./plain-routes.ts";
+import type { Route } from "./route.ts";
+import { sessionRoutes } from "./session-routes.ts";
+
+export const routes: readonly Route[] = [...sessionRoutes, ...catalogRoutes, ...plainRoutes];
+
+export interface MatchedRoute {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Throws RouteNotFound or MethodNotAllowed. */
+export function matchRoute(method: string, path: string, table: readonly Route[]): MatchedRoute {
+  const here = table.flatMap((route) => {
+    const params = paramsOf(route.path, path);
+    return params === undefined ? [] : [{ route, params }];
+  });
+  const found = here.find(({ route }) => route.method === method);
+  if (found !== undefined) return found;
+  if (here.length === 0) throw new ReasonError("RouteNotFound", { method, path: path.slice(0, 200) });
+  const allowed = here.map(({ route }) => route.method).join(" or ");
+  throw new ReasonError("MethodNotAllowed", { method, path: path.slice(0, 200), allowed });
+}
+
+function paramsOf(pattern: string, path: string): Record<string, string> | undefined {
+  const wanted = pattern.split("/");
+  const given = path.split("/");
+  if (wanted.length !== given.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, part] of wanted.entries()) {
+    const segment = given[index] ?? "";
+    if (part.startsWith("{")) params[part.slice(1, -1)] = segment;
+    else if (part !== segment) return undefined;
+  }
+  return params;
+}

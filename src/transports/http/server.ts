@@ -1,0 +1,314 @@
+/** The HTTP server: every request passes the same checks in the same order, then its row of the route table. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { WebSocketServer } from "ws";
+import type { Clock } from "#base";
+import { ReasonError, SessionId } from "#protocol";
+import { type Authenticate, presentedToken, requireClaims } from "./access.ts";
+import { openEventStream } from "./event-stream.ts";
+import { asReasonError, cleanReason, failureBody, statusOf } from "./failure.ts";
+import { defaultLimits, type HttpLimits } from "./limits.ts";
+import type { ListenAddress } from "./listen-address.ts";
+import { type OpenedListener, openListener } from "./open-listener.ts";
+import { openApiDocument } from "./openapi.ts";
+import { checkOrigin, type Listener } from "./origin.ts";
+import { plainFrames } from "./plain-events.ts";
+import { createPrincipals, type Principal } from "./principal.ts";
+import { createBodyReader } from "./request-body.ts";
+import type { Answer, HttpBackend, Route, RouteCall } from "./route.ts";
+import { matchRoute, routes } from "./routes.ts";
+import { createStreams } from "./streams.ts";
+import { serveWebSocket } from "./web-socket.ts";
+import { createFraming } from "./wire-event.ts";
+
+/** A refused body that is smaller is read and thrown away, so that the connection can be used again. */
+const DISCARD_BYTES = 64 * 1024;
+/** How long connections may take to go when the server closes. */
+const CLOSE_GRACE_MS = 500;
+
+export interface HttpServerOptions {
+  readonly backend: HttpBackend;
+  readonly authenticate: Authenticate;
+  readonly clock: Clock;
+  readonly listen: readonly ListenAddress[];
+  /** Origins of pages that may use the server. */
+  readonly allowedOrigins?: readonly string[];
+  readonly limits?: Partial<HttpLimits>;
+}
+
+export interface HttpServer {
+  readonly addresses: readonly ListenAddress[];
+  /** No new connection is taken; those that are there go on. */
+  stopAccepting(): void;
+  /** Ends all streams and connections. */
+  close(): Promise<void>;
+}
+
+/** Listens when it resolves. */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { backend, authenticate, clock } = options;
+  const { control, store } = backend;
+  const limits = { ...defaultLimits, ...options.limits };
+  const streams = createStreams(clock, limits);
+  const principals = createPrincipals(control, limits.clients);
+  const bodies = createBodyReader(limits);
+  const framing = createFraming();
+  const table: readonly Route[] = [...routes, openApiRoute];
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.bodyBytes, perMessageDeflate: false });
+  /** Opens sessions for those who may attach to them. */
+  const opener = control.connect({ identityClass: "agent", interactive: false });
+  const told = (cause: unknown): ReasonError => cleanReason(asReasonError(cause), backend.clean);
+  const startMs = clock.monotonicMs();
+  let isStopping = false;
+  let defaultSession: Promise<SessionId> | undefined;
+
+  async function ensureOpen(principal: Principal, session: SessionId): Promise<void> {
+    principal.allow("AttachSession", session);
+    if (control.session(session) !== undefined) return;
+    if ((await store.get(session)) === undefined) throw new ReasonError("SessionNotFound", { session });
+    await opener.submit({ kind: "CreateSession", resume: session });
+  }
+
+  async function keptSession(principal: Principal): Promise<SessionId> {
+    const kept = await defaultSession?.catch(() => undefined);
+    if (kept !== undefined && control.session(kept) !== undefined) return kept;
+    defaultSession = principal.submit({ kind: "CreateSession" }).then(({ session }) => {
+      if (session === undefined) throw new Error("CreateSession did not answer with a session");
+      return session;
+    });
+    return defaultSession;
+  }
+
+  function health(): Readonly<Record<string, unknown>> {
+    const open = control.sessions();
+    return {
+      status: isStopping ? "stopping" : "ok",
+      version: backend.version,
+      uptime_ms: Math.round(clock.monotonicMs() - startMs),
+      sessions: { open: open.length, running: open.filter(({ activity }) => activity !== "idle").length },
+      subsystems: backend.subsystems(),
+      http: { streams: streams.size, clients: principals.size, unfinished_bytes: bodies.unfinishedBytes },
+    };
+  }
+
+  async function answer(listener: Listener, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "", url: target = "", rawHeaders, headers } = request;
+    const origin = checkOrigin({ method, target, rawHeaders }, listener);
+    if (origin !== undefined) {
+      response.setHeader("access-control-allow-origin", origin);
+      response.setHeader("vary", "origin");
+    }
+    if (method === "OPTIONS" && origin !== undefined) return preflight(response);
+    const presented = presentedToken(headers, listener.channel);
+    const check = () => requireClaims(authenticate, presented);
+    const principal = principals.of(await check());
+    const { path, query } = splitTarget(target);
+    const { route, params } = matchRoute(method, path, table);
+    if (route.handshake) principal.requireHandshake();
+    const call: RouteCall = {
+      backend,
+      principal,
+      query,
+      headers,
+      response,
+      params,
+      body: route.method === "POST" ? await bodies.read(request) : {},
+      session: () => sessionOf(params.id),
+      ensureOpen: (session) => ensureOpen(principal, session),
+      defaultSession: () => keptSession(principal),
+      async streamEvents(session, wire) {
+        await ensureOpen(principal, session);
+        const since = sinceOf(query, headers["last-event-id"]);
+        // Before the first byte, where it can still be refused.
+        if (
+          since !== undefined &&
+          since > 0 &&
+          (await store.read(session, { after: since - 1, limit: 1 })).length === 0
+        ) {
+          throw new ReasonError("InvalidCommand", { detail: `the log of ${session} has no event ${since}` });
+        }
+        await openEventStream({
+          control,
+          streams,
+          principal,
+          response,
+          session,
+          since,
+          encode: wire === "sse" ? (event) => framing.sse(event, session) : plainFrames,
+          check,
+        });
+      },
+      health,
+      openSessions: () => new Map(control.sessions().map((state) => [state.id, state])),
+    };
+    await send(response, await route.handle(call));
+  }
+
+  async function upgrade(listener: Listener, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const { method = "", url: target = "", rawHeaders, headers } = request;
+    checkOrigin({ method, target, rawHeaders }, listener);
+    const presented = presentedToken(headers, listener.channel);
+    const check = () => requireClaims(authenticate, presented);
+    const claims = await check();
+    const { path, query } = splitTarget(target);
+    if (path !== "/v1/ws") throw new ReasonError("RouteNotFound", { method, path: path.slice(0, 200) });
+    const named = query.get("session");
+    const session = named === null ? undefined : sessionOf(named);
+    const since = sinceOf(query, undefined);
+    if (streams.size >= limits.streams) throw new ReasonError("TooManyStreams", { limit: limits.streams });
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      serveWebSocket({
+        socket: webSocket,
+        connection: socket,
+        control,
+        streams,
+        limits,
+        principalOf: (current) => principals.of(current),
+        check,
+        claims,
+        encode: framing.socket,
+        session,
+        since,
+        ensureOpen,
+        told,
+      });
+    });
+  }
+
+  const opened: OpenedListener[] = [];
+  try {
+    for (const wanted of options.listen) {
+      opened.push(await openListener(wanted, options.allowedOrigins ?? [], limits));
+    }
+  } catch (error) {
+    for (const { server } of opened) server.close();
+    streams.close();
+    throw error;
+  }
+  for (const { server, listener } of opened) {
+    server.on("request", (request, response) => {
+      answer(listener, request, response).catch((cause: unknown) => sendFailure(request, response, told(cause)));
+    });
+    server.on("upgrade", (request, socket, head) => {
+      socket.on("error", () => socket.destroy());
+      upgrade(listener, request, socket, head).catch((cause: unknown) => refuseUpgrade(socket, told(cause)));
+    });
+    server.on("clientError", (cause: NodeJS.ErrnoException, socket) => {
+      if (socket.writable && cause.code !== "ECONNRESET") refuseUpgrade(socket, brokenRequest(cause, limits));
+      else socket.destroy();
+    });
+  }
+
+  return {
+    addresses: opened.map(({ address }) => address),
+    stopAccepting() {
+      isStopping = true;
+      for (const { server } of opened) server.close();
+    },
+    async close() {
+      isStopping = true;
+      streams.endAll(new ReasonError("ShuttingDown"));
+      streams.close();
+      const gone = opened.map(({ server }) => new Promise<void>((resolve) => server.close(() => resolve())));
+      const late = new AbortController();
+      void clock.sleep(CLOSE_GRACE_MS, late.signal).then(() => {
+        for (const { server } of opened) server.closeAllConnections();
+        for (const socket of sockets.clients) socket.terminate();
+      });
+      for (const { server } of opened) server.closeIdleConnections();
+      await Promise.all(gone);
+      late.abort();
+    },
+  };
+}
+
+const openApiRoute: Route = {
+  method: "GET",
+  path: "/v1/openapi.json",
+  summary: "This description, as OpenAPI 3.1",
+  handshake: false,
+  answers: { 200: "The document." },
+  handle: async ({ backend }) => ({ status: 200, body: openApiDocument([...routes, openApiRoute], backend.version) }),
+};
+
+function preflight(response: ServerResponse): void {
+  response.writeHead(204, {
+    "access-control-allow-methods": "GET, POST, DELETE",
+    "access-control-allow-headers": "x-harness-token, authorization, content-type, last-event-id",
+    "access-control-max-age": "600",
+  });
+  response.end();
+}
+
+/** By hand: a target such as `//host/path` must not become a host. */
+function splitTarget(target: string): { readonly path: string; readonly query: URLSearchParams } {
+  const at = target.indexOf("?");
+  const path = at < 0 ? target : target.slice(0, at);
+  return { path, query: new URLSearchParams(at < 0 ? "" : target.slice(at + 1)) };
+}
+
+function sessionOf(text: string | undefined): SessionId {
+  if (text !== undefined && SessionId.is(text)) return text;
+  throw new ReasonError("InvalidCommand", { detail: "expected an id of the form sess_<ULID>" });
+}
+
+function sinceOf(query: URLSearchParams, header: string | readonly string[] | undefined): number | undefined {
+  const text = typeof header === "string" ? header : (query.get("lastEventId") ?? query.get("since"));
+  if (text === null || text === "") return undefined;
+  const since = Number(text);
+  if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(since)) return since;
+  throw new ReasonError("InvalidCommand", { detail: "the last event id is a number" });
+}
+
+async function send(response: ServerResponse, answer: Answer): Promise<void> {
+  if (answer === "taken") return;
+  if ("text" in answer) {
+    response.writeHead(200, { "content-type": answer.type, "cache-control": "no-store" });
+    return pipeline(answer.text, response);
+  }
+  const { status, body } = answer;
+  if (body === undefined) {
+    response.writeHead(status).end();
+    return;
+  }
+  const text = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, {
+    "content-type": "application/json; charset=utf-8",
+    "cache-control": "no-store",
+    "content-length": text.length,
+  });
+  response.end(text);
+}
+
+function sendFailure(request: IncomingMessage, response: ServerResponse, error: ReasonError): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const isSmall = Number(request.headers["content-length"] ?? Number.NaN) <= DISCARD_BYTES;
+  if (request.complete || isSmall || request.method === "GET") request.resume();
+  else response.setHeader("connection", "close");
+  void send(response, { status: statusOf(error), body: failureBody(error) });
+}
+
+/** Where there is no response object: the bytes of one. */
+function refuseUpgrade(socket: Duplex, error: ReasonError): void {
+  const body = JSON.stringify(failureBody(error));
+  socket.end(
+    `HTTP/1.1 ${statusOf(error)} ${error.reason}\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    () => socket.destroy(),
+  );
+}
+
+function brokenRequest(cause: NodeJS.ErrnoException, limits: HttpLimits): ReasonError {
+  switch (cause.code) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new ReasonError("RequestTimeout", { seconds: limits.requestMs / 1000 }, { cause });
+    case "HPE_HEADER_OVERFLOW":
+      return new ReasonError("BodyTooLarge", { limit: limits.headerBytes }, { cause });
+    default:
+      return new ReasonError("InvalidCommand", { detail: "it is not HTTP" }, { cause });
+  }
+}

@@ -1,0 +1,40 @@
+/** `?wait=turn`: one input in, the answer of its turn out, with what it has cost and which tools it used. */
+import { createAnswerCollector } from "#control";
+import type { CommandOf, Event } from "#protocol";
+import type { RouteCall } from "./route.ts";
+
+/** Names of tools that one answer lists. */
+const MAX_TOOLS_LISTED = 200;
+
+export async function answerOfTurn(
+  { backend, principal }: RouteCall,
+  command: CommandOf<"SendInput">,
+): Promise<Readonly<Record<string, unknown>>> {
+  const collector = createAnswerCollector();
+  const tools = new Set<string>();
+  const watcher = backend.control.connect({
+    id: principal.id,
+    identityClass: principal.claims.identity_class,
+    interactive: false,
+    onEvent(event: Event) {
+      collector.add(event);
+      if (event.kind === "ToolCallStarted" && tools.size < MAX_TOOLS_LISTED) tools.add(event.payload.label);
+    },
+  });
+  try {
+    await watcher.submit({ kind: "AttachSession", session: command.session });
+    const { done } = await principal.submit(command);
+    if (done === undefined) throw new Error("SendInput did not start a turn");
+    const { turn, outcome, reason, message, steps, usage, costUsd } = await done;
+    return {
+      turn,
+      outcome,
+      ...(reason === undefined ? {} : { reason }),
+      ...(message === undefined ? {} : { message }),
+      answer: collector.text(),
+      summary: { cost: costUsd ?? null, turns: steps, tools_used: [...tools], usage },
+    };
+  } finally {
+    watcher.disconnect();
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * One web socket: frames `{"frame", "id"?, "body"}` in both directions. The first frame is the handshake; a command is answered
+ * by a `command` frame or an `error` frame with the id that it came with. The token is checked for every frame.
+ */
+import type { Duplex } from "node:stream";
+import type { WebSocket } from "ws";
+import { type Control, createOutbox, type Reply } from "#control";
+import { type Event, ReasonError, type SessionId } from "#protocol";
+import { parseCommand } from "#protocol/schemas";
+import type { Claims } from "./access.ts";
+import { asReasonError } from "./failure.ts";
+import { answerHandshake } from "./handshake.ts";
+import type { HttpLimits } from "./limits.ts";
+import type { Principal } from "./principal.ts";
+import { parseObject } from "./request-body.ts";
+import type { Streams } from "./streams.ts";
+
+/** Above this much unsent, the outbox keeps what comes. */
+const SOCKET_BUFFER_BYTES = 256 * 1024;
+/** "Policy violation", for a client that sends nonsense or whose token is gone. */
+const CLOSE_POLICY = 1008;
+const CLOSE_NO_TEXT = 1003;
+const CLOSE_GOING_AWAY = 1001;
+const FRAME_ID_CHARS = 100;
+
+export interface WebSocketOptions {
+  readonly socket: WebSocket;
+  /** What it runs on. */
+  readonly connection: Duplex;
+  readonly control: Control;
+  readonly streams: Streams;
+  readonly limits: HttpLimits;
+  readonly principalOf: (claims: Claims) => Principal;
+  /** The claims as they are now; rejects when the token does not hold any more. */
+  readonly check: () => Promise<Claims>;
+  readonly claims: Claims;
+  readonly encode: (event: Event) => string;
+  /** Attached to as soon as hands are shaken. */
+  readonly session: SessionId | undefined;
+  readonly since: number | undefined;
+  /** Makes sure that a stored session is open. */
+  /** Whatever was thrown, as it may be told. */
+  readonly told: (cause: unknown) => ReasonError;
+  readonly ensureOpen: (principal: Principal, session: SessionId) => Promise<void>;
+}
+
+type FrameId = string | number;
+
+export function serveWebSocket(options: WebSocketOptions): void {
+  const {
+    socket,
+    connection,
+    control,
+    streams,
+    limits,
+    principalOf,
+    check,
+    claims,
+    session,
+    since,
+    encode,
+    ensureOpen,
+    told,
+  } = options;
+  let isAlive = true;
+  let hasShakenHands = false;
+  let badFrames = 0;
+  /** Frames that were read and are not answered yet. */
+  let unanswered = 0;
+  let order: Promise<unknown> = Promise.resolve();
+  const usedIds = new Set<FrameId>();
+  let isCorked = false;
+
+  /** What is sent in the same breath goes to the system in one piece. */
+  function cork(): void {
+    if (isCorked) return;
+    isCorked = true;
+    connection.cork();
+    process.nextTick(() => {
+      isCorked = false;
+      connection.uncork();
+    });
+  }
+
+  const takesMore = (): boolean => socket.bufferedAmount < SOCKET_BUFFER_BYTES;
+  const outbox = createOutbox({
+    encode,
+    send(piece) {
+      cork();
+      // Called when the piece has gone to the system, or never will.
+      socket.send(piece, () => {
+        if (takesMore()) outbox.drained();
+      });
+      return takesMore();
+    },
+  });
+  const client = control.connect({
+    id: principalOf(claims).id,
+    identityClass: claims.identity_class,
+    interactive: true,
+    ready: () => outbox.ready(),
+    onEvent: (event) => outbox.push(event),
+  });
+
+  function send(frame: string, body: unknown, id?: FrameId): void {
+    socket.send(JSON.stringify({ frame, ...(id === undefined ? {} : { id }), body }));
+  }
+
+  function sendError(cause: unknown, id?: FrameId): void {
+    const { reason, message } = told(cause);
+    send("error", { reason, message }, id);
+  }
+
+  function settle(): void {
+    unanswered -= 1;
+    if (socket.isPaused && unanswered < limits.unansweredFrames) socket.resume();
+  }
+
+  async function handle(data: Buffer): Promise<void> {
+    let id: FrameId | undefined;
+    try {
+      const frame = parseObject(data);
+      id = frameId(frame.id);
+      const principal = principalOf(await check());
+      if (frame.frame === "command") return await carryOut(principal, frame.body, id);
+      if (frame.frame === "handshake") await shakeHands(principal, frame.body, id);
+      else
+        throw new ReasonError("InvalidCommand", { detail: `there is no frame '${String(frame.frame).slice(0, 40)}'` });
+    } catch (cause) {
+      sendError(cause, id);
+      const { reason } = asReasonError(cause);
+      if (reason === "InvalidCommand" || reason === "FrameRepeated") badFrames += 1;
+      if (badFrames > limits.badFrames || reason === "Unauthorized" || reason.startsWith("Token")) {
+        socket.close(CLOSE_POLICY, reason);
+      }
+    }
+    settle();
+  }
+
+  async function shakeHands(principal: Principal, body: unknown, id: FrameId | undefined): Promise<void> {
+    const version = typeof body === "object" && body !== null ? Reflect.get(body, "protocol_version") : undefined;
+    send("handshake", answerHandshake(version), id);
+    principal.shakeHands();
+    if (hasShakenHands) return;
+    hasShakenHands = true;
+    if (session === undefined) return;
+    await ensureOpen(principal, session);
+    // Not awaited: a replay goes at the pace of the client, which may send commands meanwhile.
+    principal
+      .submit({ kind: "AttachSession", session, ...(since === undefined ? {} : { since }) }, client)
+      .catch((cause: unknown) => sendError(cause));
+  }
+
+  async function carryOut(principal: Principal, body: unknown, id: FrameId | undefined): Promise<void> {
+    if (!hasShakenHands) throw new ReasonError("HandshakeRequired");
+    if (id !== undefined) rememberId(id);
+    const command = parseCommand(body);
+    if (command.kind === "AttachSession") await ensureOpen(principal, command.session);
+    // Submitted in the order of the frames; answered when each is done.
+    principal
+      .submit(command, client)
+      .then((reply) => send("command", wireReply(command.kind, reply), id))
+      .catch((cause: unknown) => sendError(cause, id))
+      .finally(settle);
+  }
+
+  function rememberId(id: FrameId): void {
+    if (usedIds.has(id)) throw new ReasonError("FrameRepeated", { id });
+    usedIds.add(id);
+    const [oldest] = usedIds;
+    if (usedIds.size > limits.frameIds && oldest !== undefined) usedIds.delete(oldest);
+  }
+
+  const remove = streams.add({
+    beat() {
+      const wasAlive = isAlive;
+      isAlive = false;
+      if (socket.readyState === socket.OPEN) socket.ping();
+      return wasAlive;
+    },
+    check,
+    end(error) {
+      sendError(error);
+      socket.close(error.reason === "ShuttingDown" ? CLOSE_GOING_AWAY : CLOSE_POLICY, error.reason);
+    },
+    cut: () => socket.terminate(),
+  });
+  socket.on("pong", () => {
+    isAlive = true;
+  });
+  socket.on("message", (data: Buffer, isBinary: boolean) => {
+    if (isBinary) return socket.close(CLOSE_NO_TEXT, "frames are text");
+    unanswered += 1;
+    if (unanswered >= limits.unansweredFrames) socket.pause();
+    order = order.then(() => handle(data));
+  });
+  // The library closes the connection with the right code; there is nobody to tell.
+  socket.on("error", () => undefined);
+  socket.on("close", () => {
+    remove();
+    client.disconnect();
+    outbox.close();
+  });
+}
+
+function frameId(value: unknown): FrameId | undefined {
+  if (value === undefined || typeof value === "number") return value;
+  if (typeof value === "string" && value.length <= FRAME_ID_CHARS) return value;
+  throw new ReasonError("InvalidCommand", { detail: "the id of a frame is a number or a short text" });
+}
+
+/** What a command came to, without what is only for this process. */
+export function wireReply(kind: string, { session, turn, result }: Reply): Readonly<Record<string, unknown>> {
+  return {
+    kind,
+    ...(session === undefined ? {} : { session }),
+    ...(turn === undefined ? {} : { turn }),
+    ...(result === undefined ? {} : { result }),
+  };
+}
