@@ -84,7 +84,11 @@ async function mutations(parts: readonly CorpusPart[]): Promise<Figure[]> {
     if (policy.rules.length < 2) continue;
     // A rule that has decided about nothing on the record cannot be missed by it.
     const deciding = new Set(session.calls.map(({ live }) => live?.by));
-    const rules = policy.rules.filter(({ text }) => deciding.has(`rule ${text}`)).map(({ text }) => ` ${text}: `);
+    // One that is written in two places is still there when one of them is changed.
+    const isTwice = (text: string): boolean => policy.rules.filter((rule) => rule.text === text).length > 1;
+    const rules = policy.rules
+      .filter(({ text }) => deciding.has(`rule ${text}`) && !isTwice(text))
+      .map(({ text }) => ` ${text}: `);
     const all = policyMutations(policy).filter(
       (mutation) =>
         !isIdle(mutation.name, name) &&

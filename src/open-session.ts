@@ -133,8 +133,7 @@ export async function openSession(
 ): Promise<LiveSession> {
   const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion, taped } = dependencies;
   const depth = birth?.spec.depth ?? dependencies.depth;
-  // Nothing is written before every key that is in use can be recognised.
-  const [redaction] = await Promise.all([dependencies.redaction, dependencies.secretsTold()]);
+  const redaction = await dependencies.redaction;
   const { resume } = command;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
@@ -279,6 +278,8 @@ export async function openSession(
     ...(birth === undefined ? {} : { checkStop: birth.spec.checkStop }),
     settle: async () => delegating?.delegations.settle(),
     ...(runtime === undefined && Object.keys(settings.budgets).length === 0 ? {} : { beforeEnd: tellTotals }),
+    // No input and no answer is written before every key that is in use can be recognised.
+    beforeTurn: dependencies.secretsTold,
     toolSettings: settings.tools,
     maxSteps: birth?.spec.maxSteps ?? settings.maxSteps,
     depth,

@@ -60,6 +60,8 @@ export interface SessionParts {
   readonly depth?: number;
   /** Asked around turns and when the agent wants to stop. */
   readonly hooks?: HookDispatcher;
+  /** Before anything of a turn is told to anybody. */
+  readonly beforeTurn?: () => Promise<void>;
   /** Before a turn asks its hooks, and before each further step: what was written since takes effect. */
   readonly beforeStep?: (signal: AbortSignal) => Promise<void>;
   /** Whether an agent that wants to stop has done its work. */
@@ -263,6 +265,7 @@ export function createSession(parts: SessionParts): EngineSession {
           hidden,
           depth,
           ...(parts.hooks === undefined ? {} : { hooks: parts.hooks }),
+          ...(parts.beforeTurn === undefined ? {} : { beforeTurn: parts.beforeTurn }),
           ...(parts.beforeStep === undefined ? {} : { beforeStep: parts.beforeStep }),
           ...(checkStop === undefined ? {} : { checkStop }),
           ...(parts.settle === undefined ? {} : { settle: parts.settle }),

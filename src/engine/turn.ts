@@ -46,6 +46,7 @@ export interface TurnParts {
   readonly hidden: HiddenTools;
   readonly depth: number;
   readonly hooks?: HookDispatcher;
+  readonly beforeTurn?: () => Promise<void>;
   readonly beforeStep?: (signal: AbortSignal) => Promise<void>;
   readonly checkStop?: (claim: Claim) => Promise<StopVerdict>;
   /** Ends what the turn has set going and has not waited for. Must not throw. */
@@ -134,6 +135,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
   let ending: Ending;
   let told: string | undefined;
   try {
+    await parts.beforeTurn?.();
     // Before the hooks of the turn: one that refuses every turn must be gone when its file is.
     await parts.beforeStep?.(input.signal);
     // Asked first: what a hook takes out of an input must not be in the log.

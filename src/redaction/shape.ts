@@ -136,8 +136,14 @@ function minCharsOf(step: Step): number {
 
 const MAX_HEADS = 12;
 
+/** Plain characters in front of a class with a count, which is not one of few characters. */
+const PLAIN_HEAD = /^((?:[\w:/@# -]|\\[./$-])+)(?:\[[^\]]+\]|\\[wd])\{/;
+
 /** The plain texts that a pattern can begin with, as far as they are few; one of them is in every match. */
 export function headsOf(pattern: string): string[] {
+  // Most patterns are a plain text and a counted class: every start of the program reads a few hundred.
+  const plain = PLAIN_HEAD.exec(pattern)?.[1];
+  if (plain !== undefined) return [plain.replaceAll("\\", "")];
   let heads = [""];
   for (const step of readSteps(pattern)) {
     const next = step.kind === "word" ? [step.text] : step.kind === "choice" ? step.texts : fewChars(step);

@@ -15,12 +15,13 @@ export interface ProtectedName {
 }
 
 /** Folders that a running program obeys as soon as they appear. Few: each shows in every listing that a command makes. */
-const HELD = [".harness", ".vscode", ".idea", ".zed", ".cursor", ".claude", ".fleet", ".devcontainer"];
-
-const SWEPT = [
-  "harness.md harness.yaml harness.yml .harness-secrets .mcp.json .devcontainer.json .envrc",
+const HELD = [
+  ".harness .vscode .idea .zed .cursor .claude .fleet .devcontainer .envrc .mcp.json",
   ".exrc .vimrc .gvimrc .nvimrc .nvim.lua .dir-locals.el .gdbinit .lldbinit",
 ].flatMap((line) => line.split(" "));
+
+/** Obeyed by the harness after an ack only, or by nothing before somebody opens a container. */
+const SWEPT = ["harness.md", "harness.yaml", "harness.yml", ".harness-secrets", ".devcontainer.json"];
 
 /** Read from a home folder only. */
 const STARTUP = [
