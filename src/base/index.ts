@@ -7,6 +7,7 @@ export { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } fr
 export { childEnvironment } from "./child-environment.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
 export { CONCEAL_MIN_BYTES, type Concealer, createConcealer } from "./concealer.ts";
+export { cutAtBlank } from "./cut-text.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";

@@ -21,8 +21,9 @@ export function createLogRedaction(payload: Redaction["payload"], text: (text: s
     const seen = text(before);
     const whole = text(before + next);
     before = (before + next).slice(-LOOK_BACK_CHARS);
-    // What began in the event before is named here, once it shows.
-    return whole.slice(commonPrefix(seen, whole));
+    // What began in the event before is named here, once it shows. A long text is looked at again: with what is before it, it may
+    // have been too long for a second look at secrets that touch each other.
+    return text(whole.slice(commonPrefix(seen, whole)));
   }
 
   return (kind, given) => {

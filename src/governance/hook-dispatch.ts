@@ -2,7 +2,7 @@
  * Asks the hooks of a lifecycle event in their order and composes what they say: the first block wins, a modify is what the
  * next one sees. A guard that cannot do its work blocks. What was said is on the record before anything is done about it.
  */
-import { EffectError, type EffectPorts, messageOf, type WebPost, type WebRequest } from "#base";
+import { cutAtBlank, EffectError, type EffectPorts, messageOf, type WebPost, type WebRequest } from "#base";
 import {
   type Attributes,
   type EventBus,
@@ -139,10 +139,10 @@ function changedPayload(call: HookCall, payload: unknown): HookCall {
 
 function describe(hook: Hook, answer: Answer, duration_ms: number): Asked {
   const said = { hook: hook.name, source: hook.source, duration_ms };
-  if ("failed" in answer) return { ...said, action: "failed", reason: answer.failed.slice(0, REASON_CHARS) };
+  if ("failed" in answer) return { ...said, action: "failed", reason: cutAtBlank(answer.failed, REASON_CHARS) };
   const { decision } = answer;
   if (decision.action !== "block") return { ...said, action: decision.action };
-  return { ...said, action: "block", reason: decision.reason.slice(0, REASON_CHARS) };
+  return { ...said, action: "block", reason: cutAtBlank(decision.reason, REASON_CHARS) };
 }
 
 function record(
@@ -170,7 +170,7 @@ function tellFailure(bus: HookDispatchOptions["bus"], { turn }: HookPoint, hook:
     ...(turn === undefined ? {} : { turn }),
     hook: hook.name,
     event: hook.event,
-    message: message.slice(0, REASON_CHARS),
+    message: cutAtBlank(message, REASON_CHARS),
   });
 }
 

@@ -4,6 +4,7 @@
  * Rules and hooks can name them; with both, data does not leave without a person's yes.
  */
 import type { LabelRule } from "#artifacts";
+import { cutAtBlank } from "#base";
 import type { CallResult, ToolCall, ToolMiddleware } from "#engine";
 import type { CallId, Event, Label } from "#protocol";
 import type { InnerEffect } from "./inner-effects.ts";
@@ -89,7 +90,7 @@ function* ofContent(
 ): Generator<Labelled> {
   const { tool, args } = call;
   const subject = tool.subject?.(args) ?? JSON.stringify(args);
-  const origin = `${tool.name} ${subject}`.slice(0, MAX_ORIGIN_CHARS);
+  const origin = cutAtBlank(`${tool.name} ${subject}`, MAX_ORIGIN_CHARS);
   const ruleCall: RuleCall = { tool: tool.name, label: tool.label, class: tool.class, args, subject };
   for (const label of labelsByNature(ruleCall)) yield { label, origin };
   if (result.redacted) yield { label: "private", origin: `${origin}, where secrets were redacted` };

@@ -2,6 +2,7 @@
  * Tool middleware: decides whether a call may run. Plan mode, blocked programs and deny rules refuse; allow rules and the
  * quiet preset let pass; everything else asks a person, and without one it is denied at once.
  */
+import { cutAtBlank } from "#base";
 import type { Approver, CallResult, EventBus, Judgement, ToolCall, ToolMiddleware } from "#engine";
 import { note, refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type Label, reasonText } from "#protocol";
@@ -302,7 +303,6 @@ function ruleToOffer(call: ToolCall): string | undefined {
 /** What would run, complete enough to decide on: it is cut only when it is very long, and then says so. */
 function summarise(call: ToolCall): string {
   const { subject } = asRuleCall(call);
-  return subject.length <= SUMMARY_CHARS
-    ? subject
-    : `${subject.slice(0, SUMMARY_CHARS)}… (${subject.length - SUMMARY_CHARS} more characters)`;
+  const shown = cutAtBlank(subject, SUMMARY_CHARS);
+  return shown === subject ? subject : `${shown}… (${subject.length - shown.length} more characters)`;
 }
