@@ -55,6 +55,14 @@ function* recordLines(records: readonly SessionRecord[], filter: PayloadFilter |
   for (const record of kept) yield evidenceLine({ type: "record", record });
 }
 
+/** What stays of an event when its content goes may hold a secret as well: the reason of a question quotes what it is about. */
+function expiredClean(kind: string, payload: string, filter: PayloadFilter): string {
+  const expired = expirePayload(kind, payload);
+  const kept = JSON.parse(expired) as object; // an event's payload
+  const clean = filter(kind, kept);
+  return clean === kept ? expired : JSON.stringify(clean);
+}
+
 function filtered(records: readonly SessionRecord[], filter: PayloadFilter): readonly SessionRecord[] {
   const clean = records.map(({ kind, payload: text }) => {
     // A store holds only payloads of events, which are objects.
@@ -65,7 +73,7 @@ function filtered(records: readonly SessionRecord[], filter: PayloadFilter): rea
   const losesContent = records.some(({ kind }, index) => hasContent(kind) && clean[index] !== undefined);
   return records.map((record, index) => {
     const { kind, payload } = record;
-    if (hasContent(kind)) return losesContent ? { ...record, payload: expirePayload(kind, payload) } : record;
+    if (hasContent(kind)) return losesContent ? { ...record, payload: expiredClean(kind, payload, filter) } : record;
     return { ...record, payload: clean[index] ?? payload };
   });
 }
