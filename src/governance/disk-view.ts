@@ -2,6 +2,7 @@
  * The disk as judging sees it: every question that a decision asks about it, and what was found. A session looks and keeps what it
  * found for the record; a backtest knows only what is on the record, and never looks at a disk that has changed since.
  */
+import { posix } from "node:path";
 import { canonicalHash, EffectError, type FilePort } from "#base";
 import type { DiskFacts } from "#engine";
 
@@ -42,7 +43,7 @@ export function lookAtDisk(files: DiskReader): DiskView {
     root: files.root,
     async locate(path) {
       const real = await locate(path, files);
-      keep(paths, nameOf(path), real === path ? AS_WRITTEN : (real ?? null));
+      keep(paths, nameOf(path), markOf(path, real, files.root));
       return real;
     },
     async finding(what, about, look) {
@@ -73,6 +74,7 @@ export function rememberedDisk(root: string, { paths = {}, looks = {} }: DiskFac
       const name = nameOf(path);
       if (!Object.hasOwn(paths, name)) throw new NotOnRecord(`it is not on the record where ${path} led`);
       const real = paths[name];
+      if (real === AS_READ) return readingOf(path, root);
       return real === AS_WRITTEN ? path : (real ?? undefined);
     },
     async finding(what, about) {
@@ -84,13 +86,27 @@ export function rememberedDisk(root: string, { paths = {}, looks = {} }: DiskFac
   };
 }
 
-/** Where a path led when a call was judged: empty for as written; undefined when that is not on the record, or led out. */
-export function recordedPath(found: DiskFacts | undefined, path: string): string | undefined {
-  return found?.paths?.[nameOf(path)] ?? undefined;
+/** Where a path led when a call was judged; undefined when that is not on the record, or out of the workspace. */
+export function recordedPath(found: DiskFacts | undefined, path: string, root: string): string | undefined {
+  const real = found?.paths?.[nameOf(path)] ?? undefined;
+  if (real === AS_WRITTEN) return path;
+  return real === AS_READ ? readingOf(path, root) : real;
 }
 
 /** A path that leads where it says. */
 const AS_WRITTEN = "";
+/** One that leads where it reads, links aside: `a//b`, `./a`. A URL is one too; in its short form nobody would know it for one. */
+const AS_READ = "/";
+
+function markOf(path: string, real: string | undefined, root: string): string | null {
+  if (real === undefined) return null;
+  if (real === path) return AS_WRITTEN;
+  return real === readingOf(path, root) ? AS_READ : real;
+}
+
+function readingOf(path: string, root: string): string {
+  return posix.relative(root, posix.resolve(root, path)) || ".";
+}
 
 /** For people: what a missing answer would have told. */
 const UNSEEN: Readonly<Record<string, string>> = {

@@ -63,10 +63,10 @@ function argvText(words: readonly string[]): string | undefined {
   return quoted.includes(undefined) ? undefined : quoted.join(" ");
 }
 
-function pathRules(label: string, { args = {}, judgedOn }: RecordedCall): readonly UsedRule[] | undefined {
+function pathRules(label: string, { args = {}, judgedOn, root }: RecordedCall): readonly UsedRule[] | undefined {
   const written = [args.path, args.from, args.to].filter((value) => typeof value === "string");
   // A link is judged by its name and by where it leads.
-  const paths = new Set(written.flatMap((path) => [path, recordedPath(judgedOn, path) || path]));
+  const paths = new Set(written.flatMap((path) => [path, recordedPath(judgedOn, path, root) ?? path]));
   if (paths.size === 0 || [...paths].some((path) => hasGlob(path) || /[()|\\!]/.test(path))) return undefined;
   return readable(
     [...paths].map((path) => {

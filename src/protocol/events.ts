@@ -41,7 +41,9 @@ const found = z.record(z.string(), z.string().nullable());
 const judgedOn = wire({
   paths: found
     .optional()
-    .describe("Where paths led, each named by a hash: empty for as written, null for out of the workspace."),
+    .describe(
+      "Where paths led, each named by a hash: empty for as written, / for as it reads, null for out of the workspace.",
+    ),
   looks: found.optional().describe("Other questions about the disk, each as a hash, and what was found."),
   labels: labels.optional().describe("What the session held."),
   plan_mode: z.boolean().optional(),
