@@ -20,7 +20,7 @@ export interface OutwardRedactor {
 export interface Outward {
   /** The configuration that was read: what it calls a secret is one from now on. Default: the user's own file. */
   use(settings: Pick<Settings, "redaction" | "models">): void;
-  /** Rejects with RedactionFailed. */
+  /** Rejects with RedactionFailed, and with ConfigInvalid when nobody can tell what the user calls a secret. */
   load(): Promise<OutwardRedactor>;
   /** The error in one line for a person; its code alone where redaction cannot be had. Never rejects. */
   describe(error: unknown): Promise<string>;
@@ -36,11 +36,11 @@ export function createOutward(ports: Pick<CliPorts, "env" | "cwd" | "clock">): O
   let settings: Pick<Settings, "redaction" | "models"> | undefined;
   let loaded: Promise<OutwardRedactor> | undefined;
 
-  async function make(): Promise<OutwardRedactor> {
+  async function make(given: typeof settings): Promise<OutwardRedactor> {
     const [{ createRedactionGateway, loadRedactor }, { createLogRedaction }, used] = await Promise.all([
       import("#redaction"),
       import("./log-redaction.ts"),
-      settingsOf(),
+      given ?? ownSettings(),
     ]);
     const redactor = await loadRedactor({ settings: used, env: ports.env, clock: ports.clock });
     const { payload } = createRedactionGateway(redactor);
@@ -51,17 +51,19 @@ export function createOutward(ports: Pick<CliPorts, "env" | "cwd" | "clock">): O
     };
   }
 
-  async function settingsOf(): Promise<Pick<Settings, "redaction" | "models">> {
-    if (settings !== undefined) return settings;
-    const [{ loadConfig }, { defaultSettings }] = await Promise.all([
-      import("./user-config-file.ts"),
-      import("#artifacts"),
-    ]);
-    // A file that cannot be read adds no patterns; that it cannot is the very message to be shown.
-    return loadConfig(ports, undefined).then(
-      (config) => config.settings,
-      () => defaultSettings,
-    );
+  async function ownSettings(): Promise<Pick<Settings, "redaction" | "models">> {
+    const { loadConfig } = await import("./user-config-file.ts");
+    return (await loadConfig(ports, undefined)).settings;
+  }
+
+  /** For messages alone. A configuration that cannot be read adds no patterns; that it cannot is the very message to be shown. */
+  async function forMessages(): Promise<OutwardRedactor> {
+    try {
+      return await outward.load();
+    } catch (error) {
+      if (!(error instanceof ReasonError) || error.reason !== "ConfigInvalid") throw error;
+      return make((await import("#artifacts")).defaultSettings);
+    }
   }
 
   const outward: Outward = {
@@ -70,7 +72,7 @@ export function createOutward(ports: Pick<CliPorts, "env" | "cwd" | "clock">): O
       loaded = undefined;
     },
     load() {
-      loaded ??= make();
+      loaded ??= make(settings);
       return loaded;
     },
     async describe(error) {
@@ -83,7 +85,7 @@ export function createOutward(ports: Pick<CliPorts, "env" | "cwd" | "clock">): O
       isRedactionFailure(error) ? Promise.resolve(messageOf(error)) : outward.orNothing(messageOf(error)),
     async orNothing(text) {
       try {
-        return (await outward.load()).text(text);
+        return (await forMessages()).text(text);
       } catch {
         return "";
       }

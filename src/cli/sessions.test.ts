@@ -178,3 +178,20 @@ test("pin, unpin, and delete only when it was said", async () => {
   expect(await sessions("delete", FIRST, "--yes")).toMatchObject({ code: 0 });
   expect(await sessions("list")).toMatchObject({ code: 0, out: "", err: "There are no sessions in this log.\n" });
 });
+
+test("a configuration that cannot be read says nothing about secrets, so nothing of the log is shown", async () => {
+  await put(FIRST, [sessionStarted(), ...turnDrafts(1, "badge B-120394 here", "It is B-120394.")]);
+  const config = join(home, ".config", "harness", "config.toml");
+  mkdirSync(join(config, ".."), { recursive: true });
+  const pattern = '[redaction]\npatterns = [{ kind = "badge", pattern = "B-[0-9]{6}" }]\n';
+  const ways = [["list"], ["show", FIRST], ["export", FIRST], ["replay", FIRST]];
+
+  writeFileSync(config, pattern);
+  for (const way of ways) expect(JSON.stringify(await sessions(...way)), way[0]).not.toContain("120394");
+
+  writeFileSync(config, `${pattern}this is [ broken\n`);
+  for (const way of ways) {
+    const { code, out, err } = await sessions(...way);
+    expect({ way, code, out, err }).toEqual({ way, code: 2, out: "", err: expect.stringContaining("ConfigInvalid") });
+  }
+});
