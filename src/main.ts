@@ -6,7 +6,7 @@ import { createOutward, createTerminal, describeCrash, runCli } from "#cli";
 import { createEnvironmentKeys, environmentBlock } from "#credentials";
 import { keyVariables } from "#providers/vendors";
 import { buildInfo } from "./build-info.ts";
-import { programCredentials, soonNeeded } from "./program-credentials.ts";
+import { opensSession, programCredentials } from "./program-credentials.ts";
 
 const entry = fileURLToPath(import.meta.url);
 /** Both `src/` and `dist/` are one folder below the package root. */
@@ -28,7 +28,7 @@ export async function main(): Promise<void> {
   const argv = process.argv.slice(2);
   const clock = createSystemClock();
   const credentials = programCredentials({ env: process.env, keys, clock, file: credentialHelper });
-  credentials.prepare(soonNeeded(argv, process.env));
+  if (opensSession(argv)) credentials.prepare(keyVariables());
   let stopping: number | undefined;
   let endsWhenStopped = false;
   let stopGraceMs = STOP_GRACE_MS;

@@ -1,5 +1,6 @@
 /** `harness ack` and `harness verify-ack`: agreeing to the files of a project, and checking that they are as somebody agreed. */
-import { realpathSync, renameSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AwaitingFile, type ProjectSurvey, surveyProject } from "#artifacts";
 import { ReasonError } from "#protocol";
@@ -92,11 +93,18 @@ function emitLockfile(
 ): void {
   const path = named === true ? resolve(root, DEFAULT_LOCKFILE) : resolve(cwd, named);
   const read = new Set(files.map(({ file }) => file));
-  const draft = `${path}.${process.pid}.tmp`;
+  const draft = `${path}.${randomBytes(8).toString("hex")}.tmp`;
+  // A name that nobody could prepare, and nothing is followed or written over: a repository may bring links of any name.
   writeFileSync(draft, writeLock({ files: trust.entries().filter((entry) => read.has(entry.path)) }), {
     mode: LOCK_FILE_MODE,
+    flag: "wx",
   });
-  renameSync(draft, path);
+  try {
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
   terminal.err(
     `Written: ${printable(path)}. Hand it in with --lockfile or HARNESS_LOCKFILE; it is never read by itself.\n`,
   );

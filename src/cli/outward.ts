@@ -32,7 +32,10 @@ export interface Outward {
   through(ports: CliPorts, json: boolean | undefined): Promise<CliPorts>;
 }
 
-export function createOutward(ports: Pick<CliPorts, "env" | "cwd" | "clock">): Outward {
+/** Without `credentials` there are no keys but those of `env`. */
+export function createOutward(
+  ports: Pick<CliPorts, "env" | "cwd" | "clock"> & Partial<Pick<CliPorts, "credentials">>,
+): Outward {
   let settings: Pick<Settings, "redaction" | "models"> | undefined;
   let loaded: Promise<OutwardRedactor> | undefined;
 
@@ -43,6 +46,9 @@ export function createOutward(ports: Pick<CliPorts, "env" | "cwd" | "clock">): O
       given ?? ownSettings(),
     ]);
     const redactor = await loadRedactor({ settings: used, env: ports.env, clock: ports.clock });
+    // Keys are not in the environment any more; who has them tells how to recognise them.
+    ports.credentials?.onSecret((fingerprint) => redactor.learn(fingerprint));
+    await ports.credentials?.told();
     const { payload } = createRedactionGateway(redactor);
     return {
       text: (text) => redactor.redact(text).text,

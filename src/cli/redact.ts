@@ -27,12 +27,14 @@ export interface RedactFlags {
 }
 
 export async function redactCommand(ports: CliPorts, flags: RedactFlags): Promise<ExitCode> {
-  const { terminal, env, clock } = ports;
+  const { terminal, env, clock, credentials } = ports;
   const patterns = (flags.pattern ?? []).map(parsePattern);
   const redactor = createRedactor({
     literals: literalsFromEnvironment(env),
     ...(patterns.length === 0 ? {} : { userPatterns: await compileUserPatterns(patterns, clock) }),
   });
+  credentials.onSecret((fingerprint) => redactor.learn(fingerprint));
+  await credentials.told();
   if (flags.explain !== true && flags.check !== true) {
     if (flags.json) throw new ReasonError("UsageInvalid", { detail: "--json goes with --explain or --check" });
     await filter(terminal, clock, redactor.createStreamRedactor());

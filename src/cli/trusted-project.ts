@@ -1,5 +1,5 @@
 /** Opens a project so that it may take effect: nothing of it does before somebody agreed to every file of it. */
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { AwaitingFile, TrustPort } from "#artifacts";
@@ -104,8 +104,7 @@ export function lockFilePath({ cwd, env }: CliPorts, flag: string | undefined): 
 /** Throws ConfigInvalid for one that is not there or not whole. */
 export function readLockFile(path: string): ReturnType<typeof parseLock> {
   try {
-    if (statSync(path).size > MAX_LOCK_BYTES) throw new LockFileError(`it is larger than ${MAX_LOCK_BYTES} bytes`);
-    return parseLock(readFileSync(path, "utf8"));
+    return parseLock(readBounded(path).toString("utf8"));
   } catch (error) {
     const why = messageOf(error);
     throw new ReasonError(
@@ -115,6 +114,27 @@ export function readLockFile(path: string): ReturnType<typeof parseLock> {
     );
   }
 }
+
+/** It may be a pipe of the shell, whose length nobody knows, or a link of a repository to something that has no end. */
+function readBounded(path: string): Buffer {
+  const file = openSync(path, "r");
+  try {
+    const chunks: Buffer[] = [];
+    let total = 0;
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(READ_BYTES);
+      const read = readSync(file, chunk);
+      if (read === 0) return Buffer.concat(chunks);
+      total += read;
+      if (total > MAX_LOCK_BYTES) throw new LockFileError(`it is larger than ${MAX_LOCK_BYTES} bytes`);
+      chunks.push(chunk.subarray(0, read));
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+const READ_BYTES = 64 * 1024;
 
 /** Names the files and what to do about them. */
 export function refusal(awaiting: readonly AwaitingFile[], lockfile: string | undefined): ReasonError {

@@ -1,12 +1,15 @@
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { dirname } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { createFormTest, type SecretFingerprint } from "#base";
 import { createHttpClient, type HttpClient } from "#providers";
 import { createManualClock, type ManualClock } from "../../test/fakes/manual-clock.ts";
 import { helperFile } from "../../test/fakes/test-credentials.ts";
+import { createCredentialStore } from "./credential-store.ts";
 import { type CredentialRef, createHelperCredentials, type HelperCredentials } from "./credentials.ts";
 import { createEnvironmentKeys } from "./environment-keys.ts";
 
@@ -350,3 +353,85 @@ async function socketFolder(rig: Rig, credential: CredentialRef, vendor: Vendor)
   if (route.type !== "socket") throw new Error("no route");
   return dirname(route.socketPath);
 }
+
+test("every key of the environment is told, also while no model needs one", async () => {
+  const rig = open();
+  const known: SecretFingerprint[] = [];
+  rig.credentials.onSecret((fingerprint) => known.push(fingerprint));
+  await rig.credentials.told();
+  expect(known.length).toBe(1);
+  expect(finds(known, SECRET)).toBe(true);
+  process.kill(rig.credentials.status().pid!, "SIGKILL");
+  await expect.poll(() => rig.credentials.status().crashes).toBe(1);
+  await rig.credentials.told();
+  expect(known.length, "the next helper tells it again").toBe(2);
+});
+
+test("stored keys are told, also those that no model needs; a file that cannot be opened stops nobody", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "harness-creds-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const clock = createManualClock();
+  const key = Buffer.alloc(32, 7);
+  const store = createCredentialStore({ directory, clock, key: () => key });
+  const secret = Buffer.from("correct-horse-41");
+  await store.add({ provider: "custom", name: "default", hosts: ["https://x.test"], secret, useKeychain: false });
+  for (const [storeKey, isFound] of [
+    [key, true],
+    [Buffer.alloc(32, 8), false],
+  ] as const) {
+    const credentials = createHelperCredentials({
+      file: helperFile,
+      env: { PATH: process.env.PATH },
+      keys: createEnvironmentKeys({}, undefined),
+      clock,
+      keyVariables: [],
+      directory: () => directory,
+      storeKey: () => storeKey,
+    });
+    onTestFinished(() => credentials.close());
+    const known: SecretFingerprint[] = [];
+    credentials.onSecret((fingerprint) => known.push(fingerprint));
+    await credentials.told();
+    expect(finds(known, "correct-horse-41")).toBe(isFound);
+  }
+});
+
+/** Whether one of them is told by its plain form. */
+function finds(known: readonly SecretFingerprint[], value: string): boolean {
+  const isHere = (fingerprint: SecretFingerprint): boolean =>
+    fingerprint.forms.some((form) => form.chars === value.length && createFormTest(fingerprint, form)(value, 0));
+  return known.some(isHere);
+}
+
+test.each(["/nonexistent", "a folder that others can write to"])("%s is no place for the socket", async (place) => {
+  const folder = mkdtempSync(join(tmpdir(), "harness-run-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  chmodSync(folder, 0o777);
+  const env = { XDG_RUNTIME_DIR: place.startsWith("/") ? place : folder, PATH: process.env.PATH };
+  const credentials = createHelperCredentials({
+    file: helperFile,
+    env,
+    keys: createEnvironmentKeys({ OPENAI_API_KEY: SECRET }, undefined),
+    clock: createManualClock(),
+    keyVariables: ["OPENAI_API_KEY"],
+    directory: () => "/nonexistent",
+    storeKey: () => Buffer.alloc(32),
+  });
+  onTestFinished(() => credentials.close());
+  expect(await credentials.check()).toBeUndefined();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("without any place for the socket the helper has failed, and nothing else has", async () => {
+  vi.stubEnv("TMPDIR", "/nonexistent");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const rig = open();
+  await rig.credentials.told();
+  expect(await rig.credentials.check()).toMatch(/no place for its socket: ENOENT/);
+});
+
+test.runIf(process.platform === "linux")("a core dump of the helper would hold no memory", async () => {
+  const rig = open();
+  await rig.credentials.told();
+  expect(readFileSync(`/proc/${rig.credentials.status().pid}/coredump_filter`, "utf8").trim()).toMatch(/^0+$/);
+});

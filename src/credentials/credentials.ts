@@ -43,7 +43,10 @@ export interface HelperCredentials {
   route(credential: CredentialRef, url: URL): Promise<CredentialRoute>;
   /** Told of every key that is used: those there are, then those to come. */
   onSecret(listener: (fingerprint: SecretFingerprint) => void): void;
-  /** Resolves when listeners were told of every key that was found so far, or when the helper cannot tell. */
+  /**
+   * Resolves when listeners were told of every key that there is, or when the helper cannot tell. Starts it where there is one: a
+   * key is a secret also while no model needs it, and this process is not where it stays.
+   */
   told(): Promise<void>;
   /** Begins to start the helper when one of these variables is set: what is sure to be needed need not be waited for. */
   prepare(variables: readonly string[]): void;
@@ -93,6 +96,15 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
     return stored;
   };
 
+  /** Whether the file has some. One that cannot be read, or has no place, is told to whoever needs a key of it. */
+  function holdsStored(): boolean {
+    try {
+      return list().some(({ place }) => place === "file");
+    } catch {
+      return false;
+    }
+  }
+
   function fromEnvironment({ variables, auth, hosts }: CredentialWish): CredentialRef | undefined {
     const variable = variables.find((name) => keys.has(name));
     if (variable === undefined) return undefined;
@@ -126,6 +138,11 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
     },
     onSecret: secrets.listen,
     async told() {
+      const hasStored = holdsStored();
+      if (!hasStored && !options.keyVariables.some((name) => keys.has(name))) return;
+      handOver();
+      if (hasStored) supervisor.openStore();
+      await supervisor.told();
       // A route is there when the helper has said what it had to say about the key, or cannot say anything.
       await Promise.all([...found].map((id) => supervisor.route(id)));
     },

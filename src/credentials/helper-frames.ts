@@ -26,6 +26,8 @@ export type HelperCommand =
   | { readonly type: "secret"; readonly id: string }
   /** Body: the key of the credential file. */
   | { readonly type: "store"; readonly path: string }
+  /** Answered when all that was said before it is done. */
+  | { readonly type: "sync" }
   | {
       readonly type: "bind";
       readonly id: string;
@@ -38,6 +40,7 @@ export type HelperCommand =
 export type HelperAnswer =
   | { readonly type: "ready"; readonly socket: string }
   | { readonly type: "bound"; readonly id: string }
+  | { readonly type: "synced" }
   /** A key that the helper has, as whoever redacts can recognise it. */
   | { readonly type: "known"; readonly fingerprint: SecretFingerprint }
   | { readonly type: "refused"; readonly id: string; readonly problem: string; readonly detail: string }

@@ -21,6 +21,7 @@ type Hello = Extract<HelperCommand, { type: "hello" }>;
 
 /** Takes over the process; resolves never. */
 export function runCredentialHelper(): void {
+  keepOutOfCoreDumps();
   const credentials = new Map<string, HeldCredential>();
   let secrets = new Map<string, Buffer>();
   let store: { readonly path: string; readonly key: Buffer } | undefined;
@@ -59,6 +60,7 @@ export function runCredentialHelper(): void {
 
   /** Once for all secrets that came together, and after the socket is there. */
   function keep(): void {
+    if (!isKeeping) return;
     isKeeping = false;
     if (folder !== undefined && recoveryKey !== undefined) {
       keepSecrets(join(folder, RECOVERY_NAME), recoveryKey, secrets);
@@ -83,6 +85,23 @@ export function runCredentialHelper(): void {
     return { secret: await lookUpInKeychain(entry), hosts: entry.hosts };
   }
 
+  /** A key is one whether or not a model needs it: a file may hold it as well. */
+  function tell(secret: Buffer): void {
+    const fingerprint = fingerprintSecret(secret);
+    if (fingerprint !== undefined) say({ type: "known", fingerprint });
+  }
+
+  /** All of a file that can be opened. One that cannot is told to whoever needs it; a keychain would ask the person. */
+  function tellStored({ path, key }: NonNullable<typeof store>): void {
+    try {
+      const file = readCredentialFile(path);
+      if (file === undefined) return;
+      for (const entry of file.entries) if (entry.place === "file") tell(openSecret(file, key, entry));
+    } catch (error) {
+      if (!(error instanceof CredentialFileError)) throw error;
+    }
+  }
+
   async function bind(command: Bind): Promise<void> {
     const { id, auth } = command;
     try {
@@ -90,8 +109,7 @@ export function runCredentialHelper(): void {
       if (!credentials.has(id)) {
         const held = await secretOf(command);
         credentials.set(id, { ...held, auth });
-        const fingerprint = fingerprintSecret(held.secret);
-        if (fingerprint !== undefined) say({ type: "known", fingerprint });
+        tell(held.secret);
       }
       say({ type: "bound", id });
     } catch (error) {
@@ -108,14 +126,22 @@ export function runCredentialHelper(): void {
       case "recovery":
         recoveryKey = body;
         if (folder !== undefined) secrets = keptSecrets(join(folder, RECOVERY_NAME), body);
+        for (const secret of secrets.values()) tell(secret);
         break;
       case "secret":
         secrets.set(command.id, body);
+        tell(body);
         if (!isKeeping) setImmediate(keep);
         isKeeping = true;
         break;
       case "store":
         store = { path: command.path, key: body };
+        tellStored(store);
+        break;
+      case "sync":
+        // From here on a helper that dies does not take a key with it.
+        keep();
+        say({ type: "synced" });
         break;
       case "bind":
         void bind(command);
@@ -131,6 +157,15 @@ export function runCredentialHelper(): void {
       end(1);
     }
   });
+}
+
+/** Should this process crash, what the system writes of its memory leaves out all that holds keys. */
+function keepOutOfCoreDumps(): void {
+  try {
+    writeFileSync("/proc/self/coredump_filter", "0");
+  } catch {
+    // Not Linux, or no /proc: docs/guide/credentials.md says what that means.
+  }
 }
 
 /**

@@ -3,10 +3,10 @@
  * when that does not help. While there is no helper, no request with a key is sent.
  */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { type Clock, type OwnProcess, type SecretFingerprint, startOwnProcess } from "#base";
+import { type Clock, messageOf, type OwnProcess, type SecretFingerprint, startOwnProcess } from "#base";
 import { encodeFrame, HEARTBEAT, HEARTBEAT_MS, type HelperAnswer, type HelperCommand } from "./helper-frames.ts";
 
 /** Three heartbeats that did not come. */
@@ -44,6 +44,10 @@ export interface HelperSupervisor {
   give(id: string, secret: Buffer): void;
   /** For this helper and every one after it. */
   bind(command: Bind): void;
+  /** Has the helper open the file of stored credentials, so that it can tell what is in it. Only after `start`. */
+  openStore(): void;
+  /** Resolves when everybody was told of all that the helper was given so far, or when it cannot tell. */
+  told(): Promise<void>;
   /** Without a name: only whether the helper is there. */
   route(id: string | undefined): Promise<HelperRoute>;
   status(): HelperStatus;
@@ -67,6 +71,8 @@ interface Generation {
   readonly process: OwnProcess;
   readonly ready: Deferred<string>;
   readonly bound: Map<string, Deferred<HelperAnswer>>;
+  /** Asked for and not answered, in order. */
+  readonly syncs: Deferred<true>[];
   lastBeatMs: number;
 }
 
@@ -81,8 +87,11 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
   let crashedMs: number[] = [];
   let crashes = 0;
   let detail: string | undefined;
+  let usesStore = false;
   let stopWatching = (): void => undefined;
-  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
+  const removeFolder = (): void => {
+    if (folder !== "") rmSync(folder, { recursive: true, force: true });
+  };
 
   const send = (generation: Generation, command: HelperCommand, body?: Uint8Array): void => {
     const frame = encodeFrame(command, body);
@@ -98,29 +107,34 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       ),
       ready: createDeferred(),
       bound: new Map(),
+      syncs: [],
       lastBeatMs: clock.monotonicMs(),
     };
     current = generation;
     readAnswers(generation);
     send(generation, { type: "hello", pass, folder, proxy: proxyVariables(options.env) });
     send(generation, { type: "recovery" }, recoveryKey);
+    if (usesStore) sendStore(generation);
     for (const bind of binds.values()) sendBind(generation, bind);
+  }
+
+  /** A key that cannot be worked out is told to whoever needs it. */
+  function sendStore(generation: Generation): string | undefined {
+    try {
+      const { path, key } = options.store();
+      send(generation, { type: "store", path }, key);
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
   }
 
   function sendBind(generation: Generation, bind: Bind): void {
     const answer = createDeferred<HelperAnswer>();
     generation.bound.set(bind.id, answer);
-    try {
-      if ("provider" in bind.from) {
-        const { path, key } = options.store();
-        send(generation, { type: "store", path }, key);
-      }
-      send(generation, bind);
-    } catch (error) {
-      // The key of the store cannot be worked out: that is the answer of whoever needs it, and of nobody else.
-      const why = error instanceof Error ? error.message : String(error);
-      answer.resolve({ type: "refused", id: bind.id, problem: "wrong-key", detail: why });
-    }
+    const problem = "provider" in bind.from ? sendStore(generation) : undefined;
+    if (problem === undefined) send(generation, bind);
+    else answer.resolve({ type: "refused", id: bind.id, problem: "wrong-key", detail: problem });
   }
 
   function readAnswers(generation: Generation): void {
@@ -145,6 +159,9 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       case "refused":
         generation.bound.get(answer.id)?.resolve(answer);
         break;
+      case "synced":
+        generation.syncs.shift()?.resolve(true);
+        break;
       case "known":
         options.onSecret?.(answer.fingerprint);
         break;
@@ -158,6 +175,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
   function died(generation: Generation): void {
     generation.ready.resolve(undefined);
     for (const answer of generation.bound.values()) answer.resolve(undefined);
+    for (const sync of generation.syncs) sync.resolve(undefined);
     if (generation !== current || state === "closed") return;
     current = undefined;
     const said = generation.process.errors().trim();
@@ -184,6 +202,15 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
     });
   }
 
+  /** Resolves when the helper has done all that it was told before, to nothing when it is dead. */
+  async function sync(generation: Generation): Promise<true | undefined> {
+    if (generation !== current) return undefined;
+    const answer = createDeferred<true>();
+    generation.syncs.push(answer);
+    send(generation, { type: "sync" });
+    return answer.promise;
+  }
+
   async function reach(id: string | undefined): Promise<HelperRoute> {
     while (current !== undefined) {
       const generation = current;
@@ -196,6 +223,8 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
         const answer = await bound?.promise;
         if (bound !== undefined && answer === undefined) continue;
         if (answer?.type === "refused") return answer;
+        // One that was killed is gone before the system says so; whoever came meanwhile would knock at a dead socket.
+        if ((await sync(generation)) === undefined) continue;
         return { type: "ready", socketPath, pass };
       } finally {
         generation.process.keepsAlive(false);
@@ -207,7 +236,14 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
   return {
     start() {
       if (state !== "not started") return;
-      folder = mkdtempSync(join(runtimeFolder(options.env), "harness-"));
+      try {
+        folder = mkdtempSync(join(runtimeFolder(options.env), "harness-"));
+      } catch (error) {
+        // Whoever needs a key is told; everybody else goes on without.
+        state = "failed";
+        detail = `it has no place for its socket: ${messageOf(error)}`;
+        return;
+      }
       process.on("exit", removeFolder);
       launch();
       stopWatching = (options.every ?? unreferencedInterval)(HEARTBEAT_MS, watch);
@@ -220,6 +256,13 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       if (binds.has(command.id)) return;
       binds.set(command.id, command);
       if (current !== undefined) sendBind(current, command);
+    },
+    openStore() {
+      if (!usesStore && current !== undefined) sendStore(current);
+      usesStore = true;
+    },
+    async told() {
+      await reach(undefined);
     },
     route: reach,
     status: () => ({
@@ -241,12 +284,19 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
   };
 }
 
-/** Private to the user where the system has such a place. */
+/**
+ * Private to the user where the system has such a place. A variable that was left over from another user, or names a folder that
+ * others can write to, does not count: whoever can rename our folder could put a socket of theirs in its place.
+ */
 function runtimeFolder(env: SupervisorOptions["env"]): string {
   const given = env.XDG_RUNTIME_DIR;
-  return given !== undefined && isAbsolute(given) && given.length < MAX_RUNTIME_CHARS ? given : tmpdir();
+  if (given === undefined || !isAbsolute(given) || given.length >= MAX_RUNTIME_CHARS) return tmpdir();
+  const info = statSync(given, { throwIfNoEntry: false });
+  const isOurs = info?.isDirectory() === true && info.uid === process.getuid?.() && (info.mode & OTHERS_WRITE) === 0;
+  return isOurs ? given : tmpdir();
 }
 
+const OTHERS_WRITE = 0o022;
 /** The name of a socket has about a hundred characters, all folders included. */
 const MAX_RUNTIME_CHARS = 60;
 

@@ -66,6 +66,9 @@ describe("redactJson", () => {
     expect(redactor.redactJson({ password: "hunter2 «redacted:jwt» x" }).value).toEqual({
       password: "«redacted:password»",
     });
+    expect(redactor.redactJson({ password: "tall ships «redacted:jwt»" }).value).toEqual({
+      password: "«redacted:password»",
+    });
   });
 
   test("changes nothing the second time", () => {

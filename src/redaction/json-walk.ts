@@ -31,7 +31,10 @@ export function createJsonWalk(
   const deciding = createNameTable(rows);
   /** Short strings that have nothing to redact, with their name: most of them come again and again. */
   const clean = new Set<string>();
-  const isMarker = (text: string): boolean => findMarkers(text, 0, kinds)[0]?.to === text.length;
+  const isMarker = (text: string): boolean => {
+    const [first] = findMarkers(text, 0, kinds);
+    return first?.from === 0 && first.to === text.length;
+  };
 
   return (value) => {
     const found: string[] = [];

@@ -78,11 +78,13 @@ export function createProjectTrust(options: ProjectTrustOptions): ProjectTrust {
   }
 
   /** Prose and metadata in a folder of the user's own: agreed to with a notice. */
-  function promoted(awaiting: readonly AwaitingFile[]): readonly AwaitingFile[] {
+  function promoted(awaiting: readonly AwaitingFile[], judged: readonly JudgedFile[]): readonly AwaitingFile[] {
+    const hashes = new Map(judged.map(({ file, hash }) => [file, hash]));
     const mild = awaiting.flatMap((file) => {
       const seen = file.change === "changed" ? look(file) : undefined;
       const isMild = seen?.changed?.class === "prose" || seen?.changed?.class === "metadata";
-      return seen !== undefined && isMild ? [seen] : [];
+      // What takes effect is what was judged, not what lies there meanwhile.
+      return seen !== undefined && isMild && seen.hash === hashes.get(file.file) ? [seen] : [];
     });
     if (mild.length === 0) return awaiting;
     ack(mild, "promoted");
@@ -97,7 +99,7 @@ export function createProjectTrust(options: ProjectTrustOptions): ProjectTrust {
       const awaiting = awaitingFiles(root, files, lock.read().files);
       if (!isOwnFolder || awaiting.length === 0) return awaiting;
       try {
-        return promoted(awaiting);
+        return promoted(awaiting, files);
       } catch {
         return awaiting; // the lock cannot be written: whoever is asked finds out why
       }

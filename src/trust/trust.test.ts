@@ -110,6 +110,15 @@ describe("what waits", () => {
     expect(await waiting(own)).toEqual(["changed harness.md"]);
     expect(await waiting(trust())).toEqual(["changed harness.md"]);
   });
+
+  test("what was swapped for something harmless between the look and the ack waits in a folder of one's own too", async () => {
+    const own = trust({ own: [base] });
+    await ackAll(own);
+    put("harness.md", "---\nmodel: openai:y\n---\n\nYou are careful.\n");
+    const { files } = await surveyProject({ root });
+    put("harness.md", "---\nmodel: openai:x\n---\n\nOther words.\n");
+    expect(own.judge(files).map(({ file }) => file)).toEqual(["harness.md"]);
+  });
 });
 
 describe("the lock", () => {

@@ -42,6 +42,25 @@ describe("harness redact", () => {
     expect(result.out.match(/«redacted:known-secret»/g)).toHaveLength(2);
   });
 
+  test("knows keys of providers, which are taken out of the environment, and stored ones", async () => {
+    const place = createCliHome({ ZAI_API_KEY: "correct-horse-41" });
+    const args = ["creds", "add", "custom", "--host", "x.test"];
+    expect(await runCli(place, args, "battery-staple-52")).toMatchObject({ code: 0 });
+    const { out } = await runCli(place, ["redact"], "correct-horse-41 and battery-staple-52\n");
+    expect(out).toBe("«redacted:known-secret» and «redacted:known-secret»\n");
+    const { err } = await runCli(place, ["sessions", "show", "correct-horse-41"]);
+    expect(err).toContain("«redacted:known-secret»");
+    const said = await runCli(place, [
+      "run",
+      "-m",
+      "scripted:demo",
+      "--json",
+      "use correct-horse-41, battery-staple-52",
+    ]);
+    expect(said.out).toContain("use «redacted:known-secret», «redacted:known-secret»");
+    expect(said.out + said.err).not.toMatch(/horse|staple/);
+  });
+
   test("--explain tells where and what kind, never the value", async () => {
     const { code, out } = await runCli(home, ["redact", "--explain"], `a\n b ${pat}\n`);
     expect({ code, out }).toEqual({ code: 0, out: "2:4 github-pat\n" });

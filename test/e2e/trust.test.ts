@@ -1,5 +1,5 @@
 /** Trust on first use as people meet it: on a terminal with one key, in CI with a lock file, and in a session that runs. */
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { ackProject } from "../fakes/ack-project.ts";
@@ -171,6 +171,11 @@ describe("in CI", () => {
     expect(await runCli(ci, ["verify-ack", "--lockfile", "harness.md"])).toMatchObject({
       code: 2,
       err: expect.stringContaining("not JSON"),
+    });
+    symlinkSync("/dev/zero", join(home.workspace, "endless.lock"));
+    expect(await runCli(ci, ["verify-ack", "--lockfile", "endless.lock"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("it is larger than"),
     });
     expect(await runCli(ci, ["run", "--no-project", "hello"])).toMatchObject({ code: 0 });
   });
