@@ -51,8 +51,11 @@ export function redactionPage(): string {
       "no text comes out: `RedactionFailed`.",
     "## What it does not find",
     "- Secrets without a form, a telling name or a vendor's name beside them, unless they are known secrets.\n" +
-      "- Tokens that are URL-encoded in their middle, encoded otherwise, or split by other text.\n" +
-      "- Weak passwords that are plain words without quotes in YAML or code, and passwords told in prose without a digit.",
+      '- Tokens that are URL-encoded in their middle, encoded otherwise (`\\u005f`, `&quot;`, UTF-16), or split by other text: line breaks, `"a" + "b"`, colours inside of them.\n' +
+      "- Weak passwords that are plain words without quotes in YAML or code, passphrases of several words without a digit, and passwords told in prose without a digit.\n" +
+      "- Values whose name is not beside them: columns of a table or a CSV file, `value:` above its `name:`, parts of a form, entries of a list below a name, the second and later lines of a value in quotes, a default behind `||`.\n" +
+      "- Passwords with an unescaped `/`, `?` or `#` in a URL; lines out of the middle of a key, without its first and its last; card numbers of one or two different digits, IBANs in small letters.\n" +
+      "- Values of a Kubernetes `Secret` under names that tell nothing.",
     `## Kinds`,
     `${kinds.length} kinds. \`-\` in the name of a field stands for \`_\`, \`-\`, \`.\`, a space or nothing, and names may have more in front.`,
     ...Object.entries(ruleFamilies).flatMap(([family, rules]) => [
@@ -70,6 +73,7 @@ const SPECIAL_RULES = {
   "private-key-tail": "key lines before `-----END … PRIVATE KEY-----`, without their beginning",
   cookie: "all of a `Cookie` header",
   "set-cookie": "the value in a `Set-Cookie` header",
+  "password-flag": "the password in `-p…` and `-a …` of commands that take it there",
   "user-flag": "the password in `-u user:password` of curl and the like",
   card: "13 to 19 digits of an issuer, plain or in groups, with the right check digit",
   iban: "an IBAN of the length of its country, with the right check digits",

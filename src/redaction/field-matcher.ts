@@ -23,7 +23,7 @@ const JOINTS = ["", "_", "-", " ", "."];
 export function createFieldMatchers(rows: readonly FieldRow[]): readonly KeywordMatcher[] {
   const read = createFieldSyntax();
   const isPlain = createIsPlain();
-  const syntax: FieldSyntax = { state: "none", from: 0, to: 0, style: "unquoted", isCode: false };
+  const syntax: FieldSyntax = { state: "none", from: 0, to: 0, style: "unquoted", isCode: false, isSuffixed: false };
   let generation = -1;
   let known = -1;
   /** What was not secret enough for one name is not for another that asks for as much. */
@@ -48,7 +48,7 @@ export function createFieldMatchers(rows: readonly FieldRow[]): readonly Keyword
       const { from, to, style } = syntax;
       if ((row.value === "token" || row.value === "secret") && isPlain(probe, from, to)) return NOTHING;
       const start = skipScheme(text, from, to);
-      if (!isSecretValue(row.value, text, start, to, style)) {
+      if (!isSecretValue(row.value, text, start, to, syntax.isSuffixed ? "listed" : style)) {
         rejected.add(row.value);
         return NOTHING;
       }
@@ -85,7 +85,7 @@ const SCHEME_LETTER = charSet("BbTtAaDd");
 
 function openRun({ text, end }: Probe, from: number, to: number, style: FieldStyle) {
   if (to < end) return undefined;
-  if (style === "quoted") return quotedSet(text.charAt(from - 1));
+  if (style === "quoted" || style === "listed") return quotedSet(text.charAt(from - 1));
   return style === "environment" ? TO_BLANK : UNQUOTED;
 }
 
@@ -98,11 +98,12 @@ function isSecretValue(level: FieldRow["value"], text: string, from: number, to:
   // Cheap before dear: most attempts end before the patterns are tried.
   if (made.distinct <= 2 && !(level === "any" && made.digits === length)) return false;
   if (style === "prose" && (length < 6 || made.digits === 0 || made.digits === length)) return false;
+  if ((style === "listed" || style === "block") && !isUncommon(made, judgedPart(text, from, to))) return false;
   if (level === "secret" && !isRandom(made, LEAST_SECRET_ENTROPY)) return false;
   if (level === "token" && !isRandom(made, LEAST_TOKEN_ENTROPY)) return false;
   const value = judgedPart(text, from, to);
   if (made.digits === 0 && isDullWord(value)) return false;
-  if (style !== "quoted" && isExpression(value)) return false;
+  if (style !== "quoted" && style !== "listed" && isExpression(value)) return false;
   if (style === "unquoted" && level !== "password" && isCodeName(value, made)) return false;
   if (level === "password" && !isPassword(made, value, style)) return false;
   if ((level === "secret" || level === "token") && !isToken(made, value)) return false;
@@ -120,6 +121,7 @@ const LETTERS_ONLY_LENGTH = 20;
 function isPassword(made: Makeup, value: string, style: FieldStyle): boolean {
   const { length, lower, upper, digits, marks } = made;
   if (style === "environment") return true;
+  if (style === "listed") return true;
   if (style === "quoted") {
     if (value.includes(" ")) return digits > 0 && upper + lower > 0 && length >= 8 && value.split(" ").length <= 3;
     if (digits === 0 && marks === 0) return upper === 0 ? length >= 6 : upper > 1 && lower > 1 && length >= 8;
@@ -128,6 +130,15 @@ function isPassword(made: Makeup, value: string, style: FieldStyle): boolean {
   if (length < 6 || digits + marks === 0) return false;
   return digits === length || !(JOINED_WORDS.test(value) || (marks > 0 && isCodeName(value, made)));
 }
+
+/** Where names and other values stand as well as secrets: letters and digits that are no word with a number. */
+function isUncommon(made: Makeup, value: string): boolean {
+  const { length, lower, upper, digits } = made;
+  if (length < LEAST_UNCOMMON_CHARS || digits === 0 || lower + upper === 0 || /[\s:(]/.test(value)) return false;
+  return !IDENTIFIERS.test(value) || (lower > 1 && upper > 1 && !isCodeName(value, made));
+}
+
+const LEAST_UNCOMMON_CHARS = 8;
 
 function isRandom({ lower, upper, digits, marks, length, entropy }: Makeup, leastEntropy: number): boolean {
   if (entropy < leastEntropy) return false;

@@ -3,10 +3,23 @@
  * files, INI, code, XML, command-line flags, netrc, headers, query strings, and "the password is …".
  */
 import { charSet, DIGIT, has, NAME, runEnd } from "./char-set.ts";
+import {
+  behindCdata,
+  behindTag,
+  behindYaml,
+  CUT_SEPARATOR,
+  ESCAPE,
+  MAX_SPACE,
+  NO_SEPARATOR,
+  skipSpace,
+} from "./field-opening.ts";
 import { createRunEnds, type Probe } from "./probe.ts";
 
-/** `environment`: an upper case name at the start of a line, whose value goes to the next white space. */
-export type FieldStyle = "quoted" | "environment" | "unquoted" | "prose";
+/**
+ * `environment`: an upper case name at the start of a line, whose value goes to the next white space. `listed`: in quotes behind a
+ * name in quotes or in brackets, where other names stand as well. `block`: alone on the line below the name.
+ */
+export type FieldStyle = "quoted" | "environment" | "unquoted" | "prose" | "listed" | "block";
 
 export interface FieldSyntax {
   /**
@@ -19,13 +32,14 @@ export interface FieldSyntax {
   style: FieldStyle;
   /** The value is a call or an index, as in `password = read(…)`. */
   isCode: boolean;
+  /** The name goes on behind what says that it is secret, as in `PASSWORD_PROD`. */
+  isSuffixed: boolean;
 }
 
 const SPACE = charSet(" \\t");
 const BLANK = charSet("\\s");
 const WORD = charSet("A-Za-z0-9_");
 const TYPE_NAME = charSet("A-Za-z&<>\\[\\].*?");
-const MAX_SPACE = 16;
 const MAX_TYPE_CHARS = 24;
 const MAX_BLANK = 48;
 const LOOK_BACK = 48;
@@ -35,8 +49,8 @@ const quotedSets: Readonly<Record<string, Uint8Array>> = {
   "'": charSet("^'\\n\\r"),
   "`": charSet("^`\\n\\r"),
 };
-export const UNQUOTED = charSet("^\\s\"'`,;<>(){}\\[\\]|&\\\\");
-export const TO_BLANK = charSet("^\\s\"'`\\\\");
+export const UNQUOTED = charSet("^\\s\"'`,;<>(){}\\[\\]|&\\\\\x1b");
+export const TO_BLANK = charSet("^\\s\"'`\\\\\x1b");
 
 export function quotedSet(quote: string): Uint8Array {
   return quotedSets[quote]!;
@@ -52,21 +66,32 @@ export function createFieldSyntax(): (probe: Probe, at: number, after: number, r
     result.state = "none";
     // Of the field before: one whose value has not come yet is no code.
     result.isCode = false;
-    const nameEnd = skipNumber(text, after, end);
+    const plainEnd = skipNumber(text, after, end);
+    const nameEnd = has(WORD, text.charCodeAt(plainEnd)) ? suffixEnd(text, at, after, end) : plainEnd;
+    result.isSuffixed = nameEnd !== plainEnd;
     if (has(WORD, text.charCodeAt(nameEnd))) return;
-    const separator = nameEnd === end ? CUT_SEPARATOR : findSeparator(probe, at, after, skipClosing(text, nameEnd));
+    const separator = nameEnd === end ? CUT_SEPARATOR : findSeparator(probe, at, after, nameEnd);
     if (separator === NO_SEPARATOR) return;
     result.state = final ? "none" : "unfinished";
     if (separator === CUT_SEPARATOR) return;
     const isProse = separator < 0;
     const assigned = isProse ? -separator : separator;
-    const here = runEnd(SPACE, text, assigned, Math.min(end, assigned + MAX_SPACE));
+    const sameLine = skipSpace(text, assigned, end);
+    if (sameLine === end) return;
+    const here = text.charCodeAt(assigned - 1) === COLON ? behindYaml(probe, sameLine) : sameLine;
     if (here === end) return;
+    const isBlock = here > sameLine && hasBreak(text, sameLine, here);
 
     const opens = quoteAt(text, here);
     if (opens === end) return;
-    if (opens >= 0) return readQuoted(probe, here, opens, result);
-    result.style = isProse ? "prose" : isEnvironment(text, at, after, here) ? "environment" : "unquoted";
+    if (opens >= 0) return readQuoted(probe, here, opens, isListed(text, assigned) ? "listed" : "quoted", result);
+    result.style = isProse
+      ? "prose"
+      : isBlock
+        ? "block"
+        : isEnvironment(text, at, nameEnd, here)
+          ? "environment"
+          : "unquoted";
     const to = result.style === "environment" ? toBlankEnd(probe, here) : unquotedEnd(probe, here);
     const next = text.charCodeAt(to);
     result.from = here;
@@ -78,11 +103,23 @@ export function createFieldSyntax(): (probe: Probe, at: number, after: number, r
 }
 
 /** Reads up to the same quote, to the end of the line, or to the end of the text. */
-function readQuoted({ text, end, final }: Probe, at: number, opens: number, result: FieldSyntax): void {
+function readQuoted(
+  { text, end, final }: Probe,
+  at: number,
+  opens: number,
+  style: "quoted" | "listed",
+  result: FieldSyntax,
+): void {
   const quote = text.charAt(opens);
   const set = quotedSet(quote);
   const isEscaped = opens > at && text.charCodeAt(opens - 1) === BACKSLASH;
-  const from = opens + 1;
+  // Three quotes open a string of several lines; two are an empty one, unless the third has not come yet.
+  const quotes = text.charAt(opens + 1) === quote && text.charAt(opens + 2) === quote ? 3 : 1;
+  if (!final && opens + 2 >= end && text.charAt(opens + 1) === quote) {
+    result.state = "unfinished";
+    return;
+  }
+  const from = opens + quotes;
   let to = runEnd(set, text, from, end);
   // Inside a plain string, `\"` is part of the value.
   while (!isEscaped && to < end && to > from && text.charAt(to) === quote && text.charCodeAt(to - 1) === BACKSLASH) {
@@ -90,16 +127,12 @@ function readQuoted({ text, end, final }: Probe, at: number, opens: number, resu
   }
   result.from = from;
   result.to = isEscaped && text.charAt(to) === quote ? skipBack(text, from, to) : to;
-  result.style = "quoted";
+  result.style = style;
   result.isCode = false;
   result.state = to === end && !final ? "growing" : result.to === from ? "none" : "value";
 }
 
 const BACKSLASH = 92;
-const NO_SEPARATOR = 0;
-/** Behind the end of any text. A small integer, as all places are: one other number makes all scanning several times slower. */
-const CUT_SEPARATOR = 2 ** 30 - 1;
-
 const EQUALS = 61;
 const COLON = 58;
 const GREATER = 62;
@@ -111,6 +144,32 @@ function skipNumber(text: string, after: number, end: number): number {
   const to = runEnd(DIGIT, text, digits, Math.min(end, digits + 3));
   return to > digits ? to : after;
 }
+
+/** Behind `_PROD` of `PASSWORD_PROD`; `after` for a name that says more about the secret than that it is one. */
+function suffixEnd(text: string, at: number, after: number, end: number): number {
+  if (text.charCodeAt(after) !== UNDERSCORE || !has(UPPER_NAME, text.charCodeAt(after - 1))) return after;
+  const to = runEnd(UPPER_NAME, text, after, Math.min(end, after + MAX_SUFFIX_CHARS));
+  if (to < end && !has(BEHIND_NAME, text.charCodeAt(to))) return after;
+  let start = after;
+  const least = Math.max(0, at - LOOK_BACK);
+  while (start > least && has(UPPER_NAME, text.charCodeAt(start - 1))) start -= 1;
+  if (start > at || has(NAME, text.charCodeAt(start - 1))) return after;
+  return to < end && ABOUT_SECRET.has(text.slice(text.lastIndexOf("_", to - 1) + 1, to)) ? after : to;
+}
+
+const UNDERSCORE = 95;
+const UPPER_NAME = charSet("A-Z0-9_");
+const BEHIND_NAME = charSet(" \\t=:\"'\x1b");
+const MAX_SUFFIX_CHARS = 40;
+/** What follows is a name, a place or a number, not the secret; or the last word is one that says that it is secret itself. */
+const ABOUT_SECRET: ReadonlySet<string> = new Set(
+  (
+    "ID IDS NAME NAMES URL URLS URI URIS FILE FILES PATH PATHS DIR TYPE TYPES HOST PORT USER LEN LENGTH SIZE TTL AGE EXPIRY EXPIRES " +
+    "EXPIRATION TIMEOUT COUNT LIMIT MIN MAX HASH ALG ALGO ALGORITHM ARN VERSION FIELD HEADER PREFIX SUFFIX FORMAT ENABLED REQUIRED REGEX " +
+    "PATTERN POLICY PROVIDER ISSUER AUDIENCE SCOPE SCOPES ENDPOINT REGION BUCKET ENV VAR INTERVAL LABEL CLASS MODE SOURCE STORE TABLE " +
+    "COLUMN PROMPT MESSAGE ERROR KEY TOKEN SECRET SECRETS PASSWORD PASSWD PASS PWD PASSPHRASE CREDENTIALS AUTHORIZATION JWT"
+  ).split(" "),
+);
 
 /** The quote, escaped or not, and the bracket that end a name. */
 function skipClosing(text: string, at: number): number {
@@ -129,14 +188,17 @@ function isQuote(code: number): boolean {
 /**
  * The position behind what assigns, negative for prose, NO_SEPARATOR, or CUT_SEPARATOR when the text ends too early to say.
  */
-function findSeparator(probe: Probe, at: number, after: number, from: number): number {
+function findSeparator(probe: Probe, at: number, after: number, nameEnd: number): number {
   const { text, end, final } = probe;
   const cut = (place: number): boolean => place >= end && !final;
-  let here = runEnd(SPACE, text, from, Math.min(end, from + MAX_SPACE));
+  const plainEnd = skipColours(text, nameEnd, end);
+  const from = skipClosing(text, plainEnd);
+  let here = skipSpace(text, from, end);
   if (cut(here)) return CUT_SEPARATOR;
   const spaced = here > from;
   if (text.charCodeAt(here) === 63) here += 1;
   const code = text.charCodeAt(here);
+  if (code === WIDE_EQUALS || code === WIDE_COLON) return here + 1;
   if (code === EQUALS || code === COLON) {
     here += 1;
     if (cut(here)) return CUT_SEPARATOR;
@@ -144,15 +206,51 @@ function findSeparator(probe: Probe, at: number, after: number, from: number): n
     if (cut(here)) return CUT_SEPARATOR;
     return code === COLON ? behindType(probe, here) : here;
   }
-  if (code === GREATER) return text.charCodeAt(nameStart(text, at) - 1) === 60 ? here + 1 : NO_SEPARATOR;
+  if (code === GREATER)
+    return text.charCodeAt(nameStart(text, at) - 1) === 60 ? behindCdata(probe, here + 1) : NO_SEPARATOR;
+  if (code === LESS) return behindTag(probe, here);
+  if ((code === COMMA && from > plainEnd) || (code === OPENS_CALL && here === nameEnd))
+    return behindOpening(probe, here + 1);
   if (spaced && isFlag(text, at)) return here;
   if (spaced && isNetrc(text, at)) return here;
-  if (spaced && (code === 105 || code === 119)) {
-    if (!final && end - here < 4) return CUT_SEPARATOR;
-    const verb = /^(?:is|was) /.exec(text.slice(here, here + 4));
+  if (spaced && (code === 105 || code === 119 || code === 102)) {
+    const told = text.slice(here, Math.min(end, here + MAX_VERB_CHARS));
+    if (!final && end - here < MAX_VERB_CHARS && CUT_VERB.test(told)) return CUT_SEPARATOR;
+    const verb = VERB.exec(told);
     return verb === null ? NO_SEPARATOR : -(here + verb[0].length);
   }
   return behindValueName(probe, after, here);
+}
+
+const LESS = 60;
+const COMMA = 44;
+const OPENS_CALL = 40;
+const WIDE_EQUALS = 0xff1d;
+const WIDE_COLON = 0xff1a;
+const MAX_VERB_CHARS = 48;
+/** `is`, `was`, `ist:`, and `for ada@db:` as programs ask for one. */
+const VERB = /^(?:(?:is|was|ist):? |for ['"]?[\w.@/-]{1,32}['"]?: )/;
+/** May still become one. */
+const CUT_VERB = /^(?:i|is|ist|w|wa|was|f|fo|for)$|^(?:(?:is|was|ist):?|for ['"]?[\w.@/-]{0,32}['"]?:?)$/;
+
+function skipColours(text: string, from: number, end: number): number {
+  return text.charCodeAt(from) === ESCAPE ? skipSpace(text, from, end) : from;
+}
+
+/** `"--password", "…"` and `password("…")`: a value in quotes, and nothing else. */
+function behindOpening({ text, end, final }: Probe, from: number): number {
+  const here = runEnd(BLANK, text, from, Math.min(end, from + MAX_BLANK));
+  const opens = here >= end ? end : quoteAt(text, here);
+  if (opens === end) return final ? NO_SEPARATOR : CUT_SEPARATOR;
+  return opens < 0 ? NO_SEPARATOR : here;
+}
+
+/** Whether what was assigned stands behind a comma or a bracket. */
+function isListed(text: string, assigned: number): boolean {
+  let at = assigned - 1;
+  while (at > 0 && has(BLANK, text.charCodeAt(at))) at -= 1;
+  const code = text.charCodeAt(at);
+  return code === COMMA || code === OPENS_CALL;
 }
 
 /** `name: DB_PASSWORD` and, after a line break or a space, `value: …`: the value belongs to the name. */
@@ -219,7 +317,7 @@ function isFlag(text: string, at: number): boolean {
 }
 
 function isNetrc(text: string, at: number): boolean {
-  return /\blogin[ \t]+\S+\s+$/.test(text.slice(Math.max(0, at - LOOK_BACK), at));
+  return /\b(?:login|machine|account)[ \t]+\S+\s+$/.test(text.slice(Math.max(0, at - LOOK_BACK), at));
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Cookies, passwords in URLs and `-u user:password`: secrets that stand in a place, not under a name of their own. */
 import { charSet, has, runEnd } from "./char-set.ts";
-import { isDullWord, isPlaceholder, isReference, judgedPart, makeup } from "./checks.ts";
+import { isCodeName, isDullWord, isPlaceholder, isReference, judgedPart, makeup } from "./checks.ts";
 import { ARMED, beginsHere, createRunEnds, found, type Matcher, NOTHING, PENDING, type Probe } from "./probe.ts";
 
 const SPACE = charSet(" \\t");
@@ -67,7 +67,9 @@ const MAX_PASSWORD_CHARS = 512;
 export const matchUrlPassword: Matcher = (probe, _at, after) => {
   const { text, end, final } = probe;
   const colon = runEnd(USER, text, after, Math.min(end, after + MAX_USER_CHARS));
-  if (colon === end && !final) return PENDING;
+  if (colon === end && !final) return colon - after < LEAST_TOKEN_USER_CHARS ? PENDING : ARMED;
+  // `https://TOKEN@host` and `https://TOKEN:x-oauth-basic@host`: the user is the secret.
+  if (text.charCodeAt(colon) === 64) return isTokenUser(text, after, colon) ? found(probe, after, colon) : NOTHING;
   if (text.charCodeAt(colon) !== 58) return NOTHING;
   const from = colon + 1;
   let to = runEnd(PASSWORD, text, from, Math.min(end, from + MAX_PASSWORD_CHARS));
@@ -82,9 +84,64 @@ export const matchUrlPassword: Matcher = (probe, _at, after) => {
   }
   if (to - from < 3 || text.charCodeAt(to) !== 64) return NOTHING;
   const value = judgedPart(text, from, to);
+  if (isTokenUser(text, after, colon)) return found(probe, after, to);
   const isUnreal = isPlaceholder(value, makeup(text, from, to)) || isReference(value) || isDullWord(value);
   return isUnreal ? NOTHING : found(probe, from, to);
 };
+
+const LEAST_TOKEN_USER_CHARS = 20;
+const LEAST_TOKEN_USER_ENTROPY = 3;
+/** A name of words and numbers. */
+const JOINED_PARTS = /^(?:[A-Za-z]+|\d+)(?:[-_.](?:[A-Za-z]+|\d+))*$/;
+const TOKEN_USER = /^[\w~.=-]+$/;
+
+function isTokenUser(text: string, from: number, to: number): boolean {
+  if (to - from < LEAST_TOKEN_USER_CHARS) return false;
+  const made = makeup(text, from, to);
+  const { digits, lower, upper, entropy } = made;
+  const value = judgedPart(text, from, to);
+  if (digits < 2 || lower + upper === 0 || entropy < LEAST_TOKEN_USER_ENTROPY || !TOKEN_USER.test(value)) return false;
+  return !JOINED_PARTS.test(value) && !isCodeName(value, made) && !isPlaceholder(value, made);
+}
+
+/** At `-p` or `-a `: the password of a command that takes it there, with or without a space. */
+export const matchPasswordFlag: Matcher = (probe, at, after) => {
+  const { text, end, final } = probe;
+  if (!has(SPACE, text.charCodeAt(at - 1))) return NOTHING;
+  const start = runEnd(SPACE, text, after, Math.min(end, after + 4));
+  if (text.charCodeAt(start) === DASH || !takesPassword(text, at)) return NOTHING;
+  if (start === end && !final) return PENDING;
+  // `mysql -p shop` asks for the password; what follows is the database.
+  if (start > after && !takesPassword(text, at, true)) return NOTHING;
+  const from = /["']/.test(text.charAt(start)) ? start + 1 : start;
+  const to = runEnd(USER_PASSWORD, text, from, end);
+  if (to === end && !final) return ARMED;
+  if (to - from < 4) return NOTHING;
+  const made = makeup(text, from, to);
+  const value = judgedPart(text, from, to);
+  if (made.digits === made.length || isDullWord(value) || isReference(value) || isPlaceholder(value, made))
+    return NOTHING;
+  return found(probe, from, to, USER_PASSWORD);
+};
+
+const DASH = 45;
+const FLAG_LOOK_BACK = 80;
+/** By the flag: what a command before it is called. `joined`: only where nothing stands between flag and password. */
+const PASSWORD_COMMANDS: Readonly<Record<string, readonly { readonly word: string; readonly joined?: true }[]>> = {
+  a: [{ word: "redis-cli" }, { word: "valkey-cli" }],
+  p: [{ word: "sshpass" }, { word: " login " }, { word: "mysql", joined: true }, { word: "mariadb", joined: true }],
+};
+
+function takesPassword(text: string, at: number, spaced = false): boolean {
+  const before = text.slice(Math.max(0, at - FLAG_LOOK_BACK), at);
+  for (const { word, joined } of PASSWORD_COMMANDS[text.charAt(at + 1)] ?? []) {
+    const found = before.lastIndexOf(word);
+    if (found < 0 || (spaced && joined === true)) continue;
+    const limit = before.length;
+    if (runEnd(COMMAND, before, found, limit) === limit) return true;
+  }
+  return false;
+}
 
 /** At `-u `, of a command that takes `user:password` there. */
 export function createUserFlagMatcher(): Matcher {

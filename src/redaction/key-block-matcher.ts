@@ -22,9 +22,10 @@ const HEADER =
   /^(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Subject|Private-(?:Lines|MAC)|Public-Lines|Key-Derivation):? ?/;
 const HEADER_END = charSet("^\\n\\r\\\\\"'");
 
-/** At `-----BEGIN `. */
+/** At `-----BEGIN `, or at `Private-Lines: `, which has the number of lines behind it. */
 export const matchKeyBlock: Matcher = (probe, at, after) => {
   const { text, end, final } = probe;
+  if (text.charCodeAt(at) !== DASH) return matchPrivateLines(probe, at, after);
   const labelEnd = runEnd(LABEL, text, after, Math.min(end, after + MAX_LABEL_CHARS));
   if (!final && end - labelEnd < DASHES.length && "-----".startsWith(text.slice(labelEnd, end))) return ARMED;
   const label = text.slice(after, labelEnd);
@@ -63,6 +64,12 @@ export function matchKeyBody(probe: Probe, at: number, from: number, hasLines: b
     const length = lineEnd - here;
     const isLast = accepted && length > 0 && text.startsWith(DASHES, skipBetween(text, lineEnd, end));
     if (length < LEAST_LINE_CHARS && !isLast) {
+      const line = behindDecoration(text, here, end, final);
+      if (line === end) return ARMED;
+      if (line > here) {
+        here = line;
+        continue;
+      }
       // Cut behind the last whole line: a short rest of base64 at the very end still belongs to the key.
       const atEnd = accepted && length > 0 && lineEnd === end;
       if (!accepted && !atEnd) return NOTHING;
@@ -75,6 +82,45 @@ export function matchKeyBody(probe: Probe, at: number, from: number, hasLines: b
     last = lineEnd;
     if (here === end) return found(probe, at, end, "key-block");
   }
+}
+
+/** `Private-Lines: 8` and the lines right below it. */
+function matchPrivateLines(probe: Probe, at: number, after: number): Verdict {
+  const { text, end, final } = probe;
+  const number = runEnd(DIGIT, text, after, Math.min(end, after + MAX_NUMBER_DIGITS));
+  const from = skipBetween(text, number, end);
+  const to = runEnd(BASE64, text, from, Math.min(end, from + LEAST_LINE_CHARS));
+  if (to === end && !final) return ARMED;
+  return to - from < LEAST_LINE_CHARS ? NOTHING : matchKeyBody(probe, at, number, false);
+}
+
+const DASH = 45;
+const MAX_DECORATION_CHARS = 140;
+/** With something else in front, a run of base64 must be longer to be a line of a key. */
+const LEAST_DECORATED_CHARS = 40;
+
+/**
+ * Behind what comments, colours, diffs and searches put before and behind the lines of a key: where the next line of it begins on
+ * this line or the one below, `at` when there is none, the end of the text when it is too early to say.
+ */
+function behindDecoration(text: string, at: number, end: number, final: boolean): number {
+  const limit = Math.min(end, at + MAX_DECORATION_CHARS);
+  let breaks = 0;
+  for (let here = at; here < limit; ) {
+    const code = text.charCodeAt(here);
+    if (code === 10 && ++breaks > 1) return at;
+    if (code === DASH && text.startsWith("-----END ", here)) return here;
+    const to = runEnd(BASE64, text, here, Math.min(end, here + LEAST_DECORATED_CHARS));
+    if (to - here >= LEAST_DECORATED_CHARS && !isWords(text, here, to)) return here;
+    here = Math.max(to, here + 1);
+  }
+  return final || end - at >= MAX_DECORATION_CHARS + LEAST_DECORATED_CHARS ? at : end;
+}
+
+/** A path, or words that are written together. */
+function isWords(text: string, from: number, to: number): boolean {
+  const { lower, upper, digits } = makeup(text, from, to);
+  return lower === 0 || upper === 0 || digits === 0;
 }
 
 /** `xxxx`: a place for a key, not a key. */

@@ -16,6 +16,9 @@ const GROUPS: readonly (readonly number[])[] = [
   [4, 6, 5],
   [4, 6, 4],
 ];
+/** Between groups: spaces, dashes and dots, also those of typesetters. */
+const JOINTS = " -.\u00a0\u2007\u2009\u202f\u2010\u2011\u2012\u2013";
+const ASCII = 128;
 const IBAN_CHAR = charSet("A-Z0-9");
 
 /** How long an IBAN of a country is. */
@@ -74,7 +77,7 @@ function cardEnd(text: string, at: number, group: number, end: number, final: bo
     return isCard(text, at, group, "") ? group : NOT;
   }
   const joint = text.charAt(group);
-  if (first !== 4 || (joint !== " " && joint !== "-")) return NOT;
+  if (first !== 4 || !JOINTS.includes(joint)) return NOT;
   let cut = false;
   for (const lengths of GROUPS) {
     const to = groupsEnd(text, group, joint, lengths, end, final);
@@ -113,13 +116,14 @@ function isCard(text: string, from: number, to: number, joint: string): boolean 
   if (!endsHere(text, to) || (joint !== "" && isInList(text, from, to))) return false;
   // A part of a decimal number or of an identifier is none.
   if (/[.\-_+/]/.test(text.charAt(from - 1)) || /^[.\-_/]\w/.test(text.slice(to, to + 2))) return false;
-  const digits = text.slice(from, to).replace(/[ -]/g, "");
+  const digits = text.slice(from, to).replace(/\D/g, "");
   return ISSUER.test(digits) && hasLength(digits) && new Set(digits).size > 2 && luhnHolds(digits);
 }
 
 /** Groups of four go on before or behind it. */
 function isInList(text: string, from: number, to: number): boolean {
-  const isJoint = (code: number): boolean => code === 32 || code === 45;
+  const isJoint = (code: number): boolean =>
+    code === 32 || code === 45 || (code >= ASCII && JOINTS.includes(String.fromCharCode(code)));
   const isGroup = (at: number): boolean => runEnd(DIGIT, text, at, at + 4) === at + 4;
   if (from >= LOOK_AHEAD && isJoint(text.charCodeAt(from - 1)) && isGroup(from - LOOK_AHEAD)) return true;
   return to + LOOK_AHEAD <= text.length && isJoint(text.charCodeAt(to)) && isGroup(to + 1);
@@ -144,14 +148,15 @@ function ibanEnd(text: string, at: number, end: number, final: boolean): number 
   while (here < end && count < length) {
     const code = text.charCodeAt(here);
     if (has(IBAN_CHAR, code)) count += 1;
-    else if ((code !== 32 && code !== 45) || (here + 1 < end && !has(IBAN_CHAR, text.charCodeAt(here + 1)))) return NOT;
+    else if (!JOINTS.includes(text.charAt(here)) || (here + 1 < end && !has(IBAN_CHAR, text.charCodeAt(here + 1))))
+      return NOT;
     // The check digits stand right behind the country.
     if ((count === 3 || count === 4) && here < at + 4 && !isDigit(code)) return NOT;
     here += 1;
   }
   if (here === end && !final) return CUT;
   if (count < length || !endsHere(text, here)) return NOT;
-  return mod97Holds(text.slice(at, here).replace(/[ -]/g, "")) ? here : NOT;
+  return mod97Holds(text.slice(at, here).replace(/[^A-Z0-9]/g, "")) ? here : NOT;
 }
 
 /** One or two capitals at the very end may be the country of an IBAN. */

@@ -74,7 +74,7 @@ const MAX_PASSES = 4;
 /** A longer text is looked at once: made to touch all over, it would cost as many times as much. */
 const REPEATED_MAX_CHARS = 65_536;
 /** Changes when the same rules would find something else. */
-const ENGINE_VERSION = 1;
+const ENGINE_VERSION = 2;
 const VERSION_CHARS = 16;
 /** A helper that is started again tells its keys again; the latest count. */
 const MAX_LEARNED = 256;

@@ -4,6 +4,7 @@ import {
   createCookieMatcher,
   createSetCookieMatcher,
   createUserFlagMatcher,
+  matchPasswordFlag,
   matchUrlPassword,
 } from "./header-matcher.ts";
 import { matchKeyBlock, matchKeyTail } from "./key-block-matcher.ts";
@@ -106,5 +107,7 @@ function specialMatcher(name: Exclude<SpecialRow["matcher"], "card" | "iban">): 
       return createSetCookieMatcher();
     case "user-flag":
       return createUserFlagMatcher();
+    case "password-flag":
+      return matchPasswordFlag;
   }
 }

@@ -62,7 +62,15 @@ export interface UrlRow extends RowBase {
 /** Found by code of its own. */
 export interface SpecialRow extends RowBase {
   readonly type: "special";
-  readonly matcher: "private-key" | "private-key-tail" | "cookie" | "set-cookie" | "user-flag" | "card" | "iban";
+  readonly matcher:
+    | "private-key"
+    | "private-key-tail"
+    | "cookie"
+    | "set-cookie"
+    | "user-flag"
+    | "password-flag"
+    | "card"
+    | "iban";
   readonly keywords: readonly string[];
 }
 

@@ -59,10 +59,13 @@ export const webRules: readonly RuleRow[] = [
     "Set-Cookie: sid=<a32>; Path=/; HttpOnly",
     { counter: "Set-Cookie: theme=dark; Path=/" },
   ),
+  special("flag-password", "password-flag", ["-p", "-a "], "mysql -u root -pn7R8wQz2v shop", {
+    counter: "docker run -p 8080:80 alpine; cp -a n7R8wQz2v /srv; ssh -p2222 host",
+  }),
   special(
     "user-flag-password",
     "user-flag",
-    ["-u ", "--user ", "-u'", '-u"', "--proxy-user "],
+    ["-u", "--user ", "--proxy-user "],
     "curl -u svc:n7R#8wQz2v https://api.example.test",
     { counter: "docker run -u 1000:1000 alpine" },
   ),
@@ -109,10 +112,25 @@ export const webRules: readonly RuleRow[] = [
   special(
     "private-key",
     "private-key",
-    ["-----BEGIN "],
+    ["-----BEGIN ", "Private-Lines: "],
     "-----BEGIN RSA PRIVATE KEY-----\n<b64>\n<b64>\n<b30>==\n-----END RSA PRIVATE KEY-----",
     { counter: "-----BEGIN CERTIFICATE-----\n<b64>\n-----END CERTIFICATE-----" },
   ),
+  token(
+    "private-key-base64",
+    "LS0tLS1CRUdJTiB(?:SU0Eg|QUklWQVRF|FQyBQUklW|PUEVOU1NI|FTkNSWVBURUQg|EU0Eg|QR1AgUFJJVkFU)[A-Za-z0-9+/]{40,}[=]{0,2}",
+    "tls.key: LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t<b80>",
+    { counter: "ca.crt: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0t<b80>" },
+  ),
+  token("negotiate-token", "(?:Negotiate|NTLM)[ ]{1,4}[A-Za-z0-9+/]{24,}[=]{0,2}", "Authorization: Negotiate <b40>==", {
+    byPlace: true,
+    counter: "Negotiate a better price",
+  }),
+  token("digest-response", 'response="[0-9a-f]{32}"', 'Authorization: Digest username="a", response="<h32>"', {
+    byPlace: true,
+  }),
+  token("aws-request-signature", "Signature=[0-9a-f]{64}", "Credential=x, Signature=<h64>", { byPlace: true }),
+  token("otp-secret", "secret=[A-Z2-7]{16,}", "otpauth://totp/a?secret=<t16>&issuer=b", { keeps: 7, byPlace: true }),
   special("private-key-tail", "private-key-tail", ["-----END "], "<b64>\n<b64>\n-----END PRIVATE KEY-----", {
     counter: "<b64>\n-----END CERTIFICATE-----",
   }),

@@ -1,0 +1,118 @@
+/** Ways to write down a secret that the corpora do not have, and texts that look like them: whole, and cut at every place. */
+import { describe, expect, test } from "vitest";
+import { createRedactor } from "./index.ts";
+import { fillExample } from "./rule.ts";
+
+const redactor = createRedactor();
+const word = fillExample("n7<a4>8w<a4>");
+const long = fillExample("<a28>");
+const lines = [1, 2, 3, 4].map((n) => fillExample(`<b${60 + n}>`).slice(-60));
+const key = ["-----BEGIN RSA PRIVATE KEY-----", ...lines, "-----END RSA PRIVATE KEY-----", ""];
+const before = (prefix: string | ((n: number) => string), behind = ""): string =>
+  key.map((line, n) => (typeof prefix === "string" ? prefix : prefix(n)) + line + behind).join("\n");
+
+const secrets: readonly (readonly [string, string, string])[] = [
+  ["a YAML block", `password: |\n  ${word}\nother: x\n`, word],
+  ["a folded YAML block", `db:\n  password: >-\n    ${word}\n`, word],
+  ["a YAML block in a numbered listing", `     3\tpassword: |\n     4\t  ${word}\n     5\tother: x\n`, word],
+  ["the line below in YAML", `password:\n  ${word}\n`, word],
+  ["the line below in JSON", `"password":\n  "${word}",\n`, word],
+  ["a YAML anchor", `password: &main ${word}\n`, word],
+  ["a YAML tag", `password: !!str ${word}\n`, word],
+  ["three quotes of TOML", `password = '''${word}'''\n`, word],
+  ["three quotes of Python", `password = """${word}"""\n`, word],
+  ["a name that goes on", `PASSWORD_PROD=${word}\n`, word],
+  ["a token whose name goes on", `export TOKEN_LIVE_2=${long}\n`, long],
+  ["an API key whose name goes on", `API_KEY_STAGING: ${long}\n`, long],
+  ["netrc without a login", `machine api.example.test password ${word}\n`, word],
+  ["netrc with an account", `machine h login b account x password ${word}\n`, word],
+  ["a call", `define('DB_PASSWORD', '${word}');\n`, word],
+  ["a method", `builder.password("${word}").build()\n`, word],
+  ["a setter", `source.setPassword("${word}");\n`, word],
+  ["arguments as JSON", `["mysql", "--password", "${word}"]\n`, word],
+  ["arguments as JSON, one to a line", `[\n  "--api-key",\n  "${long}"\n]\n`, long],
+  ["a told password", `Your password is: ${word}.\n`, word],
+  ["a told password in German", `Das Passwort ist ${word}\n`, word],
+  ["a prompt", `Password for ada@db: ${word}\n`, word],
+  ["wide spaces", `password\u00a0=\u00a0${word}\n`, word],
+  ["a wide colon", `password：${word}\n`, word],
+  ["colours", `\u001b[31mpassword\u001b[0m=\u001b[32m${word}\u001b[0m\n`, word],
+  ["colours of grep", `\u001b[01;31m\u001b[Kpassword\u001b[m\u001b[K=${word}\n`, word],
+  ["colours of jq", `\u001b[34;1m"password"\u001b[0m\u001b[1;39m:\u001b[0m \u001b[0;32m"${word}"\u001b[0m\n`, word],
+  ["character data of XML", `<password><![CDATA[${word}]]></password>\n`, word],
+  ["a property list", `<key>password</key>\n\t<string>${word}</string>\n`, word],
+  ["a key in comments", before("# "), lines[2]!],
+  ["a key in comments of code", before("  // "), lines[2]!],
+  ["a key in a coloured diff", before("\u001b[32m+", "\u001b[m"), lines[2]!],
+  ["a key that a search found", before((n) => `keys/id_rsa-${n + 1}-`), lines[2]!],
+  ["a key in XML", before("").replaceAll("\n", "&#10;"), lines[2]!],
+  [
+    "a key of PuTTY",
+    `PuTTY-User-Key-File-2: ssh-rsa\nPrivate-Lines: 4\n${lines.join("\n")}\nPrivate-MAC: 00\n`,
+    lines[2]!,
+  ],
+  [
+    "a key in base64",
+    `tls.key: ${Buffer.from(before("")).toString("base64")}\n`,
+    Buffer.from(lines[1]!).toString("base64").slice(4, 40),
+  ],
+  ["a token in front of a host", `git clone https://${long}@git.example.test/a/b.git\n`, long],
+  ["a token as the user", `https://${long}:x-oauth-basic@github.example.test/a\n`, long],
+  ["a password joined to its flag", `mysql -uroot -p${word} shop\n`, word],
+  ["sshpass", `sshpass -p '${word}' ssh host\n`, word],
+  ["a login of a registry", `docker login -u ada -p ${word} r.example.test\n`, word],
+  ["a cache", `redis-cli -h c -a ${word} ping\n`, word],
+  ["a joined user", `curl -uada:${word} https://a.test\n`, word],
+  ["Kerberos", `Authorization: Negotiate ${long}${long}==\n`, long],
+  ["a seed of one-time codes", "otpauth://totp/a?secret=JBSWY3DPEHPK3PXP&issuer=b\n", "JBSWY3DPEHPK3PXP"],
+  ["a card with narrow spaces", "4556\u202f7375\u202f8689\u202f9855\n", "7375\u202f8689"],
+  ["a card with dots", "4556.7375.8689.9855\n", "7375.8689"],
+  ["an IBAN with hard spaces", "DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000\n", "0532"],
+];
+
+const clean: readonly (readonly [string, string])[] = [
+  ["a schema", "password:\n  type: string\n  description: The password of the user1.\n"],
+  ["code below a colon", "if not password:\n    raise ValueError2(name1)\n"],
+  ["a list in YAML", "secrets:\n  - db_password1\n  - api_key2\n"],
+  ["a list of names", '["username", "password", "address1", "oauth2"]\n'],
+  ["a call with a label", 'label("password", "Enter it")\nt("token", "Token v2")\n'],
+  ["names about secrets", "PASSWORD_MIN_LENGTH=8\nTOKEN_URL=https://a.test/x1y2z3\nSECRET_KEY_FILE=/run/x1y2z3w4v5\n"],
+  ["numbers", "PASSWORD_RESET_SECONDS=259200\nTOKEN_BUDGET=128000\n"],
+  ["a reference", "password: !Ref DbPassword1\n"],
+  ["prose", "The password is stored in vault2. A token for user7: none.\n"],
+  [
+    "a key that is none",
+    "-----BEGIN PRIVATE KEY-----\n# then src/components/navigation/sidebar/items/index and more\n",
+  ],
+  [
+    "other flags",
+    "docker run -p 8080:80 x; mysql -p shop; ssh -p2222 h; cp -a n7R8wQz2v /srv; tar -pxzf a1b2c3d4.tgz\n",
+  ],
+  [
+    "users in addresses",
+    "https://my-organisation-2024@dev.azure.com/x ssh://git@h1.test/a https://a.test/@scope1/x2\n",
+  ],
+  ["addresses and versions", "10.0.4556.7375 4556.7375.8689 1.2.3.4\n"],
+  ["an empty value", 'password:\nuser: ada1234567\npassword: ""\ntoken = """"""\n'],
+];
+
+function inPieces(text: string, at: number): string {
+  const stream = redactor.createStreamRedactor();
+  return stream.push(text.slice(0, at)) + stream.push(text.slice(at)) + stream.flush();
+}
+
+describe.each(secrets)("%s", (_, text, secret) => {
+  test("is found", () => {
+    const { text: whole } = redactor.redact(text);
+    expect(whole).not.toContain(secret);
+    expect(redactor.redact(whole).text).toBe(whole);
+    for (let at = 1; at < text.length; at++) expect(inPieces(text, at), `cut at ${at}`).toBe(whole);
+  });
+});
+
+describe.each(clean)("%s", (_, text) => {
+  test("is left alone", () => {
+    expect(redactor.redact(text).text).toBe(text);
+    for (let at = 1; at < text.length; at++) expect(inPieces(text, at), `cut at ${at}`).toBe(text);
+  });
+});
