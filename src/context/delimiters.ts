@@ -10,6 +10,8 @@ const ID_CHARS = 16;
 const NAME = "untrusted";
 /** Between the bracket and the name, and between its letters, this many characters that do not count may stand. */
 const MAX_FILLERS = 64;
+const MAX_INVISIBLE = 1_024;
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 const MAX_SOURCE_CHARS = 80;
 
 export interface Delimited {
@@ -31,9 +33,11 @@ export function delimit(text: string, { about, from }: Delimited): string {
 export function withoutDelimiters(text: string): string {
   let result = "";
   let done = 0;
+  let isNameAt: ((from: number) => boolean) | undefined;
   BRACKET.lastIndex = 0;
   for (let found = BRACKET.exec(text); found !== null; found = BRACKET.exec(text)) {
-    if (!isNameAt(text, BRACKET.lastIndex)) continue;
+    isNameAt ??= createNameTest(text);
+    if (!isNameAt(BRACKET.lastIndex)) continue;
     result += `${text.slice(done, found.index)}[`;
     done = BRACKET.lastIndex;
   }
@@ -42,27 +46,94 @@ export function withoutDelimiters(text: string): string {
 
 /** What a reader may take for the bracket of a tag: its look-alikes, and the ways to write it where it must be escaped. */
 const BRACKET =
-  /[<\u00ab\u02c2\u1438\u16b2\u2039\u226a\u22d6\u2329\u276c\u276e\u2770\u27e8\u27ea\u2991\u29fc\u3008\u300a\ufe3d\ufe3f\ufe64\uff1c]|&(?:lt|#0{0,7}60|#[xX]0{0,6}3[cC]);?|&LT;?|\\u003[cC]|\\x3[cC]|\\074|%3[cC]/g;
+  /[<\u00ab\u02c2\u02f1\u1438\u16b2\u2039\u226a\u227a\u22d6\u22d8\u2329\u25c0\u25c1\u276c\u276e\u2770\u27e8\u27ea\u2991\u2993\u29fc\u2aa1\u3008\u300a\ufe3d\ufe3f\ufe64\uff1c]|&(?:amp;){0,4}(?:lt|LT|#0{0,7}60|#[xX]0{0,6}3[cC]);?|\\{1,4}u(?:003[cC]|\{0{0,4}3[cC]\})|\\{1,4}x3[cC]|\\{1,4}0?74|%(?:25){0,4}3[cC]/g;
 
-function isNameAt(text: string, from: number): boolean {
-  let matched = 0;
+/** What one character, or an escape of one, is to a reader. */
+interface Sign {
+  /** The Latin letters that it looks like; none for what is no letter. */
+  readonly letters: string;
+  readonly isVisible: boolean;
+}
+
+/**
+ * Whether the name stands at a place, whatever stands between and does not count. For places from left to right: what lies between
+ * several brackets and the next letter is walked through once.
+ */
+function createNameTest(text: string): (from: number) => boolean {
+  const signs = new Map<number, Sign>();
+  let at = 0;
+  const next = (): Sign => {
+    const escape = escapeAt(text, at);
+    const code = escape?.code ?? text.codePointAt(at)!;
+    at = escape?.to ?? at + (code > 0xffff ? 2 : 1);
+    let sign = signs.get(code);
+    if (sign === undefined) {
+      const isVisible = code < 128 || !INVISIBLE.test(String.fromCodePoint(code));
+      sign = { letters: plainLetters(code), isVisible };
+      signs.set(code, sign);
+    }
+    return sign;
+  };
+  /** No letter stands from here, */
+  let runFrom = 0;
+  /** to here, */
+  let runEnd = -1;
+  /** and this many characters that can be seen. */
   let fillers = 0;
-  for (let at = from; at < text.length; ) {
-    const code = text.codePointAt(at)!;
-    at += code > 0xffff ? 2 : 1;
-    const letters = plainLetters(code);
-    if (letters === "") {
-      fillers += 1;
-      if (fillers > MAX_FILLERS) return false;
-      continue;
+
+  function enterRun(from: number): void {
+    at = runFrom;
+    if (from <= runEnd) while (at < from) fillers -= next().isVisible ? 1 : 0;
+    if (from > runEnd || at !== from) {
+      at = from;
+      fillers = 0;
+      for (runEnd = from; at < text.length; runEnd = at) {
+        const { letters, isVisible } = next();
+        if (letters !== "") break;
+        if (isVisible) fillers += 1;
+      }
     }
-    for (const letter of letters) {
-      if (letter !== NAME[matched]) return false;
-      matched += 1;
-      if (matched === NAME.length) return true;
-    }
+    runFrom = from;
   }
-  return false;
+
+  return (from) => {
+    enterRun(from);
+    if (fillers > MAX_FILLERS) return false;
+    let seen = fillers;
+    let hidden = 0;
+    let matched = 0;
+    at = runEnd;
+    while (at < text.length) {
+      const { letters, isVisible } = next();
+      if (letters === "" && isVisible) seen += 1;
+      if (letters === "" && !isVisible) hidden += 1;
+      if (seen > MAX_FILLERS) return false;
+      // Nobody writes that; whatever it is for, it looks as if nothing stood there.
+      if (hidden > MAX_INVISIBLE) return true;
+      for (const letter of letters) {
+        if (letter !== NAME[matched]) return false;
+        matched += 1;
+        if (matched === NAME.length) return true;
+      }
+    }
+    return false;
+  };
+}
+
+const MAX_ESCAPE_CHARS = 16;
+/** A character as markup, JSON, code or an address write it. */
+const ESCAPE =
+  /^(?:&(?:amp;){0,2}#(?:0{0,4}(?<decimal>\d{1,7})|[xX]0{0,4}(?<hex>[0-9a-fA-F]{1,6}));?|\\{1,2}u\{?(?<unicode>[0-9a-fA-F]{4,6})\}?|(?:\\{1,2}x|%(?:25){0,2})(?<byte>[0-7][0-9a-fA-F]))/;
+
+/** The escape that begins at `at`: what it stands for, and where it ends. */
+function escapeAt(text: string, at: number): { readonly code: number; readonly to: number } | undefined {
+  const first = text.charCodeAt(at);
+  if (first !== 38 && first !== 92 && first !== 37) return undefined;
+  const found = ESCAPE.exec(text.slice(at, at + MAX_ESCAPE_CHARS));
+  if (found === null) return undefined;
+  const { decimal, hex, unicode, byte } = found.groups ?? {};
+  const code = decimal === undefined ? Number.parseInt(hex ?? unicode ?? byte ?? "", 16) : Number(decimal);
+  return code > 0x10ffff ? undefined : { code, to: at + found[0].length };
 }
 
 /** The Latin letters that a character looks like, in lower case; nothing for what is no letter. */
@@ -73,6 +144,9 @@ function plainLetters(code: number): string {
     if (code >= 65 && code <= 90) return char.toLowerCase();
     return LOOK_ALIKE.get(char) ?? "";
   }
+  // Letters in boxes and of flags, which have no plain form of their own.
+  const boxed = BOXED.find((first) => code >= first && code < first + 26);
+  if (boxed !== undefined) return String.fromCharCode(97 + code - boxed);
   const plain = String.fromCodePoint(code).normalize("NFKD").toLowerCase();
   let letters = "";
   for (const char of plain)
@@ -83,6 +157,8 @@ function plainLetters(code: number): string {
 function isLetter(char: string): boolean {
   return /\p{L}/u.test(char);
 }
+
+const BOXED = [0x1f130, 0x1f150, 0x1f170, 0x1f1e6];
 
 /** Letters of other scripts and digits that look like those of the name. */
 const LOOK_ALIKE: ReadonlyMap<string, string> = new Map(

@@ -55,13 +55,16 @@ export class CredentialFileError extends Error {
 export function readCredentialFile(path: string): CredentialFile | undefined {
   let file: number;
   try {
-    file = openSync(path, constants.O_RDONLY);
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw unreadable(path, error);
   }
   try {
-    const { mode, size } = fstatSync(file);
+    const info = fstatSync(file);
+    const { mode, size } = info;
+    // A pipe would be waited for, a device read without an end.
+    if (!info.isFile()) throw damaged(path, "it is no file");
     if (process.platform !== "win32" && (mode & WIDER) !== 0) {
       const shown = (mode & 0o777).toString(8).padStart(4, "0");
       const remedy = `If nobody has changed it, run: chmod 600 ${path}`;
