@@ -17,6 +17,7 @@ test("only allowlisted variables are inherited, and nothing that looks like a se
     TERM: "dumb",
     TMPDIR: "/tmp",
     LC_API_KEY: "secret",
+    LC_BASTION_AUTH: "secret",
     HARNESS_TOKEN: "secret",
     OPENAI_API_KEY: "secret",
     GITHUB_TOKEN: "secret",

@@ -3,7 +3,13 @@
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute } from "node:path";
 
-const INHERITED = new Set(["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TERM", "TMPDIR"]);
+/** Those of the locale by name: ssh servers let every `LC_…` through, so that people send tokens in them. */
+const INHERITED = new Set(
+  (
+    "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM TMPDIR LC_ALL LC_ADDRESS LC_COLLATE LC_CTYPE LC_IDENTIFICATION " +
+    "LC_MEASUREMENT LC_MESSAGES LC_MONETARY LC_NAME LC_NUMERIC LC_PAPER LC_TELEPHONE LC_TIME"
+  ).split(" "),
+);
 const SECRET_NAME = /^HARNESS_|_(KEY|TOKEN|SECRET)$/i;
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
@@ -24,7 +30,7 @@ export function childEnvironment(
   const environment: Record<string, string> = { PATH: DEFAULT_PATH };
   for (const [name, value] of Object.entries(source)) {
     if (value === undefined || SECRET_NAME.test(name)) continue;
-    if (INHERITED.has(name) || name.startsWith("LC_")) environment[name] = value;
+    if (INHERITED.has(name)) environment[name] = value;
   }
   environment.PATH = outsidePath(environment.PATH ?? DEFAULT_PATH, root);
   // Looking at a repository must not write its index; commands that change it take their locks all the same.
