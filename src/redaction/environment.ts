@@ -1,7 +1,12 @@
 /** Which variables of an environment hold secrets, by their names. */
+import { ABOUT_SECRET } from "./field-syntax.ts";
 import type { LiteralSecret } from "./literals.ts";
 
-const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIALS?|AUTH|DSN|COOKIE)(?:_?\d+)?$/;
+const SECRET_NAME =
+  /(?:(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIALS?|CREDS|AUTH|DSN|COOKIE|CONNECTION_STRING)|(?:^|_)(?:PAT|JWT|BEARER|OTP|SAS|WEBHOOK(?:_URL)?))(?:_?\d+)?$/;
+/** `API_KEY_PROD`: then the value must have a digit, and the last word must not say that it is something else. */
+const SECRET_IN_NAME =
+  /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|(?:API|ACCESS|PRIVATE|SIGNING|ENCRYPTION|MASTER)_KEY)_(?:[A-Z0-9]+_)*([A-Z0-9]+)$/;
 const NOT_SECRET = /^(?:PWD|OLDPWD|SSH_AUTH_SOCK|.*_(?:KEY|TOKEN|SECRET|PASSWORD)_(?:FILE|PATH|NAME|URL|ID))$/;
 
 /** The values to look for literally. `extraNames`: variables that are known to hold a key whatever their name. */
@@ -11,11 +16,31 @@ export function literalsFromEnvironment(
 ): LiteralSecret[] {
   return Object.entries(env).flatMap(([name, value]) => {
     if (value === undefined || value === "") return [];
-    const upper = name.toUpperCase();
-    const isSecret = extraNames.includes(name) || (SECRET_NAME.test(upper) && !NOT_SECRET.test(upper));
-    return isSecret && !isPath(value) ? [{ value }] : [];
+    const isSecret = extraNames.includes(name) || isSecretName(name.toUpperCase(), value);
+    const own = isSecret && !isPath(value) ? [value] : [];
+    return [...own, ...urlPasswords(value)].map((secret) => ({ value: secret }));
   });
 }
+
+function isSecretName(name: string, value: string): boolean {
+  if (NOT_SECRET.test(name)) return false;
+  if (SECRET_NAME.test(name)) return true;
+  const last = SECRET_IN_NAME.exec(name)?.[1];
+  return last !== undefined && !ABOUT_SECRET.has(last) && /\d/.test(value);
+}
+
+/** `DATABASE_URL` and the like hold a password that stands alone elsewhere. As it is written there, and as it is meant. */
+function urlPasswords(value: string): string[] {
+  const written = URL_PASSWORD.exec(value)?.[1];
+  if (written === undefined) return [];
+  try {
+    return [...new Set([written, decodeURIComponent(written)])];
+  } catch {
+    return [written]; // a percent sign that encodes nothing
+  }
+}
+
+const URL_PASSWORD = /^[a-z][a-z0-9+.-]{0,31}:\/\/[^\s:/@]{0,128}:([^\s/@]{8,512})@/i;
 
 /** A variable may name the file of a key instead. A key may begin with a slash, too: that is no path with a mixed word in it. */
 function isPath(value: string): boolean {

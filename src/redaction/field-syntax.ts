@@ -162,7 +162,7 @@ const UPPER_NAME = charSet("A-Z0-9_");
 const BEHIND_NAME = charSet(" \\t=:\"'\x1b");
 const MAX_SUFFIX_CHARS = 40;
 /** What follows is a name, a place or a number, not the secret; or the last word is one that says that it is secret itself. */
-const ABOUT_SECRET: ReadonlySet<string> = new Set(
+export const ABOUT_SECRET: ReadonlySet<string> = new Set(
   (
     "ID IDS NAME NAMES URL URLS URI URIS FILE FILES PATH PATHS DIR TYPE TYPES HOST PORT USER LEN LENGTH SIZE TTL AGE EXPIRY EXPIRES " +
     "EXPIRATION TIMEOUT COUNT LIMIT MIN MAX HASH ALG ALGO ALGORITHM ARN VERSION FIELD HEADER PREFIX SUFFIX FORMAT ENABLED REQUIRED REGEX " +

@@ -80,6 +80,22 @@ test("secrets are taken from the environment by the names of variables", () => {
   ]);
 });
 
+test.each([
+  ["TOKEN_GITHUB", "correct-horse-41", ["correct-horse-41"]],
+  ["API_KEY_PROD", "correct-horse-41", ["correct-horse-41"]],
+  ["GITHUB_PAT", "correct-horse", ["correct-horse"]],
+  ["SLACK_WEBHOOK_URL", "https://a.test/hook/x1", ["https://a.test/hook/x1"]],
+  ["DATABASE_URL", "postgres://u:tall%40ships9@db:5432/x", ["tall%40ships9", "tall@ships9"]],
+  ["REDIS_URL", "redis://:tall-ships-9@db", ["tall-ships-9"]],
+  ["HTTP_PROXY", "http://proxy.test:3128", []],
+  ["TOKEN_URL", "https://a.test/token1", []],
+  ["PASSWORD_MIN_LENGTH", "12345678", []],
+  ["TOKEN_STYLE", "opaque-bearer", []],
+  ["COMPAT", "correct-horse-41", []],
+])("%s=%s holds %j", (name, value, secrets) => {
+  expect(literalsFromEnvironment({ [name]: value }).map((literal) => literal.value)).toEqual(secrets);
+});
+
 describe("a secret that only its fingerprint is known of", () => {
   const VALUE = "correct-horse/battery+staple";
 
