@@ -25,7 +25,7 @@ import type { EventBus, Provider, SessionStore } from "#engine";
 import type { HarnessOptions } from "#harness";
 import { type Command, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ModelChoice } from "#providers";
-import { createRedactor, literalsFromEnvironment } from "#redaction";
+import { loadRedactor } from "#redaction";
 import { protectedNames } from "#sandbox";
 import { type Machine, SECRET_PREFIX } from "./project-runtime.ts";
 import type { SessionDomains } from "./session-domains.ts";
@@ -68,6 +68,9 @@ export async function openTapedWorld(
     await checkPlace(file);
     const models = await chooseModel();
     const { model, fallbacks, offline } = models;
+    const redaction = await createRedaction(options);
+    // Before the first input, which is the first that is written.
+    await options.credentials.told();
     const tape = createRecorder({
       head: {
         ...place,
@@ -77,14 +80,20 @@ export async function openTapedWorld(
       },
       clock: options.clock,
       random: createSystemRandom(),
-      redaction: createRedaction(options),
+      redaction,
       write: (text) => writeCassette(file, text),
     });
     return world(tape, tapedModels(tape, models), place, file);
   }
   const cassette = await readCassette(resolve(option.replay));
-  const redaction = async (): Promise<Redaction> => createRedaction(options);
-  const tape = createPlayer({ cassette, redaction });
+  let redaction: Promise<Redaction> | undefined;
+  const tape = createPlayer({
+    cassette,
+    redaction() {
+      redaction ??= createRedaction(options);
+      return redaction;
+    },
+  });
   return world(tape, tapedModels(tape, recordedModels(cassette.head, options)), place, cassette.file);
 }
 
@@ -260,10 +269,11 @@ async function publishNote(bus: Pick<EventBus, "publish">, note: SandboxNote): P
   else if (note.kind === "NetworkConnection") await bus.publish(note.kind, note.payload);
 }
 
-function createRedaction({ env, settings }: HarnessOptions): Redaction {
-  const keys = settings.models.flatMap(({ apiKeyEnv }) => (apiKeyEnv === undefined ? [] : [apiKeyEnv]));
-  const secrets = Object.keys(env).filter((name) => name.startsWith(SECRET_PREFIX));
-  const redactor = createRedactor({ literals: literalsFromEnvironment(env, [...keys, ...secrets]) });
+/** What a session redacts, and what scripts may ask for: a cassette is made to be handed on. */
+async function createRedaction({ env, settings, clock, credentials }: HarnessOptions): Promise<Redaction> {
+  const secretVariables = Object.keys(env).filter((name) => name.startsWith(SECRET_PREFIX));
+  const redactor = await loadRedactor({ settings, env, secretVariables, clock });
+  credentials.onSecret((fingerprint) => redactor.learn(fingerprint));
   return { text: (text) => redactor.redact(text).text, json: (value) => redactor.redactJson(value).value };
 }
 

@@ -1,17 +1,11 @@
 /** `harness redact`: standard input without its secrets, as it comes; or where they are, never what they are. */
 import type { Clock } from "#base";
 import { ReasonError } from "#protocol";
-import {
-  compileUserPatterns,
-  createRedactor,
-  literalsFromEnvironment,
-  type Redactor,
-  type StreamRedactor,
-  type UserPattern,
-} from "#redaction";
+import { loadRedactor, type Redactor, type StreamRedactor, type UserPattern } from "#redaction";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { Terminal } from "./terminal.ts";
+import { loadConfig } from "./user-config-file.ts";
 
 /** For `--explain` and `--check`, which look at the whole text. */
 const INPUT_MAX_BYTES = 64 * 1024 * 1024;
@@ -28,11 +22,12 @@ export interface RedactFlags {
 
 export async function redactCommand(ports: CliPorts, flags: RedactFlags): Promise<ExitCode> {
   const { terminal, env, clock, credentials } = ports;
-  const patterns = (flags.pattern ?? []).map(parsePattern);
-  const redactor = createRedactor({
-    literals: literalsFromEnvironment(env),
-    ...(patterns.length === 0 ? {} : { userPatterns: await compileUserPatterns(patterns, clock) }),
-  });
+  const more = (flags.pattern ?? []).map(parsePattern);
+  // What a session would do, with what the user calls a secret.
+  const { settings } = await loadConfig(ports, undefined);
+  const { patterns, disabledKinds } = settings.redaction;
+  const redaction = { patterns: [...patterns, ...more], disabledKinds };
+  const redactor = await loadRedactor({ settings: { redaction, models: settings.models }, env, clock });
   credentials.onSecret((fingerprint) => redactor.learn(fingerprint));
   await credentials.told();
   if (flags.explain !== true && flags.check !== true) {

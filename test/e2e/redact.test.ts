@@ -1,4 +1,6 @@
 /** `harness redact` as scripts call it. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type CliHome, createCliHome, finish, runCli, startCli } from "../fakes/cli-process.ts";
 
@@ -59,6 +61,16 @@ describe("harness redact", () => {
     ]);
     expect(said.out).toContain("use «redacted:known-secret», «redacted:known-secret»");
     expect(said.out + said.err).not.toMatch(/horse|staple/);
+  });
+
+  test("knows the patterns of the user's configuration, and refuses without them", async () => {
+    const { XDG_CONFIG_HOME = "" } = home.env;
+    mkdirSync(join(XDG_CONFIG_HOME, "harness"), { recursive: true });
+    const file = join(XDG_CONFIG_HOME, "harness", "config.toml");
+    writeFileSync(file, '[redaction]\npatterns = [{ kind = "badge", pattern = "B-[0-9]{6}" }]\n');
+    expect(await runCli(home, ["redact"], "B-120394\n")).toEqual({ code: 0, out: "«redacted:badge»\n", err: "" });
+    writeFileSync(file, "this is [ broken\n");
+    expect(await runCli(home, ["redact"], "B-120394\n")).toMatchObject({ code: 2, out: "" });
   });
 
   test("--explain tells where and what kind, never the value", async () => {

@@ -95,3 +95,26 @@ test("what differs ends with exit code 1, what cannot be with 2", { timeout: TIM
   expect(nowhere).toMatchObject({ code: 1, out: "", err: expect.stringContaining("CassetteNotWritten") });
   expect(existsSync(join(home.workspace, "y.cassette"))).toBe(false);
 });
+
+test("a cassette holds no key and nothing that a pattern of the user calls a secret", {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const home = createCliHome({ ZAI_API_KEY: "correct-horse-41" });
+  home.put("badge.txt", "badge B-120394 key correct-horse-41\n");
+  home.put("config.toml", '[redaction]\npatterns = [{ kind = "badge", pattern = "B-[0-9]{6}" }]\n');
+  home.put(
+    "model.yaml",
+    `name: x
+rules:
+  - when: { step: 1 }
+    reply: [{ tool: exec, args: { command: "cat badge.txt" } }]
+otherwise: [{ text: done }]
+`,
+  );
+  const flags = ["run", "-c", "config.toml", "-m", "scripted:./model.yaml", "--auto-approve", "--record", "x.cassette"];
+  expect(await runCli(home, [...flags, "B-120395 correct-horse-41"])).toMatchObject({ code: 0 });
+  const cassette = readFileSync(join(home.workspace, "x.cassette"), "utf8");
+  expect(cassette).toContain("«redacted:badge»");
+  expect(cassette).toContain("«redacted:known-secret»");
+  expect(cassette).not.toMatch(/12039|horse/);
+});
