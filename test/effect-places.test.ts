@@ -105,7 +105,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "A diff that a person saves while they review files of a project.",
   },
   "src/cli/ack.ts": {
-    uses: "fs.renameSync fs.writeFileSync",
+    uses: "fs.renameSync fs.rmSync fs.writeFileSync",
     why: "`ack --emit-lockfile`, to the file that a person names.",
   },
   "src/cli/audit.ts": {
@@ -159,6 +159,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/credentials/environment-keys.ts": {
     uses: "fs.openSync fs.writeSync",
     why: "Overwrites keys in the environment block of this very process.",
+  },
+  "src/cli/trusted-project.ts": {
+    uses: "fs.openSync",
+    why: "Opens the lock file that a person names for reading.",
   },
   "src/credentials/helper-process.ts": {
     uses: "fs.chmodSync fs.rmSync fs.rmdirSync fs.writeFileSync node:http node:https",
