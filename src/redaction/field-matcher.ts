@@ -46,7 +46,8 @@ export function createFieldMatchers(rows: readonly FieldRow[]): readonly Keyword
       if (syntax.state === "growing") return ARMED;
       if (rejected.has(row.value)) return NOTHING;
       const { from, to, style } = syntax;
-      if ((row.value === "token" || row.value === "secret") && isPlain(probe, from, to)) return NOTHING;
+      const mustBeMixed = row.value === "token" || row.value === "secret" || syntax.isSuffixed;
+      if (mustBeMixed && isPlain(probe, from, to)) return NOTHING;
       const start = skipScheme(text, from, to);
       if (!isSecretValue(row.value, text, start, to, syntax.isSuffixed ? "listed" : style)) {
         rejected.add(row.value);

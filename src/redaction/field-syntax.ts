@@ -154,10 +154,13 @@ function suffixEnd(text: string, at: number, after: number, end: number): number
   const least = Math.max(0, at - LOOK_BACK);
   while (start > least && has(UPPER_NAME, text.charCodeAt(start - 1))) start -= 1;
   if (start > at || has(NAME, text.charCodeAt(start - 1))) return after;
+  // A later word of the name that says the same is looked at by itself.
+  if (SECRET_WORD.test(text.slice(after, to))) return after;
   return to < end && ABOUT_SECRET.has(text.slice(text.lastIndexOf("_", to - 1) + 1, to)) ? after : to;
 }
 
 const UNDERSCORE = 95;
+const SECRET_WORD = /_(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|PASSPHRASE)_/;
 const UPPER_NAME = charSet("A-Z0-9_");
 const BEHIND_NAME = charSet(" \\t=:\"'\x1b");
 const MAX_SUFFIX_CHARS = 40;

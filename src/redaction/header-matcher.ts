@@ -82,12 +82,29 @@ export const matchUrlPassword: Matcher = (probe, _at, after) => {
     if (text.charCodeAt(next) !== 64) break;
     to = next;
   }
+  if (to > from && has(PATH_OPENS, text.charCodeAt(to)) && mayHoldPath(text, after, from)) {
+    const loose = runEnd(LOOSE_PASSWORD, text, to, Math.min(end, from + MAX_PASSWORD_CHARS));
+    if (loose === end && !final) return ARMED;
+    if (text.charCodeAt(loose) === 64) to = loose;
+  }
   if (to - from < 3 || text.charCodeAt(to) !== 64) return NOTHING;
   const value = judgedPart(text, from, to);
   if (isTokenUser(text, after, colon)) return found(probe, after, to);
   const isUnreal = isPlaceholder(value, makeup(text, from, to)) || isReference(value) || isDullWord(value);
   return isUnreal ? NOTHING : found(probe, from, to);
 };
+
+const PATH_OPENS = charSet("/?#");
+const LOOSE_PASSWORD = charSet("^\\s\"'`@<>|\\\\");
+const SCHEME_CHARS = 24;
+
+/** People forget to encode `/`, `?` and `#` in the password of a database. On the web an `@` behind them is part of the path. */
+function mayHoldPath(text: string, after: number, from: number): boolean {
+  const scheme =
+    /[A-Za-z][\w+.-]*$/.exec(text.slice(Math.max(0, after - SCHEME_CHARS), after - "://".length))?.[0] ?? "";
+  if (scheme === "" || /^(?:git\+)?(?:https?|wss?|file|blob|app)$/i.test(scheme)) return false;
+  return !/^\d{1,5}[,/?#]/.test(text.slice(from, from + 6));
+}
 
 const LEAST_TOKEN_USER_CHARS = 20;
 const LEAST_TOKEN_USER_ENTROPY = 3;

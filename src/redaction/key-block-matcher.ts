@@ -110,6 +110,7 @@ function behindDecoration(text: string, at: number, end: number, final: boolean)
     const code = text.charCodeAt(here);
     if (code === 10 && ++breaks > 1) return at;
     if (code === DASH && text.startsWith("-----END ", here)) return here;
+    if (code === DASH && text.startsWith("-----BEGIN ", here)) return at;
     const to = runEnd(BASE64, text, here, Math.min(end, here + LEAST_DECORATED_CHARS));
     if (to - here >= LEAST_DECORATED_CHARS && !isWords(text, here, to)) return here;
     here = Math.max(to, here + 1);

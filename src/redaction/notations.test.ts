@@ -57,6 +57,9 @@ const secrets: readonly (readonly [string, string, string])[] = [
     Buffer.from(lines[1]!).toString("base64").slice(4, 40),
   ],
   ["a token in front of a host", `git clone https://${long}@git.example.test/a/b.git\n`, long],
+  ["a password with a slash", `postgres://u:ab/${word}@db/x\n`, word],
+  ["a password with a hash", `amqp://u:ab#${word}@db/x\n`, word],
+  ["a password with a question mark", `mysql://u:ab?${word}@db/x\n`, word],
   ["a token as the user", `https://${long}:x-oauth-basic@github.example.test/a\n`, long],
   ["a password joined to its flag", `mysql -uroot -p${word} shop\n`, word],
   ["sshpass", `sshpass -p '${word}' ssh host\n`, word],
@@ -87,6 +90,10 @@ const clean: readonly (readonly [string, string])[] = [
   [
     "other flags",
     "docker run -p 8080:80 x; mysql -p shop; ssh -p2222 h; cp -a n7R8wQz2v /srv; tar -pxzf a1b2c3d4.tgz\n",
+  ],
+  [
+    "paths with an at",
+    "http://h:8080/@vite/x1 redis://h1:6379/0?a=b@c mongodb://h1:27017,h2:27017/db?x=a1@b2 https://h:x/y1@z2\n",
   ],
   [
     "users in addresses",

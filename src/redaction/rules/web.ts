@@ -130,7 +130,7 @@ export const webRules: readonly RuleRow[] = [
     byPlace: true,
   }),
   token("aws-request-signature", "Signature=[0-9a-f]{64}", "Credential=x, Signature=<h64>", { byPlace: true }),
-  token("otp-secret", "secret=[A-Z2-7]{16,}", "otpauth://totp/a?secret=<t16>&issuer=b", { keeps: 7, byPlace: true }),
+  context("otp-secret", ["otpauth://"], "[A-Z2-7]{16,}", "otpauth://totp/a?secret=<t16>&issuer=b", { plainly: true }),
   special("private-key-tail", "private-key-tail", ["-----END "], "<b64>\n<b64>\n-----END PRIVATE KEY-----", {
     counter: "<b64>\n-----END CERTIFICATE-----",
   }),
