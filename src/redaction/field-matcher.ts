@@ -135,11 +135,13 @@ function isPassword(made: Makeup, value: string, style: FieldStyle): boolean {
 /** Where names and other values stand as well as secrets: letters and digits that are no word with a number. */
 function isUncommon(made: Makeup, value: string): boolean {
   const { length, lower, upper, digits } = made;
-  if (length < LEAST_UNCOMMON_CHARS || digits === 0 || lower + upper === 0 || /[\s:(]/.test(value)) return false;
-  return !IDENTIFIERS.test(value) || (lower > 1 && upper > 1 && !isCodeName(value, made));
+  if (length < LEAST_UNCOMMON_CHARS || digits === 0 || lower + upper === 0 || NO_SECRET.test(value)) return false;
+  return !isCodeName(value, made) && (!IDENTIFIERS.test(value) || (lower > 1 && upper > 1));
 }
 
 const LEAST_UNCOMMON_CHARS = 8;
+/** More than one word, a call, a pattern, an assignment. */
+const NO_SECRET = /[\s:([\]{}<>\\]|\w=./;
 
 function isRandom({ lower, upper, digits, marks, length, entropy }: Makeup, leastEntropy: number): boolean {
   if (entropy < leastEntropy) return false;

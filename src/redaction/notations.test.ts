@@ -77,6 +77,8 @@ const clean: readonly (readonly [string, string])[] = [
   ["a schema", "password:\n  type: string\n  description: The password of the user1.\n"],
   ["code below a colon", "if not password:\n    raise ValueError2(name1)\n"],
   ["a list in YAML", "secrets:\n  - db_password1\n  - api_key2\n"],
+  ["a list of names with numbers", "'x_password',\n'ssh2_auth_pubkey_file',\n'openssl_x509_check',\n"],
+  ["a list of patterns", '["api-token", "AQVN[\\\\w-]{35,38}", "token=<a40>"]\n'],
   ["a list of names", '["username", "password", "address1", "oauth2"]\n'],
   ["a call with a label", 'label("password", "Enter it")\nt("token", "Token v2")\n'],
   ["names about secrets", "PASSWORD_MIN_LENGTH=8\nTOKEN_URL=https://a.test/x1y2z3\nSECRET_KEY_FILE=/run/x1y2z3w4v5\n"],
