@@ -63,9 +63,9 @@ function createNameTest(text: string): (from: number) => boolean {
   const signs = new Map<number, Sign>();
   let at = 0;
   const next = (): Sign => {
-    const escape = escapeAt(text, at);
-    const code = escape?.code ?? text.codePointAt(at)!;
-    at = escape?.to ?? at + (code > 0xffff ? 2 : 1);
+    const written = escapeAt(text, at);
+    const code = written?.code ?? text.codePointAt(at)!;
+    at = written?.to ?? at + (code > 0xffff ? 2 : 1);
     let sign = signs.get(code);
     if (sign === undefined) {
       const isVisible = code < 128 || !INVISIBLE.test(String.fromCodePoint(code));
