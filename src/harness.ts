@@ -13,6 +13,7 @@ import {
 } from "#base";
 import { type Control, createControl, type RestoreCommand } from "#control";
 import {
+  type CacheCounters,
   type EventBus,
   loadedRedaction,
   type Plugin,
@@ -116,13 +117,29 @@ export interface Harness {
 /** How the parts are that can fail while the program runs. */
 export interface Health {
   readonly credentialHelper: CredentialStatus;
+  readonly redaction: {
+    readonly state: "loading" | "loaded" | "failed";
+    /** What it remembers of texts that have passed; absent where it remembers none. */
+    readonly cache?: CacheCounters;
+  };
 }
 
 /** Throws a ReasonError when the model, the store or a rule cannot be used. Makes no network call. */
 export async function assembleHarness(options: HarnessOptions): Promise<Harness> {
   const { settings, env, credentials } = options;
   const redaction = loadedRedaction(options.redaction ?? (() => loadRedaction(options)));
-  redaction.catch(() => undefined); // whoever opens a session is told
+  let redactionHealth: Health["redaction"] = { state: "loading" };
+  let redactionCache: Redaction["cache"];
+  // Whoever opens a session is told of a failure.
+  redaction.then(
+    (loaded) => {
+      redactionHealth = { state: "loaded" };
+      redactionCache = loaded.cache;
+    },
+    () => {
+      redactionHealth = { state: "failed" };
+    },
+  );
   const extensions = registerPlugins(options.plugins ?? [], () => control);
   const choose = (): Promise<ModelChoice> =>
     chooseModel({
@@ -196,7 +213,10 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     offline: models.offline,
     recordedCommands: taped?.tape.commands ?? [],
     tools: () => toolSources.flatMap((source) => source.tools()),
-    health: () => ({ credentialHelper: credentials.status() }),
+    health: () => ({
+      credentialHelper: credentials.status(),
+      redaction: { ...redactionHealth, ...(redactionCache === undefined ? {} : { cache: redactionCache() }) },
+    }),
     async shutdown() {
       try {
         await control.shutdown();

@@ -116,13 +116,21 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdir fs.writeFile",
     why: "When retention last ran, in the state folder.",
   },
+  "src/cli/daemon-probe.ts": {
+    uses: "node:http",
+    why: "Asks the daemon of this user how it is, on its socket.",
+  },
   "src/cli/daemon.ts": {
     uses: "fs.rmSync",
-    why: "Takes away the token file of a run that has ended.",
+    why: "Takes away the token file of a run that has ended, and a socket that nobody answers on.",
   },
   "src/cli/demo.ts": {
     uses: "fs.cp fs.mkdtemp",
     why: "The scratch folder of `harness demo`.",
+  },
+  "src/cli/ensure-daemon.ts": {
+    uses: "fs.openSync fs.truncateSync",
+    why: "What a daemon in the background prints, in the state folder.",
   },
   "src/cli/eval.ts": {
     uses: "fs.mkdir fs.writeFile",
@@ -179,6 +187,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/evals/case-workspace.ts": {
     uses: "fs.copyFile fs.mkdir fs.mkdtemp fs.rm fs.writeFile",
     why: "The scratch folder of a run of an eval case, and the cassette of a recording beside the case.",
+  },
+  "src/logs/daily-files.ts": {
+    uses: "fs.appendFileSync fs.renameSync fs.rmSync",
+    why: "The program's own log, in the state folder.",
   },
   "src/providers/http.ts": {
     uses: "getBuiltinModule(module) node:http node:https",

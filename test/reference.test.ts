@@ -210,6 +210,9 @@ async function help(command: readonly string[]): Promise<string> {
     build: { version: "0.0.0", commit: "test", builtAt: "test" },
     scenariosDir: join(root, "scenarios"),
     templatesDir: join(root, "templates"),
+    relaunch: () => {
+      throw new Error("no process is started here");
+    },
     endsWhenStopped: () => undefined,
   };
   expect(await runCli([...command, "--help"], ports)).toBe(0);

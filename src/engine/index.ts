@@ -27,7 +27,7 @@ export type {
   ToolSchema,
 } from "./provider.ts";
 export type { Orphan, OrphanResolution, Recovery } from "./recovery.ts";
-export type { RedactedStream, Redaction } from "./redaction.ts";
+export type { CacheCounters, RedactedStream, Redaction } from "./redaction.ts";
 export { loadedRedaction } from "./redaction-guard.ts";
 export { type Reopened, reopenSession } from "./reopen.ts";
 export type { RequestCall, RequestHandler, RequestMiddleware } from "./request-chain.ts";

@@ -6,6 +6,7 @@ import type { Clock } from "#base";
 import { messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import type { HttpLimits } from "./limits.ts";
+import type { HttpObserver } from "./observer.ts";
 
 export interface OpenStream {
   /** Sends a sign of life. False when the one before has not gone out yet. */
@@ -26,7 +27,7 @@ export interface Streams {
   readonly size: number;
 }
 
-export function createStreams(clock: Clock, limits: HttpLimits): Streams {
+export function createStreams(clock: Clock, limits: HttpLimits, observer?: HttpObserver): Streams {
   const open = new Map<OpenStream, { stalled: number }>();
   const closed = new AbortController();
 
@@ -57,7 +58,10 @@ export function createStreams(clock: Clock, limits: HttpLimits): Streams {
     add(stream) {
       if (open.size >= limits.streams) throw new ReasonError("TooManyStreams", { limit: limits.streams });
       open.set(stream, { stalled: 0 });
-      return () => void open.delete(stream);
+      observer?.streamOpened(open.size);
+      return () => {
+        if (open.delete(stream)) observer?.streamClosed(open.size);
+      };
     },
     endAll(error) {
       for (const stream of [...open.keys()]) stream.end(error);
