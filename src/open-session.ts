@@ -1,5 +1,6 @@
 /** Puts one session together: its ports, its chains, its engine. Plain calls, top to bottom. */
 import { hostname } from "node:os";
+import { isAbsolute } from "node:path";
 import {
   type LabelRule,
   loadFieldParser,
@@ -137,6 +138,9 @@ export async function openSession(
   const { resume } = command;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
+  if (command.working_dir !== undefined && !isAbsolute(command.working_dir)) {
+    throw new ReasonError("InvalidCommand", { detail: "working_dir is an absolute path" });
+  }
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
   // A replay may have it in another place than the recording, by whose name the session knows it.
   const folder = taped?.here(workspace) ?? workspace;

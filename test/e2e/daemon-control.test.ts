@@ -164,6 +164,20 @@ describe("harness daemon", () => {
     expect(await home.status()).toMatchObject({ state: "running" });
   });
 
+  test("one that nobody needs ends by itself, after its sessions", { timeout: TIMEOUT_MS }, async () => {
+    const home = createDaemonHome();
+    home.configure("[daemon]\nidle_minutes = 0.03\nsession_idle_minutes = 0.005\n");
+    const pid = await home.start();
+    await home.ask("GET", "/v1/handshake");
+    const { id } = (await home.ask("POST", "/v1/sessions", { working_dir: home.workspace })).json;
+    while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(existsSync(home.socket)).toBe(false);
+    const lines = home.logged();
+    expect(lines).toContainEqual(expect.objectContaining({ msg: "session ended", session: id, reason: "idle" }));
+    expect(lines).toContainEqual(expect.objectContaining({ stage: "drain", why: "idle" }));
+    expect(await home.start()).not.toBe(pid);
+  });
+
   test("a start that cannot work says why", { timeout: TIMEOUT_MS }, async () => {
     const home = createDaemonHome();
     const broken = await home.daemon("start", "-m", "nobody:nothing");
