@@ -14,6 +14,7 @@ import {
 import { type Control, createControl, type RestoreCommand } from "#control";
 import {
   type CacheCounters,
+  type CallTrace,
   type EventBus,
   loadedRedaction,
   type Plugin,
@@ -24,7 +25,7 @@ import {
   type ToolSource,
 } from "#engine";
 import { parseRule } from "#governance";
-import { type ClientId, type Command, type CommandOf, createIdMint } from "#protocol";
+import { type ClientId, type Command, type CommandOf, createIdMint, type SessionId } from "#protocol";
 import { type CredentialPort, type CredentialStatus, chooseModel, type ModelChoice } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Signer } from "#sessions";
 import { createBuiltinTools } from "#tools";
@@ -79,6 +80,8 @@ export interface HarnessOptions {
   readonly keepRule?: (rule: string) => Promise<string>;
   /** Instead of the redaction that ships with the program. Without one there is no session. */
   readonly redaction?: () => Promise<Redaction>;
+  /** Asked before each model call of a session: undefined, or who wants to see it. */
+  readonly traceCall?: (session: SessionId) => CallTrace | undefined;
   /** Stands between the gate and the world of each session, to see what reaches it. Trusted as much as the ports themselves. */
   readonly observePorts?: (ports: EffectPorts) => EffectPorts;
   /**
@@ -183,6 +186,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     args: options.args ?? [],
     depth: options.depth ?? 0,
     observePorts: options.observePorts,
+    traceCall: options.traceCall,
     adopt: (parent, open) => control.adopt(parent, open),
     redaction,
     secretsTold: () => credentials.told(),

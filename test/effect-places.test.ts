@@ -152,6 +152,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdtempSync fs.rmSync",
     why: "The folder for a policy of a commit, while it is read.",
   },
+  "src/cli/raw-dump.ts": {
+    uses: "fs.appendFileSync fs.openSync",
+    why: "`debug --raw`: the calls of a session that a person wants to see, in the state folder.",
+  },
   "src/cli/sessions-port.ts": {
     uses: "fs.openSync fs.writeSync",
     why: "`sessions export`, to the file that a person names.",
@@ -159,6 +163,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/cli/token.ts": {
     uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.writeSync",
     why: "`token mint --file`, to the file that a person names.",
+  },
+  "src/cli/verify.ts": {
+    uses: "fs.mkdtempSync fs.rmSync",
+    why: "The scratch folder of `harness verify`.",
   },
   "src/credentials/credential-file.ts": {
     uses: "fs.openSync",

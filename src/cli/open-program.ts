@@ -15,6 +15,7 @@ import { createSigner, harnessPaths, machineKeySource } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
 import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProject } from "./project.ts";
+import { createRawDump } from "./raw-dump.ts";
 import { paint } from "./renderer.ts";
 import type { TrustedProject } from "./trusted-project.ts";
 import { undoPlace } from "./undo-key.ts";
@@ -80,6 +81,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
     args: ["harness", ...ports.args],
     ...(options.plugins === undefined ? {} : { plugins: options.plugins }),
+    traceCall: createRawDump(ports),
     keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
     ...(named === undefined ? {} : { model: named }),
     ...(cassette === undefined ? {} : { cassette }),

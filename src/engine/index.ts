@@ -25,6 +25,7 @@ export type {
   ModelRequest,
   Provider,
   ToolSchema,
+  WireTrace,
 } from "./provider.ts";
 export type { Orphan, OrphanResolution, Recovery } from "./recovery.ts";
 export type { CacheCounters, RedactedStream, Redaction } from "./redaction.ts";
@@ -57,4 +58,5 @@ export {
   type ToolHandler,
   type ToolMiddleware,
 } from "./tool-chain.ts";
+export { type CallTrace, traceProvider } from "./traced-provider.ts";
 export type { CancelCause, TurnSummary } from "./turn.ts";
