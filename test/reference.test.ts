@@ -63,6 +63,8 @@ describe("configuration.md", () => {
     expect(page).toContain(`| \`max_steps\` | \`${defaultSettings.maxSteps}\` |`);
     expect(page).toContain(`| \`tools.execution\` | \`"${defaultSettings.tools.execution}"\` |`);
     expect(page).toContain(`| \`tools.on_error\` | \`"${defaultSettings.tools.onError}"\` |`);
+    expect(page).toContain(`| \`daemon.idle_minutes\` | \`${defaultSettings.daemon.idleMinutes}\` |`);
+    expect(page).toContain(`| \`daemon.session_idle_minutes\` | \`${defaultSettings.daemon.sessionIdleMinutes}\` |`);
     expect(page).toContain(`| \`permissions.strict\` | \`${defaultSettings.strictPermissions}\` |`);
   });
 });
@@ -91,7 +93,7 @@ describe("cli.md", () => {
   const below = {
     audit: ["verify", "anchor", "network", "key"],
     creds: ["add", "list", "delete", "test"],
-    daemon: ["run"],
+    daemon: ["run", "start", "stop", "status", "restart"],
     policy: ["diff", "suggest"],
     token: ["mint", "list", "revoke", "check"],
   };

@@ -12,7 +12,12 @@ const SECRET = ["gh", "p_", "Qm3TzR8vLx2NwKd7YbHs5JfGc9PaXe4Uo1Vi"].join("");
 
 interface Report {
   readonly ok: boolean;
-  readonly checks: readonly { readonly check: string; readonly state: string; readonly detail: string; readonly fix?: string }[];
+  readonly checks: readonly {
+    readonly check: string;
+    readonly state: string;
+    readonly detail: string;
+    readonly fix?: string;
+  }[];
 }
 
 async function doctor(home: CliHome): Promise<{ readonly code: number | null; readonly report: Report }> {
@@ -59,14 +64,22 @@ describe("harness doctor", () => {
     expect(report.checks).toEqual(
       expect.arrayContaining([
         { check: "folders", state: "warning", detail: expect.stringContaining("755"), fix: `Run: chmod 700 ${data}` },
-        expect.objectContaining({ check: "configuration", state: "warning", detail: expect.stringContaining("max_steps") }),
+        expect.objectContaining({
+          check: "configuration",
+          state: "warning",
+          detail: expect.stringContaining("max_steps"),
+        }),
         expect.objectContaining({ check: "session log", state: "error" }),
         expect.objectContaining({ check: "project", state: "warning", fix: "Run: harness ack" }),
       ]),
     );
     home.configure("max_steps = -3\n");
     expect((await doctor(home)).report.checks).toContainEqual(
-      expect.objectContaining({ check: "configuration", state: "error", detail: expect.stringContaining("config.toml:1") }),
+      expect.objectContaining({
+        check: "configuration",
+        state: "error",
+        detail: expect.stringContaining("config.toml:1"),
+      }),
     );
   });
 
@@ -102,7 +115,9 @@ test("harness verify goes the whole way once", { timeout: TIMEOUT_MS }, async ()
 });
 
 describe("harness debug --raw", () => {
-  test("writes what goes over the wire, only when it was asked for, and no secret", { timeout: TIMEOUT_MS }, async () => {
+  test("writes what goes over the wire, only when it was asked for, and no secret", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     const vendor = await startMockProvider();
     vendor.reply(
       { type: "message", blocks: [{ type: "text", text: "Hello." }] },
@@ -124,10 +139,16 @@ describe("harness debug --raw", () => {
     expect(out).not.toContain(SECRET);
     expect(out).not.toContain(SECRET.slice(-6));
     expect(out).not.toContain("test-key");
-    const lines = out.trimEnd().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
+    const lines = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
     const call = ["asked", "sent", "received", "answered"];
     expect(lines.map(({ kind }) => kind)).toEqual(["begin", ...call, ...call]);
-    expect(lines[2]).toMatchObject({ url: `${vendor.url}/v1/chat/completions`, body: expect.stringContaining("messages") });
+    expect(lines[2]).toMatchObject({
+      url: `${vendor.url}/v1/chat/completions`,
+      body: expect.stringContaining("messages"),
+    });
     expect(lines[3]).toMatchObject({ status: 200, body: expect.stringContaining("plain answer") });
     expect(lines[7]).toMatchObject({ withheld: expect.any(String) });
     expect((await runCli(home, ["debug", "--off", "--session", session])).code).toBe(0);

@@ -1,9 +1,8 @@
-/** A home in which `harness daemon start` runs; whatever daemon is left there ends with the test. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+/** A home in which `harness daemon start` runs; a daemon that is left there ends with the test. */
+import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
-import { expect, onTestFinished } from "vitest";
-import { isSameProcess } from "#base";
+import { expect } from "vitest";
 import { type CliHome, type CliResult, createCliHome, runCli } from "./cli-process.ts";
 
 export interface DaemonStatus {
@@ -34,12 +33,6 @@ export function createDaemonHome(extraEnv: Readonly<Record<string, string>> = {}
   const root = home.env.HOME ?? "";
   const [data, state] = [join(root, "data", "harness"), join(root, ".local", "state", "harness")];
   const claims = join(data, "daemon");
-  onTestFinished(() => {
-    for (const name of existsSync(claims) ? readdirSync(claims) : []) {
-      const [, pid = "", mark = ""] = name.split(".");
-      if (isSameProcess(Number(pid), mark) && Number(pid) !== process.pid) process.kill(Number(pid), "SIGKILL");
-    }
-  });
   const made: DaemonHome = {
     ...home,
     socket: join(data, "control.sock"),

@@ -87,9 +87,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   async function health(): Promise<Readonly<Record<string, unknown>>> {
     const open = control.sessions();
     return {
-      service: "harness",
       status: isStopping ? "stopping" : "ok",
       version: backend.version,
+      service: "harness",
       uptime_ms: Math.round(clock.monotonicMs() - startMs),
       sessions: { open: open.length, running: open.filter(({ activity }) => activity !== "idle").length },
       subsystems: await backend.subsystems(),
