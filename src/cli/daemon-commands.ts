@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { addRunFlags, collect } from "./flags.ts";
+import { addLogLevel, addRunFlags, collect } from "./flags.ts";
 
 export function addDaemonCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
   const daemon = program
@@ -59,7 +59,7 @@ Examples:
 }
 
 function addServeFlags(command: Command): Command {
-  return addRunFlags(command)
+  return addLogLevel(addRunFlags(command))
     .option(
       "--listen <address>",
       "HOST:PORT of loopback, or unix:PATH; repeatable (default: unix:$XDG_DATA_HOME/harness/control.sock, which start and restart always add)",
@@ -69,8 +69,7 @@ function addServeFlags(command: Command): Command {
     .option(
       "--token-file <file>",
       "where the token of this run is written (default: $XDG_STATE_HOME/harness/control.token)",
-    )
-    .option("--log-level <levels>", "how much is logged, also HARNESS_LOG_LEVEL: debug, or engine=debug,auth=warn");
+    );
 }
 
 /** What was written after `daemon start`, without what only this command takes. */

@@ -53,7 +53,7 @@ describe("harness daemon", () => {
         status: "ok",
         subsystems: {
           store: { state: "ok", kind: "sqlite" },
-          redaction: { state: "loaded", cache: { max: 512 } },
+          redaction: { state: "loaded", cache: { max_entries: 512 } },
           credential_helper: { state: "not started" },
           sandbox: { state: "not tried", mode: "auto" },
           log: { state: "ok" },

@@ -89,6 +89,6 @@ test("goes to standard error as well when that is asked for", { timeout: 60_000 
   const busy = await home.start();
   const { code, err } = await home.daemon("run", "--log-to-stderr");
   expect(code).toBe(1);
-  expect(err).toContain('"component":"daemon","msg":"stage","stage":"begin"');
+  expect(err).toContain('"msg":"stage","stage":"begin"');
   expect(err).toContain(`another one has the socket (process ${busy})`);
 });
