@@ -19,7 +19,7 @@ import { claimDaemon, type DaemonFacts, type HeldClaim } from "./daemon-claim.ts
 import { watchIdleness } from "./daemon-idle.ts";
 import { createDaemonObserver } from "./daemon-observer.ts";
 import { probeDaemon } from "./daemon-probe.ts";
-import { type DaemonPlaces, daemonPlaces } from "./ensure-daemon.ts";
+import { type DaemonPlaces, daemonPlaces } from "./daemon-state.ts";
 import type { EventWatch } from "./event-watch.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";

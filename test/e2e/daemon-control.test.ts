@@ -96,6 +96,28 @@ describe("harness daemon", () => {
     expect((await home.ask("POST", turn, textBody("again"))).json.answer).toBe("hello from the daemon");
   });
 
+  test("one that is killed before it answers is started again", { timeout: TIMEOUT_MS }, async () => {
+    const home = createDaemonHome();
+    const starting = home.start();
+    let first = "";
+    while (first === "") {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      first = existsSync(home.claims) ? (readdirSync(home.claims).find((name) => name.endsWith(".json")) ?? "") : "";
+    }
+    const killed = Number(first.split(".")[1]);
+    process.kill(killed, "SIGKILL");
+    expect(await starting).not.toBe(killed);
+  });
+
+  test("two that stop it at the same moment let it drain", { timeout: TIMEOUT_MS }, async () => {
+    const home = createDaemonHome();
+    await home.start();
+    const stops = await Promise.all([home.daemon("stop"), home.daemon("stop")]);
+    expect(stops.map(({ code }) => code)).toEqual([0, 0]);
+    expect(home.logged()).toContainEqual(expect.objectContaining({ stage: "drained" }));
+    expect(await home.status()).toMatchObject({ state: "none" });
+  });
+
   test("one that was stopped by a signal is replaced", { timeout: TIMEOUT_MS }, async () => {
     const home = createDaemonHome();
     const first = await home.start();
