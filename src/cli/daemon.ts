@@ -156,10 +156,10 @@ async function serve({ ports, flags, log, watch, listen, facts, claim }: Serving
       sessionIdleMs: settings.daemon.sessionIdleMinutes * MINUTE_MS,
       ...(flags.background === true ? { daemonIdleMs: settings.daemon.idleMinutes * MINUTE_MS } : {}),
       onIdle: () => stopped.resolve("idle"),
-      onRetired: (session, failure) => {
-        if (failure !== undefined)
-          log.of("engine").error("an idle session did not end", { session, failure: String(failure) });
-      },
+      onFailure: (failure, session) =>
+        void ports.outward
+          .describe(failure)
+          .then((problem) => log.of("engine").error("the idle watch failed", { session, problem })),
     });
     const why = await stopped.promise;
     claim?.ending();

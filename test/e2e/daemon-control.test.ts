@@ -192,6 +192,11 @@ describe("harness daemon", () => {
     const pid = await home.start();
     await home.ask("GET", "/v1/handshake");
     const { id } = (await home.ask("POST", "/v1/sessions", { working_dir: home.workspace })).json;
+    const isOpen = async (): Promise<boolean> =>
+      (await home.ask("GET", `/v1/sessions/${id}`)).json.activity !== undefined;
+    while (await isOpen()) await new Promise((resolve) => setTimeout(resolve, 50));
+    const { json } = await home.ask("POST", `/v1/sessions/${id}/input?wait=turn`, textBody("hi"));
+    expect(json).toMatchObject({ outcome: "answered" });
     while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 50));
     expect(existsSync(home.socket)).toBe(false);
     const lines = home.logged();

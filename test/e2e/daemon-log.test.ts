@@ -72,6 +72,11 @@ test.skipIf(process.platform !== "linux")(
       providers: { model: "openai:gpt-6.1-terra", seen: { openai: { state: "failing", failures: 1 } } },
       log: { state: "ok", withheld: 0, lost: 0 },
     });
+    process.kill(health.subsystems.credential_helper.pid, "SIGKILL");
+    const helperDied = { component: "credentials", level: "warn", msg: "the helper died", crashes: 1 };
+    while (!home.logged().some(({ component }) => component === "credentials")) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
     await home.daemon("stop");
 
     const lines = home.logged();
@@ -88,6 +93,7 @@ test.skipIf(process.platform !== "linux")(
     has({ component: "auth", level: "warn", msg: "refused", method: "GET", path: "/v1/tools", channel: "unix" });
     has({ component: "transport.http", msg: "refused", path: "/v1/sessions", reason: "ConfigInvalid" });
     has({ component: "daemon", stage: "drain", why: "signal" });
+    has(helperDied);
     const text = logText(home);
     for (const word of [SECRET, "sk-a-key-of-the-test-12345", token, "a-token-that-is-wrong", "query-word", "keep "]) {
       expect(text).not.toContain(word);
