@@ -11,6 +11,7 @@ import { createHeldKeys } from "#providers";
 import { type HttpServer, startHttpServer } from "#transports/http";
 import { httpBackend } from "../src/cli/daemon-backend.ts";
 import { createOutward } from "../src/cli/outward.ts";
+import { wholeClaims } from "../test/fakes/token-claims.ts";
 
 export const TOKEN = "benchmark";
 
@@ -74,8 +75,8 @@ export async function startBenchServer(speak: (call: ModelCall) => Promise<void>
     backend: await httpBackend({ clock, build, credentials, outward }, harness, defaultSettings),
     authenticate: ({ token }) =>
       token === TOKEN
-        ? { claims: { jti: "tok_bench", identity_class: "human" } }
-        : { refusal: new ReasonError("Unauthorized", { detail: "not known" }) },
+        ? { claims: wholeClaims({ jti: "tok_bench" }) }
+        : { refusal: new ReasonError("TokenInvalid", { detail: "not known" }) },
     clock,
     listen: [{ kind: "unix", path: socketPath }],
   });

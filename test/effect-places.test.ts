@@ -116,10 +116,6 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdir fs.writeFile",
     why: "When retention last ran, in the state folder.",
   },
-  "src/cli/daemon.ts": {
-    uses: "fs.rmSync",
-    why: "Takes away the token file of a run that has ended.",
-  },
   "src/cli/demo.ts": {
     uses: "fs.cp fs.mkdtemp",
     why: "The scratch folder of `harness demo`.",
@@ -143,6 +139,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/cli/policy-source.ts": {
     uses: "fs.mkdtempSync fs.rmSync",
     why: "The folder for a policy of a commit, while it is read.",
+  },
+  "src/cli/run-token.ts": {
+    uses: "fs.rmSync",
+    why: "The file with the token of a daemon.",
   },
   "src/cli/sessions-port.ts": {
     uses: "fs.openSync fs.writeSync",
@@ -221,7 +221,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "The session log, encrypted.",
   },
   "src/transports/http/open-listener.ts": {
-    uses: "fs.chmodSync fs.unlinkSync node:http node:net",
+    uses: "fs.chmodSync fs.unlinkSync node:http node:https node:net",
     why: "Listens for clients; the file of a Unix socket. net: asks whether somebody answers on an old one.",
   },
   "src/trust/acked-texts.ts": {

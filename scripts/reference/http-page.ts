@@ -13,7 +13,8 @@ const meanings: Readonly<Record<keyof HttpLimits, string>> = {
   keepAliveMs: "A connection on which nothing is asked.",
   connections: "Open connections for each listener; further ones are closed at once.",
   streams: "Event streams and web sockets together (503).",
-  heartbeatMs: "Between two signs of life on a stream; the token is checked again with each.",
+  heartbeatMs: "Between two signs of life on a stream.",
+  recheckMs: "Between two looks at the tokens of open streams.",
   stalledBeats: "Signs of life that a stream may leave untaken before it is cut.",
   clients:
     "Tokens whose handshake is remembered; beyond that the one that was not used for longest shakes hands again.",

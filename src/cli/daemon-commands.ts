@@ -1,5 +1,5 @@
 /** The `harness daemon` commands on the command line. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { addRunFlags, collect } from "./flags.ts";
@@ -12,7 +12,7 @@ export function addDaemonCommands(program: Command, ports: CliPorts, exit: (code
     .description("serve REST with server-sent events and web sockets in the foreground, until SIGTERM or Ctrl-C")
     .option(
       "--listen <address>",
-      "HOST:PORT of loopback, or unix:PATH; repeatable (default: unix:$XDG_DATA_HOME/harness/control.sock)",
+      "HOST:PORT, or unix:PATH; repeatable (default: unix:$XDG_DATA_HOME/harness/control.sock)",
       collect,
     )
     .option("--allow-origin <origin>", "pages of this origin may use the server; repeatable (default: none)", collect)
@@ -20,5 +20,13 @@ export function addDaemonCommands(program: Command, ports: CliPorts, exit: (code
       "--token-file <file>",
       "where the token of this run is written (default: $XDG_STATE_HOME/harness/control.token)",
     )
+    .option("--auth-token-file <file>", "a token made beforehand, mode 0400; then none is written")
+    .addOption(
+      new Option("--auth-channel <channel>", "also show codes for new tokens as notifications of the desktop").choices([
+        "notify",
+      ]),
+    )
+    .option("--tls-cert <file>", "certificate (PEM) for an address that other machines can reach")
+    .option("--tls-key <file>", "its key (PEM)")
     .action(async (flags) => exit(await (await import("./daemon.ts")).daemonRunCommand(ports, flags)));
 }

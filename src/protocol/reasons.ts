@@ -38,7 +38,6 @@ export const reasons = {
     1,
     "<waiting> inputs of <session> wait already. Wait until one has begun, or cancel the turn.",
   ),
-  Unauthorized: row(401, -32600, 2, "No valid capability token: <detail>. Send it in the header X-Harness-Token."),
   HostRefused: row(421, -32600, 2, "The request is not for this server: <detail>."),
   OriginRefused: row(403, -32600, 2, "Pages of <origin> may not use this server. Allow an origin with --allow-origin."),
   RouteNotFound: row(404, -32601, 2, "There is no <method> <path>. GET /v1/openapi.json lists what there is."),
