@@ -4,6 +4,7 @@ import { harnessPaths } from "#sessions";
 import {
   addressText,
   type HttpServer,
+  isLoopback,
   type ListenAddress,
   parseListenAddress,
   startHttpServer,
@@ -56,7 +57,10 @@ export async function daemonRunCommand(ports: CliPorts, flags: DaemonRunFlags): 
       allowedOrigins: flags.allowOrigin ?? [],
     });
     const tokenFile = access.begin();
-    for (const address of server.addresses) terminal.err(`listening on ${addressText(address)}\n`);
+    for (const address of server.addresses) {
+      const isSecured = address.kind === "tcp" && !isLoopback(address.host);
+      terminal.err(`listening on ${addressText(address)}${isSecured ? " with TLS" : ""}\n`);
+    }
     terminal.err(`${harness.model} · the token is in ${tokenFile}\n`);
     await stopped.promise;
     terminal.err("stopping: running turns may end, new ones are refused\n");

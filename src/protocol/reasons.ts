@@ -140,7 +140,7 @@ export const reasons = {
     403,
     -32603,
     2,
-    "A token needs a person who confirms it, and there is no way to ask one: no human client is attached, there is no terminal and no notification. For CI and services, mint a token file beforehand: harness token mint --file.",
+    "A token needs a person who confirms it, and there is no way to ask one: no human client is attached, there is no terminal and no notification. For CI, mint a token file beforehand: harness token mint --file. For services: start with --auth-channel notify.",
   ),
   ConfirmationFailed: row(403, -32603, 1, "The request for a token was not confirmed: <detail>."),
   TooManyFailures: row(429, -32603, 1, "Too many attempts. Try again in <seconds> s."),

@@ -17,6 +17,7 @@ import {
   type HttpServer,
   type HttpServerOptions,
   startHttpServer,
+  type TlsTexts,
 } from "#transports/http";
 import { httpBackend } from "../../src/cli/daemon-backend.ts";
 import { createOutward } from "../../src/cli/outward.ts";
@@ -32,6 +33,8 @@ export interface HttpRigOptions extends RigOptions {
   /** Instead of the tokens of the rig. */
   readonly authenticate?: Authenticate;
   readonly desk?: NonNullable<HttpServerOptions["desk"]>;
+  /** Listens on all addresses of this machine, too. */
+  readonly tls?: TlsTexts;
 }
 
 export interface HttpAnswer {
@@ -89,8 +92,7 @@ export interface HttpRig extends HarnessRig {
 }
 
 export async function createHttpRig(replies: readonly MockReply[], options: HttpRigOptions = {}): Promise<HttpRig> {
-  const { limits, allowedOrigins, serverClock, desk, ...others } = options;
-  const { authenticate: given, ...rest } = others;
+  const { limits, allowedOrigins, serverClock, desk, tls, authenticate: given, ...rest } = options;
   const rig = await createHarnessRig(replies, rest);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-http-")));
   const socketPath = join(folder, "control.sock");
@@ -116,7 +118,9 @@ export async function createHttpRig(replies: readonly MockReply[], options: Http
     listen: [
       { kind: "unix", path: socketPath },
       { kind: "tcp", host: "127.0.0.1", port: 0 },
+      ...(tls === undefined ? [] : [{ kind: "tcp" as const, host: "0.0.0.0", port: 0 }]),
     ],
+    ...(tls === undefined ? {} : { tls }),
     ...(limits === undefined ? {} : { limits }),
     ...(allowedOrigins === undefined ? {} : { allowedOrigins }),
   });
