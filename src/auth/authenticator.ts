@@ -69,7 +69,7 @@ export function createAuthenticator({ key, records, clock, failures }: Authentic
     try {
       return readToken(token, key());
     } catch (error) {
-      failures.failed(source);
+      failures.count(source);
       throw error instanceof ReasonError ? error : invalid("its claims cannot be read");
     }
   }

@@ -5,11 +5,14 @@
 import type { Clock } from "#base";
 import { ReasonError, TokenId } from "#protocol";
 import type { Claims } from "./claims.ts";
-import type { FailureLimit } from "./failure-limit.ts";
+import { createFailureLimit, type FailureLimit } from "./failure-limit.ts";
 import type { ConfirmationChannel, Issuance } from "./issuance.ts";
 import { mintClaims, type TokenRequest } from "./mint.ts";
 import { signToken } from "./token.ts";
 import type { TokenRecords } from "./token-records.ts";
+
+/** Tokens that one token may make in a minute, with those that it has made: each leaves a record. */
+export const MINTS_PER_MINUTE = 30;
 
 export interface MintedToken {
   readonly token: string;
@@ -28,7 +31,7 @@ export interface TokenDesk {
   request(asked: TokenRequest): Promise<RequestedToken>;
   /** Throws ConfirmationFailed, and TooManyFailures for a `source` that guesses. A code is good for one token. */
   confirm(jti: string, code: string, source: string): MintedToken;
-  /** With a token that may, and for no more than it has. Throws TokenScope or UsageInvalid. */
+  /** With a token that may, and for no more than it has. Throws TokenScope, UsageInvalid or TooManyFailures. */
   mint(asked: TokenRequest, parent: Claims): MintedToken;
   /** Without anybody having been asked: for whoever runs the program, on its start. */
   mintForOwner(asked: TokenRequest): MintedToken;
@@ -39,7 +42,7 @@ export interface TokenDesk {
 export interface TokenDeskOptions {
   readonly key: () => Uint8Array;
   readonly records: Pick<TokenRecords, "add" | "list" | "revoke">;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<Clock, "now" | "monotonicMs">;
   readonly newId: () => TokenId;
   /** Every command there is. */
   readonly knownCommands: readonly string[];
@@ -50,6 +53,7 @@ export interface TokenDeskOptions {
 
 export function createTokenDesk(options: TokenDeskOptions): TokenDesk {
   const { key, records, clock, newId, knownCommands, issuance, failures } = options;
+  const mints = createFailureLimit({ clock, max: MINTS_PER_MINUTE });
 
   function claimsFor(asked: TokenRequest, parent?: Claims): Claims {
     const context = { jti: newId(), nowMs: clock.now(), knownCommands };
@@ -73,11 +77,17 @@ export function createTokenDesk(options: TokenDeskOptions): TokenDesk {
         if (!TokenId.is(jti)) throw new ReasonError("ConfirmationFailed", { detail: "there is no such request" });
         return issue(issuance.confirm(jti, code));
       } catch (error) {
-        if (error instanceof ReasonError && error.reason === "ConfirmationFailed") failures.failed(source);
+        if (error instanceof ReasonError && error.reason === "ConfirmationFailed") failures.count(source);
         throw error;
       }
     },
-    mint: (asked, parent) => issue(claimsFor(asked, parent)),
+    mint(asked, parent) {
+      // A family of tokens counts as one.
+      const first = parent.minted_by?.at(-1) ?? parent.jti;
+      mints.check(first);
+      mints.count(first);
+      return issue(claimsFor(asked, parent));
+    },
     mintForOwner: (asked) => issue(claimsFor(asked)),
     revoke(jti, by) {
       if (!TokenId.is(jti))

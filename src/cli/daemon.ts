@@ -69,10 +69,11 @@ export async function daemonRunCommand(ports: CliPorts, flags: DaemonRunFlags): 
     return 0;
   } finally {
     try {
-      access.end();
-    } finally {
       await closeProgram(ports, opened, flags);
       await server?.close();
+    } finally {
+      // Not before: streams are to end because the daemon stops, and not because their token does.
+      access.end();
       stopListening();
     }
   }

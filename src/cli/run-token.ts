@@ -5,6 +5,7 @@
 import { rmSync } from "node:fs";
 import type { MintedToken, TokenRecords } from "#auth";
 import { type Clock, messageOf, readPrivateFile, writePrivateFile } from "#base";
+import { ReasonError } from "#protocol";
 
 export const RUN_TTL_SECONDS = 24 * 60 * 60;
 /** Long before the end of the one that is there, so that whoever reads the file has hours left. */
@@ -26,7 +27,7 @@ export interface RunToken {
   end(): void;
 }
 
-/** The file is there when it returns. Throws when it cannot be written. */
+/** The file is there when it returns. Throws UsageInvalid when it cannot be written. */
 export function beginRunToken({ path, mint, records, clock, log }: RunTokenOptions): RunToken {
   const ended = new AbortController();
   const minted: MintedToken[] = [];
@@ -51,7 +52,11 @@ export function beginRunToken({ path, mint, records, clock, log }: RunTokenOptio
     }
   }
 
-  write();
+  try {
+    write();
+  } catch (cause) {
+    throw new ReasonError("UsageInvalid", { detail: `cannot write ${path}: ${messageOf(cause)}` }, { cause });
+  }
   void renew();
   return {
     end() {

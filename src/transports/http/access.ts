@@ -5,6 +5,7 @@
 import { type Claims, checkScope, checkSession } from "#auth";
 import type { Command } from "#protocol";
 import { ReasonError, type SessionId } from "#protocol";
+import { asReasonError } from "./failure.ts";
 
 /** How a request came: over a Unix socket, a port of this machine, or one that other machines can reach. */
 export type Channel = "unix" | "loopback" | "lan";
@@ -40,6 +41,19 @@ export async function requireClaims(
     throw new ReasonError("TokenScope", { jti: claims.jti, what: "all sessions, from another machine" });
   }
   return claims;
+}
+
+/** The same as data: undefined when the token holds. */
+export async function refusalOf(
+  authenticate: Authenticate,
+  presented: PresentedToken | undefined,
+): Promise<ReasonError | undefined> {
+  try {
+    await requireClaims(authenticate, presented);
+    return undefined;
+  } catch (cause) {
+    return asReasonError(cause);
+  }
 }
 
 /** Throws TokenScope unless the claims cover the command and the session it is for. */

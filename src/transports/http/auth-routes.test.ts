@@ -4,6 +4,7 @@ import { type AuthRig, createAuthRig, openBoth } from "../../../test/fakes/auth-
 import { says } from "../../../test/fakes/harness-rig.ts";
 import { isKind, textInput } from "../../../test/fakes/http-rig.ts";
 import { sessionId, tokenId } from "../../../test/fakes/token-claims.ts";
+import { MINTS_PER_MINUTE } from "../../auth/token-desk.ts";
 
 const reason = (expected: string) => ({ json: { error: { reason: expected } } });
 
@@ -184,5 +185,8 @@ describe("a token", () => {
       expect(await mint(parent, wrong), JSON.stringify(wrong)).toMatchObject({ status: 400 });
     }
     expect(await mint(parent, modest)).toMatchObject({ status: 201 });
+    let status = 201;
+    while (status === 201) status = (await mint(parent, modest)).status;
+    expect([status, rig.elsewhere.list().length <= MINTS_PER_MINUTE]).toEqual([429, true]);
   });
 });

@@ -135,6 +135,21 @@ describe("a revocation of another process", () => {
     await second.socket.until(({ body }) => body.kind === "TurnEnded");
   });
 
+  test("keeps the answer of a turn from whoever still waits for it", async () => {
+    const rig = await createAuthRig([calls(["fs.write", { path: "a", content: "x" }]), says("secret")], {
+      waitsForHumans: true,
+    });
+    const [human, token] = [rig.token(), rig.token({ identity_class: "agent" })];
+    const { stream } = await openBoth(rig, human);
+    await rig.shakeHands(token);
+    const waiting = rig.ask("POST", rig.path("/input?wait=turn"), { token, body: textInput("write") });
+    const { payload } = await stream.until(isKind("PermissionRequested"));
+    rig.elsewhere.revoke(rig.claimsOf(token).jti, rig.clock.now());
+    const body = { call_id: (payload as { call_id: string }).call_id, decision: "allow_once" };
+    await rig.ask("POST", rig.path("/permission"), { token: human, body });
+    expect(await waiting).toMatchObject({ status: 401, ...reason("TokenRevoked") });
+  });
+
   test("closes a socket with the frame that comes before that second is over", async () => {
     const rig = await createAuthRig();
     const token = rig.token();

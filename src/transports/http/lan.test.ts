@@ -102,6 +102,13 @@ describe("over TLS", () => {
   });
 });
 
+test("a handshake that does not come about is given up", async () => {
+  const rig = await createAuthRig([], { tls, limits: { headersMs: 200 } });
+  const silent = connect(lanPort(rig), "127.0.0.1");
+  silent.on("error", () => undefined);
+  expect(await text(silent)).toBe("");
+});
+
 describe("without a certificate that fits", () => {
   const options = { origins: [], limits: defaultLimits };
   const everywhere = { kind: "tcp", host: "0.0.0.0", port: 0 } as const;

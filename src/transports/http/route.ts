@@ -32,6 +32,8 @@ export interface RouteCall {
   readonly source: string;
   /** Absent where no tokens are made. */
   readonly desk: TokenDesk | undefined;
+  /** After a long wait: throws when the token was revoked meanwhile. One that has only ended may have its answer. */
+  recheckToken(): Promise<void>;
   /** Ends streams whose token was revoked just now. */
   recheckStreams(): Promise<void>;
   readonly query: URLSearchParams;

@@ -6,7 +6,7 @@ import { WebSocketServer } from "ws";
 import { type ConfirmationChannel, checkOrigin, preflightAnswer, presentedToken, type TokenDesk } from "#auth";
 import type { Clock } from "#base";
 import { ReasonError, SessionId } from "#protocol";
-import { type Authenticate, type PresentedToken, requireClaims } from "./access.ts";
+import { type Authenticate, type PresentedToken, refusalOf, requireClaims } from "./access.ts";
 import { openEventStream } from "./event-stream.ts";
 import { asReasonError, cleanReason, failureBody, statusOf } from "./failure.ts";
 import type { TlsTexts } from "./lan.ts";
@@ -140,6 +140,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       },
       source: sourceOf(listener, request),
       desk,
+      async recheckToken() {
+        const refusal = await refusalOf(authenticate, admitted.presented);
+        if (refusal !== undefined && refusal.reason !== "TokenExpired") throw refusal;
+      },
       recheckStreams: () => streams.recheck(),
       query,
       headers,
@@ -234,6 +238,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       socket.on("error", () => socket.destroy());
       upgrade(listener, request, socket, head).catch((cause: unknown) => refuseUpgrade(socket, told(cause)));
     });
+    // A handshake of TLS that fails or takes too long: there is nobody yet who could be told.
+    server.on("tlsClientError", (_cause: Error, socket: Duplex) => socket.destroy());
     server.on("clientError", (cause: NodeJS.ErrnoException, socket) => {
       if (socket.writable && cause.code !== "ECONNRESET") refuseUpgrade(socket, brokenRequest(cause, limits));
       else socket.destroy();

@@ -6,8 +6,7 @@
 import { type Claims, type ConfirmationChannel, coversClaims, phaseOf } from "#auth";
 import type { Clock } from "#base";
 import { type EventPayload, ReasonError } from "#protocol";
-import { type Authenticate, type PresentedToken, requireClaims } from "./access.ts";
-import { asReasonError } from "./failure.ts";
+import { type Authenticate, type PresentedToken, refusalOf } from "./access.ts";
 import type { HttpLimits } from "./limits.ts";
 
 /** What is told to one client about itself, and is in no log. */
@@ -70,7 +69,7 @@ export function createStreams(clock: Clock, limits: HttpLimits, authenticate: Au
     for (const [stream, state] of [...open]) {
       const { token, channel } = stream.presented;
       const key = `${channel} ${token}`;
-      const answer = asked.get(key) ?? refusalOf(stream.presented);
+      const answer = asked.get(key) ?? refusalOf(authenticate, stream.presented);
       asked.set(key, answer);
       const refusal = await answer;
       if (open.has(stream)) judge(stream, state, refusal);
@@ -85,15 +84,6 @@ export function createStreams(clock: Clock, limits: HttpLimits, authenticate: Au
     else if (phase !== "valid" && !state.isToldOfEnd) {
       const expires_at = new Date(exp * 1000).toISOString();
       state.isToldOfEnd = stream.tell({ kind: "TokenExpiring", payload: { token: jti, expires_at } });
-    }
-  }
-
-  async function refusalOf(presented: PresentedToken): Promise<ReasonError | undefined> {
-    try {
-      await requireClaims(authenticate, presented);
-      return undefined;
-    } catch (cause) {
-      return asReasonError(cause);
     }
   }
 
