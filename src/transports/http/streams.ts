@@ -3,11 +3,15 @@
  * nothing or whose token does not hold any more. A token that ends soon is told on its streams, and what is open goes on for the
  * time that it drains.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Claims, type ConfirmationChannel, coversClaims, phaseOf } from "#auth";
 import type { Clock } from "#base";
 import { type EventPayload, ReasonError } from "#protocol";
 import { type Authenticate, type PresentedToken, refusalOf } from "./access.ts";
 import type { HttpLimits } from "./limits.ts";
+
+/** Tokens that are looked at before others get their turn. */
+const RECHECK_BATCH = 50;
 
 /** What is told to one client about itself, and is in no log. */
 export type StreamNotice =
@@ -69,8 +73,10 @@ export function createStreams(clock: Clock, limits: HttpLimits, authenticate: Au
     for (const [stream, state] of [...open]) {
       const { token, channel } = stream.presented;
       const key = `${channel} ${token}`;
-      const answer = asked.get(key) ?? refusalOf(authenticate, stream.presented);
+      const known = asked.get(key);
+      const answer = known ?? refusalOf(authenticate, stream.presented);
       asked.set(key, answer);
+      if (known === undefined && asked.size % RECHECK_BATCH === 0) await nextTurn();
       const refusal = await answer;
       if (open.has(stream)) judge(stream, state, refusal);
     }
