@@ -13,7 +13,7 @@ import {
   readTokenFile,
   type TokenDesk,
 } from "#auth";
-import { createSystemRandom, createUlidFactory, makePrivateDirectory, messageOf } from "#base";
+import { createSystemRandom, createUlidFactory, messageOf } from "#base";
 import { createIdMint, ReasonError } from "#protocol";
 import { commands } from "#protocol/schemas";
 import { harnessPaths } from "#sessions";
@@ -37,8 +37,10 @@ export interface DaemonAccess {
   readonly authenticate: Authenticate;
   readonly desk: (clients: ConfirmationChannel) => TokenDesk;
   readonly tls?: TlsTexts;
-  /** Makes the token of the run, unless one was brought; call it when the server listens. Answers with the file it is in. */
-  begin(): string;
+  /** Where clients of this machine find a token: that of the run, or the one that was brought. */
+  readonly tokenFile: string;
+  /** Makes the token of the run, if there is to be one; call it when the server listens. */
+  begin(): void;
   /** The token of the run is over, and its file goes. */
   end(): void;
 }
@@ -58,6 +60,9 @@ export function openDaemonAccess(
   const ids = createIdMint(createUlidFactory({ clock, random }));
   const brought = broughtToken(ports, flags, parts);
   const tls = tlsFor(ports, flags, listen, brought?.claims);
+  /** Whoever brings a token wants no other one, unless they say where. */
+  const runFile =
+    flags.tokenFile !== undefined ? resolve(cwd, flags.tokenFile) : brought === undefined ? runFileOf(env) : undefined;
   let runToken: RunToken | undefined;
 
   const deskWith = (channels: readonly ConfirmationChannel[]): TokenDesk =>
@@ -87,12 +92,12 @@ export function openDaemonAccess(
         ...(flags.authChannel === undefined ? [] : [createDesktopChannel({ env, cwd })]),
       ]),
     ...(tls === undefined ? {} : { tls }),
+    tokenFile: runFile ?? brought?.path ?? runFileOf(env),
     begin() {
-      if (brought !== undefined) return brought.path;
-      const path = flags.tokenFile === undefined ? defaultRunFile(env) : resolve(cwd, flags.tokenFile);
+      if (runFile === undefined) return;
       const desk = deskWith([]);
       runToken = beginRunToken({
-        path,
+        path: runFile,
         records,
         clock,
         log: (line) => terminal.err(`${line}\n`),
@@ -104,7 +109,6 @@ export function openDaemonAccess(
             ttlSeconds: RUN_TTL_SECONDS,
           }),
       });
-      return path;
     },
     end: () => runToken?.end(),
   };
@@ -118,8 +122,6 @@ function broughtToken(
 ): { readonly path: string; readonly claims: Claims } | undefined {
   const { cwd, terminal } = ports;
   if (flags.authTokenFile !== undefined) {
-    if (flags.tokenFile !== undefined)
-      throw usage("with --auth-token-file no token is written: leave out --token-file");
     const path = resolve(cwd, flags.authTokenFile);
     const token = readTokenFile(path);
     if (token === undefined) throw usage(`there is no file ${path}; make one with harness token mint --file`);
@@ -184,10 +186,8 @@ function terminalChannel(terminal: CliPorts["terminal"]): ConfirmationChannel {
   };
 }
 
-function defaultRunFile(env: CliPorts["env"]): string {
-  const { stateDir } = harnessPaths(env);
-  makePrivateDirectory(stateDir);
-  return join(stateDir, "control.token");
+function runFileOf(env: CliPorts["env"]): string {
+  return join(harnessPaths(env).stateDir, "control.token");
 }
 
 function usage(detail: string): ReasonError {

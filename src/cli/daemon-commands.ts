@@ -20,7 +20,10 @@ export function addDaemonCommands(program: Command, ports: CliPorts, exit: (code
       "--token-file <file>",
       "where the token of this run is written (default: $XDG_STATE_HOME/harness/control.token)",
     )
-    .option("--auth-token-file <file>", "a token made beforehand, mode 0400; then none is written")
+    .option(
+      "--auth-token-file <file>",
+      "a token made beforehand, mode 0400; then none is written unless --token-file says where",
+    )
     .addOption(
       new Option("--auth-channel <channel>", "also show codes for new tokens as notifications of the desktop").choices([
         "notify",

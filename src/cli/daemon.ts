@@ -56,12 +56,12 @@ export async function daemonRunCommand(ports: CliPorts, flags: DaemonRunFlags): 
       listen,
       allowedOrigins: flags.allowOrigin ?? [],
     });
-    const tokenFile = access.begin();
+    access.begin();
     for (const address of server.addresses) {
       const isSecured = address.kind === "tcp" && !isLoopback(address.host);
       terminal.err(`listening on ${addressText(address)}${isSecured ? " with TLS" : ""}\n`);
     }
-    terminal.err(`${harness.model} · the token is in ${tokenFile}\n`);
+    terminal.err(`${harness.model} · the token is in ${access.tokenFile}\n`);
     await stopped.promise;
     terminal.err("stopping: running turns may end, new ones are refused\n");
     server.stopAccepting();

@@ -3,8 +3,9 @@
  * while the daemon runs and revoked when it stops; one of a daemon that was killed lasts until its own end.
  */
 import { rmSync } from "node:fs";
+import { dirname } from "node:path";
 import type { MintedToken, TokenRecords } from "#auth";
-import { type Clock, messageOf, readPrivateFile, writePrivateFile } from "#base";
+import { type Clock, makePrivateDirectory, messageOf, readPrivateFile, writePrivateFile } from "#base";
 import { ReasonError } from "#protocol";
 
 export const RUN_TTL_SECONDS = 24 * 60 * 60;
@@ -35,6 +36,7 @@ export function beginRunToken({ path, mint, records, clock, log }: RunTokenOptio
   function write(): void {
     const made = mint();
     minted.push(made);
+    makePrivateDirectory(dirname(path));
     writePrivateFile(path, `${made.token}\n`, { durable: false });
   }
 

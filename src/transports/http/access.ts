@@ -7,8 +7,8 @@ import type { Command } from "#protocol";
 import { ReasonError, type SessionId } from "#protocol";
 import { asReasonError } from "./failure.ts";
 
-/** How a request came: over a Unix socket, a port of this machine, or one that other machines can reach. */
-export type Channel = "unix" | "loopback" | "lan";
+/** How a request came: over a Unix socket, a loopback port, or an address that other machines can reach. */
+export type Channel = "unix" | "tcp" | "lan";
 
 export interface PresentedToken {
   readonly token: string;

@@ -39,7 +39,7 @@ export async function openListener(
   wanted: ListenAddress,
   { origins, limits, tls }: ListenerOptions,
 ): Promise<OpenedListener> {
-  const channel = wanted.kind === "unix" ? "unix" : isLoopback(wanted.host) ? "loopback" : "lan";
+  const channel = wanted.kind === "unix" ? "unix" : isLoopback(wanted.host) ? "tcp" : "lan";
   const settings = {
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersMs,
