@@ -99,6 +99,8 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       const { runCommand } = await import("./run.ts");
       exit(await runCommand(ports, prompt, flags));
     });
+  // The command that is asked for most needs none of the others, and they take a few milliseconds to describe.
+  if (ports.args[0] === "run") return program;
 
   addTurnFlags(addRunFlags(program.command("deploy")))
     .description("one input in, one final answer out, for scripts and CI; never falls back to the offline model")
