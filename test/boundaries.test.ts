@@ -24,6 +24,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   trust: ["base", "protocol", "artifacts"],
   sandbox: ["base"],
   auth: ["base", "protocol"],
+  logs: ["base"],
   credentials: ["base", "protocol"],
   redaction: ["base", "protocol", "engine"],
   cassette: ["base", "protocol", "engine"],
@@ -54,6 +55,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "cassette",
     "transports",
     "credentials",
+    "logs",
     "harness",
   ],
   ".": [
@@ -76,6 +78,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "delegation",
     "control",
     "auth",
+    "logs",
     "transports",
     "evals",
     "cli",

@@ -1,6 +1,7 @@
 /** The command line: one table of commands; each is loaded only when it is called. */
 import { Command, CommanderError } from "commander";
 import { ReasonError } from "#protocol";
+import { addCareCommands } from "./care-commands.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { addCredsCommands } from "./creds-commands.ts";
 import { addDaemonCommands } from "./daemon-commands.ts";
@@ -144,6 +145,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       exit(await costCommand(await ports.outward.through(ports, flags.json), flags));
     });
 
+  addCareCommands(program, ports, exit);
   addProjectCommands(program, ports, exit);
   addEvalCommand(program, ports, exit);
   addDaemonCommands(program, ports, exit);

@@ -249,6 +249,7 @@ export const reasons = {
   CassetteMismatch: row(409, -32603, 1, "The session is not the one on the cassette (<place>): <detail>"),
   CassetteInvalid: row(400, -32602, 2, "The cassette cannot be played: <place>: <detail>"),
   CassetteNotWritten: row(507, -32603, 1, "No cassette was written: <detail>."),
+  DaemonFailed: row(503, -32603, 1, "The daemon cannot be used: <detail>."),
   ConfigInvalid: row(400, -32602, 2, "<detail>"),
   UsageInvalid: row(400, -32602, 2, "<detail>"),
 } as const satisfies Record<string, ReasonRow>;

@@ -71,6 +71,11 @@ test.each([
   expect(commands).toBeGreaterThan(4);
 });
 
+test("daemon.md", { timeout: TIMEOUT_MS }, async () => {
+  const { commands } = await followGuide("docs/guide/daemon.md");
+  expect(commands).toBeGreaterThan(15);
+});
+
 test("control-plane.md", { timeout: TIMEOUT_MS }, async () => {
   const { commands } = await followGuide("docs/guide/control-plane.md");
   expect(commands).toBeGreaterThan(15);

@@ -3,6 +3,7 @@ export type { Authenticate, Authentication, Channel, PresentedToken } from "./ac
 export type { TlsTexts } from "./lan.ts";
 export type { HttpLimits } from "./limits.ts";
 export { addressText, isLoopback, type ListenAddress, parseListenAddress } from "./listen-address.ts";
+export type { HttpObserver, Refusal } from "./observer.ts";
 export { openApiDocument } from "./openapi.ts";
 export type { HttpBackend, Route } from "./route.ts";
 export { routes } from "./routes.ts";

@@ -14,7 +14,7 @@ export interface HttpBackend {
   /** A text without its secrets: messages of refusals are not events, which are clean already. */
   readonly clean: (text: string) => string;
   /** How parts of the program are that are not the server's own. */
-  subsystems(): Readonly<Record<string, unknown>>;
+  subsystems(): Promise<Readonly<Record<string, unknown>>>;
   tools(): readonly Tool[];
   providers(): readonly Readonly<Record<string, unknown>>[];
   /** Namespaces that CustomCommands can be sent to, and the commands of this program's own faces. */
@@ -50,7 +50,7 @@ export interface RouteCall {
   defaultSession(): Promise<SessionId>;
   /** Takes over the response. */
   streamEvents(session: SessionId, wire: "sse" | "plain"): Promise<void>;
-  readonly health: () => Readonly<Record<string, unknown>>;
+  readonly health: () => Promise<Readonly<Record<string, unknown>>>;
   readonly openSessions: () => ReadonlyMap<SessionId, OpenSessionState>;
 }
 

@@ -12,6 +12,7 @@ import { asReasonError, cleanReason, failureBody, statusOf } from "./failure.ts"
 import type { TlsTexts } from "./lan.ts";
 import { defaultLimits, type HttpLimits } from "./limits.ts";
 import type { ListenAddress } from "./listen-address.ts";
+import type { HttpObserver } from "./observer.ts";
 import { type Listener, type OpenedListener, openListener } from "./open-listener.ts";
 import { openApiDocument } from "./openapi.ts";
 import { plainFrames } from "./plain-events.ts";
@@ -25,6 +26,8 @@ import { createFraming } from "./wire-event.ts";
 
 /** A refused body that is smaller is read and thrown away, so that the connection can be used again. */
 const DISCARD_BYTES = 64 * 1024;
+/** Of a path that an observer is told. */
+const TOLD_PATH_CHARS = 200;
 /** How long connections may take to go when the server closes. */
 const CLOSE_GRACE_MS = 500;
 
@@ -40,6 +43,7 @@ export interface HttpServerOptions {
   /** Without it, no address is listened on that other machines can reach. */
   readonly tls?: TlsTexts;
   readonly limits?: Partial<HttpLimits>;
+  readonly observer?: HttpObserver;
 }
 
 export interface HttpServer {
@@ -55,7 +59,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const { backend, authenticate, clock } = options;
   const { control, store } = backend;
   const limits = { ...defaultLimits, ...options.limits };
-  const streams = createStreams(clock, limits, authenticate);
+  const streams = createStreams(clock, limits, authenticate, options.observer);
   const desk = options.desk?.(streams.clients);
   const principals = createPrincipals(control, limits.clients);
   const bodies = createBodyReader(limits);
@@ -86,14 +90,19 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     return defaultSession;
   }
 
-  function health(): Readonly<Record<string, unknown>> {
+  async function health(): Promise<Readonly<Record<string, unknown>>> {
     const open = control.sessions();
     return {
       status: isStopping ? "stopping" : "ok",
       version: backend.version,
+      service: "harness",
       uptime_ms: Math.round(clock.monotonicMs() - startMs),
       sessions: { open: open.length, running: open.filter(({ activity }) => activity !== "idle").length },
-      subsystems: backend.subsystems(),
+      subsystems: await backend.subsystems(),
+      transport_status: {
+        stdio: "one process each (harness rpc)",
+        http: opened.map(({ listener }) => listener.channel),
+      },
       http: { streams: streams.size, clients: principals.size, unfinished_bytes: bodies.unfinishedBytes },
     };
   }
@@ -231,12 +240,26 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     throw error;
   }
   for (const { server, listener } of opened) {
+    const refused = ({ method = "", url = "" }: IncomingMessage, { reason }: ReasonError): void => {
+      const path = splitTarget(url).path.slice(0, TOLD_PATH_CHARS);
+      options.observer?.refused({ method, path, reason, channel: listener.channel });
+    };
     server.on("request", (request, response) => {
-      answer(listener, request, response).catch((cause: unknown) => sendFailure(request, response, told(cause)));
+      options.observer?.asked();
+      answer(listener, request, response).catch((cause: unknown) => {
+        const error = told(cause);
+        refused(request, error);
+        sendFailure(request, response, error);
+      });
     });
     server.on("upgrade", (request, socket, head) => {
       socket.on("error", () => socket.destroy());
-      upgrade(listener, request, socket, head).catch((cause: unknown) => refuseUpgrade(socket, told(cause)));
+      options.observer?.asked();
+      upgrade(listener, request, socket, head).catch((cause: unknown) => {
+        const error = told(cause);
+        refused(request, error);
+        refuseUpgrade(socket, error);
+      });
     });
     // A handshake of TLS that fails or takes too long: there is nobody yet who could be told.
     server.on("tlsClientError", (_cause: Error, socket: Duplex) => socket.destroy());

@@ -9,6 +9,7 @@ import type { Clock } from "#base";
 import { type EventPayload, ReasonError } from "#protocol";
 import { type Authenticate, type PresentedToken, refusalOf } from "./access.ts";
 import type { HttpLimits } from "./limits.ts";
+import type { HttpObserver } from "./observer.ts";
 
 /** Tokens that are looked at before others get their turn. */
 const RECHECK_BATCH = 50;
@@ -48,7 +49,12 @@ interface StreamState {
   isToldOfEnd: boolean;
 }
 
-export function createStreams(clock: Clock, limits: HttpLimits, authenticate: Authenticate): Streams {
+export function createStreams(
+  clock: Clock,
+  limits: HttpLimits,
+  authenticate: Authenticate,
+  observer?: HttpObserver,
+): Streams {
   const open = new Map<OpenStream, StreamState>();
   const closed = new AbortController();
 
@@ -99,7 +105,10 @@ export function createStreams(clock: Clock, limits: HttpLimits, authenticate: Au
     add(stream) {
       if (open.size >= limits.streams) throw new ReasonError("TooManyStreams", { limit: limits.streams });
       open.set(stream, { stalled: 0, isToldOfEnd: false });
-      return () => void open.delete(stream);
+      observer?.streamOpened(open.size);
+      return () => {
+        if (open.delete(stream)) observer?.streamClosed(open.size);
+      };
     },
     recheck,
     clients: {
