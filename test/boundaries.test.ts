@@ -30,7 +30,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   cassette: ["base", "protocol", "engine"],
   delegation: ["base", "protocol", "engine", "artifacts"],
   control: ["base", "protocol", "engine"],
-  transports: ["base", "protocol", "engine", "control"],
+  transports: ["base", "protocol", "engine", "auth", "control"],
   evals: ["base", "protocol", "engine", "artifacts", "control"],
   cli: [
     "base",

@@ -122,7 +122,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   },
   "src/cli/daemon.ts": {
     uses: "fs.rmSync",
-    why: "Takes away the token file of a run that has ended, and a socket that nobody answers on.",
+    why: "Takes away a socket that nobody answers on.",
   },
   "src/cli/demo.ts": {
     uses: "fs.cp fs.mkdtemp",
@@ -155,6 +155,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/cli/raw-dump.ts": {
     uses: "fs.appendFileSync fs.openSync",
     why: "`debug --raw`: the calls of a session that a person wants to see, in the state folder.",
+  },
+  "src/cli/run-token.ts": {
+    uses: "fs.rmSync",
+    why: "The file with the token of a daemon.",
   },
   "src/cli/sessions-port.ts": {
     uses: "fs.openSync fs.writeSync",
@@ -241,7 +245,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "The session log, encrypted.",
   },
   "src/transports/http/open-listener.ts": {
-    uses: "fs.chmodSync fs.unlinkSync node:http node:net",
+    uses: "fs.chmodSync fs.unlinkSync node:http node:https node:net",
     why: "Listens for clients; the file of a Unix socket. net: asks whether somebody answers on an old one.",
   },
   "src/trust/acked-texts.ts": {

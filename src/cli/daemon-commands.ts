@@ -1,5 +1,5 @@
 /** The `harness daemon` commands on the command line. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { addLogLevel, addRunFlags, collect } from "./flags.ts";
@@ -62,14 +62,25 @@ function addServeFlags(command: Command): Command {
   return addLogLevel(addRunFlags(command))
     .option(
       "--listen <address>",
-      "HOST:PORT of loopback, or unix:PATH; repeatable (default: unix:$XDG_DATA_HOME/harness/control.sock, which start and restart always add)",
+      "HOST:PORT, or unix:PATH; repeatable (default: unix:$XDG_DATA_HOME/harness/control.sock, which start and restart always add)",
       collect,
     )
     .option("--allow-origin <origin>", "pages of this origin may use the server; repeatable (default: none)", collect)
     .option(
       "--token-file <file>",
       "where the token of this run is written (default: $XDG_STATE_HOME/harness/control.token)",
-    );
+    )
+    .option(
+      "--auth-token-file <file>",
+      "a token made beforehand, mode 0400; then none is written unless --token-file says where",
+    )
+    .addOption(
+      new Option("--auth-channel <channel>", "also show codes for new tokens as notifications of the desktop").choices([
+        "notify",
+      ]),
+    )
+    .option("--tls-cert <file>", "certificate (PEM) for an address that other machines can reach")
+    .option("--tls-key <file>", "its key (PEM)");
 }
 
 /** What was written after `daemon start`, without what only this command takes. */

@@ -89,7 +89,10 @@ function parsed(text: string): unknown {
 function readToken(file: string): string | undefined {
   try {
     const text = readOwnedFile(file, MAX_TOKEN_BYTES)?.toString("utf8").trim();
-    return text === "" ? undefined : text;
+    if (text === undefined || text === "") return undefined;
+    // A token that was brought is in a file of its own form.
+    const brought = parsed(text);
+    return isRecord(brought) ? String(brought.token) : text;
   } catch {
     return undefined; // one that others can read is not used; the daemon then says that it wants one
   }

@@ -1,19 +1,17 @@
 /** `harness daemon run`: the engine as a service, until it is told to stop or, in the background, nobody needs it. */
-import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { makePrivateDirectory, writePrivateFile } from "#base";
 import type { OperationLog } from "#logs";
 import { ReasonError } from "#protocol";
 import {
   addressText,
-  createSingleToken,
   type HttpServer,
+  isLoopback,
   type ListenAddress,
   parseListenAddress,
   startHttpServer,
 } from "#transports/http";
 import type { CliPorts } from "./cli-ports.ts";
+import { type AccessFlags, type DaemonAccess, openDaemonAccess } from "./daemon-access.ts";
 import { httpBackend } from "./daemon-backend.ts";
 import { claimDaemon, type DaemonFacts, type HeldClaim } from "./daemon-claim.ts";
 import { watchIdleness } from "./daemon-idle.ts";
@@ -28,13 +26,11 @@ import { type LogFlags, openServiceLog } from "./program-log.ts";
 
 /** From the first signal to the end; half of it belongs to running turns. */
 const STOP_GRACE_MS = 10_000;
-const TOKEN_BYTES = 32;
 const MINUTE_MS = 60_000;
 
-export interface DaemonRunFlags extends RunFlags, LogFlags {
+export interface DaemonRunFlags extends RunFlags, LogFlags, AccessFlags {
   readonly listen?: readonly string[];
   readonly allowOrigin?: readonly string[];
-  readonly tokenFile?: string;
   /** As `daemon start` runs it. */
   readonly background?: boolean;
 }
@@ -47,12 +43,13 @@ export async function daemonRunCommand(ports: CliPorts, flags: DaemonRunFlags): 
   const { log, watch } = await openServiceLog(ports, flags);
   const places = daemonPlaces(ports.env);
   const listen = listenAddresses(places, flags.listen);
+  const access = openDaemonAccess(ports, flags, listen);
   const facts: DaemonFacts = {
     version: ports.build.version,
     commit: ports.build.commit,
     startedAt: new Date(ports.clock.now()).toISOString(),
     addresses: [],
-    tokenFile: flags.tokenFile === undefined ? places.tokenFile : resolve(ports.cwd, flags.tokenFile),
+    tokenFile: access.tokenFile,
     args: flags.background === true ? givenArgs(ports.args) : ports.args,
     cwd: ports.cwd,
     background: flags.background === true,
@@ -65,7 +62,7 @@ export async function daemonRunCommand(ports: CliPorts, flags: DaemonRunFlags): 
   try {
     if (isDaemon) claim = await becomeDaemon(ports, places, facts);
     stage.info("stage", { stage: "claimed", is_daemon: isDaemon });
-    return await serve({ ports, flags, log, watch, listen, facts, claim });
+    return await serve({ ports, flags, log, watch, listen, access, facts, claim });
   } catch (error) {
     stage.error("could not run", { problem: await ports.outward.describe(error) });
     throw error;
@@ -93,11 +90,12 @@ interface Serving {
   readonly log: OperationLog;
   readonly watch: EventWatch;
   readonly listen: readonly ListenAddress[];
+  readonly access: DaemonAccess;
   readonly facts: DaemonFacts;
   readonly claim: HeldClaim | undefined;
 }
 
-async function serve({ ports, flags, log, watch, listen, facts, claim }: Serving): Promise<ExitCode> {
+async function serve({ ports, flags, log, watch, listen, access, facts, claim }: Serving): Promise<ExitCode> {
   const { terminal, clock } = ports;
   const stage = log.of("daemon");
   const opened = await openProgram(ports, {
@@ -124,29 +122,31 @@ async function serve({ ports, flags, log, watch, listen, facts, claim }: Serving
     for (const { id } of harness.control.sessions()) harness.control.session(id)?.cancel({ reason: "shutdown" });
   }
   ports.endsWhenStopped(STOP_GRACE_MS);
-  const { tokenFile } = facts;
-  const token = randomBytes(TOKEN_BYTES).toString("base64url");
   const observer = createDaemonObserver(log, clock);
   let server: HttpServer | undefined;
   let stopWatching = (): void => undefined;
   try {
     server = await startHttpServer({
       backend: await httpBackend(ports, harness, settings, { watch, log, store: flags.store }),
-      authenticate: createSingleToken(token),
+      authenticate: access.authenticate,
+      desk: access.desk,
+      ...(access.tls === undefined ? {} : { tls: access.tls }),
       clock,
       listen,
       allowedOrigins: flags.allowOrigin ?? [],
       observer,
     });
-    makePrivateDirectory(dirname(tokenFile));
-    writePrivateFile(tokenFile, `${token}\n`, { durable: false });
+    access.begin();
     const addresses = server.addresses.map(addressText);
     claim?.ready({ ...facts, addresses });
     stage.info("stage", { stage: "ready", addresses });
     // Where it was started is not its business any more, and may go away.
     if (facts.background) process.chdir("/");
-    for (const address of addresses) terminal.err(`listening on ${address}\n`);
-    terminal.err(`${harness.model} · the token is in ${tokenFile}\n`);
+    for (const address of server.addresses) {
+      const isSecured = address.kind === "tcp" && !isLoopback(address.host);
+      terminal.err(`listening on ${addressText(address)}${isSecured ? " with TLS" : ""}\n`);
+    }
+    terminal.err(`${harness.model} · the token is in ${access.tokenFile}\n`);
     stopWatching = watchIdleness({
       clock,
       control: harness.control,
@@ -171,10 +171,14 @@ async function serve({ ports, flags, log, watch, listen, facts, claim }: Serving
     return 0;
   } finally {
     stopWatching();
-    if (server !== undefined) rmSync(tokenFile, { force: true });
-    await closeProgram(ports, opened, flags);
-    await server?.close();
-    stopListening();
+    try {
+      await closeProgram(ports, opened, flags);
+      await server?.close();
+    } finally {
+      // Not before: streams are to end because the daemon stops, and not because their token does.
+      access.end();
+      stopListening();
+    }
   }
 }
 

@@ -2,15 +2,15 @@
  * `harness verify`: one command that tries the whole path once, offline and in a scratch folder that goes away: standard-input
  * initialize, the list of tools, HTTP handshake on a socket and on loopback, a turn, redaction. Then it says how the daemon is.
  */
-import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isRecord } from "#base";
 import type { Harness } from "#harness";
-import { createSingleToken, type ListenAddress, startHttpServer } from "#transports/http";
+import { type ListenAddress, startHttpServer } from "#transports/http";
 import { serveRpc } from "#transports/rpc";
 import type { CliPorts } from "./cli-ports.ts";
+import { openDaemonAccess } from "./daemon-access.ts";
 import { httpBackend } from "./daemon-backend.ts";
 import { askLocally, type LocalAnswer } from "./daemon-probe.ts";
 import { describeState, lookForDaemon } from "./daemon-state.ts";
@@ -18,8 +18,6 @@ import type { ExitCode } from "./exit-code.ts";
 import { openProgram } from "./open-program.ts";
 import { probeRedaction } from "./redaction-probe.ts";
 import { paint } from "./renderer.ts";
-
-const TOKEN_BYTES = 32;
 
 interface Result {
   readonly step: string;
@@ -123,15 +121,19 @@ async function tryHttp(
   step: (name: string, run: () => Promise<string>) => Promise<void>,
 ): Promise<void> {
   const { clock } = ports;
-  const token = randomBytes(TOKEN_BYTES).toString("base64url");
   const socketPath = join(scratch, "v.sock");
   const listen: ListenAddress[] = [
     { kind: "unix", path: socketPath },
     { kind: "tcp", host: "127.0.0.1", port: 0 },
   ];
   const backend = await httpBackend(ports, harness, await settingsOf(ports));
-  const server = await startHttpServer({ backend, authenticate: createSingleToken(token), clock, listen });
+  // With a key, records and a token of its own, all in the scratch folder.
+  const env = { ...ports.env, XDG_CONFIG_HOME: scratch, XDG_STATE_HOME: scratch };
+  const access = openDaemonAccess({ ...ports, env }, {}, listen);
+  const server = await startHttpServer({ backend, authenticate: access.authenticate, clock, listen });
   try {
+    access.begin();
+    const token = readFileSync(access.tokenFile, "utf8").trim();
     const port = server.addresses.flatMap((address) => (address.kind === "tcp" ? [address.port] : []))[0] ?? 0;
     const onSocket = (method: string, path: string, body?: object): Promise<LocalAnswer> =>
       askLocally({ socketPath, host: "localhost" }, { method, path, token, ...(body === undefined ? {} : { body }) });
@@ -156,6 +158,7 @@ async function tryHttp(
     });
   } finally {
     await server.close();
+    access.end();
   }
 }
 

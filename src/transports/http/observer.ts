@@ -1,4 +1,5 @@
 /** What happens at the server, for whoever keeps a log of it. Told of no token and no content. */
+import type { Channel } from "./access.ts";
 
 export interface HttpObserver {
   /** Somebody asked for something, or sent a frame. */
@@ -13,5 +14,5 @@ export interface Refusal {
   /** Without its query. */
   readonly path: string;
   readonly reason: string;
-  readonly channel: "unix" | "tcp";
+  readonly channel: Channel;
 }
