@@ -134,7 +134,7 @@ export function refusal(awaiting: readonly AwaitingFile[], lockfile: string | un
   return ReasonError.withMessage("NonInteractiveAckRefused", text.join(""));
 }
 
-function fileNames(awaiting: readonly AwaitingFile[]): string {
+export function fileNames(awaiting: readonly AwaitingFile[]): string {
   const named = awaiting.slice(0, MAX_NAMED_FILES).map(({ file }) => shownName(file));
   const more = awaiting.length - named.length;
   return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
