@@ -35,6 +35,7 @@ import {
   note,
   type Redaction,
   type RunContext,
+  refuseDelegate,
   reopenSession,
   type SessionStore,
   type Tool,
@@ -137,6 +138,7 @@ export async function openSession(
   const { resume } = command;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
+  if (previous !== undefined) await refuseDelegate(store, previous);
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
   // A replay may have it in another place than the recording, by whose name the session knows it.
   const folder = taped?.here(workspace) ?? workspace;
@@ -188,7 +190,16 @@ export async function openSession(
   const hooks = own?.hooks ?? runtime?.hooks;
   const hidden = runtime && hiddenFrom(runtime, birth?.spec.toolsPolicy);
   const place: SessionPlace = birth?.place ?? {
-    ...{ workspace, profile, runtime, context, plan, processes, budget: newTreeUse(), tree: createDelegationTree() },
+    ...{
+      workspace,
+      profile,
+      runtime,
+      context,
+      plan,
+      processes,
+      budget: newTreeUse(earlier?.remains.spent),
+      tree: createDelegationTree(),
+    },
     sessionRules: [],
     labels: createSessionLabels(earlier?.remains.labels),
     rates: createToolRates(settings.rateLimits.tools, clock),
@@ -262,7 +273,7 @@ export async function openSession(
       }
       const retries = birth === undefined ? [] : [createToolRetries()];
       const extra = [budgets.tool, place.rates, ...retries, ...extensions.toolChain];
-      const undo = place.undo && sharedUndo(place.undo, place.root);
+      const undo = place.undo && sharedUndo(place.undo, place.root, birth?.spec.callId);
       const isShared = (): boolean => place.tree.count > depth - dependencies.depth;
       const labelling = createLabelling({ labels, rules: labelRules, root: ports.files.root });
       const parts = { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion };

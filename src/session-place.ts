@@ -27,7 +27,7 @@ import type {
   ToolMiddleware,
 } from "#engine";
 import type { Rule, SessionLabels, TreeUse } from "#governance";
-import type { SessionId, TurnId } from "#protocol";
+import type { CallId, SessionId, TurnId } from "#protocol";
 import type { ProjectRuntime } from "./project-runtime.ts";
 
 export interface SessionPlace {
@@ -62,12 +62,18 @@ export interface Birth {
   readonly inheritedHooks: readonly Hook[];
 }
 
-/** What a delegate changes belongs to the turn of the root that it works for: undone with it, one change at a time. */
-export function sharedUndo(undo: ToolMiddleware, root: SessionPlace["root"]): ToolMiddleware {
-  return async (call, next) => {
-    if (call.tool.relays === true) return next(call);
-    const { session, turn } = call;
-    return undo({ ...call, ...root() }, (recorded) => next({ ...recorded, session, turn }));
+/**
+ * What a delegate changes belongs to the turn of the root that it works for: undone with it, one change at a time. Its calls are inside
+ * `delegation`, the call that it works for, which may itself be inside one of a script.
+ */
+export function sharedUndo(
+  undo: ToolMiddleware,
+  root: SessionPlace["root"],
+  delegation: CallId | undefined,
+): ToolMiddleware {
+  return (call, next) => {
+    const parent = call.parent ?? delegation;
+    return undo({ ...call, ...root(), ...(parent === undefined ? {} : { parent }) }, () => next(call));
   };
 }
 
