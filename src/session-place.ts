@@ -175,7 +175,7 @@ export function createDelegating(parts: DelegatingParts): Delegating {
     turnSignal: () => parts.engine().running?.signal,
     count: runtime.count,
   });
-  const made = createDelegationTools({ delegations, limits, agents: runtime.agents });
+  const made = createDelegationTools({ clock, delegations, limits, agents: runtime.agents });
 
   function tools(): readonly Tool[] {
     return limits().maxDepth === 0 ? [] : made();

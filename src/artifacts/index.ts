@@ -44,4 +44,4 @@ export {
 export { tighterBudgets } from "./tiers.ts";
 export { type ToolVisibility, toolVisible } from "./tools-policy.ts";
 export { type LoadedConfig, parseUserConfig } from "./user-config.ts";
-export { VERIFIER_NAME, verifierOf, verifierTool } from "./verifier.ts";
+export { REQUEST_VERIFIER_NAME, verifierOf, verifierTool } from "./verifier.ts";
