@@ -287,9 +287,15 @@ function createLabelHistory(
   };
 }
 
-/** Names everything in a policy that can decide about calls of a tool; two policies with the same name decide alike. */
-export function createFingerprints(policy: Policy): (call: Pick<RecordedCall, "name" | "label">) => string {
-  const { strict, isOffline, toolsPolicies, labelRules } = policy;
+/**
+ * Names everything in a policy that can decide about calls of a tool; two policies with the same name decide alike. With `places`,
+ * also where it is written: then their decisions are the same ones.
+ */
+export function createFingerprints(
+  policy: Policy,
+  places = false,
+): (call: Pick<RecordedCall, "name" | "label">) => string {
+  const { strict, isOffline, toolsPolicies, labelRules, hooks } = policy;
   const known = new Map<string, string>();
   const labelled = labelRules.map(({ label, rule }) => [label, rule]);
   return ({ name, label }) => {
@@ -300,9 +306,10 @@ export function createFingerprints(policy: Policy): (call: Pick<RecordedCall, "n
     const relevant = policy.rules.filter(
       (rule) => namesTool(rule, { tool: name, label }, TOOL_ALIASES) || (name === "exec" && rule.effect !== "allow"),
     );
-    const rules = relevant.map(({ effect, text }) => [effect, text]);
-    const { allowed } = toolVisible(toolsPolicies, name);
-    const made = JSON.stringify([allowed, strict, isOffline, labelled, rules]);
+    const rules = relevant.map(({ effect, text, source }) => [effect, text, places ? source : ""]);
+    const visible = toolVisible(toolsPolicies, name);
+    const seen = places ? [visible, hooks.size > 0] : [visible.allowed];
+    const made = JSON.stringify([seen, strict, isOffline, labelled, rules]);
     known.set(key, made);
     return made;
   };

@@ -42,6 +42,8 @@ export function createPolicyDiff(
   const next = createBacktest(after, tools);
   const oldPrint = old === undefined ? undefined : createFingerprints(old.policy);
   const nextPrint = createFingerprints(after);
+  const oldPlaces = old === undefined ? undefined : createFingerprints(old.policy, true);
+  const nextPlaces = createFingerprints(after, true);
   const changedHooks = old === undefined ? [] : differing(old.policy.hooks, after.hooks);
   const changedBesides = old === undefined ? [] : differing(old.policy.besides, after.besides);
 
@@ -58,7 +60,8 @@ export function createPolicyDiff(
       const compared: ComparedCall[] = [];
       for (const call of session.calls) {
         const was = oldSession === undefined ? call.live : await oldSession.decide(call);
-        const redecided = await nextSession.decide(call);
+        // Where nothing that decides differs, one decision is that of both.
+        const redecided = oldPlaces?.(call) === nextPlaces(call) ? was : await nextSession.decide(call);
         if (was === undefined || redecided === undefined) {
           compared.push({ call, change: "unjudged" });
           continue;
