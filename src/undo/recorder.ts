@@ -58,7 +58,8 @@ export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddl
     let result: CallResult;
     try {
       result = await next(call);
-      await Promise.allSettled(running.get(call.id) ?? []);
+      const unfinished = running.get(call.id);
+      if (unfinished !== undefined) await Promise.allSettled(unfinished);
     } catch (error) {
       // It may have changed something all the same; its own failure is the one to tell.
       await pending.finish().catch(() => undefined);
