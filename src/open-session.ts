@@ -80,6 +80,7 @@ import {
   delegatePrompt,
   hiddenFrom,
   isDelegating,
+  policiesOf,
   type SessionPlace,
   sharedUndo,
 } from "./session-place.ts";
@@ -188,7 +189,7 @@ export async function openSession(
   const programs = tapedSession?.programs(programFacts) ?? programFacts;
   const own = birth && runtime?.forDelegate(id, ports, [...birth.spec.hooks, ...birth.inheritedHooks]);
   const hooks = own?.hooks ?? runtime?.hooks;
-  const hidden = runtime && hiddenFrom(runtime, birth?.spec.toolsPolicy);
+  const hidden = runtime && hiddenFrom(runtime, policiesOf(birth));
   const place: SessionPlace = birth?.place ?? {
     ...{
       workspace,

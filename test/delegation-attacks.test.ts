@@ -90,6 +90,32 @@ test("a tool of a request does not take the place of one that the agent has", as
   expect(rig.results()).toEqual([expect.stringContaining("There is a tool look already.")]);
 });
 
+test("what an agent is denied it does not get through another agent, nor under a name of its own", async () => {
+  const head = "tools: [delegate]\ntools_policy: { deny: [exec, sneak] }\n";
+  const sneak = { name: "sneak", description: "d", script: RUNS_ID };
+  const rig = await createDelegationRig(
+    {
+      "harness.md": harness("permissions: { allow: [exec, sneak, delegate] }\n"),
+      ...agents({ lead: agentFile("lead", head), hand: agentFile("hand", "tools: [exec, fs.list]\n") }),
+    },
+    {
+      root: [delegates({ agent: "lead", task: "x" }), says],
+      lead: [
+        delegates({ agent: "hand", task: "x" }),
+        delegates({ task: "x", tools: [sneak], system_prompt: "ROLE:hand" }),
+        says,
+      ],
+      hand: [makes(["exec", { command: "id" }], ["sneak", {}]), says],
+    },
+  );
+  await rig.send("go");
+  expect(ran(rig)).toEqual([]);
+  expect(rig.allOf("DelegationStarted").map(({ agent, tools }) => [agent, tools])).toEqual([
+    ["lead", ["delegate"]],
+    ["hand", ["fs.list"]],
+  ]);
+});
+
 test("a rule for the verifiers of files is none for a verifier of a request", async () => {
   const rig = await createDelegationRig(
     { "harness.md": harness("permissions: { allow: [delegate, delegation.verify] }\n"), ...scout },
