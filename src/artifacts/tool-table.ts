@@ -113,7 +113,11 @@ export const toolTable = defineTable({
   about:
     "A file `.harness/tools/NAME.md`, or an entry of `tools:` in `harness.md`, a bundle or an agent. In a file the name is the file's and the body is the description.",
   fields: {
-    name: { type: words("a name"), meaning: "Required in an entry of `tools:`; in a file the file name is the name." },
+    name: {
+      type: words("a name"),
+      meaning:
+        "Required in an entry of `tools:`; in a file the file name is the name. Those of built-in tools are taken, and all that begin with `fs.`, `web.`, `task.`, `meta.`, `delegation.` or `mcp.`.",
+    },
     description: {
       type: text(),
       default: "the body, else the name",
