@@ -135,6 +135,8 @@ describe("a suite", () => {
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toMatch(/evals\/testdata\/02_bad\.yaml:\d+:\d+: .* Did you mean "response_contains"\?/);
     expect(err).toContain('There is another case "good" in evals/testdata/01_good.yaml.');
+    cli.put("evals/testdata/01_good.yml", scripted("better", ["{ type: no_errors }"]));
+    expect((await cli.run("eval")).err).toContain("evals/testdata/01_good.yaml would have the same cassette");
   });
 
   test("that names what is not there is refused before anything is run", async () => {

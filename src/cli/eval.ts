@@ -184,7 +184,7 @@ async function writeLog(
   events: readonly Event[],
 ): Promise<void> {
   if (folder === undefined) return;
-  const file = join(resolve(cwd, folder), `${name}${number === 1 ? "" : `-${number}`}.jsonl`);
+  const file = join(resolve(cwd, folder), `${name}${number === 1 ? "" : `#${number}`}.jsonl`);
   await write(file, events.map((event) => `${JSON.stringify(event)}\n`).join(""));
 }
 

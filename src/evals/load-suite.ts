@@ -73,6 +73,11 @@ export async function loadSuite({ cwd, paths, checker, mayBeEmpty }: SuitePlace)
       problems.push({ severity: "error", code: "duplicate-name", place: { ...complete.place, file: shown }, message });
     }
     const cassette = path.replace(CASE_FILE, ".cassette");
+    const sharing = cases.find((one) => one.cassette === cassette);
+    if (sharing !== undefined) {
+      const message = `${sharing.shown} would have the same cassette: one of the two needs another file name.`;
+      problems.push({ severity: "error", code: "duplicate-name", place: { ...complete.place, file: shown }, message });
+    }
     const inline = scenarioText === undefined ? undefined : { text: scenarioText, shown };
     const scenario = played === undefined ? inline : { text: played.text, shown: shownPath(cwd, played.path) };
     cases.push({
