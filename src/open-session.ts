@@ -38,6 +38,7 @@ import {
   type Provider,
   type Redaction,
   type RunContext,
+  refuseDelegate,
   reopenSession,
   type SessionStore,
   type Tool,
@@ -91,6 +92,7 @@ import {
   delegatePrompt,
   hiddenFrom,
   isDelegating,
+  policiesOf,
   type SessionPlace,
   sharedUndo,
 } from "./session-place.ts";
@@ -153,6 +155,7 @@ export async function openSession(
   if (command.working_dir !== undefined && !isAbsolute(command.working_dir)) {
     throw new ReasonError("InvalidCommand", { detail: "working_dir is an absolute path" });
   }
+  if (previous !== undefined) await refuseDelegate(store, previous);
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
   // A replay may have it in another place than the recording, by whose name the session knows it.
   const folder = taped?.here(workspace) ?? workspace;
@@ -202,9 +205,18 @@ export async function openSession(
   const programs = tapedSession?.programs(programFacts) ?? programFacts;
   const own = birth && runtime?.forDelegate(id, ports, [...birth.spec.hooks, ...birth.inheritedHooks]);
   const hooks = own?.hooks ?? runtime?.hooks;
-  const hidden = runtime && hiddenFrom(runtime, birth?.spec.toolsPolicy);
+  const hidden = runtime && hiddenFrom(runtime, policiesOf(birth));
   const place: SessionPlace = birth?.place ?? {
-    ...{ workspace, profile, runtime, context, plan, processes, budget: newTreeUse(), tree: createDelegationTree() },
+    ...{
+      workspace,
+      profile,
+      runtime,
+      context,
+      plan,
+      processes,
+      budget: newTreeUse(earlier?.remains.spent),
+      tree: createDelegationTree(),
+    },
     sessionRules: [],
     labels: createSessionLabels(earlier?.remains.labels),
     rates: createToolRates(settings.rateLimits.tools, clock),
@@ -278,7 +290,7 @@ export async function openSession(
       }
       const retries = birth === undefined ? [] : [createToolRetries()];
       const extra = [budgets.tool, place.rates, ...retries, ...extensions.toolChain];
-      const undo = place.undo && sharedUndo(place.undo, place.root);
+      const undo = place.undo && sharedUndo(place.undo, place.root, birth?.spec.callId);
       const isShared = (): boolean => place.tree.count > depth - dependencies.depth;
       const labelling = createLabelling({ labels, rules: labelRules, root: ports.files.root });
       const parts = { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion };
