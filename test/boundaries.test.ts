@@ -31,6 +31,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   control: ["base", "protocol", "engine"],
   transports: ["base", "protocol", "engine", "control"],
   evals: ["base", "protocol", "engine", "artifacts", "control"],
+  conformance: ["base", "protocol", "control"],
   cli: [
     "base",
     "starlark",
@@ -51,6 +52,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "trust",
     "sandbox",
     "evals",
+    "conformance",
     "cassette",
     "transports",
     "credentials",
@@ -78,6 +80,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "auth",
     "transports",
     "evals",
+    "conformance",
     "cli",
     "harness",
   ],
