@@ -27,6 +27,9 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
     return takesMore;
   };
   const outbox = createOutbox({ encode, send: write });
+  let isCaughtUp = false;
+  /** The last thing that was told is the end of the session. A replay goes on after it when the session was opened again. */
+  let hasEnded = false;
   const client = control.connect({
     id: principal.id,
     identityClass: principal.claims.identity_class,
@@ -34,10 +37,15 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
     ready: () => outbox.ready(),
     onEvent(event) {
       outbox.push(event);
-      // The session has let go of everybody.
-      if (event.kind === "SessionEnded" && event.session === session) void Promise.resolve(outbox.ready()).then(finish);
+      if (event.session !== session) return;
+      hasEnded = event.kind === "SessionEnded";
+      if (hasEnded && isCaughtUp) finishWhenTaken();
     },
   });
+  /** The session has let go of everybody. */
+  function finishWhenTaken(): void {
+    void Promise.resolve(outbox.ready()).then(finish);
+  }
   /** Nothing is written any more when this returns; what was, still goes out. */
   function finish(): void {
     remove();
@@ -72,6 +80,8 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
   });
   response.flushHeaders();
   await principal.submit({ kind: "AttachSession", session, ...(since === undefined ? {} : { since }) }, client);
+  isCaughtUp = true;
+  if (hasEnded) finishWhenTaken();
 }
 
 function errorFrame({ reason, message }: ReasonError): string {
