@@ -1,4 +1,5 @@
 /** `harness rpc`: the engine for another program, over JSON-RPC on standard input and output. */
+import { PERMISSION_TIMEOUT_MS } from "#control";
 import { serveRpc } from "#transports/rpc";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -14,7 +15,12 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
   const { terminal, clock, build } = ports;
   // Before anything else can write there.
   const output = terminal.claimOutput();
-  const { harness, settings, workspace } = await openProgram(ports, { flags, offlineAllowed: true, canAsk: false });
+  const { harness, settings, workspace } = await openProgram(ports, {
+    flags,
+    offlineAllowed: true,
+    canAsk: false,
+    answerMs: PERMISSION_TIMEOUT_MS,
+  });
   const stopped = new AbortController();
   const stopListening = terminal.onInterrupt(() => stopped.abort());
   ports.endsWhenStopped();
