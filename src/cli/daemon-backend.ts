@@ -1,9 +1,9 @@
 /** What the HTTP transport is put on: the program's control and store, and its catalogs as plain data. */
 import type { Settings } from "#artifacts";
 import { createSystemRandom, createUlidFactory } from "#base";
-import type { SessionStore } from "#engine";
+import type { SessionMeta, SessionStore } from "#engine";
 import type { Harness } from "#harness";
-import { LogId, ReasonError } from "#protocol";
+import { type Event, LogId, ReasonError } from "#protocol";
 import { type CredentialPort, staticModels, vendors } from "#providers";
 import { type ArchiveStore, loadPortability } from "#sessions";
 import type { HttpBackend } from "#transports/http";
@@ -26,17 +26,24 @@ export async function httpBackend(
 ): Promise<HttpBackend> {
   const { control, store } = harness;
   const redactor = await outward.load();
+  const titled = (meta: SessionMeta): SessionMeta => ({ ...meta, title: redactor.text(meta.title) });
+  const replayed = (): ((event: Event) => Event) => {
+    const redact = redactor.log();
+    return (event) => cleanEvent(redact, event);
+  };
   return {
     control,
     store: {
-      get: (id) => store.get(id),
-      list: (options) => store.list(options),
-      async read(id, options) {
-        const redact = redactor.log();
-        return (await store.read(id, options)).map((event) => cleanEvent(redact, event));
+      async get(id) {
+        const meta = await store.get(id);
+        return meta === undefined ? undefined : titled(meta);
       },
+      list: async (options) => (await store.list(options)).map(titled),
+      read: async (id, options) => (await store.read(id, options)).map(replayed()),
     },
+    replayed,
     clean: redactor.text,
+    cleanValue: redactor.value,
     subsystems: () => ({ credential_helper: harness.health().credentialHelper }),
     version: build.version,
     tools: () => harness.tools(),

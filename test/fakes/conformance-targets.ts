@@ -145,7 +145,10 @@ function createHastyClock(): { readonly clock: Clock; pass(ms: number): Promise<
       async sleep(ms, signal) {
         const sleeper = { ms, wake: new AbortController() };
         sleepers.add(sleeper);
-        await real.sleep(ms, signal === undefined ? sleeper.wake.signal : AbortSignal.any([signal, sleeper.wake.signal]));
+        await real.sleep(
+          ms,
+          signal === undefined ? sleeper.wake.signal : AbortSignal.any([signal, sleeper.wake.signal]),
+        );
         sleepers.delete(sleeper);
       },
     },

@@ -14,6 +14,7 @@ export interface EventStreamOptions {
   /** Replay what has a higher id first; absent: only what happens from now on. */
   readonly since: number | undefined;
   readonly encode: (event: Event) => string | undefined;
+  readonly replayed: () => (event: Event) => Event;
   /** Rejects when the token does not hold any more. */
   readonly check: () => Promise<unknown>;
 }
@@ -35,6 +36,7 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
     identityClass: principal.claims.identity_class,
     interactive: true,
     ready: () => outbox.ready(),
+    replayed: options.replayed,
     onEvent(event) {
       outbox.push(event);
       if (event.session !== session) return;

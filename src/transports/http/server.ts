@@ -135,6 +135,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
           response,
           session,
           since,
+          replayed: backend.replayed,
           encode: wire === "sse" ? (event) => framing.sse(event, session) : plainFrames,
           check,
         });
@@ -168,6 +169,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         check,
         claims,
         encode: framing.socket,
+        replayed: backend.replayed,
+        cleanValue: backend.cleanValue,
         session,
         since,
         ensureOpen,

@@ -35,12 +35,15 @@ export interface WebSocketOptions {
   readonly check: () => Promise<Claims>;
   readonly claims: Claims;
   readonly encode: (event: Event) => string;
+  readonly replayed: () => (event: Event) => Event;
+  /** What a command came to, without its secrets. */
+  readonly cleanValue: <Value>(value: Value) => Value;
   /** Attached to as soon as hands are shaken. */
   readonly session: SessionId | undefined;
   readonly since: number | undefined;
-  /** Makes sure that a stored session is open. */
   /** Whatever was thrown, as it may be told. */
   readonly told: (cause: unknown) => ReasonError;
+  /** Makes sure that a stored session is open. */
   readonly ensureOpen: (principal: Principal, session: SessionId) => Promise<void>;
 }
 
@@ -59,6 +62,8 @@ export function serveWebSocket(options: WebSocketOptions): void {
     session,
     since,
     encode,
+    replayed,
+    cleanValue,
     ensureOpen,
     told,
   } = options;
@@ -99,6 +104,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
     identityClass: claims.identity_class,
     interactive: true,
     ready: () => outbox.ready(),
+    replayed,
     onEvent: (event) => outbox.push(event),
   });
 
@@ -159,7 +165,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
     // Submitted in the order of the frames; answered when each is done.
     principal
       .submit(command, client)
-      .then((reply) => send("command", wireReply(command.kind, reply), id))
+      .then((reply) => send("command", cleanValue(wireReply(command.kind, reply)), id))
       .catch((cause: unknown) => sendError(cause, id))
       .finally(settle);
   }

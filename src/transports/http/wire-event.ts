@@ -18,8 +18,9 @@ export function createFraming(): Framing {
   }
   return {
     sse(event, session) {
-      // A gap has no `id:` line: a client that reconnects then asks for what it is missing. Ids of another log mean nothing here.
-      const id = event.kind === "StreamGap" || event.session !== session ? "" : `id: ${event.id}\n`;
+      // An overflow has no `id:` line: a client that reconnects then asks for what it is missing. Ids of another log mean nothing here.
+      const isLost = event.kind === "StreamGap" && event.payload.reason === "overflow";
+      const id = isLost || event.session !== session ? "" : `id: ${event.id}\n`;
       return `${id}event: ${event.kind}\ndata: ${json(event)}\n\n`;
     },
     socket: (event) => `{"frame":"event","body":${json(event)}}`,
