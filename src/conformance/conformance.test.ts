@@ -17,7 +17,9 @@ describe("the table", () => {
   test("has each requirement that a scenario cites, and each scenario cites one on each of its wires", () => {
     const wrong = scenarios.flatMap((scenario) => [
       ...scenario.cites.filter((id) => !ids.includes(id)).map((id) => `${scenario.name}: ${id}`),
-      ...scenario.wires.filter((wire) => citedOn(scenario, wire).length === 0).map((wire) => `${scenario.name}: ${wire}`),
+      ...scenario.wires
+        .filter((wire) => citedOn(scenario, wire).length === 0)
+        .map((wire) => `${scenario.name}: ${wire}`),
     ]);
     expect(wrong).toEqual([]);
     expect(new Set(scenarios.map(({ name }) => name)).size).toBe(scenarios.length);

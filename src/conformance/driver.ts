@@ -43,8 +43,8 @@ export interface Feed {
   readonly carried: ReadonlySet<EventKind> | undefined;
   /** The first that fits, now or when it comes. Rejects when it does not come in time, or the stream ends before. */
   until(fits: (sighting: Sighting) => boolean, what: string): Promise<Sighting>;
-  /** Signs of life that are no events. */
-  readonly heartbeats: number;
+  /** A sign of life that is no event, now or when it comes. */
+  heartbeat(): Promise<void>;
   /** Stops and goes on reading. */
   pause?(): void;
   resume?(): void;

@@ -82,7 +82,8 @@ async function runScenario(scenario: Scenario, target: Target): Promise<readonly
   }
   const { error } = failure;
   // Whatever else goes wrong is held against what had not been checked yet: the server has not done what it should have.
-  const guilty = error instanceof CheckFailed ? error.requirement : cited.find((id) => !trial.held.has(id)) ?? cited[0];
+  const guilty =
+    error instanceof CheckFailed ? error.requirement : (cited.find((id) => !trial.held.has(id)) ?? cited[0]);
   return cited.map((requirement) => {
     if (requirement === guilty) return { ...finding, requirement, verdict: "fail", detail: messageOf(error) };
     if (trial.held.has(requirement)) return { ...finding, requirement, verdict: "pass" };

@@ -22,8 +22,8 @@ export function createFeed(
   return {
     seen,
     carried: options.carried,
-    get heartbeats() {
-      return heartbeats;
+    async heartbeat() {
+      await news.until(() => (heartbeats > 0 ? true : undefined), "a sign of life");
     },
     until: (fits, what) => news.until(() => seen.find(fits), what),
     add(...sightings) {

@@ -1,5 +1,5 @@
 /** A plain HTTP client on a Unix socket or a port: requests, streams and raw bytes, each on a connection of its own. */
-import { type IncomingMessage, request as httpRequest } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import type { HttpAsked, HttpReply } from "../driver.ts";
 

@@ -56,8 +56,7 @@ export function connectRest(options: HttpConnectionOptions): Connection {
     submit: command,
     watch: (session, since) => openEvents(options, session, since),
     log: (session) => readLog(http, session),
-    raw: async (session, bytes) =>
-      answerOf(await http.ask("POST", `/v1/sessions/${session}/input`, { body: bytes })),
+    raw: async (session, bytes) => answerOf(await http.ask("POST", `/v1/sessions/${session}/input`, { body: bytes })),
     async close() {},
   };
 }
@@ -66,7 +65,10 @@ export function httpPeer({ place, waitMs, token }: HttpConnectionOptions): HttpP
   return {
     host: hostOf(place),
     ask: (method, path, asked = {}) =>
-      ask(place, waitMs, method, path, { ...asked, ...given("token", asked.token === undefined ? token : asked.token) }),
+      ask(place, waitMs, method, path, {
+        ...asked,
+        ...given("token", asked.token === undefined ? token : asked.token),
+      }),
     exchange: (head) => exchange(place, waitMs, head),
   };
 }
@@ -85,9 +87,13 @@ export function answerOf({ status, json }: HttpReply): Answer {
 export async function readLog(http: HttpPeer, session: string): Promise<readonly Event[]> {
   const events: Event[] = [];
   for (let after = 0; ; ) {
-    const { status, json, text } = await http.ask("GET", `/v1/sessions/${session}/log?after=${after}&limit=${LOG_PAGE}`);
+    const { status, json, text } = await http.ask(
+      "GET",
+      `/v1/sessions/${session}/log?after=${after}&limit=${LOG_PAGE}`,
+    );
     const page = fieldOf(json, "events");
-    if (status !== 200 || !Array.isArray(page)) throw new Error(`the log cannot be read: ${status} ${text.slice(0, 200)}`);
+    if (status !== 200 || !Array.isArray(page))
+      throw new Error(`the log cannot be read: ${status} ${text.slice(0, 200)}`);
     // Scenarios that care look at each field themselves.
     events.push(...(page as Event[]));
     const next = fieldOf(json, "next");
@@ -133,7 +139,9 @@ export async function openSse(
   return feed;
 }
 
-async function jsonOf(response: Parameters<typeof textOf>[0]): Promise<{ readonly text: string; readonly json: unknown }> {
+async function jsonOf(
+  response: Parameters<typeof textOf>[0],
+): Promise<{ readonly text: string; readonly json: unknown }> {
   const text = await textOf(response);
   try {
     return { text, json: JSON.parse(text) as unknown };

@@ -50,7 +50,11 @@ export function connectRpc(options: RpcConnectionOptions): Connection {
       case "AnswerPermission": {
         const { call_id: requestId, decision } = fields;
         const word = typeof decision === "string" ? (DECISIONS[decision] ?? decision) : decision;
-        return lines.request("approval.respond", { requestId, decision: word, ...extra(fields, "call_id", "decision") });
+        return lines.request("approval.respond", {
+          requestId,
+          decision: word,
+          ...extra(fields, "call_id", "decision"),
+        });
       }
       default:
         return lines.request("command.submit", { command: { kind, session, ...fields } });

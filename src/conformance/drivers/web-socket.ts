@@ -28,7 +28,9 @@ export async function connectWebSocket(options: HttpConnectionOptions): Promise<
     lastId += 1;
     const id = lastId;
     commands.socket.send(JSON.stringify({ frame, id, body }));
-    return frameAnswer(await take(commands, (answer) => fieldOf(answer, "id") === id, `the answer to a ${frame} frame`));
+    return frameAnswer(
+      await take(commands, (answer) => fieldOf(answer, "id") === id, `the answer to a ${frame} frame`),
+    );
   }
 
   /** The frame that came for this id, as a whole. */

@@ -21,7 +21,11 @@ export const accessScenarios: readonly Scenario[] = [
       // The small surface and the reads, which need no handshake, need a token all the same.
       for (const path of ["/v1/sessions", "/v1/tools", `/v1/sessions/${session}/log`, `/events?session=${session}`]) {
         const reply = await connection.http?.ask("GET", path, { token: null });
-        trial.check("auth:required", reply?.status === 401, `GET ${path} without a token is answered with ${reply?.status}`);
+        trial.check(
+          "auth:required",
+          reply?.status === 401,
+          `GET ${path} without a token is answered with ${reply?.status}`,
+        );
       }
       const log = await connection.log(session);
       trial.check("auth:required", !JSON.stringify(log).includes(HELLO), "an input without a token was taken");
@@ -50,7 +54,11 @@ export const accessScenarios: readonly Scenario[] = [
         headers: { origin: FOREIGN_ORIGIN, "access-control-request-method": "POST" },
       });
       const allowed = preflight.headers["access-control-allow-origin"];
-      trial.check("auth:origin", preflight.status >= 400 && allowed === undefined, `the preflight is answered with ${preflight.status}`);
+      trial.check(
+        "auth:origin",
+        preflight.status >= 400 && allowed === undefined,
+        `the preflight is answered with ${preflight.status}`,
+      );
     },
   },
   {
@@ -80,4 +88,3 @@ async function attempt(connect: () => Promise<Connection>, session: string): Pro
     throw error;
   }
 }
-

@@ -77,7 +77,11 @@ export const handshakeScenarios: readonly Scenario[] = [
         ]) {
           check("handshake:fields", Number.isInteger(fieldOf(body, name)), `${name} is not a whole number`);
         }
-        check("handshake:fields", fieldOf(body, "resource_uri_scheme") === "harness/v1", "resource_uri_scheme is another");
+        check(
+          "handshake:fields",
+          fieldOf(body, "resource_uri_scheme") === "harness/v1",
+          "resource_uri_scheme is another",
+        );
         const listed = (name: string): readonly unknown[] => {
           const list = fieldOf(body, name);
           return Array.isArray(list) ? list : [];
@@ -103,7 +107,11 @@ export const handshakeScenarios: readonly Scenario[] = [
     async run({ connect, check }) {
       const connection = await connect();
       const { ok, reason } = await connection.handshake("999.0.0");
-      check("handshake:version", !ok && reason === "HandshakeVersionMismatch", `999.0.0 was answered with ${reason ?? "yes"}`);
+      check(
+        "handshake:version",
+        !ok && reason === "HandshakeVersionMismatch",
+        `999.0.0 was answered with ${reason ?? "yes"}`,
+      );
     },
   },
 ];

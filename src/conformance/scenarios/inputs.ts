@@ -45,11 +45,19 @@ export const inputScenarios: readonly Scenario[] = [
     async run(trial) {
       const at = await stage(trial);
       const { wire } = trial.target;
-      refused(trial, "input:wrong-type", await wrongType(at.connection, wire, at.session), { plain: 400, rest: 400, rpc: -32602 });
+      refused(trial, "input:wrong-type", await wrongType(at.connection, wire, at.session), {
+        plain: 400,
+        rest: 400,
+        rpc: -32602,
+      });
       const malformed = await at.connection.raw?.(at.session, Buffer.from('{"content": [{"type": "te'));
       refused(trial, "input:malformed", malformed, { plain: 400, rest: 400, rpc: -32700 });
       const latin = Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]);
-      refused(trial, "input:utf8", await at.connection.raw?.(at.session, latin), { plain: 400, rest: 400, rpc: -32700 });
+      refused(trial, "input:utf8", await at.connection.raw?.(at.session, latin), {
+        plain: 400,
+        rest: 400,
+        rpc: -32700,
+      });
       await turn(at, "say hello");
       const started = eventsOf(await at.connection.log(at.session), "TurnStarted").length;
       trial.check("input:survives", started === 1, `${started} turns were started by one good input`);
@@ -80,7 +88,11 @@ export const inputScenarios: readonly Scenario[] = [
     async run(trial) {
       const connection = await trial.connect();
       const { ok, reason, status } = await connection.send(NO_SESSION, "say hello");
-      trial.check("input:unknown-session", !ok && reason === "SessionNotFound", `it was answered with ${reason ?? "yes"}`);
+      trial.check(
+        "input:unknown-session",
+        !ok && reason === "SessionNotFound",
+        `it was answered with ${reason ?? "yes"}`,
+      );
       const codes: Readonly<Record<string, number>> = { rest: 404, plain: 404, rpc: -32001 };
       const code = codes[trial.target.wire];
       trial.check("input:unknown-session", code === undefined || status === code, `the code is ${status}`);
@@ -94,7 +106,11 @@ export const inputScenarios: readonly Scenario[] = [
       const { connection, session } = await stage(trial);
       const command = { kind: "CustomCommand", namespace: "nobody-has-this", verb: "go", payload: {} };
       const { ok, reason } = await connection.submit(session, command);
-      trial.check("input:unknown-namespace", !ok && reason === "UnknownNamespace", `it was answered with ${reason ?? "yes"}`);
+      trial.check(
+        "input:unknown-namespace",
+        !ok && reason === "UnknownNamespace",
+        `it was answered with ${reason ?? "yes"}`,
+      );
     },
   },
   {
@@ -107,14 +123,24 @@ export const inputScenarios: readonly Scenario[] = [
       const body = { kind: "QueueInput", session: at.session, content };
       const frame = { frame: "command", id: "once", body };
       const talk = await at.connection.frames?.converse(
-        [{ frame: "handshake", body: {} }, frame, frame, { frame: "postcard", id: "odd", body: {} }, { frame: "handshake", id: "still there", body: {} }],
+        [
+          { frame: "handshake", body: {} },
+          frame,
+          frame,
+          { frame: "postcard", id: "odd", body: {} },
+          { frame: "handshake", id: "still there", body: {} },
+        ],
         (received) => received.some((one) => fieldOf(one, "id") === "still there"),
       );
       const answers = talk?.received ?? [];
       const errors = answers.filter((one) => fieldOf(one, "frame") === "error");
       const about = (id: string): unknown => errors.find((one) => fieldOf(one, "id") === id);
       const repeated = fieldOf(about("once"), "body", "reason");
-      trial.check("input:repeated-frame", repeated === "FrameRepeated", `the second one was answered with ${String(repeated)}`);
+      trial.check(
+        "input:repeated-frame",
+        repeated === "FrameRepeated",
+        `the second one was answered with ${String(repeated)}`,
+      );
       await at.feed.until(({ kind }) => kind === "TurnEnded", "TurnEnded");
       const started = eventsOf(await at.connection.log(at.session), "InputQueued").length;
       trial.check("input:repeated-frame", started === 1, `the command was carried out ${started} times`);

@@ -20,7 +20,11 @@ export const permissionScenarios: readonly Scenario[] = [
       const at = await stage(trial);
       const { callId } = await hold(at);
       const before = await at.connection.log(at.session);
-      trial.check("permission:asked", eventsOf(before, "ToolIntent").length === 0, "the call ran before it was allowed");
+      trial.check(
+        "permission:asked",
+        eventsOf(before, "ToolIntent").length === 0,
+        "the call ran before it was allowed",
+      );
       const answer = await decide(at.connection, at.session, callId, "allow_once");
       trial.check("permission:allow", answer.ok, `the answer was refused: ${answer.reason}`);
       await ended(at.feed);
@@ -37,7 +41,11 @@ export const permissionScenarios: readonly Scenario[] = [
       const at = await stage(trial);
       const { callId } = await hold(at);
       const before = await at.connection.log(at.session);
-      trial.check("permission:asked", eventsOf(before, "ToolIntent").length === 0, "the call ran before it was allowed");
+      trial.check(
+        "permission:asked",
+        eventsOf(before, "ToolIntent").length === 0,
+        "the call ran before it was allowed",
+      );
       await decide(at.connection, at.session, callId, "deny");
       await ended(at.feed);
     },
@@ -110,7 +118,11 @@ export const permissionScenarios: readonly Scenario[] = [
       const agent = await trial.connect("agent");
       const { callId } = await hold({ ...human, connection: agent });
       const own = await decide(agent, human.session, callId, "allow_once");
-      trial.check("permission:agent", !own.ok && own.reason === "NotAllowed", `it was answered with ${own.reason ?? "yes"}`);
+      trial.check(
+        "permission:agent",
+        !own.ok && own.reason === "NotAllowed",
+        `it was answered with ${own.reason ?? "yes"}`,
+      );
       const answer = await decide(human.connection, human.session, callId, "deny");
       trial.check("permission:agent", answer.ok, `the human's answer was refused: ${answer.reason}`);
       await ended(human.feed);
@@ -164,7 +176,11 @@ async function takeBack(trial: Trial, { connection, session }: Stage): Promise<v
   const counts = restored.map(({ payload }) => payload.counts.restored);
   trial.check("session:undo", counts.join() === "1", `restored paths: ${counts.join(", ") || "none"}`);
   const again = await connection.submit(session, { kind: "UndoTurn" });
-  trial.check("session:undo", !again.ok && again.reason === "NothingToUndo", `a second undo was answered with ${again.reason ?? "yes"}`);
+  trial.check(
+    "session:undo",
+    !again.ok && again.reason === "NothingToUndo",
+    `a second undo was answered with ${again.reason ?? "yes"}`,
+  );
 }
 
 async function takeBackAll({ connection, session }: Stage, turns: number): Promise<void> {

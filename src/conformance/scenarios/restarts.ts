@@ -52,7 +52,11 @@ export const restartScenarios: readonly Scenario[] = [
       trial.check("stream:cut-off", eventsOf(log, "ToolIntent").length === 0, "the call ran without an answer");
       const [started] = eventsOf(log, "TurnStarted");
       const end = eventsOf(log, "TurnEnded").find(({ payload }) => payload.turn === started?.payload.turn);
-      trial.check("stream:cut-off", end !== undefined && end.payload.outcome !== "answered", `the turn ended as ${end?.payload.outcome}`);
+      trial.check(
+        "stream:cut-off",
+        end !== undefined && end.payload.outcome !== "answered",
+        `the turn ended as ${end?.payload.outcome}`,
+      );
       const [waiting] = eventsOf(log, "InputQueued");
       const delivered = eventsOf(log, "TurnStarted").filter(({ payload }) => payload.queued === waiting?.id);
       trial.check("turn:queue-restart", delivered.length === 1, `${delivered.length} turns delivered it`);

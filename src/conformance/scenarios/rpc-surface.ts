@@ -15,7 +15,11 @@ export const rpcScenarios: readonly Scenario[] = [
     async run(trial) {
       const lines = linesOf(await trial.connect());
       const { body } = await lines.request("initialize");
-      trial.check("rpc:initialize", textField(body, "version") === "1.0.0", `the version is ${textField(body, "version")}`);
+      trial.check(
+        "rpc:initialize",
+        textField(body, "version") === "1.0.0",
+        `the version is ${textField(body, "version")}`,
+      );
       const lacking = CAPABILITIES.filter((name) => fieldOf(body, "capabilities", name) !== true);
       trial.check("rpc:initialize", lacking.length === 0, `not among the capabilities: ${lacking.join(", ")}`);
     },
@@ -41,7 +45,11 @@ export const rpcScenarios: readonly Scenario[] = [
       const open = begun.find((item) => !completed.includes(textField(item, "itemId") ?? ""));
       trial.check("rpc:items", open === undefined, `never completed: ${JSON.stringify(open)}`);
       const ids = begun.map((item) => textField(item, "itemId") ?? "");
-      trial.check("rpc:items", new Set(ids).size === ids.length && ids.every((id) => /^item_/.test(id)), "ids of items repeat");
+      trial.check(
+        "rpc:items",
+        new Set(ids).size === ids.length && ids.every((id) => /^item_/.test(id)),
+        "ids of items repeat",
+      );
       await at.connection.submit(at.session, { kind: "UndoTurn" });
       const code = await lines.end();
       trial.check("rpc:exit", code === 0, `it ended with ${code}`);
@@ -64,7 +72,11 @@ export const rpcScenarios: readonly Scenario[] = [
       const id = "not a request";
       lines.write(`${JSON.stringify({ id, method: "initialize" })}\n`);
       const old = await lines.until((message) => message.id === id, "the answer to what is no request");
-      check("rpc:method", numberField(old, "error", "code") === -32600, `what is no request is ${numberField(old, "error", "code")}`);
+      check(
+        "rpc:method",
+        numberField(old, "error", "code") === -32600,
+        `what is no request is ${numberField(old, "error", "code")}`,
+      );
       const unreadable = await at.connection.raw?.(at.session, Buffer.from("}{"));
       check("rpc:method", unreadable?.status === -32700, `an unreadable line is ${unreadable?.status}`);
       const cancelled = await at.connection.cancel(at.session);

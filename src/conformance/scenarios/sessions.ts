@@ -44,7 +44,11 @@ export const sessionScenarios: readonly Scenario[] = [
       trial.check("rpc:created", isThread(fieldOf(announced, "params", "thread")), "thread.created has no thread");
       const made = await lines.request("thread.create", { title: "Conformance" });
       const thread = fieldOf(made.body, "thread");
-      trial.check("rpc:threads", isThread(thread) && fieldOf(thread, "title") === "Conformance", `thread.create gave ${JSON.stringify(made.body)}`);
+      trial.check(
+        "rpc:threads",
+        isThread(thread) && fieldOf(thread, "title") === "Conformance",
+        `thread.create gave ${JSON.stringify(made.body)}`,
+      );
       const list = fieldOf((await lines.request("thread.list")).body, "threads");
       const own = Array.isArray(list) ? list.find((one) => fieldOf(one, "threadId") === session) : undefined;
       trial.check("session:listed", isThread(own), "the thread is not in the list");
@@ -92,13 +96,25 @@ export const sessionScenarios: readonly Scenario[] = [
         if (Array.isArray(page)) paged.push(...(page as unknown[]));
         after = fieldOf(json, "next");
       }
-      trial.check("session:log", JSON.stringify(paged) === JSON.stringify(whole), `pages have ${paged.length} of ${whole.length} events`);
+      trial.check(
+        "session:log",
+        JSON.stringify(paged) === JSON.stringify(whole),
+        `pages have ${paged.length} of ${whole.length} events`,
+      );
       const { text } = await http.ask("GET", `/v1/sessions/${at.session}/export?format=jsonl`);
-      trial.check("session:export", exportedIds(text).join() === whole.map(({ id }) => id).join(), "the events are not those of the log");
+      trial.check(
+        "session:export",
+        exportedIds(text).join() === whole.map(({ id }) => id).join(),
+        "the events are not those of the log",
+      );
       const [first] = eventsOf(whole, "TurnEnded");
       const branched = await http.ask("POST", `/v1/sessions/${at.session}/branch`, { body: { at: first?.id } });
       const branch = textField(branched.json, "session") ?? "";
-      trial.check("session:branch", branched.status === 201 && branch !== at.session, `the answer is ${branched.text.slice(0, 200)}`);
+      trial.check(
+        "session:branch",
+        branched.status === 201 && branch !== at.session,
+        `the answer is ${branched.text.slice(0, 200)}`,
+      );
       const copied = eventsOf(await at.connection.log(branch), "TurnEnded").length;
       trial.check("session:branch", copied === 1, `the branch has ${copied} turns`);
       const kept = await at.connection.log(at.session);
@@ -113,14 +129,26 @@ export const sessionScenarios: readonly Scenario[] = [
       const http = requests((await trial.connect()).http);
       for (const [path, name] of Object.entries(LISTS)) {
         const { status, json } = await http.ask("GET", path);
-        trial.check("catalog:routes", status === 200 && Array.isArray(fieldOf(json, name)), `GET ${path} is answered with ${status}`);
+        trial.check(
+          "catalog:routes",
+          status === 200 && Array.isArray(fieldOf(json, name)),
+          `GET ${path} is answered with ${status}`,
+        );
       }
       const health = await http.ask("GET", "/v1/health");
       const isWell = health.status === 200 && textField(health.json, "version") !== undefined;
-      trial.check("catalog:health", isWell && textField(health.json, "status") !== undefined, `GET /v1/health is ${health.text.slice(0, 200)}`);
+      trial.check(
+        "catalog:health",
+        isWell && textField(health.json, "status") !== undefined,
+        `GET /v1/health is ${health.text.slice(0, 200)}`,
+      );
       const { json } = await http.ask("GET", "/v1/openapi.json");
       trial.check("catalog:openapi", (textField(json, "openapi") ?? "").startsWith("3.1"), "it is not OpenAPI 3.1");
-      trial.check("catalog:openapi", fieldOf(json, "paths", "/v1/sessions/{id}/input", "post") !== undefined, "the route of inputs is not described");
+      trial.check(
+        "catalog:openapi",
+        fieldOf(json, "paths", "/v1/sessions/{id}/input", "post") !== undefined,
+        "the route of inputs is not described",
+      );
     },
   },
 ];

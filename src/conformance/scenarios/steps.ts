@@ -25,7 +25,11 @@ export function fileName(session: string): string {
 }
 
 /** Starts a turn that stands still because it asks for a permission; the call it asks about. */
-export async function hold({ connection, session, feed }: Stage, n = 1, input?: string): Promise<{ sent: Answer; callId: string }> {
+export async function hold(
+  { connection, session, feed }: Stage,
+  n = 1,
+  input?: string,
+): Promise<{ sent: Answer; callId: string }> {
   const sent = await connection.send(session, input ?? `write ${fileName(session)}`);
   if (!sent.ok) throw new Error(`the input was refused: ${sent.reason}`);
   const asked = await nth(feed, "PermissionRequested", n);
@@ -84,7 +88,8 @@ export function difference(feed: Feed, log: readonly Event[], after = 0): string
 
 function unlike(sighting: Sighting, event: Event): string | undefined {
   if (sighting.kind !== event.kind) return `${sighting.kind} was seen where the log has ${event.kind} (${event.id})`;
-  if (sighting.id !== undefined && sighting.id !== event.id) return `event ${event.id} was seen with the id ${sighting.id}`;
+  if (sighting.id !== undefined && sighting.id !== event.id)
+    return `event ${event.id} was seen with the id ${sighting.id}`;
   if (sighting.text !== undefined && event.kind === "TextDelta" && sighting.text !== event.payload.text) {
     return `the text of event ${event.id} was seen as ${JSON.stringify(sighting.text.slice(0, 80))}`;
   }
@@ -97,4 +102,3 @@ function unlike(sighting: Sighting, event: Event): string | undefined {
 function upToEnd<Item extends { readonly kind: string }>(items: readonly Item[]): readonly Item[] {
   return items.slice(0, items.findLastIndex(({ kind }) => kind === "TurnEnded") + 1);
 }
-

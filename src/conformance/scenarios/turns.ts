@@ -175,9 +175,17 @@ export const turnScenarios: readonly Scenario[] = [
       const log = await at.connection.log(at.session);
       const [waiting] = eventsOf(log, "InputQueued");
       const delivered = eventsOf(log, "TurnStarted").filter(({ payload }) => payload.queued === waiting?.id);
-      trial.check("turn:queue", waiting !== undefined && delivered.length === 1, `${delivered.length} turns delivered it`);
+      trial.check(
+        "turn:queue",
+        waiting !== undefined && delivered.length === 1,
+        `${delivered.length} turns delivered it`,
+      );
       const [first] = eventsOf(log, "TurnEnded");
-      trial.check("turn:queue", (delivered[0]?.id ?? 0) > (first?.id ?? 0), "it began before the running turn had ended");
+      trial.check(
+        "turn:queue",
+        (delivered[0]?.id ?? 0) > (first?.id ?? 0),
+        "it began before the running turn had ended",
+      );
     },
   },
   {
@@ -188,7 +196,11 @@ export const turnScenarios: readonly Scenario[] = [
       const at = await stage(trial);
       const content = [{ type: "text", text: "steer: look left" }];
       const idle = await at.connection.submit(at.session, { kind: "SteerTurn", content });
-      trial.check("turn:steer-idle", !idle.ok && idle.reason === "NoTurnRunning", `it was answered with ${idle.reason ?? "yes"}`);
+      trial.check(
+        "turn:steer-idle",
+        !idle.ok && idle.reason === "NoTurnRunning",
+        `it was answered with ${idle.reason ?? "yes"}`,
+      );
       const { callId } = await hold(at);
       const steered = await at.connection.submit(at.session, { kind: "SteerTurn", content });
       trial.check("turn:steer", steered.ok, `it was refused: ${steered.reason}`);
