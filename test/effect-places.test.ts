@@ -112,6 +112,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.open",
     why: "`audit anchor`, to the file that a person names; opens exported logs for reading.",
   },
+  "src/cli/conformance.ts": {
+    uses: "fs.mkdir fs.writeFile",
+    why: "`conformance --junit`, to the file that a person names.",
+  },
   "src/cli/daily-retention.ts": {
     uses: "fs.mkdir fs.writeFile",
     why: "When retention last ran, in the state folder.",
@@ -151,6 +155,14 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/cli/token.ts": {
     uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.writeSync",
     why: "`token mint --file`, to the file that a person names.",
+  },
+  "src/conformance/drivers/http-client.ts": {
+    uses: "node:http node:net",
+    why: "Connects to the server that a person names to be tried.",
+  },
+  "src/conformance/drivers/rpc.ts": {
+    uses: "node:child_process",
+    why: "Starts the program that a person names to be tried.",
   },
   "src/credentials/credential-file.ts": {
     uses: "fs.openSync",

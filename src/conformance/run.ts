@@ -92,17 +92,24 @@ async function runScenario(scenario: Scenario, target: Target): Promise<readonly
 }
 
 function elsewhere(wire: Wire, only: (id: RequirementId) => boolean): readonly Finding[] {
-  // The table's own keys.
-  const ids = Object.keys(requirements) as RequirementId[];
-  return ids
+  return allIds()
     .filter((id) => only(id) && !requirements[id].wires.some((own) => own === wire))
     .map((requirement) => ({ requirement, wire, verdict: "not applicable", detail: "not a requirement of this wire" }));
 }
 
-/** Of several findings on one requirement and wire, the worst counts. */
-export function verdictOf(findings: readonly Finding[]): Finding | undefined {
-  const order: readonly Verdict[] = ["fail", "unknown", "pass", "not applicable"];
-  return order.flatMap((verdict) => findings.filter((one) => one.verdict === verdict))[0];
+const WORST_FIRST: readonly Verdict[] = ["fail", "unknown", "pass", "not applicable"];
+
+/** One finding for each requirement that holds for the wire: of several, the worst counts. In the order of the table. */
+export function verdictsOn({ findings }: Report, wire: Wire): readonly Finding[] {
+  return allIds().flatMap((id) => {
+    const own = findings.filter((one) => one.wire === wire && one.requirement === id && one.scenario !== undefined);
+    return WORST_FIRST.flatMap((verdict) => own.filter((one) => one.verdict === verdict)).slice(0, 1);
+  });
+}
+
+function allIds(): readonly RequirementId[] {
+  // The table's own keys.
+  return Object.keys(requirements) as RequirementId[];
 }
 
 /** Nothing failed, nothing is unknown, and something passed. */

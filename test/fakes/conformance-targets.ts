@@ -18,19 +18,20 @@ import { createCliHome } from "./cli-process.ts";
 const root = resolve(import.meta.dirname, "../..");
 export const SCENARIO = join(root, "scenarios/conformance.yaml");
 export const WAIT_MS = 15_000;
-const TOKENS = { human: "token-human", "other human": "token-other", agent: "token-agent" } as const;
+export const TOKENS = { human: "token-human", "other human": "token-other", agent: "token-agent" } as const;
 
 /** A target with everything that scenarios can need, on a log and a folder of its own. */
 export async function ownTarget(wire: Wire): Promise<Target> {
   return wire === "rpc" ? ownProgram() : ownHarness(wire);
 }
 
-function ownProgram(): Target {
+/** `before`: what the shell does that starts it. */
+export function ownProgram({ before = ":" }: { readonly before?: string } = {}): Target {
   const home = createCliHome();
   const args = [join(root, "bin/harness"), "rpc", "--cwd", home.workspace, "-m", `scripted:${SCENARIO}`];
   return rpcTarget({
-    command: process.execPath,
-    args,
+    command: "sh",
+    args: ["-c", `${before}; exec "$@"`, "sh", process.execPath, ...args],
     agentArgs: ["--identity-class", "agent"],
     cwd: home.workspace,
     env: home.env,
@@ -44,13 +45,45 @@ interface Running {
   readonly server: HttpServer;
 }
 
+export interface OwnServer {
+  readonly socketPath: string;
+  /** The harness behind it, as it is now. */
+  harness(): Harness;
+  readonly abilities: Required<Pick<Target, "restart" | "expireContent" | "expireToken" | "passTime">>;
+}
+
 async function ownHarness(wire: Exclude<Wire, "rpc">): Promise<Target> {
+  const { socketPath, harness, abilities } = await ownServer();
+  const options = { clock: createSystemClock(), waitMs: WAIT_MS };
+  if (wire !== "in-process") {
+    return {
+      ...httpTarget(wire, { ...options, place: { kind: "unix", path: socketPath }, tokens: TOKENS }),
+      ...abilities,
+    };
+  }
+  return {
+    wire,
+    lacks: (as) => (as === "nobody" || as === "stranger" ? "there are no tokens in a process" : undefined),
+    connect: async (as = "human") =>
+      connectInProcess({
+        ...options,
+        control: harness().control,
+        read: (session, page) => harness().store.read(session, page),
+        identityClass: as === "agent" ? "agent" : "human",
+      }),
+    ...abilities,
+  };
+}
+
+/** A harness on a log and a folder of its own, behind a server on a Unix socket. */
+export async function ownServer(): Promise<OwnServer> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-conf-")));
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
   const time = createHastyClock();
   const key: MachineKey = { bytes: Buffer.alloc(32, 7), source: "the test" };
   const path = join(folder, "sessions.db");
+  const socketPath = join(folder, "c.sock");
   const expired = new Set<Caller>();
   let running = await start();
 
@@ -76,7 +109,7 @@ async function ownHarness(wire: Exclude<Wire, "rpc">): Promise<Target> {
       backend: await httpBackend({ clock: createSystemClock(), build, credentials, outward }, harness, defaultSettings),
       authenticate: ({ token }) => authenticate(token),
       clock: time.clock,
-      listen: [{ kind: "unix", path: join(folder, "c.sock") }],
+      listen: [{ kind: "unix", path: socketPath }],
     });
     return { harness, server };
   }
@@ -99,39 +132,27 @@ async function ownHarness(wire: Exclude<Wire, "rpc">): Promise<Target> {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const options = { clock: createSystemClock(), waitMs: WAIT_MS };
-  const reached: Pick<Target, "wire" | "lacks" | "connect"> =
-    wire === "in-process"
-      ? {
-          wire,
-          lacks: (as) => (as === "nobody" || as === "stranger" ? "there are no tokens in a process" : undefined),
-          connect: async (as = "human") =>
-            connectInProcess({
-              ...options,
-              control: running.harness.control,
-              read: (session, page) => running.harness.store.read(session, page),
-              identityClass: as === "agent" ? "agent" : "human",
-            }),
-        }
-      : httpTarget(wire, { ...options, place: { kind: "unix", path: join(folder, "c.sock") }, tokens: TOKENS });
   return {
-    ...reached,
-    async restart() {
-      await stop();
-      running = await start();
+    socketPath,
+    harness: () => running.harness,
+    abilities: {
+      async restart() {
+        await stop();
+        running = await start();
+      },
+      async expireContent() {
+        runRetention({
+          path,
+          key,
+          clock: { now: () => Date.now() + 60_000 },
+          policy: { ...defaultRetention, contentTtlMs: 0 },
+        });
+      },
+      async expireToken(as) {
+        expired.add(as);
+      },
+      passTime: time.pass,
     },
-    async expireContent() {
-      runRetention({
-        path,
-        key,
-        clock: { now: () => Date.now() + 60_000 },
-        policy: { ...defaultRetention, contentTtlMs: 0 },
-      });
-    },
-    async expireToken(as) {
-      expired.add(as);
-    },
-    passTime: time.pass,
   };
 }
 

@@ -41,3 +41,21 @@ export function createFeed(
     },
   };
 }
+
+/** The feeds of one connection: they end with it. */
+export function createOpenFeeds(): {
+  keep(opening: Promise<Feed>): Promise<Feed>;
+  stop(): Promise<void>;
+} {
+  const open = new Set<Feed>();
+  return {
+    async keep(opening) {
+      const feed = await opening;
+      open.add(feed);
+      return feed;
+    },
+    async stop() {
+      await Promise.all([...open].map((feed) => feed.stop()));
+    },
+  };
+}

@@ -2,6 +2,7 @@
 import type { EventKind } from "#protocol";
 import type { Connection, Sighting } from "../driver.ts";
 import { given, textField } from "../sighting.ts";
+import { createOpenFeeds } from "./feed.ts";
 import { answerOf, connectRest, type HttpConnectionOptions, openSse } from "./rest.ts";
 
 const KINDS: Readonly<Record<string, EventKind>> = {
@@ -23,6 +24,7 @@ const carried: ReadonlySet<EventKind> = new Set<EventKind>([
 
 export function connectPlain(options: HttpConnectionOptions): Connection {
   const rest = connectRest(options);
+  const feeds = createOpenFeeds();
   const { http } = rest;
   if (http === undefined) throw new Error("REST has requests");
   return {
@@ -31,13 +33,16 @@ export function connectPlain(options: HttpConnectionOptions): Connection {
       answerOf(await http.ask("POST", `/prompt?session=${session}`, { body: { content } })),
     cancel: async (session) => answerOf(await http.ask("POST", `/cancel?session=${session}`)),
     watch: (session) =>
-      openSse(
-        options,
-        `/events?session=${session}`,
-        {},
-        (feed, { data }) => feed.add(...sightingsOf(JSON.parse(data) as unknown)),
-        carried,
+      feeds.keep(
+        openSse(
+          options,
+          `/events?session=${session}`,
+          {},
+          (feed, { data }) => feed.add(...sightingsOf(JSON.parse(data) as unknown)),
+          carried,
+        ),
       ),
+    close: feeds.stop,
     raw: async (session, bytes) => answerOf(await http.ask("POST", `/prompt?session=${session}`, { body: bytes })),
   };
 }

@@ -5,7 +5,7 @@ import type { Event } from "#protocol";
 import type { Answer, Connection, HttpPeer, HttpReply } from "../driver.ts";
 import { createNews } from "../news.ts";
 import { fieldOf, given, sightingOf, textField } from "../sighting.ts";
-import { createFeed, type OpenFeed } from "./feed.ts";
+import { createFeed, createOpenFeeds, type OpenFeed } from "./feed.ts";
 import { ask, exchange, type HttpPlace, hostOf, openResponse, textOf } from "./http-client.ts";
 
 export interface HttpConnectionOptions {
@@ -28,6 +28,7 @@ const ROUTES: Readonly<Record<string, string>> = {
 
 export function connectRest(options: HttpConnectionOptions): Connection {
   const http = httpPeer(options);
+  const feeds = createOpenFeeds();
   const command = async (
     session: string,
     { kind, ...fields }: { readonly kind: string } & Readonly<Record<string, unknown>>,
@@ -54,10 +55,10 @@ export function connectRest(options: HttpConnectionOptions): Connection {
     send: (session, text) => command(session, { kind: "SendInput", content: [{ type: "text", text }] }),
     cancel: (session) => command(session, { kind: "CancelTurn" }),
     submit: command,
-    watch: (session, since) => openEvents(options, session, since),
+    watch: (session, since) => feeds.keep(openEvents(options, session, since)),
     log: (session) => readLog(http, session),
     raw: async (session, bytes) => answerOf(await http.ask("POST", `/v1/sessions/${session}/input`, { body: bytes })),
-    async close() {},
+    close: feeds.stop,
   };
 }
 

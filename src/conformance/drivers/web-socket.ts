@@ -4,7 +4,7 @@ import { isRecord } from "#base";
 import type { Answer, Connection, Feed, FramePeer } from "../driver.ts";
 import { createNews, type News } from "../news.ts";
 import { fieldOf, given, sightingOf, textField } from "../sighting.ts";
-import { createFeed } from "./feed.ts";
+import { createFeed, createOpenFeeds } from "./feed.ts";
 import type { HttpPlace } from "./http-client.ts";
 import { answerOf, type HttpConnectionOptions, httpPeer, Refused, readLog } from "./rest.ts";
 
@@ -21,6 +21,7 @@ interface OpenSocket {
 export async function connectWebSocket(options: HttpConnectionOptions): Promise<Connection> {
   const http = httpPeer(options);
   const commands = await openSocket(options, "");
+  const feeds = createOpenFeeds();
   let lastId = 0;
 
   /** Sends a frame and waits for the one that answers it, which has its id. */
@@ -44,7 +45,7 @@ export async function connectWebSocket(options: HttpConnectionOptions): Promise<
     send: (session, text) => submit(session, { kind: "SendInput", content: [{ type: "text", text }] }),
     cancel: (session) => submit(session, { kind: "CancelTurn" }),
     submit,
-    watch: (session, since) => watch(options, session, since),
+    watch: (session, since) => feeds.keep(watch(options, session, since)),
     log: (session) => readLog(http, session),
     async raw(_session, bytes) {
       const apart = await openSocket(options, "");
@@ -61,6 +62,7 @@ export async function connectWebSocket(options: HttpConnectionOptions): Promise<
       return found;
     },
     async close() {
+      await feeds.stop();
       commands.socket.terminate();
     },
   };
@@ -78,14 +80,19 @@ async function watch(options: HttpConnectionOptions, session: string, since: num
     resume: () => open.socket.resume(),
   });
   open.socket.on("ping", () => feed.beat());
-  open.socket.send(JSON.stringify({ frame: "handshake", id: "watch", body: {} }));
-  await take(open, (frame) => fieldOf(frame, "id") === "watch", "the handshake");
-  // The stream is attached behind the handshake; a command that is answered after it was read behind that.
-  open.socket.send(JSON.stringify({ frame: "command", id: "ready", body: { kind: "ListRules", session } }));
-  const ready = await take(open, (frame) => fieldOf(frame, "id") === "ready", "an answer on the stream's socket");
-  const refused = open.received.find((frame) => fieldOf(frame, "frame") === "error") ?? ready;
-  if (fieldOf(refused, "frame") === "error") throw new Refused(frameAnswer(refused));
-  return feed;
+  try {
+    open.socket.send(JSON.stringify({ frame: "handshake", id: "watch", body: {} }));
+    await take(open, (frame) => fieldOf(frame, "id") === "watch", "the handshake");
+    // The stream is attached behind the handshake; a command that is answered after it was read behind that.
+    open.socket.send(JSON.stringify({ frame: "command", id: "ready", body: { kind: "ListRules", session } }));
+    const ready = await take(open, (frame) => fieldOf(frame, "id") === "ready", "an answer on the stream's socket");
+    const refused = open.received.find((frame) => fieldOf(frame, "frame") === "error") ?? ready;
+    if (fieldOf(refused, "frame") === "error") throw new Refused(frameAnswer(refused));
+    return feed;
+  } catch (error) {
+    open.socket.terminate();
+    throw error;
+  }
 }
 
 function framePeer(options: HttpConnectionOptions): FramePeer {

@@ -34,6 +34,11 @@ export const rpcScenarios: readonly Scenario[] = [
       await decide(at.connection, at.session, callId, "allow_once");
       await ended(at.feed);
       const lines = linesOf(at.connection);
+      const check = (): void => {
+        const odd = lines.output.find((line) => !isMessage(line));
+        trial.check("rpc:pristine", odd === undefined, `standard output has ${JSON.stringify(odd?.slice(0, 100))}`);
+      };
+      check();
       const messages = lines.output.map((line) => JSON.parse(line) as unknown);
       const items = (method: string): readonly unknown[] =>
         messages.filter((one) => fieldOf(one, "method") === method).map((one) => fieldOf(one, "params", "item"));
@@ -53,8 +58,7 @@ export const rpcScenarios: readonly Scenario[] = [
       await at.connection.submit(at.session, { kind: "UndoTurn" });
       const code = await lines.end();
       trial.check("rpc:exit", code === 0, `it ended with ${code}`);
-      const odd = lines.output.find((line) => !isMessage(line));
-      trial.check("rpc:pristine", odd === undefined, `standard output has ${JSON.stringify(odd?.slice(0, 100))}`);
+      check();
     },
   },
   {

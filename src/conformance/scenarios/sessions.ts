@@ -4,7 +4,7 @@ import type { HttpPeer } from "../driver.ts";
 import type { Scenario } from "../scenario.ts";
 import { fieldOf, textField } from "../sighting.ts";
 import { isKind } from "../trial.ts";
-import { eventsOf, stage, turn } from "./steps.ts";
+import { difference, eventsOf, stage, turn } from "./steps.ts";
 
 const LISTS = {
   "/v1/tools": "tools",
@@ -89,6 +89,13 @@ export const sessionScenarios: readonly Scenario[] = [
       await turn(at, "think", 2);
       const http = requests(at.connection.http);
       const whole = await at.connection.log(at.session);
+      const unlike = difference(at.feed, whole);
+      const isCounted = whole.every(({ id }, index) => id === index + 1);
+      trial.check(
+        "session:log",
+        isCounted && unlike === undefined,
+        unlike ?? "ids of the log do not rise by one, from 1",
+      );
       const paged: unknown[] = [];
       for (let after: unknown = 0; typeof after === "number"; ) {
         const { json } = await http.ask("GET", `/v1/sessions/${at.session}/log?after=${after}&limit=3`);

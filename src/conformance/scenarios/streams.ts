@@ -7,8 +7,8 @@ import { isKind } from "../trial.ts";
 import { decide, difference, ended, eventsOf, fileName, hold, type Stage, stage, turn } from "./steps.ts";
 
 const CANONICAL = ["in-process", "rest", "ws"] as const;
-/** Turns of about 80,000 characters each, which no connection holds back for somebody who does not read. */
-const FILLING_TURNS = 60;
+/** Turns of about 470,000 characters each: more than all buffers on the way hold for somebody who does not read. */
+const FILLING_TURNS = 40;
 const FILLING_CHARS = 3900;
 const HEARTBEAT_MS = 30_000;
 
