@@ -26,9 +26,25 @@ export async function ownTarget(wire: Wire): Promise<Target> {
 }
 
 /** `before`: what the shell does that starts it. */
-export function ownProgram({ before = ":" }: { readonly before?: string } = {}): Target {
+export function ownProgram({
+  before = ":",
+  flags = [],
+}: {
+  readonly before?: string;
+  readonly flags?: readonly string[];
+} = {}): Target {
   const home = createCliHome();
-  const args = [join(root, "bin/harness"), "rpc", "--cwd", home.workspace, "-m", `scripted:${SCENARIO}`];
+  const args = [
+    join(root, "bin/harness"),
+    "rpc",
+    "--cwd",
+    home.workspace,
+    "--sandbox",
+    "off",
+    "-m",
+    `scripted:${SCENARIO}`,
+    ...flags,
+  ];
   return rpcTarget({
     command: "sh",
     args: ["-c", `${before}; exec "$@"`, "sh", process.execPath, ...args],
@@ -77,7 +93,7 @@ async function ownHarness(wire: Exclude<Wire, "rpc">): Promise<Target> {
 
 /** A harness on a log and a folder of its own, behind a server on a Unix socket. */
 export async function ownServer(): Promise<OwnServer> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-conf-")));
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-own-")));
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
   const time = createHastyClock();
