@@ -1,6 +1,5 @@
 /** JSON-RPC on the standard input and output of a program. A connection is a process: it ends with it. */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { type Clock, isRecord } from "#base";
+import { type Clock, isRecord, startPipedProgram } from "#base";
 import type { Event, EventKind } from "#protocol";
 import type { Answer, Connection, Feed, LinePeer, Sighting } from "../driver.ts";
 import { createNews, type News } from "../news.ts";
@@ -36,7 +35,6 @@ const DECISIONS: Readonly<Record<string, string>> = { allow_once: "once", allow_
 interface OpenProcess extends LinePeer {
   readonly messages: readonly Record<string, unknown>[];
   readonly news: News;
-  readonly child: ChildProcessWithoutNullStreams;
 }
 
 export function connectRpc(options: RpcConnectionOptions): Connection {
@@ -196,27 +194,19 @@ function answerOf(message: Readonly<Record<string, unknown>>): Answer {
 
 function startProcess(options: RpcConnectionOptions): OpenProcess {
   const { command, args, cwd, env, clock, waitMs } = options;
-  const child = spawn(command, [...args], {
-    ...given("cwd", cwd),
-    ...(env === undefined ? {} : { env: { ...env } }),
-  });
   const news = createNews(clock, waitMs);
   const output: string[] = [];
   const messages: Record<string, unknown>[] = [];
   let rest: Buffer = Buffer.alloc(0);
   let errors = "";
   let lastId = 0;
-  const exited = new Promise<number | null>((resolve) => {
-    child.once("error", (error) => {
-      news.end(`the program did not start: ${error.message}`);
-      resolve(null);
-    });
-    child.once("close", (code) => {
-      news.end(`the program ended with ${code}: ${errors.slice(-500)}`);
-      resolve(code);
-    });
+  const { promise: exited, resolve: exit } = Promise.withResolvers<number | null>();
+  const where = { ...given("cwd", cwd), ...given("env", env) };
+  const child = startPipedProgram({ file: command, args, ...where }, (end) => {
+    const how = "code" in end ? `the program ended with ${end.code}` : `the program did not start: ${end.problem}`;
+    news.end(`${how}: ${errors.slice(-500)}`);
+    exit("code" in end ? end.code : null);
   });
-  child.stdin.on("error", () => undefined); // `close` follows
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
     errors = (errors + chunk).slice(-MAX_ERROR_CHARS);
   });
@@ -241,7 +231,6 @@ function startProcess(options: RpcConnectionOptions): OpenProcess {
     if (isRecord(value)) messages.push(value);
   }
   return {
-    child,
     news,
     messages,
     output,
@@ -253,12 +242,12 @@ function startProcess(options: RpcConnectionOptions): OpenProcess {
       child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, ...given("params", params) })}\n`);
       return answerOf(await news.until(() => messages.find((message) => message.id === id), `the answer to ${method}`));
     },
-    kill: () => void child.kill("SIGKILL"),
+    kill: () => child.kill(),
     async end() {
       child.stdin.end();
       const late = new AbortController();
       void clock.sleep(waitMs, late.signal).then(() => {
-        if (!late.signal.aborted) child.kill("SIGKILL");
+        if (!late.signal.aborted) child.kill();
       });
       const code = await exited;
       late.abort();
