@@ -182,6 +182,12 @@ export const requirements = {
     "The first answer of a human counts; later ones change nothing.",
   ),
   "permission:agent": row(COMMANDS, "service", "Hard rule 11", "An agent cannot answer for the turn it started."),
+  "permission:timeout": row(
+    ["in-process", "rest", "ws", "plain"],
+    "service",
+    "Observability of agent-driven sessions",
+    "A question that nobody answers within a minute is a no, and the turn goes on.",
+  ),
   "permission:unknown": row(
     COMMANDS,
     "rpc",

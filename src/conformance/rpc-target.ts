@@ -23,7 +23,7 @@ export function rpcTarget({ agentArgs, ...options }: RpcTargetOptions): Target {
     },
     async restart() {
       for (const { lines } of open) lines?.kill();
-      await Promise.all([...open].map(({ lines }) => lines?.end()));
+      await Promise.all([...open].map((connection) => connection.close()));
       open.clear();
     },
   };

@@ -1,7 +1,7 @@
 /** Servers that lie are found out: each lie fails the requirement that it breaks. */
 import { expect, test } from "vitest";
 import { createSystemClock } from "#base";
-import { conforms, httpTarget, type RequirementId, runConformance } from "#conformance";
+import { conforms, httpTarget, type RequirementId, runConformance, type Target } from "#conformance";
 import { ownProgram, ownServer, TOKENS } from "../fakes/conformance-targets.ts";
 import { type Lie, startLyingServer } from "../fakes/lying-server.ts";
 
@@ -16,6 +16,8 @@ interface Case {
 
 /** What stands where in the frame of an event. */
 const kindOf = (frame: string): string => /^event: (\w+)$/m.exec(frame)?.[1] ?? "";
+
+const ACCEPTED = { status: 202, body: {} } as const;
 
 function swapped(): Lie {
   let held: string | undefined;
@@ -46,7 +48,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "tells events in the wrong order": { lie: swapped(), breaks: "stream:order", detail: /where the log has/ },
   "changes a text on its way": {
-    lie: { onFrame: (frame) => [frame.replace("Hello from", "Goodbye from")] },
+    lie: { onFrame: (frame) => [frame.replace('"text":"', '"text":"So: ')] },
     breaks: "turn:answer",
     detail: /the stream says/,
   },
@@ -86,22 +88,73 @@ const cases: Readonly<Record<string, Case>> = {
     breaks: "handshake:kinds",
     detail: /CancelTurn/,
   },
+  "forgets where a client stood": {
+    lie: {
+      onRequest({ headers }) {
+        delete headers["last-event-id"];
+        return undefined;
+      },
+    },
+    breaks: "stream:resume",
+    detail: /./,
+  },
+  "says nothing of content that is gone": {
+    lie: { onFrame: (frame) => (kindOf(frame) === "StreamGap" ? [] : [frame]) },
+    breaks: "stream:ttl",
+    detail: /the stream begins with/,
+  },
+  "gives no sign of life": {
+    lie: { onFrame: (frame) => (frame.startsWith(":") ? [] : [frame]) },
+    breaks: "stream:heartbeat",
+    detail: /no sign of life/,
+  },
+  "takes the answer of an agent": {
+    lie: {
+      onRequest: ({ path, headers }) =>
+        path.endsWith("/permission") && headers["x-harness-token"] === TOKENS.agent ? ACCEPTED : undefined,
+    },
+    breaks: "permission:agent",
+    detail: /answered with yes/,
+  },
+  "cancels nothing": {
+    lie: { onRequest: ({ path }) => (path.endsWith("/cancel") ? ACCEPTED : undefined) },
+    breaks: "turn:cancel",
+    detail: /TurnEnded did not come/,
+  },
+  "takes commands that there are not": {
+    lie: { onRequest: ({ body }) => (body.includes("FlyToTheMoon") ? ACCEPTED : undefined) },
+    breaks: "input:unknown-verb",
+    detail: /answered with yes/,
+  },
+  "takes what is not JSON": {
+    lie: { onRequest: ({ body }) => (body.toString().endsWith('"te') ? ACCEPTED : undefined) },
+    breaks: "input:malformed",
+    detail: /it was taken/,
+  },
+  "hides that something was taken out": {
+    lie: { onAnswer: (path, body) => (path.includes("/log") ? body.replaceAll("«redacted:", "«") : body) },
+    breaks: "stream:redacted",
+    detail: /nothing in the log says/,
+  },
   "leaves events out of the log": {
     lie: { onAnswer: (path, body) => (path.includes("/log") ? body.replace(/\{"id":1,.*?\}\},/, "") : body) },
     breaks: "session:log",
-    detail: /from 1|in the log/,
+    detail: /where the log has TurnStarted/,
   },
 };
 
-test.each(Object.entries(cases))("a server that %s", { timeout: 60_000 }, async (_name, { lie, breaks, detail }) => {
-  const { socketPath } = await ownServer();
+async function behindLie(lie: Lie): Promise<Target> {
+  const { socketPath, abilities } = await ownServer();
   const path = await startLyingServer(socketPath, lie);
-  const target = httpTarget("rest", {
-    place: { kind: "unix", path },
-    clock: createSystemClock(),
-    waitMs: WAIT_MS,
-    tokens: TOKENS,
-  });
+  const clock = createSystemClock();
+  return {
+    ...httpTarget("rest", { place: { kind: "unix", path }, clock, waitMs: WAIT_MS, tokens: TOKENS }),
+    ...abilities,
+  };
+}
+
+test.each(Object.entries(cases))("a server that %s", { timeout: 60_000 }, async (_name, { lie, breaks, detail }) => {
+  const target = await behindLie(lie);
   const report = await runConformance({ targets: [target], clock: createSystemClock(), only: (id) => id === breaks });
   expect(conforms(report)).toBe(false);
   expect(report.findings).toContainEqual(
@@ -110,14 +163,7 @@ test.each(Object.entries(cases))("a server that %s", { timeout: 60_000 }, async 
 });
 
 test("the same server without a lie conforms", { timeout: 60_000 }, async () => {
-  const { socketPath } = await ownServer();
-  const path = await startLyingServer(socketPath, {});
-  const target = httpTarget("rest", {
-    place: { kind: "unix", path },
-    clock: createSystemClock(),
-    waitMs: WAIT_MS,
-    tokens: TOKENS,
-  });
+  const target = await behindLie({});
   const broken = new Set(Object.values(cases).map(({ breaks }) => breaks));
   const report = await runConformance({ targets: [target], clock: createSystemClock(), only: (id) => broken.has(id) });
   expect(report.findings.filter(({ verdict }) => verdict !== "pass")).toEqual([]);

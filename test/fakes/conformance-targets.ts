@@ -109,7 +109,7 @@ export async function ownServer(): Promise<OwnServer> {
       settings: { ...defaultSettings, sandbox: "off" },
       env: { PATH: process.env.PATH },
       credentials,
-      clock: createSystemClock(),
+      clock: time.clock,
       workspace,
       model: `scripted:${SCENARIO}`,
       offlineAllowed: false,

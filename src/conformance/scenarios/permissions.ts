@@ -5,6 +5,8 @@ import { nth, type Trial } from "../trial.ts";
 import { decide, ended, eventsOf, fileName, hold, type Stage, stage } from "./steps.ts";
 
 const COMMANDS = ["in-process", "rest", "ws", "rpc"] as const;
+/** How long a question waits. */
+const ANSWER_MS = 60_000;
 const NO_CALL = "call_00000000000000000000000000";
 
 async function outcomes({ connection, session }: Stage): Promise<readonly string[]> {
@@ -144,6 +146,27 @@ export const permissionScenarios: readonly Scenario[] = [
       await ended(feed);
       const ran = eventsOf(await connection.log(session), "ToolIntent").length;
       trial.check("permission:agent", ran === 0, "the call ran");
+    },
+  },
+  {
+    name: "a question that nobody answers",
+    wires: ["in-process", "rest", "ws", "plain"],
+    cites: ["permission:timeout"],
+    needs: ["time"],
+    async run(trial) {
+      const at = await stage(trial);
+      await hold(at);
+      await trial.target.passTime?.(ANSWER_MS + 1000);
+      await ended(at.feed);
+      const log = await at.connection.log(at.session);
+      const results = eventsOf(log, "ToolResult").map(({ payload }) => payload.reason);
+      trial.check(
+        "permission:timeout",
+        results.join() === "PermissionTimeout",
+        `the call ended with ${results.join(", ")}`,
+      );
+      const how = eventsOf(log, "TurnEnded").map(({ payload }) => payload.outcome);
+      trial.check("permission:timeout", how.join() === "answered", `the turn ended as ${how.join(", ")}`);
     },
   },
   {
