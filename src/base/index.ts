@@ -36,10 +36,13 @@ export {
   removePrivateFile,
   writePrivateFile,
 } from "./private-file.ts";
+export { isSameProcess, isStopped, processPlace, startMark } from "./process-mark.ts";
 export {
   createProcesses,
+  type DetachedProcess,
   type OwnProcess,
   type ProcessesOptions,
+  startDetached,
   startOwnProcess,
   startPipedProgram,
 } from "./processes.ts";

@@ -14,8 +14,13 @@ const MAX_SOCKETS_PER_HOST = 64;
 const MAX_FREE_SOCKETS_PER_HOST = 8;
 /** How long a finished response may take to end by itself before its connection is dropped. */
 const DRAIN_MS = 1_000;
+/** Its connections break a moment before we are told that the helper has died. */
+const LOST_PAUSE_MS = 50;
 /** The first, and one after a connection or a helper that turned out to be gone, and one more if both were. */
 const MAX_ATTEMPTS = 3;
+
+/** Nobody reads it; Node looks at a name longer than at an address, the first time for some milliseconds. */
+const SOCKET_HOST = "127.0.0.1";
 
 /** What the credential helper adds to the vendor's answer; it lets none of a vendor's own headers through that look so. */
 const HELPER_REFUSED = "x-harness-refused";
@@ -101,7 +106,11 @@ export function createHttpClient(ports: {
         if (route?.type === "refused") return { ...route, type: "failed", retryable: false };
         const outcome = await exchange(request, onHead, agentFor(request.url, route), ports.clock, route);
         if (typeof outcome === "object") return outcome;
-        if (attempt < MAX_ATTEMPTS) continue;
+        if (attempt < MAX_ATTEMPTS) {
+          // A timer of its own and not the clock's: what it waits for is a process that ends.
+          if (outcome === "lost") await new Promise((resolve) => setTimeout(resolve, LOST_PAUSE_MS));
+          continue;
+        }
         return outcome === "lost" ? helperLost() : unreachable(request, "the connection was closed");
       }
     },
@@ -210,7 +219,7 @@ function exchange(
       const module = url.protocol === "https:" && !isSocket ? "node:https" : "node:http";
       const { request: send } = process.getBuiltinModule(module);
       outgoing = isSocket
-        ? send({ ...options, socketPath: route.socketPath, path: "/" }, onResponse)
+        ? send({ ...options, socketPath: route.socketPath, host: SOCKET_HOST, path: "/" }, onResponse)
         : send(url, options, onResponse);
     } catch (error) {
       return settle(unsendable(request, error));

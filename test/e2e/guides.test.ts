@@ -76,6 +76,11 @@ test("conformance.md", { timeout: TIMEOUT_MS }, async () => {
   expect(commands).toBeGreaterThan(9);
 });
 
+test("daemon.md", { timeout: TIMEOUT_MS }, async () => {
+  const { commands } = await followGuide("docs/guide/daemon.md");
+  expect(commands).toBeGreaterThan(15);
+});
+
 test("control-plane.md", { timeout: TIMEOUT_MS }, async () => {
   const { commands } = await followGuide("docs/guide/control-plane.md");
   expect(commands).toBeGreaterThan(15);

@@ -14,6 +14,7 @@ import { type HttpServer, startHttpServer } from "#transports/http";
 import { httpBackend } from "../../src/cli/daemon-backend.ts";
 import { createOutward } from "../../src/cli/outward.ts";
 import { createCliHome } from "./cli-process.ts";
+import { wholeClaims } from "./token-claims.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 export const SCENARIO = join(root, "scenarios/conformance.yaml");
@@ -132,11 +133,11 @@ export async function ownServer(): Promise<OwnServer> {
 
   function authenticate(token: string) {
     const [as] = Object.entries(TOKENS).find(([, own]) => own === token) ?? [];
-    if (as === undefined) return { refusal: new ReasonError("Unauthorized", { detail: "not known" }) };
+    if (as === undefined) return { refusal: new ReasonError("TokenInvalid", { detail: "not known" }) };
     if ([...expired].some((name) => name === as)) {
       return { refusal: new ReasonError("TokenExpired", { exp: "just now" }) };
     }
-    return { claims: { jti: `tok_${as}`, identity_class: as === "agent" ? "agent" : "human" } as const };
+    return { claims: wholeClaims({ jti: `tok_${as}`, identity_class: as === "agent" ? "agent" : "human" }) };
   }
 
   async function stop(): Promise<void> {
