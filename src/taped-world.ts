@@ -180,7 +180,7 @@ function tapedModels(tape: Tape, models: ModelChoice): ModelChoice {
 
 /** The log is our own: what it takes long for does not count as time. */
 function tapedStore(tape: Tape, store: SessionStore): SessionStore {
-  const { historyStart } = store;
+  const { historyStart, expiredTo } = store;
   return {
     create: (session) => tape.inside(() => store.create(session)),
     get: (id) => tape.inside(() => store.get(id)),
@@ -189,6 +189,7 @@ function tapedStore(tape: Tape, store: SessionStore): SessionStore {
     delete: (id) => tape.inside(() => store.delete(id)),
     read: (id, options) => tape.inside(() => store.read(id, options)),
     ...(historyStart === undefined ? {} : { historyStart: (id) => tape.inside(() => historyStart.call(store, id)) }),
+    ...(expiredTo === undefined ? {} : { expiredTo: (id) => tape.inside(() => expiredTo.call(store, id)) }),
     close: () => tape.inside(() => store.close()),
     async acquire(id) {
       const log = await tape.inside(() => store.acquire(id));

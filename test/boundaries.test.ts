@@ -32,6 +32,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   control: ["base", "protocol", "engine"],
   transports: ["base", "protocol", "engine", "auth", "control"],
   evals: ["base", "protocol", "engine", "artifacts", "control"],
+  conformance: ["base", "protocol", "control"],
   cli: [
     "base",
     "starlark",
@@ -52,6 +53,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "trust",
     "sandbox",
     "evals",
+    "conformance",
     "cassette",
     "transports",
     "credentials",
@@ -81,6 +83,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "logs",
     "transports",
     "evals",
+    "conformance",
     "cli",
     "harness",
   ],

@@ -112,6 +112,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.open",
     why: "`audit anchor`, to the file that a person names; opens exported logs for reading.",
   },
+  "src/cli/conformance.ts": {
+    uses: "fs.mkdir fs.writeFile",
+    why: "`conformance --junit`, to the file that a person names.",
+  },
   "src/cli/daily-retention.ts": {
     uses: "fs.mkdir fs.writeFile",
     why: "When retention last ran, in the state folder.",
@@ -171,6 +175,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/cli/verify.ts": {
     uses: "fs.mkdtempSync fs.rmSync",
     why: "The scratch folder of `harness verify`.",
+  },
+  "src/conformance/drivers/http-client.ts": {
+    uses: "node:http node:net",
+    why: "Connects to the server that a person names to be tried.",
   },
   "src/credentials/credential-file.ts": {
     uses: "fs.openSync",
@@ -317,8 +325,12 @@ describe("effects", () => {
 
   test("come by no other way", () => {
     const hidden = productFiles().filter((file) => HIDDEN_WAYS.test(withoutComments(readFileSync(file, "utf8"))));
-    // Loads the native driver of SQLite.
-    expect(hidden.map((file) => relative(root, file))).toEqual(["src/sessions/sqlite-driver.ts"]);
+    expect(hidden.map((file) => relative(root, file))).toEqual([
+      // Connects to the server that a person names to be tried, with a client that is a package.
+      "src/conformance/drivers/web-socket.ts",
+      // Loads the native driver of SQLite.
+      "src/sessions/sqlite-driver.ts",
+    ]);
   });
 });
 

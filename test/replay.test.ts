@@ -165,7 +165,7 @@ describe("the log of a replay is byte for byte that of the recording", { timeout
     const { port } = await startLoopbackServer((request, response) => {
       if (request.url === "/away") sent.push(request.headers["x-pass"]);
       if (request.url === "/away") response.writeHead(302, { location: "/there" }).end();
-      else response.end(`seen ${process.hrtime.bigint()}`);
+      else response.end(`seen ${process.hrtime.bigint().toString(36)}`);
     });
     const script = [
       "def run(args):",

@@ -56,8 +56,9 @@ export function httpPage(): string {
     "A frame is `id:` with the event's id, `event:` with its kind and `data:` with the event as it is in the log. A client that comes " +
       "back sends the last id it has seen and gets what followed, then what happens, each event once and in order. What a client does " +
       "not take in time is dropped for it alone: it is told by a `StreamGap` (without `id:`) which ids are missing, and gets them by " +
-      "coming back with the id before them. `event: error` with a reason is the last frame of a stream that the server ends.",
-    "`StreamGap`, `TokenExpiring` and `TokenRequested` are about the stream and not in the log: they have no `id:`, and the `id` of the " +
+      "coming back with the id before them. Where content has passed its time, a resume begins with a `StreamGap` of reason `ttl` (with " +
+      "`id:`), and what is still whole follows; what is left of the others is in the log. `event: error` with a reason is the last frame of a stream that the server ends.",
+    "A `StreamGap` of reason `overflow`, `TokenExpiring` and `TokenRequested` are about the stream and not in the log: they have no `id:`, and the `id` of the " +
       "event before them. A stream ends within a second of the revocation of its token, and a minute after the end of it.",
     "## Web socket",
     "`GET /v1/ws?session=ID&lastEventId=N`, both optional. Frames are JSON texts in both directions:",

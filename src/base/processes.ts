@@ -181,6 +181,39 @@ export function startDetached(options: {
   return { pid: child.pid, ended: () => ended };
 }
 
+export interface PipedProgram {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  kill(): void;
+}
+
+/** Starts a program that a person has named, with its three pipes in our hands. Not for tools: nothing judges it. */
+export function startPipedProgram(
+  options: {
+    readonly file: string;
+    readonly args: readonly string[];
+    readonly cwd?: string;
+    readonly env?: Readonly<Record<string, string | undefined>>;
+  },
+  /** The exit code, null after a signal; or why it did not start. */
+  onEnd: (end: { readonly code: number | null } | { readonly problem: string }) => void,
+): PipedProgram {
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const { file, args, cwd, env } = options;
+  const child = spawn(file, [...args], {
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(env === undefined ? {} : { env: { ...env } }),
+    stdio: ["pipe", "pipe", "pipe"],
+    windowsHide: true,
+  });
+  child.once("error", (error) => onEnd({ problem: error.message }));
+  child.once("close", (code) => onEnd({ code }));
+  // A program that died closes its pipes first; that it died is told by `close`.
+  child.stdin.on("error", () => undefined);
+  return { stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, kill: () => void child.kill("SIGKILL") };
+}
+
 async function workingDirectory(root: string, cwd: string): Promise<string> {
   try {
     const path = join(root, await resolveInWorkspace(root, cwd));

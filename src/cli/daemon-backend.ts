@@ -1,10 +1,10 @@
 /** What the HTTP transport is put on: the program's control and store, and its catalogs as plain data. */
 import type { Settings } from "#artifacts";
 import { createSystemRandom, createUlidFactory } from "#base";
-import type { CacheCounters, SessionStore } from "#engine";
+import type { CacheCounters, SessionMeta, SessionStore } from "#engine";
 import type { Harness } from "#harness";
 import type { OperationLog } from "#logs";
-import { LogId, ReasonError } from "#protocol";
+import { type Event, LogId, ReasonError } from "#protocol";
 import { type CredentialPort, staticModels, vendors } from "#providers";
 import { type ArchiveStore, loadPortability } from "#sessions";
 import type { HttpBackend } from "#transports/http";
@@ -37,17 +37,24 @@ export async function httpBackend(
 ): Promise<HttpBackend> {
   const { control, store } = harness;
   const redactor = await outward.load();
+  const titled = (meta: SessionMeta): SessionMeta => ({ ...meta, title: redactor.text(meta.title) });
+  const replayed = (): ((event: Event) => Event) => {
+    const redact = redactor.log();
+    return (event) => cleanEvent(redact, event);
+  };
   return {
     control,
     store: {
-      get: (id) => store.get(id),
-      list: (options) => store.list(options),
-      async read(id, options) {
-        const redact = redactor.log();
-        return (await store.read(id, options)).map((event) => cleanEvent(redact, event));
+      async get(id) {
+        const meta = await store.get(id);
+        return meta === undefined ? undefined : titled(meta);
       },
+      list: async (options) => (await store.list(options)).map(titled),
+      read: async (id, options) => (await store.read(id, options)).map(replayed()),
     },
+    replayed,
     clean: redactor.text,
+    cleanValue: redactor.value,
     subsystems: () => subsystemsOf(harness, settings, seen),
     version: build.version,
     tools: () => harness.tools(),

@@ -36,6 +36,8 @@ export interface OpenOptions {
   readonly projectLater?: boolean;
   /** Clients come and go over a wire: questions wait for a person, but not for ever. */
   readonly isService?: boolean;
+  /** How long a question waits for its answer; default: as long as a person at the terminal may want. */
+  readonly answerMs?: number;
 }
 
 export interface OpenedProgram {
@@ -77,7 +79,9 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     signer: createSigner(() => harnessPaths(env).configDir),
     undo: store === "memory" || flags.undo === "off" || cassette !== undefined ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
-    ...(options.isService === true ? { waitsForHumans: true } : { permissionTimeoutMs: TERMINAL_ANSWER_MS }),
+    ...(options.isService === true
+      ? { waitsForHumans: true }
+      : { permissionTimeoutMs: options.answerMs ?? TERMINAL_ANSWER_MS }),
     projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
     args: ["harness", ...ports.args],
     ...(options.plugins === undefined ? {} : { plugins: options.plugins }),

@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { ReasonError } from "#protocol";
 import { addCareCommands } from "./care-commands.ts";
 import type { CliPorts } from "./cli-ports.ts";
+import { addConformanceCommand } from "./conformance-command.ts";
 import { addCredsCommands } from "./creds-commands.ts";
 import { addDaemonCommands } from "./daemon-commands.ts";
 import { errorLine } from "./error-line.ts";
@@ -149,6 +150,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   addProjectCommands(program, ports, exit);
   addEvalCommand(program, ports, exit);
   addDaemonCommands(program, ports, exit);
+  addConformanceCommand(program, ports, exit);
 
   // Its commands are added when it is called: see `runCli`.
   program.command("sessions").description("list, read, compare, branch and move the sessions in the log");

@@ -1,4 +1,5 @@
 /** `harness rpc`: the engine for another program, over JSON-RPC on standard input and output. */
+import { PERMISSION_TIMEOUT_MS } from "#control";
 import { serveRpc } from "#transports/rpc";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -16,7 +17,13 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
   // Before anything else can write there.
   const output = terminal.claimOutput();
   const { log, watch } = await openServiceLog(ports, flags);
-  const options = { flags, offlineAllowed: true, canAsk: false, plugins: [watch.plugin] };
+  const options = {
+    flags,
+    offlineAllowed: true,
+    canAsk: false,
+    answerMs: PERMISSION_TIMEOUT_MS,
+    plugins: [watch.plugin],
+  };
   const { harness, settings, workspace } = await openProgram(ports, options);
   const transport = log.of("transport.rpc");
   transport.info("stage", { stage: "ready", model: harness.model });

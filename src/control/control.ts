@@ -17,6 +17,7 @@ import {
 import { type Approvals, createApprovals } from "./approvals.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
 import type { LiveSession, RestoreCommand } from "./live-session.ts";
+import { gapEvent } from "./outbox.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
 import { subscribe } from "./subscription.ts";
 
@@ -31,6 +32,8 @@ export interface ClientOptions {
   readonly onEvent?: (event: Event) => void;
   /** Asked before each event of a replay, which comes no faster than the client takes it: undefined, or what to wait for. */
   readonly ready?: () => Promise<void> | undefined;
+  /** What a replay of the log passes before it is told; asked for once for each. Default: it is told as it was stored. */
+  readonly replayed?: () => (event: Event) => Event;
   /** Of a client that has several connections; default: a new one. */
   readonly id?: ClientId;
 }
@@ -164,17 +167,32 @@ export function createControl(options: ControlOptions): Control {
     if (since !== undefined && since > 0 && (await store.read(id, { after: since - 1, limit: 1 })).length === 0) {
       throw new ReasonError("InvalidCommand", { detail: `the log of ${id} has no event ${since}` });
     }
+    const from = since === undefined ? undefined : await tellExpired(id, since, onEvent);
     detach(session, client);
+    const clean = client.replayed?.();
     const subscription = subscribe({
       bus: session.live.engine.bus,
-      read: (after, limit) => store.read(id, { after, limit }),
+      async read(after, limit) {
+        const page = await store.read(id, { after, limit });
+        return clean === undefined ? page : page.map(clean);
+      },
       onEvent,
       ...(ready === undefined ? {} : { ready }),
-      ...(since === undefined ? {} : { since }),
+      ...(from === undefined ? {} : { since: from }),
     });
     session.attached.set(client, subscription.stop);
     await subscription.caughtUp;
     return { session: id };
+  }
+
+  /** Where the replay begins: events whose content has passed its time are told as a gap, first. */
+  async function tellExpired(id: SessionId, since: number, onEvent: (event: Event) => void): Promise<number> {
+    const to = (await store.expiredTo?.(id)) ?? 0;
+    if (to <= since) return since;
+    const [last] = await store.read(id, { after: to - 1, limit: 1 });
+    if (last === undefined) return since;
+    onEvent(gapEvent(last, since + 1, "ttl"));
+    return to;
   }
 
   function detach({ attached }: OpenSession, client: Client): void {

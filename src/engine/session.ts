@@ -173,6 +173,8 @@ export function createSession(parts: SessionParts): EngineSession {
     remains.apply(event);
     inputs.apply(event);
     keeper?.notice(event);
+    // Before anybody else is told: whoever sees the end of a turn may start the next one.
+    if (event.kind === "TurnEnded") leaveTurn(event.payload.turn);
   });
   for (const subscriber of parts.subscribers ?? []) bus.subscribe(subscriber);
 
@@ -243,6 +245,14 @@ export function createSession(parts: SessionParts): EngineSession {
     return { turn, done: run(input, steering).finally(resolve) };
   }
 
+  /** Nothing when another turn has begun since. */
+  function leaveTurn(turn: TurnId): void {
+    if (running?.turn !== turn) return;
+    running = undefined;
+    turnModel = undefined;
+    bus.setOriginator(undefined);
+  }
+
   /** Starts a turn with the input that waits longest, when one may begin. */
   function deliver(): void {
     const [next] = inputs.waiting();
@@ -296,9 +306,8 @@ export function createSession(parts: SessionParts): EngineSession {
         input,
       );
     } finally {
-      running = undefined;
-      turnModel = undefined;
-      bus.setOriginator(undefined);
+      // One whose end could not be recorded was not left yet.
+      leaveTurn(input.turn);
       // After whoever waits for this turn: they may want to say something first.
       if (inputs.waiting().length > 0) (parts.schedule ?? timer)(deliver, 0);
     }

@@ -71,6 +71,11 @@ test.each([
   expect(commands).toBeGreaterThan(4);
 });
 
+test("conformance.md", { timeout: TIMEOUT_MS }, async () => {
+  const { commands } = await followGuide("docs/guide/conformance.md");
+  expect(commands).toBeGreaterThan(9);
+});
+
 test("daemon.md", { timeout: TIMEOUT_MS }, async () => {
   const { commands } = await followGuide("docs/guide/daemon.md");
   expect(commands).toBeGreaterThan(15);

@@ -19,6 +19,7 @@ export interface EventStreamOptions {
   /** The last event that the log has, or the one that the client has seen. */
   readonly standsAt: number;
   readonly encode: (event: Event) => string | undefined;
+  readonly replayed: () => (event: Event) => Event;
   readonly presented: PresentedToken;
   readonly clock: Pick<Clock, "now">;
 }
@@ -32,6 +33,9 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
     return takesMore;
   };
   const outbox = createOutbox({ encode, send: write });
+  let isCaughtUp = false;
+  /** The last thing that was told is the end of the session. A replay goes on after it when the session was opened again. */
+  let hasEnded = false;
   const place = createStreamPlace();
   place.beginsAfter(session, options.standsAt);
   const client = control.connect({
@@ -39,13 +43,19 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
     identityClass: principal.claims.identity_class,
     interactive: true,
     ready: () => outbox.ready(),
+    replayed: options.replayed,
     onEvent(event) {
       outbox.push(event);
-      if (event.session === session) place.passed(event);
-      // The session has let go of everybody.
-      if (event.kind === "SessionEnded" && event.session === session) void Promise.resolve(outbox.ready()).then(finish);
+      if (event.session !== session) return;
+      place.passed(event);
+      hasEnded = event.kind === "SessionEnded";
+      if (hasEnded && isCaughtUp) finishWhenTaken();
     },
   });
+  /** The session has let go of everybody. */
+  function finishWhenTaken(): void {
+    void Promise.resolve(outbox.ready()).then(finish);
+  }
   /** Nothing is written any more when this returns; what was, still goes out. */
   function finish(): void {
     remove();
@@ -87,6 +97,8 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
   });
   response.flushHeaders();
   await principal.submit({ kind: "AttachSession", session, ...(since === undefined ? {} : { since }) }, client);
+  isCaughtUp = true;
+  if (hasEnded) finishWhenTaken();
 }
 
 function errorFrame({ reason, message }: ReasonError): string {

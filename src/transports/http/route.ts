@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TokenDesk } from "#auth";
 import type { Control, OpenSessionState } from "#control";
 import type { SessionMeta, SessionStore, Tool } from "#engine";
-import type { Command, SessionId } from "#protocol";
+import type { Command, Event, SessionId } from "#protocol";
 import type { Principal } from "./principal.ts";
 
 /** What the server is put on. Everything that changes something goes through `control`; the rest reads. */
@@ -13,6 +13,10 @@ export interface HttpBackend {
   readonly version: string;
   /** A text without its secrets: messages of refusals are not events, which are clean already. */
   readonly clean: (text: string) => string;
+  /** The same for a value that becomes JSON. */
+  readonly cleanValue: <Value>(value: Value) => Value;
+  /** For one walk through the log of a session: events as they may be told today. */
+  readonly replayed: () => (event: Event) => Event;
   /** How parts of the program are that are not the server's own. */
   subsystems(): Promise<Readonly<Record<string, unknown>>>;
   tools(): readonly Tool[];

@@ -253,7 +253,10 @@ async function reopen(call: RouteCall): Promise<void> {
 async function submit(call: RouteCall, fields: Readonly<Record<string, unknown>>): Promise<Answer> {
   const command = forSession(call, fields);
   try {
-    return { status: 202, body: wireReply(command.kind, await call.principal.submit(command)) };
+    return {
+      status: 202,
+      body: call.backend.cleanValue(wireReply(command.kind, await call.principal.submit(command))),
+    };
   } catch (error) {
     if (!(error instanceof ReasonError) || error.reason !== "SessionNotFound") throw error;
     await metaOf(call, call.session());

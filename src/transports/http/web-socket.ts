@@ -42,6 +42,9 @@ export interface WebSocketOptions {
   readonly presented: PresentedToken;
   readonly clock: Pick<Clock, "now">;
   readonly encode: (event: Event) => string;
+  readonly replayed: () => (event: Event) => Event;
+  /** What a command came to, without its secrets. */
+  readonly cleanValue: <Value>(value: Value) => Value;
   /** Attached to as soon as hands are shaken. */
   readonly session: SessionId | undefined;
   readonly since: number | undefined;
@@ -70,6 +73,8 @@ export function serveWebSocket(options: WebSocketOptions): void {
     session,
     since,
     encode,
+    replayed,
+    cleanValue,
     ensureOpen,
     lastEventId,
     told,
@@ -112,6 +117,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
     identityClass: claims.identity_class,
     interactive: true,
     ready: () => outbox.ready(),
+    replayed,
     onEvent(event) {
       outbox.push(event);
       place.passed(event);
@@ -178,7 +184,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
     // Submitted in the order of the frames; answered when each is done.
     principal
       .submit(command, client)
-      .then((reply) => send("command", wireReply(command.kind, reply), id))
+      .then((reply) => send("command", cleanValue(wireReply(command.kind, reply)), id))
       .catch((cause: unknown) => sendError(cause, id))
       .finally(settle);
   }

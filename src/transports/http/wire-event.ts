@@ -19,8 +19,10 @@ export function createFraming(): Framing {
   }
   return {
     sse(event, session) {
-      // A gap has no `id:` line: a client that reconnects then asks for what it is missing. Ids of another log mean nothing here.
-      const id = isAboutStream(event) || event.session !== session ? "" : `id: ${event.id}\n`;
+      // What is about the stream has no `id:` line: a client that reconnects then asks for what it is missing. Ids of another log mean nothing here.
+      const isExpired = event.kind === "StreamGap" && event.payload.reason === "ttl";
+      const hasId = event.session === session && (isExpired || !isAboutStream(event));
+      const id = hasId ? `id: ${event.id}\n` : "";
       return `${id}event: ${event.kind}\ndata: ${json(event)}\n\n`;
     },
     socket: (event) => `{"frame":"event","body":${json(event)}}`,

@@ -42,7 +42,7 @@ export interface MethodContext {
   titled<Result>(title: string, work: () => Promise<Result>): Promise<Result>;
   /** A turn could not even be recorded to its end. */
   turnLost(session: SessionId, reply: Reply, error: unknown): void;
-  readonly outward: { text(text: string): string; log(): Redaction["payload"] };
+  readonly outward: { text(text: string): string; value<Value>(value: Value): Value; log(): Redaction["payload"] };
   /** One reader of long histories at a time. */
   reading<Result>(work: () => Promise<Result>): Promise<Result>;
 }
@@ -177,14 +177,14 @@ const submitCommand = method({
   params: z.object({ command: z.looseObject({ kind: z.string(), session: z.string().max(200) }) }),
   // An answer must not wait behind what waits for it.
   lane: ({ command }) => (/^(?:Answer|Resolve)/.test(command.kind) ? undefined : command.session),
-  async run({ threads, client }, { command: raw }) {
+  async run({ threads, client, outward }, { command: raw }) {
     const command = parseCommand(raw);
     if (OWN_METHOD.has(command.kind)) {
       throw new ReasonError("InvalidCommand", { detail: `${command.kind} has a method of its own here` });
     }
     await threads.open(raw.session);
     const { result } = await client.submit(command);
-    return { ok: true, ...(result === undefined ? {} : { result }) };
+    return { ok: true, ...(result === undefined ? {} : { result: outward.value(result) }) };
   },
 });
 

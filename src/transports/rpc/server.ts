@@ -33,6 +33,8 @@ const END_GRACE_MS = 2000;
 /** What no session has told (a message of an error, a log that is read back) is redacted with the secrets of today. */
 export interface RpcRedaction {
   text(text: string): string;
+  /** A value that becomes JSON. */
+  value<Value>(value: Value): Value;
   /** For one walk through a log. */
   log(): Redaction["payload"];
 }
