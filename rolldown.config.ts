@@ -18,6 +18,7 @@ export default defineConfig({
   input: {
     main: "src/main.ts",
     embed: "src/embed.ts",
+    client: "src/client/index.ts",
     starlark: "src/starlark/index.ts",
     "credential-helper": "src/credential-helper.ts",
   },

@@ -31,8 +31,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   control: ["base", "protocol", "engine"],
   transports: ["base", "protocol", "engine", "control"],
   evals: ["base", "protocol", "engine", "artifacts", "control"],
+  client: ["base", "protocol"],
   cli: [
     "base",
+    "client",
     "starlark",
     "protocol",
     "engine",

@@ -152,6 +152,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.writeSync",
     why: "`token mint --file`, to the file that a person names.",
   },
+  "src/client/http-wire.ts": {
+    uses: "node:http node:https",
+    why: "Opens connections of a client to the server that a person or a program names; no engine loads it.",
+  },
   "src/credentials/credential-file.ts": {
     uses: "fs.openSync",
     why: "Opens the file of stored keys for reading.",
@@ -293,8 +297,10 @@ describe("effects", () => {
 
   test("come by no other way", () => {
     const hidden = productFiles().filter((file) => HIDDEN_WAYS.test(withoutComments(readFileSync(file, "utf8"))));
-    // Loads the native driver of SQLite.
-    expect(hidden.map((file) => relative(root, file))).toEqual(["src/sessions/sqlite-driver.ts"]);
+    expect(hidden.map((file) => relative(root, file))).toEqual([
+      "src/client/frame-socket.ts", // web sockets of a client, as http-wire.ts
+      "src/sessions/sqlite-driver.ts", // loads the native driver of SQLite
+    ]);
   });
 });
 

@@ -36,7 +36,7 @@ export {
   removePrivateFile,
   writePrivateFile,
 } from "./private-file.ts";
-export { createProcesses, type OwnProcess, type ProcessesOptions, startOwnProcess } from "./processes.ts";
+export { createProcesses, type OwnProcess, type ProcessesOptions, startOwnProcess, startPiped } from "./processes.ts";
 export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
 export { createPublicWeb, listedHost, type PublicWebOptions } from "./public-web.ts";
 export { isRecord } from "./record.ts";

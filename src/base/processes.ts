@@ -99,9 +99,28 @@ export function startOwnProcess(
   },
   onEnd: () => void,
 ): OwnProcess {
+  const args = [...options.nodeFlags, options.file];
+  const started = startPiped({ program: process.execPath, args, cwd: "/", env: options.env }, onEnd);
+  for (const stream of [started.stdin, started.stdout]) (stream as Socket).unref();
+  return started;
+}
+
+/**
+ * Starts a program that speaks a protocol on its pipes, for whoever drives it: not for tools, it gets exactly `env`. It keeps us
+ * alive until its output has ended.
+ */
+export function startPiped(
+  options: {
+    readonly program: string;
+    readonly args: readonly string[];
+    readonly cwd: string;
+    readonly env: Readonly<Record<string, string | undefined>>;
+  },
+  onEnd: () => void,
+): OwnProcess {
   const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn(process.execPath, [...options.nodeFlags, options.file], {
-    cwd: "/",
+  const child = spawn(options.program, options.args, {
+    cwd: options.cwd,
     env: { ...options.env },
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],
@@ -125,7 +144,7 @@ export function startOwnProcess(
   // A process that died closes its pipes first; that it died is told by `exit`.
   child.stdin.on("error", () => undefined);
   child.unref();
-  for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket).unref();
+  (child.stderr as Socket).unref();
   return {
     pid: child.pid,
     stdin: child.stdin,

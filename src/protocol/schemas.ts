@@ -11,7 +11,8 @@ export { commands } from "./commands.ts";
 export { contentBlock, contentBlocks, message } from "./content.ts";
 export { parseEvent } from "./envelope.ts";
 export { events, reservedEvents, streamEvents } from "./events.ts";
-export { buildHandshake, handshakeSchema, PROTOCOL_VERSION } from "./handshake.ts";
+export { buildHandshake, handshakeSchema } from "./handshake.ts";
+export { PROTOCOL_VERSION } from "./version.ts";
 
 /** The command, or an InvalidCommand error that names the field and what was expected. */
 export function parseCommand(raw: unknown): Command {

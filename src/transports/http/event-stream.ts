@@ -22,6 +22,9 @@ export interface EventStreamOptions {
 export async function openEventStream(options: EventStreamOptions): Promise<void> {
   const { control, streams, principal, response, session, since, encode } = options;
   let takesMore = true;
+  /** In the log a session can go on after an end; what is told live cannot. */
+  let isLive = false;
+  let hasEnded = false;
   const write = (piece: string): boolean => {
     takesMore = response.write(piece);
     return takesMore;
@@ -34,10 +37,15 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
     ready: () => outbox.ready(),
     onEvent(event) {
       outbox.push(event);
-      // The session has let go of everybody.
-      if (event.kind === "SessionEnded" && event.session === session) void Promise.resolve(outbox.ready()).then(finish);
+      if (event.session !== session) return;
+      hasEnded = event.kind === "SessionEnded";
+      if (isLive) finishWhenEnded();
     },
   });
+  /** The session has let go of everybody. */
+  function finishWhenEnded(): void {
+    if (hasEnded) void Promise.resolve(outbox.ready()).then(finish);
+  }
   /** Nothing is written any more when this returns; what was, still goes out. */
   function finish(): void {
     remove();
@@ -72,6 +80,8 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
   });
   response.flushHeaders();
   await principal.submit({ kind: "AttachSession", session, ...(since === undefined ? {} : { since }) }, client);
+  isLive = true;
+  finishWhenEnded();
 }
 
 function errorFrame({ reason, message }: ReasonError): string {

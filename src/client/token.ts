@@ -1,0 +1,36 @@
+/** Where a client has its token from. One in a file is read anew for each connection: a server that was started again has another. */
+import { readFile } from "node:fs/promises";
+import { errnoOf, messageOf } from "#base";
+import { ReasonError } from "#protocol";
+import { unreachable } from "./refusal.ts";
+
+export type TokenSource =
+  | { readonly token: string | (() => string | Promise<string>) }
+  /** A file with the token and nothing else. */
+  | { readonly tokenFile: string };
+
+export interface Token {
+  read(): Promise<string>;
+  /** It can be another one the next time. */
+  readonly mayChange: boolean;
+}
+
+export function tokenOf(source: TokenSource, address: string): Token {
+  if ("tokenFile" in source) return { read: () => readTokenFile(source.tokenFile, address), mayChange: true };
+  const { token } = source;
+  if (typeof token === "string") return { read: async () => token, mayChange: false };
+  return { read: async () => token(), mayChange: true };
+}
+
+async function readTokenFile(file: string, address: string): Promise<string> {
+  let text: string;
+  try {
+    text = (await readFile(file, "utf8")).trim();
+  } catch (cause) {
+    // A daemon takes the file with it when it ends.
+    if (errnoOf(cause) === "ENOENT") throw unreachable(address, `there is no token in ${file}`);
+    throw new ReasonError("TokenInvalid", { detail: `${file} cannot be read: ${messageOf(cause)}` }, { cause });
+  }
+  if (text === "") throw new ReasonError("TokenInvalid", { detail: `${file} is empty` });
+  return text;
+}
