@@ -81,6 +81,7 @@ function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void, complain:
   const program = new Command("harness")
     .description("Runs coding and operations agents: every effect passes one gate and is on the record.")
     .version(ports.build.version)
+    .option("--no-daemon", "without a command: converse in this process, also when a daemon runs")
     .addHelpText(
       "after",
       `
