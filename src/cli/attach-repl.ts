@@ -3,7 +3,7 @@
  * above it, and a question takes its place until somebody has answered.
  */
 import type { Client, ClientSession } from "#client";
-import type { Command } from "#protocol";
+import type { Command, TurnId } from "#protocol";
 import type { UndoReport } from "#undo";
 import { describe, listedSessions } from "./attach-offer.ts";
 import type { AttachedView } from "./attached-view.ts";
@@ -66,16 +66,21 @@ async function attachedCommand({ ports, client, session, view }: AttachReplParts
       terminal.err(`  ${describe(info, nowMs)} · ${printable(info.working_dir)}\n`);
     }
   } else if (verb === "steer" && rest !== "") await session.steer(rest);
-  else if (verb === "queue" && rest !== "") await sendAs(view, rest, () => session.queue(rest));
+  else if (verb === "queue" && rest !== "") await sendAs(view, rest, async () => void (await session.queue(rest)));
   else if (!input.startsWith("/")) await sendAs(view, input, () => session.send(input));
   else return false;
   return true;
 }
 
-async function sendAs(view: AttachedView, text: string, send: () => Promise<unknown>): Promise<void> {
+async function sendAs(
+  view: AttachedView,
+  text: string,
+  send: () => Promise<{ turn: TurnId } | undefined>,
+): Promise<void> {
   view.typed(text);
   try {
-    await send();
+    const sent = await send();
+    if (sent !== undefined) view.sent(text, sent.turn);
   } catch (error) {
     view.untyped(text);
     throw error;

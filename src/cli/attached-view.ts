@@ -1,6 +1,6 @@
 /** A session of a daemon in this terminal: what happens as it happens, and the questions that somebody here may answer. */
 import type { Client, ClientSession, Event } from "#client";
-import type { InputBlock } from "#protocol";
+import type { InputBlock, TurnId } from "#protocol";
 import { createAsker } from "./ask.ts";
 import type { Outward } from "./outward.ts";
 import { createRenderer, paint } from "./renderer.ts";
@@ -8,6 +8,8 @@ import { printable, type Terminal } from "./terminal.ts";
 
 /** How far back the beginning of the last turn is looked for. */
 const LOOK_BACK_EVENTS = 500;
+/** Inputs from here that are remembered until they come back. */
+const SENT_MAX = 100;
 
 export interface AttachedView {
   /** Resolves when the session has ended or `signal` has aborted; rejects when the daemon does not come back. */
@@ -18,6 +20,8 @@ export interface AttachedView {
   idle(): Promise<void>;
   /** What is about to be sent from here, so that it is not shown again when it comes back. */
   typed(text: string): void;
+  /** It came to this turn. */
+  sent(text: string, turn: TurnId): void;
   /** It was refused. */
   untyped(text: string): void;
   readonly isTurnRunning: boolean;
@@ -42,6 +46,9 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
   let asked = new AbortController();
   let isTurnRunning = false;
   const sentFromHere: string[] = [];
+  /** The last turn that was shown, and the last that was begun from here. */
+  let shownTurn: TurnId | undefined;
+  let own: { readonly turn: TurnId; readonly text: string } | undefined;
   /** What was asked before we came and may be answered already. */
   const earlier = new Map<string, Event>();
 
@@ -49,7 +56,10 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
     if (event.session === session.id) {
       if (event.kind === "TurnStarted") {
         isTurnRunning = true;
-        showInput("› ", event.payload.content);
+        shownTurn = event.payload.turn;
+        // Redaction may have changed the text: the turn is what tells.
+        if (own?.turn === shownTurn) forget(own.text);
+        else showInput("› ", event.payload.content);
       } else if (event.kind === "InputQueued") showInput("queued: ", event.payload.content, true);
       else if (event.kind === "TurnEnded") isTurnRunning = false;
     }
@@ -82,11 +92,16 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
     const at = sentFromHere.indexOf(text);
     if (at >= 0) {
       // A queued input comes back twice: when it is kept, and with its turn.
-      if (!isQueued) sentFromHere.splice(at, 1);
+      if (!isQueued) forget(text);
       return;
     }
     renderer.finishLine();
     terminal.err(`${paint(terminal, "green", mark)}${printable(text)}\n`);
+  }
+
+  function forget(text: string): void {
+    const at = sentFromHere.indexOf(text);
+    if (at >= 0) sentFromHere.splice(at, 1);
   }
 
   async function follow(): Promise<void> {
@@ -106,11 +121,15 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
       return asked.signal;
     },
     idle: () => asker.idle(),
-    typed: (text) => void sentFromHere.push(text),
-    untyped(text) {
-      const at = sentFromHere.lastIndexOf(text);
-      if (at >= 0) sentFromHere.splice(at, 1);
+    typed(text) {
+      sentFromHere.push(text);
+      if (sentFromHere.length > SENT_MAX) sentFromHere.shift();
     },
+    sent(text, turn) {
+      own = { turn, text };
+      if (shownTurn === turn) forget(text);
+    },
+    untyped: forget,
     get isTurnRunning() {
       return isTurnRunning;
     },

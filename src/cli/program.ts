@@ -88,6 +88,10 @@ function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void, complain:
 On a terminal, harness alone starts a conversation: on the daemon when one runs, else in this process (--no-daemon: always).
 Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configuration or usage, 130 cancelled.`,
     )
+    .hook("preAction", (_command, action) => {
+      if (program.opts<{ daemon: boolean }>().daemon) return;
+      throw new ReasonError("UsageInvalid", { detail: `--no-daemon is for harness alone, not for ${action.name()}` });
+    })
     .exitOverride()
     .configureOutput({
       writeOut: terminal.out,

@@ -110,7 +110,10 @@ export async function createClient(parts: ClientParts): Promise<Client> {
   const { transport, reconnect } = parts;
   const closed = new AbortController();
   const signal = AbortSignal.any([parts.signal, closed.signal]);
-  const handshake = await transport.shakeHands(signal);
+  const handshake = await transport.shakeHands(signal).catch(async (error: unknown) => {
+    await transport.close();
+    throw error;
+  });
   const { tokenMayChange } = transport;
 
   function reading<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -1,11 +1,12 @@
 /** One web socket of a server: the handshake, commands with their answers, and events as they come. */
 import WebSocket from "ws";
 import { type Clock, isRecord } from "#base";
-import { type Command, type Handshake, PROTOCOL_VERSION } from "#protocol";
+import { type Command, type Handshake, PROTOCOL_VERSION, ReasonError } from "#protocol";
 import type { ServerAddress } from "./http-wire.ts";
-import { connectionLost, refusalFrom, unreachable } from "./refusal.ts";
+import { connectionLost, garbled, refusalFrom, unreachable } from "./refusal.ts";
 import { createSilence } from "./silence.ts";
 import type { Reply } from "./transport.ts";
+import { handshakeFrom } from "./wire-shapes.ts";
 
 const FRAME_MAX_BYTES = 64 * 1024 * 1024;
 /** Of a refused upgrade. */
@@ -60,7 +61,8 @@ export async function createFrameSocket(options: FrameSocketOptions): Promise<Fr
   function finish(cause: unknown): void {
     silence.end();
     signal.removeEventListener("abort", abort);
-    const error = said ?? (isReady ? connectionLost(address, cause) : unreachable(address, cause));
+    const lost = (): ReasonError => (isReady ? connectionLost(address, cause) : unreachable(address, cause));
+    const error = said ?? (cause instanceof ReasonError ? cause : lost());
     closed.resolve(error);
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
@@ -97,7 +99,7 @@ export async function createFrameSocket(options: FrameSocketOptions): Promise<Fr
     try {
       take(data);
     } catch (cause) {
-      finish(cause);
+      finish(cause instanceof ReasonError ? cause : garbled(address, cause));
     }
   });
   socket.on("ping", () => silence.broken());
@@ -119,13 +121,19 @@ export async function createFrameSocket(options: FrameSocketOptions): Promise<Fr
   const failed = closed.promise.then((error) => {
     throw error;
   });
-  await Promise.race([open, failed]);
-  const handshake = await Promise.race([send("handshake", { protocol_version: PROTOCOL_VERSION }), failed]);
-  isReady = true;
   failed.catch(() => undefined); // whoever waits for something is told; `closed` is for the others
+  let handshake: Handshake;
+  try {
+    await Promise.race([open, failed]);
+    const greeting = send("handshake", { protocol_version: PROTOCOL_VERSION });
+    handshake = handshakeFrom(await Promise.race([greeting, failed]), address);
+  } catch (error) {
+    finish(error);
+    throw error;
+  }
+  isReady = true;
   return {
-    // Additive: what this build knows of it is there in every version that shakes hands with it.
-    handshake: handshake as Handshake,
+    handshake,
     closed: closed.promise,
     close: () => finish(new Error("this side closed it")),
     async submit(command, given) {

@@ -4,11 +4,11 @@ import { createParser } from "eventsource-parser";
 import { type Clock, isRecord } from "#base";
 import { type Command, type Event, type Handshake, PROTOCOL_VERSION, ReasonError, type SessionId } from "#protocol";
 import { createWire, type ServerAddress, type WireRequest, wholeText } from "./http-wire.ts";
-import { connectionLost, refusalFrom } from "./refusal.ts";
+import { connectionLost, garbled, refusalFrom } from "./refusal.ts";
 import { createSilence } from "./silence.ts";
 import { type TokenSource, tokenOf } from "./token.ts";
 import type { Reply, Transport } from "./transport.ts";
-import { eventFrom, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
+import { eventFrom, handshakeFrom, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
 
 /** One event on the stream is no larger. */
 const FRAME_MAX_CHARS = 64 * 1024 * 1024;
@@ -17,7 +17,7 @@ export type HttpTransportOptions = ServerAddress & TokenSource & { readonly cloc
 
 export function createHttpTransport(options: HttpTransportOptions): Transport {
   const { clock } = options;
-  const wire = createWire(options);
+  const wire = createWire(options, clock);
   const { address } = wire;
   const token = tokenOf(options, address);
 
@@ -48,16 +48,14 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
 
   async function shakeHands(signal: AbortSignal): Promise<Handshake> {
     const path = `/v1/handshake?protocol_version=${PROTOCOL_VERSION}`;
-    const answer = await askOnce({ method: "GET", path }, signal);
-    // Additive: what this build knows of it is there in every version that shakes hands with it.
-    return answer as Handshake;
+    return handshakeFrom(await askOnce({ method: "GET", path }, signal), address);
   }
 
   function parse(text: string): unknown {
     try {
       return JSON.parse(text);
     } catch (cause) {
-      throw connectionLost(address, cause);
+      throw garbled(address, cause);
     }
   }
 
@@ -83,7 +81,8 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     const parser = createParser({
       onEvent: ({ event, data }) => frames.push({ event, data }),
       onError(error) {
-        throw error;
+        // Fields that are not known here are passed over.
+        if (error.type === "max-buffer-size-exceeded") throw garbled(address, error);
       },
       maxBufferSize: FRAME_MAX_CHARS,
     });

@@ -5,6 +5,7 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
+import type { Clock } from "#base";
 import { ReasonError } from "#protocol";
 import { connectionLost, unreachable } from "./refusal.ts";
 
@@ -29,7 +30,10 @@ export interface Wire {
 /** An answer that is not a stream is no larger. */
 export const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
 
-export function createWire(server: ServerAddress): Wire {
+/** An answer that has not begun by then does not come: the server is there and does nothing. */
+export const ANSWER_MAX_MS = 60_000;
+
+export function createWire(server: ServerAddress, clock: Pick<Clock, "sleep">): Wire {
   const address = "socket" in server ? `unix:${server.socket}` : server.url;
   const base = "url" in server ? httpUrl(server.url) : undefined;
   const where =
@@ -37,11 +41,26 @@ export function createWire(server: ServerAddress): Wire {
       ? { socketPath: server.socket, headers: { host: "localhost" } }
       : { host: base?.hostname.replace(/^\[|\]$/g, ""), port: base?.port || undefined, headers: {} };
 
-  function open({ method, path, headers, body }: WireRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  async function open(request: WireRequest, signal: AbortSignal): Promise<IncomingMessage> {
+    const late = new AbortController();
+    const begun = new AbortController();
+    void clock.sleep(ANSWER_MAX_MS, begun.signal).then(() => {
+      if (!begun.signal.aborted) late.abort(new Error(`no answer within ${ANSWER_MAX_MS / 1000} seconds`));
+    });
+    try {
+      return await begin(request, AbortSignal.any([signal, late.signal]));
+    } catch (error) {
+      throw late.signal.aborted && !signal.aborted ? connectionLost(address, late.signal.reason) : error;
+    } finally {
+      begun.abort();
+    }
+  }
+
+  function begin({ method, path, headers, body }: WireRequest, signal: AbortSignal): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const text = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-      const begin = base?.protocol === "https:" ? httpsRequest : httpRequest;
-      const request = begin({
+      const send = base?.protocol === "https:" ? httpsRequest : httpRequest;
+      const request = send({
         ...where,
         method,
         path: `${base?.pathname.replace(/\/$/, "") ?? ""}${path}`,
@@ -97,6 +116,9 @@ function httpUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new ReasonError("UsageInvalid", { detail: `${text} is not an address of the form http://HOST:PORT` });
+  }
+  if (url.protocol === "http:" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)) {
+    throw new ReasonError("UsageInvalid", { detail: `${text}: a token goes to another machine over https only` });
   }
   return url;
 }

@@ -21,6 +21,10 @@ export function connectionLost(address: string, cause: unknown): ReasonError {
   return new ReasonError("ConnectionLost", { address, detail: messageOf(cause) }, { cause });
 }
 
+export function garbled(address: string, cause: unknown): ReasonError {
+  return new ReasonError("ServerGarbled", { address, detail: messageOf(cause) }, { cause });
+}
+
 const PASSING: ReadonlySet<Reason> = new Set([
   "ServerUnreachable",
   "ConnectionLost",

@@ -1,7 +1,8 @@
 /** Requests and notifications of JSON-RPC on the pipes of one process: lines out, lines in, split at `\n` and nowhere else. */
 import type { Readable, Writable } from "node:stream";
 import { isRecord } from "#base";
-import { connectionLost, refusalFrom, unreachable } from "./refusal.ts";
+import { ReasonError } from "#protocol";
+import { connectionLost, garbled, refusalFrom, unreachable } from "./refusal.ts";
 
 /** A line of the server is no longer: a page of the log that is as large as it may be, and some. */
 const LINE_MAX_BYTES = 64 * 1024 * 1024;
@@ -52,7 +53,8 @@ export function createRpcPeer({ address, start, onNotification, onEnd }: RpcPeer
     isOver = true;
     const why = process.errors().trim();
     const detail = why === "" ? cause : new Error(`it ended, saying: ${why}`, { cause });
-    const error = hasSpoken ? connectionLost(address, detail) : unreachable(address, detail);
+    const lost = (): ReasonError => (hasSpoken ? connectionLost(address, detail) : unreachable(address, detail));
+    const error = cause instanceof ReasonError ? cause : lost();
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
     onEnd(error);
@@ -82,7 +84,7 @@ export function createRpcPeer({ address, start, onNotification, onEnd }: RpcPeer
       for (const line of lines(chunk)) take(line);
     } catch (cause) {
       process.kill();
-      finish(cause);
+      finish(cause instanceof ReasonError ? cause : garbled(address, cause));
     }
   });
 

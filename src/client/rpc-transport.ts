@@ -3,20 +3,11 @@
  * it anew: what it had written to its log is there. What was told and not taken is read from the log, a page at a time.
  */
 import { isRecord } from "#base";
-import {
-  type CallId,
-  type Command,
-  type Event,
-  type Handshake,
-  PROTOCOL_VERSION,
-  ReasonError,
-  type SessionId,
-  understands,
-} from "#protocol";
+import { type CallId, type Command, type Event, type Handshake, ReasonError, type SessionId } from "#protocol";
 import { createMailbox, type Mailbox } from "./mailbox.ts";
 import { createRpcPeer, type RpcPeer, type StartProcess } from "./rpc-peer.ts";
 import type { LogPage, Reply, Transport } from "./transport.ts";
-import { eventFrom, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
+import { eventFrom, handshakeFrom, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
 
 /** Events that are asked for at a time. */
 const PAGE = 500;
@@ -53,15 +44,7 @@ export function createRpcTransport({ address, start, sleep }: RpcTransportOption
   }
 
   function handshakeOf(answer: unknown): Handshake {
-    // The server lists it; what this build knows of it is there in every version that it understands.
-    const handshake = isRecord(answer) ? (answer.handshake as Handshake | undefined) : undefined;
-    const server = handshake?.protocol_version ?? "none";
-    if (handshake !== undefined && understands(server, PROTOCOL_VERSION)) return handshake;
-    throw new ReasonError("HandshakeVersionMismatch", {
-      client_ver: PROTOCOL_VERSION,
-      server_ver: server,
-      client_or_server: "the older of the two",
-    });
+    return handshakeFrom(isRecord(answer) ? answer.handshake : undefined, address);
   }
 
   function tell(method: string, params: Readonly<Record<string, unknown>>): void {

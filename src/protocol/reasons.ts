@@ -60,6 +60,7 @@ export const reasons = {
     1,
     "The connection to <address> was cut before an answer came (<detail>). Whether the command was carried out is in the log.",
   ),
+  ServerGarbled: row(502, -32603, 1, "The server on <address> sent something that is not the protocol: <detail>."),
   ServerRefused: row(
     502,
     -32603,

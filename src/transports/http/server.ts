@@ -176,17 +176,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     });
   }
 
-  const opened: OpenedListener[] = [];
-  try {
-    for (const wanted of options.listen) {
-      opened.push(await openListener(wanted, options.allowedOrigins ?? [], limits));
-    }
-  } catch (error) {
-    for (const { server } of opened) server.close();
-    streams.close();
-    throw error;
-  }
-  for (const { server, listener } of opened) {
+  function serve({ server, listener }: OpenedListener): void {
     server.on("request", (request, response) => {
       answer(listener, request, response).catch((cause: unknown) => sendFailure(request, response, told(cause)));
     });
@@ -200,6 +190,19 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     });
   }
 
+  const opened: OpenedListener[] = [];
+  try {
+    for (const wanted of options.listen) {
+      const one = await openListener(wanted, options.allowedOrigins ?? [], limits);
+      opened.push(one);
+      // Before the next is opened: whoever waits for this one is there at once.
+      serve(one);
+    }
+  } catch (error) {
+    for (const { server } of opened) server.close();
+    streams.close();
+    throw error;
+  }
   return {
     addresses: opened.map(({ address }) => address),
     stopAccepting() {
