@@ -1,13 +1,14 @@
 /**
- * The engine against a bare fetch loop, in one run: cold start to the first request, own time per step, twenty steps, a
+ * The engine, installed, against a bare fetch loop, in one run: cold start to the first request, own time per step, twenty steps, a
  * reply of 20,000 deltas, peak memory and the size of the first prompt. Ratios count; the machine's speed does not. The model
  * needs no key: what one adds is measured in credentials.ts.
  */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Figure, median, printFigures } from "./figures.ts";
+import { installInto } from "./installed.ts";
 import type { MockPlan, MockReport } from "./mock-model.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -25,12 +26,8 @@ interface Run {
 }
 
 export async function benchEngine(): Promise<Figure[]> {
-  execFileSync(
-    process.execPath,
-    [join(root, "node_modules/rolldown/bin/cli.mjs"), "-c", "rolldown.config.ts", "--logLevel", "silent"],
-    { cwd: root },
-  );
   const scratch = mkdtempSync(join(tmpdir(), "harness-bench-"));
+  const program = installInto(join(scratch, "package"));
   const workspace = join(scratch, "workspace");
   mkdirSync(workspace);
   for (let step = 0; step < STEPS; step++) {
@@ -45,8 +42,8 @@ export async function benchEngine(): Promise<Figure[]> {
     XDG_CACHE_HOME: join(scratch, "cache"),
     OLLAMA_BASE_URL: baseUrl,
   };
-  const ours = ["bin/harness", "run", "--model", "ollama:bench", "--cwd", workspace, "hello"];
-  const bare = ["bench/bare-loop.mjs", baseUrl, workspace];
+  const ours = [program, "run", "--model", "ollama:bench", "--cwd", workspace, "hello"];
+  const bare = [join(root, "bench/bare-loop.mjs"), baseUrl, workspace];
   try {
     const compare = async (plan: MockPlan, repeats: number) => {
       const results: { ours: Run[]; bare: Run[] } = { ours: [], bare: [] };
@@ -100,8 +97,7 @@ async function startMock(): Promise<{ server: ChildProcess; baseUrl: string }> {
 async function run(args: string[], env: Record<string, string>, baseUrl: string, plan: MockPlan): Promise<Run> {
   await fetch(`${baseUrl}/plan`, { method: "POST", body: JSON.stringify(plan) });
   const startMs = performance.timeOrigin + performance.now();
-  const [file, ...rest] = args;
-  const child = spawn(process.execPath, [join(root, file ?? ""), ...rest], {
+  const child = spawn(process.execPath, args, {
     cwd: root,
     env: { ...env, NODE_OPTIONS: `--import=${join(root, "bench/report-usage.mjs")}` },
     stdio: ["ignore", "pipe", "pipe", "pipe"],

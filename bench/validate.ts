@@ -1,26 +1,21 @@
 /**
  * `harness validate` of 20 artifacts as an installed package runs it, against a bare Node start, in turns in one run.
- * `npm run build && node bench/validate.ts`.
+ * `node bench/validate.ts`.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { type Figure, holds, median, printFigures } from "./figures.ts";
+import { installInto } from "./installed.ts";
 
 const RUNS = 25;
 const ARTIFACTS = 10;
-const root = resolve(import.meta.dirname, "..");
 
 export function benchValidate(): Figure[] {
   const place = mkdtempSync(join(tmpdir(), "harness-bench-validate-"));
   try {
-    // A package has no sources: the launcher of a clone looks whether they are newer than the bundle, which takes time.
-    const installed = join(place, "package");
-    for (const part of ["bin", "dist", "templates", "scenarios", "package.json"]) {
-      cpSync(join(root, part), join(installed, part), { recursive: true });
-    }
-    symlinkSync(join(root, "node_modules"), join(installed, "node_modules"));
+    const program = installInto(join(place, "package"));
     const project = writeProject(join(place, "project"));
     const env = { PATH: process.env.PATH, HOME: place };
     const run = (...args: string[]): number => {
@@ -29,7 +24,6 @@ export function benchValidate(): Figure[] {
       if (status !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
       return performance.now() - startMs;
     };
-    const program = join(installed, "bin", "harness");
     run(program, "validate");
     const ours: number[] = [];
     const bare: number[] = [];

@@ -1,7 +1,7 @@
 /** The program's entry: real ports, argv, exit code. Started by `bin/harness`. */
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createSystemClock } from "#base";
+import { createSystemClock, startDetached } from "#base";
 import { createOutward, createTerminal, describeCrash, runCli } from "#cli";
 import { createEnvironmentKeys, environmentBlock } from "#credentials";
 import { keyVariables } from "#providers/vendors";
@@ -59,6 +59,13 @@ export async function main(): Promise<void> {
     build: buildInfo(packageRoot),
     scenariosDir: join(packageRoot, "scenarios"),
     templatesDir: join(packageRoot, "templates"),
+    relaunch: (args, options) =>
+      startDetached({
+        file: join(packageRoot, "bin", "harness"),
+        args,
+        env: { ...definedOf(process.env), ...keys.forChild() },
+        ...options,
+      }),
     endsWhenStopped: (graceMs = STOP_GRACE_MS) => {
       endsWhenStopped = true;
       stopGraceMs = graceMs;
@@ -66,6 +73,12 @@ export async function main(): Promise<void> {
   });
   credentials.close();
   process.exitCode = endsWhenStopped ? code : (stopping ?? code);
+}
+
+function definedOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }
 
 /** Says what happened, without secrets, and ends the program; it is not in a state to go on. */

@@ -1,5 +1,6 @@
 /** Puts one session together: its ports, its chains, its engine. Plain calls, top to bottom. */
 import { hostname } from "node:os";
+import { isAbsolute } from "node:path";
 import {
   type LabelRule,
   loadFieldParser,
@@ -25,6 +26,7 @@ import type { Control, LiveSession } from "#control";
 import { createDelegationTree, createToolRetries, endInterrupted } from "#delegation";
 import {
   type Approver,
+  type CallTrace,
   createRunContext,
   createRunTool,
   createSession,
@@ -33,6 +35,7 @@ import {
   type HookDispatcher,
   type NestedCall,
   note,
+  type Provider,
   type Redaction,
   type RunContext,
   reopenSession,
@@ -41,6 +44,7 @@ import {
   type ToolCall,
   type ToolMiddleware,
   type ToolSource,
+  traceProvider,
 } from "#engine";
 import {
   createBudgets,
@@ -63,7 +67,15 @@ import {
   type Rule,
   type SessionLabels,
 } from "#governance";
-import { type ClientId, type CommandOf, type EventPayload, type IdMint, ReasonError, type TurnId } from "#protocol";
+import {
+  type ClientId,
+  type CommandOf,
+  type EventPayload,
+  type IdMint,
+  ReasonError,
+  type SessionId,
+  type TurnId,
+} from "#protocol";
 import type { ModelChoice } from "#providers";
 import { createMemoization } from "#tools";
 import type { Undo } from "./harness.ts";
@@ -111,6 +123,7 @@ export interface SessionDependencies {
   readonly depth: number;
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
   readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
+  readonly traceCall: ((session: SessionId) => CallTrace | undefined) | undefined;
   readonly redaction: Promise<Redaction>;
   /** Resolves when the redaction knows every key that was found so far. */
   readonly secretsTold: () => Promise<void>;
@@ -137,6 +150,9 @@ export async function openSession(
   const { resume } = command;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
+  if (command.working_dir !== undefined && !isAbsolute(command.working_dir)) {
+    throw new ReasonError("InvalidCommand", { detail: "working_dir is an absolute path" });
+  }
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
   // A replay may have it in another place than the recording, by whose name the session knows it.
   const folder = taped?.here(workspace) ?? workspace;
@@ -214,7 +230,7 @@ export async function openSession(
     store,
     log,
     ...(taped === undefined ? {} : { schedule: taped.tape.schedule }),
-    provider: tapedSession?.provider(models.provider) ?? models.provider,
+    provider: traced(tapedSession?.provider(models.provider) ?? models.provider, id, dependencies.traceCall),
     redaction,
     model,
     requestChain: [
@@ -338,6 +354,10 @@ export async function openSession(
     if (runtime === undefined || runtime.hooks.idle(event)) return;
     await runtime.hooks.dispatch(event, null, { session: id, depth, nesting: 0, signal: new AbortController().signal });
   }
+}
+
+function traced(provider: Provider, id: SessionId, traceCall: SessionDependencies["traceCall"]): Provider {
+  return traceCall === undefined ? provider : traceProvider(provider, () => traceCall(id));
 }
 
 function thisMachine(): Machine {

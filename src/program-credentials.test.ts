@@ -9,6 +9,7 @@ test.each([
   [["run", "hi"], { HARNESS_MODEL: "anthropic:x" }, ["ANTHROPIC_API_KEY"]],
   [["run", "hi"], {}, ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "ZAI_API_KEY"]],
   [["sessions", "list"], {}, []],
+  [[], {}, []],
 ])("%j is about to need a key of %j: %j", (argv, env, variables) => {
   expect(soonNeeded(argv, env)).toEqual(variables);
 });

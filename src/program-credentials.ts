@@ -31,7 +31,8 @@ export function programCredentials({ env, keys, clock, file }: ProgramCredential
  * provider that is named, or of all that are chosen by their key. A guess that is wrong costs a process that does nothing.
  */
 export function soonNeeded(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): string[] {
-  const [command = "run"] = argv;
+  // Without a command it may be the daemon that needs them, which is given what is still here.
+  const [command] = argv;
   if (command !== "run" && command !== "deploy") return [];
   const flag = argv.findIndex((word) => /^(?:--model|-m)$|^--model=/.test(word));
   const named = argv[flag]?.startsWith("--model=") ? argv[flag].slice("--model=".length) : argv[flag + 1];

@@ -81,6 +81,21 @@ describe.skipIf(missing !== undefined).each(Object.entries(stores))("a full disk
     await again.close();
   });
 
+  test("refuses what several sessions write at the same time, and all of them go on where they were", async () => {
+    const disk = createSmallDisk();
+    const store = await open(disk);
+    for (const n of [1, 2, 3]) await store.create(newSession(n));
+    const logs = await Promise.all([1, 2, 3].map((n) => store.acquire(sessionId(n))));
+    await Promise.all(logs.map((log) => log.append([large()], NOW)));
+    disk.fill();
+    const tries = await Promise.allSettled(logs.map((log) => log.append([large(), large()], NOW)));
+    for (const result of tries) expect(result).toMatchObject({ status: "rejected", reason: { reason: "StoreFailed" } });
+    disk.makeRoom();
+    expect(await Promise.all(logs.map((log) => log.append([large()], NOW)))).toEqual([2, 2, 2]);
+    for (const log of logs) await log.release();
+    await store.close();
+  });
+
   test("refuses new sessions and changes that do not fit, and has them whole or not at all", async () => {
     const disk = createSmallDisk();
     const store = await open(disk);

@@ -116,13 +116,21 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdir fs.writeFile",
     why: "When retention last ran, in the state folder.",
   },
+  "src/cli/daemon-probe.ts": {
+    uses: "node:http",
+    why: "Asks the daemon of this user how it is, on its socket.",
+  },
   "src/cli/daemon.ts": {
     uses: "fs.rmSync",
-    why: "Takes away the token file of a run that has ended.",
+    why: "Takes away a socket that nobody answers on.",
   },
   "src/cli/demo.ts": {
     uses: "fs.cp fs.mkdtemp",
     why: "The scratch folder of `harness demo`.",
+  },
+  "src/cli/ensure-daemon.ts": {
+    uses: "fs.openSync fs.truncateSync",
+    why: "What a daemon in the background prints, in the state folder.",
   },
   "src/cli/eval.ts": {
     uses: "fs.mkdir fs.writeFile",
@@ -144,6 +152,14 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdtempSync fs.rmSync",
     why: "The folder for a policy of a commit, while it is read.",
   },
+  "src/cli/raw-dump.ts": {
+    uses: "fs.appendFileSync fs.openSync",
+    why: "`debug --raw`: the calls of a session that a person wants to see, in the state folder.",
+  },
+  "src/cli/run-token.ts": {
+    uses: "fs.rmSync",
+    why: "The file with the token of a daemon.",
+  },
   "src/cli/sessions-port.ts": {
     uses: "fs.openSync fs.writeSync",
     why: "`sessions export`, to the file that a person names.",
@@ -151,6 +167,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/cli/token.ts": {
     uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.writeSync",
     why: "`token mint --file`, to the file that a person names.",
+  },
+  "src/cli/verify.ts": {
+    uses: "fs.mkdtempSync fs.rmSync",
+    why: "The scratch folder of `harness verify`.",
   },
   "src/client/http-wire.ts": {
     uses: "node:http node:https",
@@ -183,6 +203,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/evals/case-workspace.ts": {
     uses: "fs.copyFile fs.mkdir fs.mkdtemp fs.rm fs.writeFile",
     why: "The scratch folder of a run of an eval case, and the cassette of a recording beside the case.",
+  },
+  "src/logs/daily-files.ts": {
+    uses: "fs.appendFileSync fs.renameSync fs.rmSync",
+    why: "The program's own log, in the state folder.",
   },
   "src/providers/http.ts": {
     uses: "getBuiltinModule(module) node:http node:https",
@@ -225,7 +249,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "The session log, encrypted.",
   },
   "src/transports/http/open-listener.ts": {
-    uses: "fs.chmodSync fs.unlinkSync node:http node:net",
+    uses: "fs.chmodSync fs.unlinkSync node:http node:https node:net",
     why: "Listens for clients; the file of a Unix socket. net: asks whether somebody answers on an old one.",
   },
   "src/trust/acked-texts.ts": {

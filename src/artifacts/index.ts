@@ -33,6 +33,7 @@ export {
   DEFAULT_MAX_STEPS,
   defaultSettings,
   type LabelRule,
+  type LogSettings,
   type ModelSettings,
   type PermissionRule,
   type PriceSettings,

@@ -18,6 +18,12 @@ import { createSystemClock, createSystemRandom } from "./system.ts";
 import { errnoOf, messageOf } from "./thrown.ts";
 import { resolveInWorkspace } from "./workspace-path.ts";
 
+/**
+ * Of all ports of this process, because there is one exit: a listener for each session would be one more on the same emitter
+ * for every session with a running command.
+ */
+const running = new Set<ProcessGroup>();
+
 /** How long leftovers of a finished program may keep its group and its pipes. */
 const LEFTOVER_GRACE_MS = 100;
 
@@ -31,18 +37,6 @@ export interface ProcessesOptions {
 export function createProcesses(options: ProcessesOptions): ProcessPort {
   const clock = createSystemClock();
   const random = createSystemRandom();
-  const running = new Set<ProcessGroup>();
-  const killAll = () => {
-    for (const group of running) group.kill("SIGKILL");
-  };
-  const track = (group: ProcessGroup) => {
-    if (running.size === 0) process.on("exit", killAll);
-    running.add(group);
-  };
-  const untrack = (group: ProcessGroup) => {
-    running.delete(group);
-    if (running.size === 0) process.off("exit", killAll);
-  };
 
   return {
     async run(spec, signal) {
@@ -153,6 +147,57 @@ export function startPiped(
     keepsAlive: (yes) => (child.stdout as Socket)[yes ? "ref" : "unref"](), // pipes of a child are sockets
     kill: () => void child.kill("SIGKILL"),
   };
+}
+
+function killAll(): void {
+  for (const group of running) group.kill("SIGKILL");
+}
+
+function track(group: ProcessGroup): void {
+  if (running.size === 0) process.on("exit", killAll);
+  running.add(group);
+}
+
+function untrack(group: ProcessGroup): void {
+  running.delete(group);
+  if (running.size === 0) process.off("exit", killAll);
+}
+
+export interface DetachedProcess {
+  readonly pid: number | undefined;
+  /** Undefined while it runs; null when a signal ended it or it could not be started. */
+  ended(): { readonly code: number | null } | undefined;
+}
+
+/**
+ * Starts this program once more, to outlive us: a session of its own, no terminal, no input, what it prints in a file. It gets
+ * exactly `env`. Nothing of it keeps us alive.
+ */
+export function startDetached(options: {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Open for writing; closed by whoever opened it. */
+  readonly output: number;
+}): DetachedProcess {
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const child = spawn(process.execPath, [options.file, ...options.args], {
+    cwd: options.cwd,
+    env: { ...options.env },
+    detached: true,
+    stdio: ["ignore", options.output, options.output],
+    windowsHide: true,
+  });
+  let ended: { readonly code: number | null } | undefined;
+  child.once("exit", (code) => {
+    ended = { code };
+  });
+  child.once("error", () => {
+    ended ??= { code: null };
+  });
+  child.unref();
+  return { pid: child.pid, ended: () => ended };
 }
 
 async function workingDirectory(root: string, cwd: string): Promise<string> {

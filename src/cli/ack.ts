@@ -140,7 +140,7 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
 }
 
 /** Which files there are. Throws ConfigInvalid for a project that is broken as it is written: nobody is asked to agree to that. */
-async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<ProjectSurvey> {
+export async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<ProjectSurvey> {
   const { root, configFile } = locate(ports, place);
   const survey = await surveyProject({
     root: realpathSync.native(root),

@@ -32,7 +32,10 @@ export interface Outward {
   through(ports: CliPorts, json: boolean | undefined): Promise<CliPorts>;
 }
 
-export function createOutward(ports: Pick<CliPorts, "env" | "cwd" | "clock">): Outward {
+/** With `credentials`, keys that the helper holds are secrets as well. */
+export function createOutward(
+  ports: Pick<CliPorts, "env" | "cwd" | "clock"> & { readonly credentials?: Pick<CliPorts["credentials"], "onSecret"> },
+): Outward {
   let settings: Pick<Settings, "redaction" | "models"> | undefined;
   let loaded: Promise<OutwardRedactor> | undefined;
 
@@ -43,6 +46,7 @@ export function createOutward(ports: Pick<CliPorts, "env" | "cwd" | "clock">): O
       settingsOf(),
     ]);
     const redactor = await loadRedactor({ settings: used, env: ports.env, clock: ports.clock });
+    ports.credentials?.onSecret((fingerprint) => redactor.learn(fingerprint));
     const { payload } = createRedactionGateway(redactor);
     return {
       text: (text) => redactor.redact(text).text,

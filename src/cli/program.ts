@@ -1,6 +1,7 @@
 /** The command line: one table of commands; each is loaded only when it is called. */
 import { Command, CommanderError } from "commander";
 import { ReasonError } from "#protocol";
+import { addCareCommands } from "./care-commands.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { addCredsCommands } from "./creds-commands.ts";
 import { addDaemonCommands } from "./daemon-commands.ts";
@@ -116,6 +117,8 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       const { runCommand } = await import("./run.ts");
       exit(await runCommand(ports, prompt, flags));
     });
+  // The command that is asked for most needs none of the others, and they take a few milliseconds to describe.
+  if (ports.args[0] === "run") return program;
 
   addTurnFlags(addRunFlags(program.command("deploy")))
     .description("one input in, one final answer out, for scripts and CI; never falls back to the offline model")
@@ -186,6 +189,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       exit(await costCommand(await ports.outward.through(ports, flags.json), flags));
     });
 
+  addCareCommands(program, ports, exit);
   addProjectCommands(program, ports, exit);
   addEvalCommand(program, ports, exit);
   addDaemonCommands(program, ports, exit);

@@ -52,7 +52,7 @@ function passing(reasonsThatPass: ReadonlySet<Reason>, tokenMayChange: boolean):
   return (error) => {
     if (!(error instanceof ReasonError)) return false;
     const { reason } = error;
-    const isTokenRefusal = reason === "Unauthorized" || reason.startsWith("Token");
+    const isTokenRefusal = reason.startsWith("Token");
     tokenRefusals = isTokenRefusal ? tokenRefusals + 1 : 0;
     return isTokenRefusal ? tokenMayChange && tokenRefusals <= TOKEN_TRIES : reasonsThatPass.has(reason);
   };

@@ -70,6 +70,8 @@ export interface Control {
   sessions(): readonly OpenSessionState[];
   /** No session is opened and no turn begins from now on; resolves when none runs. */
   drain(): Promise<void>;
+  /** Ends a session that nobody is attached to and that has nothing to do; false, and nothing happens, for any other. */
+  retire(id: SessionId): Promise<boolean>;
   /** Open sessions, for plugins that publish on them. */
   session(id: SessionId): EngineSession | undefined;
   /**
@@ -92,7 +94,7 @@ interface Client extends ClientOptions {
   readonly id: ClientId;
 }
 
-type EndReason = "user" | "binary-shutdown" | "delegation-over";
+type EndReason = "idle" | "user" | "binary-shutdown" | "delegation-over";
 
 interface OpenSession {
   readonly live: LiveSession;
@@ -125,6 +127,8 @@ export function createControl(options: ControlOptions): Control {
     refuseWhileDraining();
     const { resume } = command;
     if (resume === undefined) return open(client, command);
+    // One that is about to end is opened again, not joined.
+    await sessions.get(resume)?.ending?.catch(() => undefined);
     if (!sessions.has(resume)) {
       // Two clients that open the same session at once get the same one.
       const first = opening.get(resume);
@@ -209,6 +213,16 @@ export function createControl(options: ControlOptions): Control {
       above = above.parent === undefined ? undefined : sessions.get(above.parent);
     }
     return clients;
+  }
+
+  async function retire(id: SessionId): Promise<boolean> {
+    const session = sessions.get(id);
+    // A delegate ends with its work.
+    if (session === undefined || session.parent !== undefined || session.restoring !== undefined) return false;
+    const { activity, attached, queued } = stateOf(session);
+    if (activity !== "idle" || attached > 0 || queued > 0) return false;
+    await end(id, "idle");
+    return true;
   }
 
   async function adopt(parent: SessionId, open: (approver: Approver) => Promise<LiveSession>): Promise<AdoptedSession> {
@@ -410,6 +424,7 @@ export function createControl(options: ControlOptions): Control {
       await Promise.all([...sessions.values()].map(async ({ live }) => live.engine.running?.ended));
     },
     adopt,
+    retire,
     async shutdown() {
       let failure: { readonly error: unknown } | undefined;
       // Delegates end with the turn of their root.

@@ -52,8 +52,7 @@ export function runCredentialHelper(): void {
     server.listen(socket, () => {
       chmodSync(socket, SOCKET_MODE);
       say({ type: "ready", socket });
-      // While the engine still works on its first request.
-      setImmediate(() => process.getBuiltinModule("node:https"));
+      setImmediate(() => warmUp(socket));
     });
     setInterval(() => process.stdout.write(Buffer.of(HEARTBEAT)), HEARTBEAT_MS);
   }
@@ -132,6 +131,20 @@ export function runCredentialHelper(): void {
       end(1);
     }
   });
+}
+
+/**
+ * While the engine still works on its first request: a request of our own, which is refused, goes through all the code that the
+ * engine's will go through.
+ */
+function warmUp(socketPath: string): void {
+  const { request } = process.getBuiltinModule("node:http");
+  const sent = request({ socketPath, host: "127.0.0.1", method: "POST" }, (response) => {
+    response.resume();
+    process.getBuiltinModule("node:https");
+  });
+  sent.on("error", () => undefined); // the engine went away at once
+  sent.end();
 }
 
 /** Keys of the environment are nowhere else any more: a helper that takes over after a crash finds them here, sealed. */

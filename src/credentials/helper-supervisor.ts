@@ -59,6 +59,8 @@ export interface SupervisorOptions {
   readonly store: () => { readonly path: string; readonly key: Uint8Array };
   /** Told of each key that the helper has begun to use. */
   readonly onSecret?: (fingerprint: SecretFingerprint) => void;
+  /** The helper died; its status says what follows. */
+  readonly onCrash?: (status: HelperStatus) => void;
   /** Calls `run` every so often, without keeping the program alive; returns how to stop. */
   readonly every?: (ms: number, run: () => void) => () => void;
 }
@@ -171,7 +173,15 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       stopWatching();
       removeFolder();
     }
+    options.onCrash?.(status());
   }
+
+  const status = (): HelperStatus => ({
+    state,
+    crashes,
+    ...(current?.process.pid === undefined ? {} : { pid: current.process.pid }),
+    ...(detail === undefined ? {} : { detail }),
+  });
 
   /** A helper that hangs is one that died, only that nobody has told us. */
   function watch(): void {
@@ -222,12 +232,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       if (current !== undefined) sendBind(current, command);
     },
     route: reach,
-    status: () => ({
-      state,
-      crashes,
-      ...(current?.process.pid === undefined ? {} : { pid: current.process.pid }),
-      ...(detail === undefined ? {} : { detail }),
-    }),
+    status,
     close() {
       if (state === "not started" || state === "closed") return;
       state = "closed";

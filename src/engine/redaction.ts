@@ -13,6 +13,16 @@ export interface Redaction {
   request(request: ModelRequest): ModelRequest;
   /** For text that arrives in pieces; one for each text. */
   stream(): RedactedStream;
+  /** Of what it remembers, where it does. */
+  cache?(): CacheCounters;
+}
+
+/** Of a bounded cache. */
+export interface CacheCounters {
+  readonly entries: number;
+  readonly max: number;
+  /** How often it was full and began anew. */
+  readonly evictions: number;
 }
 
 export interface RedactedStream {

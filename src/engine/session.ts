@@ -93,6 +93,8 @@ export interface EngineSession {
   /** The running turn, if any. */
   readonly running: RunningTurn | undefined;
   readonly model: string;
+  /** Inputs that wait for their turn. */
+  readonly queued: number;
   /** Starts a turn; throws TurnInProgress while one runs. `done` settles when it has ended. */
   send(
     originator: ClientId,
@@ -299,6 +301,9 @@ export function createSession(parts: SessionParts): EngineSession {
     },
     get model() {
       return model;
+    },
+    get queued() {
+      return inputs.waiting().length + queueing;
     },
     send(originator, content) {
       if (running !== undefined) {

@@ -200,6 +200,18 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
     { turn, step: 1, call_id, reason: "RateLimited", message: "wait", terminal: false, retry_after_ms: 10 },
     { terminal: undefined },
   ],
+  TokenRequested: [
+    {
+      token: `tok_${"0".repeat(26)}`,
+      code: "012345",
+      commands: ["SendInput"],
+      identity_class: "agent",
+      can_mint: false,
+      expires_at: "2026-01-02T00:00:00.000Z",
+      confirm_by: "2026-01-01T00:01:00.000Z",
+    },
+    { code: "12345" },
+  ],
   StreamGap: [{ from: 0, to: 5, reason: "ttl" }, { reason: "lost" }],
   TokenExpiring: [{ token: `tok_${ULID}`, expires_at: "2026-01-01T00:00:00Z" }, { token: "secret" }],
   HookTimeout: [{ turn, hook: "h", event: "tool.pre", timeout_ms: 100 }, { timeout_ms: -1 }],

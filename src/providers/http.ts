@@ -17,6 +17,9 @@ const DRAIN_MS = 1_000;
 /** The first, and one after a connection or a helper that turned out to be gone, and one more if both were. */
 const MAX_ATTEMPTS = 3;
 
+/** Nobody reads it; Node looks at a name longer than at an address, the first time for some milliseconds. */
+const SOCKET_HOST = "127.0.0.1";
+
 /** What the credential helper adds to the vendor's answer; it lets none of a vendor's own headers through that look so. */
 const HELPER_REFUSED = "x-harness-refused";
 const HELPER_FAILED = "x-harness-failed";
@@ -210,7 +213,7 @@ function exchange(
       const module = url.protocol === "https:" && !isSocket ? "node:https" : "node:http";
       const { request: send } = process.getBuiltinModule(module);
       outgoing = isSocket
-        ? send({ ...options, socketPath: route.socketPath, path: "/" }, onResponse)
+        ? send({ ...options, socketPath: route.socketPath, host: SOCKET_HOST, path: "/" }, onResponse)
         : send(url, options, onResponse);
     } catch (error) {
       return settle(unsendable(request, error));

@@ -82,6 +82,7 @@ export function createRedactionGateway(
 ): RedactionGateway {
   let clean = new WeakMap<object, object>();
   const cleanTexts = new Map<string, string>();
+  let evictions = 0;
 
   function object<T extends object>(value: T): T {
     const known = clean.get(value);
@@ -107,7 +108,10 @@ export function createRedactionGateway(
     const known = cleanTexts.get(given);
     if (known !== undefined) return known;
     const { text: redacted } = redactor.redact(given);
-    if (cleanTexts.size >= MAX_KNOWN_TEXTS) cleanTexts.clear();
+    if (cleanTexts.size >= MAX_KNOWN_TEXTS) {
+      cleanTexts.clear();
+      evictions += 1;
+    }
     cleanTexts.set(given, redacted);
     return redacted;
   }
@@ -129,6 +133,7 @@ export function createRedactionGateway(
       };
     },
     stream: () => redactor.createStreamRedactor(),
+    cache: () => ({ entries: cleanTexts.size, max: MAX_KNOWN_TEXTS, evictions }),
     learn(fingerprint) {
       redactor.learn(fingerprint);
       clean = new WeakMap();

@@ -1,6 +1,7 @@
 /**
  * Finds all keywords in one pass over the text, whatever their number: an Aho–Corasick automaton as one table. Letters of ASCII
- * count as the same in both cases; whoever needs the case looks again at what was found.
+ * count as the same in both cases; whoever needs the case looks again at what was found. Texts meet few of its states, and each
+ * is made when it is first met: a program that has just started does not wait for the others.
  */
 
 export interface KeywordScan {
@@ -12,27 +13,84 @@ export interface KeywordScan {
 }
 
 const CHARACTERS = 65_536;
-const MAX_SYMBOLS = 255;
+const FIRST_ROWS = 64;
+/** Set in a state at which a keyword ends; the rest of the state is where its row begins. */
+const ENDS = 1;
+/** The row before it is of no node, so that 0 in the table can say that nobody has gone that way yet. */
+const ROOT = 1;
 
-/** Keywords are in lower case. */
+/** What all keywords between two places of the sorted list begin with. */
+interface Node {
+  readonly first: number;
+  readonly last: number;
+  readonly depth: number;
+  /** The node of the longest suffix that another keyword begins with. */
+  readonly suffix: number;
+  /** The keywords that end here, the longest first. */
+  readonly endings: readonly number[];
+}
+
+/** Keywords are in lower case, each of them once. */
 export function createKeywordScan(keywords: readonly string[]): KeywordScan {
-  const symbols = new Uint8Array(CHARACTERS);
-  const stride = assignSymbols(symbols, keywords);
-  const { next, outputs, depths } = buildTable(buildTree(keywords, symbols), stride);
-  const lengths = keywords.map((keyword) => keyword.length);
+  const { symbols, codes } = assignSymbols(keywords);
+  const stride = codes.length;
+  const sorted = keywords.toSorted();
+  const numbers = new Map(keywords.map((keyword, number) => [keyword, number]));
+  const root: Node = { first: 0, last: sorted.length, depth: 0, suffix: ROOT, endings: [] };
+  const nodes: Node[] = [root, root];
+  const start = (ROOT * stride) << 1;
+  let table = new Int32Array(FIRST_ROWS * stride);
+
+  /** The state behind a symbol: one character further in a keyword, or where the suffix would go. */
+  function follow(node: number, symbol: number): number {
+    const edge = node * stride + symbol;
+    const known = table[edge]!;
+    if (known !== 0) return known;
+    const elsewhere = node === ROOT ? start : follow(nodes[node]!.suffix, symbol);
+    const to = symbol === 0 ? elsewhere : (grow(nodes[node]!, codes[symbol]!, elsewhere) ?? elsewhere);
+    table[edge] = to;
+    return to;
+  }
+
+  /** Adds the node behind one more character, where keywords go on with it. */
+  function grow({ first, last, depth }: Node, code: number, elsewhere: number): number | undefined {
+    const from = firstAtLeast(sorted, first, last, depth, code);
+    const to = firstAtLeast(sorted, from, last, depth, code + 1);
+    if (from === to) return undefined;
+    const suffix = (elsewhere >> 1) / stride;
+    const inherited = nodes[suffix]!.endings;
+    const own = sorted[from]!.length === depth + 1 ? numbers.get(sorted[from]!) : undefined;
+    const endings = own === undefined ? inherited : [own, ...inherited];
+    const row = nodes.push({ first: from, last: to, depth: depth + 1, suffix, endings }) - 1;
+    if (nodes.length * stride > table.length) {
+      const larger = new Int32Array(table.length * 2);
+      larger.set(table);
+      table = larger;
+    }
+    return ((row * stride) << 1) | (endings.length === 0 ? 0 : ENDS);
+  }
+
   return {
     scan(text, from, hit) {
-      let state = 0;
+      let rows = table;
+      let state = start;
       for (let at = from; at < text.length; at++) {
-        state = next[(state >> 1) + symbols[text.charCodeAt(at)]!]!;
+        const symbol = symbols[text.charCodeAt(at)]!;
+        const next = rows[(state >> 1) + symbol]!;
+        if (next === 0) {
+          state = follow((state >> 1) / stride, symbol);
+          rows = table;
+        } else {
+          state = next;
+        }
         if ((state & ENDS) === 0) continue;
-        const output = outputs[(state >> 1) / stride]!;
-        for (let index = 0; index < output.length; index++) {
-          const keyword = output[index]!;
-          hit(keyword, at + 1 - lengths[keyword]!, at + 1);
+        const { endings } = nodes[(state >> 1) / stride]!;
+        for (let index = 0; index < endings.length; index++) {
+          const keyword = endings[index]!;
+          hit(keyword, at + 1 - keywords[keyword]!.length, at + 1);
         }
       }
-      return depths[(state >> 1) / stride]!;
+      return nodes[(state >> 1) / stride]!.depth;
     },
   };
 }
@@ -51,87 +109,29 @@ export function createWordTest(words: readonly string[]): (text: string) => bool
   };
 }
 
-/** Set in a state at which a keyword ends; the rest of the state is where its row begins. */
-const ENDS = 1;
-
-/** Gives each character of the keywords a number from 1; 0 is for all that no keyword has. Returns how many there are. */
-function assignSymbols(symbols: Uint8Array, keywords: readonly string[]): number {
-  let count = 1;
-  for (const keyword of keywords) {
-    for (let at = 0; at < keyword.length; at++) {
-      const code = keyword.charCodeAt(at);
-      if (symbols[code] !== 0) continue;
-      // More than that would be secrets in many scripts: the last number is then shared, and hits are looked at again.
-      if (count < MAX_SYMBOLS) count += 1;
-      symbols[code] = count - 1;
-      if (code >= 97 && code <= 122) symbols[code - 32] = count - 1;
-    }
+/** Gives each character of the keywords a number from 1; 0 is for all that no keyword has. `codes` leads back. */
+function assignSymbols(keywords: readonly string[]): { symbols: Uint16Array; codes: readonly number[] } {
+  const symbols = new Uint16Array(CHARACTERS);
+  const codes = [-1];
+  // By units of UTF-16, as texts are scanned.
+  for (const char of new Set(keywords.join("").split(""))) {
+    const code = char.charCodeAt(0);
+    const symbol = codes.push(code) - 1;
+    symbols[code] = symbol;
+    if (code >= 97 && code <= 122) symbols[code - 32] = symbol;
   }
-  return count;
+  return { symbols, codes };
 }
 
-/** Nodes by number, the root is 0: each has its first child and its next sibling, and 0 for none. */
-interface Tree {
-  readonly count: number;
-  readonly firstChild: Int32Array;
-  readonly sibling: Int32Array;
-  /** By which symbol a node is reached. */
-  readonly symbol: Uint8Array;
-  /** The keywords that end at a node. */
-  readonly endings: (readonly number[] | undefined)[];
-}
-
-function buildTree(keywords: readonly string[], symbols: Uint8Array): Tree {
-  const most = keywords.reduce((sum, { length }) => sum + length, 1);
-  const firstChild = new Int32Array(most);
-  const sibling = new Int32Array(most);
-  const symbol = new Uint8Array(most);
-  const endings: (readonly number[] | undefined)[] = [];
-  let count = 1;
-  keywords.forEach((keyword, number) => {
-    let node = 0;
-    for (let at = 0; at < keyword.length; at++) {
-      const wanted = symbols[keyword.charCodeAt(at)]!;
-      let child = firstChild[node]!;
-      while (child !== 0 && symbol[child] !== wanted) child = sibling[child]!;
-      if (child === 0) {
-        child = count++;
-        symbol[child] = wanted;
-        sibling[child] = firstChild[node]!;
-        firstChild[node] = child;
-      }
-      node = child;
-    }
-    endings[node] = [...(endings[node] ?? []), number];
-  });
-  return { count, firstChild, sibling, symbol, endings };
-}
-
-/**
- * One row for each node, and in it where each symbol leads: to a child, or to where the longest suffix of what leads here would
- * go. Rows are filled the shorter first, so that the row of the suffix is there to copy.
- */
-function buildTable({ count, firstChild, sibling, symbol, endings }: Tree, stride: number) {
-  const next = new Int32Array(count * stride);
-  const depths = new Uint16Array(count);
-  const suffix = new Int32Array(count);
-  const queue = new Int32Array(count);
-  let last = 1;
-  for (let first = 0; first < last; first++) {
-    const node = queue[first]!;
-    const row = node * stride;
-    const fallback = suffix[node]! * stride;
-    if (node !== 0) next.copyWithin(row, fallback, fallback + stride);
-    for (let child = firstChild[node]!; child !== 0; child = sibling[child]!) {
-      const edge = row + symbol[child]!;
-      const elsewhere = node === 0 ? 0 : (next[edge]! >> 1) / stride;
-      suffix[child] = elsewhere;
-      depths[child] = depths[node]! + 1;
-      const inherited = endings[elsewhere];
-      if (inherited !== undefined) endings[child] = [...(endings[child] ?? []), ...inherited];
-      next[edge] = ((child * stride) << 1) | (endings[child] === undefined ? 0 : ENDS);
-      queue[last++] = child;
-    }
+/** In the sorted list, the first word that has `code` or more at `depth`; one that ends there has less than any. */
+function firstAtLeast(sorted: readonly string[], from: number, to: number, depth: number, code: number): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const word = sorted[middle]!;
+    if (depth < word.length && word.charCodeAt(depth) >= code) high = middle;
+    else low = middle + 1;
   }
-  return { next, outputs: endings, depths };
+  return low;
 }

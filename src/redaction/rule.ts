@@ -112,23 +112,24 @@ export function special(
 export const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
 const FILLER_CHARS = 512;
-const FILLERS = {
-  a: filler("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"),
-  h: filler("0123456789abcdef"),
-  H: filler("0123456789ABCDEF"),
-  u: filler("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
-  l: filler("abcdefghijklmnopqrstuvwxyz0123456789"),
-  L: filler("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
-  d: filler("0123456789"),
-  b: filler("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"),
-  t: filler("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
-  m: filler("abcdefghijklmnopqrstuvwxyz234567"),
-  s: filler("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"),
-  g: filler("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"),
+const ALPHABETS = {
+  a: "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+  h: "0123456789abcdef",
+  H: "0123456789ABCDEF",
+  u: "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+  l: "abcdefghijklmnopqrstuvwxyz0123456789",
+  L: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+  d: "0123456789",
+  b: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+  t: "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+  m: "abcdefghijklmnopqrstuvwxyz234567",
+  s: "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+  g: "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
 } as const;
 
 /** Looks random and is always the same. */
-function filler(alphabet: string): string {
+function filler(name: keyof typeof ALPHABETS): string {
+  const alphabet = ALPHABETS[name];
   let seed = alphabet.length;
   let text = "";
   for (let at = 0; at < FILLER_CHARS; at++) {
@@ -148,10 +149,11 @@ export function fillExample(example: string, placeholder = false): string {
   let used = 0;
   return example
     .replaceAll("<uuid>", "<h8>-<h4>-4<h3>-a<h3>-<h12>")
-    .replace(/<([ahHulLdbtmsg])(\d+)>/g, (_, set: keyof typeof FILLERS, digits: string) => {
+    .replace(/<([ahHulLdbtmsg])(\d+)>/g, (_, set: keyof typeof ALPHABETS, digits: string) => {
       const count = Number(digits);
+      const chars = filler(set);
       const from = used % (FILLER_CHARS / 2);
       used += count;
-      return placeholder ? "x".repeat(count) : FILLERS[set].slice(from, from + count).padEnd(count, FILLERS[set]);
+      return placeholder ? "x".repeat(count) : chars.slice(from, from + count).padEnd(count, chars);
     });
 }

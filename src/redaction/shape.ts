@@ -89,7 +89,6 @@ export function parseShape(pattern: string): Shape {
   };
 }
 
-/** In order, one by one: who needs the beginning alone stops early. */
 function* readSteps(pattern: string): Generator<Step> {
   let word = "";
   let at = 0;
@@ -136,26 +135,39 @@ function minCharsOf(step: Step): number {
 
 const MAX_HEADS = 12;
 
-/** Plain characters in front of a class with a count, which is not one of few characters. */
-const PLAIN_HEAD = /^((?:[\w:/@# -]|\\[./$-])+)(?:\[[^\]]+\]|\\[wd])\{/;
+/** The parts of a pattern that its beginning can be told from: each stands for a few plain texts and is not repeated. */
+const PLAIN_PART = /(?:[^[\](){}*+|?\\]|\\[^dsw])+(?![{?])/y;
+const CLASS_PART = /\[((?:\\.|[^\]\\])+)\](?![{?])/y;
+const CHOICE_PART = /\(\?:([^()]*)\)/y;
 
-/** The plain texts that a pattern can begin with, as far as they are few; one of them is in every match. */
+/**
+ * The plain texts that a pattern can begin with, as far as they are few; one of them is in every match. It does not read the
+ * rest: every start of the program asks for the beginnings of all patterns.
+ */
 export function headsOf(pattern: string): string[] {
-  // Most patterns are a plain text and a counted class: every start of the program reads a few hundred.
-  const plain = PLAIN_HEAD.exec(pattern)?.[1];
-  if (plain !== undefined) return [plain.replaceAll("\\", "")];
   let heads = [""];
-  for (const step of readSteps(pattern)) {
-    const next = step.kind === "word" ? [step.text] : step.kind === "choice" ? step.texts : fewChars(step);
-    if (next === undefined || next.length * heads.length > MAX_HEADS) break;
-    heads = heads.flatMap((head) => next.map((text) => head + text));
+  for (let at = 0; at < pattern.length; ) {
+    const part = partAt(PLAIN_PART, pattern, at) ?? partAt(CHOICE_PART, pattern, at) ?? partAt(CLASS_PART, pattern, at);
+    if (part === undefined) break;
+    const texts =
+      part[1] === undefined
+        ? [part[0].replace(/\\(.)/g, "$1")]
+        : part[0].startsWith("(")
+          ? choiceOf(part).texts
+          : charsOf(charSet(part[1].replaceAll("\\w", "A-Za-z0-9_")));
+    if (texts.length * heads.length > MAX_HEADS) break;
+    heads = heads.flatMap((head) => texts.map((text) => head + text));
+    at += part[0].length;
   }
   return heads;
 }
 
-/** The characters of a class that stands for exactly one. */
-function fewChars({ set, min, max }: Run): string[] | undefined {
-  if (min !== 1 || max !== 1) return undefined;
+function partAt(kind: RegExp, pattern: string, at: number): RegExpExecArray | undefined {
+  kind.lastIndex = at;
+  return kind.exec(pattern) ?? undefined;
+}
+
+function charsOf(set: CharSet): string[] {
   return [...set.subarray(0, -1).entries()].filter(([, isIn]) => isIn === 1).map(([code]) => String.fromCharCode(code));
 }
 

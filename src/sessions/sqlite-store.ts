@@ -9,6 +9,7 @@ import type { ArchivedSession, ArchiveStore } from "./archive.ts";
 import type { Checkpoint, Signer } from "./checkpoint.ts";
 import { createDelayedCheckpoint } from "./delayed-checkpoint.ts";
 import { chainStart, createSalts } from "./evidence.ts";
+import { createGroupCommit, type GroupedWrite } from "./group-commit.ts";
 import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
 import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, hashAfter, toEvent } from "./record.ts";
 import {
@@ -59,6 +60,8 @@ export function createSqliteStore(
 ): ArchiveStore {
   const statement = statementCache(db);
   const nextSalt = createSalts();
+  const group = createGroupCommit(db);
+  let openLogs = 0;
 
   const keyOf = (id: SessionId): number => {
     // The column is the integer key.
@@ -197,32 +200,41 @@ export function createSqliteStore(
     let { head } = lease;
     let lastNow: string | undefined;
     let rowDueMs = clock.now() + ROW_LAG_MS;
+    let isReleased = false;
+    openLogs += 1;
     const checkpoint =
       signer &&
       createDelayedCheckpoint(() => {
         if (db.open && lastNow !== undefined) signEnd.immediate(id, key, head, lastNow);
       });
+    const write = (drafts: readonly EventDraft[], now: string): GroupedWrite<number> => {
+      const before = { head, lastNow, rowDueMs };
+      const chained = evidence.chain(id, head, drafts, nextSalt);
+      const isRowDue = clock.now() >= rowDueMs;
+      try {
+        insertAll(key, chained, drafts, now, isRowDue);
+      } catch (error) {
+        throw errnoOf(error) === "SQLITE_CONSTRAINT_UNIQUE" ? otherWriter(id, error) : error;
+      }
+      head = chained.head;
+      lastNow = now;
+      if (isRowDue) rowDueMs = clock.now() + ROW_LAG_MS;
+      return {
+        value: before.head.lastEventId + 1,
+        committed() {
+          if (drafts.some(({ kind }) => kind === "TurnEnded")) checkpoint?.turnEnded();
+        },
+        rolledBack() {
+          ({ head, lastNow, rowDueMs } = before);
+        },
+      };
+    };
     return {
       async append(drafts, now) {
-        return guarded("writes", () => {
-          const first = head.lastEventId + 1;
-          if (drafts.length === 0) return first;
-          const chained = evidence.chain(id, head, drafts, nextSalt);
-          const endsTurn = drafts.some(({ kind }) => kind === "TurnEnded");
-          // A turn that could not be signed is not stored as ended.
-          if (endsTurn) signer?.ready();
-          const isRowDue = clock.now() >= rowDueMs;
-          try {
-            insertAll.immediate(key, chained, drafts, now, isRowDue);
-          } catch (error) {
-            throw errnoOf(error) === "SQLITE_CONSTRAINT_UNIQUE" ? otherWriter(id, error) : error;
-          }
-          head = chained.head;
-          lastNow = now;
-          if (isRowDue) rowDueMs = clock.now() + ROW_LAG_MS;
-          if (endsTurn) checkpoint?.turnEnded();
-          return first;
-        });
+        if (drafts.length === 0) return head.lastEventId + 1;
+        // A turn that could not be signed is not stored as ended.
+        if (drafts.some(({ kind }) => kind === "TurnEnded")) guarded("writes", () => signer?.ready());
+        return guardedLater("writes", () => group.run(() => write(drafts, now), openLogs === 1));
       },
       async openCalls() {
         return guarded("reads", () => {
@@ -240,20 +252,36 @@ export function createSqliteStore(
       },
       async release() {
         checkpoint?.stop();
+        group.flush();
+        if (!isReleased) openLogs -= 1;
+        isReleased = true;
         guarded("writes", () => leave.immediate(id, { key, owner, head, now: lastNow }));
       },
     };
   };
 
   /** Runs one call of the store; whatever SQLite throws leaves as a ReasonError with its cause. */
-  const guarded = <Result>(effect: "reads" | "writes", work: () => Result): Result => {
+  const guarded = <Result>(effect: Effect, work: () => Result): Result => {
     if (!db.open) throw storeClosed();
     try {
       return work();
     } catch (error) {
-      if (error instanceof ReasonError) throw error;
-      throw effect === "reads" && isDamage(error) ? damaged(db.name, error) : accessFailed(effect, db.name, error);
+      throw told(effect, error);
     }
+  };
+
+  const guardedLater = async <Result>(effect: Effect, work: () => Promise<Result>): Promise<Result> => {
+    if (!db.open) throw storeClosed();
+    try {
+      return await work();
+    } catch (error) {
+      throw told(effect, error);
+    }
+  };
+
+  const told = (effect: Effect, error: unknown): ReasonError => {
+    if (error instanceof ReasonError) return error;
+    return effect === "reads" && isDamage(error) ? damaged(db.name, error) : accessFailed(effect, db.name, error);
   };
 
   return {
@@ -345,11 +373,14 @@ export function createSqliteStore(
       });
     },
     async close() {
-      if (db.open) db.close();
+      if (!db.open) return;
+      group.flush();
+      db.close();
     },
   };
 }
 
+type Effect = "reads" | "writes";
 type Chained = ReturnType<typeof chainDrafts>;
 type Known = readonly Checkpoint[] | undefined;
 

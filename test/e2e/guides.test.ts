@@ -78,6 +78,11 @@ test("client.md", { timeout: TIMEOUT_MS }, async () => {
   expect(commands).toBeGreaterThan(10);
 });
 
+test("daemon.md", { timeout: TIMEOUT_MS }, async () => {
+  const { commands } = await followGuide("docs/guide/daemon.md");
+  expect(commands).toBeGreaterThan(15);
+});
+
 test("control-plane.md", { timeout: TIMEOUT_MS }, async () => {
   const { commands } = await followGuide("docs/guide/control-plane.md");
   expect(commands).toBeGreaterThan(15);

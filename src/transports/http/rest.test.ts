@@ -234,7 +234,7 @@ describe("claims", () => {
     for (const [method, where] of refused) {
       const body = where.includes("input") ? textInput("x") : where === "/prompt" ? { content: "x" } : {};
       const answer = await ask(method, where, method === "GET" ? asBound : { ...asBound, body });
-      expect([where, answer.status, answer.json.error.reason]).toEqual([where, 403, "NotAllowed"]);
+      expect([where, answer.status, answer.json.error.reason]).toEqual([where, 403, "TokenScope"]);
     }
   });
 
@@ -242,7 +242,7 @@ describe("claims", () => {
     const { ask, tokens } = await createHttpRig([]);
     expect(await ask("GET", "/v1/health")).toMatchObject({ status: 200 });
     tokens.delete("human");
-    expect(await ask("GET", "/v1/health")).toMatchObject({ status: 401, json: { error: { reason: "Unauthorized" } } });
+    expect(await ask("GET", "/v1/health")).toMatchObject({ status: 401, json: { error: { reason: "TokenInvalid" } } });
   });
 });
 

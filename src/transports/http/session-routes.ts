@@ -241,7 +241,9 @@ async function sendInput(call: RouteCall): Promise<Answer> {
   if (wait !== "turn") throw new ReasonError("InvalidCommand", { detail: "wait is turn" });
   const command = forSession(call, { ...call.body, kind: "SendInput" });
   if (command.kind !== "SendInput") throw new Error("the command changed its kind");
-  return { status: 200, body: await answerOfTurn(call, command) };
+  const body = await answerOfTurn(call, command);
+  await call.recheckToken();
+  return { status: 200, body };
 }
 
 /** A stored session that is not open is told apart from one that never was. */

@@ -1,0 +1,20 @@
+/**
+ * The program as an installed package runs it. A package has no sources: the launcher of a clone looks whether they are newer than
+ * the bundle, which takes time that no user spends.
+ */
+import { execFileSync } from "node:child_process";
+import { cpSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "..");
+
+/** Builds the bundle. Returns the launcher. */
+export function installInto(folder: string): string {
+  const rolldown = join(root, "node_modules/rolldown/bin/cli.mjs");
+  execFileSync(process.execPath, [rolldown, "-c", "rolldown.config.ts", "--logLevel", "silent"], { cwd: root });
+  for (const part of ["bin", "dist", "templates", "scenarios", "package.json"]) {
+    cpSync(join(root, part), join(folder, part), { recursive: true });
+  }
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  return join(folder, "bin", "harness");
+}

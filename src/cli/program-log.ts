@@ -1,0 +1,53 @@
+/** The program's own log as settings, environment and flags ask for it; every line passes the redactor. */
+import { join } from "node:path";
+import type { LogSettings } from "#artifacts";
+import { createDailyFiles, createOperationLog, type LogLevels, type OperationLog, parseLogLevels } from "#logs";
+import { ReasonError } from "#protocol";
+import { harnessPaths } from "#sessions/keys";
+import type { CliPorts } from "./cli-ports.ts";
+
+export interface LogFlags {
+  readonly logLevel?: string;
+  readonly logToStderr?: boolean;
+}
+
+export function logFolder(env: CliPorts["env"]): string {
+  return join(harnessPaths(env).stateDir, "log");
+}
+
+/** Rejects with RedactionFailed: without it there is no log. Throws UsageInvalid for a level that is none. */
+export async function openProgramLog(
+  ports: Pick<CliPorts, "env" | "clock" | "outward" | "terminal">,
+  settings: LogSettings,
+  flags: LogFlags,
+): Promise<OperationLog> {
+  const { env, clock, outward, terminal } = ports;
+  const levels = levelsOf(settings, env.HARNESS_LOG_LEVEL, flags.logLevel);
+  const { value } = await outward.load();
+  const files = createDailyFiles({
+    folder: logFolder(env),
+    clock,
+    ...(settings.keepDays === undefined ? {} : { keepDays: settings.keepDays }),
+    ...(settings.maxMb === undefined ? {} : { maxMb: settings.maxMb }),
+  });
+  const sinks = flags.logToStderr === true ? [files.write, terminal.err] : [files.write];
+  return createOperationLog({ clock, levels, clean: value, sinks });
+}
+
+/** Later wins: settings, environment, flag; for a component as for all. */
+function levelsOf(settings: LogSettings, variable: string | undefined, flag: string | undefined): LogLevels {
+  let levels: LogLevels = { level: settings.level ?? "info", components: settings.components };
+  for (const [name, text] of [
+    ["HARNESS_LOG_LEVEL", variable],
+    ["--log-level", flag],
+  ] as const) {
+    if (text === undefined || text === "") continue;
+    const given = parseLogLevels(text);
+    if (given === undefined) {
+      const detail = `${name}: '${text.slice(0, 100)}' is no level. Write one of trace, debug, info, warn, error, off, or component=level, separated by commas.`;
+      throw new ReasonError("UsageInvalid", { detail });
+    }
+    levels = { level: given.level ?? levels.level, components: { ...levels.components, ...given.components } };
+  }
+  return levels;
+}
