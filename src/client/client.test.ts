@@ -1,5 +1,5 @@
 /** One interface over every wire: the same calls against a whole harness, and what happens when connections are cut. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -240,16 +240,22 @@ describe("commands", () => {
     });
   });
 
-  test("a wrong token is a refusal; a token file that is not there stands for a server that is not", async () => {
+  test("a token file holds the token alone or as it was minted; one that is not there stands for a server that is not", async () => {
     const rig = await createHttpRig([]);
     const socket = rig.socketPath;
-    for (const wire of ["sse", "ws"] as const) {
-      await expect(connect({ socket, token: "nobody", wire })).rejects.toMatchObject({
-        reason: expect.stringMatching(/^Token/),
-      });
-      await expect(connect({ socket, tokenFile: `${socket}.none`, wire })).rejects.toMatchObject({
-        reason: "ServerUnreachable",
-      });
+    const tokenFile = `${socket}.token`;
+    for (const text of ["human\n", '{"token":"human"}\n']) {
+      writeFileSync(tokenFile, text);
+      await (await connect({ socket, tokenFile })).close();
     }
+    for (const text of ["", "{", '{"jti":1}', "x".repeat(100_000), "nobody"]) {
+      writeFileSync(tokenFile, text);
+      for (const wire of ["sse", "ws"] as const) {
+        await expect(connect({ socket, tokenFile, wire })).rejects.toMatchObject({ reason: "TokenInvalid" });
+      }
+    }
+    await expect(connect({ socket, tokenFile: `${socket}.none` })).rejects.toMatchObject({
+      reason: "ServerUnreachable",
+    });
   });
 });

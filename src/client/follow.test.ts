@@ -119,6 +119,20 @@ describe("following a session", () => {
     expect(run.seen).toEqual([later, question, event(2)]);
   });
 
+  test("passes what is about the stream and in no log, whatever its id", async () => {
+    const notice = event(1, "TokenExpiring");
+    const run = rig([[event(1), notice, event(2), event(2, "TokenRequested"), event(3)]]);
+    await run.clock.advance(0);
+    expect(run.seen.map(({ id, kind }) => `${id} ${kind}`)).toEqual([
+      "1 CustomEvent",
+      "1 TokenExpiring",
+      "2 CustomEvent",
+      "2 TokenRequested",
+      "3 CustomEvent",
+    ]);
+    expect(run.asked).toEqual([0]);
+  });
+
   test("ends with the session, but not with an end that the log goes on after, nor with the program's", async () => {
     const ended = (id: number, reason: string): Event => event(id, "SessionEnded", { reason });
     const over = rig([[event(1), ended(2, "user")]]);

@@ -3,7 +3,7 @@
  * ids of a log have no holes: so whatever is missing, for whatever reason, is asked for from there again.
  */
 import type { Clock } from "#base";
-import type { Event, EventOf, SessionId } from "#protocol";
+import { type Event, type EventOf, type SessionId, streamEvents } from "#protocol";
 import { connectionLost, mayPass } from "./refusal.ts";
 import { delayMs, type ReconnectOptions, type RetryPorts, retrying } from "./retry.ts";
 import type { Transport } from "./transport.ts";
@@ -43,6 +43,11 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Even
         failures = 0;
         // A question of a delegate, whose log is another one.
         if (event.session !== session) {
+          yield event;
+          continue;
+        }
+        // About this stream: it stands nowhere in the log.
+        if (isNotice(event)) {
           yield event;
           continue;
         }
@@ -87,6 +92,10 @@ async function isOver(options: FollowOptions, ended: EventOf<"SessionEnded">): P
   const { transport, session, signal, reconnect } = options;
   const read = () => transport.log(session, { after: ended.id, limit: 1 }, signal);
   return (await retrying(options, reconnect, signal, mayPass(transport.tokenMayChange), read)).length === 0;
+}
+
+function isNotice({ kind }: Event): boolean {
+  return kind !== "StreamGap" && streamEvents.some((known) => known === kind);
 }
 
 function gapBefore({ session, ts, id }: Event, last: number): EventOf<"StreamGap"> {

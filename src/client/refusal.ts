@@ -34,6 +34,9 @@ const PASSING: ReadonlySet<Reason> = new Set([
   "RequestTimeout",
 ]);
 
+/** Another token may be taken; one that does not cover something will not cover it later. */
+const TOKEN_REFUSALS: ReadonlySet<Reason> = new Set(["TokenRequired", "TokenInvalid", "TokenExpired", "TokenRevoked"]);
+
 /** Tries after a refusal for the sake of the token: a server writes the new one a moment after it has begun to listen. */
 const TOKEN_TRIES = 6;
 
@@ -52,7 +55,7 @@ function passing(reasonsThatPass: ReadonlySet<Reason>, tokenMayChange: boolean):
   return (error) => {
     if (!(error instanceof ReasonError)) return false;
     const { reason } = error;
-    const isTokenRefusal = reason.startsWith("Token");
+    const isTokenRefusal = TOKEN_REFUSALS.has(reason);
     tokenRefusals = isTokenRefusal ? tokenRefusals + 1 : 0;
     return isTokenRefusal ? tokenMayChange && tokenRefusals <= TOKEN_TRIES : reasonsThatPass.has(reason);
   };

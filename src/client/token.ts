@@ -1,12 +1,14 @@
 /** Where a client has its token from. One in a file is read anew for each connection: a server that was started again has another. */
-import { readFile } from "node:fs/promises";
-import { errnoOf, messageOf } from "#base";
+import { readFile, stat } from "node:fs/promises";
+import { errnoOf, isRecord, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import { unreachable } from "./refusal.ts";
 
+const FILE_MAX_BYTES = 64 * 1024;
+
 export type TokenSource =
   | { readonly token: string | (() => string | Promise<string>) }
-  /** A file with the token and nothing else. */
+  /** A file with the token and nothing else, or as `harness token mint --file` writes it. */
   | { readonly tokenFile: string };
 
 export interface Token {
@@ -25,7 +27,8 @@ export function tokenOf(source: TokenSource, address: string): Token {
 async function readTokenFile(file: string, address: string): Promise<string> {
   let text: string;
   try {
-    text = (await readFile(file, "utf8")).trim();
+    if ((await stat(file)).size > FILE_MAX_BYTES) throw new Error(`it has more than ${FILE_MAX_BYTES} bytes`);
+    text = tokenIn(await readFile(file, "utf8"));
   } catch (cause) {
     // A daemon takes the file with it when it ends.
     if (errnoOf(cause) === "ENOENT") throw unreachable(address, `there is no token in ${file}`);
@@ -33,4 +36,11 @@ async function readTokenFile(file: string, address: string): Promise<string> {
   }
   if (text === "") throw new ReasonError("TokenInvalid", { detail: `${file} is empty` });
   return text;
+}
+
+function tokenIn(text: string): string {
+  if (!text.startsWith("{")) return text.trim();
+  const value: unknown = JSON.parse(text);
+  if (!isRecord(value) || typeof value.token !== "string") throw new Error('it has no "token"');
+  return value.token;
 }

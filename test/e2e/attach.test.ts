@@ -1,6 +1,8 @@
 /** Two terminals on one session of a daemon: each sees the other's turns, either may answer, queue and cancel. */
 import { existsSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { type CliHome, createCliHome, finish, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
 
@@ -80,6 +82,8 @@ describe("harness attach", () => {
     await second.see("TurnInProgress");
     second.type(`/queue later${ENTER}`);
     await first.see("queued: ");
+    second.type(`/steer and dream${ENTER}`);
+    await Promise.all([first.see("told meanwhile: and dream"), second.see("told meanwhile: and dream")]);
     second.type(CTRL_C);
     await Promise.all([first.see("Cancelled."), second.see("Cancelled.")]);
     await Promise.all([first.see("This came from the queue."), second.see("This came from the queue.")]);
@@ -92,8 +96,39 @@ describe("harness attach", () => {
     await second.see(`${id} · scripted:./shared.yaml`);
     other.type(`hello${ENTER}`);
     await second.see("Nothing to do.");
+    const picking = openCliTerminal(home, ["attach"]);
+    await picking.see("[p] pick from the list");
+    picking.type(`p${ENTER}`);
+    await picking.see(" 2. sess_");
+    await picking.see("number > ");
+    picking.type(`2${ENTER}`);
+    await picking.see("This came from the queue.");
+    picking.type(CTRL_D);
+    expect(await picking.exit).toBe(0);
     for (const terminal of [first, second, other]) terminal.type(CTRL_D);
     expect(await Promise.all([first.exit, second.exit, other.exit])).toEqual([0, 0, 0]);
+  });
+
+  test("shows the code when a program asks for a token", async () => {
+    const home = createCliHome();
+    await startDaemon(home);
+    const terminal = openCliTerminal(home, ["attach", "--new"]);
+    const [id = ""] = /sess_\w+/.exec(await terminal.see("/help for help")) ?? [];
+    terminal.type(`hi${ENTER}`);
+    await terminal.see("Nothing to do.");
+    const socketPath = join(home.env.XDG_DATA_HOME ?? "", "harness", "control.sock");
+    const path = `/v1/auth/token?session=${id}&commands=SendInput&ttl_seconds=600`;
+    const asked = await new Promise<string>((resolve, reject) => {
+      const ask = request({ socketPath, path, headers: { host: "localhost" }, agent: false }, (response) => {
+        text(response).then(resolve, reject);
+      });
+      ask.on("error", reject).end();
+    });
+    expect(JSON.parse(asked)).toMatchObject({ channel: "client" });
+    const shown = await terminal.see("To allow it, give it this code before");
+    expect(shown).toContain("It may send: SendInput");
+    terminal.type(CTRL_D);
+    expect(await terminal.exit).toBe(0);
   });
 
   test("tells that the daemon is gone, finds it again, and shows what happened meanwhile", async () => {
