@@ -18,6 +18,8 @@ import { mayPass, wasNotBegun } from "./refusal.ts";
 import { type ReconnectOptions, retrying } from "./retry.ts";
 import type { LogPage, Reply, SessionFilter, Transport } from "./transport.ts";
 
+/** With its program, or because nobody used it. */
+const ENDED_BY_NOBODY: ReadonlySet<string> = new Set(["binary-shutdown", "idle"]);
 /** Pages of the log that are read at a time. */
 const LOG_PAGE = 500;
 
@@ -124,23 +126,25 @@ export async function createClient(parts: ClientParts): Promise<Client> {
     return retrying(parts, reconnect, signal, wasNotBegun(tokenMayChange), () => transport.submit(command, signal));
   }
 
-  /** A session that is not open any more because its program was stopped is opened again; the command was refused, not lost. */
+  /** A session that is not open any more, and that nobody has ended, is opened again; the command was refused, not lost. */
   async function submitTo(session: SessionId, command: Command): Promise<Reply> {
     try {
       return await submit(command);
     } catch (error) {
-      if (!isClosed(error) || !(await wasCutOff(session))) throw error;
-      await submit({ kind: "CreateSession", resume: session });
+      if (!isClosed(error)) throw error;
+      const found = await info(session);
+      // A loop, or somebody else, can have opened it in between.
+      const isOpen = found.activity !== undefined && found.activity !== "ending";
+      if (!isOpen && !(await wasLeft(session, found))) throw error;
+      if (!isOpen) await submit({ kind: "CreateSession", resume: session });
       return submit(command);
     }
   }
 
-  async function wasCutOff(session: SessionId): Promise<boolean> {
-    const { state, activity, last_event_id: last } = await info(session);
-    if (activity !== undefined) return false;
+  async function wasLeft(session: SessionId, { state, last_event_id: last }: SessionInfo): Promise<boolean> {
     if (state === "active") return true;
     const [end] = await page(session, { after: Math.max(0, last - 1), limit: 1 });
-    return end?.kind === "SessionEnded" && end.payload.reason === "binary-shutdown";
+    return end?.kind === "SessionEnded" && ENDED_BY_NOBODY.has(end.payload.reason);
   }
 
   function info(id: SessionId): Promise<SessionInfo> {

@@ -103,6 +103,9 @@ describe("harness attach", () => {
     await picking.see("number > ");
     picking.type(`2${ENTER}`);
     await picking.see("This came from the queue.");
+    // A key that comes before the line is read is not that line's.
+    await picking.see("/help for help");
+    await picking.see("› ");
     picking.type(CTRL_D);
     expect(await picking.exit).toBe(0);
     for (const terminal of [first, second, other]) terminal.type(CTRL_D);
