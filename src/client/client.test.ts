@@ -200,6 +200,20 @@ describe.each(Object.entries(wiresThatCut))("cut connections: %s", (_name, wire)
 });
 
 describe("commands", () => {
+  test("open a session again that nobody has ended, and no other", async () => {
+    const rig = await createHttpRig([says("one"), says("two")]);
+    const client = await connect({ socket: rig.socketPath, token: "human" });
+    onTestFinished(() => client.close());
+    const session = await client.open();
+    expect(await rig.harness.control.retire(session.id)).toBe(true);
+    await session.send("are you there?");
+    for await (const { kind } of session.events({ since: 0 })) if (kind === "TurnEnded") break;
+    await session.end();
+    await expect(session.send("still there?")).rejects.toMatchObject({ reason: "SessionClosed" });
+    await client.resume(session.id);
+    await session.send("and now?");
+  });
+
   test("are not sent again when the server may have begun with them", async () => {
     const rig = await createHttpRig([says("one"), says("two")]);
     const client = await connect({ socket: rig.socketPath, token: "human" });
