@@ -18,6 +18,8 @@ export interface OfferParts {
   readonly model?: string;
   readonly nowMs: number;
   readonly signal: AbortSignal;
+  /** Before a new session is opened. */
+  readonly review: () => Promise<void>;
 }
 
 /** By its id or the beginning of it. Rejects with SessionNotFound, or UsageInvalid for a beginning that several have. */
@@ -60,7 +62,8 @@ export async function offeredSession(parts: OfferParts): Promise<ClientSession |
   }
 }
 
-export function newSession({ client, workingDir, model }: OfferParts): Promise<ClientSession> {
+export async function newSession({ client, workingDir, model, review }: OfferParts): Promise<ClientSession> {
+  await review();
   return client.open({ workingDir, ...(model === undefined ? {} : { model }) });
 }
 

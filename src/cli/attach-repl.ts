@@ -37,7 +37,7 @@ export async function runAttachRepl(parts: AttachReplParts): Promise<Left> {
   const { terminal, outward } = ports;
   const slash = slashSession(session);
   while (!left.aborted) {
-    await view.idle();
+    while (view.isAsking) await view.idle();
     const prompt = paint(terminal, "green", "› ");
     const line = await terminal.readLine(prompt, AbortSignal.any([left, view.interruption()]));
     if (line.kind === "end") break;

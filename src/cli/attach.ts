@@ -9,6 +9,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import { type DaemonFlags, daemonPlace, findDaemon, reachDaemon } from "./daemon-place.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { handleInterrupts } from "./interrupt.ts";
+import { mayHaveProject } from "./project.ts";
 
 export interface AttachFlags extends DaemonFlags {
   readonly new?: boolean;
@@ -68,10 +69,12 @@ async function attach(
       ? terminal.onInterrupt(() => left.abort())
       : handleInterrupts({ terminal, clock, cancel: () => cancel(), exit: () => left.abort() });
   try {
+    const workingDir = resolve(ports.cwd, flags.cwd ?? ".");
     const parts: OfferParts = {
       client,
       terminal: (await ports.outward.through(ports, false)).terminal,
-      workingDir: resolve(ports.cwd, flags.cwd ?? "."),
+      workingDir,
+      review: () => reviewProject(ports, client, workingDir),
       nowMs: clock.now(),
       signal: left.signal,
       ...(flags.model === undefined ? {} : { model: flags.model }),
@@ -79,6 +82,9 @@ async function attach(
     let session = await chosenSession(parts, named, flags);
     while (session !== undefined) {
       if (flags.json) return await printEvents(ports, session, flags.since, left.signal);
+      const { activity, working_dir } = await session.info();
+      // Attaching opens it again.
+      if (activity === undefined) await reviewProject(ports, client, working_dir);
       const here = new AbortController();
       const running = session;
       const view = await openAttachedView({
@@ -140,6 +146,16 @@ async function converse({ ports, client, session, view, left, here }: Conversati
   if (reason.kind === "other") return reason.session;
   terminal.err(`Detached. The session goes on: harness attach ${session.id}\n`);
   return undefined;
+}
+
+/**
+ * A daemon has no terminal to ask on, and refuses a project that nobody has agreed to. Whoever is here is asked first: what they ack
+ * holds for the daemon of the same user. On another machine the folder is another one.
+ */
+async function reviewProject(ports: CliPorts, { address }: Client, dir: string): Promise<void> {
+  if (!ports.terminal.interactive || !address.startsWith("unix:") || !mayHaveProject(ports, { dir })) return;
+  const { openTrustedProject } = await import("./trusted-project.ts");
+  await openTrustedProject(ports, { dir }, { canAsk: true });
 }
 
 async function chosenSession(

@@ -16,7 +16,8 @@ export interface AttachedView {
   readonly ended: Promise<void>;
   /** Aborts when something is asked: whoever reads a line gives way, and waits for `idle`. */
   interruption(): AbortSignal;
-  /** Resolves when nothing is asked any more. */
+  readonly isAsking: boolean;
+  /** Resolves when what is asked now is not any more. */
   idle(): Promise<void>;
   /** What is about to be sent from here, so that it is not shown again when it comes back. */
   typed(text: string): void;
@@ -44,6 +45,7 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
   const { last_event_id: last } = await session.info();
   const since = await beginningOfLastTurn(session, last);
   let asked = new AbortController();
+  let asking = 0;
   let isTurnRunning = false;
   const sentFromHere: string[] = [];
   /** The last turn that was shown, and the last that was begun from here. */
@@ -74,8 +76,14 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
   }
 
   function ask(event: Event): void {
-    if (terminal.interactive && isQuestion(event)) asked.abort();
-    if (terminal.interactive) asker.handle(event);
+    if (!terminal.interactive) return;
+    asker.handle(event);
+    if (!isQuestion(event)) return;
+    asked.abort();
+    asking += 1;
+    void asker.idle().then(() => {
+      asking -= 1;
+    });
   }
 
   function remember(event: Event): void {
@@ -119,6 +127,9 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
     interruption() {
       if (asked.signal.aborted) asked = new AbortController();
       return asked.signal;
+    },
+    get isAsking() {
+      return asking > 0;
     },
     idle: () => asker.idle(),
     typed(text) {

@@ -112,6 +112,27 @@ describe("harness attach", () => {
     expect(await Promise.all([first.exit, second.exit, other.exit])).toEqual([0, 0, 0]);
   });
 
+  test("asks about the files of a project before the daemon opens a session on it", async () => {
+    const home = createCliHome();
+    await startDaemon(home);
+    home.put("harness.md", "---\n---\n\nAnswer in rhyme.\n");
+    const denied = openCliTerminal(home, []);
+    await denied.see("harness.md needs your ack");
+    await denied.see("[q]uit > ");
+    denied.type("d");
+    await denied.see("AckDenied");
+    expect(await denied.exit).toBe(2);
+    const terminal = openCliTerminal(home, []);
+    await terminal.see("[q]uit > ");
+    terminal.type("a");
+    await terminal.see("/help for help");
+    await terminal.see("› ");
+    terminal.type(`hi${ENTER}`);
+    await terminal.see("Nothing to do.");
+    terminal.type(CTRL_D);
+    expect(await terminal.exit).toBe(0);
+  });
+
   test("shows the code when a program asks for a token", async () => {
     const home = createCliHome();
     await startDaemon(home);
