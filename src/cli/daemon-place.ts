@@ -1,7 +1,7 @@
 /** Where a daemon is and how a client gets in: the default socket and token file, or what flags and environment say. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Client, connect, type DaemonTarget } from "#client";
+import type { Client, DaemonTarget } from "#client";
 import { harnessPaths } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 
@@ -34,7 +34,7 @@ export async function findDaemon(ports: Pick<CliPorts, "env" | "cwd">): Promise<
 }
 
 /** Rejects with ServerUnreachable when nobody answers there. */
-export function reachDaemon(
+export async function reachDaemon(
   { env, clock }: Pick<CliPorts, "env" | "clock">,
   place: DaemonPlace,
   signal: AbortSignal,
@@ -42,6 +42,8 @@ export function reachDaemon(
   const { HARNESS_TOKEN } = env;
   const token = HARNESS_TOKEN === undefined ? { tokenFile: place.tokenFile } : { token: HARNESS_TOKEN };
   const target: DaemonTarget = { ...serverOf(place.address), ...token };
+  // A conversation in this process does without it.
+  const { connect } = await import("#client");
   return connect(target, { clock, signal, reconnect: RECONNECT });
 }
 
