@@ -36,6 +36,16 @@ export async function runAttachRepl(parts: AttachReplParts): Promise<Left> {
   const { ports, session, view, left } = parts;
   const { terminal, outward } = ports;
   const slash = slashSession(session);
+  /** What was typed is carried out in its order, while the next line is read. */
+  let work: Promise<void> = Promise.resolve();
+  async function carryOut(input: string): Promise<void> {
+    try {
+      if (!(await attachedCommand(parts, input))) await runSlash(terminal, slash, input, HELP);
+    } catch (error) {
+      if (!left.aborted) terminal.err(`${await outward.describe(error)}\n`);
+    }
+  }
+  let reason: Left = { kind: "left" };
   while (!left.aborted) {
     while (view.isAsking) await view.idle();
     const prompt = paint(terminal, "green", "› ");
@@ -45,14 +55,14 @@ export async function runAttachRepl(parts: AttachReplParts): Promise<Left> {
     if (input === "") continue;
     if (input === "/quit" || input === "/exit") break;
     const [, other] = /^\/sessions:(?:resume|attach)\s+(\S+)$/.exec(input) ?? [];
-    if (other !== undefined) return { kind: "other", session: other };
-    try {
-      if (!(await attachedCommand(parts, input))) await runSlash(terminal, slash, input, HELP);
-    } catch (error) {
-      terminal.err(`${await outward.describe(error)}\n`);
+    if (other !== undefined) {
+      reason = { kind: "other", session: other };
+      break;
     }
+    work = work.then(() => carryOut(input));
   }
-  return { kind: "left" };
+  await work;
+  return reason;
 }
 
 /** False for what every conversation understands. */

@@ -95,7 +95,7 @@ describe("harness attach", () => {
     second.type(`/sessions:resume ${id}${ENTER}`);
     await second.see(`${id} · scripted:./shared.yaml`);
     other.type(`hello${ENTER}`);
-    await second.see("Nothing to do.");
+    await Promise.all([other.see("Nothing to do."), second.see("Nothing to do.")]);
     const picking = openCliTerminal(home, ["attach"]);
     await picking.see("[p] pick from the list");
     picking.type(`p${ENTER}`);
