@@ -181,7 +181,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     namedModel: options.model,
     autoApprove: options.autoApprove,
     context: options.context ?? {},
-    keepRule: options.keepRule,
+    keepRule: options.keepRule && (taped?.keepRule(options.keepRule) ?? options.keepRule),
     projects: options.projects,
     args: options.args ?? [],
     depth: options.depth ?? 0,

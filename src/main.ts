@@ -36,9 +36,11 @@ export async function main(): Promise<void> {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const) {
-    process.once(signal, () => {
-      stopping = code;
-      stop(code, stopGraceMs);
+    process.on(signal, () => {
+      // A second one is a second Ctrl-C, and no reason to end in the middle of it.
+      if (stopping !== undefined) process.emit("SIGINT");
+      else stop(code, stopGraceMs);
+      stopping ??= code;
     });
   }
   const world = { env: process.env, cwd: process.cwd(), clock, credentials };

@@ -44,6 +44,8 @@ export interface TapedWorld {
   here(workspace: string): string;
   store(store: SessionStore): SessionStore;
   control(control: Control): Control;
+  /** A cassette says that a rule was kept, and where; in a replay nothing is written. */
+  keepRule(keep: (rule: string) => Promise<string>): (rule: string) => Promise<string>;
   session(id: SessionId): TapedSession;
 }
 
@@ -117,6 +119,8 @@ function world(tape: Tape, models: ModelChoice, place: Place, cassetteFile: stri
     },
     store: (store) => tapedStore(tape, store),
     control: (control) => tapedControl(tape, control, asRecorded),
+    keepRule: (keep) => (rule) =>
+      tape.exchange<never, string>({ of: "kept-rule", request: rule, hear: () => undefined, live: () => keep(rule) }),
     session: (session) => ({
       machine: {
         platform: head.platform,

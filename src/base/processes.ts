@@ -186,7 +186,7 @@ export function startDetached(options: {
     cwd: options.cwd,
     env: { ...options.env },
     detached: true,
-    stdio: ["ignore", options.output, options.output],
+    stdio: ["ignore", options.output, options.output, ...coveredDescriptors()],
     windowsHide: true,
   });
   let ended: { readonly code: number | null } | undefined;

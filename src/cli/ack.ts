@@ -92,8 +92,11 @@ function emitLockfile(
 ): void {
   const path = named === true ? resolve(root, DEFAULT_LOCKFILE) : resolve(cwd, named);
   const read = new Set(files.map(({ file }) => file));
+  // Cases that lie elsewhere were acked when they were run.
+  const isCase = ({ path: file, class: kind, sha256 }: ReturnType<ProjectTrust["entries"]>[number]): boolean =>
+    kind === "eval" && trust.look({ file, kind, change: "changed" }).hash === sha256;
   const draft = `${path}.${process.pid}.tmp`;
-  writeFileSync(draft, writeLock({ files: trust.entries().filter((entry) => read.has(entry.path)) }), {
+  writeFileSync(draft, writeLock({ files: trust.entries().filter((entry) => read.has(entry.path) || isCase(entry)) }), {
     mode: LOCK_FILE_MODE,
   });
   renameSync(draft, path);
@@ -146,7 +149,8 @@ export async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<P
     root: realpathSync.native(root),
     ...(configFile === undefined ? {} : { configFile }),
   });
+  const { surveyCases } = await import("./trusted-cases.ts");
   const errors = survey.problems.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new ReasonError("ConfigInvalid", { detail: errors.map(problemText).join("\n") });
-  return survey;
+  return { ...survey, files: [...survey.files, ...(await surveyCases(survey.root))] };
 }

@@ -1,7 +1,7 @@
 /** What the HTTP transport is put on: the program's control and store, and its catalogs as plain data. */
 import type { Settings } from "#artifacts";
 import { createSystemRandom, createUlidFactory } from "#base";
-import type { SessionStore } from "#engine";
+import type { CacheCounters, SessionStore } from "#engine";
 import type { Harness } from "#harness";
 import type { OperationLog } from "#logs";
 import { LogId, ReasonError } from "#protocol";
@@ -83,12 +83,16 @@ async function subsystemsOf(harness: Harness, settings: Settings, seen: DaemonSe
   const { mode, ...sandbox } = seen?.watch.sandbox() ?? { mode: settings.sandbox };
   return {
     store: { ...(await storeState(harness)), ...(seen === undefined ? {} : { kind: seen.store }) },
-    redaction,
+    redaction: { state: redaction.state, ...(redaction.cache && { cache: cacheView(redaction.cache) }) },
     credential_helper: credentialHelper,
     sandbox: { state: "active" in sandbox ? (sandbox.active ? "active" : "inactive") : "not tried", mode, ...sandbox },
     providers: { model: harness.model, offline: harness.offline, seen: seen?.watch.providers() ?? {} },
     ...(counters === undefined ? {} : { log: { state: counters.lost > 0 ? "failing" : "ok", ...counters } }),
   };
+}
+
+function cacheView({ entries, maxEntries, chars, maxChars, evictions }: CacheCounters) {
+  return { entries, max_entries: maxEntries, chars, max_chars: maxChars, evictions };
 }
 
 /** Asked with the smallest question, whose answer is thrown away. */

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { addRunFlags, collect } from "./flags.ts";
+import { addLogLevel, addRunFlags, collect } from "./flags.ts";
 
 export function addDaemonCommands(program: Command, ports: CliPorts, exit: (code: ExitCode) => void): void {
   const daemon = program
@@ -59,7 +59,7 @@ Examples:
 }
 
 function addServeFlags(command: Command): Command {
-  return addRunFlags(command)
+  return addLogLevel(addRunFlags(command))
     .option(
       "--listen <address>",
       "HOST:PORT, or unix:PATH; repeatable (default: unix:$XDG_DATA_HOME/harness/control.sock, which start and restart always add)",
@@ -80,8 +80,7 @@ function addServeFlags(command: Command): Command {
       ]),
     )
     .option("--tls-cert <file>", "certificate (PEM) for an address that other machines can reach")
-    .option("--tls-key <file>", "its key (PEM)")
-    .option("--log-level <levels>", "how much is logged, also HARNESS_LOG_LEVEL: debug, or engine=debug,auth=warn");
+    .option("--tls-key <file>", "its key (PEM)");
 }
 
 /** What was written after `daemon start`, without what only this command takes. */

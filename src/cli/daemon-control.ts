@@ -1,16 +1,9 @@
 /** `harness daemon start`, `stop`, `status` and `restart`: one daemon of this user in the background. */
 import type { CliPorts } from "./cli-ports.ts";
 import type { DaemonFacts } from "./daemon-claim.ts";
-import {
-  type DaemonAccess,
-  type DaemonState,
-  daemonPlaces,
-  describeState,
-  endDaemon,
-  ensureDaemon,
-  isStuck,
-  lookForDaemon,
-} from "./ensure-daemon.ts";
+import { endDaemon } from "./daemon-end.ts";
+import { type DaemonState, daemonPlaces, describeState, lookForDaemon } from "./daemon-state.ts";
+import { type DaemonAccess, ensureDaemon } from "./ensure-daemon.ts";
 import type { ExitCode } from "./exit-code.ts";
 
 export interface DaemonFlags {
@@ -76,7 +69,7 @@ async function stop(ports: CliPorts): Promise<Stopped> {
   const state = await lookForDaemon(ports);
   if (!("claim" in state) || state.claim === undefined) return { how: state.kind === "running" ? "elsewhere" : "none" };
   const { claim } = state;
-  const how = await endDaemon(ports.clock, claim, isStuck(state) && state.kind !== "ending");
+  const how = await endDaemon(ports.clock, { ...state, claim });
   return { how, pid: claim.pid, ...(claim.facts === undefined ? {} : { facts: claim.facts }) };
 }
 

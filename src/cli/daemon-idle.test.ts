@@ -9,9 +9,16 @@ const MINUTE_MS = 60_000;
 const id = SessionId.from("0".repeat(26));
 const idle: OpenSessionState = { id, activity: "idle", model: "m", attached: 0, queued: 0 };
 
-function watched({ background = true, pinned = false } = {}) {
+function watched({ background = true, pinned = false as boolean | "unknown" } = {}) {
   const clock = createManualClock();
-  const state = { open: [] as OpenSessionState[], streams: 0, askedMs: 0, ended: 0, retired: [] as SessionId[] };
+  const state = {
+    open: [] as OpenSessionState[],
+    streams: 0,
+    askedMs: 0,
+    ended: 0,
+    retired: [] as SessionId[],
+    failures: [] as unknown[],
+  };
   const stop = watchIdleness({
     clock,
     control: {
@@ -24,12 +31,16 @@ function watched({ background = true, pinned = false } = {}) {
     },
     streams: () => state.streams,
     lastAskedMs: () => state.askedMs,
-    isPinned: async () => pinned,
+    isPinned: async () => {
+      if (pinned === "unknown") throw new Error("the store does not answer");
+      return pinned;
+    },
     sessionIdleMs: 10 * MINUTE_MS,
     ...(background ? { daemonIdleMs: 30 * MINUTE_MS } : {}),
     onIdle: () => {
       state.ended += 1;
     },
+    onFailure: (failure) => void state.failures.push(failure),
   });
   return { clock, state, stop };
 }
@@ -93,4 +104,12 @@ test("a pinned session stays, and the daemon with it", async () => {
   state.open = [idle];
   await clock.advance(500 * MINUTE_MS);
   expect(state).toMatchObject({ ended: 0, retired: [] });
+});
+
+test("a store that does not answer ends nothing, and is told", async () => {
+  const { clock, state } = watched({ pinned: "unknown" });
+  state.open = [idle];
+  await clock.advance(500 * MINUTE_MS);
+  expect(state).toMatchObject({ ended: 0, retired: [] });
+  expect(state.failures.length).toBeGreaterThan(100);
 });

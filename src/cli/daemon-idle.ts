@@ -24,8 +24,8 @@ export interface IdleWatchOptions {
   readonly daemonIdleMs?: number;
   /** Called once. */
   readonly onIdle: () => void;
-  /** A session was let go, or could not be. */
-  readonly onRetired?: (id: SessionId, failure?: unknown) => void;
+  /** Looking failed, or a session could not be let go; both are tried again. */
+  readonly onFailure: (failure: unknown, session?: SessionId) => void;
 }
 
 /** Returns how to stop it. */
@@ -61,16 +61,17 @@ export function watchIdleness(options: IdleWatchOptions): () => void {
 
   async function retire(id: SessionId): Promise<void> {
     try {
-      if (await control.retire(id)) options.onRetired?.(id);
+      await control.retire(id);
     } catch (failure) {
-      options.onRetired?.(id, failure);
+      options.onFailure(failure, id);
     }
   }
 
   async function watch(): Promise<void> {
     while (!stopped.signal.aborted) {
       await clock.sleep(everyMs, stopped.signal);
-      if (!stopped.signal.aborted) await look();
+      // Whoever cannot be asked whether it is needed is.
+      if (!stopped.signal.aborted) await look().catch((failure: unknown) => options.onFailure(failure));
     }
   }
 

@@ -17,13 +17,12 @@ import { claimDaemon, type DaemonFacts, type HeldClaim } from "./daemon-claim.ts
 import { watchIdleness } from "./daemon-idle.ts";
 import { createDaemonObserver } from "./daemon-observer.ts";
 import { probeDaemon } from "./daemon-probe.ts";
-import { type DaemonPlaces, daemonPlaces } from "./ensure-daemon.ts";
-import { watchEvents } from "./event-watch.ts";
+import { type DaemonPlaces, daemonPlaces } from "./daemon-state.ts";
+import type { EventWatch } from "./event-watch.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
-import { closeProgram, openProgram, userFlags } from "./open-program.ts";
-import { type LogFlags, openProgramLog } from "./program-log.ts";
-import { loadConfig } from "./user-config-file.ts";
+import { closeProgram, openProgram } from "./open-program.ts";
+import { type LogFlags, openServiceLog } from "./program-log.ts";
 
 /** From the first signal to the end; half of it belongs to running turns. */
 const STOP_GRACE_MS = 10_000;
@@ -41,11 +40,8 @@ export interface DaemonRunFlags extends RunFlags, LogFlags, AccessFlags {
  * cancels them.
  */
 export async function daemonRunCommand(ports: CliPorts, flags: DaemonRunFlags): Promise<ExitCode> {
-  const { env } = ports;
-  const { settings } = await loadConfig(ports, userFlags(flags).config);
-  ports.outward.use(settings);
-  const log = await openProgramLog(ports, settings.log, flags);
-  const places = daemonPlaces(env);
+  const { log, watch } = await openServiceLog(ports, flags);
+  const places = daemonPlaces(ports.env);
   const listen = listenAddresses(places, flags.listen);
   const access = openDaemonAccess(ports, flags, listen);
   const facts: DaemonFacts = {
@@ -59,14 +55,14 @@ export async function daemonRunCommand(ports: CliPorts, flags: DaemonRunFlags): 
     background: flags.background === true,
   };
   const stage = log.of("daemon");
-  stage.info("stage", { stage: "begin", pid: process.pid, version: facts.version, commit: facts.commit });
+  stage.info("stage", { stage: "begin", version: facts.version, commit: facts.commit });
   // The daemon is who has the usual socket; others are servers of their own.
   const isDaemon = listen.some((address) => address.kind === "unix" && address.path === places.socket);
   let claim: HeldClaim | undefined;
   try {
     if (isDaemon) claim = await becomeDaemon(ports, places, facts);
     stage.info("stage", { stage: "claimed", is_daemon: isDaemon });
-    return await serve({ ports, flags, log, listen, access, facts, claim });
+    return await serve({ ports, flags, log, watch, listen, access, facts, claim });
   } catch (error) {
     stage.error("could not run", { problem: await ports.outward.describe(error) });
     throw error;
@@ -92,16 +88,16 @@ interface Serving {
   readonly ports: CliPorts;
   readonly flags: DaemonRunFlags;
   readonly log: OperationLog;
+  readonly watch: EventWatch;
   readonly listen: readonly ListenAddress[];
   readonly access: DaemonAccess;
   readonly facts: DaemonFacts;
   readonly claim: HeldClaim | undefined;
 }
 
-async function serve({ ports, flags, log, listen, access, facts, claim }: Serving): Promise<ExitCode> {
+async function serve({ ports, flags, log, watch, listen, access, facts, claim }: Serving): Promise<ExitCode> {
   const { terminal, clock } = ports;
   const stage = log.of("daemon");
-  const watch = watchEvents(log);
   const opened = await openProgram(ports, {
     flags,
     offlineAllowed: true,
@@ -160,10 +156,10 @@ async function serve({ ports, flags, log, listen, access, facts, claim }: Servin
       sessionIdleMs: settings.daemon.sessionIdleMinutes * MINUTE_MS,
       ...(flags.background === true ? { daemonIdleMs: settings.daemon.idleMinutes * MINUTE_MS } : {}),
       onIdle: () => stopped.resolve("idle"),
-      onRetired: (session, failure) => {
-        if (failure !== undefined)
-          log.of("engine").error("an idle session did not end", { session, failure: String(failure) });
-      },
+      onFailure: (failure, session) =>
+        void ports.outward
+          .describe(failure)
+          .then((problem) => log.of("engine").error("the idle watch failed", { session, problem })),
     });
     const why = await stopped.promise;
     claim?.ending();

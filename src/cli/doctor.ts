@@ -9,7 +9,7 @@ import { createSandboxes } from "#sandbox";
 import { deriveKey, diagnoseStore, harnessPaths, machineKey } from "#sessions";
 import { soundSurvey } from "./ack.ts";
 import type { CliPorts } from "./cli-ports.ts";
-import { daemonPlaces, describeState, lookForDaemon } from "./ensure-daemon.ts";
+import { daemonPlaces, describeState, lookForDaemon } from "./daemon-state.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { git } from "./git.ts";
 import { keyState } from "./models.ts";

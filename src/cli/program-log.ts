@@ -5,6 +5,21 @@ import { createDailyFiles, createOperationLog, type LogLevels, type OperationLog
 import { ReasonError } from "#protocol";
 import { harnessPaths } from "#sessions/keys";
 import type { CliPorts } from "./cli-ports.ts";
+import { type EventWatch, watchEvents } from "./event-watch.ts";
+import type { RunFlags } from "./flags.ts";
+import { userFlags } from "./open-program.ts";
+import { loadConfig } from "./user-config-file.ts";
+
+/** For a command that runs for long: its log, and what the events of its sessions say there. */
+export async function openServiceLog(
+  ports: CliPorts,
+  flags: LogFlags & Pick<RunFlags, "config">,
+): Promise<{ readonly log: OperationLog; readonly watch: EventWatch }> {
+  const { settings } = await loadConfig(ports, userFlags(flags).config);
+  ports.outward.use(settings);
+  const log = await openProgramLog(ports, settings.log, flags);
+  return { log, watch: watchEvents(log) };
+}
 
 export interface LogFlags {
   readonly logLevel?: string;
@@ -16,7 +31,7 @@ export function logFolder(env: CliPorts["env"]): string {
 }
 
 /** Rejects with RedactionFailed: without it there is no log. Throws UsageInvalid for a level that is none. */
-export async function openProgramLog(
+async function openProgramLog(
   ports: Pick<CliPorts, "env" | "clock" | "outward" | "terminal">,
   settings: LogSettings,
   flags: LogFlags,
@@ -31,7 +46,8 @@ export async function openProgramLog(
     ...(settings.maxMb === undefined ? {} : { maxMb: settings.maxMb }),
   });
   const sinks = flags.logToStderr === true ? [files.write, terminal.err] : [files.write];
-  return createOperationLog({ clock, levels, clean: value, sinks });
+  // Several processes write to one file.
+  return createOperationLog({ clock, levels, clean: value, sinks, always: { pid: process.pid } });
 }
 
 /** Later wins: settings, environment, flag; for a component as for all. */

@@ -113,10 +113,13 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           break;
         }
         case "DelegationEnded": {
-          const { agent, status, reason, steps, tool_calls } = event.payload;
+          const { agent, status, reason, steps, tool_calls, cut_off = [] } = event.payload;
           const why = reason === undefined ? "" : ` (${reason})`;
           const ended = `  ← ${agent || "delegate"}: ${status}${why}, ${steps} steps, ${tool_calls} calls`;
           if (activity) note(status === "ok" ? "dim" : "yellow", ended);
+          for (const { name, call_id, session } of cut_off) {
+            note("yellow", `    cut off, nobody knows how far it got: ${name} (${call_id} of ${session})`);
+          }
           break;
         }
         case "ProjectChanged": {

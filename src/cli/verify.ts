@@ -13,7 +13,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import { openDaemonAccess } from "./daemon-access.ts";
 import { httpBackend } from "./daemon-backend.ts";
 import { askLocally, type LocalAnswer } from "./daemon-probe.ts";
-import { describeState, lookForDaemon } from "./ensure-daemon.ts";
+import { describeState, lookForDaemon } from "./daemon-state.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { openProgram } from "./open-program.ts";
 import { probeRedaction } from "./redaction-probe.ts";

@@ -132,7 +132,7 @@ describe("control", () => {
   });
 
   test("a session is retired when nobody is attached and nothing is to be done, and opens again", async () => {
-    const { control, connect, base } = rig();
+    const { control, connect, base, updates } = rig();
     const { client } = connect();
     await client.submit({ kind: "CreateSession" });
     expect(await control.retire(id)).toBe(false);
@@ -144,6 +144,7 @@ describe("control", () => {
     const retired = control.retire(id);
     const again = client.submit({ kind: "CreateSession", resume: id });
     expect(await retired).toBe(true);
+    expect(updates).toEqual([]);
     expect(base.events.find(({ kind }) => kind === "SessionEnded")).toMatchObject({ payload: { reason: "idle" } });
     expect(await again).toEqual({ session: id });
     expect(control.sessions()).toHaveLength(1);

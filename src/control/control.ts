@@ -197,7 +197,8 @@ export function createControl(options: ControlOptions): Control {
     try {
       await session.live.finish();
       await engine.bus.publish("SessionEnded", { reason });
-      await store.update(id, { state: "ended" });
+      // An idle one is not over: whoever comes next goes on with it.
+      if (reason !== "idle") await store.update(id, { state: "ended" });
     } finally {
       // Also when its end cannot be recorded: nothing of it may keep the program alive.
       sessions.delete(id);

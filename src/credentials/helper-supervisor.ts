@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { type Clock, type OwnProcess, type SecretFingerprint, startOwnProcess } from "#base";
+import { type Clock, type OwnProcess, type SecretFingerprint, startMark, startOwnProcess } from "#base";
 import { encodeFrame, HEARTBEAT, HEARTBEAT_MS, type HelperAnswer, type HelperCommand } from "./helper-frames.ts";
 
 /** Three heartbeats that did not come. */
@@ -69,6 +69,8 @@ interface Generation {
   readonly process: OwnProcess;
   readonly ready: Deferred<string>;
   readonly bound: Map<string, Deferred<HelperAnswer>>;
+  /** Resolves when its death was noticed. */
+  readonly ended: PromiseWithResolvers<void>;
   lastBeatMs: number;
 }
 
@@ -100,6 +102,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       ),
       ready: createDeferred(),
       bound: new Map(),
+      ended: Promise.withResolvers(),
       lastBeatMs: clock.monotonicMs(),
     };
     current = generation;
@@ -173,6 +176,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       stopWatching();
       removeFolder();
     }
+    generation.ended.resolve();
     options.onCrash?.(status());
   }
 
@@ -206,6 +210,11 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
         const answer = await bound?.promise;
         if (bound !== undefined && answer === undefined) continue;
         if (answer?.type === "refused") return answer;
+        // A connection can break before we are told that the process has ended: whoever asks again then gets the next one.
+        if (generation.process.stdout.readableEnded || isOver(generation.process.pid)) {
+          await generation.ended.promise;
+          continue;
+        }
         return { type: "ready", socketPath, pass };
       } finally {
         generation.process.keepsAlive(false);
@@ -244,6 +253,11 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       removeFolder();
     },
   };
+}
+
+/** False where the system does not tell. */
+function isOver(pid: number | undefined): boolean {
+  return process.platform === "linux" && pid !== undefined && startMark(pid) === undefined;
 }
 
 /** Private to the user where the system has such a place. */

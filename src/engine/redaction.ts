@@ -20,7 +20,9 @@ export interface Redaction {
 /** Of a bounded cache. */
 export interface CacheCounters {
   readonly entries: number;
-  readonly max: number;
+  readonly maxEntries: number;
+  readonly chars: number;
+  readonly maxChars: number;
   /** How often it was full and began anew. */
   readonly evictions: number;
 }

@@ -193,10 +193,22 @@ export function createSession(parts: SessionParts): EngineSession {
     settings: parts.toolSettings,
     monotonicMs: () => clock.monotonicMs(),
   });
-  const nested: NestedCall = (parent, name, args, { timeoutMs, signal: given }) => {
-    const limits = [...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]), ...(given ? [given] : [])];
+  const nested: NestedCall = async (parent, name, args, { timeoutMs, signal: given }) => {
+    const limit = new AbortController();
+    const over = new AbortController();
+    if (timeoutMs !== undefined) {
+      void clock.sleep(timeoutMs, over.signal).then(() => {
+        if (!over.signal.aborted) limit.abort(new DOMException("The call took too long.", "TimeoutError"));
+      });
+    }
+    const limits = [...(timeoutMs === undefined ? [] : [limit.signal]), ...(given ? [given] : [])];
     const signal = limits.length === 0 ? parent.signal : AbortSignal.any([parent.signal, ...limits]);
-    return dispatchNested(dispatchParts(), { tools: tools(), hidden, signal }, parent, { id: ids.call(), name, args });
+    const call = { id: ids.call(), name, args };
+    try {
+      return await dispatchNested(dispatchParts(), { tools: tools(), hidden, signal }, parent, call);
+    } finally {
+      over.abort();
+    }
   };
   const { checkStop: check } = parts;
   const checkStop =

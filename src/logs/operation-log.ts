@@ -27,6 +27,8 @@ export interface OperationLog {
 export interface OperationLogOptions {
   readonly clock: Pick<Clock, "now">;
   readonly levels: LogLevels;
+  /** On every line. */
+  readonly always?: LogFields;
   /** The value without its secrets. */
   readonly clean: (value: LogFields) => LogFields;
   readonly sinks: readonly LogSink[];
@@ -36,14 +38,14 @@ export interface OperationLogOptions {
 const MAX_TEXT_CHARS = 2_000;
 const MAX_LINE_CHARS = 16_000;
 
-export function createOperationLog({ clock, levels, clean, sinks }: OperationLogOptions): OperationLog {
+export function createOperationLog({ clock, levels, clean, sinks, always = {} }: OperationLogOptions): OperationLog {
   let written = 0;
   let withheld = 0;
   let lost = 0;
   let problem: string | undefined;
 
   function write(level: LogLevel, component: string, msg: string, fields: LogFields): void {
-    const head = { ts: new Date(clock.now()).toISOString(), level, component };
+    const head = { ts: new Date(clock.now()).toISOString(), level, component, ...always };
     let line: string;
     try {
       line = lineOf(head, clean({ msg, ...shortened(fields) }));

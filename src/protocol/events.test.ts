@@ -256,6 +256,7 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
       usage,
       cost_usd: 0.1,
       duration_ms: 5,
+      cut_off: [{ session: `sess_${ULID}`, call_id, name: "exec" }],
       attrs: { "delegation.verify_attempts": 3 },
     },
     { status: "done" },

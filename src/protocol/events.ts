@@ -444,6 +444,12 @@ export const events = {
     usage,
     cost_usd: z.number().nonnegative().optional().describe("Absent when no price is known."),
     duration_ms: durationMs,
+    cut_off: z
+      .array(wire({ session: idSchema(SessionId), call_id: callId, name: z.string() }))
+      .optional()
+      .describe(
+        "Calls of it, or of delegates below it, that may have changed something and that the program stopped in.",
+      ),
     attrs: attrs.optional(),
   }).describe("A delegate is done and its session is over. interrupted: the program stopped while it worked."),
   SandboxStatus: wire({

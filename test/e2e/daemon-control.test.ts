@@ -53,7 +53,7 @@ describe("harness daemon", () => {
         status: "ok",
         subsystems: {
           store: { state: "ok", kind: "sqlite" },
-          redaction: { state: "loaded", cache: { max: 512 } },
+          redaction: { state: "loaded", cache: { max_entries: 512 } },
           credential_helper: { state: "not started" },
           sandbox: { state: "not tried", mode: "auto" },
           log: { state: "ok" },
@@ -94,6 +94,28 @@ describe("harness daemon", () => {
     await home.ask("GET", "/v1/handshake");
     expect(await home.ask("POST", "/v1/sessions", { resume: id })).toMatchObject({ status: 200 });
     expect((await home.ask("POST", turn, textBody("again"))).json.answer).toBe("hello from the daemon");
+  });
+
+  test("one that is killed before it answers is started again", { timeout: TIMEOUT_MS }, async () => {
+    const home = createDaemonHome();
+    const starting = home.start();
+    let first = "";
+    while (first === "") {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      first = existsSync(home.claims) ? (readdirSync(home.claims).find((name) => name.endsWith(".json")) ?? "") : "";
+    }
+    const killed = Number(first.split(".")[1]);
+    process.kill(killed, "SIGKILL");
+    expect(await starting).not.toBe(killed);
+  });
+
+  test("two that stop it at the same moment let it drain", { timeout: TIMEOUT_MS }, async () => {
+    const home = createDaemonHome();
+    await home.start();
+    const stops = await Promise.all([home.daemon("stop"), home.daemon("stop")]);
+    expect(stops.map(({ code }) => code)).toEqual([0, 0]);
+    expect(home.logged()).toContainEqual(expect.objectContaining({ stage: "drained" }));
+    expect(await home.status()).toMatchObject({ state: "none" });
   });
 
   test("one that was stopped by a signal is replaced", { timeout: TIMEOUT_MS }, async () => {
@@ -170,6 +192,11 @@ describe("harness daemon", () => {
     const pid = await home.start();
     await home.ask("GET", "/v1/handshake");
     const { id } = (await home.ask("POST", "/v1/sessions", { working_dir: home.workspace })).json;
+    const isOpen = async (): Promise<boolean> =>
+      (await home.ask("GET", `/v1/sessions/${id}`)).json.activity !== undefined;
+    while (await isOpen()) await new Promise((resolve) => setTimeout(resolve, 50));
+    const { json } = await home.ask("POST", `/v1/sessions/${id}/input?wait=turn`, textBody("hi"));
+    expect(json).toMatchObject({ outcome: "answered" });
     while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 50));
     expect(existsSync(home.socket)).toBe(false);
     const lines = home.logged();

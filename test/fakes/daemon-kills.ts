@@ -145,7 +145,7 @@ export async function killDaemons(count: number, random: () => number): Promise<
   async function readLog() {
     const events: { id: number; kind: string; payload: { call_id?: string; turn?: string } }[] = [];
     for (let after = 0; ; after = events.at(-1)?.id ?? 0) {
-      const { json } = await ask("GET", `/v1/sessions/${session}/log?since=${after}`);
+      const { json } = await ask("GET", `/v1/sessions/${session}/log?after=${after}`);
       const page = json.events as typeof events;
       if (page.length === 0 || (page.at(-1)?.id ?? 0) <= after) return events;
       events.push(...page.filter(({ id }) => id > after));

@@ -103,7 +103,13 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         stdio: "one process each (harness rpc)",
         http: opened.map(({ listener }) => listener.channel),
       },
-      http: { streams: streams.size, clients: principals.size, unfinished_bytes: bodies.unfinishedBytes },
+      http: {
+        streams: streams.size,
+        max_streams: limits.streams,
+        clients: principals.size,
+        max_clients: limits.clients,
+        unfinished_bytes: bodies.unfinishedBytes,
+      },
     };
   }
 

@@ -233,6 +233,7 @@ function commandRoute(name: string, kind: CommandKind, summary: string): Route {
 
 async function sendInput(call: RouteCall): Promise<Answer> {
   const mode = call.query.get("mode");
+  if (mode !== "steer") await reopen(call);
   if (mode === "queue") return submit(call, { ...call.body, kind: "QueueInput" });
   if (mode === "steer") return submit(call, { ...call.body, kind: "SteerTurn" });
   if (mode !== null) throw new ReasonError("InvalidCommand", { detail: "mode is queue or steer" });
@@ -244,6 +245,14 @@ async function sendInput(call: RouteCall): Promise<Answer> {
   const body = await answerOfTurn(call, command);
   await call.recheckToken();
   return { status: 200, body };
+}
+
+/** A session that ended because nobody needed it, or whose program was killed, goes on with the input. One that was ended does not. */
+async function reopen(call: RouteCall): Promise<void> {
+  const session = call.session();
+  if (call.openSessions().has(session)) return;
+  const meta = await call.backend.store.get(session);
+  if (meta?.state === "active") await call.ensureOpen(session);
 }
 
 /** A stored session that is not open is told apart from one that never was. */
