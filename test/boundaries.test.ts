@@ -33,8 +33,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   transports: ["base", "protocol", "engine", "auth", "control"],
   evals: ["base", "protocol", "engine", "artifacts", "control"],
   conformance: ["base", "protocol", "control"],
+  client: ["base", "protocol"],
   cli: [
     "base",
+    "client",
     "starlark",
     "protocol",
     "engine",

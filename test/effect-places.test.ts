@@ -176,6 +176,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdtempSync fs.rmSync",
     why: "The scratch folder of `harness verify`.",
   },
+  "src/client/http-wire.ts": {
+    uses: "node:http node:https",
+    why: "Opens connections of a client to the server that a person or a program names; no engine loads it.",
+  },
   "src/conformance/drivers/http-client.ts": {
     uses: "node:http node:net",
     why: "Connects to the server that a person names to be tried.",
@@ -326,6 +330,7 @@ describe("effects", () => {
   test("come by no other way", () => {
     const hidden = productFiles().filter((file) => HIDDEN_WAYS.test(withoutComments(readFileSync(file, "utf8"))));
     expect(hidden.map((file) => relative(root, file))).toEqual([
+      "src/client/frame-socket.ts", // web sockets of a client, as http-wire.ts
       // Connects to the server that a person names to be tried, with a client that is a package.
       "src/conformance/drivers/web-socket.ts",
       // Loads the native driver of SQLite.

@@ -44,7 +44,7 @@ export {
   type ProcessesOptions,
   startDetached,
   startOwnProcess,
-  startPipedProgram,
+  startPiped,
 } from "./processes.ts";
 export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
 export { createPublicWeb, listedHost, type PublicWebOptions } from "./public-web.ts";

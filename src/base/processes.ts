@@ -93,9 +93,29 @@ export function startOwnProcess(
   },
   onEnd: () => void,
 ): OwnProcess {
+  const args = [...options.nodeFlags, options.file];
+  const started = startPiped({ program: process.execPath, args, cwd: "/", env: options.env }, onEnd);
+  for (const stream of [started.stdin, started.stdout]) (stream as Socket).unref();
+  return started;
+}
+
+/**
+ * Starts a program that speaks a protocol on its pipes, for whoever drives it: not for tools, it gets exactly `env`. It keeps us
+ * alive until its output has ended.
+ */
+export function startPiped(
+  options: {
+    readonly program: string;
+    readonly args: readonly string[];
+    readonly cwd: string;
+    readonly env: Readonly<Record<string, string | undefined>>;
+  },
+  /** Its exit code; null when a signal ended it, or it could not be started: `errors` says why. What it wrote may still come. */
+  onEnd: (code: number | null) => void,
+): OwnProcess {
   const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn(process.execPath, [...options.nodeFlags, options.file], {
-    cwd: "/",
+  const child = spawn(options.program, options.args, {
+    cwd: options.cwd,
     env: { ...options.env },
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],
@@ -106,20 +126,20 @@ export function startOwnProcess(
     errors = (errors + text).slice(-MAX_ERROR_CHARS);
   });
   let ended = false;
-  const end = (): void => {
+  const end = (code: number | null): void => {
     if (ended) return;
     ended = true;
-    onEnd();
+    onEnd(code);
   };
   child.once("exit", end);
   child.once("error", (error) => {
     errors ||= error.message;
-    end();
+    end(null);
   });
   // A process that died closes its pipes first; that it died is told by `exit`.
   child.stdin.on("error", () => undefined);
   child.unref();
-  for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket).unref();
+  (child.stderr as Socket).unref();
   return {
     pid: child.pid,
     stdin: child.stdin,
@@ -179,39 +199,6 @@ export function startDetached(options: {
   });
   child.unref();
   return { pid: child.pid, ended: () => ended };
-}
-
-export interface PipedProgram {
-  readonly stdin: Writable;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  kill(): void;
-}
-
-/** Starts a program that a person has named, with its three pipes in our hands. Not for tools: nothing judges it. */
-export function startPipedProgram(
-  options: {
-    readonly file: string;
-    readonly args: readonly string[];
-    readonly cwd?: string;
-    readonly env?: Readonly<Record<string, string | undefined>>;
-  },
-  /** The exit code, null after a signal; or why it did not start. */
-  onEnd: (end: { readonly code: number | null } | { readonly problem: string }) => void,
-): PipedProgram {
-  const { spawn } = process.getBuiltinModule("node:child_process");
-  const { file, args, cwd, env } = options;
-  const child = spawn(file, [...args], {
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(env === undefined ? {} : { env: { ...env } }),
-    stdio: ["pipe", "pipe", "pipe"],
-    windowsHide: true,
-  });
-  child.once("error", (error) => onEnd({ problem: error.message }));
-  child.once("close", (code) => onEnd({ code }));
-  // A program that died closes its pipes first; that it died is told by `close`.
-  child.stdin.on("error", () => undefined);
-  return { stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, kill: () => void child.kill("SIGKILL") };
 }
 
 async function workingDirectory(root: string, cwd: string): Promise<string> {

@@ -105,6 +105,14 @@ export function positiveInteger(value: string): number {
   return number;
 }
 
+/** The id of an event, or 0. */
+export function eventId(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || !Number.isSafeInteger(number))
+    throw new InvalidArgumentError("Expected the id of an event.");
+  return number;
+}
+
 /** As in `network.allowed_domains`: a host, `*.host`, or `*`. */
 export function domain(value: string, previous: readonly string[] = []): readonly string[] {
   if (!isDomainEntry(value)) {

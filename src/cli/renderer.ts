@@ -153,6 +153,15 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           if (activity) note("yellow", `${action} by ${by}: ${counts.restored} paths restored${left}`);
           break;
         }
+        case "TokenRequested": {
+          const { code, identity_class, sessions, commands, can_mint, expires_at, confirm_by } = event.payload;
+          const where = sessions === undefined ? "all sessions" : sessions.join(", ");
+          const mints = can_mint ? ", and may pass it on" : "";
+          note("yellow", `A program asks for a token: ${identity_class}, ${where}, until ${expires_at}${mints}.`);
+          note("yellow", `  It may send: ${commands.join(", ")}`);
+          note("bold", `  To allow it, give it this code before ${confirm_by}: ${code}`);
+          break;
+        }
         case "Cancelled":
           note("yellow", "Cancelled.");
           break;

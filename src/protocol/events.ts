@@ -475,9 +475,6 @@ export const events = {
 
 export type EventKind = keyof typeof events;
 
-/** Told to one client on its stream, and never in the log: they are about the stream. */
-export const streamEvents = ["StreamGap", "TokenExpiring", "TokenRequested"] as const satisfies readonly EventKind[];
-
 /** Declared for what comes, and published by nothing yet. */
 export const reservedEvents = ["CompactionTriggered", "MCPServerDown"] as const satisfies readonly EventKind[];
 

@@ -1,5 +1,5 @@
 /** JSON-RPC on the standard input and output of a program. A connection is a process: it ends with it. */
-import { type Clock, isRecord, startPipedProgram } from "#base";
+import { type Clock, isRecord, startPiped } from "#base";
 import type { Event, EventKind } from "#protocol";
 import type { Answer, Connection, Feed, LinePeer, Sighting } from "../driver.ts";
 import { createNews, type News } from "../news.ts";
@@ -17,7 +17,6 @@ export interface RpcConnectionOptions {
 
 /** Lines that are kept; a program that writes without end is not. */
 const MAX_LINES = 100_000;
-const MAX_ERROR_CHARS = 10_000;
 
 const carried: ReadonlySet<EventKind> = new Set<EventKind>([
   "TurnStarted",
@@ -198,17 +197,17 @@ function startProcess(options: RpcConnectionOptions): OpenProcess {
   const output: string[] = [];
   const messages: Record<string, unknown>[] = [];
   let rest: Buffer = Buffer.alloc(0);
-  let errors = "";
   let lastId = 0;
   const { promise: exited, resolve: exit } = Promise.withResolvers<number | null>();
-  const where = { ...given("cwd", cwd), ...given("env", env) };
-  const child = startPipedProgram({ file: command, args, ...where }, (end) => {
-    const how = "code" in end ? `the program ended with ${end.code}` : `the program did not start: ${end.problem}`;
-    news.end(`${how}: ${errors.slice(-500)}`);
-    exit("code" in end ? end.code : null);
-  });
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-    errors = (errors + chunk).slice(-MAX_ERROR_CHARS);
+  const where = { cwd: cwd ?? process.cwd(), env: env ?? process.env };
+  const child = startPiped({ program: command, args, ...where }, (code) => {
+    const end = (): void => {
+      news.end(`the program ended${code === null ? "" : ` with ${code}`}: ${child.errors().slice(-500)}`);
+      exit(code);
+    };
+    // What it wrote last is read first.
+    if (child.stdout.closed) end();
+    else child.stdout.once("close", end);
   });
   child.stdout.on("data", (chunk: Buffer) => {
     // At line feeds and nowhere else.

@@ -28,14 +28,14 @@ export interface EventStreamOptions {
 export async function openEventStream(options: EventStreamOptions): Promise<void> {
   const { control, streams, principal, response, session, since, encode, presented, clock } = options;
   let takesMore = true;
+  /** In the log a session can go on after an end; what is told live cannot. */
+  let isLive = false;
+  let hasEnded = false;
   const write = (piece: string): boolean => {
     takesMore = response.write(piece);
     return takesMore;
   };
   const outbox = createOutbox({ encode, send: write });
-  let isCaughtUp = false;
-  /** The last thing that was told is the end of the session. A replay goes on after it when the session was opened again. */
-  let hasEnded = false;
   const place = createStreamPlace();
   place.beginsAfter(session, options.standsAt);
   const client = control.connect({
@@ -49,12 +49,12 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
       if (event.session !== session) return;
       place.passed(event);
       hasEnded = event.kind === "SessionEnded";
-      if (hasEnded && isCaughtUp) finishWhenTaken();
+      if (isLive) finishWhenEnded();
     },
   });
   /** The session has let go of everybody. */
-  function finishWhenTaken(): void {
-    void Promise.resolve(outbox.ready()).then(finish);
+  function finishWhenEnded(): void {
+    if (hasEnded) void Promise.resolve(outbox.ready()).then(finish);
   }
   /** Nothing is written any more when this returns; what was, still goes out. */
   function finish(): void {
@@ -97,8 +97,8 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
   });
   response.flushHeaders();
   await principal.submit({ kind: "AttachSession", session, ...(since === undefined ? {} : { since }) }, client);
-  isCaughtUp = true;
-  if (hasEnded) finishWhenTaken();
+  isLive = true;
+  finishWhenEnded();
 }
 
 function errorFrame({ reason, message }: ReasonError): string {

@@ -238,17 +238,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     });
   }
 
-  const opened: OpenedListener[] = [];
-  try {
-    for (const wanted of options.listen) {
-      opened.push(await openListener(wanted, { origins: options.allowedOrigins ?? [], limits, tls: options.tls }));
-    }
-  } catch (error) {
-    for (const { server } of opened) server.close();
-    streams.close();
-    throw error;
-  }
-  for (const { server, listener } of opened) {
+  function serve({ server, listener }: OpenedListener): void {
     const refused = ({ method = "", url = "" }: IncomingMessage, { reason }: ReasonError): void => {
       const path = splitTarget(url).path.slice(0, TOLD_PATH_CHARS);
       options.observer?.refused({ method, path, reason, channel: listener.channel });
@@ -276,6 +266,20 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       if (socket.writable && cause.code !== "ECONNRESET") refuseUpgrade(socket, brokenRequest(cause, limits));
       else socket.destroy();
     });
+  }
+
+  const opened: OpenedListener[] = [];
+  try {
+    for (const wanted of options.listen) {
+      const one = await openListener(wanted, { origins: options.allowedOrigins ?? [], limits, tls: options.tls });
+      opened.push(one);
+      // Before the next is opened: whoever waits for this one is there at once.
+      serve(one);
+    }
+  } catch (error) {
+    for (const { server } of opened) server.close();
+    streams.close();
+    throw error;
   }
 
   return {

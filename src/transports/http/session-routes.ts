@@ -1,8 +1,14 @@
 /** Routes of sessions. Each is one command or one read; what they do is done behind `control` and the store. */
-import { type Command, type CommandKind, ReasonError, type SessionId } from "#protocol";
+import {
+  type Command,
+  type CommandKind,
+  ReasonError,
+  type SessionId,
+  type SessionInfo,
+  sessionInfoOf,
+} from "#protocol";
 import { parseCommand } from "#protocol/schemas";
 import type { Answer, Route, RouteCall } from "./route.ts";
-import { type SessionView, sessionView } from "./session-view.ts";
 import { answerOfTurn } from "./turn-answer.ts";
 import { wireReply } from "./web-socket.ts";
 
@@ -29,7 +35,7 @@ export const sessionRoutes: readonly Route[] = [
       const open = call.openSessions();
       const metas = await call.backend.store.list({ limit, ...(workingDir === null ? {} : { workingDir }) });
       const sessions = metas.filter(({ id }) => call.principal.covers(id));
-      return { status: 200, body: { sessions: sessions.map((meta) => sessionView(meta, open.get(meta.id))) } };
+      return { status: 200, body: { sessions: sessions.map((meta) => sessionInfoOf(meta, open.get(meta.id))) } };
     },
   },
   {
@@ -275,8 +281,8 @@ async function metaOf({ backend, principal }: RouteCall, session: SessionId) {
   return meta;
 }
 
-async function viewOf(call: RouteCall, session: SessionId): Promise<SessionView> {
-  return sessionView(await metaOf(call, session), call.openSessions().get(session));
+async function viewOf(call: RouteCall, session: SessionId): Promise<SessionInfo> {
+  return sessionInfoOf(await metaOf(call, session), call.openSessions().get(session));
 }
 
 function count(query: URLSearchParams, name: string, fallback: number, max: number, min = 1): number {

@@ -1,0 +1,53 @@
+/** Where a daemon is and how a client gets in: the default socket and token file, or what flags and environment say. */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Client, DaemonTarget } from "#client";
+import { harnessPaths } from "#sessions";
+import type { CliPorts } from "./cli-ports.ts";
+
+/** A person waits for it: about ten seconds, then they are told. */
+const RECONNECT = { attempts: 12, firstDelayMs: 50, maxDelayMs: 1500 };
+
+export interface DaemonPlace {
+  /** `unix:PATH`, `HOST:PORT` or a URL. */
+  readonly address: string;
+  readonly tokenFile: string;
+}
+
+export interface DaemonFlags {
+  readonly connect?: string;
+  readonly tokenFile?: string;
+}
+
+export function daemonPlace({ env, cwd }: Pick<CliPorts, "env" | "cwd">, flags: DaemonFlags = {}): DaemonPlace {
+  const { dataDir, stateDir } = harnessPaths(env);
+  return {
+    address: flags.connect ?? `unix:${join(dataDir, "control.sock")}`,
+    tokenFile: flags.tokenFile === undefined ? join(stateDir, "control.token") : resolve(cwd, flags.tokenFile),
+  };
+}
+
+/** The daemon of this user, when there may be one: its socket is there. One that was killed leaves it behind. */
+export async function findDaemon(ports: Pick<CliPorts, "env" | "cwd">): Promise<DaemonPlace | undefined> {
+  const place = daemonPlace(ports);
+  return existsSync(place.address.slice("unix:".length)) ? place : undefined;
+}
+
+/** Rejects with ServerUnreachable when nobody answers there. */
+export async function reachDaemon(
+  { env, clock }: Pick<CliPorts, "env" | "clock">,
+  place: DaemonPlace,
+  signal: AbortSignal,
+): Promise<Client> {
+  const { HARNESS_TOKEN } = env;
+  const token = HARNESS_TOKEN === undefined ? { tokenFile: place.tokenFile } : { token: HARNESS_TOKEN };
+  const target: DaemonTarget = { ...serverOf(place.address), ...token };
+  // A conversation in this process does without it.
+  const { connect } = await import("#client");
+  return connect(target, { clock, signal, reconnect: RECONNECT });
+}
+
+function serverOf(address: string): { readonly socket: string } | { readonly url: string } {
+  if (address.startsWith("unix:")) return { socket: address.slice("unix:".length) };
+  return { url: /^https?:/.test(address) ? address : `http://${address}` };
+}
