@@ -6,7 +6,8 @@ import { lastSession, namedSession, newSession, type OfferParts, offeredSession 
 import { runAttachRepl } from "./attach-repl.ts";
 import { openAttachedView } from "./attached-view.ts";
 import type { CliPorts } from "./cli-ports.ts";
-import { type DaemonFlags, daemonPlace, findDaemon, reachDaemon } from "./daemon-place.ts";
+import { type DaemonFlags, daemonPlace, reachDaemon } from "./daemon-place.ts";
+import { ensureDaemon } from "./ensure-daemon.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { mayHaveProject } from "./project.ts";
@@ -26,28 +27,28 @@ export async function attachCommand(ports: CliPorts, named: string | undefined, 
   const left = new AbortController();
   const client = await reachDaemon(ports, daemonPlace(ports, flags), left.signal).catch((error: unknown) => {
     if (!(error instanceof ReasonError) || error.reason !== "ServerUnreachable") throw error;
-    const advice = "Start one with harness daemon run, or name its address with --connect.";
+    const advice = "Start one with harness daemon start, or name its address with --connect.";
     throw ReasonError.withMessage("ServerUnreachable", `${error.message} ${advice}`, { cause: error });
   });
   return attach(ports, client, named, flags, left);
 }
 
 /**
- * `harness` alone on a terminal: attached to the daemon of this user. Undefined when there is none, for whoever then converses in
- * this process.
+ * `harness` alone on a terminal: attached to the daemon of this user, which is started when none runs. Undefined when it cannot be
+ * used, and the person has been told: they converse in this process then.
  */
-export async function attachWhenThere(ports: CliPorts): Promise<ExitCode | undefined> {
-  const place = await findDaemon(ports);
-  if (place === undefined) return undefined;
+export async function attachAlone(ports: CliPorts): Promise<ExitCode | undefined> {
   const left = new AbortController();
   let client: Client;
   try {
-    client = await reachDaemon(ports, place, left.signal);
+    const { address, tokenFile, started, recycled } = await ensureDaemon(ports);
+    for (const what of recycled) ports.terminal.err(`${what}: it was replaced\n`);
+    if (started)
+      ports.terminal.err("The engine runs in the background now: harness daemon status, harness daemon stop.\n");
+    client = await reachDaemon(ports, { address, tokenFile }, left.signal);
   } catch (error) {
-    const isGone = error instanceof ReasonError && error.reason === "ServerUnreachable";
-    if (isGone) return undefined;
     ports.terminal.err(
-      `${await ports.outward.describe(error)}\nA daemon runs, but cannot be used: going on in this process.\n`,
+      `${await ports.outward.describe(error)}\nThere is no daemon to use: going on in this process.\n`,
     );
     return undefined;
   }

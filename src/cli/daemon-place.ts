@@ -1,9 +1,8 @@
 /** Where a daemon is and how a client gets in: the default socket and token file, or what flags and environment say. */
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Client, DaemonTarget } from "#client";
-import { harnessPaths } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
+import { daemonPlaces } from "./daemon-state.ts";
 
 /** A person waits for it: about ten seconds, then they are told. */
 const RECONNECT = { attempts: 12, firstDelayMs: 50, maxDelayMs: 1500 };
@@ -20,17 +19,11 @@ export interface DaemonFlags {
 }
 
 export function daemonPlace({ env, cwd }: Pick<CliPorts, "env" | "cwd">, flags: DaemonFlags = {}): DaemonPlace {
-  const { dataDir, stateDir } = harnessPaths(env);
+  const { socket, tokenFile } = daemonPlaces(env);
   return {
-    address: flags.connect ?? `unix:${join(dataDir, "control.sock")}`,
-    tokenFile: flags.tokenFile === undefined ? join(stateDir, "control.token") : resolve(cwd, flags.tokenFile),
+    address: flags.connect ?? `unix:${socket}`,
+    tokenFile: flags.tokenFile === undefined ? tokenFile : resolve(cwd, flags.tokenFile),
   };
-}
-
-/** The daemon of this user, when there may be one: its socket is there. One that was killed leaves it behind. */
-export async function findDaemon(ports: Pick<CliPorts, "env" | "cwd">): Promise<DaemonPlace | undefined> {
-  const place = daemonPlace(ports);
-  return existsSync(place.address.slice("unix:".length)) ? place : undefined;
 }
 
 /** Rejects with ServerUnreachable when nobody answers there. */

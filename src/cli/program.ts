@@ -50,7 +50,7 @@ export async function runCli(
     }
     if (argv.length === 0 || (argv.length === 1 && argv[0] === "--no-daemon")) {
       if (terminal.interactive) {
-        const attached = argv.length === 0 ? await (await import("./attach.ts")).attachWhenThere(ports) : undefined;
+        const attached = argv.length === 0 ? await (await import("./attach.ts")).attachAlone(ports) : undefined;
         if (attached !== undefined) return attached;
         await program.parseAsync(["run"], { from: "user" });
       } else {
@@ -83,11 +83,11 @@ function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void, complain:
   const program = new Command("harness")
     .description("Runs coding and operations agents: every effect passes one gate and is on the record.")
     .version(ports.build.version)
-    .option("--no-daemon", "without a command: converse in this process, also when a daemon runs")
+    .option("--no-daemon", "without a command: converse in this process, and start no daemon")
     .addHelpText(
       "after",
       `
-On a terminal, harness alone starts a conversation: on the daemon when one runs, else in this process (--no-daemon: always).
+On a terminal, harness alone starts a conversation: on the daemon, which it starts if none runs, or in this process (--no-daemon).
 Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configuration or usage, 130 cancelled.`,
     )
     .hook("preAction", (_command, action) => {

@@ -1,5 +1,5 @@
 /** Two terminals on one session of a daemon: each sees the other's turns, either may answer, queue and cancel. */
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -177,7 +177,7 @@ describe("harness attach", () => {
   test("without a terminal it prints events; without a daemon it says so", async () => {
     const home = createCliHome();
     const none = await runCli(home, ["attach"]);
-    expect(none).toMatchObject({ code: 1, err: expect.stringContaining("Start one with harness daemon run") });
+    expect(none).toMatchObject({ code: 1, err: expect.stringContaining("Start one with harness daemon start") });
     await startDaemon(home);
     const terminal = openCliTerminal(home, ["attach", "--new"]);
     const [id = ""] = /sess_\w+/.exec(await terminal.see("/help for help")) ?? [];
@@ -205,16 +205,39 @@ describe("harness attach", () => {
     });
   });
 
-  test("harness alone converses in this process when no daemon runs, and with --no-daemon", async () => {
+  test("harness alone starts the daemon, the next one attaches to it, and with --no-daemon there is none", async () => {
     const home = createCliHome();
-    const alone = openCliTerminal(home, []);
-    expect(await alone.see("› ")).not.toContain("attached on");
-    alone.type(CTRL_D);
-    expect(await alone.exit).toBe(0);
-    await startDaemon(home);
+    try {
+      const first = openCliTerminal(home, []);
+      expect(await first.see("› ")).toContain("The engine runs in the background now");
+      first.type(`hello${ENTER}`);
+      await first.see("offline");
+      const second = openCliTerminal(home, []);
+      expect(await second.see("  > ")).toContain("Last session here");
+      second.type(ENTER);
+      await second.see("offline");
+      await second.see("› ");
+      for (const terminal of [first, second]) {
+        terminal.type(CTRL_D);
+        expect(await terminal.exit).toBe(0);
+      }
+      expect(await runCli(home, ["daemon", "status"])).toMatchObject({ code: 0 });
+    } finally {
+      expect(await runCli(home, ["daemon", "stop"])).toMatchObject({ code: 0 });
+    }
     const inside = openCliTerminal(home, ["--no-daemon"]);
     expect(await inside.see("› ")).not.toContain("attached on");
     inside.type(CTRL_D);
     expect(await inside.exit).toBe(0);
+    expect(await runCli(home, ["daemon", "status"])).toMatchObject({ code: 1 });
+  });
+
+  test("harness alone goes on in its own process when the daemon cannot be started, and says so", async () => {
+    const home = createCliHome();
+    mkdirSync(join(home.env.XDG_DATA_HOME ?? "", "harness", "control.sock"), { recursive: true });
+    const terminal = openCliTerminal(home, []);
+    expect(await terminal.see("› ")).toContain("going on in this process");
+    terminal.type(CTRL_D);
+    expect(await terminal.exit).toBe(0);
   });
 });
