@@ -55,7 +55,12 @@ const output = {
  */
 const program = {
   ...input,
-  input: { main: "src/main.ts", embed: "src/embed.ts", starlark: "src/starlark/index.ts" },
+  input: {
+    main: "src/main.ts",
+    embed: "src/embed.ts",
+    client: "src/client/index.ts",
+    starlark: "src/starlark/index.ts",
+  },
   output: {
     ...output,
     cleanDir: true,

@@ -3,16 +3,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultSettings } from "#artifacts";
+import { createAuthenticator, createFailureLimit, createTokenRecords, signToken } from "#auth";
 import { createSystemClock } from "#base";
 import type { ModelCall, Plugin } from "#engine";
 import { assembleHarness, type Harness } from "#harness";
-import { ReasonError, type SessionId } from "#protocol";
+import type { SessionId } from "#protocol";
 import { createHeldKeys } from "#providers";
 import { type HttpServer, startHttpServer } from "#transports/http";
 import { httpBackend } from "../src/cli/daemon-backend.ts";
 import { createOutward } from "../src/cli/outward.ts";
+import { wholeClaims } from "../test/fakes/token-claims.ts";
 
-export const TOKEN = "benchmark";
+const KEY = new Uint8Array(32).fill(7);
+export const TOKEN = signToken(wholeClaims({ jti: "tok_bench" }), KEY);
 
 export interface BenchServer {
   readonly harness: Harness;
@@ -70,12 +73,12 @@ export async function startBenchServer(speak: (call: ModelCall) => Promise<void>
   });
   const socketPath = join(folder, "c.sock");
   const outward = createOutward({ env: { HOME: folder }, cwd: folder, clock });
+  const records = createTokenRecords(join(folder, "state"));
+  const failures = createFailureLimit({ clock });
+  const authenticator = createAuthenticator({ key: () => KEY, records, clock, failures });
   const server = await startHttpServer({
     backend: await httpBackend({ clock, build, credentials, outward }, harness, defaultSettings),
-    authenticate: ({ token }) =>
-      token === TOKEN
-        ? { claims: { jti: "tok_bench", identity_class: "human" } }
-        : { refusal: new ReasonError("Unauthorized", { detail: "not known" }) },
+    authenticate: ({ token, source }) => ({ claims: authenticator.authenticate(token, source) }),
     clock,
     listen: [{ kind: "unix", path: socketPath }],
   });

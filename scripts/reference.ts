@@ -1,12 +1,13 @@
 /**
- * Writes the reference pages that follow from tables in the code: the protocol, HTTP, the tools, the providers, the files of a project,
- * eval cases, the built-ins of scripts and redaction. Pages about behaviour are written by hand and are not touched. `npm run docs`
+ * Writes the reference pages that follow from tables in the code: the protocol, HTTP, the requirements of conformance, the tools, the
+ * providers, the files of a project, eval cases, the built-ins of scripts and redaction. Pages about behaviour are written by hand and are not touched. `npm run docs`
  */
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { protocolJsonSchema } from "#protocol/schemas";
 import { artifactsPage } from "./reference/artifacts-page.ts";
 import { builtinsPage } from "./reference/builtins-page.ts";
+import { conformancePage } from "./reference/conformance-page.ts";
 import { evalsPage } from "./reference/evals-page.ts";
 import { httpPage } from "./reference/http-page.ts";
 import { formatJson } from "./reference/json-text.ts";
@@ -29,6 +30,7 @@ export function referencePages(): readonly ReferencePage[] {
     { path: "docs/reference/protocol.md", text: protocolPage() },
     { path: "docs/reference/protocol.schema.json", text: `${formatJson(protocolJsonSchema())}\n` },
     { path: "docs/reference/http.md", text: httpPage() },
+    { path: "docs/reference/conformance.md", text: conformancePage() },
     { path: "docs/reference/tools.md", text: toolsPage() },
     { path: "docs/reference/providers.md", text: providersPage() },
     { path: "docs/reference/artifacts.md", text: artifactsPage() },

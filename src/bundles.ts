@@ -4,6 +4,7 @@ import {
   type FieldParser,
   type HookArtifact,
   type Problem,
+  REQUEST_VERIFIER_NAME,
   type ScriptChecker,
   type ToolArtifact,
   verifierOf,
@@ -48,7 +49,7 @@ export function createBundles({ parseFields, checker, scripts }: BundleParts): B
     hook: (definition): Hook => scripts.hook(usable(parseFields("hook", definition, checker))),
     verifier(text) {
       const place = { file: "verify", line: 1, column: 1 };
-      const artifact = verifierTool({ text, place }, { hash: "", tier: "project" }, place);
+      const artifact = verifierTool({ text, place }, { hash: "", tier: "project" }, place, REQUEST_VERIFIER_NAME);
       return compileVerifier(usable({ artifact, problems: checker.tool(artifact) }));
     },
     ofAgent(agent) {

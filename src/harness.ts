@@ -13,6 +13,8 @@ import {
 } from "#base";
 import { type Control, createControl, type RestoreCommand } from "#control";
 import {
+  type CacheCounters,
+  type CallTrace,
   type EventBus,
   loadedRedaction,
   type Plugin,
@@ -23,7 +25,7 @@ import {
   type ToolSource,
 } from "#engine";
 import { parseRule } from "#governance";
-import { type ClientId, type Command, type CommandOf, createIdMint } from "#protocol";
+import { type ClientId, type Command, type CommandOf, createIdMint, type SessionId } from "#protocol";
 import { type CredentialPort, type CredentialStatus, chooseModel, type ModelChoice } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Signer } from "#sessions";
 import { createBuiltinTools } from "#tools";
@@ -78,6 +80,8 @@ export interface HarnessOptions {
   readonly keepRule?: (rule: string) => Promise<string>;
   /** Instead of the redaction that ships with the program. Without one there is no session. */
   readonly redaction?: () => Promise<Redaction>;
+  /** Asked before each model call of a session: undefined, or who wants to see it. */
+  readonly traceCall?: (session: SessionId) => CallTrace | undefined;
   /** Stands between the gate and the world of each session, to see what reaches it. Trusted as much as the ports themselves. */
   readonly observePorts?: (ports: EffectPorts) => EffectPorts;
   /**
@@ -116,13 +120,29 @@ export interface Harness {
 /** How the parts are that can fail while the program runs. */
 export interface Health {
   readonly credentialHelper: CredentialStatus;
+  readonly redaction: {
+    readonly state: "loading" | "loaded" | "failed";
+    /** What it remembers of texts that have passed; absent where it remembers none. */
+    readonly cache?: CacheCounters;
+  };
 }
 
 /** Throws a ReasonError when the model, the store or a rule cannot be used. Makes no network call. */
 export async function assembleHarness(options: HarnessOptions): Promise<Harness> {
   const { settings, env, credentials } = options;
   const redaction = loadedRedaction(options.redaction ?? (() => loadRedaction(options)));
-  redaction.catch(() => undefined); // whoever opens a session is told
+  let redactionHealth: Health["redaction"] = { state: "loading" };
+  let redactionCache: Redaction["cache"];
+  // Whoever opens a session is told of a failure.
+  redaction.then(
+    (loaded) => {
+      redactionHealth = { state: "loaded" };
+      redactionCache = loaded.cache;
+    },
+    () => {
+      redactionHealth = { state: "failed" };
+    },
+  );
   const extensions = registerPlugins(options.plugins ?? [], () => control);
   const choose = (): Promise<ModelChoice> =>
     chooseModel({
@@ -161,11 +181,12 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     namedModel: options.model,
     autoApprove: options.autoApprove,
     context: options.context ?? {},
-    keepRule: options.keepRule,
+    keepRule: options.keepRule && (taped?.keepRule(options.keepRule) ?? options.keepRule),
     projects: options.projects,
     args: options.args ?? [],
     depth: options.depth ?? 0,
     observePorts: options.observePorts,
+    traceCall: options.traceCall,
     adopt: (parent, open) => control.adopt(parent, open),
     redaction,
     secretsTold: () => credentials.told(),
@@ -196,7 +217,10 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     offline: models.offline,
     recordedCommands: taped?.tape.commands ?? [],
     tools: () => toolSources.flatMap((source) => source.tools()),
-    health: () => ({ credentialHelper: credentials.status() }),
+    health: () => ({
+      credentialHelper: credentials.status(),
+      redaction: { ...redactionHealth, ...(redactionCache === undefined ? {} : { cache: redactionCache() }) },
+    }),
     async shutdown() {
       try {
         await control.shutdown();

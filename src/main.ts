@@ -1,12 +1,12 @@
 /** The program's entry: real ports, argv, exit code. Started by `bin/harness`. */
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createSystemClock } from "#base";
+import { createSystemClock, startDetached } from "#base";
 import { createOutward, createTerminal, describeCrash, runCli } from "#cli";
 import { createEnvironmentKeys, environmentBlock } from "#credentials";
 import { keyVariables } from "#providers/vendors";
 import { buildInfo } from "./build-info.ts";
-import { opensSession, programCredentials } from "./program-credentials.ts";
+import { handsKeysOn, opensSession, programCredentials } from "./program-credentials.ts";
 
 const entry = fileURLToPath(import.meta.url);
 /** Both `src/` and `dist/` are one folder below the package root. */
@@ -36,13 +36,17 @@ export async function main(): Promise<void> {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const) {
-    process.once(signal, () => {
-      stopping = code;
-      stop(code, stopGraceMs);
+    process.on(signal, () => {
+      // A second one is a second Ctrl-C, and no reason to end in the middle of it.
+      if (stopping !== undefined) process.emit("SIGINT");
+      else stop(code, stopGraceMs);
+      stopping ??= code;
     });
   }
   const world = { env: process.env, cwd: process.cwd(), clock, credentials };
-  const outward = createOutward(world);
+  const outward = createOutward(
+    handsKeysOn(argv) ? { ...world, credentials: { onSecret: credentials.onSecret } } : world,
+  );
   let crashed = false;
   for (const event of ["uncaughtException", "unhandledRejection"] as const) {
     process.on(event, (error: unknown) => {
@@ -59,6 +63,13 @@ export async function main(): Promise<void> {
     build: buildInfo(packageRoot),
     scenariosDir: join(packageRoot, "scenarios"),
     templatesDir: join(packageRoot, "templates"),
+    relaunch: (args, options) =>
+      startDetached({
+        file: join(packageRoot, "bin", "harness"),
+        args,
+        env: { ...definedOf(process.env), ...keys.forChild() },
+        ...options,
+      }),
     endsWhenStopped: (graceMs = STOP_GRACE_MS) => {
       endsWhenStopped = true;
       stopGraceMs = graceMs;
@@ -66,6 +77,12 @@ export async function main(): Promise<void> {
   });
   credentials.close();
   process.exitCode = endsWhenStopped ? code : (stopping ?? code);
+}
+
+function definedOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }
 
 /** Says what happened, without secrets, and ends the program; it is not in a state to go on. */

@@ -1,5 +1,6 @@
 /** Puts one session together: its ports, its chains, its engine. Plain calls, top to bottom. */
 import { hostname } from "node:os";
+import { isAbsolute } from "node:path";
 import {
   type LabelRule,
   loadFieldParser,
@@ -11,12 +12,8 @@ import {
 import {
   type Clock,
   canonicalHash,
-  createProcesses,
   createProgramFacts,
-  createPublicWeb,
   createSystemRandom,
-  createWorkspaceFiles,
-  EffectError,
   type EffectPorts,
   type ProcessPort,
 } from "#base";
@@ -25,52 +22,38 @@ import type { Control, LiveSession } from "#control";
 import { createDelegationTree, createToolRetries, endInterrupted } from "#delegation";
 import {
   type Approver,
+  type CallTrace,
   createRunContext,
-  createRunTool,
   createSession,
   type EngineSession,
-  type EventBus,
-  type HookDispatcher,
-  type NestedCall,
-  note,
+  type Provider,
   type Redaction,
-  type RunContext,
+  refuseDelegate,
   reopenSession,
   type SessionStore,
   type Tool,
-  type ToolCall,
-  type ToolMiddleware,
   type ToolSource,
+  traceProvider,
 } from "#engine";
 import {
   createBudgets,
   createCompletionHooks,
-  createGate,
   createLabelling,
-  createLedger,
-  createOutputLimit,
   createPermission,
-  createPostHooks,
-  createPreHooks,
-  createResultRedaction,
   createSessionLabels,
-  createTimeLimit,
   createToolRates,
-  createValidation,
-  type NetworkJudgement,
   newTreeUse,
   type Permission,
   type Rule,
-  type SessionLabels,
 } from "#governance";
-import { type ClientId, type CommandOf, type EventPayload, type IdMint, ReasonError, type TurnId } from "#protocol";
+import { type CommandOf, type EventPayload, type IdMint, ReasonError, type SessionId, type TurnId } from "#protocol";
 import type { ModelChoice } from "#providers";
-import { createMemoization } from "#tools";
 import type { Undo } from "./harness.ts";
 import type { AskForAck } from "./live-project.ts";
 import type { Extensions } from "./plugins.ts";
 import type { Machine, ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
-import { createSessionDomains, type SessionDomains } from "./session-domains.ts";
+import { liveSession, ruleCommands } from "./session-commands.ts";
+import { createSessionDomains } from "./session-domains.ts";
 import {
   type Birth,
   createDelegating,
@@ -79,10 +62,13 @@ import {
   delegatePrompt,
   hiddenFrom,
   isDelegating,
+  policiesOf,
   type SessionPlace,
   sharedUndo,
 } from "./session-place.ts";
+import { effectPorts } from "./session-ports.ts";
 import type { SandboxPlace, SessionSandbox } from "./session-sandbox.ts";
+import { askingOf, toolChain } from "./session-tool-chain.ts";
 import type { TapedWorld } from "./taped-world.ts";
 
 export interface SessionDependencies {
@@ -111,6 +97,7 @@ export interface SessionDependencies {
   readonly depth: number;
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
   readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
+  readonly traceCall: ((session: SessionId) => CallTrace | undefined) | undefined;
   readonly redaction: Promise<Redaction>;
   /** Resolves when the redaction knows every key that was found so far. */
   readonly secretsTold: () => Promise<void>;
@@ -137,6 +124,10 @@ export async function openSession(
   const { resume } = command;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
+  if (command.working_dir !== undefined && !isAbsolute(command.working_dir)) {
+    throw new ReasonError("InvalidCommand", { detail: "working_dir is an absolute path" });
+  }
+  if (previous !== undefined) await refuseDelegate(store, previous);
   const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
   // A replay may have it in another place than the recording, by whose name the session knows it.
   const folder = taped?.here(workspace) ?? workspace;
@@ -186,9 +177,18 @@ export async function openSession(
   const programs = tapedSession?.programs(programFacts) ?? programFacts;
   const own = birth && runtime?.forDelegate(id, ports, [...birth.spec.hooks, ...birth.inheritedHooks]);
   const hooks = own?.hooks ?? runtime?.hooks;
-  const hidden = runtime && hiddenFrom(runtime, birth?.spec.toolsPolicy);
+  const hidden = runtime && hiddenFrom(runtime, policiesOf(birth));
   const place: SessionPlace = birth?.place ?? {
-    ...{ workspace, profile, runtime, context, plan, processes, budget: newTreeUse(), tree: createDelegationTree() },
+    ...{
+      workspace,
+      profile,
+      runtime,
+      context,
+      plan,
+      processes,
+      budget: newTreeUse(earlier?.remains.spent),
+      tree: createDelegationTree(),
+    },
     sessionRules: [],
     labels: createSessionLabels(earlier?.remains.labels),
     rates: createToolRates(settings.rateLimits.tools, clock),
@@ -214,7 +214,7 @@ export async function openSession(
     store,
     log,
     ...(taped === undefined ? {} : { schedule: taped.tape.schedule }),
-    provider: tapedSession?.provider(models.provider) ?? models.provider,
+    provider: traced(tapedSession?.provider(models.provider) ?? models.provider, id, dependencies.traceCall),
     redaction,
     model,
     requestChain: [
@@ -262,7 +262,7 @@ export async function openSession(
       }
       const retries = birth === undefined ? [] : [createToolRetries()];
       const extra = [budgets.tool, place.rates, ...retries, ...extensions.toolChain];
-      const undo = place.undo && sharedUndo(place.undo, place.root);
+      const undo = place.undo && sharedUndo(place.undo, place.root, birth?.spec.callId);
       const isShared = (): boolean => place.tree.count > depth - dependencies.depth;
       const labelling = createLabelling({ labels, rules: labelRules, root: ports.files.root });
       const parts = { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion };
@@ -340,6 +340,10 @@ export async function openSession(
   }
 }
 
+function traced(provider: Provider, id: SessionId, traceCall: SessionDependencies["traceCall"]): Provider {
+  return traceCall === undefined ? provider : traceProvider(provider, () => traceCall(id));
+}
+
 function thisMachine(): Machine {
   return {
     platform: process.platform,
@@ -348,15 +352,6 @@ function thisMachine(): Machine {
     variable: (_name, read) => read(),
     secret: (_name, read) => read(),
   };
-}
-
-type Asking = Pick<EventPayload<"PermissionRequested">, "delegate">;
-
-/** Who asks, for whoever is asked. */
-function askingOf(birth: Birth | undefined): Asking {
-  if (birth === undefined) return {};
-  const { spec, parent } = birth;
-  return { delegate: { agent: spec.agent, depth: spec.depth, parent } };
 }
 
 function bornAs(
@@ -374,157 +369,4 @@ async function createRuntime(options: Omit<ProjectRuntimeOptions, "parseFields">
     loadFieldParser(),
   ]);
   return createProjectRuntime({ ...options, parseFields });
-}
-
-type RuleCommands = Pick<LiveSession, "rules" | "revokeRule" | "promoteRule">;
-
-function liveSession({
-  engine,
-  models,
-  plan,
-  context,
-}: {
-  readonly engine: LiveSession["engine"];
-  readonly models: ModelChoice;
-  readonly plan: { active: boolean };
-  readonly context: RunContext;
-}): Omit<LiveSession, "begin" | "release" | "finish" | "restore" | keyof RuleCommands> {
-  return {
-    engine,
-    setContext: (values) => context.set(engine.bus, values),
-    async setPlanMode(active) {
-      if (plan.active === active) return;
-      plan.active = active;
-      await engine.bus.publish("PlanModeChanged", { active });
-    },
-    async setModel(text) {
-      await engine.setModel(await models.resolve(text));
-    },
-  };
-}
-
-function ruleCommands(
-  bus: EventBus,
-  permission: Permission,
-  rules: () => readonly Rule[],
-  keepRule: SessionDependencies["keepRule"],
-): RuleCommands {
-  const find = (text: string): string => {
-    if (permission.sessionRules.some((rule) => rule.text === text)) return text;
-    throw new ReasonError("RuleNotFound", { rule: text });
-  };
-  return {
-    rules: () =>
-      [...rules(), ...permission.sessionRules].map(({ effect, text, source }) => ({ effect, rule: text, source })),
-    async revokeRule(text, by: ClientId) {
-      permission.revoke(find(text));
-      await bus.publish("RuleChanged", { rule: text, change: "revoked", by });
-    },
-    async promoteRule(text, by: ClientId) {
-      if (keepRule === undefined) throw new ReasonError("NotAllowed", { detail: "Rules cannot be kept here." });
-      const source = await keepRule(find(text));
-      await bus.publish("RuleChanged", { rule: text, change: "promoted", by, source });
-    },
-  };
-}
-
-interface ToolChainParts {
-  readonly bus: EventBus;
-  readonly approver: Approver;
-  readonly permission: Permission;
-  readonly ports: EffectPorts;
-  readonly clock: Clock;
-  readonly extra: readonly ToolMiddleware[];
-  readonly hooks: HookDispatcher | undefined;
-  readonly undo: ToolMiddleware | undefined;
-  readonly nested: NestedCall;
-  readonly policyVersion: () => string;
-  readonly redaction: Redaction;
-  readonly labels: SessionLabels;
-  readonly labelling: ToolMiddleware;
-  /** Other agents work in the same folder now. */
-  readonly isShared: () => boolean;
-  readonly asking: Asking;
-}
-
-/** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
-function toolChain(parts: ToolChainParts) {
-  const { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion, isShared, asking } =
-    parts;
-  const { labels, labelling } = parts;
-  const redaction = createResultRedaction(parts.redaction);
-  const { judgeEffect, isJudgedWhole } = permission;
-  const validation = createValidation();
-  return {
-    chain: [
-      createOutputLimit(),
-      ...extra,
-      validation,
-      // What a hook has changed is validated again.
-      ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
-      permission.middleware,
-      // What a hook has added is redacted again.
-      ...(hooks === undefined ? [] : [redaction, createPostHooks(hooks), createOutputLimit()]),
-      createMemoization(isShared),
-      labelling,
-      redaction,
-      createLedger({ bus, clock, policyVersion }),
-      ...(undo === undefined ? [] : [undo]),
-      createTimeLimit(clock),
-      createGate({ ports, clock, policyVersion, judgeEffect, isJudgedWhole, onNetwork: networkRecord(bus) }),
-    ],
-    last: createRunTool({
-      nested,
-      async ask(call: ToolCall, question, options) {
-        const { turn, id: callId, signal } = call;
-        if (!approver.canAnswer(turn)) return undefined;
-        const choices = options.length === 0 ? {} : { options: [...options] };
-        // Waits before it is told: whoever is told may answer at once.
-        const untold = new AbortController();
-        const answered = approver.answer({ turn, callId }, AbortSignal.any([signal, untold.signal]));
-        try {
-          await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices, ...asking });
-        } catch (error) {
-          untold.abort();
-          await answered;
-          throw error;
-        }
-        return answered;
-      },
-    }),
-  };
-}
-
-/** Each host that a call wanted to reach, on the record and on the call itself. */
-function networkRecord(bus: EventBus): (call: ToolCall, judged: NetworkJudgement) => void {
-  return (call, judged) => {
-    call.annotate({ "network.policy": judged.policy, "network.host": judged.host });
-    note(bus, "NetworkJudged", { turn: call.turn, call_id: call.id, ...judged });
-  };
-}
-
-interface PortParts {
-  readonly workspace: string;
-  readonly env: SessionDependencies["env"];
-  readonly domains: SessionDomains;
-  readonly sandboxed: (root: string, outside: ProcessPort) => SessionSandbox;
-  /** What starts processes for the whole tree, once its root has made it. */
-  readonly running: ProcessPort | undefined;
-}
-
-function effectPorts({ workspace, env, domains, sandboxed, running }: PortParts): {
-  readonly ports: EffectPorts;
-  readonly sandbox: SessionSandbox;
-  readonly outside: ProcessPort;
-} {
-  try {
-    const files = createWorkspaceFiles(workspace);
-    const outside = running ?? createProcesses({ root: files.root, env });
-    const sandbox = sandboxed(files.root, outside);
-    return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ domains }) }, sandbox, outside };
-  } catch (error) {
-    if (!(error instanceof EffectError)) throw error;
-    const detail = `the workspace ${workspace} cannot be used: ${error.message}`;
-    throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
-  }
 }

@@ -5,7 +5,7 @@ test.each([
   [["run", "-m", "openai:x", "hi"], true],
   [["deploy", "--model=zai:x"], true],
   [["run", "-m", "ollama:x"], true],
-  [[], true],
+  [[], false],
   [["sessions", "list"], false],
 ])("%j is about to open a session: %j", (argv, opens) => {
   expect(opensSession(argv)).toBe(opens);

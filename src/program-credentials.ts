@@ -30,6 +30,12 @@ export function programCredentials({ env, keys, clock, file }: ProgramCredential
  * Whether the command is about to open a session, as far as that can be told before anything is loaded: it needs the keys of the
  * environment in the helper before its first turn. A guess that is wrong costs a process that does nothing.
  */
-export function opensSession([command = "run"]: readonly string[]): boolean {
+export function opensSession([command]: readonly string[]): boolean {
+  // Without a command it may be the daemon that needs them, which is given what is still here.
   return command === "run" || command === "deploy";
+}
+
+/** Whether the command may start this program once more, which is then given the keys: until then they are taken by nobody. */
+export function handsKeysOn([command]: readonly string[]): boolean {
+  return command === undefined || command === "attach" || command === "daemon";
 }

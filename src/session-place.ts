@@ -2,7 +2,7 @@
  * What all sessions of a tree have in common, and how the session of a delegate comes about: the same project, plan mode, budget,
  * rules, rates and undo as its root, with the tools, the prompt and the limits that were named for it.
  */
-import { type ContextConfig, contextTexts, type Project, toolVisible } from "#artifacts";
+import { type ContextConfig, contextTexts, type Project, type ToolsPolicy, toolVisible } from "#artifacts";
 import type { Clock, EffectPorts, ProcessPort } from "#base";
 import { NOTICE_BLOCK, type PromptBlock } from "#context";
 import type { AdoptedSession, LiveSession } from "#control";
@@ -27,7 +27,7 @@ import type {
   ToolMiddleware,
 } from "#engine";
 import type { Rule, SessionLabels, TreeUse } from "#governance";
-import type { SessionId, TurnId } from "#protocol";
+import type { CallId, SessionId, TurnId } from "#protocol";
 import type { ProjectRuntime } from "./project-runtime.ts";
 
 export interface SessionPlace {
@@ -60,14 +60,22 @@ export interface Birth {
   readonly place: SessionPlace;
   /** Of the agents above it; they hold for it as well. */
   readonly inheritedHooks: readonly Hook[];
+  /** What the agents above it are denied, which is what they cannot get through it. */
+  readonly inheritedPolicies: readonly ToolsPolicy[];
 }
 
-/** What a delegate changes belongs to the turn of the root that it works for: undone with it, one change at a time. */
-export function sharedUndo(undo: ToolMiddleware, root: SessionPlace["root"]): ToolMiddleware {
-  return async (call, next) => {
-    if (call.tool.relays === true) return next(call);
-    const { session, turn } = call;
-    return undo({ ...call, ...root() }, (recorded) => next({ ...recorded, session, turn }));
+/**
+ * What a delegate changes belongs to the turn of the root that it works for: undone with it, one change at a time. Its calls are inside
+ * `delegation`, the call that it works for, which may itself be inside one of a script.
+ */
+export function sharedUndo(
+  undo: ToolMiddleware,
+  root: SessionPlace["root"],
+  delegation: CallId | undefined,
+): ToolMiddleware {
+  return (call, next) => {
+    const parent = call.parent ?? delegation;
+    return undo({ ...call, ...root(), ...(parent === undefined ? {} : { parent }) }, () => next(call));
   };
 }
 
@@ -91,14 +99,27 @@ function fileBlocks(context: ContextConfig | undefined, project: Project | undef
   }));
 }
 
-/** The policies of the project, and the one of the agent below them. */
-export function hiddenFrom(runtime: ProjectRuntime, policy: DelegateSpec["toolsPolicy"]): HiddenTools {
+/** The policies of the project, and below them those of a delegate: its own, and what the agents above it are denied. */
+export function hiddenFrom(runtime: ProjectRuntime, policies: readonly ToolsPolicy[]): HiddenTools {
+  const below = policies.map((policy) => ({ tier: "project", policy }) as const);
   return (name) => {
     const hidden = runtime.live.hidden(name);
-    if (hidden !== undefined || policy === undefined) return hidden;
-    const visible = toolVisible([{ tier: "project", policy }], name);
+    if (hidden !== undefined || below.length === 0) return hidden;
+    const visible = toolVisible(below, name);
     return visible.allowed ? undefined : { why: visible.why, source: visible.source };
   };
+}
+
+/** All that hold for a delegate. */
+export function policiesOf(birth: Pick<Birth, "spec" | "inheritedPolicies"> | undefined): readonly ToolsPolicy[] {
+  if (birth === undefined) return [];
+  const { spec, inheritedPolicies } = birth;
+  return [...(spec.toolsPolicy === undefined ? [] : [spec.toolsPolicy]), ...inheritedPolicies];
+}
+
+/** Of a list of what an agent may have, whoever it delegates to may have more: that is why it delegates. What it is denied stays so. */
+function denials({ deny, place }: ToolsPolicy): ToolsPolicy {
+  return { mode: "denylist", allow: [], deny, ...(place === undefined ? {} : { place }) };
 }
 
 export interface DelegatingParts {
@@ -138,10 +159,11 @@ export function createDelegating(parts: DelegatingParts): Delegating {
     const engine = parts.engine();
     const originator = engine.running?.originator;
     if (originator === undefined) throw new Error("outside a turn nothing can be delegated");
-    const child: Birth = { spec, parent: engine.id, place, inheritedHooks: own };
+    const inheritedPolicies = policiesOf(birth).map(denials);
+    const child: Birth = { spec, parent: engine.id, place, inheritedHooks: own, inheritedPolicies };
     const adopted = await parts.adopt((approver) => parts.openChild(child, spec.model ?? engine.model, approver));
     const delegate = adopted.live.engine;
-    const visible = hiddenFrom(runtime, spec.toolsPolicy);
+    const visible = hiddenFrom(runtime, policiesOf(child));
     return {
       session: delegate.id,
       model: delegate.model,
@@ -162,14 +184,14 @@ export function createDelegating(parts: DelegatingParts): Delegating {
     bundles,
     callable,
     all: place.allTools,
-    denied: (name) => runtime.live.hidden(name)?.why,
+    denied: (name) => hidden(name)?.why,
     tree: place.tree,
     hooks,
     open,
     turnSignal: () => parts.engine().running?.signal,
     count: runtime.count,
   });
-  const made = createDelegationTools({ delegations, limits, agents: runtime.agents });
+  const made = createDelegationTools({ clock, delegations, limits, agents: runtime.agents });
 
   function tools(): readonly Tool[] {
     return limits().maxDepth === 0 ? [] : made();

@@ -44,6 +44,8 @@ export interface TapedWorld {
   here(workspace: string): string;
   store(store: SessionStore): SessionStore;
   control(control: Control): Control;
+  /** A cassette says that a rule was kept, and where; in a replay nothing is written. */
+  keepRule(keep: (rule: string) => Promise<string>): (rule: string) => Promise<string>;
   session(id: SessionId): TapedSession;
 }
 
@@ -126,6 +128,8 @@ function world(tape: Tape, models: ModelChoice, place: Place, cassetteFile: stri
     },
     store: (store) => tapedStore(tape, store),
     control: (control) => tapedControl(tape, control, asRecorded),
+    keepRule: (keep) => (rule) =>
+      tape.exchange<never, string>({ of: "kept-rule", request: rule, hear: () => undefined, live: () => keep(rule) }),
     session: (session) => ({
       machine: {
         platform: head.platform,
@@ -185,7 +189,7 @@ function tapedModels(tape: Tape, models: ModelChoice): ModelChoice {
 
 /** The log is our own: what it takes long for does not count as time. */
 function tapedStore(tape: Tape, store: SessionStore): SessionStore {
-  const { historyStart } = store;
+  const { historyStart, expiredTo } = store;
   return {
     create: (session) => tape.inside(() => store.create(session)),
     get: (id) => tape.inside(() => store.get(id)),
@@ -194,6 +198,7 @@ function tapedStore(tape: Tape, store: SessionStore): SessionStore {
     delete: (id) => tape.inside(() => store.delete(id)),
     read: (id, options) => tape.inside(() => store.read(id, options)),
     ...(historyStart === undefined ? {} : { historyStart: (id) => tape.inside(() => historyStart.call(store, id)) }),
+    ...(expiredTo === undefined ? {} : { expiredTo: (id) => tape.inside(() => expiredTo.call(store, id)) }),
     close: () => tape.inside(() => store.close()),
     async acquire(id) {
       const log = await tape.inside(() => store.acquire(id));

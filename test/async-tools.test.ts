@@ -108,6 +108,17 @@ describe("async", () => {
     expect(rig.results().at(-1)).toContain(why);
   });
 
+  test("many that all depend on each other are looked through at once", async () => {
+    const rig = await run([
+      "ids = []",
+      "for i in range(60):",
+      '    ids.append(async.launch("note", {}, id="n%d" % i, depends_on=ids[:] + ["z"]))',
+      'async.launch("note", {}, id="z")',
+      'return len(async.wait_all(["n59"]))',
+    ]);
+    expect(rig.results().at(-1)).toBe("1");
+  });
+
   test("wait_any gives the first and lets the others end; race cancels them", async () => {
     const both = ['async.launch("slow", {"text": "x"}, id="slow")', 'async.launch("note", {}, id="fast")'];
     const any = await run([...both, 'return async.wait_any(["slow", "fast"])["id"]']);

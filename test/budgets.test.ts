@@ -39,6 +39,19 @@ describe("budgets", () => {
     expect(rig.vendor.requests).toHaveLength(2);
   });
 
+  test.each(["session", "tree"] as const)(
+    "one of a %s goes on where it was when the session is opened again",
+    async (scope) => {
+      const settings = { budgets: { [scope]: { maxSteps: 2 } } };
+      const rig = await createHarnessRig([says("one"), says("two"), says("three")], { settings });
+      expect(await rig.send()).toMatchObject({ outcome: "answered" });
+      await rig.submit({ kind: "EndSession" });
+      await rig.client.submit({ kind: "CreateSession", resume: rig.session });
+      expect(await rig.send()).toMatchObject({ outcome: "answered" });
+      expect(await rig.send()).toMatchObject({ outcome: "error", reason: "BudgetExceeded" });
+    },
+  );
+
   test("money counts where a price is known", async () => {
     const settings = {
       prices: { "openai:mock-model": { input: 1_000_000, output: 1_000_000 } },

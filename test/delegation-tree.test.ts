@@ -278,6 +278,21 @@ test("a delegate can be watched, and takes no input from clients", async () => {
   expect(seen.every((event) => event.session === session)).toBe(true);
 });
 
+test("a delegate cannot be opened again as an agent of its own: nothing would hold it to its limits", async () => {
+  const rig = await createDelegationRig(scout, {
+    root: [delegates({ agent: "scout", task: "Look." }), says],
+    scout: [answers("seen")],
+  });
+  await rig.send("go");
+  const [session] = rig.children();
+  if (session === undefined) throw new Error("nobody was delegated to");
+  const client = rig.harness.control.connect({ identityClass: "human", interactive: false, onEvent: () => undefined });
+  await expect(client.submit({ kind: "CreateSession", resume: session })).rejects.toMatchObject({
+    reason: "NotAllowed",
+    message: expect.stringMatching(new RegExp(`${session} is the session of a delegate.*Go on with ${rig.session}`)),
+  });
+});
+
 /** The first event of a kind among those that a client was told, now or when it comes. */
 async function waitFor<Kind extends EventKind>(events: readonly Event[], kind: Kind): Promise<EventOf<Kind>> {
   for (;;) {

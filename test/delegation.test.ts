@@ -115,7 +115,7 @@ describe("a delegation", () => {
     [
       "the name of another tool",
       { tools: [{ name: "fs.read", parameters: {}, script: "def run(args):\n    return 1" }] },
-      /already/,
+      /built-in tool/,
     ],
     ["a tool that nobody has", { tools: ["fs.teleport"] }, /do not have it/],
     ["a verifier without run", { verify: "def check(x):\n    return True" }, /run/],

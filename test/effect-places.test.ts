@@ -112,17 +112,29 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.open",
     why: "`audit anchor`, to the file that a person names; opens exported logs for reading.",
   },
+  "src/cli/conformance.ts": {
+    uses: "fs.mkdir fs.writeFile",
+    why: "`conformance --junit`, to the file that a person names.",
+  },
   "src/cli/daily-retention.ts": {
     uses: "fs.mkdir fs.writeFile",
     why: "When retention last ran, in the state folder.",
   },
+  "src/cli/daemon-probe.ts": {
+    uses: "node:http",
+    why: "Asks the daemon of this user how it is, on its socket.",
+  },
   "src/cli/daemon.ts": {
     uses: "fs.rmSync",
-    why: "Takes away the token file of a run that has ended.",
+    why: "Takes away a socket that nobody answers on.",
   },
   "src/cli/demo.ts": {
     uses: "fs.cp fs.mkdtemp",
     why: "The scratch folder of `harness demo`.",
+  },
+  "src/cli/ensure-daemon.ts": {
+    uses: "fs.openSync fs.truncateSync",
+    why: "What a daemon in the background prints, in the state folder.",
   },
   "src/cli/eval.ts": {
     uses: "fs.mkdir fs.writeFile",
@@ -144,6 +156,14 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdtempSync fs.rmSync",
     why: "The folder for a policy of a commit, while it is read.",
   },
+  "src/cli/raw-dump.ts": {
+    uses: "fs.appendFileSync fs.openSync",
+    why: "`debug --raw`: the calls of a session that a person wants to see, in the state folder.",
+  },
+  "src/cli/run-token.ts": {
+    uses: "fs.rmSync",
+    why: "The file with the token of a daemon.",
+  },
   "src/cli/sessions-port.ts": {
     uses: "fs.openSync fs.writeSync",
     why: "`sessions export`, to the file that a person names.",
@@ -151,6 +171,18 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/cli/token.ts": {
     uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.writeSync",
     why: "`token mint --file`, to the file that a person names.",
+  },
+  "src/cli/verify.ts": {
+    uses: "fs.mkdtempSync fs.rmSync",
+    why: "The scratch folder of `harness verify`.",
+  },
+  "src/client/http-wire.ts": {
+    uses: "node:http node:https",
+    why: "Opens connections of a client to the server that a person or a program names; no engine loads it.",
+  },
+  "src/conformance/drivers/http-client.ts": {
+    uses: "node:http node:net",
+    why: "Connects to the server that a person names to be tried.",
   },
   "src/credentials/credential-file.ts": {
     uses: "fs.openSync",
@@ -183,6 +215,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/evals/case-workspace.ts": {
     uses: "fs.copyFile fs.mkdir fs.mkdtemp fs.rm fs.writeFile",
     why: "The scratch folder of a run of an eval case, and the cassette of a recording beside the case.",
+  },
+  "src/logs/daily-files.ts": {
+    uses: "fs.appendFileSync fs.renameSync fs.rmSync",
+    why: "The program's own log, in the state folder.",
   },
   "src/providers/http.ts": {
     uses: "getBuiltinModule(module) node:http node:https",
@@ -225,7 +261,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "The session log, encrypted.",
   },
   "src/transports/http/open-listener.ts": {
-    uses: "fs.chmodSync fs.unlinkSync node:http node:net",
+    uses: "fs.chmodSync fs.unlinkSync node:http node:https node:net",
     why: "Listens for clients; the file of a Unix socket. net: asks whether somebody answers on an old one.",
   },
   "src/trust/acked-texts.ts": {
@@ -297,8 +333,13 @@ describe("effects", () => {
 
   test("come by no other way", () => {
     const hidden = productFiles().filter((file) => HIDDEN_WAYS.test(withoutComments(readFileSync(file, "utf8"))));
-    // Loads the native driver of SQLite.
-    expect(hidden.map((file) => relative(root, file))).toEqual(["src/sessions/sqlite-driver.ts"]);
+    expect(hidden.map((file) => relative(root, file))).toEqual([
+      "src/client/frame-socket.ts", // web sockets of a client, as http-wire.ts
+      // Connects to the server that a person names to be tried, with a client that is a package.
+      "src/conformance/drivers/web-socket.ts",
+      // Loads the native driver of SQLite.
+      "src/sessions/sqlite-driver.ts",
+    ]);
   });
 });
 

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { createCliHome } from "./fakes/cli-process.ts";
+import { createCliHome, startCli } from "./fakes/cli-process.ts";
 
 const examples = resolve(import.meta.dirname, "..", "examples");
 
@@ -39,4 +39,34 @@ test("rpc: a client of the JSON-RPC surface, with an approval", async () => {
     stdout: 'I write.\n→ Write {"path":"out.txt","content":"made"}\n+ out.txt\n← ok\nWritten.\n',
     stderr: "",
   });
+});
+
+test("client: the library, on a program of its own and on a daemon", async () => {
+  const home = createCliHome();
+  const model = home.put(
+    "model.yaml",
+    "name: writer\nrules:\n  - when: {tool: fs.write}\n    reply: [{text: Written.}]\notherwise: [{text: I write.}, {tool: fs.write, args: {path: out.txt, content: made}}]\n",
+  );
+  const env = { ...home.env, HARNESS_MODEL: `scripted:${model}` };
+  const run = (...args: string[]) =>
+    promisify(execFile)(
+      process.execPath,
+      [join(examples, "client", "main.ts"), "--cwd", home.workspace, "--approve", "allow_once", ...args, "write it"],
+      { env },
+    );
+  const expected = {
+    stdout: 'I write.\n→ Write {"path":"out.txt","content":"made"}\n← ok\nWritten.\n',
+    stderr: "",
+  };
+  expect(await run()).toEqual(expected);
+  const socket = join(home.workspace, "..", "c.sock");
+  const tokenFile = join(home.workspace, "..", "token");
+  const flags = ["--listen", `unix:${socket}`, "--token-file", tokenFile, "--model", `scripted:${model}`];
+  const daemon = startCli(home, ["daemon", "run", ...flags]);
+  await new Promise<void>((listening) => {
+    daemon.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      if (chunk.includes("the token is in")) listening();
+    });
+  });
+  expect(await run("--connect", `unix:${socket}`, "--token-file", tokenFile)).toEqual(expected);
 });

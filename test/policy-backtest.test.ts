@@ -303,4 +303,91 @@ describe("suggested rules", () => {
     expect(rules.map(({ rule }) => rule)).toEqual(["Write(src/a.ts)", "Write(src/b.ts)", "Write(src/c.ts)"]);
     expect(uncovered.map(({ call }) => call.args?.command)).toEqual(["touch $(cat x)"]);
   });
+
+  test("one case is never taken for its kind, also where it cannot be written exactly", async () => {
+    const session = await ran(
+      [
+        calls(["exec", { command: "touch 'what?'" }]),
+        calls(["exec", { command: "touch a*b" }]),
+        calls(["web_fetch", { url: "https://example.com/pay?id=1" }]),
+        calls(["ship_it", { target: "staging" }]),
+      ],
+      {
+        autoApprove: true,
+        settings: { sandbox: "off" },
+        plugins: [
+          {
+            name: "ships",
+            register(host) {
+              const run = async () => ({ content: [{ type: "text", text: "done" }] }) as const;
+              const tool = {
+                name: "ship_it",
+                label: "ship_it",
+                class: "mutating",
+                description: "",
+              } as const;
+              host.addToolSource({ name: "ships", tools: () => [{ ...tool, parameters: { type: "object" }, run }] });
+            },
+          },
+        ],
+      },
+    );
+    const { rules, uncovered } = await suggestRules(policy({}), [session], tools);
+    expect(rules.map(({ rule }) => rule)).toEqual([
+      "WebFetch(https://example.com/pay?id=1)",
+      'ship_it({"target":"staging"})',
+    ]);
+    expect(uncovered.map(({ call }) => call.args?.command)).toEqual(["touch 'what?'", "touch a*b"]);
+  });
+
+  test("together allow nothing that a person denied, either", async () => {
+    const commands = [
+      "touch a b",
+      "touch b c",
+      "touch c d",
+      "mkdir a1",
+      "mkdir b1",
+      "mkdir c1",
+      "touch x y && mkdir z",
+    ];
+    const rig = await createHarnessRig([...commands.map((command) => calls(["exec", { command }])), says("ok")], {
+      interactive: true,
+      settings: { sandbox: "off" },
+    });
+    const sent = rig.send();
+    for (let asked = 1; asked <= commands.length; asked++) {
+      await expect.poll(() => rig.of("PermissionRequested").length).toBe(asked);
+      const last = rig.of("PermissionRequested").at(-1);
+      if (last === undefined) throw new Error("nobody was asked");
+      const decision = last.summary.includes("&&") ? "deny" : "allow_once";
+      await rig.submit({ kind: "AnswerPermission", call_id: last.call_id, decision });
+    }
+    await sent;
+    const session = recorded(rig);
+    const { rules } = await suggestRules(policy({}), [session], tools);
+    const texts = rules.map(({ rule }) => rule);
+    expect(texts.length).toBeGreaterThan(0);
+    expect((await decisions(policy({ allow: texts }), session)).at(-1)).toMatch(/^ask/);
+  });
+
+  test("never let a model bring code along in a delegation because it once did", async () => {
+    const rig = await createProjectRig(
+      {
+        "harness.md": "---\npermissions: { allow: [] }\n---\nYou lead.\n",
+        ".harness/agents/scout.md": "---\ndescription: Looks.\n---\nYou look.\n",
+      },
+      [
+        calls(["delegate", { agent: "scout", task: "x", verify: "def run(r):\n  return True" }]),
+        says("seen"),
+        says("ok"),
+      ],
+      { autoApprove: true },
+    );
+    await rig.send();
+    const { rules, uncovered } = await suggestRules(policy({}), [recorded(rig)], tools);
+    expect(rules).toEqual([]);
+    expect(uncovered).toMatchObject([
+      { call: { name: "delegate" }, why: expect.stringContaining("no rule can be written") },
+    ]);
+  });
 });

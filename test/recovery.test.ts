@@ -151,4 +151,30 @@ describe("a delegate that was cut off", () => {
     expect(rig.of("OrphanedCall")).toMatchObject([{ name: "delegate" }]);
     await expect(send("go on")).rejects.toMatchObject({ reason: "OrphanUnresolved" });
   });
+
+  test("tells which of its own calls were cut off, at every depth", async () => {
+    const store = await crashed([...started(1, "delegate", { task: "Look." }, true), begun("sync")]);
+    const below = SessionId.from("01ARZ3NDEKTSV4RRFFQ69G5FAX");
+    const made = { workingDir: "", profile: "default", model: "m:m", createdAt: NOW };
+    const put = async (id: SessionId, parent: SessionId, drafts: readonly EventDraft[]): Promise<void> => {
+      await store.create({ ...made, id, parent });
+      const log = await store.acquire(id);
+      await log.append(drafts, NOW);
+      await log.release();
+    };
+    const deeper = { ...begun("sync").payload, session: below } as EventPayload<"DelegationStarted">;
+    await put(child, session, [
+      ...started(2, "exec", { command: "make" }, true),
+      ...started(3, "fs.read", { path: "a" }, false),
+      ...started(4, "delegate", { task: "Look." }, true),
+      draft("DelegationStarted", deeper),
+    ]);
+    await put(below, child, started(5, "fs.write", { path: "a", content: "x" }, true));
+    const { rig } = await reopen(store);
+    expect(rig.of("DelegationEnded")[0]?.cut_off).toEqual([
+      { session: child, call_id: call(2), name: "exec" },
+      { session: below, call_id: call(5), name: "fs.write" },
+    ]);
+    expect(await store.get(below)).toMatchObject({ state: "ended" });
+  });
 });

@@ -63,6 +63,8 @@ describe("configuration.md", () => {
     expect(page).toContain(`| \`max_steps\` | \`${defaultSettings.maxSteps}\` |`);
     expect(page).toContain(`| \`tools.execution\` | \`"${defaultSettings.tools.execution}"\` |`);
     expect(page).toContain(`| \`tools.on_error\` | \`"${defaultSettings.tools.onError}"\` |`);
+    expect(page).toContain(`| \`daemon.idle_minutes\` | \`${defaultSettings.daemon.idleMinutes}\` |`);
+    expect(page).toContain(`| \`daemon.session_idle_minutes\` | \`${defaultSettings.daemon.sessionIdleMinutes}\` |`);
     expect(page).toContain(`| \`permissions.strict\` | \`${defaultSettings.strictPermissions}\` |`);
   });
 });
@@ -91,7 +93,7 @@ describe("cli.md", () => {
   const below = {
     audit: ["verify", "anchor", "network", "key"],
     creds: ["add", "list", "delete", "test"],
-    daemon: ["run"],
+    daemon: ["run", "start", "stop", "status", "restart"],
     policy: ["diff", "suggest"],
     token: ["mint", "list", "revoke", "check"],
   };
@@ -210,6 +212,9 @@ async function help(command: readonly string[]): Promise<string> {
     build: { version: "0.0.0", commit: "test", builtAt: "test" },
     scenariosDir: join(root, "scenarios"),
     templatesDir: join(root, "templates"),
+    relaunch: () => {
+      throw new Error("no process is started here");
+    },
     endsWhenStopped: () => undefined,
   };
   expect(await runCli([...command, "--help"], ports)).toBe(0);

@@ -135,12 +135,37 @@ describe("the log of a replay is byte for byte that of the recording", { timeout
     expect(replay.turns[0]).toMatchObject({ outcome: "cancelled" });
   });
 
+  test("with a rule that was kept; the configuration of whoever replays it stays as it is", async () => {
+    const kept: string[] = [];
+    const keepRule = async (rule: string): Promise<string> => {
+      kept.push(rule);
+      return `config.toml:${kept.length}`;
+    };
+    const recording = await record([calls(["exec", { command: "echo hi > x" }]), says("done")], {
+      ...{ interactive: true, keepRule },
+      async drive(rig) {
+        const turn = rig.send();
+        const asked = await rig.next("PermissionRequested");
+        await rig.submit({ kind: "AnswerPermission", call_id: asked.call_id, decision: "allow_tool" });
+        await turn;
+        await rig.submit({ kind: "PromoteRule", rule: "exec" });
+      },
+    });
+    expect(kept).toEqual(["exec"]);
+    const replay = await startReplay(recording, { keepRule });
+    await replay.send();
+    await replay.client.submit({ kind: "PromoteRule", session: replay.session, rule: "exec" });
+    await replay.harness.shutdown();
+    expect(replay.log()).toBe(recording.log);
+    expect(kept).toEqual(["exec"]);
+  });
+
   test("with a project whose scripts ask for time, chance, the machine, a secret, the web and a nap", async () => {
     const sent: unknown[] = [];
     const { port } = await startLoopbackServer((request, response) => {
       if (request.url === "/away") sent.push(request.headers["x-pass"]);
       if (request.url === "/away") response.writeHead(302, { location: "/there" }).end();
-      else response.end(`seen ${process.hrtime.bigint()}`);
+      else response.end(`seen ${process.hrtime.bigint().toString(36)}`);
     });
     const script = [
       "def run(args):",

@@ -1,5 +1,5 @@
 /** The page about the files of a project. */
-import { adminKeys, artifactTables, hookEventAliases, hookEvents } from "#artifacts";
+import { adminKeys, artifactTables, hookEventAliases, hookEvents, hookPayloads } from "#artifacts";
 import { GENERATED, list, page, table } from "./markdown.ts";
 
 export function artifactsPage(): string {
@@ -44,10 +44,11 @@ export function artifactsPage(): string {
     "## Events",
     "When hooks are asked. `custom.NAME`, with a name of lower-case letters, digits, `_` and `.`, is an event that scripts emit.",
     table(
-      ["event", "when", "also written"],
+      ["event", "when", "payload", "also written"],
       Object.entries(hookEvents).map(([name, when]) => [
         `\`${name}\``,
         when,
+        hookPayloads[name] ?? "–",
         list(Object.keys(hookEventAliases).filter((alias) => hookEventAliases[alias] === name)) || "–",
       ]),
     ),

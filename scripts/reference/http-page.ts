@@ -13,7 +13,8 @@ const meanings: Readonly<Record<keyof HttpLimits, string>> = {
   keepAliveMs: "A connection on which nothing is asked.",
   connections: "Open connections for each listener; further ones are closed at once.",
   streams: "Event streams and web sockets together (503).",
-  heartbeatMs: "Between two signs of life on a stream; the token is checked again with each.",
+  heartbeatMs: "Between two signs of life on a stream.",
+  recheckMs: "Between two looks at the tokens of open streams.",
   stalledBeats: "Signs of life that a stream may leave untaken before it is cut.",
   clients:
     "Tokens whose handshake is remembered; beyond that the one that was not used for longest shakes hands again.",
@@ -28,18 +29,24 @@ export function httpPage(): string {
   return page([
     "# HTTP",
     GENERATED,
-    "What `harness daemon run` serves on a Unix socket (mode 0600) and on loopback ports: REST with server-sent events, web sockets, " +
+    "What `harness daemon run` serves on a Unix socket (mode 0600), on loopback ports and, over TLS, to other machines: REST with server-sent events, web sockets, " +
       "and a small surface of three routes. The [guide](../guide/control-plane.md) shows it with curl. " +
       `The same as OpenAPI 3.1, ${described} paths: \`GET /v1/openapi.json\`.`,
-    "Every request carries its capability token in the header `X-Harness-Token` (or `Authorization: Bearer`), also on the Unix socket. " +
-      "`Host` must be `localhost` on the socket and `localhost:PORT` or `127.0.0.1:PORT` on a port; a request with an `Origin` is " +
+    "Every request carries its [capability token](../guide/pipe-and-tokens.md#tokens) in the header `X-Harness-Token`, also on the Unix " +
+      "socket; only the two routes that ask for one need none, and they are on the Unix socket alone. `Host` must be `localhost` on the " +
+      "socket, `localhost:PORT` or `127.0.0.1:PORT` on a port, and a name of the certificate over TLS; a request with an `Origin` is " +
       "refused unless that origin was allowed with `--allow-origin`, and so is its preflight. A refusal is " +
       '`{"error": {"reason", "message"}}` with the status of its [reason](protocol.md#reasons).',
     "Routes marked *handshake* are refused with `HandshakeRequired` until the token has asked for `/v1/handshake` once.",
     "## Sessions",
     routeTable(routes.filter(({ path }) => path.startsWith("/v1/sessions"))),
     "## The server",
-    routeTable(routes.filter(({ path }) => path.startsWith("/v1/") && !path.startsWith("/v1/sessions"))),
+    routeTable(routes.filter(({ path }) => /^\/v1\/(?!sessions|auth\/)/.test(path))),
+    "## Tokens",
+    routeTable(routes.filter(({ path }) => path.startsWith("/v1/auth/"))),
+    "`TokenRequired`: there is none. `TokenInvalid`: it was not made here, or too early. `TokenExpired`, `TokenRevoked`: it is over. " +
+      "`TokenScope`: it does not cover this. `TooManyFailures`: after ten tokens or codes that were not right, a peer waits a minute; a token " +
+      "that was good before is served all the same.",
     "## The small surface",
     "For front ends that want little: no handshake, no session id, plain events with a heartbeat comment.",
     routeTable(routes.filter(({ path }) => !path.startsWith("/v1/"))),
@@ -49,7 +56,10 @@ export function httpPage(): string {
     "A frame is `id:` with the event's id, `event:` with its kind and `data:` with the event as it is in the log. A client that comes " +
       "back sends the last id it has seen and gets what followed, then what happens, each event once and in order. What a client does " +
       "not take in time is dropped for it alone: it is told by a `StreamGap` (without `id:`) which ids are missing, and gets them by " +
-      "coming back with the id before them. `event: error` with a reason is the last frame of a stream that the server ends.",
+      "coming back with the id before them. Where content has passed its time, a resume begins with a `StreamGap` of reason `ttl` (with " +
+      "`id:`), and what is still whole follows; what is left of the others is in the log. `event: error` with a reason is the last frame of a stream that the server ends.",
+    "A `StreamGap` of reason `overflow`, `TokenExpiring` and `TokenRequested` are about the stream and not in the log: they have no `id:`, and the `id` of the " +
+      "event before them. A stream ends within a second of the revocation of its token, and a minute after the end of it.",
     "## Web socket",
     "`GET /v1/ws?session=ID&lastEventId=N`, both optional. Frames are JSON texts in both directions:",
     table(
@@ -62,7 +72,7 @@ export function httpPage(): string {
         ["`error`", "server", "`{reason, message}`, with the `id` of the frame that it answers."],
       ],
     ),
-    "The token is checked for every frame. A frame whose `id` was used before is refused with `FrameRepeated` and not carried out again.",
+    "The token is checked for every frame; one that has ended refuses commands, and the connection stays for a minute. A frame whose `id` was used before is refused with `FrameRepeated` and not carried out again.",
     "## Bounds",
     table(
       ["bound", "value", "of"],

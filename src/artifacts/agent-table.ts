@@ -72,7 +72,11 @@ export const agentTable = defineTable({
       default: `\`${DEFAULT_VERIFY_RETRIES}\``,
       meaning: "How often it is sent back to work when its work is not accepted.",
     },
-    tools_policy: { type: toolsPolicyType, default: "the project's alone", meaning: "Narrows its tools further." },
+    tools_policy: {
+      type: toolsPolicyType,
+      default: "the project's alone",
+      meaning: "Narrows its tools further. What it denies is denied to its delegates as well.",
+    },
     context: { type: contextType, default: "the parent's", meaning: "What it is shown." },
   },
 });

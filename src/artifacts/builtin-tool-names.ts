@@ -21,3 +21,12 @@ export const delegationToolNames: readonly string[] = [
   "task.await",
   "task.cancel",
 ];
+
+/** What is before the names of the program's own tools: a tool of anybody else that had one would pass for one of them. */
+const OWN_PREFIXES: readonly string[] = ["fs.", "web.", "task.", "meta.", "delegation.", "mcp."];
+
+/** Rules, the quiet preset and the gate know the program's own tools by name, so nobody else may give it to theirs. */
+export function isReservedToolName(name: string): boolean {
+  if (builtinToolNames.includes(name) || delegationToolNames.includes(name)) return true;
+  return OWN_PREFIXES.some((prefix) => name.startsWith(prefix));
+}

@@ -53,6 +53,8 @@ const toolPattern = z
   .string()
   .refine((name) => globFault(name) === undefined, "expected a tool name, with *, ? or [a-z] for parts of it");
 
+const logLevel = z.enum(["trace", "debug", "info", "warn", "error", "off"]);
+
 export const configSchema = z.strictObject({
   model: model.optional(),
   models: z.array(model).optional(),
@@ -84,6 +86,20 @@ export const configSchema = z.strictObject({
       content_days: z.number().positive().optional(),
       warn_days: z.number().nonnegative().optional(),
       max_store_mb: z.number().positive().optional(),
+    })
+    .optional(),
+  log: z
+    .strictObject({
+      level: logLevel.optional(),
+      components: z.record(z.string(), logLevel).optional(),
+      keep_days: z.number().int().positive().max(3650).optional(),
+      max_mb: z.number().positive().optional(),
+    })
+    .optional(),
+  daemon: z
+    .strictObject({
+      idle_minutes: z.number().positive().optional(),
+      session_idle_minutes: z.number().positive().optional(),
     })
     .optional(),
   redaction: z

@@ -1,5 +1,5 @@
 /** What can only be found when all files are read: names used twice, references to nothing, policies about nothing. */
-import { delegationToolNames } from "./builtin-tool-names.ts";
+import { delegationToolNames, isReservedToolName } from "./builtin-tool-names.ts";
 import { globMatches, hasWildcard } from "./name-glob.ts";
 import type {
   AgentArtifact,
@@ -41,7 +41,8 @@ export function crossCheck(whole: WholeProject): readonly Problem[] {
     ...repeated("agent", agents),
     ...repeated("bundle", bundles),
     ...tools
-      .filter(({ name }) => builtin.has(name))
+      // Of plugins: the program's own names are told where they are written.
+      .filter(({ name }) => builtin.has(name) && !isReservedToolName(name))
       .map(({ name, place }) => {
         return error("duplicate-name", place, `There is a built-in tool with the name "${name}".`);
       }),

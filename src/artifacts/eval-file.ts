@@ -10,6 +10,8 @@ import { parseYaml } from "./yaml-tree.ts";
 export interface EvalFile {
   /** Absolute. */
   readonly path: string;
+  /** SHA-256 of its bytes, hex; absent when it could not be read. */
+  readonly hash?: string;
   /** Absent when there was an error. */
   readonly evalCase?: EvalCase;
   /** A scenario that is written in the case: the same lines at the same places, and nothing else. */
@@ -32,16 +34,18 @@ export function readEvalFile(path: string, checker: ScriptChecker): EvalFile {
   const reader: Reader = { file, hash, tier: "project", report };
   if (text.length > MAX_YAML_CHARS) {
     report(error("too-large", start(file), `The file has more than ${MAX_YAML_CHARS} characters.`));
-    return { path, problems };
+    return { path, hash, problems };
   }
   const tree = parseYaml(file, text, problems);
-  if (tree === undefined) return { path, problems };
+  if (tree === undefined) return { path, hash, problems };
   const evalCase = readCase({ ...tree, place: start(file) }, reader);
   if (evalCase !== undefined) checkScripts(evalCase, checker, report);
-  if (evalCase === undefined || problems.some(({ severity }) => severity === "error")) return { path, problems };
+  if (evalCase === undefined || problems.some(({ severity }) => severity === "error")) {
+    return { path, hash, problems };
+  }
   const { scenario } = evalCase.setup;
   const inline = scenario !== undefined && "inline" in scenario ? linesFrom(text, scenario.place) : undefined;
-  return { path, evalCase, problems, ...(inline === undefined ? {} : { scenarioText: inline }) };
+  return { path, hash, evalCase, problems, ...(inline === undefined ? {} : { scenarioText: inline }) };
 }
 
 /** What could not be checked does not pass. */

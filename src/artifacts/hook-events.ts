@@ -22,6 +22,34 @@ export const hookEvents: Readonly<Record<string, string>> = {
   error: "Something failed for good.",
 };
 
+/** Event → what `payload` is, and what `modify` can change of it. For people. */
+export const hookPayloads: Readonly<Record<keyof typeof hookEvents, string>> = {
+  "session.start": "None.",
+  "session.end": "None.",
+  "agent.start": "`task`, `depth`, `model`. `modify`: `task`.",
+  "agent.stop": "`text` (its answer), `tool_calls`, `depth`, `attempt` (how often it was sent back).",
+  "turn.start": "The text of the input. `modify`: that text.",
+  "turn.end": "`text`, `tool_calls`, `usage`, `outcome`.",
+  "tool.pre":
+    "`id`, `name`, `args` (also `arguments` and `arguments_json`), `labels` of the session. `modify`: the arguments.",
+  "tool.post":
+    "`call_id`, `name`, `args` (also `arguments`), `content` (text), `result` (the same, decoded where it is JSON), `is_error`, `labels` of the result. `modify`: `content` or `result`.",
+  "completion.pre":
+    "`model`, `system`, `messages`, `tools`, `max_tokens`, `temperature`. `modify`: all but the model; tools can only be left out.",
+  "completion.post": "`model`, `text`, `tool_calls`, `usage`, `finish_reason`, `choices`.",
+  "delegation.pre":
+    "The arguments of `delegate`, with `agent` (empty: nobody by name), `task` (also `prompt`) and `depth` of whoever delegates. `modify`: any of them but `depth`.",
+  "delegation.post_verify":
+    "`agent`, `task` (also `prompt`), `depth`, `response` (also `result`), `tool_calls`, `tool_results`, `attempt` from 1. `modify`: `response`.",
+  "delegation.post":
+    "As for `delegation.post_verify`, with `session`, `model`, `mode` (`sync`, `async`) and `status`; where that is not `ok`, `reason` and `error`, and `response` is empty. `modify`: `response` of one that is `ok`.",
+  "context.compact": "Not asked by this version.",
+  "meta.register_tool": "The fields of the tool.",
+  "meta.register_hook": "The fields of the hook.",
+  "meta.register_agent": "The fields of the agent.",
+  error: "`reason`, `message`.",
+};
+
 /** Other spellings → the canonical name. */
 export const hookEventAliases: Readonly<Record<string, string>> = {
   "delegate.pre": "delegation.pre",

@@ -14,7 +14,7 @@ export { type EvalCase, evalTables, type SetupFile } from "./eval-table.ts";
 export { type FieldParser, loadFieldParser } from "./field-parser.ts";
 export { readFileContent } from "./file-content.ts";
 export { splitFrontmatter } from "./frontmatter.ts";
-export { canonicalEvent, hookEventAliases, hookEvents } from "./hook-events.ts";
+export { canonicalEvent, hookEventAliases, hookEvents, hookPayloads } from "./hook-events.ts";
 export { byPlace, inHookOrder } from "./hook-order.ts";
 export { globFault, globMatches } from "./name-glob.ts";
 export type * from "./project.ts";
@@ -33,6 +33,7 @@ export {
   DEFAULT_MAX_STEPS,
   defaultSettings,
   type LabelRule,
+  type LogSettings,
   type ModelSettings,
   type PermissionRule,
   type PriceSettings,
@@ -44,4 +45,4 @@ export {
 export { tighterBudgets } from "./tiers.ts";
 export { type ToolVisibility, toolVisible } from "./tools-policy.ts";
 export { type LoadedConfig, parseUserConfig } from "./user-config.ts";
-export { VERIFIER_NAME, verifierOf, verifierTool } from "./verifier.ts";
+export { REQUEST_VERIFIER_NAME, verifierOf, verifierTool } from "./verifier.ts";

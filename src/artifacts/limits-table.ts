@@ -124,7 +124,11 @@ export const budgetsTable = defineTable({
   fields: {
     turn: { type: budgetType, meaning: "From an input to its answer." },
     session: { type: budgetType, meaning: "All turns of a session." },
-    tree: { type: budgetType, meaning: "A session and all sessions below it, those of its delegates." },
+    tree: {
+      type: budgetType,
+      meaning:
+        "A session and all its delegates, at every depth, together; when it is used up all of them stop. Delegates of an earlier run of the session are not counted again.",
+    },
   } satisfies FieldMap,
 });
 

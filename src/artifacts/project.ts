@@ -264,11 +264,14 @@ export interface LoadedProject {
 /** `context`: a file of `context.files`, of which only the text counts. */
 export type FileKind = "config" | "admin" | "tool" | "hook" | "agent" | "plugin" | "builtin" | "override" | "context";
 
-/** A file that a project brings. The admin policy is not one: the project does not bring it. */
+/**
+ * A file that a project brings. The admin policy is not one: the project does not bring it. Eval cases are no part of a session, and
+ * are judged when they are to be run.
+ */
 export interface JudgedFile {
   /** As a `Place.file`. */
   readonly file: string;
-  readonly kind: Exclude<FileKind, "admin">;
+  readonly kind: Exclude<FileKind, "admin"> | "eval";
   /** SHA-256 of its bytes, hex. */
   readonly hash: string;
 }

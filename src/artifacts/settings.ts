@@ -62,6 +62,25 @@ export interface RetentionSettings {
   readonly maxStoreMb?: number;
 }
 
+export type LogLevelName = "trace" | "debug" | "info" | "warn" | "error" | "off";
+
+/** The program's own log. What is absent has the log's default. */
+export interface LogSettings {
+  readonly level?: LogLevelName;
+  /** By component: `engine`, `provider.openai`. */
+  readonly components: Readonly<Record<string, LogLevelName>>;
+  readonly keepDays?: number;
+  /** Of one file. */
+  readonly maxMb?: number;
+}
+
+export interface DaemonSettings {
+  /** With nobody attached and nothing to do for this long, a daemon in the background ends. */
+  readonly idleMinutes: number;
+  /** With nobody attached and nothing to do for this long, a session of a daemon ends; it can be opened again. */
+  readonly sessionIdleMinutes: number;
+}
+
 export interface NetworkSettings {
   /** `name` (with what is below it), `*.name`, `*`, or an address. */
   readonly allowedDomains: readonly string[];
@@ -89,6 +108,8 @@ export interface Settings {
   /** Absent: any public host. An empty list: none. */
   readonly network?: NetworkSettings;
   readonly retention: RetentionSettings;
+  readonly log: LogSettings;
+  readonly daemon: DaemonSettings;
   readonly redaction: {
     /** What else is a secret: RE2 syntax. */
     readonly patterns: readonly { readonly kind: string; readonly pattern: string }[];
@@ -104,6 +125,13 @@ export interface Settings {
 /** Steps per turn at the root. */
 export const DEFAULT_MAX_STEPS = 20;
 
+const DEFAULT_IDLE_MINUTES = 30;
+
+export const defaultDaemonSettings: DaemonSettings = {
+  idleMinutes: DEFAULT_IDLE_MINUTES,
+  sessionIdleMinutes: DEFAULT_IDLE_MINUTES,
+};
+
 export const defaultSettings: Settings = {
   models: [],
   permissions: [],
@@ -115,6 +143,8 @@ export const defaultSettings: Settings = {
   maxSteps: DEFAULT_MAX_STEPS,
   sandbox: "auto",
   retention: {},
+  log: { components: {} },
+  daemon: defaultDaemonSettings,
   redaction: { patterns: [], disabledKinds: [] },
   budgets: {},
 };

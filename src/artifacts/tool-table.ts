@@ -1,5 +1,6 @@
 /** Tools: one table for a file in `tools/`, an entry of `tools:` in `harness.md`, in a bundle and in an agent. */
 import { checkedName } from "./artifact-name.ts";
+import { builtinToolNames, delegationToolNames, isReservedToolName } from "./builtin-tool-names.ts";
 import type { ParameterSpec, ToolArtifact } from "./project.ts";
 import {
   data,
@@ -112,7 +113,11 @@ export const toolTable = defineTable({
   about:
     "A file `.harness/tools/NAME.md`, or an entry of `tools:` in `harness.md`, a bundle or an agent. In a file the name is the file's and the body is the description.",
   fields: {
-    name: { type: words("a name"), meaning: "Required in an entry of `tools:`; in a file the file name is the name." },
+    name: {
+      type: words("a name"),
+      meaning:
+        "Required in an entry of `tools:`; in a file the file name is the name. Those of built-in tools are taken, and all that begin with `fs.`, `web.`, `task.`, `meta.`, `delegation.` or `mcp.`.",
+    },
     description: {
       type: text(),
       default: "the body, else the name",
@@ -155,6 +160,13 @@ export function makeTool(
 ): ToolArtifact | undefined {
   const name = artifactName("Tool", values.name, at("name"), place, reader, given?.name);
   if (name === undefined) return undefined;
+  if (isReservedToolName(name)) {
+    const isOwn = builtinToolNames.includes(name) || delegationToolNames.includes(name);
+    const message = isOwn
+      ? `There is a built-in tool with the name "${name}".`
+      : `"${name}" cannot be the name of a tool: names with "${name.split(".")[0]}." before them are those of built-in ones.`;
+    reader.report(error("duplicate-name", values.name === undefined ? place : at("name"), message));
+  }
   if (given !== undefined && given.body !== "" && values.description !== undefined) {
     reader.report(
       warning("ignored-key", at("description"), "The body of the file is the description; this one is not used."),

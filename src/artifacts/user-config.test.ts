@@ -18,6 +18,8 @@ describe("config.toml", () => {
         maxSteps: 20,
         sandbox: "auto",
         retention: {},
+        log: { components: {} },
+        daemon: { idleMinutes: 30, sessionIdleMinutes: 30 },
         redaction: { patterns: [], disabledKinds: [] },
         budgets: {},
       },
@@ -65,6 +67,13 @@ calls_per_minute = 30
 execution = "sequential"
 on_error = "continue"
 
+[log]
+level = "warn"
+components = { engine = "debug", "provider.openai" = "trace" }
+keep_days = 3
+max_mb = 1.5
+[daemon]
+idle_minutes = 5
 [retention]
 content_days = 90
 
@@ -112,6 +121,8 @@ allowed_domains = ["api.example.com", "*.example.org", "127.0.0.1"]
       tools: { execution: "sequential", onError: "continue" },
       maxSteps: 7,
       retention: { contentDays: 90 },
+      log: { level: "warn", components: { engine: "debug", "provider.openai": "trace" }, keepDays: 3, maxMb: 1.5 },
+      daemon: { idleMinutes: 5, sessionIdleMinutes: 30 },
       redaction: { patterns: [{ kind: "badge", pattern: "B-[0-9]{6}" }], disabledKinds: ["iban"] },
       budgets: { turn: { maxCostUsd: 0.5, maxCalls: 10 } },
       sandbox: "required",

@@ -2,7 +2,13 @@
 import { nearestName } from "#base";
 import { ReasonError } from "#protocol";
 import type { RawConfig } from "./config-schema.ts";
-import { DEFAULT_MAX_STEPS, type ModelSettings, type PermissionRule, type Settings } from "./settings.ts";
+import {
+  DEFAULT_MAX_STEPS,
+  defaultDaemonSettings,
+  type ModelSettings,
+  type PermissionRule,
+  type Settings,
+} from "./settings.ts";
 
 export interface LoadedConfig {
   readonly settings: Settings;
@@ -98,6 +104,14 @@ function toSettings(raw: RawConfig, file: string, text: string): Settings {
       warnDays: raw.retention?.warn_days,
       maxStoreMb: raw.retention?.max_store_mb,
     }),
+    log: {
+      components: raw.log?.components ?? {},
+      ...defined({ level: raw.log?.level, keepDays: raw.log?.keep_days, maxMb: raw.log?.max_mb }),
+    },
+    daemon: {
+      idleMinutes: raw.daemon?.idle_minutes ?? defaultDaemonSettings.idleMinutes,
+      sessionIdleMinutes: raw.daemon?.session_idle_minutes ?? defaultDaemonSettings.sessionIdleMinutes,
+    },
     redaction: { patterns: raw.redaction?.patterns ?? [], disabledKinds: raw.redaction?.disabled_kinds ?? [] },
     budgets: mapValues(raw.budgets ?? {}, (one) =>
       defined({

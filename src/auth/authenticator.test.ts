@@ -72,6 +72,14 @@ describe("authenticator", () => {
     expect(reason(other)).toBe("TokenRevoked");
   });
 
+  test("says of a token that is revoked and over that it was revoked: its streams are to end", () => {
+    const { reason, records } = rig(2_030_000);
+    const token = signToken(someClaims(), key);
+    expect(reason(token)).toBe("TokenExpired");
+    records.revoke(tokenId(1), 2_030_000);
+    expect(reason(token)).toBe("TokenRevoked");
+  });
+
   test("fails closed when it cannot be found out what was revoked", () => {
     const { reason } = rig();
     const token = signToken(someClaims(), key);
@@ -94,6 +102,10 @@ describe("authenticator", () => {
     expect(reason(good, "a")).toBe("TooManyFailures");
     expect(reason(good, "b")).toBe("ok");
     await clock.advance(FAILURE_WINDOW_MS);
+    expect(reason(good, "a")).toBe("ok");
+    // From now on it is known, and guesses of others do not keep it out.
+    for (let i = 0; i <= FAILURES_MAX; i++) reason("guess", "a");
+    expect(reason("guess", "a")).toBe("TooManyFailures");
     expect(reason(good, "a")).toBe("ok");
     // Neither a missing nor an old token is a guess.
     for (let i = 0; i < 50; i++) expect(reason(undefined, "c")).toBe("TokenRequired");

@@ -1,10 +1,14 @@
 /** Whether a token may be used now: signature, time, revocation, on every request. What it may be used for is `checkScope`. */
+import { createHash } from "node:crypto";
 import { type Clock, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import { type Claims, invalid, phaseOf } from "./claims.ts";
 import type { FailureLimit } from "./failure-limit.ts";
 import { readToken } from "./token.ts";
 import type { TokenRecords } from "./token-records.ts";
+
+/** Tokens that were good before, so that whoever guesses on the same machine does not keep out who has one. */
+const SEEN_MAX = 4096;
 
 export interface Authenticator {
   /**
@@ -22,12 +26,21 @@ export interface AuthenticatorOptions {
 }
 
 export function createAuthenticator({ key, records, clock, failures }: AuthenticatorOptions): Authenticator {
+  /** By their digests, oldest first. */
+  const seen = new Set<string>();
   return {
     authenticate(token, source) {
-      failures.check(source);
+      const digest = token === undefined ? "" : createHash("sha256").update(token).digest("base64");
+      if (!seen.has(digest)) failures.check(source);
       if (token === undefined) throw new ReasonError("TokenRequired");
       const claims = read(token, source);
+      remember(digest);
       const { jti, nbf, exp, identity_class, sessions } = claims;
+      const revoked = lookUp(claims);
+      if (revoked !== undefined) {
+        const which = revoked.jti === jti ? jti : `${jti} (by ${revoked.jti})`;
+        throw new ReasonError("TokenRevoked", { jti: which, ts: revoked.at });
+      }
       switch (phaseOf(claims, clock.now())) {
         case "early":
           throw invalid(`it is not valid before ${new Date(nbf * 1000).toISOString()}`);
@@ -39,24 +52,24 @@ export function createAuthenticator({ key, records, clock, failures }: Authentic
             class: identity_class,
           });
         case "valid":
-        case "expiring": {
-          const revoked = lookUp(claims);
-          if (revoked === undefined) return claims;
-          throw new ReasonError("TokenRevoked", {
-            jti: revoked.jti === jti ? jti : `${jti} (by ${revoked.jti})`,
-            ts: revoked.at,
-          });
-        }
+        case "expiring":
+          return claims;
       }
     },
   };
+
+  function remember(digest: string): void {
+    seen.add(digest);
+    const [oldest] = seen;
+    if (seen.size > SEEN_MAX && oldest !== undefined) seen.delete(oldest);
+  }
 
   /** Only what is not signed counts as a failure: it is the one thing that can be guessed at. */
   function read(token: string, source: string): Claims {
     try {
       return readToken(token, key());
     } catch (error) {
-      failures.failed(source);
+      failures.count(source);
       throw error instanceof ReasonError ? error : invalid("its claims cannot be read");
     }
   }

@@ -124,13 +124,32 @@ export function checkScope(
   { command, session }: { readonly command: CommandKind; readonly session?: SessionId },
 ): void {
   if (!commands.includes(command)) throw new ReasonError("TokenScope", { jti, what: command });
-  if (session !== undefined && sessions !== undefined && !sessions.includes(session)) {
-    throw new ReasonError("TokenScope", { jti, what: `${command} in ${session}` });
-  }
+  if (session !== undefined) checkSession({ jti, ...(sessions === undefined ? {} : { sessions }) }, session, command);
   // A new session is none of those that are listed.
-  if (session === undefined && sessions !== undefined) {
+  else if (sessions !== undefined)
     throw new ReasonError("TokenScope", { jti, what: `${command} outside of its sessions` });
-  }
+}
+
+/** Throws TokenScope; `what` is done in the session. */
+export function checkSession(claims: Pick<Claims, "jti" | "sessions">, session: SessionId, what: string): void {
+  if (coversSession(claims, session)) return;
+  throw new ReasonError("TokenScope", { jti: claims.jti, what: `${what} in ${session}` });
+}
+
+export function coversSession({ sessions }: Pick<Claims, "sessions">, session: SessionId): boolean {
+  return sessions === undefined || sessions.includes(session);
+}
+
+/** Whether everything that `asked` allows is allowed by `claims` as well; when it ends is another matter. */
+export function coversClaims(claims: Claims, asked: Claims): boolean {
+  const { sessions } = asked;
+  return (
+    (claims.identity_class === "human" || asked.identity_class === "agent") &&
+    asked.commands.every((name) => claims.commands.includes(name)) &&
+    (sessions === undefined
+      ? claims.sessions === undefined
+      : sessions.every((session) => coversSession(claims, session)))
+  );
 }
 
 export function invalid(detail: string): ReasonError {

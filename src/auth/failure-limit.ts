@@ -9,7 +9,8 @@ const SOURCES_MAX = 10_000;
 export interface FailureLimit {
   /** Throws TooManyFailures while `source` has to wait. */
   check(source: string): void;
-  failed(source: string): void;
+  /** One more. */
+  count(source: string): void;
 }
 
 export function createFailureLimit({
@@ -38,7 +39,7 @@ export function createFailureLimit({
       const seconds = Math.ceil((known.untilMs - clock.monotonicMs()) / 1000);
       throw new ReasonError("TooManyFailures", { seconds });
     },
-    failed(source) {
+    count(source) {
       const known = current(source);
       if (known !== undefined) {
         known.count += 1;

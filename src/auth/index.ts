@@ -4,6 +4,9 @@ export {
   CLAIMS_VERSION,
   type Claims,
   checkScope,
+  checkSession,
+  coversClaims,
+  coversSession,
   DRAIN_SECONDS,
   EXPIRING_SECONDS,
   phaseOf,
@@ -11,15 +14,18 @@ export {
 } from "./claims.ts";
 export { createFailureLimit, type FailureLimit } from "./failure-limit.ts";
 export { type ConfirmationChannel, createIssuance, type Issuance } from "./issuance.ts";
-export { mintClaims, type TokenRequest } from "./mint.ts";
+export { DEFAULT_COMMANDS, mintClaims, type TokenRequest } from "./mint.ts";
 export {
   checkOrigin,
+  hostHeader,
   loopbackHosts,
   type OriginRules,
   preflightAnswer,
   presentedToken,
   type RawRequest,
+  UNIX_HOSTS,
 } from "./request-origin.ts";
 export { readToken, signToken, TOKEN_KEY_PURPOSE } from "./token.ts";
+export { createTokenDesk, type MintedToken, type TokenDesk } from "./token-desk.ts";
 export { readTokenFile, TOKEN_FILE_MODE, TOKEN_FILE_NAME, tokenFileText } from "./token-file.ts";
 export { createTokenRecords, type TokenRecord, type TokenRecords } from "./token-records.ts";

@@ -22,8 +22,8 @@ export interface ConfirmationChannel {
   /** A human client that is attached, the terminal of the program, or a notification of the desktop. */
   readonly kind: (typeof channelKinds)[number];
   readonly isThere: () => boolean;
-  /** False when it could not be shown; the next channel is tried then. */
-  show(code: string, claims: Claims): Promise<boolean>;
+  /** False when it could not be shown; the next channel is tried then. `confirmByMs`: the code is of no use after it. */
+  show(code: string, claims: Claims, confirmByMs: number): Promise<boolean>;
 }
 
 export interface Issuance {
@@ -71,7 +71,7 @@ export function createIssuance(options: {
       const code = drawCode(random);
       for (const kind of channelKinds) {
         for (const channel of channels.filter((each) => each.kind === kind && each.isThere())) {
-          if (!(await channel.show(code, claims))) continue;
+          if (!(await channel.show(code, claims, clock.now() + CODE_VALID_MS))) continue;
           // From the moment on at which somebody can see it.
           pending.set(claims.jti, {
             claims,

@@ -5,6 +5,9 @@ import { CLAIM_ENTRIES_MAX, type Claims, completeClaims, MINTED_BY_MAX } from ".
 export const DEFAULT_TTL_SECONDS = 24 * 60 * 60;
 export const MAX_TTL_SECONDS = 90 * 24 * 60 * 60;
 
+/** To watch a session and talk in it; answers of a person are never among what nobody asked for. */
+export const DEFAULT_COMMANDS = ["AttachSession", "DetachSession", "SendInput", "CancelTurn"] as const;
+
 export interface TokenRequest {
   /** `all` is for the first token alone, which a person confirms. */
   readonly sessions: readonly SessionId[] | "all";

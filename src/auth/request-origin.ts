@@ -19,13 +19,24 @@ export interface RawRequest {
   readonly rawHeaders: readonly string[];
 }
 
-/** What a server on this loopback port is called. */
-export function loopbackHosts(port: number): readonly string[] {
-  return [`localhost:${port}`, `127.0.0.1:${port}`];
+/** The Host of a Unix socket names nothing; clients send this one. */
+export const UNIX_HOSTS = ["localhost"] as const;
+
+/** What a server on this loopback port is called; `address` is what it listens on. */
+export function loopbackHosts(port: number, address = "127.0.0.1"): readonly string[] {
+  return [...new Set(["localhost", "127.0.0.1", address])].map((name) => hostHeader(name, port));
 }
 
-/** Throws HostRefused or OriginRefused. For every request, preflights included, before anything else. */
-export function checkOrigin(request: RawRequest, rules: OriginRules): void {
+/** A name or an address as it stands in a Host header. */
+export function hostHeader(name: string, port: number): string {
+  return `${name.includes(":") ? `[${name}]` : name}:${port}`;
+}
+
+/**
+ * The origin of a listed page; undefined for what is no page. Throws HostRefused or OriginRefused. For every request, preflights
+ * included, before anything else.
+ */
+export function checkOrigin(request: RawRequest, rules: OriginRules): string | undefined {
   // A target with a host of its own would beat the Host header; `*` and `host:port` are not for us.
   if (!/^\/(?!\/)/.test(request.target) || /[\s\\#]/.test(request.target))
     throw refusedHost("the target is not a path");
@@ -35,10 +46,11 @@ export function checkOrigin(request: RawRequest, rules: OriginRules): void {
   if (!rules.hosts.some((known) => sameText(known, host))) throw refusedHost(`Host is '${host.slice(0, 100)}'`);
   const origins = headerValues(request, "origin");
   const [origin] = origins;
-  if (origin === undefined) return;
+  if (origin === undefined) return undefined;
   if (origins.length > 1 || !isListed(origin, rules)) {
     throw new ReasonError("OriginRefused", { origin: origins.join(", ").slice(0, 100) });
   }
+  return origin;
 }
 
 const PREFLIGHT_HEADERS = ["content-type", "last-event-id", "x-harness-token"] as const;

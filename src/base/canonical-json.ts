@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 
 /** Like JSON.stringify, with the keys of every object sorted by code unit. Undefined fields are left out. */
 export function canonicalJson(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
   return JSON.stringify(value, (_key, field: unknown) => {
     if (typeof field !== "object" || field === null || Array.isArray(field)) return field;
     return Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -7,6 +7,7 @@ test.each([
   ["one two three", 7, "one two"],
   ["one two three", 6, "one"],
   ["onelongword", 5, ""],
+  [`the key: 1 ${"a".repeat(64)} 2 ${"b".repeat(64)} 3 ${"c".repeat(64)}`, 160, "the key:"],
 ])("%j cut at %d is %j", (text, max, expected) => {
   expect(cutAtBlank(text, max)).toBe(expected);
 });

@@ -36,7 +36,16 @@ export {
   removePrivateFile,
   writePrivateFile,
 } from "./private-file.ts";
-export { createProcesses, type OwnProcess, type ProcessesOptions, startOwnProcess } from "./processes.ts";
+export { isSameProcess, isStopped, processPlace, startMark } from "./process-mark.ts";
+export {
+  createProcesses,
+  type DetachedProcess,
+  type OwnProcess,
+  type ProcessesOptions,
+  startDetached,
+  startOwnProcess,
+  startPiped,
+} from "./processes.ts";
 export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
 export { createPublicWeb, listedHost, type PublicWebOptions } from "./public-web.ts";
 export { isRecord } from "./record.ts";

@@ -274,3 +274,23 @@ test("the end of our own process ends what it runs", async () => {
   for (let tries = 0; tries < 100 && runs(pid ?? 0); tries++) await clock.sleep(10);
   expect(runs(pid ?? 0)).toBe(false);
 });
+
+test("programs of many workspaces at once are one listener on the exit of the process", async () => {
+  const before = process.listenerCount("exit");
+  const stop = new AbortController();
+  let most = 0;
+  const started = Array.from({ length: 20 }, () => {
+    const begun = Promise.withResolvers<void>();
+    const onOutput = (): void => {
+      most = Math.max(most, process.listenerCount("exit"));
+      begun.resolve();
+    };
+    const ended = shell(createTemporaryWorkspace(), "echo begun; exec sleep 60", { onOutput }, stop.signal);
+    return { begun: begun.promise, ended };
+  });
+  await Promise.all(started.map(({ begun }) => begun));
+  stop.abort();
+  await Promise.all(started.map(({ ended }) => ended));
+  expect(most).toBe(before + 1);
+  expect(process.listenerCount("exit")).toBe(before);
+});

@@ -18,6 +18,12 @@ import { createSystemClock, createSystemRandom } from "./system.ts";
 import { errnoOf, messageOf } from "./thrown.ts";
 import { resolveInWorkspace } from "./workspace-path.ts";
 
+/**
+ * Of all ports of this process, because there is one exit: a listener for each session would be one more on the same emitter
+ * for every session with a running command.
+ */
+const running = new Set<ProcessGroup>();
+
 /** How long leftovers of a finished program may keep its group and its pipes. */
 const LEFTOVER_GRACE_MS = 100;
 
@@ -31,18 +37,6 @@ export interface ProcessesOptions {
 export function createProcesses(options: ProcessesOptions): ProcessPort {
   const clock = createSystemClock();
   const random = createSystemRandom();
-  const running = new Set<ProcessGroup>();
-  const killAll = () => {
-    for (const group of running) group.kill("SIGKILL");
-  };
-  const track = (group: ProcessGroup) => {
-    if (running.size === 0) process.on("exit", killAll);
-    running.add(group);
-  };
-  const untrack = (group: ProcessGroup) => {
-    running.delete(group);
-    if (running.size === 0) process.off("exit", killAll);
-  };
 
   return {
     async run(spec, signal) {
@@ -99,9 +93,29 @@ export function startOwnProcess(
   },
   onEnd: () => void,
 ): OwnProcess {
+  const args = [...options.nodeFlags, options.file];
+  const started = startPiped({ program: process.execPath, args, cwd: "/", env: options.env }, onEnd);
+  for (const stream of [started.stdin, started.stdout]) (stream as Socket).unref();
+  return started;
+}
+
+/**
+ * Starts a program that speaks a protocol on its pipes, for whoever drives it: not for tools, it gets exactly `env`. It keeps us
+ * alive until its output has ended.
+ */
+export function startPiped(
+  options: {
+    readonly program: string;
+    readonly args: readonly string[];
+    readonly cwd: string;
+    readonly env: Readonly<Record<string, string | undefined>>;
+  },
+  /** Its exit code; null when a signal ended it, or it could not be started: `errors` says why. What it wrote may still come. */
+  onEnd: (code: number | null) => void,
+): OwnProcess {
   const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn(process.execPath, [...options.nodeFlags, options.file], {
-    cwd: "/",
+  const child = spawn(options.program, options.args, {
+    cwd: options.cwd,
     env: { ...options.env },
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],
@@ -112,20 +126,20 @@ export function startOwnProcess(
     errors = (errors + text).slice(-MAX_ERROR_CHARS);
   });
   let ended = false;
-  const end = (): void => {
+  const end = (code: number | null): void => {
     if (ended) return;
     ended = true;
-    onEnd();
+    onEnd(code);
   };
   child.once("exit", end);
   child.once("error", (error) => {
     errors ||= error.message;
-    end();
+    end(null);
   });
   // A process that died closes its pipes first; that it died is told by `exit`.
   child.stdin.on("error", () => undefined);
   child.unref();
-  for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket).unref();
+  (child.stderr as Socket).unref();
   return {
     pid: child.pid,
     stdin: child.stdin,
@@ -134,6 +148,57 @@ export function startOwnProcess(
     keepsAlive: (yes) => (child.stdout as Socket)[yes ? "ref" : "unref"](), // pipes of a child are sockets
     kill: () => void child.kill("SIGKILL"),
   };
+}
+
+function killAll(): void {
+  for (const group of running) group.kill("SIGKILL");
+}
+
+function track(group: ProcessGroup): void {
+  if (running.size === 0) process.on("exit", killAll);
+  running.add(group);
+}
+
+function untrack(group: ProcessGroup): void {
+  running.delete(group);
+  if (running.size === 0) process.off("exit", killAll);
+}
+
+export interface DetachedProcess {
+  readonly pid: number | undefined;
+  /** Undefined while it runs; null when a signal ended it or it could not be started. */
+  ended(): { readonly code: number | null } | undefined;
+}
+
+/**
+ * Starts this program once more, to outlive us: a session of its own, no terminal, no input, what it prints in a file. It gets
+ * exactly `env`. Nothing of it keeps us alive.
+ */
+export function startDetached(options: {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Open for writing; closed by whoever opened it. */
+  readonly output: number;
+}): DetachedProcess {
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const child = spawn(process.execPath, [options.file, ...options.args], {
+    cwd: options.cwd,
+    env: { ...options.env },
+    detached: true,
+    stdio: ["ignore", options.output, options.output, ...coveredDescriptors()],
+    windowsHide: true,
+  });
+  let ended: { readonly code: number | null } | undefined;
+  child.once("exit", (code) => {
+    ended = { code };
+  });
+  child.once("error", () => {
+    ended ??= { code: null };
+  });
+  child.unref();
+  return { pid: child.pid, ended: () => ended };
 }
 
 async function workingDirectory(root: string, cwd: string): Promise<string> {

@@ -112,8 +112,11 @@ describe("the jail", () => {
     expect(await files.locate(join(root, "a.txt"))).toBe("a.txt");
   });
 
-  test("a missing root is refused at once", () => {
+  test("a missing root, and one that is a file, is refused at once", () => {
+    const { put, root } = createTemporaryWorkspace();
+    put("file.txt", "x");
     expect(() => createWorkspaceFiles("/does/not/exist")).toThrow(EffectError);
+    expect(() => createWorkspaceFiles(join(root, "file.txt"))).toThrow("is not a directory");
   });
 
   function createWithLinks() {

@@ -2,7 +2,7 @@
  * The files of one workspace: the one place that writes them. A jail for paths, not for programs; a hard link to a file
  * outside is a file inside, and nothing here says who may change what.
  */
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { constants, type FileHandle, link, lstat, open, opendir, rename, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { fileError } from "./file-error.ts";
@@ -148,7 +148,9 @@ export function createWorkspaceFiles(root: string): FilePort {
 
 function openRoot(root: string): string {
   try {
-    return realpathSync(root);
+    const real = realpathSync(root);
+    if (statSync(real).isDirectory()) return real;
+    throw new EffectError("NotADirectory", `${root} is not a directory`);
   } catch (error) {
     throw fileError(error, root);
   }

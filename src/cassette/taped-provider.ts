@@ -7,14 +7,20 @@ import type { Tape } from "./tape.ts";
 export function tapedProvider(tape: Tape, session: string, provider: Provider): Provider {
   return {
     ...provider,
-    async chat({ request, emit, signal }) {
+    async chat({ request, emit, signal, trace }) {
       try {
         return await tape.exchange<ModelEvent, ModelOutcome>({
           of: "model",
           session,
           request,
           hear: emit,
-          live: (say) => provider.chat({ request, emit: (event) => void say(event), signal }),
+          live: (say) =>
+            provider.chat({
+              request,
+              emit: (event) => void say(event),
+              signal,
+              ...(trace === undefined ? {} : { trace }),
+            }),
         });
       } catch (error) {
         if (!(error instanceof ReasonError)) throw error;

@@ -93,9 +93,12 @@ function emitLockfile(
 ): void {
   const path = named === true ? resolve(root, DEFAULT_LOCKFILE) : resolve(cwd, named);
   const read = new Set(files.map(({ file }) => file));
+  // Cases that lie elsewhere were acked when they were run.
+  const isCase = ({ path: file, class: kind, sha256 }: ReturnType<ProjectTrust["entries"]>[number]): boolean =>
+    kind === "eval" && trust.look({ file, kind, change: "changed" }).hash === sha256;
   const draft = `${path}.${randomBytes(8).toString("hex")}.tmp`;
   // A name that nobody could prepare, and nothing is followed or written over: a repository may bring links of any name.
-  writeFileSync(draft, writeLock({ files: trust.entries().filter((entry) => read.has(entry.path)) }), {
+  writeFileSync(draft, writeLock({ files: trust.entries().filter((entry) => read.has(entry.path) || isCase(entry)) }), {
     mode: LOCK_FILE_MODE,
     flag: "wx",
   });
@@ -148,13 +151,14 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
 }
 
 /** Which files there are. Throws ConfigInvalid for a project that is broken as it is written: nobody is asked to agree to that. */
-async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<ProjectSurvey> {
+export async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<ProjectSurvey> {
   const { root, configFile } = locate(ports, place);
   const survey = await surveyProject({
     root: realpathSync.native(root),
     ...(configFile === undefined ? {} : { configFile }),
   });
+  const { surveyCases } = await import("./trusted-cases.ts");
   const errors = survey.problems.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new ReasonError("ConfigInvalid", { detail: errors.map(problemText).join("\n") });
-  return survey;
+  return { ...survey, files: [...survey.files, ...(await surveyCases(survey.root))] };
 }

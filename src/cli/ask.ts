@@ -1,6 +1,5 @@
 /** Answers permission requests and questions in the terminal, one at a time, through the protocol. */
-import type { ControlClient } from "#control";
-import type { CallId, CommandOf, Decision, Event, EventOf } from "#protocol";
+import type { CallId, Command, CommandOf, Decision, Event, EventOf } from "#protocol";
 import type { Outward } from "./outward.ts";
 import { paint, type Renderer, summarise } from "./renderer.ts";
 import { printable, type Terminal } from "./terminal.ts";
@@ -16,7 +15,7 @@ export interface AskerParts {
   readonly terminal: Terminal;
   readonly outward: Outward;
   readonly renderer: Renderer;
-  readonly client: () => ControlClient;
+  readonly client: () => { submit(command: Command): Promise<unknown> };
 }
 
 export function createAsker({ terminal, outward, renderer, client }: AskerParts): Asker {
@@ -126,6 +125,7 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
           enqueue(event.payload.call_id, (settled) => question(event, settled));
           break;
         case "PermissionAnswered":
+        case "OrphanResolved":
         case "ToolResult":
           open.get(event.payload.call_id)?.abort();
           open.delete(event.payload.call_id);

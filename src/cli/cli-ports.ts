@@ -1,5 +1,5 @@
 /** What the commands get from the outside: terminal, environment, clock, and the way to build the program below. */
-import type { Clock } from "#base";
+import type { Clock, DetachedProcess } from "#base";
 import type { HelperCredentials } from "#credentials";
 import type { Outward } from "./outward.ts";
 import type { Terminal } from "./terminal.ts";
@@ -28,6 +28,11 @@ export interface CliPorts {
   readonly scenariosDir: string;
   /** Folder with the files that `init` and `scaffold` write. */
   readonly templatesDir: string;
+  /** Starts this program once more, detached and with the same environment and keys; what it prints goes to the open file. */
+  readonly relaunch: (
+    args: readonly string[],
+    options: { readonly cwd: string; readonly output: number },
+  ) => DetachedProcess;
   /**
    * For a command that runs until it is told to stop: from now on SIGTERM and SIGHUP end it with its own exit code, and it may
    * take so long.

@@ -128,7 +128,7 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
   };
 }
 
-function restoreCommand(session: SessionId, action: "undo" | "redo", target: UndoTarget): Command {
+export function restoreCommand(session: SessionId, action: "undo" | "redo", target: UndoTarget): Command {
   const named = target === "last" ? {} : "call" in target ? { call_id: target.call } : { turn: target.turn };
   if (action === "redo") return { kind: "Redo", session, ...named };
   if (target !== "last" && "call" in target) return { kind: "UndoCall", session, call_id: target.call };

@@ -1,17 +1,27 @@
 /** What the HTTP transport is put on: the program's control and store, and its catalogs as plain data. */
 import type { Settings } from "#artifacts";
 import { createSystemRandom, createUlidFactory } from "#base";
-import type { SessionStore } from "#engine";
+import type { CacheCounters, SessionMeta, SessionStore } from "#engine";
 import type { Harness } from "#harness";
-import { LogId, ReasonError } from "#protocol";
+import type { OperationLog } from "#logs";
+import { type Event, LogId, ReasonError } from "#protocol";
 import { type CredentialPort, staticModels, vendors } from "#providers";
 import { type ArchiveStore, loadPortability } from "#sessions";
 import type { HttpBackend } from "#transports/http";
 import type { CliPorts } from "./cli-ports.ts";
+import type { EventWatch } from "./event-watch.ts";
+import type { RunFlags } from "./flags.ts";
 import { keyState } from "./models.ts";
 import { exportPieces } from "./sessions-port.ts";
 import { cleanEvent } from "./sessions-read.ts";
 import { slashCommands } from "./slash-commands.ts";
+
+/** What a daemon knows of itself beside the harness. */
+export interface DaemonSeen {
+  readonly watch: Pick<EventWatch, "sandbox" | "providers">;
+  readonly log: Pick<OperationLog, "counters">;
+  readonly store: RunFlags["store"];
+}
 
 /** Rejects with RedactionFailed: nothing leaves that could not be looked at. */
 export async function httpBackend(
@@ -23,21 +33,29 @@ export async function httpBackend(
   }: Pick<CliPorts, "clock" | "build" | "outward"> & { readonly credentials: CredentialPort },
   harness: Harness,
   settings: Settings,
+  seen?: DaemonSeen,
 ): Promise<HttpBackend> {
   const { control, store } = harness;
   const redactor = await outward.load();
+  const titled = (meta: SessionMeta): SessionMeta => ({ ...meta, title: redactor.text(meta.title) });
+  const replayed = (): ((event: Event) => Event) => {
+    const redact = redactor.log();
+    return (event) => cleanEvent(redact, event);
+  };
   return {
     control,
     store: {
-      get: (id) => store.get(id),
-      list: (options) => store.list(options),
-      async read(id, options) {
-        const redact = redactor.log();
-        return (await store.read(id, options)).map((event) => cleanEvent(redact, event));
+      async get(id) {
+        const meta = await store.get(id);
+        return meta === undefined ? undefined : titled(meta);
       },
+      list: async (options) => (await store.list(options)).map(titled),
+      read: async (id, options) => (await store.read(id, options)).map(replayed()),
     },
+    replayed,
     clean: redactor.text,
-    subsystems: () => ({ credential_helper: harness.health().credentialHelper }),
+    cleanValue: redactor.value,
+    subsystems: () => subsystemsOf(harness, settings, seen),
     version: build.version,
     tools: () => harness.tools(),
     slashCommands: () => slashCommands.map((command) => ({ ...command })),
@@ -63,6 +81,35 @@ export async function httpBackend(
       return { session: branch.session, at: branch.at, created: branch.created };
     },
   };
+}
+
+/** One entry for each part that can fail, with its `state`. */
+async function subsystemsOf(harness: Harness, settings: Settings, seen: DaemonSeen | undefined) {
+  const { credentialHelper, redaction } = harness.health();
+  const counters = seen?.log.counters();
+  const { mode, ...sandbox } = seen?.watch.sandbox() ?? { mode: settings.sandbox };
+  return {
+    store: { ...(await storeState(harness)), ...(seen === undefined ? {} : { kind: seen.store }) },
+    redaction: { state: redaction.state, ...(redaction.cache && { cache: cacheView(redaction.cache) }) },
+    credential_helper: credentialHelper,
+    sandbox: { state: "active" in sandbox ? (sandbox.active ? "active" : "inactive") : "not tried", mode, ...sandbox },
+    providers: { model: harness.model, offline: harness.offline, seen: seen?.watch.providers() ?? {} },
+    ...(counters === undefined ? {} : { log: { state: counters.lost > 0 ? "failing" : "ok", ...counters } }),
+  };
+}
+
+function cacheView({ entries, maxEntries, chars, maxChars, evictions }: CacheCounters) {
+  return { entries, max_entries: maxEntries, chars, max_chars: maxChars, evictions };
+}
+
+/** Asked with the smallest question, whose answer is thrown away. */
+async function storeState({ store }: Harness): Promise<{ readonly state: "ok" | "failing"; readonly reason?: string }> {
+  try {
+    await store.list({ limit: 1 });
+    return { state: "ok" };
+  } catch (error) {
+    return { state: "failing", reason: error instanceof ReasonError ? error.reason : "InternalError" };
+  }
 }
 
 /** The stores of this program keep evidence; one of a plugin may not. */

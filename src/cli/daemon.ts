@@ -1,31 +1,38 @@
-/** `harness daemon run`: the engine as a service in the foreground, until it is told to stop. */
-import { randomBytes } from "node:crypto";
+/** `harness daemon run`: the engine as a service, until it is told to stop or, in the background, nobody needs it. */
 import { rmSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { makePrivateDirectory, writePrivateFile } from "#base";
-import { harnessPaths } from "#sessions";
+import type { OperationLog } from "#logs";
+import { ReasonError } from "#protocol";
 import {
   addressText,
-  createSingleToken,
   type HttpServer,
+  isLoopback,
   type ListenAddress,
   parseListenAddress,
   startHttpServer,
 } from "#transports/http";
 import type { CliPorts } from "./cli-ports.ts";
+import { type AccessFlags, type DaemonAccess, openDaemonAccess } from "./daemon-access.ts";
 import { httpBackend } from "./daemon-backend.ts";
+import { claimDaemon, type DaemonFacts, type HeldClaim } from "./daemon-claim.ts";
+import { watchIdleness } from "./daemon-idle.ts";
+import { createDaemonObserver } from "./daemon-observer.ts";
+import { probeDaemon } from "./daemon-probe.ts";
+import { type DaemonPlaces, daemonPlaces } from "./daemon-state.ts";
+import type { EventWatch } from "./event-watch.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
 import { closeProgram, openProgram } from "./open-program.ts";
+import { type LogFlags, openServiceLog } from "./program-log.ts";
 
 /** From the first signal to the end; half of it belongs to running turns. */
 const STOP_GRACE_MS = 10_000;
-const TOKEN_BYTES = 32;
+const MINUTE_MS = 60_000;
 
-export interface DaemonRunFlags extends RunFlags {
+export interface DaemonRunFlags extends RunFlags, LogFlags, AccessFlags {
   readonly listen?: readonly string[];
   readonly allowOrigin?: readonly string[];
-  readonly tokenFile?: string;
+  /** As `daemon start` runs it. */
+  readonly background?: boolean;
 }
 
 /**
@@ -33,56 +40,155 @@ export interface DaemonRunFlags extends RunFlags {
  * cancels them.
  */
 export async function daemonRunCommand(ports: CliPorts, flags: DaemonRunFlags): Promise<ExitCode> {
+  const { log, watch } = await openServiceLog(ports, flags);
+  const places = daemonPlaces(ports.env);
+  const listen = listenAddresses(places, flags.listen);
+  const access = openDaemonAccess(ports, flags, listen);
+  const facts: DaemonFacts = {
+    version: ports.build.version,
+    commit: ports.build.commit,
+    startedAt: new Date(ports.clock.now()).toISOString(),
+    addresses: [],
+    tokenFile: access.tokenFile,
+    args: flags.background === true ? givenArgs(ports.args) : ports.args,
+    cwd: ports.cwd,
+    background: flags.background === true,
+  };
+  const stage = log.of("daemon");
+  stage.info("stage", { stage: "begin", version: facts.version, commit: facts.commit });
+  // The daemon is who has the usual socket; others are servers of their own.
+  const isDaemon = listen.some((address) => address.kind === "unix" && address.path === places.socket);
+  let claim: HeldClaim | undefined;
+  try {
+    if (isDaemon) claim = await becomeDaemon(ports, places, facts);
+    stage.info("stage", { stage: "claimed", is_daemon: isDaemon });
+    return await serve({ ports, flags, log, watch, listen, access, facts, claim });
+  } catch (error) {
+    stage.error("could not run", { problem: await ports.outward.describe(error) });
+    throw error;
+  } finally {
+    claim?.release();
+    stage.info("stage", { stage: "ended" });
+  }
+}
+
+/** Throws DaemonFailed when there is one already. A socket that nobody answers on is then nobody's. */
+async function becomeDaemon(ports: CliPorts, places: DaemonPlaces, facts: DaemonFacts): Promise<HeldClaim> {
+  const claimed = await claimDaemon(places.claims, facts, ports.clock);
+  if ("by" in claimed) {
+    throw new ReasonError("DaemonFailed", {
+      detail: `another one has the socket (process ${claimed.by.pid}). See harness daemon status`,
+    });
+  }
+  if ((await probeDaemon(places.socket, undefined)).kind === "silent") rmSync(places.socket, { force: true });
+  return claimed.held;
+}
+
+interface Serving {
+  readonly ports: CliPorts;
+  readonly flags: DaemonRunFlags;
+  readonly log: OperationLog;
+  readonly watch: EventWatch;
+  readonly listen: readonly ListenAddress[];
+  readonly access: DaemonAccess;
+  readonly facts: DaemonFacts;
+  readonly claim: HeldClaim | undefined;
+}
+
+async function serve({ ports, flags, log, watch, listen, access, facts, claim }: Serving): Promise<ExitCode> {
   const { terminal, clock } = ports;
-  const listen = listenAddresses(ports, flags.listen);
-  const opened = await openProgram(ports, { flags, offlineAllowed: true, canAsk: false, isService: true });
+  const stage = log.of("daemon");
+  const opened = await openProgram(ports, {
+    flags,
+    offlineAllowed: true,
+    canAsk: false,
+    isService: true,
+    plugins: [watch.plugin],
+    projectLater: flags.background === true,
+  });
   const { harness, settings } = opened;
-  const stopped = Promise.withResolvers<void>();
+  stage.info("stage", { stage: "opened", store: flags.store, model: harness.model, sandbox: settings.sandbox });
+  ports.credentials.onCrash(({ state, crashes, detail }) =>
+    log.of("credentials")[state === "failed" ? "error" : "warn"]("the helper died", { state, crashes, detail }),
+  );
+  const stopped = Promise.withResolvers<string>();
   let signals = 0;
   const stopListening = terminal.onInterrupt(() => {
     signals += 1;
-    stopped.resolve();
+    stopped.resolve("signal");
     if (signals > 1) cancelTurns();
   });
   function cancelTurns(): void {
     for (const { id } of harness.control.sessions()) harness.control.session(id)?.cancel({ reason: "shutdown" });
   }
   ports.endsWhenStopped(STOP_GRACE_MS);
-  const tokenFile = flags.tokenFile === undefined ? defaultTokenFile(ports) : resolve(ports.cwd, flags.tokenFile);
-  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  const observer = createDaemonObserver(log, clock);
   let server: HttpServer | undefined;
+  let stopWatching = (): void => undefined;
   try {
     server = await startHttpServer({
-      backend: await httpBackend(ports, harness, settings),
-      authenticate: createSingleToken(token),
+      backend: await httpBackend(ports, harness, settings, { watch, log, store: flags.store }),
+      authenticate: access.authenticate,
+      desk: access.desk,
+      ...(access.tls === undefined ? {} : { tls: access.tls }),
       clock,
       listen,
       allowedOrigins: flags.allowOrigin ?? [],
+      observer,
     });
-    writePrivateFile(tokenFile, `${token}\n`, { durable: false });
-    for (const address of server.addresses) terminal.err(`listening on ${addressText(address)}\n`);
-    terminal.err(`${harness.model} · the token is in ${tokenFile}\n`);
-    await stopped.promise;
+    access.begin();
+    const addresses = server.addresses.map(addressText);
+    claim?.ready({ ...facts, addresses });
+    stage.info("stage", { stage: "ready", addresses });
+    // Where it was started is not its business any more, and may go away.
+    if (facts.background) process.chdir("/");
+    for (const address of server.addresses) {
+      const isSecured = address.kind === "tcp" && !isLoopback(address.host);
+      terminal.err(`listening on ${addressText(address)}${isSecured ? " with TLS" : ""}\n`);
+    }
+    terminal.err(`${harness.model} · the token is in ${access.tokenFile}\n`);
+    stopWatching = watchIdleness({
+      clock,
+      control: harness.control,
+      streams: observer.streams,
+      lastAskedMs: observer.lastAskedMs,
+      isPinned: async (id) => (await harness.store.get(id))?.pinned === true,
+      sessionIdleMs: settings.daemon.sessionIdleMinutes * MINUTE_MS,
+      ...(flags.background === true ? { daemonIdleMs: settings.daemon.idleMinutes * MINUTE_MS } : {}),
+      onIdle: () => stopped.resolve("idle"),
+      onFailure: (failure, session) =>
+        void ports.outward
+          .describe(failure)
+          .then((problem) => log.of("engine").error("the idle watch failed", { session, problem })),
+    });
+    const why = await stopped.promise;
+    claim?.ending();
+    stage.info("stage", { stage: "drain", why, running: harness.control.sessions().filter(({ turn }) => turn).length });
     terminal.err("stopping: running turns may end, new ones are refused\n");
     server.stopAccepting();
     await harness.control.drain();
+    stage.info("stage", { stage: "drained" });
     return 0;
   } finally {
-    if (server !== undefined) rmSync(tokenFile, { force: true });
-    await closeProgram(ports, opened, flags);
-    await server?.close();
-    stopListening();
+    stopWatching();
+    try {
+      await closeProgram(ports, opened, flags);
+      await server?.close();
+    } finally {
+      // Not before: streams are to end because the daemon stops, and not because their token does.
+      access.end();
+      stopListening();
+    }
   }
 }
 
-function listenAddresses({ env }: CliPorts, given: readonly string[] | undefined): readonly ListenAddress[] {
-  if (given !== undefined) return given.map(parseListenAddress);
-  const { dataDir } = harnessPaths(env);
-  return [parseListenAddress(`unix:${join(dataDir, "control.sock")}`)];
+function listenAddresses({ socket }: DaemonPlaces, given: readonly string[] | undefined): readonly ListenAddress[] {
+  return (given ?? [`unix:${socket}`]).map(parseListenAddress);
 }
 
-function defaultTokenFile({ env }: CliPorts): string {
-  const { stateDir } = harnessPaths(env);
-  makePrivateDirectory(stateDir);
-  return join(stateDir, "control.token");
+/** Of `daemon run --background --listen unix:… --cwd …` what came after, which is what somebody gave to `daemon start`. */
+function givenArgs(args: readonly string[]): readonly string[] {
+  return args.slice(START_ARGS);
 }
+
+const START_ARGS = ["daemon", "run", "--background", "--listen", "unix:", "--cwd", "/"].length;

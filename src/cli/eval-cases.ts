@@ -1,6 +1,6 @@
 /** What each case needs before it runs: its project, its model, the names it may use; and how its program is put together. */
 import { existsSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import {
   applyProject,
   builtinToolNames,
@@ -20,7 +20,7 @@ import {
 } from "#evals";
 import { assembleHarness, type Harness } from "#harness";
 import { ReasonError } from "#protocol";
-import { chooseModel, loadScenario, parseScenario, staticModels, vendors } from "#providers";
+import { chooseModel, parseScenario, staticModels, vendors } from "#providers";
 import { createBuiltinTools } from "#tools";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
@@ -81,15 +81,16 @@ export async function createEvalCases(ports: CliPorts, flags: EvalFlags): Promis
       const project = setup.config === undefined ? undefined : await projectOf(findConfig(path, setup.config.value));
       const inline = project === undefined ? await inlineProject(ports, loaded) : undefined;
       const whole = project ?? inline;
-      const scenario = flags.model === undefined ? await scenarioOf(loaded) : undefined;
+      const isScripted = flags.model === undefined && loaded.scenario !== undefined;
+      if (loaded.scenario !== undefined) await parseScenario(loaded.scenario.text, loaded.scenario.shown);
       const live = caseSettings(users, whole);
       // A replay reaches nothing, so nothing of this machine may matter.
       const recorded = caseSettings(defaultSettings, whole);
-      const named = flags.model ?? (scenario === undefined ? (evalCase.model?.value ?? env.HARNESS_MODEL) : undefined);
-      const model = scenario === undefined ? named && fullName(named, live, ports) : `scripted:${evalCase.name}`;
+      const named = flags.model ?? (isScripted ? undefined : (evalCase.model?.value ?? env.HARNESS_MODEL));
+      const model = isScripted ? `scripted:${evalCase.name}` : named && fullName(named, live, ports);
       const choice = await chooseMode({
         ...(flags.wanted === undefined ? {} : { wanted: flags.wanted }),
-        isScripted: scenario !== undefined,
+        isScripted,
         isCi: isSet(env.CI),
         hasCassette: existsSync(cassette),
         hasKey: () => hasKey(live, model),
@@ -106,7 +107,7 @@ export async function createEvalCases(ports: CliPorts, flags: EvalFlags): Promis
             clock,
             workspace,
             offlineAllowed: false,
-            scenarioFile: () => scenarioFile ?? scenario ?? "",
+            scenarioFile: () => scenarioFile ?? "",
             store: { kind: "memory" },
             autoApprove: false,
             plugins: [plugin],
@@ -169,19 +170,6 @@ async function inlineProject(ports: CliPorts, { evalCase, path }: LoadedCase): P
     hooks: [...above.hooks, ...hooks],
     config: { ...above.config, toolsPolicies: [...above.config.toolsPolicies, { tier: "project", policy }] },
   };
-}
-
-/** The path of a scenario; one that is written in the case is checked here and has none. Undefined: the case has none. */
-async function scenarioOf({ evalCase, path, shown, scenarioText }: LoadedCase): Promise<string | undefined> {
-  const { scenario } = evalCase.setup;
-  if (scenarioText !== undefined) {
-    await parseScenario(scenarioText, shown);
-    return "";
-  }
-  if (scenario === undefined || !("file" in scenario)) return undefined;
-  const file = resolve(dirname(path), scenario.file);
-  await loadScenario(file);
-  return file;
 }
 
 /** In the folder of the case, then in those above it. */

@@ -1,5 +1,5 @@
 /** `harness eval` as people use it: files in, a report and an exit code out. */
-import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -26,8 +26,21 @@ interface Report {
   }[];
 }
 
+/** Its owner has looked at every case that is run. */
 function openCli(env: Readonly<Record<string, string>> = {}): InProcessCli {
-  return createInProcessCli({ PATH: process.env.PATH ?? "", ...env });
+  const cli = openStrangersCli(env);
+  return {
+    ...cli,
+    async run(...args) {
+      if (args[0] === "eval") await ackProject(cli);
+      return cli.run(...args);
+    },
+  };
+}
+
+/** With `key`, somebody answers every question with it. */
+function openStrangersCli(env: Readonly<Record<string, string>> = {}, key?: string): InProcessCli {
+  return createInProcessCli({ PATH: process.env.PATH ?? "", ...env }, key);
 }
 
 async function report(cli: InProcessCli, ...args: string[]): Promise<Report & { readonly code: number }> {
@@ -122,6 +135,8 @@ describe("a suite", () => {
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toMatch(/evals\/testdata\/02_bad\.yaml:\d+:\d+: .* Did you mean "response_contains"\?/);
     expect(err).toContain('There is another case "good" in evals/testdata/01_good.yaml.');
+    cli.put("evals/testdata/01_good.yml", scripted("better", ["{ type: no_errors }"]));
+    expect((await cli.run("eval")).err).toContain("evals/testdata/01_good.yaml would have the same cassette");
   });
 
   test("that names what is not there is refused before anything is run", async () => {
@@ -201,6 +216,7 @@ describe("a case", () => {
     const files = "setup:\n  files:\n    notes.txt: before\n    kept: { from: ../../shared }";
     for (const name of ["one", "two"])
       cli.put(`evals/testdata/${name}.yaml`, scripted(name, grade, write).replace("setup:", files));
+    await ackProject(cli);
     const before = readdirSync(join(cli.workspace, ".."), { recursive: true }).sort();
     const scratch = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith("harness-eval-"));
     const known = new Set(scratch());
@@ -307,7 +323,7 @@ grade:
   });
 
   test("with a project runs the whole agent, when its files are acked", async () => {
-    const cli = openCli();
+    const cli = openStrangersCli();
     cli.put("harness.md", "---\ntools_policy:\n  deny: [fs.remove]\n---\nYou are careful.\n");
     cli.put(
       "evals/testdata/01.yaml",
@@ -333,6 +349,7 @@ grade:
     await ackProject(cli);
     expect((await report(cli)).cases).toMatchObject([{ status: "passed" }]);
     cli.put("evals/testdata/01.yaml", good.replace("  tools: [fs.write, exec]\n", "  config: hraness.md\n"));
+    await ackProject(cli);
     expect(await cli.run("eval")).toMatchObject({ code: 2, err: expect.stringContaining("there is no hraness.md") });
   });
 });
@@ -548,3 +565,96 @@ test("Ctrl-C reports what is done", async () => {
 async function until(happened: () => boolean): Promise<void> {
   while (!happened()) await new Promise((resolve) => setImmediate(resolve));
 }
+
+describe("a case that nobody has agreed to", () => {
+  const bait = scripted("bait", ["{ type: no_errors }"], '- { tool: exec, args: { command: "touch $HOME/taken" } }')
+    .replace("allow: [Write]", "allow: [exec]")
+    .replace("category: smoke\n", "");
+
+  test("does not run; after an ack it does, until a byte of it is another", async () => {
+    const cli = openStrangersCli();
+    cli.put("evals/testdata/01.yaml", bait.replace("touch $HOME/taken", "pwd"));
+    const refused = await cli.run("eval");
+    expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringContaining("NonInteractiveAckRefused") });
+    expect(refused.err).toContain("new     evals/testdata/01.yaml");
+    await ackProject(cli);
+    expect((await report(cli)).cases).toMatchObject([{ status: "passed" }]);
+    cli.put("evals/testdata/01.yaml", bait);
+    expect(await cli.run("eval")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("changed evals/testdata/01.yaml"),
+    });
+    expect(existsSync(join(cli.env.HOME ?? "", "taken"))).toBe(false);
+  });
+
+  test("may be looked at: --dry-run, and ack, which shows it", async () => {
+    const cli = openStrangersCli();
+    cli.put("evals/testdata/01.yaml", bait);
+    expect(await cli.run("eval", "--dry-run")).toMatchObject({ code: 0 });
+    expect(await cli.run("ack")).toMatchObject({ code: 2, err: expect.stringContaining("evals/testdata/01.yaml") });
+    const denied = openStrangersCli({}, "d");
+    denied.put("evals/testdata/01.yaml", bait);
+    expect(await denied.run("eval")).toMatchObject({ code: 2, err: expect.stringContaining("AckDenied") });
+    const accepted = openStrangersCli({}, "a");
+    accepted.put("evals/testdata/01.yaml", good);
+    const { code, err } = await accepted.run("eval");
+    expect(code).toBe(0);
+    expect(err).toContain("eval case: calls, rules and scripts that harness eval runs");
+  });
+
+  test("stands for its scenario as well, which lies in a file of its own", async () => {
+    const cli = openStrangersCli();
+    const plays =
+      "name: plays\nsetup: { scenario: plays.scenario }\nturns: [{ content: Hi }]\ngrade: [{ type: no_errors }]\n";
+    cli.put("evals/testdata/01.yaml", plays);
+    cli.put("evals/testdata/plays.scenario", "name: plays\nrules: []\notherwise: [{ text: Hello. }]\n");
+    expect((await cli.run("eval")).err).toContain("new     evals/testdata/plays.scenario");
+    const acking = openStrangersCli({}, "a");
+    acking.put("evals/testdata/01.yaml", plays);
+    acking.put("evals/testdata/plays.scenario", "name: plays\nrules: []\notherwise: [{ text: Hello. }]\n");
+    expect(await acking.run("eval")).toMatchObject({ code: 0 });
+  });
+
+  test("is replayed all the same, for a replay reaches nothing", async () => {
+    const cli = openStrangersCli();
+    cli.put("evals/testdata/01.yaml", good);
+    await ackProject(cli);
+    expect(await cli.run("eval", "--record")).toMatchObject({ code: 0 });
+    cli.put("evals/testdata/01.yaml", `# by somebody else\n${good}`);
+    expect(await cli.run("eval")).toMatchObject({ code: 2 });
+    expect(await cli.run("eval", "--replay")).toMatchObject({ code: 0 });
+  });
+
+  test("is what a lock file lists, and no other", async () => {
+    const cli = openStrangersCli();
+    cli.put("harness.md", "---\nstrict_permissions: true\n---\nYou are careful.\n");
+    cli.put("evals/testdata/01.yaml", good);
+    await ackProject(cli);
+    expect(await cli.run("ack", "--emit-lockfile")).toMatchObject({ code: 0 });
+    const lock = readFileSync(join(cli.workspace, "approved.lock"), "utf8");
+    expect(lock).toContain('"evals/testdata/01.yaml"');
+    const ci = openStrangersCli();
+    ci.put("harness.md", "---\nstrict_permissions: true\n---\nYou are careful.\n");
+    ci.put("evals/testdata/01.yaml", good);
+    ci.put("approved.lock", lock);
+    expect(await ci.run("verify-ack", "--lockfile", "approved.lock")).toMatchObject({ code: 0 });
+    expect(await ci.run("eval", "--lockfile", "approved.lock")).toMatchObject({ code: 0 });
+    ci.put("evals/testdata/02.yaml", bait);
+    expect(await ci.run("eval", "--lockfile", "approved.lock")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("new     evals/testdata/02.yaml"),
+    });
+    expect(await ci.run("verify-ack", "--lockfile", "approved.lock")).toMatchObject({ code: 1 });
+  });
+
+  test("that is gone, or waits, holds up no session", async () => {
+    const cli = openStrangersCli();
+    cli.put("harness.md", "---\nstrict_permissions: true\n---\nYou are careful.\n");
+    cli.put("model.yml", "name: short\nrules: []\notherwise: [{ text: Done. }]\n");
+    const file = cli.put("evals/testdata/01.yaml", good);
+    await ackProject(cli);
+    rmSync(file);
+    cli.put("evals/testdata/02.yaml", bait);
+    expect(await cli.run("run", "-m", "scripted:model.yml", "Hello")).toMatchObject({ code: 0 });
+  });
+});

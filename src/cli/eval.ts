@@ -23,9 +23,7 @@ import { userFlags } from "./open-program.ts";
 import { namesProject, problemText } from "./project.ts";
 import { paint } from "./renderer.ts";
 import { printable } from "./terminal.ts";
-
-/** Where cases are when nobody says so. */
-const DEFAULT_FOLDER = join("evals", "testdata");
+import { DEFAULT_CASES, requireAckedCases } from "./trusted-cases.ts";
 
 export interface EvalCommandFlags extends Omit<EvalFlags, "wanted"> {
   readonly case?: readonly string[];
@@ -70,7 +68,15 @@ export async function evalCommand(
     ports,
     prepared.flatMap(({ loaded, known }) => unknownNames(loaded, known)),
   );
-  return flags.dryRun === true ? printPlan(ports, prepared, flags) : run(ports, prepared, flags);
+  if (flags.dryRun === true) return printPlan(ports, prepared, flags);
+  // What is replayed reaches neither a program, nor the network, nor a file of its own choosing.
+  const acting = prepared.filter(({ choice }) => "mode" in choice && choice.mode !== "replay");
+  await requireAckedCases(
+    ports,
+    acting.map(({ loaded }) => loaded),
+    flags,
+  );
+  return run(ports, prepared, flags);
 }
 
 async function run(ports: CliPorts, prepared: readonly PreparedCase[], flags: EvalCommandFlags): Promise<ExitCode> {
@@ -166,7 +172,7 @@ function wantedMode({ live, record, replay, repeat, model }: EvalCommandFlags): 
 function suitePaths({ cwd }: CliPorts, paths: readonly string[], { config }: EvalCommandFlags): readonly string[] {
   if (paths.length > 0) return paths;
   const root = config !== undefined && namesProject(config) ? dirname(resolve(cwd, config)) : cwd;
-  const folder = join(root, DEFAULT_FOLDER);
+  const folder = join(root, DEFAULT_CASES);
   if (existsSync(folder)) return [folder];
   throw new ReasonError("UsageInvalid", { detail: `there is no ${folder}: name the cases, or the folder they are in` });
 }
@@ -178,7 +184,7 @@ async function writeLog(
   events: readonly Event[],
 ): Promise<void> {
   if (folder === undefined) return;
-  const file = join(resolve(cwd, folder), `${name}${number === 1 ? "" : `-${number}`}.jsonl`);
+  const file = join(resolve(cwd, folder), `${name}${number === 1 ? "" : `#${number}`}.jsonl`);
   await write(file, events.map((event) => `${JSON.stringify(event)}\n`).join(""));
 }
 

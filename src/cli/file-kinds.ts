@@ -10,6 +10,7 @@ export const kindNames: Readonly<Record<AwaitingFile["kind"], string>> = {
   builtin: "bundle",
   override: "bundle",
   context: "context file",
+  eval: "eval case",
 };
 
 /** What a file can do once it is acked. */
@@ -22,4 +23,5 @@ export const powers: Readonly<Record<AwaitingFile["kind"], string>> = {
   builtin: "text for the prompt, and tools and hooks with it",
   override: "text for the prompt, and tools and hooks with it",
   context: "its text joins the prompt",
+  eval: "calls, rules and scripts that harness eval runs",
 };

@@ -64,6 +64,18 @@ export function addRunFlags(command: Command, defaultStore: RunFlags["store"] = 
     );
 }
 
+/** For commands that run for long and have a log of their own. */
+export function addLogFlags(command: Command): Command {
+  return addLogLevel(command).option("--log-to-stderr", "print the lines of the log as well");
+}
+
+export function addLogLevel(command: Command): Command {
+  return command.option(
+    "--log-level <levels>",
+    "how much is logged, also HARNESS_LOG_LEVEL: debug, or engine=debug,auth=warn",
+  );
+}
+
 /** What goes with one turn. */
 export function addTurnFlags(command: Command): Command {
   return command
@@ -90,6 +102,14 @@ export function collect(value: string, previous: readonly string[] = []): readon
 export function positiveInteger(value: string): number {
   const number = Number(value);
   if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError("Expected a positive whole number.");
+  return number;
+}
+
+/** The id of an event, or 0. */
+export function eventId(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || !Number.isSafeInteger(number))
+    throw new InvalidArgumentError("Expected the id of an event.");
   return number;
 }
 

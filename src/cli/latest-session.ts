@@ -1,5 +1,5 @@
 /** Which sessions a command that reads the log is about: the one that is named, else the latest of a folder. */
-import type { SessionMeta } from "#engine";
+import { delegatedBy, type SessionMeta } from "#engine";
 import type { Event } from "#protocol";
 import { ReasonError } from "#protocol";
 import type { ArchiveStore } from "#sessions";
@@ -9,16 +9,10 @@ import { readEvents } from "./sessions-read.ts";
 /** A session that was cut off may have many delegates that are newer than itself. */
 const LATEST_LIMIT = 200;
 
-/** Of another session; its own story begins there. */
-async function isDelegate(store: ArchiveStore, { id }: SessionMeta): Promise<boolean> {
-  const [first] = await store.read(id, { after: 0, limit: 1 });
-  return first?.kind === "SessionStarted" && first.payload.call_id !== undefined;
-}
-
 export async function namedOrLatest(store: ArchiveStore, named: string | undefined, dir: string): Promise<SessionMeta> {
   if (named !== undefined) return findSession(store, named);
   for (const meta of await store.list({ limit: LATEST_LIMIT, workingDir: dir })) {
-    if (meta.parent === undefined || !(await isDelegate(store, meta))) return meta;
+    if ((await delegatedBy(store, meta)) === undefined) return meta;
   }
   throw new ReasonError("UsageInvalid", {
     detail: `the log has no session of ${dir}. harness sessions list shows all.`,

@@ -15,6 +15,7 @@ import { createSigner, harnessPaths, machineKeySource } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
 import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProject } from "./project.ts";
+import { createRawDump } from "./raw-dump.ts";
 import { paint } from "./renderer.ts";
 import type { TrustedProject } from "./trusted-project.ts";
 import { undoPlace } from "./undo-key.ts";
@@ -30,8 +31,13 @@ export interface OpenOptions {
   readonly cassette?: NonNullable<HarnessOptions["cassette"]>;
   /** Somebody reads what the terminal shows and can be asked about files of the project. */
   readonly canAsk: boolean;
+  readonly plugins?: HarnessOptions["plugins"];
+  /** The project of the default folder is looked at when a session is opened there, not before: its files may not be acked. */
+  readonly projectLater?: boolean;
   /** Clients come and go over a wire: questions wait for a person, but not for ever. */
   readonly isService?: boolean;
+  /** How long a question waits for its answer; default: as long as a person at the terminal may want. */
+  readonly answerMs?: number;
 }
 
 export interface OpenedProgram {
@@ -49,7 +55,9 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
   const store = cassette !== undefined && "replay" in cassette ? "memory" : flags.store;
   const place = projectPlace(flags);
   // A folder without a project pays nothing for what projects need.
-  const opened = mayHaveProject(ports, place) ? await openTrusted(ports, place, options) : undefined;
+  // What the machine's policy says holds from the beginning, also where the project comes later.
+  const first = options.projectLater === true ? { ...place, adminOnly: true } : place;
+  const opened = mayHaveProject(ports, first) ? await openTrusted(ports, first, options) : undefined;
   const workspace = opened?.root ?? resolve(ports.cwd, flags.cwd ?? ".");
   const project = opened === undefined ? undefined : soundProject(opened.loaded);
   const { settings, warnings } = await loadSettings(ports, userFlags(flags), project);
@@ -71,9 +79,13 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     signer: createSigner(() => harnessPaths(env).configDir),
     undo: store === "memory" || flags.undo === "off" || cassette !== undefined ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
-    ...(options.isService === true ? { waitsForHumans: true } : { permissionTimeoutMs: TERMINAL_ANSWER_MS }),
-    projects: projectsOf(ports, place, workspace, opened, options),
+    ...(options.isService === true
+      ? { waitsForHumans: true }
+      : { permissionTimeoutMs: options.answerMs ?? TERMINAL_ANSWER_MS }),
+    projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
     args: ["harness", ...ports.args],
+    ...(options.plugins === undefined ? {} : { plugins: options.plugins }),
+    traceCall: createRawDump(ports),
     keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
     ...(named === undefined ? {} : { model: named }),
     ...(cassette === undefined ? {} : { cassette }),

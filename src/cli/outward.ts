@@ -32,9 +32,11 @@ export interface Outward {
   through(ports: CliPorts, json: boolean | undefined): Promise<CliPorts>;
 }
 
-/** Without `credentials` there are no keys but those of `env`. */
+/** With `credentials`, keys that the helper holds are secrets as well; with `told`, all that there are before the first text. */
 export function createOutward(
-  ports: Pick<CliPorts, "env" | "cwd" | "clock"> & Partial<Pick<CliPorts, "credentials">>,
+  ports: Pick<CliPorts, "env" | "cwd" | "clock"> & {
+    readonly credentials?: Pick<CliPorts["credentials"], "onSecret"> & Partial<Pick<CliPorts["credentials"], "told">>;
+  },
 ): Outward {
   let settings: Pick<Settings, "redaction" | "models"> | undefined;
   let loaded: Promise<OutwardRedactor> | undefined;
@@ -48,7 +50,7 @@ export function createOutward(
     const redactor = await loadRedactor({ settings: used, env: ports.env, clock: ports.clock });
     // Keys are not in the environment any more; who has them tells how to recognise them.
     ports.credentials?.onSecret((fingerprint) => redactor.learn(fingerprint));
-    await ports.credentials?.told();
+    await ports.credentials?.told?.();
     const { payload } = createRedactionGateway(redactor);
     return {
       text: (text) => redactor.redact(text).text,

@@ -44,19 +44,23 @@ export async function policyDiffCommand(
       }
     }
     const mayBeLoosened = changed.filter((one) => one.mayBeLoosened).length;
-    const { changedHooks } = diff;
+    const { changedHooks, changedBesides } = diff;
     if (flags.json) {
       const summary = { sessions: sessions.map(({ id }) => id), counts, may_be_loosened: mayBeLoosened };
       const rest = {
         changed_hooks: changedHooks,
+        changed_besides: changedBesides,
         calls_with_inner_effects: innerEffects,
         changes: changed.map(toJson),
       };
       terminal.out(`${JSON.stringify({ ...summary, ...rest })}\n`);
     } else {
-      terminal.out(printable(render({ sessions: sessions.length, counts, changed, changedHooks, innerEffects })));
+      terminal.out(
+        printable(render({ sessions: sessions.length, counts, changed, changedHooks, changedBesides, innerEffects })),
+      );
     }
-    return (flags.failOn ?? []).some((what) => isFailure(what, counts, mayBeLoosened)) ? 1 : 0;
+    const isUnseen = flags.failOn?.includes("undecided") === true && changedBesides.length > 0;
+    return isUnseen || (flags.failOn ?? []).some((what) => isFailure(what, counts, mayBeLoosened)) ? 1 : 0;
   });
 }
 
@@ -86,10 +90,11 @@ interface Report {
   readonly counts: Counts;
   readonly changed: readonly ComparedCall[];
   readonly changedHooks: readonly string[];
+  readonly changedBesides: readonly string[];
   readonly innerEffects: number;
 }
 
-function render({ sessions, counts, changed, changedHooks, innerEffects }: Report): string {
+function render({ sessions, counts, changed, changedHooks, changedBesides, innerEffects }: Report): string {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const parts = [
     `${counts.loosened} loosened`,
@@ -108,6 +113,11 @@ function render({ sessions, counts, changed, changedHooks, innerEffects }: Repor
       ? []
       : [
           `Hooks on tool.pre differ (${changedHooks.join(", ")}): what they answered then is used, they are not run again.`,
+        ]),
+    ...(changedBesides.length === 0
+      ? []
+      : [
+          `Not the same either, and not decided here: ${changedBesides.join(", ")}. Whoever reviews the change has to.`,
         ]),
     ...(innerEffects === 0
       ? []

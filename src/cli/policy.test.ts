@@ -183,3 +183,15 @@ test("without a project the user's configuration is meant, and a folder without 
     err: expect.stringContaining("the log has no session"),
   });
 });
+
+test("policy diff names what it does not decide: a network that was opened is no call that was loosened", async () => {
+  const cli = createInProcessCli({ PATH: process.env.PATH ?? "" });
+  cli.put("model.yaml", "name: x\nrules: []\notherwise: [{ text: Done. }]\n");
+  cli.put("old/harness.md", "---\nnetwork: { allowed_domains: [example.com] }\n---\nBe brief.\n");
+  cli.put("new/harness.md", "---\nnetwork: { allowed_domains: [example.com, elsewhere.example] }\n---\nBe brief.\n");
+  await cli.run("run", "-m", "scripted:model.yaml", "Hi");
+  const told = expect.stringContaining("Not the same either, and not decided here: network.");
+  expect(await cli.run("policy", "diff", "old", "new", "--fail-on", "loosened")).toMatchObject({ code: 0, out: told });
+  expect(await cli.run("policy", "diff", "old", "new", "--fail-on", "undecided")).toMatchObject({ code: 1 });
+  expect(await cli.run("policy", "diff", "old", "old", "--fail-on", "undecided")).toMatchObject({ code: 0 });
+});

@@ -1,13 +1,24 @@
 /** The command line: one table of commands; each is loaded only when it is called. */
 import { Command, CommanderError } from "commander";
 import { ReasonError } from "#protocol";
+import { addCareCommands } from "./care-commands.ts";
 import type { CliPorts } from "./cli-ports.ts";
+import { addConformanceCommand } from "./conformance-command.ts";
 import { addCredsCommands } from "./creds-commands.ts";
 import { addDaemonCommands } from "./daemon-commands.ts";
 import { errorLine } from "./error-line.ts";
 import { addEvalCommand } from "./eval-command.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
-import { addRunFlags, addStoreFlags, addTurnFlags, collect, domain, positiveInteger, sandboxOption } from "./flags.ts";
+import {
+  addRunFlags,
+  addStoreFlags,
+  addTurnFlags,
+  collect,
+  domain,
+  eventId,
+  positiveInteger,
+  sandboxOption,
+} from "./flags.ts";
 import { createOutward } from "./outward.ts";
 import { addPolicyCommands } from "./policy-commands.ts";
 import { addProjectCommands } from "./project-commands.ts";
@@ -37,9 +48,12 @@ export async function runCli(
       const { addSessionsCommands } = await import("./sessions.ts");
       addSessionsCommands(program, ports, exit);
     }
-    if (argv.length === 0) {
-      if (terminal.interactive) await program.parseAsync(["run"], { from: "user" });
-      else {
+    if (argv.length === 0 || (argv.length === 1 && argv[0] === "--no-daemon")) {
+      if (terminal.interactive) {
+        const attached = argv.length === 0 ? await (await import("./attach.ts")).attachAlone(ports) : undefined;
+        if (attached !== undefined) return attached;
+        await program.parseAsync(["run"], { from: "user" });
+      } else {
         terminal.err(program.helpInformation());
         return 1;
       }
@@ -69,12 +83,17 @@ function buildProgram(ports: CliPorts, exit: (code: ExitCode) => void, complain:
   const program = new Command("harness")
     .description("Runs coding and operations agents: every effect passes one gate and is on the record.")
     .version(ports.build.version)
+    .option("--no-daemon", "without a command: converse in this process, and start no daemon")
     .addHelpText(
       "after",
       `
-On a terminal, harness alone starts a conversation.
+On a terminal, harness alone starts a conversation: on the daemon, which it starts if none runs, or in this process (--no-daemon).
 Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configuration or usage, 130 cancelled.`,
     )
+    .hook("preAction", (_command, action) => {
+      if (program.opts<{ daemon: boolean }>().daemon) return;
+      throw new ReasonError("UsageInvalid", { detail: `--no-daemon is for harness alone, not for ${action.name()}` });
+    })
     .exitOverride()
     .configureOutput({
       writeOut: terminal.out,
@@ -99,6 +118,8 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       const { runCommand } = await import("./run.ts");
       exit(await runCommand(ports, prompt, flags));
     });
+  // The command that is asked for most needs none of the others, and they take a few milliseconds to describe.
+  if (ports.args[0] === "run") return program;
 
   addTurnFlags(addRunFlags(program.command("deploy")))
     .description("one input in, one final answer out, for scripts and CI; never falls back to the offline model")
@@ -109,6 +130,33 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .action(async (flags) => {
       const { deployCommand } = await import("./deploy.ts");
       exit(await deployCommand(ports, flags));
+    });
+
+  program
+    .command("attach")
+    .description("converse on a session of a running daemon, beside whoever else is on it")
+    .argument(
+      "[session]",
+      "its id, or the beginning of it (default: the last one here, a new one or a list is offered)",
+    )
+    .option("--connect <address>", "unix:PATH, HOST:PORT or URL (default: unix:$XDG_DATA_HOME/harness/control.sock)")
+    .option(
+      "--token-file <file>",
+      "the daemon's token, unless HARNESS_TOKEN is set (default: $XDG_STATE_HOME/harness/control.token)",
+    )
+    .option("--new", "a new session in this folder")
+    .option("--last", "the last session of this folder")
+    .option("-C, --cwd <dir>", "the folder (default: the current one)")
+    .option("-m, --model <provider:name>", "model of a new session")
+    .option("--json", "print canonical events as JSON lines and ask nothing")
+    .option(
+      "--since <event>",
+      "with --json: begin after this event; 0 is all (default: what happens from now on)",
+      eventId,
+    )
+    .action(async (session: string | undefined, flags) => {
+      const { attachCommand } = await import("./attach.ts");
+      exit(await attachCommand(ports, session, flags));
     });
 
   program
@@ -142,9 +190,11 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
       exit(await costCommand(await ports.outward.through(ports, flags.json), flags));
     });
 
+  addCareCommands(program, ports, exit);
   addProjectCommands(program, ports, exit);
   addEvalCommand(program, ports, exit);
   addDaemonCommands(program, ports, exit);
+  addConformanceCommand(program, ports, exit);
 
   // Its commands are added when it is called: see `runCli`.
   program.command("sessions").description("list, read, compare, branch and move the sessions in the log");

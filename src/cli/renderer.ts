@@ -113,10 +113,13 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           break;
         }
         case "DelegationEnded": {
-          const { agent, status, reason, steps, tool_calls } = event.payload;
+          const { agent, status, reason, steps, tool_calls, cut_off = [] } = event.payload;
           const why = reason === undefined ? "" : ` (${reason})`;
           const ended = `  ← ${agent || "delegate"}: ${status}${why}, ${steps} steps, ${tool_calls} calls`;
           if (activity) note(status === "ok" ? "dim" : "yellow", ended);
+          for (const { name, call_id, session } of cut_off) {
+            note("yellow", `    cut off, nobody knows how far it got: ${name} (${call_id} of ${session})`);
+          }
           break;
         }
         case "ProjectChanged": {
@@ -148,6 +151,15 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           const { action, by, counts } = event.payload;
           const left = counts.conflicts === 0 ? "" : `, ${counts.conflicts} in conflict and left as they are`;
           if (activity) note("yellow", `${action} by ${by}: ${counts.restored} paths restored${left}`);
+          break;
+        }
+        case "TokenRequested": {
+          const { code, identity_class, sessions, commands, can_mint, expires_at, confirm_by } = event.payload;
+          const where = sessions === undefined ? "all sessions" : sessions.join(", ");
+          const mints = can_mint ? ", and may pass it on" : "";
+          note("yellow", `A program asks for a token: ${identity_class}, ${where}, until ${expires_at}${mints}.`);
+          note("yellow", `  It may send: ${commands.join(", ")}`);
+          note("bold", `  To allow it, give it this code before ${confirm_by}: ${code}`);
           break;
         }
         case "Cancelled":

@@ -28,7 +28,7 @@ export async function runRepl(
     if (input === "") continue;
     if (input === "/quit" || input === "/exit") return;
     try {
-      if (input.startsWith("/")) await slash(terminal, session, input);
+      if (input.startsWith("/")) await runSlash(terminal, session, input);
       else await session.send(input);
     } catch (error) {
       terminal.err(`${await outward.describe(error)}\n`);
@@ -37,10 +37,14 @@ export async function runRepl(
   }
 }
 
-async function slash(terminal: Terminal, session: CliSession, input: string): Promise<void> {
+/** What slash words work on. */
+export type SlashSession = Pick<CliSession, "setModel" | "rules" | "changeRule" | "restore">;
+
+/** `more`: help for words that are handled elsewhere. */
+export async function runSlash(terminal: Terminal, session: SlashSession, input: string, more = ""): Promise<void> {
   const [name, argument] = input.slice(1).split(/\s+/, 2);
   const [, verb, rule] = /^\/rules\s+(revoke|keep)\s+(.+)$/.exec(input) ?? [];
-  if (name === "help") terminal.err(HELP);
+  if (name === "help") terminal.err(`${more}${HELP}`);
   else if (verb !== undefined && rule !== undefined)
     await session.changeRule(verb === "revoke" ? "revoke" : "keep", rule);
   else if (name === "rules" && argument === undefined) terminal.err(await listRules(session));
@@ -48,10 +52,10 @@ async function slash(terminal: Terminal, session: CliSession, input: string): Pr
   else if (name === "undo" || name === "redo") {
     const { parseTarget, renderReport } = await import("./undo.ts");
     renderReport(terminal, await session.restore(name, parseTarget(argument)));
-  } else terminal.err(`Unknown command: ${printable(input)}\n${HELP}`);
+  } else terminal.err(`Unknown command: ${printable(input)}\n${more}${HELP}`);
 }
 
-async function listRules(session: CliSession): Promise<string> {
+async function listRules(session: SlashSession): Promise<string> {
   const rules = await session.rules();
   if (rules.length === 0) return "No rules: what only reads passes, everything else asks.\n";
   return rules

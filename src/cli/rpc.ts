@@ -1,11 +1,13 @@
 /** `harness rpc`: the engine for another program, over JSON-RPC on standard input and output. */
+import { PERMISSION_TIMEOUT_MS } from "#control";
 import { serveRpc } from "#transports/rpc";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
 import { closeProgram, openProgram } from "./open-program.ts";
+import { type LogFlags, openServiceLog } from "./program-log.ts";
 
-export interface RpcFlags extends RunFlags {
+export interface RpcFlags extends RunFlags, LogFlags {
   readonly identityClass: "human" | "agent";
 }
 
@@ -14,7 +16,17 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
   const { terminal, clock, build } = ports;
   // Before anything else can write there.
   const output = terminal.claimOutput();
-  const { harness, settings, workspace } = await openProgram(ports, { flags, offlineAllowed: true, canAsk: false });
+  const { log, watch } = await openServiceLog(ports, flags);
+  const options = {
+    flags,
+    offlineAllowed: true,
+    canAsk: false,
+    answerMs: PERMISSION_TIMEOUT_MS,
+    plugins: [watch.plugin],
+  };
+  const { harness, settings, workspace } = await openProgram(ports, options);
+  const transport = log.of("transport.rpc");
+  transport.info("stage", { stage: "ready", model: harness.model });
   const stopped = new AbortController();
   const stopListening = terminal.onInterrupt(() => stopped.abort());
   ports.endsWhenStopped();
@@ -32,10 +44,14 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
       onClosed: () => stopped.abort(),
       shutdown: () => closeProgram(ports, { harness, settings }, flags),
       outward: await ports.outward.load(),
-      log: (line) => terminal.err(`${line}\n`),
+      log: (line) => {
+        transport.warn(line);
+        terminal.err(`${line}\n`);
+      },
     });
     return 0;
   } finally {
+    transport.info("stage", { stage: "ended" });
     output.close();
     stopListening();
   }

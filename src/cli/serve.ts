@@ -6,9 +6,10 @@ import { type CliSession, openCliSession } from "./cli-session.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
 import { openProgram } from "./open-program.ts";
+import { type LogFlags, openServiceLog } from "./program-log.ts";
 import { PROMPT_MAX_BYTES } from "./run.ts";
 
-export interface ServeFlags extends RunFlags {
+export interface ServeFlags extends RunFlags, LogFlags {
   readonly source?: readonly ServeSource["type"][];
   readonly json?: boolean;
 }
@@ -17,10 +18,12 @@ export interface ServeFlags extends RunFlags {
 export async function serveCommand(ports: CliPorts, flags: ServeFlags): Promise<ExitCode> {
   const { terminal } = ports;
   if (flags.source !== undefined) checkSources(flags.source);
+  const { watch } = await openServiceLog(ports, flags);
   const { harness, settings, workspace, project } = await openProgram(ports, {
     flags,
     offlineAllowed: true,
     canAsk: false,
+    plugins: [watch.plugin],
   });
   const stopped = new AbortController();
   const stopListening = terminal.onInterrupt(() => stopped.abort());

@@ -1,5 +1,6 @@
 /** `harness sessions branch`, `pin`, `unpin` and `delete`: what changes the log. */
 import { createSystemRandom, createUlidFactory } from "#base";
+import { refuseDelegate } from "#engine";
 import { LogId, ReasonError, type SessionId } from "#protocol";
 import { type ArchiveStore, loadPortability } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
@@ -18,7 +19,9 @@ export interface BranchFlags extends StoreFlags {
 export async function branchCommand(ports: CliPorts, name: string, flags: BranchFlags): Promise<ExitCode> {
   const { terminal, clock } = ports;
   return withStore<ExitCode>(ports, flags, async (store) => {
-    const { id } = await findSession(store, name);
+    const found = await findSession(store, name);
+    await refuseDelegate(store, found);
+    const { id } = found;
     const at = flags.turn === undefined ? flags.at : await endOfTurn(store, id, flags.turn);
     const { branchSession } = await loadPortability();
     const branch = await branchSession(store, id, {

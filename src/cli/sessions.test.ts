@@ -63,6 +63,9 @@ async function sessions(...args: string[]): Promise<{ code: number; out: string;
     build: { version: "0.0.0", commit: "test", builtAt: "test" },
     scenariosDir: home,
     templatesDir: home,
+    relaunch: () => {
+      throw new Error("no process is started here");
+    },
     endsWhenStopped: () => undefined,
   });
   return { code, ...said };

@@ -28,4 +28,12 @@ export const slashCommands: readonly SlashCommand[] = [
     commands: ["UndoTurn", "UndoCall"],
   },
   { name: "/redo", arguments: "[call|turn]", description: "make again what was undone", commands: ["Redo"] },
+  {
+    name: "/queue",
+    arguments: "<text>",
+    description: "send it when the running turn has ended",
+    commands: ["QueueInput"],
+  },
+  { name: "/steer", arguments: "<text>", description: "tell the running turn something", commands: ["SteerTurn"] },
+  { name: "/cancel", arguments: "", description: "end the running turn", commands: ["CancelTurn"] },
 ];

@@ -61,6 +61,7 @@ export type ReadKey =
 const STILL_MS = 250;
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
+const ERASE_LINE = "\r\u001b[K";
 const BACKSPACE = "\u007f";
 const ENDS_A_SECRET = `\r\n${CTRL_C}${CTRL_D}`;
 
@@ -71,6 +72,19 @@ export function createTerminal(process: NodeJS.Process): Terminal {
   const interrupt = (): void => {
     for (const listener of listeners) listener();
   };
+  /** The line that is being read, and what is written meanwhile has not ended its own. */
+  let reading: { readonly lines: Interface; isMidLine: boolean } | undefined;
+  /** Above the line that is being read, which is shown again behind it. */
+  function write(stream: NodeJS.WriteStream, text: string): void {
+    if (reading === undefined || !interactive || stream.isTTY !== true || text === "") {
+      stream.write(text);
+      return;
+    }
+    const isComplete = text.endsWith("\n");
+    stream.write(reading.isMidLine ? text : `${ERASE_LINE}${text}`);
+    reading.isMidLine = !isComplete;
+    if (isComplete) reading.lines.prompt(true);
+  }
   /** Set when a protocol has standard output; aborted when its reader is gone. */
   let readerGone: AbortController | undefined;
   // A reader that went away (`| head`) ends the program quietly, as it does for every other one.
@@ -85,8 +99,8 @@ export function createTerminal(process: NodeJS.Process): Terminal {
     });
   }
   return {
-    out: (text) => void stdout.write(text),
-    err: (text) => void stderr.write(text),
+    out: (text) => write(stdout, text),
+    err: (text) => write(stderr, text),
     interactive,
     get inputIsPiped() {
       const input = fstatSync(stdin.fd);
@@ -103,10 +117,15 @@ export function createTerminal(process: NodeJS.Process): Terminal {
         // The first call settles the promise; closing calls it again.
         const finish = (result: ReadLine): void => {
           signal.removeEventListener("abort", abort);
+          if (reading?.lines === lines) reading = undefined;
           resolve(result);
           lines.close();
         };
-        const abort = (): void => finish({ kind: "interrupted" });
+        const abort = (): void => {
+          // Whoever took the line away goes on at its beginning.
+          if (interactive && reading?.lines === lines && !reading.isMidLine) stderr.write(ERASE_LINE);
+          finish({ kind: "interrupted" });
+        };
         lines.on("SIGINT", () => {
           finish({ kind: "interrupted" });
           interrupt();
@@ -114,6 +133,7 @@ export function createTerminal(process: NodeJS.Process): Terminal {
         lines.on("close", () => finish({ kind: "end" }));
         if (signal.aborted) return abort();
         signal.addEventListener("abort", abort, { once: true });
+        reading = { lines, isMidLine: false };
         lines.question(prompt, (text) => finish({ kind: "line", text }));
       });
     },

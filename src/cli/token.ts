@@ -1,35 +1,27 @@
 /** `harness token`: capability tokens made, listed, checked and revoked by the person whose machine it is. */
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import {
-  type Authenticator,
   type Claims,
-  createAuthenticator,
-  createFailureLimit,
   createIssuance,
-  createTokenRecords,
+  DEFAULT_COMMANDS,
   mintClaims,
   phaseOf,
   readTokenFile,
   signToken,
   TOKEN_FILE_MODE,
-  TOKEN_FILE_NAME,
-  TOKEN_KEY_PURPOSE,
   type TokenRecord,
-  type TokenRecords,
   tokenFileText,
 } from "#auth";
 import { createSystemRandom, createUlidFactory, errnoOf, messageOf } from "#base";
 import { createIdMint, ReasonError, SessionId, TokenId } from "#protocol";
 import { commands } from "#protocol/schemas";
-import { deriveKey, harnessPaths, machineKeySource } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { formatTable } from "./table.ts";
+import { defaultTokenFile, describeClaims, timeOf, tokenParts } from "./token-parts.ts";
 
 const TOKEN_VARIABLE = "HARNESS_TOKEN";
-/** To watch a session and talk in it; answers of a person are never among what nobody asked for. */
-const DEFAULT_COMMANDS = ["AttachSession", "DetachSession", "SendInput", "CancelTurn"] as const;
 const CODE_PROMPTS = 3;
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 
@@ -43,12 +35,6 @@ export interface MintFlags {
   /** True: the place that is looked at by default. */
   readonly file?: string | true;
   readonly json?: boolean;
-}
-
-interface TokenParts {
-  readonly key: () => Uint8Array;
-  readonly records: TokenRecords;
-  readonly authenticator: Authenticator;
 }
 
 export async function tokenMintCommand(ports: CliPorts, flags: MintFlags): Promise<ExitCode> {
@@ -139,21 +125,13 @@ export interface CheckFlags {
 /** Says what the token may do; one that cannot be used is an error with its reason. */
 export async function tokenCheckCommand(ports: CliPorts, flags: CheckFlags): Promise<ExitCode> {
   const { terminal, env, cwd } = ports;
-  const path = flags.file === undefined ? defaultFile(ports) : resolve(cwd, flags.file);
+  const path = flags.file === undefined ? defaultTokenFile(ports) : resolve(cwd, flags.file);
   const token = (flags.file === undefined ? env[TOKEN_VARIABLE] : undefined) ?? readTokenFile(path);
   if (token === undefined) throw usage(`there is no token: ${TOKEN_VARIABLE} is not set, and there is no ${path}`);
   const claims = tokenParts(ports).authenticator.authenticate(token, "check");
   if (flags.json) terminal.out(`${JSON.stringify(claims)}\n`);
   else terminal.out(`${describeClaims(claims)}\n`);
   return 0;
-}
-
-function tokenParts({ env, clock }: CliPorts): TokenParts {
-  const machine = machineKeySource(env);
-  const key = (): Uint8Array => deriveKey(machine(), TOKEN_KEY_PURPOSE);
-  const records = createTokenRecords(harnessPaths(env).stateDir);
-  const authenticator = createAuthenticator({ key, records, clock, failures: createFailureLimit({ clock }) });
-  return { key, records, authenticator };
 }
 
 /** Shows the code on the terminal and has it typed back: a program that only runs as this user cannot. */
@@ -205,13 +183,9 @@ function secondsOf(text: string): number {
   return Number(count) * SECONDS[unit as keyof typeof SECONDS];
 }
 
-function defaultFile({ env }: CliPorts): string {
-  return join(harnessPaths(env).configDir, TOKEN_FILE_NAME);
-}
-
 /** Never over a file that is there. */
 function writeTokenFile(ports: CliPorts, named: string | true, token: string): string {
-  const path = named === true ? defaultFile(ports) : resolve(ports.cwd, named);
+  const path = named === true ? defaultTokenFile(ports) : resolve(ports.cwd, named);
   try {
     if (named === true) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const file = openSync(path, "wx", TOKEN_FILE_MODE);
@@ -226,16 +200,6 @@ function writeTokenFile(ports: CliPorts, named: string | true, token: string): s
     throw usage(`cannot write ${path}: ${messageOf(error)}`);
   }
   return path;
-}
-
-function describeClaims({ jti, identity_class, sessions, commands: verbs, exp, can_mint }: Claims): string {
-  const where = sessions === undefined ? "in all sessions" : `in ${sessions.join(", ") || "no session"}`;
-  const mints = can_mint ? "; may mint further tokens" : "";
-  return `${jti}: ${identity_class}, ${verbs.join(", ")} ${where}, until ${timeOf(exp)} UTC${mints}`;
-}
-
-function timeOf(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
 }
 
 function usage(detail: string): ReasonError {

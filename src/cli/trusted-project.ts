@@ -143,18 +143,20 @@ export function refusal(awaiting: readonly AwaitingFile[], lockfile: string | un
     .slice(0, MAX_NAMED_FILES)
     .map(({ file, change }) => `\n  ${change.padEnd(8)}${shownName(file)}`);
   const more = awaiting.length - files.length;
+  // A case is run because somebody asked for it; there is no going without it.
+  const without = awaiting.every(({ kind }) => kind === "eval") ? "" : " Without the project: --no-project.";
   const text = [
     reasonText("NonInteractiveAckRefused", { kind: kinds }),
     ...files,
     more > 0 ? `\n  and ${more} more` : "",
     lockfile === undefined
-      ? "\nReview them with: harness ack. In CI: --lockfile FILE, made by harness ack --emit-lockfile. Without the project: --no-project."
+      ? `\nReview them with: harness ack. In CI: --lockfile FILE, made by harness ack --emit-lockfile.${without}`
       : `\nThey are not as ${lockfile} says. Review them with harness ack and make it anew: harness ack --emit-lockfile.`,
   ];
   return ReasonError.withMessage("NonInteractiveAckRefused", text.join(""));
 }
 
-function fileNames(awaiting: readonly AwaitingFile[]): string {
+export function fileNames(awaiting: readonly AwaitingFile[]): string {
   const named = awaiting.slice(0, MAX_NAMED_FILES).map(({ file }) => shownName(file));
   const more = awaiting.length - named.length;
   return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;

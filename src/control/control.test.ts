@@ -131,6 +131,27 @@ describe("control", () => {
     expect(isReleased()).toBe(true);
   });
 
+  test("a session is retired when nobody is attached and nothing is to be done, and opens again", async () => {
+    const { control, connect, base, updates } = rig();
+    const { client } = connect();
+    await client.submit({ kind: "CreateSession" });
+    expect(await control.retire(id)).toBe(false);
+    const { done } = await client.submit(input);
+    await client.submit({ kind: "DetachSession", session: id });
+    expect(control.sessions()).toMatchObject([{ activity: "running", attached: 0, queued: 0 }]);
+    expect(await control.retire(id)).toBe(false);
+    await done;
+    const retired = control.retire(id);
+    const again = client.submit({ kind: "CreateSession", resume: id });
+    expect(await retired).toBe(true);
+    expect(updates).toEqual([]);
+    expect(base.events.find(({ kind }) => kind === "SessionEnded")).toMatchObject({ payload: { reason: "idle" } });
+    expect(await again).toEqual({ session: id });
+    expect(control.sessions()).toHaveLength(1);
+    await client.submit({ kind: "EndSession", session: id });
+    expect(await control.retire(id)).toBe(false);
+  });
+
   test("an undo and a turn keep out of each other's way, and an agent takes nothing back", async () => {
     const gate = Promise.withResolvers<void>();
     const { connect } = rig({}, gate.promise);

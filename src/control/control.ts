@@ -17,6 +17,7 @@ import {
 import { type Approvals, createApprovals } from "./approvals.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
 import type { LiveSession, RestoreCommand } from "./live-session.ts";
+import { gapEvent } from "./outbox.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
 import { subscribe } from "./subscription.ts";
 
@@ -31,6 +32,8 @@ export interface ClientOptions {
   readonly onEvent?: (event: Event) => void;
   /** Asked before each event of a replay, which comes no faster than the client takes it: undefined, or what to wait for. */
   readonly ready?: () => Promise<void> | undefined;
+  /** What a replay of the log passes before it is told; asked for once for each. Default: it is told as it was stored. */
+  readonly replayed?: () => (event: Event) => Event;
   /** Of a client that has several connections; default: a new one. */
   readonly id?: ClientId;
 }
@@ -70,6 +73,8 @@ export interface Control {
   sessions(): readonly OpenSessionState[];
   /** No session is opened and no turn begins from now on; resolves when none runs. */
   drain(): Promise<void>;
+  /** Ends a session that nobody is attached to and that has nothing to do; false, and nothing happens, for any other. */
+  retire(id: SessionId): Promise<boolean>;
   /** Open sessions, for plugins that publish on them. */
   session(id: SessionId): EngineSession | undefined;
   /**
@@ -92,7 +97,7 @@ interface Client extends ClientOptions {
   readonly id: ClientId;
 }
 
-type EndReason = "user" | "binary-shutdown" | "delegation-over";
+type EndReason = "idle" | "user" | "binary-shutdown" | "delegation-over";
 
 interface OpenSession {
   readonly live: LiveSession;
@@ -125,6 +130,8 @@ export function createControl(options: ControlOptions): Control {
     refuseWhileDraining();
     const { resume } = command;
     if (resume === undefined) return open(client, command);
+    // One that is about to end is opened again, not joined.
+    await sessions.get(resume)?.ending?.catch(() => undefined);
     if (!sessions.has(resume)) {
       // Two clients that open the same session at once get the same one.
       const first = opening.get(resume);
@@ -160,17 +167,32 @@ export function createControl(options: ControlOptions): Control {
     if (since !== undefined && since > 0 && (await store.read(id, { after: since - 1, limit: 1 })).length === 0) {
       throw new ReasonError("InvalidCommand", { detail: `the log of ${id} has no event ${since}` });
     }
+    const from = since === undefined ? undefined : await tellExpired(id, since, onEvent);
     detach(session, client);
+    const clean = client.replayed?.();
     const subscription = subscribe({
       bus: session.live.engine.bus,
-      read: (after, limit) => store.read(id, { after, limit }),
+      async read(after, limit) {
+        const page = await store.read(id, { after, limit });
+        return clean === undefined ? page : page.map(clean);
+      },
       onEvent,
       ...(ready === undefined ? {} : { ready }),
-      ...(since === undefined ? {} : { since }),
+      ...(from === undefined ? {} : { since: from }),
     });
     session.attached.set(client, subscription.stop);
     await subscription.caughtUp;
     return { session: id };
+  }
+
+  /** Where the replay begins: events whose content has passed its time are told as a gap, first. */
+  async function tellExpired(id: SessionId, since: number, onEvent: (event: Event) => void): Promise<number> {
+    const to = (await store.expiredTo?.(id)) ?? 0;
+    if (to <= since) return since;
+    const [last] = await store.read(id, { after: to - 1, limit: 1 });
+    if (last === undefined) return since;
+    onEvent(gapEvent(last, since + 1, "ttl"));
+    return to;
   }
 
   function detach({ attached }: OpenSession, client: Client): void {
@@ -193,7 +215,8 @@ export function createControl(options: ControlOptions): Control {
     try {
       await session.live.finish();
       await engine.bus.publish("SessionEnded", { reason });
-      await store.update(id, { state: "ended" });
+      // An idle one is not over: whoever comes next goes on with it.
+      if (reason !== "idle") await store.update(id, { state: "ended" });
     } finally {
       // Also when its end cannot be recorded: nothing of it may keep the program alive.
       sessions.delete(id);
@@ -209,6 +232,16 @@ export function createControl(options: ControlOptions): Control {
       above = above.parent === undefined ? undefined : sessions.get(above.parent);
     }
     return clients;
+  }
+
+  async function retire(id: SessionId): Promise<boolean> {
+    const session = sessions.get(id);
+    // A delegate ends with its work.
+    if (session === undefined || session.parent !== undefined || session.restoring !== undefined) return false;
+    const { activity, attached, queued } = stateOf(session);
+    if (activity !== "idle" || attached > 0 || queued > 0) return false;
+    await end(id, "idle");
+    return true;
   }
 
   async function adopt(parent: SessionId, open: (approver: Approver) => Promise<LiveSession>): Promise<AdoptedSession> {
@@ -410,6 +443,7 @@ export function createControl(options: ControlOptions): Control {
       await Promise.all([...sessions.values()].map(async ({ live }) => live.engine.running?.ended));
     },
     adopt,
+    retire,
     async shutdown() {
       let failure: { readonly error: unknown } | undefined;
       // Delegates end with the turn of their root.

@@ -6,6 +6,7 @@ export {
   type Control,
   type ControlClient,
   createControl,
+  PERMISSION_TIMEOUT_MS,
   type Reply,
 } from "./control.ts";
 export type { LiveSession, RestoreCommand } from "./live-session.ts";

@@ -59,7 +59,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   function sendGaps(): void {
     for (const { first, last } of lost.values()) {
-      const gap = encode(gapEvent(first, last));
+      const gap = encode(gapEvent(last, first.id, "overflow"));
       if (gap !== undefined && !send(gap)) isFull = true;
     }
     lost.clear();
@@ -111,7 +111,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
 }
 
 /** Not in the log. It has the id of the last event that is missing: that is where the stream stands after it. */
-function gapEvent(first: Event, last: Event): EventOf<"StreamGap"> {
-  const { session, ts, id } = last;
-  return { id, kind: "StreamGap", session, ts, payload: { from: first.id, to: id, reason: "overflow" } };
+export function gapEvent(
+  { session, ts, id }: Event,
+  from: number,
+  reason: EventOf<"StreamGap">["payload"]["reason"],
+): EventOf<"StreamGap"> {
+  return { id, kind: "StreamGap", session, ts, payload: { from, to: id, reason } };
 }

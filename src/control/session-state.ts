@@ -11,6 +11,8 @@ export interface OpenSessionState {
   readonly model: string;
   /** Clients that are told of its events. */
   readonly attached: number;
+  /** Inputs that wait for their turn. */
+  readonly queued: number;
   readonly turn?: TurnId;
   readonly originator?: ClientId;
 }
@@ -30,6 +32,7 @@ export function stateOf(session: {
       ending !== undefined ? "ending" : approvals.isWaiting ? "waiting" : running === undefined ? "idle" : "running",
     model: engine.model,
     attached: attached.size,
+    queued: engine.queued,
     ...(running === undefined ? {} : { turn: running.turn, originator: running.originator }),
   };
 }

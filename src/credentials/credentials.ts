@@ -41,6 +41,8 @@ export interface HelperCredentials {
   /** Begins to start the helper. Throws CredentialStoreFailed when the file of stored ones cannot be used. */
   find(wish: CredentialWish): CredentialRef | undefined;
   route(credential: CredentialRef, url: URL): Promise<CredentialRoute>;
+  /** Told each time that the helper has died. */
+  onCrash(listener: (status: HelperStatus) => void): void;
   /** Told of every key that is used: those there are, then those to come. */
   onSecret(listener: (fingerprint: SecretFingerprint) => void): void;
   /**
@@ -73,11 +75,15 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
   let stored: readonly CredentialInfo[] | undefined;
   const secrets = createKnownSecrets();
   const found = new Set<string>();
+  const crashListeners: ((status: HelperStatus) => void)[] = [];
   const supervisor = createHelperSupervisor({
     file: options.file,
     env: options.env,
     clock,
     onSecret: secrets.add,
+    onCrash: (status) => {
+      for (const listener of crashListeners) listener(status);
+    },
     store: () => ({ path: join(options.directory(), CREDENTIAL_FILE), key: options.storeKey() }),
     ...(options.every === undefined ? {} : { every: options.every }),
   });
@@ -137,6 +143,7 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
       return credential;
     },
     onSecret: secrets.listen,
+    onCrash: (listener) => void crashListeners.push(listener),
     async told() {
       const hasStored = holdsStored();
       if (!hasStored && !options.keyVariables.some((name) => keys.has(name))) return;

@@ -11,6 +11,8 @@ export interface EnvironmentKeys {
   hold(variable: string): void;
   /** The value without white space around it, once; nobody finds it in the environment afterwards. The caller wipes it. */
   take(variable: string): Buffer | undefined;
+  /** Copies of what is held and was not taken, for the environment of a process that is this program once more. */
+  forChild(): Record<string, string>;
   /** Stays in `env` for whoever needs it, and is gone from what the system shows. */
   conceal(variable: string): void;
   /** Whether what the system shows of this process could be changed; undefined when nothing had to be. */
@@ -54,6 +56,10 @@ export function createEnvironmentKeys(env: Environment, block: EnvironmentBlock 
       if (found !== undefined) held.set(variable, undefined);
       return found;
     },
+    forChild: () =>
+      Object.fromEntries(
+        [...held].flatMap(([variable, found]) => (found === undefined ? [] : [[variable, found.toString("utf8")]])),
+      ),
     conceal(variable) {
       const known = env[variable];
       if (known === undefined) return;

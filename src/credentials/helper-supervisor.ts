@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { type Clock, messageOf, type OwnProcess, type SecretFingerprint, startOwnProcess } from "#base";
+import { type Clock, messageOf, type OwnProcess, type SecretFingerprint, startMark, startOwnProcess } from "#base";
 import { encodeFrame, HEARTBEAT, HEARTBEAT_MS, type HelperAnswer, type HelperCommand } from "./helper-frames.ts";
 
 /** Three heartbeats that did not come. */
@@ -63,6 +63,8 @@ export interface SupervisorOptions {
   readonly store: () => { readonly path: string; readonly key: Uint8Array };
   /** Told of each key that the helper has begun to use. */
   readonly onSecret?: (fingerprint: SecretFingerprint) => void;
+  /** The helper died; its status says what follows. */
+  readonly onCrash?: (status: HelperStatus) => void;
   /** Calls `run` every so often, without keeping the program alive; returns how to stop. */
   readonly every?: (ms: number, run: () => void) => () => void;
 }
@@ -73,6 +75,8 @@ interface Generation {
   readonly bound: Map<string, Deferred<HelperAnswer>>;
   /** Asked for and not answered, in order. */
   readonly syncs: Deferred<true>[];
+  /** Resolves when its death was noticed. */
+  readonly ended: PromiseWithResolvers<void>;
   lastBeatMs: number;
 }
 
@@ -108,6 +112,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       ready: createDeferred(),
       bound: new Map(),
       syncs: [],
+      ended: Promise.withResolvers(),
       lastBeatMs: clock.monotonicMs(),
     };
     current = generation;
@@ -189,7 +194,16 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       stopWatching();
       removeFolder();
     }
+    generation.ended.resolve();
+    options.onCrash?.(status());
   }
+
+  const status = (): HelperStatus => ({
+    state,
+    crashes,
+    ...(current?.process.pid === undefined ? {} : { pid: current.process.pid }),
+    ...(detail === undefined ? {} : { detail }),
+  });
 
   /** A helper that hangs is one that died, only that nobody has told us. */
   function watch(): void {
@@ -223,6 +237,11 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
         const answer = await bound?.promise;
         if (bound !== undefined && answer === undefined) continue;
         if (answer?.type === "refused") return answer;
+        // A connection can break before we are told that the process has ended: whoever asks again then gets the next one.
+        if (generation.process.stdout.readableEnded || isOver(generation.process.pid)) {
+          await generation.ended.promise;
+          continue;
+        }
         // One that was killed is gone before the system says so; whoever came meanwhile would knock at a dead socket.
         if ((await sync(generation)) === undefined) continue;
         return { type: "ready", socketPath, pass };
@@ -265,12 +284,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       await reach(undefined);
     },
     route: reach,
-    status: () => ({
-      state,
-      crashes,
-      ...(current?.process.pid === undefined ? {} : { pid: current.process.pid }),
-      ...(detail === undefined ? {} : { detail }),
-    }),
+    status,
     close() {
       if (state === "not started" || state === "closed") return;
       state = "closed";
@@ -282,6 +296,11 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       removeFolder();
     },
   };
+}
+
+/** False where the system does not tell. */
+function isOver(pid: number | undefined): boolean {
+  return process.platform === "linux" && pid !== undefined && startMark(pid) === undefined;
 }
 
 /**

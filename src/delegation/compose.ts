@@ -68,7 +68,7 @@ export function compose(request: DelegationRequest, parts: ComposeParts): Compos
   const requestHooks = request.hooks.map((hook, index) => {
     return made(() => bundles.hook({ name: `inline_hook_${index + 1}`, priority: 0, ...hook }));
   });
-  for (const { name } of inline) checkInlineName(name, inline, parts);
+  for (const { name } of inline) checkInlineName(name, inline, own.tools, parts);
   const passed = request.tools.filter((tool) => typeof tool === "string");
   for (const name of passed) {
     if (!parts.callable().some((tool) => tool.name === name))
@@ -98,10 +98,16 @@ export function compose(request: DelegationRequest, parts: ComposeParts): Compos
   };
 }
 
-function checkInlineName(name: string, inline: readonly Tool[], { all, denied }: ComposeParts): void {
+function checkInlineName(
+  name: string,
+  inline: readonly Tool[],
+  own: readonly Tool[],
+  { all, denied }: ComposeParts,
+): void {
   const why = denied(name);
   if (why !== undefined) throw refuse(`The tool ${name} cannot be defined: ${why}.`, "PolicyDenied");
-  const isTaken = all().some((tool) => tool.name === name) || inline.filter((tool) => tool.name === name).length > 1;
+  const isTaken =
+    [...all(), ...own].some((tool) => tool.name === name) || inline.filter((tool) => tool.name === name).length > 1;
   if (isTaken) throw refuse(`There is a tool ${name} already.`);
 }
 

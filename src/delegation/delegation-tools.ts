@@ -1,5 +1,6 @@
 /** `delegate`, `delegate_async` and `task.*`: work handed to other agents, as tools like all others. */
 import type { AgentArtifact, DelegationConfig } from "#artifacts";
+import type { Clock } from "#base";
 import { type Tool, type ToolContext, ToolError, type ToolOutput, textOutput } from "#engine";
 import { SessionId } from "#protocol";
 import { type Delegations, outputOf, type RunningDelegation } from "./delegations.ts";
@@ -15,6 +16,7 @@ const MAX_AWAITED = 50;
 const AGENT_LINE_CHARS = 200;
 
 export interface DelegationToolParts {
+  readonly clock: Pick<Clock, "sleep">;
   readonly delegations: Delegations;
   readonly limits: () => DelegationConfig;
   readonly agents: () => readonly AgentArtifact[];
@@ -26,7 +28,12 @@ interface Task {
 }
 
 /** Asked at every step: whom one can delegate to may change. Tasks are those of one session. */
-export function createDelegationTools({ delegations, limits, agents }: DelegationToolParts): () => readonly Tool[] {
+export function createDelegationTools({
+  clock,
+  delegations,
+  limits,
+  agents,
+}: DelegationToolParts): () => readonly Tool[] {
   const tasks = new Map<string, Task>();
 
   function keep(running: RunningDelegation): void {
@@ -59,16 +66,11 @@ export function createDelegationTools({ delegations, limits, agents }: Delegatio
 
   async function finished(waited: readonly Task[], context: ToolContext, timeoutMs: unknown): Promise<void> {
     const ended = Promise.all(waited.map(({ running }) => running.done));
-    const limit = typeof timeoutMs === "number" ? AbortSignal.timeout(timeoutMs) : undefined;
-    const stop = limit === undefined ? context.signal : AbortSignal.any([context.signal, limit]);
-    let onAbort: (() => void) | undefined;
-    const stopped = new Promise<void>((resolve) => {
-      onAbort = resolve;
-      stop.addEventListener("abort", onAbort, { once: true });
-      if (stop.aborted) resolve();
-    });
-    await Promise.race([ended, stopped]);
-    if (onAbort !== undefined) stop.removeEventListener("abort", onAbort);
+    const over = new AbortController();
+    const limitMs = typeof timeoutMs === "number" ? Math.min(timeoutMs, limits().timeoutMs) : limits().timeoutMs;
+    const stop = AbortSignal.any([context.signal, over.signal]);
+    await Promise.race([ended, clock.sleep(limitMs, stop)]);
+    over.abort();
   }
 
   return () => {

@@ -26,6 +26,9 @@ import { changedResponse, createVerification, type Verifying } from "./verificat
 const MAX_TOLD_RESULTS = 1_000;
 const TOLD_RESULT_CHARS = 4_000;
 
+/** How long hooks are still told of a delegate that was stopped: a stop takes a second at most. */
+const STOPPED_HOOKS_MS = 500;
+
 export type DelegationMode = EventPayload<"DelegationStarted">["mode"];
 
 export interface DelegationParts {
@@ -47,6 +50,15 @@ export interface DelegationParts {
   readonly turnSignal: () => AbortSignal | undefined;
   /** Adds to the counters of the run. */
   readonly count: (name: string, by: number) => void;
+}
+
+/** Where and how a delegate begins. */
+interface Beginning {
+  readonly point: HookPoint;
+  readonly context: ToolContext;
+  readonly mode: DelegationMode;
+  /** The delegate is stopped with it. */
+  readonly until: AbortSignal;
 }
 
 export interface RunningDelegation {
@@ -111,6 +123,9 @@ export function createDelegations(parts: DelegationParts): Delegations {
     mode: DelegationMode,
   ): Promise<RunningDelegation> {
     const point = pointOf(context);
+    // A call of delegate_async is over long before its delegate is; the turn that it was made in is not.
+    const until = mode === "sync" ? context.signal : parts.turnSignal();
+    if (until === undefined) throw refuse("The turn is over.");
     const request = await askFirst(args, point);
     const limits = checkLimits();
     const { bundles, callable, all, denied } = parts;
@@ -121,7 +136,7 @@ export function createDelegations(parts: DelegationParts): Delegations {
       );
     }
     try {
-      return await begin(request, composed, point, context, mode);
+      return await begin(request, composed, { point, context, mode, until });
     } catch (error) {
       tree.giveBack();
       if (error instanceof ReasonError) throw new ToolError(error.message, error.reason);
@@ -132,9 +147,7 @@ export function createDelegations(parts: DelegationParts): Delegations {
   async function begin(
     request: DelegationRequest,
     composed: Composed,
-    point: HookPoint,
-    context: ToolContext,
-    mode: DelegationMode,
+    { point, context, mode, until }: Beginning,
   ): Promise<RunningDelegation> {
     const { task, agent, systemPrompt, model } = request;
     const results: unknown[] = [];
@@ -145,8 +158,7 @@ export function createDelegations(parts: DelegationParts): Delegations {
       verifiers: composed.verifiers,
       maxRetries: composed.maxVerifyRetries,
       hooks: parts.hooks(composed.agentHooks),
-      // The turn of the parent may be over before a delegate that worked beside it.
-      point: { ...point, signal: new AbortController().signal },
+      point,
       facts,
       results: () => results,
       record: (verdict) => bus.publish("DelegationVerified", { ...where, session: delegate.session, ...verdict }),
@@ -187,7 +199,7 @@ export function createDelegations(parts: DelegationParts): Delegations {
       throw error;
     }
     const startMs = clock.monotonicMs();
-    const stop = stopperOf(delegate, context, mode, composed.timeoutMs);
+    const stop = stopperOf(delegate, until, composed.timeoutMs);
     const ended = work().finally(() => {
       stop.end();
       tree.giveBack();
@@ -214,7 +226,8 @@ export function createDelegations(parts: DelegationParts): Delegations {
           ...statusOf(summary, stop.cause()),
           durationMs: clock.monotonicMs() - startMs,
         };
-        outcome = await askAfter(outcome, verifying, composed, point, { ...facts, model: delegate.model, mode });
+        const at = { ...point, signal: stop.signal };
+        outcome = await askAfter(outcome, verifying, composed, at, { ...facts, model: delegate.model, mode });
       } catch (error) {
         // The turn of a delegate rejects only when its log is broken; that is what its parent is told.
         const detail = error instanceof Error ? error.message : String(error);
@@ -248,28 +261,32 @@ export function createDelegations(parts: DelegationParts): Delegations {
   }
 
   /** Why it was stopped is known to whoever stopped it first. */
-  function stopperOf(delegate: Delegate, context: ToolContext, mode: DelegationMode, timeoutMs: number) {
+  function stopperOf(delegate: Delegate, until: AbortSignal, timeoutMs: number) {
     let cause: CancelCause | undefined;
     const over = new AbortController();
+    const late = new AbortController();
     const stop = (given: CancelCause): void => {
+      if (cause === undefined) {
+        void clock.sleep(STOPPED_HOOKS_MS, over.signal).then(() => late.abort());
+      }
       cause ??= given;
       delegate.cancel(cause);
     };
     const unwatch = tree.watch(stop);
-    // A call of delegate_async is over long before its delegate is; the turn is not.
-    const signal = mode === "sync" ? context.signal : parts.turnSignal();
-    const onAbort = (): void => stop(causeOf(signal));
-    signal?.addEventListener("abort", onAbort, { once: true });
-    if (signal?.aborted) queueMicrotask(onAbort);
+    const onAbort = (): void => stop(causeOf(until));
+    until.addEventListener("abort", onAbort, { once: true });
+    if (until.aborted) queueMicrotask(onAbort);
     void clock.sleep(timeoutMs, over.signal).then(() => {
       if (!over.signal.aborted) stop({ reason: "timeout" });
     });
     return {
       stop,
       cause: () => cause,
+      /** Of what is still asked about it: a while after it was stopped. */
+      signal: late.signal,
       end(): void {
         unwatch();
-        signal?.removeEventListener("abort", onAbort);
+        until.removeEventListener("abort", onAbort);
         over.abort();
       },
     };
@@ -298,8 +315,9 @@ export function createDelegations(parts: DelegationParts): Delegations {
       tool_results: claimed?.tool_results ?? [],
       attempt: verifying.verification.attempts,
     };
-    const at = { ...point, signal: new AbortController().signal };
-    const verdict = await hooks.dispatch("delegation.post", payload, at);
+    const verdict = await hooks.dispatch("delegation.post", payload, point);
+    // What was stopped stays that, whatever hooks still say to it.
+    if (verdict.blocked && status === "cancelled") return told;
     if (verdict.blocked) {
       const why = `blocked by hook "${verdict.hook}": ${verdict.reason} (${verdict.source})`;
       const { result: _, ...rest } = told;
@@ -340,8 +358,8 @@ export function outputOf(outcome: DelegationOutcome): { content: [{ type: "text"
   return { content: [{ type: "text", text }] };
 }
 
-function causeOf(signal: AbortSignal | undefined): CancelCause {
-  const reason: unknown = signal?.reason;
+function causeOf(signal: AbortSignal): CancelCause {
+  const reason: unknown = signal.reason;
   const known = typeof reason === "object" && reason !== null && "reason" in reason;
   // Turns are aborted with a CancelCause; anything else is the time limit of the call.
   const cause = known ? (reason as CancelCause) : ({ reason: "timeout" } as const);

@@ -1,18 +1,54 @@
-/** Delegates that worked when the program stopped: they get their end on the record when the session is opened again. */
-import type { EventBus, SessionStore } from "#engine";
-import type { EventPayload } from "#protocol";
+/**
+ * Delegates that worked when the program stopped: they get their end on the record when the session is opened again, with the calls of
+ * theirs that were cut off, for nobody else will ever be told of those.
+ */
+import { delegationToolNames } from "#artifacts";
+import { type EventBus, reopenSession, type SessionLog, type SessionStore } from "#engine";
+import { type EventPayload, ReasonError, type SessionId } from "#protocol";
+
+/** Calls that are told of. */
+const MAX_CUT_OFF = 50;
+
+type CutOff = NonNullable<EventPayload<"DelegationEnded">["cut_off"]>;
+type Store = Pick<SessionStore, "get" | "update" | "acquire" | "read" | "historyStart">;
 
 export async function endInterrupted(
   open: readonly EventPayload<"DelegationStarted">[],
   bus: Pick<EventBus, "publish">,
-  store: Pick<SessionStore, "get" | "update">,
+  store: Store,
 ): Promise<void> {
   for (const { turn, call_id, session, agent, mode } of open) {
+    const cutOff = await endBelow(session, store);
     await bus.publish("DelegationEnded", {
       ...{ turn, call_id, session, agent, mode, status: "interrupted", reason: "Interrupted" },
       usage: { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 },
       ...{ steps: 0, tool_calls: 0, duration_ms: 0 },
+      ...(cutOff.length === 0 ? {} : { cut_off: cutOff.slice(0, MAX_CUT_OFF) }),
     });
-    if ((await store.get(session)) !== undefined) await store.update(session, { state: "ended" });
+  }
+}
+
+/** Ends the session and those below it; what was cut off in them. */
+async function endBelow(session: SessionId, store: Store): Promise<CutOff> {
+  if ((await store.get(session)) === undefined) return [];
+  let log: SessionLog;
+  try {
+    log = await store.acquire(session);
+  } catch (error) {
+    // Somebody alive has it: it was not cut off.
+    if (error instanceof ReasonError && error.reason === "SessionBusy") return [];
+    throw error;
+  }
+  try {
+    const { openCalls, remains } = await reopenSession(store, log, session);
+    const cutOff: CutOff = openCalls.flatMap(({ payload: { call_id, name, class: toolClass } }) => {
+      // What a delegation was cut off in is told of by the calls of its delegate.
+      return toolClass === "mutating" && !delegationToolNames.includes(name) ? [{ session, call_id, name }] : [];
+    });
+    for (const { session: below } of remains.openDelegations) cutOff.push(...(await endBelow(below, store)));
+    await store.update(session, { state: "ended" });
+    return cutOff;
+  } finally {
+    await log.release();
   }
 }

@@ -68,6 +68,8 @@ export function parseRequest(args: Readonly<Record<string, unknown>>): Delegatio
     throw invalid("a tool is a name or a definition");
   if (!hooks.every(isRecord)) throw invalid("a hook is a definition");
   const model = textField(args, "model");
+  // A scenario is a file, anywhere: nothing that a request can have the program read.
+  if (model?.trim().startsWith("scripted:") === true) throw invalid("model is a scenario, which a request cannot name");
   const systemPrompt = textField(args, "system_prompt");
   const verify = textField(args, "verify");
   const maxVerifyRetries = countField(args, "max_verify_retries", 0);

@@ -23,7 +23,7 @@ export interface VerificationParts {
   readonly maxRetries: number;
   /** Of the parent, with those of the agent's file. */
   readonly hooks: HookDispatcher | undefined;
-  /** Where the parent delegates. */
+  /** Where the parent delegates. Its turn may be over before a delegate that worked beside it: the signal is that of the claim. */
   readonly point: HookPoint;
   /** What hooks are told besides the result. */
   readonly facts: Readonly<Record<string, unknown>>;
@@ -55,10 +55,10 @@ export function createVerification(parts: VerificationParts): Verifying {
   let accepted: ToldResult | undefined;
   let claimed: ToldResult | undefined;
 
-  async function askHooks(result: ToldResult): Promise<{ verdict: Verdict; result: ToldResult }> {
+  async function askHooks(result: ToldResult, signal: AbortSignal): Promise<{ verdict: Verdict; result: ToldResult }> {
     if (hooks === undefined || hooks.idle("delegation.post_verify")) return { verdict: { verified: true }, result };
     const payload = { ...parts.facts, ...result, result: result.response, attempt: attempts };
-    const answer = await hooks.dispatch("delegation.post_verify", payload, parts.point);
+    const answer = await hooks.dispatch("delegation.post_verify", payload, { ...parts.point, signal });
     if (answer.blocked) {
       const named = `${answer.reason} (hook ${answer.hook})`;
       return { verdict: answer.failed === true ? { broken: named } : { verified: false, why: answer.reason }, result };
@@ -85,7 +85,7 @@ export function createVerification(parts: VerificationParts): Verifying {
       if ("broken" in verdict) return fail("VerifierBroken", verdict.broken);
       if (!verdict.verified) reasons.push(verdict.why);
     }
-    const asked = await askHooks(result);
+    const asked = await askHooks(result, claim.signal);
     if ("broken" in asked.verdict) return fail("VerifierBroken", asked.verdict.broken);
     if (!asked.verdict.verified) reasons.push(asked.verdict.why);
     if (reasons.length === 0) {

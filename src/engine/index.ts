@@ -25,11 +25,12 @@ export type {
   ModelRequest,
   Provider,
   ToolSchema,
+  WireTrace,
 } from "./provider.ts";
 export type { Orphan, OrphanResolution, Recovery } from "./recovery.ts";
-export type { RedactedStream, Redaction } from "./redaction.ts";
+export type { CacheCounters, RedactedStream, Redaction } from "./redaction.ts";
 export { loadedRedaction } from "./redaction-guard.ts";
-export { type Reopened, reopenSession } from "./reopen.ts";
+export { delegatedBy, type Reopened, refuseDelegate, reopenSession } from "./reopen.ts";
 export type { RequestCall, RequestHandler, RequestMiddleware } from "./request-chain.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";
 export { createRunTool, type NestedCall } from "./run-tool.ts";
@@ -57,4 +58,5 @@ export {
   type ToolHandler,
   type ToolMiddleware,
 } from "./tool-chain.ts";
+export { type CallTrace, traceProvider } from "./traced-provider.ts";
 export type { CancelCause, TurnSummary } from "./turn.ts";

@@ -60,11 +60,19 @@ export type ModelOutcome =
       readonly usage?: Usage;
     };
 
+/** Sees what goes over the wire of one call, without its key; must not throw. For somebody who asked to see it. */
+export interface WireTrace {
+  sent(request: { readonly url: string; readonly body: string }): void;
+  /** Once, at the end of the response, also of one that was cut off. */
+  received(response: { readonly status: number; readonly type: string; readonly body: string }): void;
+}
+
 export interface ModelCall {
   readonly request: ModelRequest;
   /** Called synchronously for each event, in order; must not throw. */
   readonly emit: (event: ModelEvent) => void;
   readonly signal: AbortSignal;
+  readonly trace?: WireTrace;
 }
 
 export interface ModelInfo {

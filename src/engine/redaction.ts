@@ -13,6 +13,18 @@ export interface Redaction {
   request(request: ModelRequest): ModelRequest;
   /** For text that arrives in pieces; one for each text. */
   stream(): RedactedStream;
+  /** Of what it remembers, where it does. */
+  cache?(): CacheCounters;
+}
+
+/** Of a bounded cache. */
+export interface CacheCounters {
+  readonly entries: number;
+  readonly maxEntries: number;
+  readonly chars: number;
+  readonly maxChars: number;
+  /** How often it was full and began anew. */
+  readonly evictions: number;
 }
 
 export interface RedactedStream {

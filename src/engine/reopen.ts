@@ -3,12 +3,12 @@
  * when there is none that can be used, from the events alone. Both give the same; only the time differs.
  */
 import { messageOf } from "#base";
-import type { EventOf, SessionId } from "#protocol";
+import { type EventOf, ReasonError, type SessionId } from "#protocol";
 import { type Conversation, createConversation } from "./conversation.ts";
 import { SNAPSHOT_FORMAT } from "./conversation-parts.ts";
 import { createInputQueue, type InputQueue } from "./input-queue.ts";
 import { createRemains, type Remains } from "./remains.ts";
-import type { SessionLog, SessionStore } from "./store.ts";
+import type { SessionLog, SessionMeta, SessionStore } from "./store.ts";
 
 /** Events read at a time. */
 const READ_PAGE = 1000;
@@ -92,4 +92,28 @@ async function loadSnapshot({ snapshots }: SessionLog, start: number): Promise<L
     return { ...nothing(), problem: messageOf(error) };
   }
   return { conversation, event: kept.event };
+}
+
+/** Of a session that a delegation made, or a copy of one: who delegated. Its own story begins with the call that it worked for. */
+export async function delegatedBy(
+  store: Pick<SessionStore, "read">,
+  { id, parent }: Pick<SessionMeta, "id" | "parent">,
+): Promise<SessionId | undefined> {
+  if (parent === undefined) return undefined;
+  const [first] = await store.read(id, { after: 0, limit: 1 });
+  if (first?.kind !== "SessionStarted" || first.payload.call_id === undefined) return undefined;
+  return first.payload.parent ?? parent;
+}
+
+/** Tools, limits and hooks of a delegate came from the call that it worked for: without it there is nothing to hold it to. */
+export async function refuseDelegate(
+  store: Pick<SessionStore, "read">,
+  meta: Pick<SessionMeta, "id" | "parent">,
+): Promise<void> {
+  const by = await delegatedBy(store, meta);
+  if (by === undefined) return;
+  const detail =
+    `${meta.id} is the session of a delegate, whose tools and limits came from the call that it worked for: it can be read ` +
+    `(harness sessions show) and not gone on with. Go on with ${by}, which delegated.`;
+  throw new ReasonError("NotAllowed", { detail });
 }

@@ -93,6 +93,8 @@ export interface EngineSession {
   /** The running turn, if any. */
   readonly running: RunningTurn | undefined;
   readonly model: string;
+  /** Inputs that wait for their turn. */
+  readonly queued: number;
   /** Starts a turn; throws TurnInProgress while one runs. `done` settles when it has ended. */
   send(
     originator: ClientId,
@@ -171,6 +173,8 @@ export function createSession(parts: SessionParts): EngineSession {
     remains.apply(event);
     inputs.apply(event);
     keeper?.notice(event);
+    // Before anybody else is told: whoever sees the end of a turn may start the next one.
+    if (event.kind === "TurnEnded") leaveTurn(event.payload.turn);
   });
   for (const subscriber of parts.subscribers ?? []) bus.subscribe(subscriber);
 
@@ -191,10 +195,22 @@ export function createSession(parts: SessionParts): EngineSession {
     settings: parts.toolSettings,
     monotonicMs: () => clock.monotonicMs(),
   });
-  const nested: NestedCall = (parent, name, args, { timeoutMs, signal: given }) => {
-    const limits = [...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]), ...(given ? [given] : [])];
+  const nested: NestedCall = async (parent, name, args, { timeoutMs, signal: given }) => {
+    const limit = new AbortController();
+    const over = new AbortController();
+    if (timeoutMs !== undefined) {
+      void clock.sleep(timeoutMs, over.signal).then(() => {
+        if (!over.signal.aborted) limit.abort(new DOMException("The call took too long.", "TimeoutError"));
+      });
+    }
+    const limits = [...(timeoutMs === undefined ? [] : [limit.signal]), ...(given ? [given] : [])];
     const signal = limits.length === 0 ? parent.signal : AbortSignal.any([parent.signal, ...limits]);
-    return dispatchNested(dispatchParts(), { tools: tools(), hidden, signal }, parent, { id: ids.call(), name, args });
+    const call = { id: ids.call(), name, args };
+    try {
+      return await dispatchNested(dispatchParts(), { tools: tools(), hidden, signal }, parent, call);
+    } finally {
+      over.abort();
+    }
   };
   const { checkStop: check } = parts;
   const checkStop =
@@ -227,6 +243,14 @@ export function createSession(parts: SessionParts): EngineSession {
     bus.setOriginator(originator);
     const input = { turn, originator, content, signal, ...(queued === undefined ? {} : { queued }) };
     return { turn, done: run(input, steering).finally(resolve) };
+  }
+
+  /** Nothing when another turn has begun since. */
+  function leaveTurn(turn: TurnId): void {
+    if (running?.turn !== turn) return;
+    running = undefined;
+    turnModel = undefined;
+    bus.setOriginator(undefined);
   }
 
   /** Starts a turn with the input that waits longest, when one may begin. */
@@ -282,9 +306,8 @@ export function createSession(parts: SessionParts): EngineSession {
         input,
       );
     } finally {
-      running = undefined;
-      turnModel = undefined;
-      bus.setOriginator(undefined);
+      // One whose end could not be recorded was not left yet.
+      leaveTurn(input.turn);
       // After whoever waits for this turn: they may want to say something first.
       if (inputs.waiting().length > 0) (parts.schedule ?? timer)(deliver, 0);
     }
@@ -299,6 +322,9 @@ export function createSession(parts: SessionParts): EngineSession {
     },
     get model() {
       return model;
+    },
+    get queued() {
+      return inputs.waiting().length + queueing;
     },
     send(originator, content) {
       if (running !== undefined) {

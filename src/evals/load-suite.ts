@@ -21,10 +21,18 @@ export interface LoadedCase {
   /** As people know it: from the current folder. */
   readonly shown: string;
   readonly evalCase: EvalCase;
-  /** Of a scenario that is written in the case. */
-  readonly scenarioText?: string;
+  /** What the model plays, written in the case or in a file of its own. */
+  readonly scenario?: { readonly text: string; readonly shown: string };
+  /** What it consists of, as it was read: the case, and the file of its scenario. Each with the SHA-256 of its bytes, hex. */
+  readonly files: readonly CaseFile[];
   /** Where its cassette is, or would be. */
   readonly cassette: string;
+}
+
+export interface CaseFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly hash: string;
 }
 
 export interface LoadedSuite {
@@ -39,28 +47,44 @@ export interface SuitePlace {
   /** Files, and folders whose files are cases. Throws UsageInvalid for one that is not there or has none. */
   readonly paths: readonly string[];
   readonly checker: ScriptChecker;
+  /** A folder without a case is no mistake. */
+  readonly mayBeEmpty?: boolean;
 }
 
-export async function loadSuite({ cwd, paths, checker }: SuitePlace): Promise<LoadedSuite> {
+export async function loadSuite({ cwd, paths, checker, mayBeEmpty }: SuitePlace): Promise<LoadedSuite> {
   const readEvalFile = await loadEvalReader();
-  const files = [...new Set((await Promise.all(paths.map((path) => caseFiles(cwd, path)))).flat())];
+  const files = [
+    ...new Set((await Promise.all(paths.map((path) => caseFiles(cwd, path, mayBeEmpty === true)))).flat()),
+  ];
   if (files.length > MAX_CASES) throw usage(`there are ${files.length} cases; at most ${MAX_CASES} are run at once`);
   const cases: LoadedCase[] = [];
   const problems: Problem[] = [];
   for (const path of files) {
     const shown = shownPath(cwd, path);
-    const { evalCase, scenarioText, problems: found } = readEvalFile(path, checker);
+    const { evalCase, hash = "", scenarioText, problems: found } = readEvalFile(path, checker);
     const own = [...found];
     const complete = evalCase && withSchemas(evalCase, path, own);
+    const played = complete && scenarioFile(complete, path, own);
     problems.push(...own.map((problem) => ({ ...problem, place: { ...problem.place, file: shown } })));
-    if (complete === undefined) continue;
+    if (complete === undefined || own.some(({ severity }) => severity === "error")) continue;
     const twin = cases.find((one) => one.evalCase.name === complete.name);
     if (twin !== undefined) {
       const message = `There is another case "${complete.name}" in ${twin.shown}.`;
       problems.push({ severity: "error", code: "duplicate-name", place: { ...complete.place, file: shown }, message });
     }
     const cassette = path.replace(CASE_FILE, ".cassette");
-    cases.push({ path, shown, evalCase: complete, cassette, ...(scenarioText === undefined ? {} : { scenarioText }) });
+    const sharing = cases.find((one) => one.cassette === cassette);
+    if (sharing !== undefined) {
+      const message = `${sharing.shown} would have the same cassette: one of the two needs another file name.`;
+      problems.push({ severity: "error", code: "duplicate-name", place: { ...complete.place, file: shown }, message });
+    }
+    const inline = scenarioText === undefined ? undefined : { text: scenarioText, shown };
+    const scenario = played === undefined ? inline : { text: played.text, shown: shownPath(cwd, played.path) };
+    cases.push({
+      ...{ path, shown, evalCase: complete, cassette },
+      files: [{ path, hash }, ...(played === undefined ? [] : [{ path: played.path, hash: played.hash }])],
+      ...(scenario === undefined ? {} : { scenario }),
+    });
   }
   return { cases, problems };
 }
@@ -89,15 +113,30 @@ function requireKnown(what: string, wanted: readonly string[] | undefined, known
   }
 }
 
-async function caseFiles(cwd: string, path: string): Promise<readonly string[]> {
+async function caseFiles(cwd: string, path: string, mayBeEmpty: boolean): Promise<readonly string[]> {
   const place = resolve(cwd, path);
   const info = await stat(place).catch((error: unknown) => {
     throw usage(`${path} cannot be read: ${messageOf(error)}`);
   });
   if (!info.isDirectory()) return [place];
   const names = (await readdir(place)).filter((name) => CASE_FILE.test(name) && !name.startsWith(".")).sort();
-  if (names.length === 0) throw usage(`there is no case (*.yaml) in ${path}`);
+  if (names.length === 0 && !mayBeEmpty) throw usage(`there is no case (*.yaml) in ${path}`);
   return names.map((name) => join(place, name));
+}
+
+/** The file that the scenario of a case is in, read once: what is played is what was looked at. */
+function scenarioFile(
+  { setup: { scenario } }: EvalCase,
+  casePath: string,
+  problems: Problem[],
+): (CaseFile & { readonly text: string }) | undefined {
+  if (scenario === undefined || !("file" in scenario)) return undefined;
+  const path = resolve(dirname(casePath), scenario.file);
+  const outcome = readFileContent(path, basename(path), undefined);
+  if (!("problem" in outcome)) return { path, ...outcome.content };
+  const message = `The scenario ${scenario.file} cannot be used: ${outcome.problem.message}`;
+  problems.push({ severity: "error", code: "bad-scenario", place: scenario.place, message });
+  return undefined;
 }
 
 /** The case with what its schemas say; undefined when one cannot be read. */

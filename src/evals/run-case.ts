@@ -26,7 +26,7 @@ export interface CaseOpening {
   readonly mode: CaseMode;
   /** Absolute. */
   readonly workspace: string;
-  /** The scenario that is written in the case, as a file. */
+  /** The scenario of the case, as a file. */
   readonly scenarioFile?: string;
   /** Where a recording is written, or which one is played. */
   readonly cassette: string;
@@ -104,7 +104,7 @@ export async function runCase(request: CaseRequest): Promise<CaseRun> {
   }
   try {
     const scenarioFile =
-      loaded.scenarioText === undefined ? undefined : await folder.putAside("scenario.yaml", loaded.scenarioText);
+      loaded.scenario === undefined ? undefined : await folder.putAside("scenario.yaml", loaded.scenario.text);
     const cassette = mode === "record" ? folder.aside("case.cassette") : loaded.cassette;
     const outcome = await play(request, {
       loaded,

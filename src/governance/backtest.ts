@@ -22,6 +22,8 @@ import { isBuiltin, TOOL_ALIASES } from "./tool-aliases.ts";
 
 /** Decisions that are kept for calls that come again. */
 const MAX_DECISIONS = 20_000;
+/** Tools whose visibility is kept. */
+const MAX_TOOLS = 1000;
 
 /** A tool as far as deciding needs it. */
 export type ToolShape = Pick<Tool, "name" | "label" | "class" | "subject" | "relays">;
@@ -63,6 +65,12 @@ export function createBacktest(policy: Policy, tools: ReadonlyMap<string, ToolSh
     return number;
   }
   const decisions = new Map<string, Redecided>();
+  const visibility = new Map<string, ReturnType<typeof toolVisible>>();
+  function visibleTool(name: string): ReturnType<typeof toolVisible> {
+    const known = visibility.get(name) ?? toolVisible(policy.toolsPolicies, name);
+    if (visibility.size < MAX_TOOLS) visibility.set(name, known);
+    return known;
+  }
 
   return {
     begin(session) {
@@ -90,25 +98,11 @@ export function createBacktest(policy: Policy, tools: ReadonlyMap<string, ToolSh
       };
 
       /** The same call in the same circumstances is decided once. */
-      async function judged(call: RecordedCall, as: JudgedCall, held: readonly Label[]): Promise<Redecided> {
-        const { root, planMode, sessionRules, judgedOn } = call;
-        const { paths, looks, subject } = judgedOn ?? {};
-        const about = [
-          as.tool.name,
-          as.tool.label,
-          as.tool.class,
-          subject,
-          as.args,
-          root,
-          planMode,
-          held,
-          paths,
-          looks,
-        ];
-        const key = `${listNumber(sessionRules)} ${hasRepeated(call)} ${JSON.stringify(about)}`;
+      async function judged(call: RecordedCall, facts: CallFacts, held: readonly Label[]): Promise<Redecided> {
+        const key = `${listNumber(call.sessionRules)} ${held.join()} ${facts.key}`;
         const known = decisions.get(key);
         if (known !== undefined) return known;
-        const made = await judge(call, as, held);
+        const made = await judge(call, facts.as, held);
         if (decisions.size >= MAX_DECISIONS) decisions.clear();
         decisions.set(key, made);
         return made;
@@ -130,7 +124,7 @@ export function createBacktest(policy: Policy, tools: ReadonlyMap<string, ToolSh
       return {
         async decide(call) {
           if (call.live === undefined) return undefined;
-          const visible = toolVisible(policy.toolsPolicies, call.name);
+          const visible = visibleTool(call.name);
           if (!visible.allowed) {
             return { effect: "deny", by: "tools_policy", source: visible.source, why: visible.why };
           }
@@ -139,17 +133,17 @@ export function createBacktest(policy: Policy, tools: ReadonlyMap<string, ToolSh
           const wasHidden = call.live.by === "tools_policy";
           if (wasHidden && policy.hooks.size > 0) return unknown("its hooks were not asked, for the tool was hidden");
           if (call.problem !== undefined) return unknown(call.problem);
-          const as = asJudged(call, tools);
-          if (as === undefined) return unknown("it is not on the record what kind of tool it was");
-          if (isRedacted(consulted(as)) && dependsOnText(policy, call, as)) {
+          const facts = factsOf(call, tools);
+          if (facts === undefined) return unknown("it is not on the record what kind of tool it was");
+          if (facts.isRedacted && dependsOnText(policy, call, facts.as)) {
             return unknown("it depends on a part of the arguments that was redacted");
           }
           const { held, doubtful } = labels.at(call);
-          const decided = await judged(call, as, held);
+          const decided = await judged(call, facts, held);
           if (doubtful.length === 0) return decided;
           const otherwise = await judged(
             call,
-            as,
+            facts,
             ALL_LABELS.filter((one) => held.includes(one) || doubtful.includes(one)),
           );
           if (isSame(decided, otherwise)) return decided;
@@ -189,6 +183,34 @@ function asJudged(call: RecordedCall, tools: ReadonlyMap<string, ToolShape>): Ju
     tool: { name, label, class: call.class, ...(subject === undefined ? {} : { subject: () => subject }) },
     args,
   };
+}
+
+/** What of a call is the same under every policy. */
+interface CallFacts {
+  readonly as: JudgedCall;
+  /** Of what a decision looks at. */
+  readonly isRedacted: boolean;
+  /** Names the call and what its decision rested on, labels and rules of the session aside. */
+  readonly key: string;
+}
+
+/** Worked out once for all policies that a call is held against; follows from the call and the built-in tools alone. */
+const factsByTools = new WeakMap<ReadonlyMap<string, ToolShape>, WeakMap<RecordedCall, CallFacts>>();
+
+function factsOf(call: RecordedCall, tools: ReadonlyMap<string, ToolShape>): CallFacts | undefined {
+  const kept = factsByTools.get(tools) ?? new WeakMap<RecordedCall, CallFacts>();
+  factsByTools.set(tools, kept);
+  const known = kept.get(call);
+  if (known !== undefined) return known;
+  const as = asJudged(call, tools);
+  if (as === undefined) return undefined;
+  const { root, planMode, judgedOn } = call;
+  const { paths, looks, subject } = judgedOn ?? {};
+  const { name, label, class: toolClass } = as.tool;
+  const about = [name, label, toolClass, subject, as.args, root, planMode, hasRepeated(call), paths, looks];
+  const made = { as, isRedacted: isRedacted(consulted(as)), key: JSON.stringify(about) };
+  kept.set(call, made);
+  return made;
 }
 
 /** What a decision looks at: of a tool that changes a file the path, not the text. */
@@ -265,9 +287,15 @@ function createLabelHistory(
   };
 }
 
-/** Names everything in a policy that can decide about calls of a tool; two policies with the same name decide alike. */
-export function createFingerprints(policy: Policy): (call: Pick<RecordedCall, "name" | "label">) => string {
-  const { strict, isOffline, toolsPolicies, labelRules } = policy;
+/**
+ * Names everything in a policy that can decide about calls of a tool; two policies with the same name decide alike. With `places`,
+ * also where it is written: then their decisions are the same ones.
+ */
+export function createFingerprints(
+  policy: Policy,
+  places = false,
+): (call: Pick<RecordedCall, "name" | "label">) => string {
+  const { strict, isOffline, toolsPolicies, labelRules, hooks } = policy;
   const known = new Map<string, string>();
   const labelled = labelRules.map(({ label, rule }) => [label, rule]);
   return ({ name, label }) => {
@@ -278,9 +306,10 @@ export function createFingerprints(policy: Policy): (call: Pick<RecordedCall, "n
     const relevant = policy.rules.filter(
       (rule) => namesTool(rule, { tool: name, label }, TOOL_ALIASES) || (name === "exec" && rule.effect !== "allow"),
     );
-    const rules = relevant.map(({ effect, text }) => [effect, text]);
-    const { allowed } = toolVisible(toolsPolicies, name);
-    const made = JSON.stringify([allowed, strict, isOffline, labelled, rules]);
+    const rules = relevant.map(({ effect, text, source }) => [effect, text, places ? source : ""]);
+    const visible = toolVisible(toolsPolicies, name);
+    const seen = places ? [visible, hooks.size > 0] : [visible.allowed];
+    const made = JSON.stringify([seen, strict, isOffline, labelled, rules]);
     known.set(key, made);
     return made;
   };

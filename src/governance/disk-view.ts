@@ -68,14 +68,20 @@ export class NotOnRecord extends Error {
 
 /** Answers from the record; what is not on it throws {@link NotOnRecord}. */
 export function rememberedDisk(root: string, { paths = {}, looks = {} }: DiskFacts = {}): DiskView {
+  /** Each rule about files asks about the same paths. */
+  const located = new Map<string, string | undefined>();
+  const locateOnRecord = (path: string): string | undefined => {
+    const name = nameOf(path);
+    if (!Object.hasOwn(paths, name)) throw new NotOnRecord(`it is not on the record where ${path} led`);
+    const real = paths[name];
+    if (real === AS_READ) return readingOf(path, root);
+    return real === AS_WRITTEN ? path : (real ?? undefined);
+  };
   return {
     root,
     async locate(path) {
-      const name = nameOf(path);
-      if (!Object.hasOwn(paths, name)) throw new NotOnRecord(`it is not on the record where ${path} led`);
-      const real = paths[name];
-      if (real === AS_READ) return readingOf(path, root);
-      return real === AS_WRITTEN ? path : (real ?? undefined);
+      if (!located.has(path)) located.set(path, locateOnRecord(path));
+      return located.get(path);
     },
     async finding(what, about) {
       const question = questionOf(what, about);

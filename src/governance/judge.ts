@@ -72,9 +72,11 @@ export function createJudge(options: JudgeOptions): Judge {
 
   /** Those that name labels hold when the session holds them. */
   function inForce(rules: readonly Rule[]): readonly Rule[] {
-    if (rules.every(({ labels }) => labels === undefined)) return rules;
+    if (!namesLabels(rules)) return rules;
     const held = options.labels.held();
-    return rules.filter(({ labels }) => labels === undefined || labels.every((label) => held.includes(label)));
+    return chosen(rules, `held ${held.join()}`, ({ labels }) => {
+      return labels === undefined || labels.every((label) => held.includes(label));
+    });
   }
 
   function evaluate(call: JudgedCall, given: readonly Rule[]): Evaluation {
@@ -82,7 +84,7 @@ export function createJudge(options: JudgeOptions): Judge {
     const elsewhere = isElsewhere(call);
     // What a pattern allows, and what is quiet, is meant for the workspace root.
     const rules = elsewhere
-      ? given.filter(({ effect, pattern }) => effect !== "allow" || pattern === undefined)
+      ? chosen(given, "elsewhere", ({ effect, pattern }) => effect !== "allow" || pattern === undefined)
       : given;
     const quietParts: SimpleCommand[] = [];
     const verdict = evaluateRules(rules, ruleCall, TOOL_ALIASES, {
@@ -211,7 +213,8 @@ export function createJudge(options: JudgeOptions): Judge {
   function guarded(call: JudgedCall, verdict: Verdict, all: readonly Rule[]): Verdict {
     if (verdict.effect !== "allow" || !mayLeave(call, verdict)) return verdict;
     const why = leavingNeedsYes(options.labels);
-    if (why === undefined || evaluate(call, inForce(all).filter(namesAllLabels)).effect === "allow") return verdict;
+    if (why === undefined || evaluate(call, chosen(inForce(all), "all labels", namesAllLabels)).effect === "allow")
+      return verdict;
     const consulted = { stage: LABEL_STAGE, name: LABEL_GUARD, source: "built-in", effect: "ask" };
     const trail = [...verdict.judged.trail, consulted];
     return { effect: "ask", judged: { effect: "ask", by: LABEL_GUARD, source: "built-in", why, trail } };
@@ -222,6 +225,24 @@ export function createJudge(options: JudgeOptions): Judge {
     if (tool.name === "exec") return judged.by !== QUIET && !options.isOffline();
     return tool.class === "sensitive" && !isBuiltin(tool.name);
   }
+}
+
+/**
+ * Parts of a list of rules, by the list, which nobody changes once it is made, and the name of the part: what is worked out for a
+ * list is kept with it, so the same part has to be the same list.
+ */
+const parts = new WeakMap<readonly Rule[], Map<string, readonly Rule[]>>();
+
+function chosen(rules: readonly Rule[], part: string, isIn: (rule: Rule) => boolean): readonly Rule[] {
+  const known = parts.get(rules) ?? new Map<string, readonly Rule[]>();
+  const made = known.get(part) ?? rules.filter(isIn);
+  known.set(part, made);
+  parts.set(rules, known);
+  return made;
+}
+
+function namesLabels(rules: readonly Rule[]): boolean {
+  return chosen(rules, "labelled", ({ labels }) => labels !== undefined).length > 0;
 }
 
 /** Of a trail, and the name of what asks. */

@@ -27,6 +27,8 @@ export interface PolicyDiff {
   compare(session: RecordedSession): Promise<readonly ComparedCall[]>;
   /** The `tool.pre` hooks that are not the same in both; what they would answer is not known. */
   readonly changedHooks: readonly string[];
+  /** What else is not the same in both, and decides about no call: network, sandbox, limits. */
+  readonly changedBesides: readonly string[];
 }
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
@@ -40,7 +42,10 @@ export function createPolicyDiff(
   const next = createBacktest(after, tools);
   const oldPrint = old === undefined ? undefined : createFingerprints(old.policy);
   const nextPrint = createFingerprints(after);
-  const changedHooks = old === undefined ? [] : differingHooks(old.policy, after);
+  const oldPlaces = old === undefined ? undefined : createFingerprints(old.policy, true);
+  const nextPlaces = createFingerprints(after, true);
+  const changedHooks = old === undefined ? [] : differing(old.policy.hooks, after.hooks);
+  const changedBesides = old === undefined ? [] : differing(old.policy.besides, after.besides);
 
   /** A hook that decided then and is another one now, or gone. */
   const hookGone = ({ hooks }: RecordedCall): string | undefined =>
@@ -48,13 +53,15 @@ export function createPolicyDiff(
 
   return {
     changedHooks,
+    changedBesides,
     async compare(session) {
       const oldSession = old?.backtest.begin(session);
       const nextSession = next.begin(session);
       const compared: ComparedCall[] = [];
       for (const call of session.calls) {
         const was = oldSession === undefined ? call.live : await oldSession.decide(call);
-        const redecided = await nextSession.decide(call);
+        // Where nothing that decides differs, one decision is that of both.
+        const redecided = oldPlaces?.(call) === nextPlaces(call) ? was : await nextSession.decide(call);
         if (was === undefined || redecided === undefined) {
           compared.push({ call, change: "unjudged" });
           continue;
@@ -89,7 +96,7 @@ function changeOf(
   return { change: before.by === after.by ? "same" : "moved" };
 }
 
-function differingHooks({ hooks: before }: Policy, { hooks: after }: Policy): readonly string[] {
+function differing(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): readonly string[] {
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names].filter((name) => before.get(name) !== after.get(name)).toSorted();
 }

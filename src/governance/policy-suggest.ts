@@ -66,13 +66,13 @@ export async function suggestRules(
       }
     }
   }
-  const { chosen, refused } = await choose(needs, denied, createAllowedBy(policy, tools));
+  const { chosen, refused } = await choose(needs, denied, () => createAllowedBy(policy, tools));
   const asks = createAllowedBy(policy, tools);
   const kept: Need[] = [];
   for (const need of needs) {
     const decided = await asks(need, textsOf(need, chosen));
     if (decided.effect === "allow") kept.push(need);
-    else uncovered.push({ call: need.call, why: refusedWhy(need, refused) ?? whyNot(decided) });
+    else uncovered.push({ call: need.call, why: whyUncovered(need, chosen, refused) ?? whyNot(decided) });
   }
   return { rules: listed(kept, chosen), uncovered, covered };
 }
@@ -97,8 +97,8 @@ function whyNot(decided: Redecided): string {
   return `${effect} by ${by}${source === undefined ? "" : ` (${source})`}: ${why}`;
 }
 
-/** Which rule stands for a narrow one: itself, or the wider one. Absent: none is suggested. */
-type Chosen = ReadonlyMap<string, string>;
+/** Which rule stands for what was used: the narrow one, or that of its kind. Absent: none is suggested. */
+type Chosen = Map<string, string>;
 type Ask = (need: Pick<Need, "call" | "session">, added: readonly string[]) => Promise<Redecided>;
 
 /** What the policy says of calls with these allow rules besides. With the same rules, calls are to be asked in their order. */
@@ -121,13 +121,12 @@ function createAllowedBy(policy: Policy, tools: ReadonlyMap<string, ToolShape>):
 async function choose(
   needs: readonly Need[],
   denied: readonly Pick<Need, "call" | "session">[],
-  asks: Ask,
+  begin: () => Ask,
 ): Promise<{ chosen: Chosen; refused: ReadonlySet<string> }> {
-  const kinds = new Map<string, Set<string>>();
-  for (const { narrow, wide } of needs.flatMap(({ rules }) => rules)) {
-    const cases = kinds.get(wide) ?? new Set();
-    kinds.set(wide, cases.add(narrow));
-  }
+  const asks = begin();
+  const used = new Map(needs.flatMap(({ rules }) => rules).map((rule) => [keyOf(rule), rule]));
+  const kinds = new Map<string, number>();
+  for (const { wide } of used.values()) if (wide !== undefined) kinds.set(wide, (kinds.get(wide) ?? 0) + 1);
   const reached = new Map<string, boolean>();
   const reaches = async (text: string): Promise<boolean> => {
     const known = reached.get(text);
@@ -140,26 +139,77 @@ async function choose(
     reached.set(text, found);
     return found;
   };
-  const chosen = new Map<string, string>();
+  const chosen: Chosen = new Map();
   const refused = new Set<string>();
-  for (const [wide, cases] of kinds) {
-    const isKind = (cases.size >= CASES_OF_A_KIND || cases.has(wide)) && !(await reaches(wide));
-    for (const narrow of cases) {
-      if (isKind) chosen.set(narrow, wide);
-      else if (await reaches(narrow)) refused.add(narrow);
-      else chosen.set(narrow, narrow);
-    }
+  for (const [key, { narrow, wide }] of used) {
+    const isKind = wide !== undefined && (kinds.get(wide) ?? 0) >= CASES_OF_A_KIND && !(await reaches(wide));
+    if (isKind) chosen.set(key, wide);
+    else if (narrow === undefined) continue;
+    else if (await reaches(narrow)) refused.add(key);
+    else chosen.set(key, narrow);
   }
+  await keepApart(chosen, refused, { used, denied, begin });
   return { chosen, refused };
 }
 
-function textsOf({ rules }: Need, chosen: Chosen): readonly string[] {
-  return [...new Set(rules.flatMap(({ narrow }) => chosen.get(narrow) ?? []))];
+/** Rules that allow nothing that was denied may do so together: `a && b` by one for `a` and one for `b`. */
+async function keepApart(
+  chosen: Chosen,
+  refused: Set<string>,
+  parts: {
+    readonly used: ReadonlyMap<string, UsedRule>;
+    readonly denied: readonly Pick<Need, "call" | "session">[];
+    readonly begin: () => Ask;
+  },
+): Promise<void> {
+  const { used, denied, begin } = parts;
+  const texts = (): readonly string[] => [...new Set(chosen.values())];
+  for (const one of denied) {
+    // Anew for each: with the same rules they would have to be asked in their order.
+    const asks = begin();
+    if ((await asks(one, [])).effect === "allow") continue;
+    while ((await asks(one, texts())).effect === "allow") {
+      const culprit = await neededBy(one, texts(), asks);
+      for (const [key, text] of chosen) {
+        if (text !== culprit) continue;
+        const { narrow } = used.get(key) ?? {};
+        // Of its kind only what was used, and of that nothing.
+        if (narrow !== undefined && narrow !== text) chosen.set(key, narrow);
+        else {
+          chosen.delete(key);
+          refused.add(key);
+        }
+      }
+    }
+  }
 }
 
-function refusedWhy({ rules }: Need, refused: ReadonlySet<string>): string | undefined {
-  const one = rules.find(({ narrow }) => refused.has(narrow));
-  return one === undefined ? undefined : `somebody allowed it and somebody denied what ${one.narrow} means`;
+/** One of the rules without which the call would not be allowed; where each has a double, the first. */
+async function neededBy(
+  one: Pick<Need, "call" | "session">,
+  texts: readonly string[],
+  asks: Ask,
+): Promise<string | undefined> {
+  for (const text of texts) {
+    const others = texts.filter((other) => other !== text);
+    if ((await asks(one, others)).effect !== "allow") return text;
+  }
+  return texts[0];
+}
+
+function keyOf({ used, wide = "", narrow = "" }: UsedRule): string {
+  return JSON.stringify([used, wide, narrow]);
+}
+
+function textsOf({ rules }: Need, chosen: Chosen): readonly string[] {
+  return [...new Set(rules.flatMap((rule) => chosen.get(keyOf(rule)) ?? []))];
+}
+
+function whyUncovered({ rules }: Need, chosen: Chosen, refused: ReadonlySet<string>): string | undefined {
+  const denied = rules.find((rule) => refused.has(keyOf(rule)));
+  if (denied !== undefined) return `somebody allowed it and somebody denied what ${denied.narrow ?? denied.wide} means`;
+  const isWhole = rules.every((rule) => chosen.has(keyOf(rule)));
+  return isWhole ? undefined : "no rule can be written that means this call only";
 }
 
 function listed(needs: readonly Need[], chosen: Chosen): readonly SuggestedRule[] {

@@ -22,6 +22,8 @@ export interface Policy {
   readonly labelRules: readonly LabelRule[];
   /** The `tool.pre` hooks: a hash of what each one is, by its name. */
   readonly hooks: ReadonlyMap<string, string>;
+  /** What else holds calls to something and decides about none of them: a hash of each part, by its name. */
+  readonly besides: ReadonlyMap<string, string>;
 }
 
 /** Throws ConfigInvalid for a rule that cannot be read. */
@@ -44,6 +46,21 @@ export function policyOf(settings: Settings, project?: Project): Policy {
     labelRules: [...settings.labelRules, ...(config?.labelRules ?? [])],
     hooks: new Map(
       (project?.hooks ?? []).filter(({ event }) => event === "tool.pre").map((hook) => [hook.name, hookHash(hook)]),
+    ),
+    besides: new Map(
+      Object.entries({
+        network: domains?.entries ?? "any",
+        sandbox: settings.sandbox,
+        budgets: [settings.budgets, config?.budgets ?? {}],
+        "rate limits": settings.rateLimits,
+        delegation: config?.delegation ?? {},
+        meta: config?.meta ?? {},
+        "other hooks": (project?.hooks ?? [])
+          .filter(({ event }) => event !== "tool.pre")
+          .map((hook) => [hook.name, hook.event, hookHash(hook)]),
+        tools: (project?.tools ?? []).map(({ name, script }) => [name, script?.text]),
+        agents: (project?.agents ?? []).map((agent) => [agent.name, agent.hash]),
+      }).map(([name, part]) => [name, canonicalHash(part)]),
     ),
   };
 }

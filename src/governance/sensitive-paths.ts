@@ -112,13 +112,18 @@ export function isSensitiveGlob(glob: string, reader: "shell" | "search"): Sensi
  * relative path is taken from `folder`, itself relative to the root.
  */
 export function workspaceRelative(root: string, path: string, folder = "."): string | undefined {
-  if (path.startsWith("~") || path.includes("\0")) return undefined;
+  if (path.startsWith("~") || path.includes("\0") || !root.startsWith("/")) return undefined;
+  // Most paths are plain ones below the root: nothing in them has to be taken out.
+  if (folder === "." && PLAIN_PATH.test(path)) return path;
   const base = normalSegments(root);
-  if (base === undefined || !root.startsWith("/")) return undefined;
+  if (base === undefined) return undefined;
   const whole = normalSegments(path.startsWith("/") ? path : `${root}/${folder}/${path}`);
   if (whole === undefined || !base.every((segment, index) => whole[index] === segment)) return undefined;
   return whole.slice(base.length).join("/") || ".";
 }
+
+/** Names with single slashes between them, none of which is `.` or `..`. */
+const PLAIN_PATH = /^(?!\.\.?(?:\/|$))[^/]+(?:\/(?!\.\.?(?:\/|$))[^/]+)*$/;
 
 function reaches(segment: string, name: string, reader: "shell" | "search"): boolean {
   if (reader === "shell" && name.startsWith(".") && /^[*?[]/.test(segment)) return false;

@@ -2,6 +2,7 @@
  * What all sessions of a tree use together, and what is on its way in them. Agents that work side by side must not each make the
  * one call that crosses a limit: when what runs could use up the rest, the next one waits until that is known.
  */
+import type { EventPayload } from "#protocol";
 import type { BudgetLimits, BudgetUse } from "./budgets.ts";
 
 export interface TreeUse extends BudgetUse {
@@ -15,12 +16,13 @@ export interface TreeUse extends BudgetUse {
   readonly waiting: Set<() => void>;
 }
 
-export function newTreeUse(): TreeUse {
+type Spent = NonNullable<EventPayload<"TurnEnded">["session_total"]>;
+
+/** `spent`: what the session at its root has used in earlier runs. */
+export function newTreeUse(spent: Spent = { cost_usd: 0, tokens: 0, steps: 0, calls: 0 }): TreeUse {
+  const { cost_usd: costUsd, tokens, steps, calls } = spent;
   return {
-    costUsd: 0,
-    tokens: 0,
-    steps: 0,
-    calls: 0,
+    ...{ costUsd, tokens, steps, calls },
     begun: 0,
     startedMs: undefined,
     requests: 0,

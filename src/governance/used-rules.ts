@@ -11,10 +11,12 @@ import { TOOL_ALIASES } from "./tool-aliases.ts";
 import { hasGlob } from "./wildcard.ts";
 
 export interface UsedRule {
-  /** Covers this and nothing else, as far as that can be written. */
-  readonly narrow: string;
-  /** Covers its kind; the same as `narrow` when there is none. */
-  readonly wide: string;
+  /** Covers this and nothing else; absent when that cannot be written. */
+  readonly narrow?: string;
+  /** Covers its kind; absent when there is none. */
+  readonly wide?: string;
+  /** What was used, so that cases of a kind can be told apart. */
+  readonly used: string;
 }
 
 /** Every one of them is needed. Undefined when no rule can be written for the call. */
@@ -25,7 +27,11 @@ export function rulesFor(call: RecordedCall, strict: boolean): readonly UsedRule
     return typeof args.command === "string" ? commandRules(args.command, call.root, strict) : undefined;
   if (name === "web.fetch") return typeof args.url === "string" ? urlRules(label, args.url) : undefined;
   if (name.startsWith("fs.")) return pathRules(label, call);
-  return readable([{ narrow: name, wide: name }]);
+  // Whoever it is given to, a rule for it would let any code along.
+  if (name === "delegate" || name === "delegate_async") return undefined;
+  const subject = call.judgedOn?.subject ?? JSON.stringify(args);
+  const exact = /[*?()[\]]/.test(subject) ? {} : { narrow: `${name}(${subject})` };
+  return readable([{ ...exact, wide: name, used: subject }]);
 }
 
 function labelOf(name: string): string {
@@ -43,10 +49,12 @@ function commandRules(command: string, root: string, strict: boolean): readonly 
     if (simple.transparent && simple.starts.length > 0) return true;
     const exact = argvText(simple.words);
     const glob = argvGlobOf(simple);
-    const wide = glob === undefined ? undefined : `Bash(${glob})`;
-    const narrow = exact === undefined ? wide : `Bash(${exact})`;
-    if (narrow === undefined) return false;
-    rules.push({ narrow, wide: wide ?? narrow });
+    if (exact === undefined && glob === undefined) return false;
+    rules.push({
+      ...(exact === undefined ? {} : { narrow: `Bash(${exact})` }),
+      ...(glob === undefined ? {} : { wide: `Bash(${glob})` }),
+      used: JSON.stringify(simple.words),
+    });
     return true;
   };
   return analysis.commands.every(need) ? readable(rules) : undefined;
@@ -73,24 +81,26 @@ function pathRules(label: string, { args = {}, judgedOn, root }: RecordedCall): 
       const relative = path.replace(/^(?:\.\/)+/, "");
       const folder = relative.slice(0, Math.max(0, relative.lastIndexOf("/")));
       const narrow = `${label}(${relative})`;
-      return { narrow, wide: folder === "" || relative.startsWith("/") ? narrow : `${label}(${folder}/*)` };
+      const hasKind = folder !== "" && !relative.startsWith("/");
+      return { narrow, used: narrow, ...(hasKind ? { wide: `${label}(${folder}/*)` } : {}) };
     }),
   );
 }
 
 function urlRules(label: string, text: string): readonly UsedRule[] | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || /[*?]/.test(url.pathname)) return undefined;
-  // A query is one of many; the page is what was used.
-  const page = `${label}(${url.origin}${url.pathname}${url.search === "" ? "" : "*"})`;
-  return readable([{ narrow: page, wide: `${label}(${url.origin}/*)` }]);
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined;
+  const page = `${url.origin}${url.pathname}${url.search}`;
+  // The one before a query stands for itself and for any other character; that is as near as it can be written.
+  const isExact = !/[*()]/.test(page) && !page.slice(page.indexOf("?") + 1).includes("?");
+  const narrow = isExact ? { narrow: `${label}(${page})` } : {};
+  return readable([{ ...narrow, wide: `${label}(${url.origin}/*)`, used: page }]);
 }
 
 /** Undefined when one of them cannot be written as a rule. */
 function readable(rules: readonly UsedRule[]): readonly UsedRule[] | undefined {
-  return rules.every(({ narrow, wide }) => ruleOf(narrow) !== undefined && ruleOf(wide) !== undefined)
-    ? rules
-    : undefined;
+  const isReadable = (text: string | undefined): boolean => text === undefined || ruleOf(text) !== undefined;
+  return rules.every(({ narrow, wide }) => isReadable(narrow) && isReadable(wide)) ? rules : undefined;
 }
 
 export function ruleOf(text: string): Rule | undefined {

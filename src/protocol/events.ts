@@ -366,7 +366,22 @@ export const events = {
     reason: z.enum(["ttl", "overflow"]),
   }).describe("Events between the two ids are not available on this stream."),
   TokenExpiring: wire({ token: idSchema(TokenId), expires_at: z.iso.datetime() }).describe(
-    "The client's token ends soon.",
+    "The client's token ends soon. Told on each of its streams; not in the log.",
+  ),
+  TokenRequested: wire({
+    token: idSchema(TokenId).describe("The id that the token would have."),
+    code: z
+      .string()
+      .regex(/^\d{6}$/)
+      .describe("Whoever gives it to the program that asks makes the token."),
+    sessions: z.array(idSchema(SessionId)).optional().describe("Absent: all of them."),
+    commands: z.array(z.string()),
+    identity_class: z.enum(["human", "agent"]),
+    can_mint: z.boolean(),
+    expires_at: z.iso.datetime().describe("The end of the token."),
+    confirm_by: z.iso.datetime().describe("The end of the code."),
+  }).describe(
+    "A program asks for a token, and a person is to confirm it. Told to attached people who may do all of it; not in the log.",
   ),
   HookTimeout: wire({ turn: turn.optional(), hook: z.string(), event: z.string(), timeout_ms: durationMs }).describe(
     "A hook missed its deadline.",
@@ -429,6 +444,12 @@ export const events = {
     usage,
     cost_usd: z.number().nonnegative().optional().describe("Absent when no price is known."),
     duration_ms: durationMs,
+    cut_off: z
+      .array(wire({ session: idSchema(SessionId), call_id: callId, name: z.string() }))
+      .optional()
+      .describe(
+        "Calls of it, or of delegates below it, that may have changed something and that the program stopped in.",
+      ),
     attrs: attrs.optional(),
   }).describe("A delegate is done and its session is over. interrupted: the program stopped while it worked."),
   SandboxStatus: wire({
@@ -454,15 +475,8 @@ export const events = {
 
 export type EventKind = keyof typeof events;
 
-/** Told to one client on its stream, and never in the log: they are about the stream. */
-export const streamEvents = ["StreamGap"] as const satisfies readonly EventKind[];
-
 /** Declared for what comes, and published by nothing yet. */
-export const reservedEvents = [
-  "CompactionTriggered",
-  "TokenExpiring",
-  "MCPServerDown",
-] as const satisfies readonly EventKind[];
+export const reservedEvents = ["CompactionTriggered", "MCPServerDown"] as const satisfies readonly EventKind[];
 
 export type EventPayload<Kind extends EventKind> = z.infer<(typeof events)[Kind]>;
 export type JudgedOn = z.infer<typeof judgedOn>;

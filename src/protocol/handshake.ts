@@ -3,9 +3,8 @@ import { z } from "zod";
 import { type CommandKind, commands } from "./commands.ts";
 import { CANONICAL_FORM_VERSION } from "./content.ts";
 import { events } from "./events.ts";
+import { PROTOCOL_VERSION } from "./version.ts";
 import { wire } from "./wire.ts";
-
-export const PROTOCOL_VERSION = "0.1.0";
 
 export const handshakeSchema = wire({
   protocol_version: z.string(),

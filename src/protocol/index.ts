@@ -19,3 +19,6 @@ export type { Handshake } from "./handshake.ts";
 export { ApprovalId, CallId, ClientId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
 export { createIdMint, type IdMint } from "./mint.ts";
 export { type Reason, ReasonError, reasons, reasonText } from "./reasons.ts";
+export { type OpenedSession, type SessionInfo, type StoredSession, sessionInfoOf } from "./session-info.ts";
+export { streamEvents } from "./stream-events.ts";
+export { PROTOCOL_VERSION, understands } from "./version.ts";

@@ -10,8 +10,10 @@ import { ReasonError } from "./reasons.ts";
 export { commands } from "./commands.ts";
 export { contentBlock, contentBlocks, message } from "./content.ts";
 export { parseEvent } from "./envelope.ts";
-export { events, reservedEvents, streamEvents } from "./events.ts";
-export { buildHandshake, handshakeSchema, PROTOCOL_VERSION } from "./handshake.ts";
+export { events, reservedEvents } from "./events.ts";
+export { buildHandshake, handshakeSchema } from "./handshake.ts";
+export { streamEvents } from "./stream-events.ts";
+export { PROTOCOL_VERSION } from "./version.ts";
 
 /** The command, or an InvalidCommand error that names the field and what was expected. */
 export function parseCommand(raw: unknown): Command {

@@ -1,5 +1,6 @@
 /** How a vendor's refusal, in whatever form it came, becomes one of our reasons. Pure functions; knows no wire family. */
 import type { IncomingHttpHeaders } from "node:http";
+import { cutAtBlank } from "#base";
 import type { ModelOutcome } from "#engine";
 import { type Reason, ReasonError, reasonText } from "#protocol";
 
@@ -88,10 +89,13 @@ export function garbled(peer: Peer, detail: string): Failure {
   return failure("ProviderGarbled", true, { provider: peer.name, detail });
 }
 
-/** Shortened and on one line. The key was taken out where the response came in. */
+/**
+ * Shortened. Its lines stay lines, because some secrets can be told by them only, and it is looked through when it leaves. The key
+ * was taken out where the response came in.
+ */
 export function presentable(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length <= MAX_VENDOR_TEXT_CHARS ? line : `${line.slice(0, MAX_VENDOR_TEXT_CHARS - 1)}…`;
+  const lines = text.replace(/\s*\n/g, "\n").trim();
+  return lines.length <= MAX_VENDOR_TEXT_CHARS ? lines : `${cutAtBlank(lines, MAX_VENDOR_TEXT_CHARS - 1)}…`;
 }
 
 /** `retry-after-ms`, else `retry-after` in seconds or as a date; undefined when absent or not understood. */

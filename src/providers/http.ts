@@ -14,6 +14,8 @@ const MAX_SOCKETS_PER_HOST = 64;
 const MAX_FREE_SOCKETS_PER_HOST = 8;
 /** How long a finished response may take to end by itself before its connection is dropped. */
 const DRAIN_MS = 1_000;
+/** Its connections break a moment before we are told that the helper has died. */
+const LOST_PAUSE_MS = 50;
 /** The first, and one after a connection or a helper that turned out to be gone, and one more if both were. */
 const MAX_ATTEMPTS = 3;
 
@@ -104,7 +106,11 @@ export function createHttpClient(ports: {
         if (route?.type === "refused") return { ...route, type: "failed", retryable: false };
         const outcome = await exchange(request, onHead, agentFor(request.url, route), ports.clock, route);
         if (typeof outcome === "object") return outcome;
-        if (attempt < MAX_ATTEMPTS) continue;
+        if (attempt < MAX_ATTEMPTS) {
+          // A timer of its own and not the clock's: what it waits for is a process that ends.
+          if (outcome === "lost") await new Promise((resolve) => setTimeout(resolve, LOST_PAUSE_MS));
+          continue;
+        }
         return outcome === "lost" ? helperLost() : unreachable(request, "the connection was closed");
       }
     },

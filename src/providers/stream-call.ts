@@ -1,6 +1,7 @@
 /** One streamed model call over HTTP: sends a body, feeds the events of the answer to a reader, names what went wrong. */
 import { createParser } from "eventsource-parser";
 import type { Clock } from "#base";
+import type { WireTrace } from "#engine";
 import type { CredentialRef } from "./credential-port.ts";
 import { eventFailure, type Failure, failure, garbled, type Peer, statusFailure } from "./failure.ts";
 import type { BodySink, HttpClient, HttpHead } from "./http.ts";
@@ -31,7 +32,11 @@ export interface StreamCall {
   readonly signal: AbortSignal;
   readonly limits: CallLimits;
   readonly reader: StreamReader;
+  readonly trace?: WireTrace;
 }
+
+/** What a trace is told of one response. */
+const MAX_TRACED_CHARS = 4 * 1024 * 1024;
 
 export async function streamCall(call: StreamCall, ports: { http: HttpClient; clock: Clock }): Promise<WireEnd> {
   const { peer, reader } = call;
@@ -67,22 +72,34 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
     };
   };
 
+  const body = JSON.stringify(call.body);
+  const { trace } = call;
+  let traced = "";
+  const watched = (sink: BodySink): BodySink => {
+    if (trace === undefined) return sink;
+    return (text) => {
+      if (traced.length < MAX_TRACED_CHARS) traced += text;
+      return sink(text);
+    };
+  };
+  trace?.sent({ url: call.url.href, body });
   const outcome = await ports.http.send(
     {
       peer: peer.name,
       url: call.url,
       method: "POST",
       headers: { "content-type": "application/json", accept: "text/event-stream", ...call.headers },
-      body: JSON.stringify(call.body),
+      body,
       ...(call.credential === undefined ? {} : { credential: call.credential }),
       signal: call.signal,
       ...call.limits,
     },
     (received) => {
       head = received;
-      return received.status < 300 && isEventStream(received) ? readEvents() : collect;
+      return watched(received.status < 300 && isEventStream(received) ? readEvents() : collect);
     },
   );
+  trace?.received({ status: head?.status ?? 0, type: head?.headers["content-type"] ?? "", body: traced });
   if (oddity !== undefined) return withUsage(garbled(peer, `an event of an unknown shape (${oddity})`), reader);
   if (complete) return reader.end();
   if (outcome.type === "failed") return withUsage(outcome, reader);

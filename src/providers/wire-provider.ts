@@ -52,7 +52,8 @@ export function createWireProvider(
     const { url, limits, credential } = endpoint;
     const headers = joinHeaders(endpoint.headers, family.headers(options));
     const keyed = credential === undefined ? {} : { credential };
-    return streamCall({ peer, url, headers, ...keyed, body, signal: call.signal, limits, reader }, ports);
+    const traced = call.trace === undefined ? {} : { trace: call.trace };
+    return streamCall({ peer, url, headers, ...keyed, body, signal: call.signal, limits, reader, ...traced }, ports);
   };
 
   const chat = async (call: ModelCall): Promise<ModelOutcome> => {

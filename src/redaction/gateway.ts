@@ -70,6 +70,8 @@ export const STRUCTURAL_FIELDS: ReadonlySet<string> = new Set([
 
 /** Texts of the prompt and of tools; the same at nearly every step. */
 const MAX_KNOWN_TEXTS = 512;
+/** Of both together, a text and what became of it. */
+const MAX_KNOWN_CHARS = 8 * 1024 * 1024;
 
 export interface RedactionGateway extends Redaction {
   /** A secret that another process holds; what has passed before is looked at again. */
@@ -82,6 +84,8 @@ export function createRedactionGateway(
 ): RedactionGateway {
   let clean = new WeakMap<object, object>();
   const cleanTexts = new Map<string, string>();
+  let knownChars = 0;
+  let evictions = 0;
 
   function object<T extends object>(value: T): T {
     const known = clean.get(value);
@@ -107,8 +111,16 @@ export function createRedactionGateway(
     const known = cleanTexts.get(given);
     if (known !== undefined) return known;
     const { text: redacted } = redactor.redact(given);
-    if (cleanTexts.size >= MAX_KNOWN_TEXTS) cleanTexts.clear();
-    cleanTexts.set(given, redacted);
+    const chars = given.length + redacted.length;
+    if (cleanTexts.size >= MAX_KNOWN_TEXTS || knownChars + chars > MAX_KNOWN_CHARS) {
+      cleanTexts.clear();
+      knownChars = 0;
+      evictions += 1;
+    }
+    if (chars <= MAX_KNOWN_CHARS) {
+      cleanTexts.set(given, redacted);
+      knownChars += chars;
+    }
     return redacted;
   }
 
@@ -129,10 +141,18 @@ export function createRedactionGateway(
       };
     },
     stream: () => redactor.createStreamRedactor(),
+    cache: () => ({
+      entries: cleanTexts.size,
+      maxEntries: MAX_KNOWN_TEXTS,
+      chars: knownChars,
+      maxChars: MAX_KNOWN_CHARS,
+      evictions,
+    }),
     learn(fingerprint) {
       redactor.learn(fingerprint);
       clean = new WeakMap();
       cleanTexts.clear();
+      knownChars = 0;
     },
   };
 }

@@ -56,7 +56,7 @@ export function matchKeyBody(probe: Probe, at: number, from: number, hasLines: b
     }
     const header = HEADER.exec(text.slice(here, here + HEADER_NAME_CHARS));
     if (header !== null) {
-      here = runEnd(HEADER_END, text, here, Math.min(end, here + MAX_HEADER_CHARS));
+      here = headerEnd(text, here + header[0].length, Math.min(end, here + MAX_HEADER_CHARS));
       continue;
     }
     const lineEnd = runEnd(BASE64, text, here, end);
@@ -124,6 +124,20 @@ function isWords(text: string, from: number, to: number): boolean {
   return lower === 0 || upper === 0 || digits === 0;
 }
 
+/** Where the line of a header ends; where all lines were put into one, in front of the next header or line of the key. */
+function headerEnd(text: string, from: number, limit: number): number {
+  let here = from;
+  while (here < limit && has(HEADER_END, text.charCodeAt(here))) {
+    const next = here + 1;
+    if (text.charCodeAt(here) === 32) {
+      const isLine = runEnd(BASE64, text, next, next + LEAST_TAIL_LINE_CHARS) === next + LEAST_TAIL_LINE_CHARS;
+      if (isLine || HEADER.test(text.slice(next, next + HEADER_NAME_CHARS))) break;
+    }
+    here = next;
+  }
+  return here;
+}
+
 /** `xxxx`: a place for a key, not a key. */
 function isPlain(text: string, from: number, to: number): boolean {
   return makeup(text, from, to).distinct <= 3;
@@ -168,9 +182,12 @@ const CUT_PLACE = /^[^\s:"'\\]*(?::\d{0,6})?$/;
 
 const MAX_NUMBER_DIGITS = 6;
 
-/** Behind what stands between the number of a line and the line; `at` when it is nothing of that sort. */
+/**
+ * Behind what stands between the number of a line and the line; `at` when it is nothing of that sort. A blank, where somebody has
+ * put all lines into one.
+ */
 function behindNumber(text: string, at: number): number {
-  if (/[\t|:→]/.test(text.charAt(at))) return at + 1;
+  if (/[\t |:→]/.test(text.charAt(at))) return at + 1;
   return text.startsWith("\\t", at) ? at + 2 : at;
 }
 
@@ -233,9 +250,9 @@ function skipBetweenBack(text: string, from: number): number {
 
 /** Where the number of a line begins that ends at `at`, with its `:` where it has one; `at` when there is none. */
 function numberBefore(text: string, at: number, lineStart: number): number {
-  // Between it and the line there is a tab, a bar or a colon.
+  // Between it and the line there is a tab, a blank, a bar or a colon.
   const digits = text.charCodeAt(at - 1) === 58 ? at - 1 : at;
-  if (digits === at && !/^(?:[\t|]|\\t)/.test(text.slice(at, Math.min(lineStart, at + 2)))) return at;
+  if (digits === at && !/^(?:[\t |]|\\t)/.test(text.slice(at, Math.min(lineStart, at + 2)))) return at;
   let start = digits;
   while (start > 0 && digits - start < MAX_NUMBER_DIGITS && has(DIGIT, text.charCodeAt(start - 1))) start -= 1;
   const before = start === 0 ? 10 : text.charCodeAt(start - 1);

@@ -156,8 +156,12 @@ export class AsyncTasks {
   }
 
   private cycleThrough(id: string, dependsOn: readonly string[]): readonly string[] | undefined {
+    // Each once: the ways through many tasks that all depend on each other are too many to be gone one by one.
+    const seen = new Set<string>();
     const walk = (name: string, path: readonly string[]): readonly string[] | undefined => {
       if (name === id) return [...path, name];
+      if (seen.has(name)) return undefined;
+      seen.add(name);
       for (const next of this.tasks.get(name)?.dependsOn ?? []) {
         const found = walk(next, [...path, name]);
         if (found !== undefined) return found;

@@ -22,6 +22,8 @@ const HEADER_MAGIC = "SQLite format 3\0";
 /** Bytes 20 to 23 of the header stay readable: 32 bytes of each page hold its nonce and tag; the rest is fixed. */
 const CIPHER_MARK = Buffer.from([32, 64, 32, 32]);
 const KEY_PURPOSE = "session log";
+/** Pages that are kept in memory. A log is appended to and read from one end to the other: more would only fill up. */
+const PAGE_CACHE_KIB = 4096;
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 /** The dynamic linker's name stands near the start of the program file. */
@@ -35,6 +37,7 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
   return connect(options, (db) => {
     if (db.prepare("PRAGMA journal_mode").pluck().get() !== "wal") enterWal(db);
     db.prepare("PRAGMA synchronous = FULL").run();
+    db.prepare(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`).run();
     migrate(db, options.path, options.clock);
   });
 }

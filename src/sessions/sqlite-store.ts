@@ -354,6 +354,9 @@ export function createSqliteStore(
         yield next.value;
       }
     },
+    async expiredTo(id) {
+      return guarded("reads", () => expiredOf(statement, keyOf(id)));
+    },
     async historyStart(id) {
       return guarded("reads", () => {
         const key = keyOf(id);

@@ -18,7 +18,7 @@ export interface Change {
 }
 
 const METADATA = new Set(["description", "version", "tags"]);
-const EXECUTABLE = new Set(["script", "when", "condition", "tools", "hooks", "agents", "match", "not_match"]);
+const EXECUTABLE = new Set(["script", "when", "condition", "tools", "hooks", "agents", "match", "not_match", "setup"]);
 const ENDPOINT = new Set(["model", "models", "provider", "base_url", "api_key_env"]);
 const KEY = /^([A-Za-z_][\w-]*):(?:\s|$)/;
 const ANCHOR = /(?:^|[\s[{,])[&*]\S/;

@@ -89,6 +89,7 @@ const classes: readonly string[] = [
   "builtin",
   "override",
   "context",
+  "eval",
 ] satisfies readonly JudgedFile["kind"][];
 const hows: readonly string[] = ["individual", "bulk", "created", "promoted"] satisfies readonly AckedHow[];
 

@@ -115,7 +115,10 @@ export function createLockFileTrust(root: string, { files }: LockFile): TrustPor
   return { judge: (judged) => awaitingFiles(root, judged, files) };
 }
 
-/** A file that was acked and lies there but is not read any more counts for nothing; one that is gone may have been a guard. */
+/**
+ * A file that was acked and lies there but is not read any more counts for nothing; one that is gone may have been a guard, unless it
+ * was an eval case, which guards nothing.
+ */
 function awaitingFiles(
   root: string,
   files: readonly JudgedFile[],
@@ -128,7 +131,9 @@ function awaitingFiles(
     if (entry === undefined) return [{ file, kind, change: "new" }];
     return entry.sha256 === hash ? [] : [{ file, kind, change: "changed" }];
   });
-  const gone = entries.filter(({ path }) => !here.has(path) && !isThere(isAbsolute(path) ? path : join(root, path)));
+  const gone = entries.filter(({ path, class: kind }) => {
+    return kind !== "eval" && !here.has(path) && !isThere(isAbsolute(path) ? path : join(root, path));
+  });
   return [...awaiting, ...gone.map(({ path, class: kind }): AwaitingFile => ({ file: path, kind, change: "removed" }))];
 }
 

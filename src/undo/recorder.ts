@@ -31,8 +31,17 @@ const NAMED_PATHS: Readonly<
 export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddleware {
   let tracker: CallTracker | undefined;
   let last: Promise<unknown> = Promise.resolve();
-  /** Calls that run now, and those inside them. */
-  const running = new Set<CallId>();
+  /** Calls that run now, and those inside them, each with those inside it that have not ended. */
+  const running = new Map<CallId, Set<Promise<unknown>>>();
+  /** Delegations that were made inside a running call, and that call: what their delegates do is inside it while it runs. */
+  const delegated = new Map<CallId, CallId>();
+
+  /** The running call that a call is inside of. */
+  function around({ parent }: ToolCall): CallId | undefined {
+    let id = parent;
+    while (id !== undefined && !running.has(id)) id = delegated.get(id);
+    return id;
+  }
 
   async function begin(call: ToolCall): Promise<PendingChange> {
     tracker ??= store.workspace(files.root).tracker();
@@ -49,6 +58,8 @@ export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddl
     let result: CallResult;
     try {
       result = await next(call);
+      const unfinished = running.get(call.id);
+      if (unfinished !== undefined) await Promise.allSettled(unfinished);
     } catch (error) {
       // It may have changed something all the same; its own failure is the one to tell.
       await pending.finish().catch(() => undefined);
@@ -64,18 +75,38 @@ export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddl
   }
 
   async function inside(call: ToolCall, run: () => Promise<CallResult>): Promise<CallResult> {
-    running.add(call.id);
+    running.set(call.id, new Set());
     try {
       return await run();
     } finally {
       running.delete(call.id);
+      for (const [delegation, outer] of delegated) if (outer === call.id) delegated.delete(delegation);
+    }
+  }
+
+  /** Part of what another call changes, which ends after it. */
+  async function within(outer: CallId, call: ToolCall, run: () => Promise<CallResult>): Promise<CallResult> {
+    if (call.tool.relays === true) {
+      // It changes nothing itself, and whoever it was given to may work longer than the call around it.
+      delegated.set(call.id, outer);
+      return run();
+    }
+    const siblings = running.get(outer);
+    const done = inside(call, run);
+    siblings?.add(done);
+    try {
+      return await done;
+    } finally {
+      siblings?.delete(done);
     }
   }
 
   return (call, next) => {
     // A call inside another one is part of what that one changes; to wait for it to end would be to wait forever.
-    if (call.parent !== undefined && running.has(call.parent)) return inside(call, () => next(call));
-    if (call.tool.class !== "mutating") return next(call);
+    const outer = around(call);
+    if (outer !== undefined) return within(outer, call, () => next(call));
+    // A delegation changes nothing itself: its delegate's calls come by one by one.
+    if (call.tool.class !== "mutating" || call.tool.relays === true) return next(call);
     const done = last.then(() => inside(call, () => recorded(call, next)));
     last = done.catch(() => undefined); // told to whoever called; here only the order counts
     return done;

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { ackProject } from "../fakes/ack-project.ts";
 import { type CliHome, createCliHome, openCliTerminal } from "../fakes/cli-process.ts";
 
 function put(home: CliHome, name: string, reply: string): void {
@@ -15,6 +16,7 @@ test("a terminal shows what is done and what runs; Ctrl-C stops it and reports",
   const home = createCliHome();
   put(home, "quick", "text: Done.");
   put(home, "slow", "pause_ms: 600000");
+  await ackProject(home);
   const terminal = openCliTerminal(home, ["eval", "--jobs", "1"]);
   await terminal.see("0 of 2 · quick");
   await terminal.see("quick · scripted · 1 turn");

@@ -71,6 +71,23 @@ test.each([
   expect(commands).toBeGreaterThan(4);
 });
 
+test("conformance.md", { timeout: TIMEOUT_MS }, async () => {
+  const { commands } = await followGuide("docs/guide/conformance.md");
+  expect(commands).toBeGreaterThan(9);
+});
+
+test("client.md", { timeout: TIMEOUT_MS }, async () => {
+  // The package of this repository stands for the one that would be installed.
+  const install = `mkdir node_modules && ln -s '${root}' node_modules/harness`;
+  const { commands } = await followGuide("docs/guide/client.md", { here: { "npm install harness": install } });
+  expect(commands).toBeGreaterThan(10);
+});
+
+test("daemon.md", { timeout: TIMEOUT_MS }, async () => {
+  const { commands } = await followGuide("docs/guide/daemon.md");
+  expect(commands).toBeGreaterThan(15);
+});
+
 test("control-plane.md", { timeout: TIMEOUT_MS }, async () => {
   const { commands } = await followGuide("docs/guide/control-plane.md");
   expect(commands).toBeGreaterThan(15);

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { closeSync, cpSync, existsSync, openSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { ackProject } from "../fakes/ack-project.ts";
 import { createCliHome, runCli } from "../fakes/cli-process.ts";
 
 const TIMEOUT_MS = 120_000;
@@ -117,4 +118,46 @@ otherwise: [{ text: done }]
   expect(cassette).toContain("«redacted:badge»");
   expect(cassette).toContain("«redacted:known-secret»");
   expect(cassette).not.toMatch(/12039|horse/);
+});
+
+test("waits that are over before what they wait for are replayed at their time", { timeout: TIMEOUT_MS }, async () => {
+  const home = createCliHome();
+  home.put("desk/harness.md", "---\nmeta: { enabled: true }\n---\nYou hurry.\n");
+  home.put("desk/.harness/agents/slow.md", "---\ndescription: Slow.\ntools: [exec]\n---\nYou are slow.\n");
+  home.put(
+    "desk/.harness/tools/hurry.md",
+    `---
+script: |
+  def run(args):
+      return meta.call_tool("exec", {"command": "sleep 5"}, timeout_seconds=0.1)
+---
+Is cut short.
+`,
+  );
+  home.put(
+    "model.yaml",
+    `name: slow
+rules:
+  - when: { tool: hurry }
+    reply: [{ text: Done. }]
+  - when: { tool: task.await }
+    reply: [{ tool: hurry }]
+  - when: { tool: delegate_async }
+    reply: [{ tool: task.await, args: { timeout_ms: 100 } }]
+  - when: { input: go }
+    reply: [{ tool: delegate_async, args: { agent: slow, task: nap } }]
+  - when: { input: nap }
+    reply: [{ tool: exec, args: { command: sleep 5 } }]
+`,
+  );
+  cpSync(join(home.workspace, "desk"), join(home.workspace, "before"), { recursive: true });
+  for (const folder of ["desk", "before"]) await ackProject({ ...home, workspace: join(home.workspace, folder) });
+  const flags = ["--auto-approve", "--json"];
+  const model = ["-m", "scripted:./model.yaml", "--record", "x.cassette"];
+  const recorded = await runCli(home, ["run", "-C", "desk", ...model, ...flags, "go"]);
+  expect(recorded.out).toContain('\\"status\\":\\"running\\"');
+  expect(recorded.out).toContain('"status":"cancelled"');
+  const replayed = await runCli(home, ["run", "-C", "before", "--replay", "x.cassette", ...flags]);
+  expect(replayed.err).toBe("");
+  expect(replayed.out).toBe(recorded.out);
 });

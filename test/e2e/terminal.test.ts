@@ -38,7 +38,7 @@ otherwise: [{text: "Nothing to do."}]
 
 describe("a terminal", () => {
   test("starts a conversation without arguments, and leaves on Ctrl-D", async () => {
-    const terminal = openCliTerminal(createCliHome(), []);
+    const terminal = openCliTerminal(createCliHome(), ["--no-daemon"]);
     await terminal.see("› ");
     terminal.type(`hello${ENTER}`);
     await terminal.see("offline");
@@ -186,7 +186,7 @@ describe("a terminal", () => {
   });
 
   test("Ctrl-C twice leaves with 130", async () => {
-    const terminal = openCliTerminal(createCliHome(), []);
+    const terminal = openCliTerminal(createCliHome(), ["--no-daemon"]);
     await terminal.see("› ");
     terminal.type(CTRL_C);
     await terminal.see("Press Ctrl-C again");

@@ -1,10 +1,11 @@
 /** The program as users start it: a child process with its own home, or one on a real pseudo-terminal. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import * as pty from "@lydell/node-pty";
 import { onTestFinished } from "vitest";
+import { isSameProcess } from "#base";
 
 const launcher = resolve(import.meta.dirname, "../../bin/harness");
 
@@ -24,7 +25,10 @@ export interface CliResult {
 
 export function createCliHome(extraEnv: Readonly<Record<string, string>> = {}): CliHome {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "harness-cli-")));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  onTestFinished(() => {
+    endDaemons(join(home, "data", "harness", "daemon"));
+    rmSync(home, { recursive: true, force: true });
+  });
   const workspace = join(home, "workspace");
   mkdirSync(workspace);
   const put = (path: string, content: string): string => {
@@ -50,6 +54,14 @@ export function createCliHome(extraEnv: Readonly<Record<string, string>> = {}): 
       writeFileSync(join(folder, "config.toml"), toml);
     },
   };
+}
+
+/** What `daemon start` put into the background there. */
+export function endDaemons(claims: string): void {
+  for (const name of existsSync(claims) ? readdirSync(claims) : []) {
+    const [, pid = "", mark = ""] = name.split(".");
+    if (isSameProcess(Number(pid), mark)) process.kill(Number(pid), "SIGKILL");
+  }
 }
 
 export function startCli(

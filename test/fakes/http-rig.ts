@@ -11,17 +11,30 @@ import { defaultSettings } from "#artifacts";
 import { type Clock, createSystemClock } from "#base";
 import { type Event, type EventKind, ReasonError, type SessionId } from "#protocol";
 import { createHeldKeys } from "#providers";
-import { type Authenticate, type Claims, type HttpLimits, type HttpServer, startHttpServer } from "#transports/http";
+import {
+  type Authenticate,
+  type HttpLimits,
+  type HttpServer,
+  type HttpServerOptions,
+  startHttpServer,
+  type TlsTexts,
+} from "#transports/http";
 import { httpBackend } from "../../src/cli/daemon-backend.ts";
 import { createOutward } from "../../src/cli/outward.ts";
 import { createHarnessRig, type HarnessRig, type RigOptions } from "./harness-rig.ts";
 import type { MockReply } from "./mock-reply.ts";
+import { type RigClaims, wholeClaims } from "./token-claims.ts";
 
 export interface HttpRigOptions extends RigOptions {
   readonly limits?: Partial<HttpLimits>;
   readonly allowedOrigins?: readonly string[];
   /** Of the server's heartbeat; default: real. */
   readonly serverClock?: Clock;
+  /** Instead of the tokens of the rig. */
+  readonly authenticate?: Authenticate;
+  readonly desk?: NonNullable<HttpServerOptions["desk"]>;
+  /** Listens on all addresses of this machine, too. */
+  readonly tls?: TlsTexts;
 }
 
 export interface HttpAnswer {
@@ -67,7 +80,7 @@ export interface HttpRig extends HarnessRig {
   readonly socketPath: string;
   readonly port: number;
   /** Claims by token; `human` is there, with everything. */
-  readonly tokens: Map<string, Claims>;
+  readonly tokens: Map<string, RigClaims>;
   ask(method: string, path: string, asked?: Asked): Promise<HttpAnswer>;
   shakeHands(token?: string): Promise<void>;
   read(path: string, asked?: Asked): Promise<ReadStream>;
@@ -79,14 +92,16 @@ export interface HttpRig extends HarnessRig {
 }
 
 export async function createHttpRig(replies: readonly MockReply[], options: HttpRigOptions = {}): Promise<HttpRig> {
-  const { limits, allowedOrigins, serverClock, ...rest } = options;
+  const { limits, allowedOrigins, serverClock, desk, tls, authenticate: given, ...rest } = options;
   const rig = await createHarnessRig(replies, rest);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-http-")));
   const socketPath = join(folder, "control.sock");
-  const tokens = new Map<string, Claims>([["human", { jti: "tok_human", identity_class: "human" }]]);
+  const tokens = new Map<string, RigClaims>([["human", { jti: "tok_human", identity_class: "human" }]]);
   const authenticate: Authenticate = ({ token }) => {
     const claims = tokens.get(token);
-    return claims === undefined ? { refusal: new ReasonError("Unauthorized", { detail: "not known" }) } : { claims };
+    return claims === undefined
+      ? { refusal: new ReasonError("TokenInvalid", { detail: "not known" }) }
+      : { claims: wholeClaims(claims) };
   };
   const clock = createSystemClock();
   const outward = createOutward({ env: { HOME: folder }, cwd: folder, clock });
@@ -97,12 +112,15 @@ export async function createHttpRig(replies: readonly MockReply[], options: Http
       rig.harness,
       defaultSettings,
     ),
-    authenticate,
+    authenticate: given ?? authenticate,
+    ...(desk === undefined ? {} : { desk }),
     clock: serverClock ?? clock,
     listen: [
       { kind: "unix", path: socketPath },
       { kind: "tcp", host: "127.0.0.1", port: 0 },
+      ...(tls === undefined ? [] : [{ kind: "tcp" as const, host: "0.0.0.0", port: 0 }]),
     ],
+    ...(tls === undefined ? {} : { tls }),
     ...(limits === undefined ? {} : { limits }),
     ...(allowedOrigins === undefined ? {} : { allowedOrigins }),
   });
@@ -240,7 +258,7 @@ export function textInput(text: string): { readonly content: readonly object[] }
   return { content: [{ type: "text", text }] };
 }
 
-export function humanFor(...sessions: SessionId[]): Claims {
+export function humanFor(...sessions: SessionId[]): RigClaims {
   return { jti: "tok_bound", identity_class: "human", sessions };
 }
 

@@ -83,6 +83,9 @@ export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = 
         build: { version: "0.0.0", commit: "test", builtAt: "test" },
         scenariosDir: join(packageRoot, "scenarios"),
         templatesDir: join(packageRoot, "templates"),
+        relaunch: () => {
+          throw new Error("no process is started here");
+        },
         endsWhenStopped: () => undefined,
       });
       return { code, ...said };

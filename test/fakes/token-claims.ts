@@ -1,6 +1,8 @@
 /** Claims for tests, whole and valid; fast-check makes any others. */
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { SessionId, TokenId } from "#protocol";
+import { commands } from "#protocol/schemas";
 import { type Claims, completeClaims } from "../../src/auth/claims.ts";
 
 export const tokenId = (n: number): TokenId => TokenId.from(String(n).padStart(26, "0"));
@@ -43,3 +45,21 @@ export const anyClaims: fc.Arbitrary<Claims> = fc
       ...(minted_by === undefined ? {} : { minted_by }),
     }),
   );
+
+/** What a test says about a token; the rest is that of one for everything, for a long time. */
+export type RigClaims = { readonly jti: string } & Partial<Omit<Claims, "jti">>;
+
+/** Ids of tests are words: `tok_human`. */
+export function wholeClaims({ jti, ...rest }: RigClaims): Claims {
+  return {
+    ver: 1,
+    commands: Object.keys(commands),
+    identity_class: "human",
+    nbf: 0,
+    exp: Date.UTC(2099, 0, 1) / 1000,
+    can_mint: false,
+    critical_claims: [],
+    ...rest,
+    jti: TokenId.from(createHash("sha256").update(jti).digest("hex").slice(0, 26).toUpperCase()),
+  };
+}

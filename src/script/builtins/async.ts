@@ -1,11 +1,8 @@
 /** `async`: calls of tools side by side, with an order where one is declared; all have ended when the script's own call ends. */
-import { dictOf, optionalNumber, optionalText, textOf, textsOf } from "../arguments.ts";
+import { optionalText, textsOf } from "../arguments.ts";
 import { isFailed, type TaskResult } from "../async-tasks.ts";
-import { nested } from "../call-depth.ts";
-import { jsonData } from "../json-data.ts";
-import { spanMs } from "../time-span.ts";
+import { nestedCall, resultText } from "../nested-call.ts";
 import { type FunctionRow, type ModuleRow, toolsOnly } from "./definition.ts";
-import { checkCallDepth, resultText } from "./meta.ts";
 
 const launch: FunctionRow = {
   name: "launch",
@@ -17,16 +14,12 @@ const launch: FunctionRow = {
   meaning:
     "Begins a call of another tool and gives its id back. It runs when all of `depends_on` (ids, also of calls that are launched later) have ended well; a circle is refused. Policy, hooks and permission hold as for `meta.call_tool`.",
   async run(args, call) {
-    const name = textOf(args, "name");
-    checkCallDepth(call);
+    const run = nestedCall(args, call);
     const id = optionalText(args, "id");
-    const seconds = optionalNumber(args, "timeout_seconds");
-    const limit = seconds === undefined ? {} : { timeoutMs: spanMs(seconds, 0) };
-    const input = jsonData(dictOf(args, "args")) as Readonly<Record<string, unknown>>;
     return call.tasks.launch({
       ...(id === undefined ? {} : { id }),
       dependsOn: [...textsOf(args, "depends_on")],
-      run: (signal) => nested(() => call.parts.callTool(name, input, { ...limit, signal })),
+      run,
     });
   },
 };

@@ -1,25 +1,9 @@
 /** `meta`: tools that know of tools. Everything it starts goes through the same chain as a call of the model. */
-import type { ToolOutput } from "#engine";
-import { dictOf, integerOf, optionalNumber, optionalText, textOf } from "../arguments.ts";
-import { callDepth, nested } from "../call-depth.ts";
-import { jsonData } from "../json-data.ts";
-import { type ScriptCall, signalOf } from "../script-call.ts";
-import type { MetaKind, ScriptMeta } from "../services.ts";
-import { spanMs } from "../time-span.ts";
+import { dictOf, integerOf, optionalText, textOf } from "../arguments.ts";
+import { inputOf, nestedCall, registryOf, resultText } from "../nested-call.ts";
+import { signalOf } from "../script-call.ts";
+import type { MetaKind } from "../services.ts";
 import { type Arguments, alias, type FunctionRow, type ModuleRow, scripts, toolsOnly } from "./definition.ts";
-
-function registryOf(call: ScriptCall): ScriptMeta {
-  const { meta } = call.services;
-  if (meta === undefined) throw new Error("meta is not enabled: set meta.enabled in harness.md");
-  return meta;
-}
-
-/** Throws where scripts may not call tools, or not that deep. */
-export function checkCallDepth(call: ScriptCall): void {
-  const { maxCallDepth } = registryOf(call);
-  if (callDepth() < maxCallDepth) return;
-  throw new Error(`calls of tools by scripts nest at most ${maxCallDepth} deep (meta.max_call_depth)`);
-}
 
 function registering(
   kind: MetaKind,
@@ -38,8 +22,7 @@ function registering(
     returns: "None",
     meaning,
     async run(args, call, host) {
-      const fields = jsonData(fieldsOf(args)) as Readonly<Record<string, unknown>>;
-      await registryOf(call).register(kind, fields, { ...call.parts.point, signal: signalOf(host) });
+      await registryOf(call).register(kind, inputOf(fieldsOf(args)), { ...call.parts.point, signal: signalOf(host) });
       return null;
     },
   };
@@ -103,12 +86,7 @@ export const meta: ModuleRow = {
       meaning:
         "The result of another tool, as the model would read it. Policy, hooks and permission hold; a refusal is the text of the result.",
       async run(args, call) {
-        const name = textOf(args, "name");
-        checkCallDepth(call);
-        const seconds = optionalNumber(args, "timeout_seconds");
-        const options = seconds === undefined ? {} : { timeoutMs: spanMs(seconds, 0) };
-        const input = jsonData(dictOf(args, "args")) as Readonly<Record<string, unknown>>;
-        return resultText(await nested(() => call.parts.callTool(name, input, options)));
+        return resultText(await nestedCall(args, call)());
       },
     },
     registerTool,
@@ -119,8 +97,3 @@ export const meta: ModuleRow = {
     alias("agent_register", registerAgent),
   ],
 };
-
-/** The text blocks of a result; anything else is named. */
-export function resultText({ content }: ToolOutput): string {
-  return content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n");
-}

@@ -11,6 +11,7 @@ import { cache } from "./cache.ts";
 import { crypto } from "./crypto.ts";
 import { ctx } from "./ctx.ts";
 import { type Audience, everyone, type FunctionRow, type ModuleRow, type NativeRow } from "./definition.ts";
+import { delegate } from "./delegate.ts";
 import { emit } from "./emit.ts";
 import { env } from "./env.ts";
 import { events } from "./events.ts";
@@ -65,7 +66,18 @@ export const modules: readonly ModuleRow[] = [
   log,
 ];
 
-export const functions: readonly FunctionRow[] = [env, assert, allow, block, modify, emit, random, sleep, annotate];
+export const functions: readonly FunctionRow[] = [
+  env,
+  assert,
+  allow,
+  block,
+  modify,
+  emit,
+  random,
+  sleep,
+  annotate,
+  delegate,
+];
 
 /** One line of the reference. */
 export interface BuiltinRow {
@@ -165,7 +177,10 @@ export class NeedsEffect extends Error {
 
 /** What each function makes of a tool that names it; those that are not here leave it read-only. */
 export function toolClasses(): ReadonlyMap<string, "sensitive" | "mutating"> {
-  const rows = modules.flatMap((module) => module.functions.map((row) => [`${module.name}.${row.name}`, row] as const));
+  const rows = [
+    ...modules.flatMap((module) => module.functions.map((row) => [`${module.name}.${row.name}`, row] as const)),
+    ...functions.map((row) => [row.name, row] as const),
+  ];
   return new Map(
     rows.flatMap(([name, row]) => ("toolClass" in row && row.toolClass !== undefined ? [[name, row.toolClass]] : [])),
   );

@@ -2,24 +2,19 @@
  * Who may do what: the port that turns a token into claims, and the one place where claims are held against commands and reads.
  * How a token is made and checked is not known here.
  */
-import type { Command, CommandKind, SessionId } from "#protocol";
-import { ReasonError } from "#protocol";
+import { type Claims, checkScope, checkSession } from "#auth";
+import type { Command } from "#protocol";
+import { ReasonError, type SessionId } from "#protocol";
+import { asReasonError } from "./failure.ts";
 
-/** What a capability token allows, by the names it has on the wire. */
-export interface Claims {
-  /** The token's own id: one client for each. */
-  readonly jti: string;
-  /** Absent: all. Empty: none. */
-  readonly sessions?: readonly SessionId[];
-  /** Absent: all. */
-  readonly commands?: readonly CommandKind[];
-  readonly identity_class: "human" | "agent";
-}
+/** How a request came: over a Unix socket, a loopback port, or an address that other machines can reach. */
+export type Channel = "unix" | "tcp" | "lan";
 
 export interface PresentedToken {
   readonly token: string;
-  /** How the request came. */
-  readonly channel: "unix" | "tcp";
+  readonly channel: Channel;
+  /** Whoever presents it, for the limit on failures: the same text for the same peer. */
+  readonly source: string;
 }
 
 /** Asked for every request and for every frame. The refusal is told to the client as it is. */
@@ -32,50 +27,46 @@ export async function requireClaims(
   authenticate: Authenticate,
   presented: PresentedToken | undefined,
 ): Promise<Claims> {
-  if (presented === undefined) throw new ReasonError("Unauthorized", { detail: "there is none" });
+  if (presented === undefined) throw new ReasonError("TokenRequired");
   let checked: Authentication;
   try {
     checked = await authenticate(presented);
   } catch (cause) {
-    throw new ReasonError("Unauthorized", { detail: "it could not be checked" }, { cause });
+    throw new ReasonError("TokenInvalid", { detail: "it could not be checked" }, { cause });
   }
   if ("refusal" in checked) throw checked.refusal;
-  return checked.claims;
+  const { claims } = checked;
+  // Whatever it allows: a token for everything stays on its machine.
+  if (presented.channel === "lan" && claims.sessions === undefined) {
+    throw new ReasonError("TokenScope", { jti: claims.jti, what: "all sessions, from another machine" });
+  }
+  return claims;
 }
 
-/** Throws NotAllowed unless the claims cover the command and the session it is for. */
+/** The same as data: undefined when the token holds. */
+export async function refusalOf(
+  authenticate: Authenticate,
+  presented: PresentedToken | undefined,
+): Promise<ReasonError | undefined> {
+  try {
+    await requireClaims(authenticate, presented);
+    return undefined;
+  } catch (cause) {
+    return asReasonError(cause);
+  }
+}
+
+/** Throws TokenScope unless the claims cover the command and the session it is for. */
 export function authorize(claims: Claims, command: Command): void {
-  authorizeKind(claims, command.kind);
-  authorizeSession(claims, "session" in command ? command.session : resumedBy(command));
+  const session = "session" in command ? command.session : resumedBy(command);
+  checkScope(claims, { command: command.kind, ...(session === undefined ? {} : { session }) });
 }
 
-export function authorizeKind({ commands, jti }: Claims, kind: CommandKind): void {
-  if (commands === undefined || commands.includes(kind)) return;
-  throw new ReasonError("NotAllowed", { detail: `The token ${jti} does not allow ${kind}.` });
-}
-
-/** Undefined stands for a session that does not exist yet: only a token for all sessions covers that. */
-export function authorizeSession({ sessions, jti }: Claims, session: SessionId | undefined): void {
-  if (sessions === undefined || (session !== undefined && sessions.includes(session))) return;
-  const what = session ?? "new sessions";
-  throw new ReasonError("NotAllowed", { detail: `The token ${jti} does not allow ${what}.` });
-}
-
-export function coversSession({ sessions }: Claims, session: SessionId): boolean {
-  return sessions === undefined || sessions.includes(session);
+/** Throws TokenScope. */
+export function authorizeRead(claims: Claims, session: SessionId): void {
+  checkSession(claims, session, "reading");
 }
 
 function resumedBy(command: Command): SessionId | undefined {
   return command.kind === "CreateSession" ? command.resume : undefined;
-}
-
-/** The token of a request: `X-Harness-Token`, or `Authorization: Bearer` for clients that know only that. */
-export function presentedToken(
-  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
-  channel: PresentedToken["channel"],
-): PresentedToken | undefined {
-  const own = headers["x-harness-token"];
-  if (typeof own === "string" && own !== "") return { token: own, channel };
-  const bearer = typeof headers.authorization === "string" ? /^Bearer +(\S+)$/i.exec(headers.authorization) : null;
-  return bearer?.[1] === undefined ? undefined : { token: bearer[1], channel };
 }

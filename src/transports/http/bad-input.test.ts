@@ -234,7 +234,7 @@ describe("a stream", () => {
     rig.tokens.delete("brief");
     for (let beat = 0; beat < 4; beat++) await serverClock.advance(1000);
     await brief.ended;
-    expect(brief.frames.at(-1)).toMatchObject({ event: "error", data: expect.stringContaining("Unauthorized") });
+    expect(brief.frames.at(-1)).toMatchObject({ event: "error", data: expect.stringContaining("TokenInvalid") });
     let streams = 4;
     while (streams > 1) streams = (await rig.ask("GET", "/v1/health")).json.http.streams;
     await rig.publish("CustomEvent", { namespace: "n", kind: "k", payload: 1 });

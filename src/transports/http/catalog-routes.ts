@@ -19,10 +19,10 @@ export const catalogRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/v1/health",
-    summary: "Liveness, version and counters",
+    summary: "Liveness, version, state of each part and counters",
     handshake: false,
     answers: { 200: "{ status, version, … }" },
-    handle: async ({ health }) => ({ status: 200, body: health() }),
+    handle: async ({ health }) => ({ status: 200, body: await health() }),
   },
   list("/v1/tools", "tools", "Registered tools with their schemas", ({ backend }) =>
     backend.tools().map(({ name, label, class: toolClass, description, parameters }) => {

@@ -1,8 +1,11 @@
 /** Server-sent events on one response: from the log, then live, bounded by an outbox, with a heartbeat. */
 import type { ServerResponse } from "node:http";
+import type { Clock } from "#base";
 import { type Control, createOutbox } from "#control";
 import type { Event, ReasonError, SessionId } from "#protocol";
+import type { PresentedToken } from "./access.ts";
 import type { Principal } from "./principal.ts";
+import { createStreamPlace } from "./stream-place.ts";
 import type { Streams } from "./streams.ts";
 
 export interface EventStreamOptions {
@@ -13,31 +16,46 @@ export interface EventStreamOptions {
   readonly session: SessionId;
   /** Replay what has a higher id first; absent: only what happens from now on. */
   readonly since: number | undefined;
+  /** The last event that the log has, or the one that the client has seen. */
+  readonly standsAt: number;
   readonly encode: (event: Event) => string | undefined;
-  /** Rejects when the token does not hold any more. */
-  readonly check: () => Promise<unknown>;
+  readonly replayed: () => (event: Event) => Event;
+  readonly presented: PresentedToken;
+  readonly clock: Pick<Clock, "now">;
 }
 
 /** Resolves when the stream has begun; it ends with the response. Throws before a byte is sent when it cannot begin. */
 export async function openEventStream(options: EventStreamOptions): Promise<void> {
-  const { control, streams, principal, response, session, since, encode } = options;
+  const { control, streams, principal, response, session, since, encode, presented, clock } = options;
   let takesMore = true;
+  /** In the log a session can go on after an end; what is told live cannot. */
+  let isLive = false;
+  let hasEnded = false;
   const write = (piece: string): boolean => {
     takesMore = response.write(piece);
     return takesMore;
   };
   const outbox = createOutbox({ encode, send: write });
+  const place = createStreamPlace();
+  place.beginsAfter(session, options.standsAt);
   const client = control.connect({
     id: principal.id,
     identityClass: principal.claims.identity_class,
     interactive: true,
     ready: () => outbox.ready(),
+    replayed: options.replayed,
     onEvent(event) {
       outbox.push(event);
-      // The session has let go of everybody.
-      if (event.kind === "SessionEnded" && event.session === session) void Promise.resolve(outbox.ready()).then(finish);
+      if (event.session !== session) return;
+      place.passed(event);
+      hasEnded = event.kind === "SessionEnded";
+      if (isLive) finishWhenEnded();
     },
   });
+  /** The session has let go of everybody. */
+  function finishWhenEnded(): void {
+    if (hasEnded) void Promise.resolve(outbox.ready()).then(finish);
+  }
   /** Nothing is written any more when this returns; what was, still goes out. */
   function finish(): void {
     remove();
@@ -51,7 +69,14 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
       if (isTaken) write(": heartbeat\n\n");
       return isTaken;
     },
-    check: options.check,
+    presented,
+    claims: principal.claims,
+    tell(notice) {
+      const event = place.notice(notice, clock.now());
+      if (event === undefined || encode(event) === undefined || outbox.ready() !== undefined) return false;
+      outbox.push(event);
+      return true;
+    },
     end(error) {
       if (response.writable) write(errorFrame(error));
       finish();
@@ -72,6 +97,8 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
   });
   response.flushHeaders();
   await principal.submit({ kind: "AttachSession", session, ...(since === undefined ? {} : { since }) }, client);
+  isLive = true;
+  finishWhenEnded();
 }
 
 function errorFrame({ reason, message }: ReasonError): string {

@@ -25,6 +25,8 @@ describe("whatever is sent", () => {
           rig.path("/events"),
           "/v1/ws",
           "/prompt",
+          "/v1/auth/token",
+          "/v1/auth/tokens",
           "//x/v1/health",
           "/%",
           "/v1/../x",

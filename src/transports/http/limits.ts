@@ -14,6 +14,8 @@ export interface HttpLimits {
   /** Event streams and web sockets together. */
   readonly streams: number;
   readonly heartbeatMs: number;
+  /** Between two looks at the tokens of open streams. */
+  readonly recheckMs: number;
   /** Heartbeats that a stream may take nothing for before it is cut. */
   readonly stalledBeats: number;
   /** Tokens whose handshake is remembered. */
@@ -36,6 +38,7 @@ export const defaultLimits: HttpLimits = {
   connections: 4096,
   streams: 2048,
   heartbeatMs: 30_000,
+  recheckMs: 1000,
   stalledBeats: 2,
   clients: 4096,
   unansweredFrames: 64,

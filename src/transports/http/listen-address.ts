@@ -9,7 +9,7 @@ export type ListenAddress =
 /** The longest path that every system takes for a socket. */
 const SOCKET_PATH_BYTES = 103;
 
-/** Throws UsageInvalid; also for an address that other machines could reach, which needs more than this transport has. */
+/** Throws UsageInvalid. Whether other machines could reach it is `isLoopback`'s to say. */
 export function parseListenAddress(text: string): ListenAddress {
   const refuse = (detail: string): ReasonError => new ReasonError("UsageInvalid", { detail });
   if (text.startsWith("unix:")) {
@@ -22,12 +22,12 @@ export function parseListenAddress(text: string): ListenAddress {
   const host = (parts?.[1] ?? parts?.[2])?.toLowerCase();
   const port = Number(parts?.[3]);
   if (host === undefined || port > 65_535) throw refuse(`${text}: write HOST:PORT or unix:PATH`);
-  if (host !== "localhost" && host !== "::1" && !/^127(?:\.\d{1,3}){3}$/.test(host)) {
-    throw refuse(
-      `${text}: other machines could reach that. This build listens on 127.0.0.1, [::1] and Unix sockets only`,
-    );
-  }
   return { kind: "tcp", host: host === "localhost" ? "127.0.0.1" : host, port };
+}
+
+/** An address of this machine alone. A name is none, whatever it stands for now. */
+export function isLoopback(host: string): boolean {
+  return host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
 export function addressText(address: ListenAddress): string {

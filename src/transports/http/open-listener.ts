@@ -1,17 +1,24 @@
-/** One listening socket: loopback TCP, or a Unix socket that only its owner can open. */
+/** One listening socket: loopback TCP, a Unix socket that only its owner can open, or TLS for what other machines can reach. */
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { createServer, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { connect } from "node:net";
 import { dirname } from "node:path";
+import { loopbackHosts, type OriginRules, UNIX_HOSTS } from "#auth";
 import { errnoOf, makePrivateDirectory } from "#base";
 import { ReasonError } from "#protocol";
+import type { Channel } from "./access.ts";
+import { lanHosts, type TlsTexts } from "./lan.ts";
 import type { HttpLimits } from "./limits.ts";
-import type { ListenAddress } from "./listen-address.ts";
-import { type Listener, tcpHosts, UNIX_HOSTS } from "./origin.ts";
+import { isLoopback, type ListenAddress } from "./listen-address.ts";
 
 const SOCKET_MODE = 0o600;
 /** Connections that the system keeps until they are taken. */
 const BACKLOG = 1024;
+
+export interface Listener extends OriginRules {
+  readonly channel: Channel;
+}
 
 export interface OpenedListener {
   readonly server: Server;
@@ -20,23 +27,47 @@ export interface OpenedListener {
   readonly listener: Listener;
 }
 
-/** Rejects with UsageInvalid when somebody else listens there. */
+export interface ListenerOptions {
+  readonly origins: readonly string[];
+  readonly limits: HttpLimits;
+  /** For addresses that other machines can reach; those of this machine do without. */
+  readonly tls: TlsTexts | undefined;
+}
+
+/** Rejects with UsageInvalid when somebody else listens there, or others could reach it and there is no certificate. */
 export async function openListener(
   wanted: ListenAddress,
-  origins: readonly string[],
-  limits: HttpLimits,
+  { origins, limits, tls }: ListenerOptions,
 ): Promise<OpenedListener> {
-  const server = createServer({
+  const channel = wanted.kind === "unix" ? "unix" : isLoopback(wanted.host) ? "tcp" : "lan";
+  const settings = {
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: Math.min(1000, limits.headersMs),
-  });
+  };
+  const server =
+    channel === "lan"
+      ? createTlsServer({ ...settings, ...certificateFor(wanted, tls), handshakeTimeout: limits.headersMs })
+      : createServer(settings);
   server.maxConnections = limits.connections;
   const address = await bind(server, wanted);
-  const hosts = address.kind === "unix" ? UNIX_HOSTS : tcpHosts(address.host, address.port);
-  return { server, address, listener: { channel: address.kind, hosts, origins } };
+  return { server, address, listener: { channel, hosts: hostsOf(address, tls), origins } };
+}
+
+function certificateFor(wanted: ListenAddress, tls: TlsTexts | undefined): TlsTexts {
+  if (tls !== undefined && wanted.kind === "tcp") {
+    lanHosts(tls, wanted.host, wanted.port);
+    return tls;
+  }
+  throw new ReasonError("UsageInvalid", { detail: "other machines could reach that address: it needs a certificate" });
+}
+
+function hostsOf(address: ListenAddress, tls: TlsTexts | undefined): readonly string[] {
+  if (address.kind === "unix") return UNIX_HOSTS;
+  const { host, port } = address;
+  return tls === undefined || isLoopback(host) ? loopbackHosts(port, host) : lanHosts(tls, host, port);
 }
 
 async function bind(server: Server, wanted: ListenAddress): Promise<ListenAddress> {

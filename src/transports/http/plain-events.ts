@@ -35,6 +35,8 @@ export function plainEvents(event: Event): readonly Readonly<Record<string, unkn
       return [status(event.payload.terminal ? "error" : "thinking", event.payload.message)];
     case "StreamGap":
       return [status("gap", `Events ${event.payload.from} to ${event.payload.to} are missing here.`)];
+    case "TokenExpiring":
+      return [status("expiring", `The token of this client ends at ${event.payload.expires_at}.`)];
     case "TurnEnded":
       return [status("idle", event.payload.outcome)];
     default:

@@ -1,16 +1,17 @@
 /** The client behind a token: one id for all its requests and streams, and whether it has shaken hands. */
+import { type Claims, checkScope, coversSession } from "#auth";
 import type { Control, ControlClient, Reply } from "#control";
 import { type ClientId, type Command, type CommandKind, ReasonError, type SessionId } from "#protocol";
-import { authorize, authorizeKind, authorizeSession, type Claims, coversSession } from "./access.ts";
+import { authorize, authorizeRead } from "./access.ts";
 
 export interface Principal {
   readonly id: ClientId;
   readonly claims: Claims;
   /** Every command of every wire goes through here, and nowhere else are claims held against it. */
   submit(command: Command, through?: ControlClient): Promise<Reply>;
-  /** For what is done for a session without a command of its own: as if it were this one. Throws NotAllowed. */
+  /** For what is done for a session without a command of its own: as if it were this one. Throws TokenScope. */
   allow(kind: CommandKind, session: SessionId): void;
-  /** Throws NotAllowed. */
+  /** Throws TokenScope. */
   mayRead(session: SessionId): void;
   covers(session: SessionId): boolean;
   shakeHands(): void;
@@ -57,11 +58,8 @@ export function createPrincipals(control: Control, limit: number): Principals {
           authorize(claims, command);
           return through.submit(command);
         },
-        allow(kind, session) {
-          authorizeKind(claims, kind);
-          authorizeSession(claims, session);
-        },
-        mayRead: (session) => authorizeSession(claims, session),
+        allow: (command, session) => checkScope(claims, { command, session }),
+        mayRead: (session) => authorizeRead(claims, session),
         covers: (session) => coversSession(claims, session),
         shakeHands() {
           entry.hasShakenHands = true;

@@ -124,6 +124,19 @@ describe("a session over REST", () => {
     expect((await ask("GET", path())).json).toMatchObject({ activity: "idle" });
   });
 
+  test("that was ended and opened again is replayed on one stream, past its old end", async () => {
+    const { ask, shakeHands, path, read, session } = await createHttpRig([says("again")]);
+    await shakeHands();
+    await ask("DELETE", path());
+    await ask("POST", "/v1/sessions", { body: { resume: session } });
+    const stream = await read(path("/events?since=0"));
+    await ask("POST", path("/input"), { body: textInput("hi") });
+    await stream.until(isKind("TurnEnded"));
+    expect(stream.events.map(({ kind }) => kind)).toContain("SessionEnded");
+    await ask("DELETE", path());
+    await stream.ended;
+  });
+
   test("is branched, exported and undone", async () => {
     const { ask, shakeHands, path, send, session } = await createHttpRig([says("one")]);
     await shakeHands();
@@ -221,7 +234,7 @@ describe("claims", () => {
     for (const [method, where] of refused) {
       const body = where.includes("input") ? textInput("x") : where === "/prompt" ? { content: "x" } : {};
       const answer = await ask(method, where, method === "GET" ? asBound : { ...asBound, body });
-      expect([where, answer.status, answer.json.error.reason]).toEqual([where, 403, "NotAllowed"]);
+      expect([where, answer.status, answer.json.error.reason]).toEqual([where, 403, "TokenScope"]);
     }
   });
 
@@ -229,7 +242,7 @@ describe("claims", () => {
     const { ask, tokens } = await createHttpRig([]);
     expect(await ask("GET", "/v1/health")).toMatchObject({ status: 200 });
     tokens.delete("human");
-    expect(await ask("GET", "/v1/health")).toMatchObject({ status: 401, json: { error: { reason: "Unauthorized" } } });
+    expect(await ask("GET", "/v1/health")).toMatchObject({ status: 401, json: { error: { reason: "TokenInvalid" } } });
   });
 });
 

@@ -1,8 +1,9 @@
 /** What one row of the route table says, and what its handler gets. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { TokenDesk } from "#auth";
 import type { Control, OpenSessionState } from "#control";
 import type { SessionMeta, SessionStore, Tool } from "#engine";
-import type { Command, SessionId } from "#protocol";
+import type { Command, Event, SessionId } from "#protocol";
 import type { Principal } from "./principal.ts";
 
 /** What the server is put on. Everything that changes something goes through `control`; the rest reads. */
@@ -12,8 +13,12 @@ export interface HttpBackend {
   readonly version: string;
   /** A text without its secrets: messages of refusals are not events, which are clean already. */
   readonly clean: (text: string) => string;
+  /** The same for a value that becomes JSON. */
+  readonly cleanValue: <Value>(value: Value) => Value;
+  /** For one walk through the log of a session: events as they may be told today. */
+  readonly replayed: () => (event: Event) => Event;
   /** How parts of the program are that are not the server's own. */
-  subsystems(): Readonly<Record<string, unknown>>;
+  subsystems(): Promise<Readonly<Record<string, unknown>>>;
   tools(): readonly Tool[];
   providers(): readonly Readonly<Record<string, unknown>>[];
   /** Namespaces that CustomCommands can be sent to, and the commands of this program's own faces. */
@@ -25,7 +30,16 @@ export interface HttpBackend {
 
 export interface RouteCall {
   readonly backend: HttpBackend;
+  /** Throws TokenRequired for a route that is open. */
   readonly principal: Principal;
+  /** Who asks, for limits on failures. */
+  readonly source: string;
+  /** Absent where no tokens are made. */
+  readonly desk: TokenDesk | undefined;
+  /** After a long wait: throws when the token was revoked meanwhile. One that has only ended may have its answer. */
+  recheckToken(): Promise<void>;
+  /** Ends streams whose token was revoked just now. */
+  recheckStreams(): Promise<void>;
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage["headers"];
   readonly response: ServerResponse;
@@ -40,7 +54,7 @@ export interface RouteCall {
   defaultSession(): Promise<SessionId>;
   /** Takes over the response. */
   streamEvents(session: SessionId, wire: "sse" | "plain"): Promise<void>;
-  readonly health: () => Readonly<Record<string, unknown>>;
+  readonly health: () => Promise<Readonly<Record<string, unknown>>>;
   readonly openSessions: () => ReadonlyMap<SessionId, OpenSessionState>;
 }
 
@@ -59,6 +73,8 @@ export interface Route {
   readonly command?: Command["kind"];
   /** False: may be called before the handshake. */
   readonly handshake: boolean;
+  /** Needs no token, and is served on the Unix socket alone. */
+  readonly isOpen?: true;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON Schema of the body, where it is not that of a command. */

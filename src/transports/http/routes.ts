@@ -1,11 +1,12 @@
 /** Every route, and how a request finds its row. */
 import { ReasonError } from "#protocol";
+import { authRoutes } from "./auth-routes.ts";
 import { catalogRoutes } from "./catalog-routes.ts";
 import { plainRoutes } from "./plain-routes.ts";
 import type { Route } from "./route.ts";
 import { sessionRoutes } from "./session-routes.ts";
 
-export const routes: readonly Route[] = [...sessionRoutes, ...catalogRoutes, ...plainRoutes];
+export const routes: readonly Route[] = [...sessionRoutes, ...catalogRoutes, ...authRoutes, ...plainRoutes];
 
 export interface MatchedRoute {
   readonly route: Route;
@@ -23,6 +24,12 @@ export function matchRoute(method: string, path: string, table: readonly Route[]
   if (here.length === 0) throw new ReasonError("RouteNotFound", { method, path: path.slice(0, 200) });
   const allowed = here.map(({ route }) => route.method).join(" or ");
   throw new ReasonError("MethodNotAllowed", { method, path: path.slice(0, 200), allowed });
+}
+
+/** A route that needs no token. */
+export function openRoute(method: string, path: string): MatchedRoute | undefined {
+  const route = routes.find((each) => each.isOpen === true && each.method === method && each.path === path);
+  return route === undefined ? undefined : { route, params: {} };
 }
 
 function paramsOf(pattern: string, path: string): Record<string, string> | undefined {

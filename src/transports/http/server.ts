@@ -3,38 +3,47 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { WebSocketServer } from "ws";
+import { type ConfirmationChannel, checkOrigin, preflightAnswer, presentedToken, type TokenDesk } from "#auth";
 import type { Clock } from "#base";
 import { ReasonError, SessionId } from "#protocol";
-import { type Authenticate, presentedToken, requireClaims } from "./access.ts";
+import { type Authenticate, type PresentedToken, refusalOf, requireClaims } from "./access.ts";
 import { openEventStream } from "./event-stream.ts";
 import { asReasonError, cleanReason, failureBody, statusOf } from "./failure.ts";
+import type { TlsTexts } from "./lan.ts";
 import { defaultLimits, type HttpLimits } from "./limits.ts";
 import type { ListenAddress } from "./listen-address.ts";
-import { type OpenedListener, openListener } from "./open-listener.ts";
+import type { HttpObserver } from "./observer.ts";
+import { type Listener, type OpenedListener, openListener } from "./open-listener.ts";
 import { openApiDocument } from "./openapi.ts";
-import { checkOrigin, type Listener } from "./origin.ts";
 import { plainFrames } from "./plain-events.ts";
 import { createPrincipals, type Principal } from "./principal.ts";
 import { createBodyReader } from "./request-body.ts";
 import type { Answer, HttpBackend, Route, RouteCall } from "./route.ts";
-import { matchRoute, routes } from "./routes.ts";
+import { matchRoute, openRoute, routes } from "./routes.ts";
 import { createStreams } from "./streams.ts";
 import { serveWebSocket } from "./web-socket.ts";
 import { createFraming } from "./wire-event.ts";
 
 /** A refused body that is smaller is read and thrown away, so that the connection can be used again. */
 const DISCARD_BYTES = 64 * 1024;
+/** Of a path that an observer is told. */
+const TOLD_PATH_CHARS = 200;
 /** How long connections may take to go when the server closes. */
 const CLOSE_GRACE_MS = 500;
 
 export interface HttpServerOptions {
   readonly backend: HttpBackend;
   readonly authenticate: Authenticate;
+  /** Makes and revokes tokens; the people who are attached here are one way to have them confirmed. Absent: no tokens are made. */
+  readonly desk?: (clients: ConfirmationChannel) => TokenDesk;
   readonly clock: Clock;
   readonly listen: readonly ListenAddress[];
   /** Origins of pages that may use the server. */
   readonly allowedOrigins?: readonly string[];
+  /** Without it, no address is listened on that other machines can reach. */
+  readonly tls?: TlsTexts;
   readonly limits?: Partial<HttpLimits>;
+  readonly observer?: HttpObserver;
 }
 
 export interface HttpServer {
@@ -50,7 +59,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const { backend, authenticate, clock } = options;
   const { control, store } = backend;
   const limits = { ...defaultLimits, ...options.limits };
-  const streams = createStreams(clock, limits);
+  const streams = createStreams(clock, limits, authenticate, options.observer);
+  const desk = options.desk?.(streams.clients);
   const principals = createPrincipals(control, limits.clients);
   const bodies = createBodyReader(limits);
   const framing = createFraming();
@@ -80,44 +90,87 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     return defaultSession;
   }
 
-  function health(): Readonly<Record<string, unknown>> {
+  async function health(): Promise<Readonly<Record<string, unknown>>> {
     const open = control.sessions();
     return {
       status: isStopping ? "stopping" : "ok",
       version: backend.version,
+      service: "harness",
       uptime_ms: Math.round(clock.monotonicMs() - startMs),
       sessions: { open: open.length, running: open.filter(({ activity }) => activity !== "idle").length },
-      subsystems: backend.subsystems(),
-      http: { streams: streams.size, clients: principals.size, unfinished_bytes: bodies.unfinishedBytes },
+      subsystems: await backend.subsystems(),
+      transport_status: {
+        stdio: "one process each (harness rpc)",
+        http: opened.map(({ listener }) => listener.channel),
+      },
+      http: {
+        streams: streams.size,
+        max_streams: limits.streams,
+        clients: principals.size,
+        max_clients: limits.clients,
+        unfinished_bytes: bodies.unfinishedBytes,
+      },
     };
   }
 
+  /** The row of the table. Whoever has no token is not told which there are, but for those that need none. */
+  async function admit(listener: Listener, request: IncomingMessage, path: string) {
+    const { method = "" } = request;
+    const open = listener.channel === "unix" ? openRoute(method, path) : undefined;
+    if (open !== undefined) return { matched: open };
+    const presented = tokenOf(listener, request);
+    const principal = principals.of(await requireClaims(authenticate, presented));
+    const matched = matchRoute(method, path, table);
+    if (matched.route.isOpen)
+      throw new ReasonError("NotAllowed", { detail: "Tokens are asked for on the Unix socket." });
+    if (matched.route.handshake) principal.requireHandshake();
+    return { matched, presented, principal };
+  }
+
+  async function lastEventId(session: SessionId): Promise<number> {
+    return (await store.get(session))?.lastEventId ?? 0;
+  }
+
   async function answer(listener: Listener, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = "", url: target = "", rawHeaders, headers } = request;
-    const origin = checkOrigin({ method, target, rawHeaders }, listener);
+    const { url: target = "", headers } = request;
+    const raw = rawOf(request);
+    const origin = checkOrigin(raw, listener);
+    const preflight = preflightAnswer(raw, listener);
+    if (preflight !== undefined) return void response.writeHead(204, preflight).end();
     if (origin !== undefined) {
       response.setHeader("access-control-allow-origin", origin);
-      response.setHeader("vary", "origin");
+      response.setHeader("vary", "Origin");
     }
-    if (method === "OPTIONS" && origin !== undefined) return preflight(response);
-    const presented = presentedToken(headers, listener.channel);
-    const check = () => requireClaims(authenticate, presented);
-    const principal = principals.of(await check());
     const { path, query } = splitTarget(target);
-    const { route, params } = matchRoute(method, path, table);
-    if (route.handshake) principal.requireHandshake();
+    const admitted = await admit(listener, request, path);
+    const { route, params } = admitted.matched;
+    const known = (): Principal => {
+      if (admitted.principal === undefined) throw new ReasonError("TokenRequired");
+      return admitted.principal;
+    };
     const call: RouteCall = {
       backend,
-      principal,
+      get principal() {
+        return known();
+      },
+      source: sourceOf(listener, request),
+      desk,
+      async recheckToken() {
+        const refusal = await refusalOf(authenticate, admitted.presented);
+        if (refusal !== undefined && refusal.reason !== "TokenExpired") throw refusal;
+      },
+      recheckStreams: () => streams.recheck(),
       query,
       headers,
       response,
       params,
       body: route.method === "POST" ? await bodies.read(request) : {},
       session: () => sessionOf(params.id),
-      ensureOpen: (session) => ensureOpen(principal, session),
-      defaultSession: () => keptSession(principal),
+      ensureOpen: (session) => ensureOpen(known(), session),
+      defaultSession: () => keptSession(known()),
       async streamEvents(session, wire) {
+        const { principal, presented } = admitted;
+        if (principal === undefined || presented === undefined) throw new ReasonError("TokenRequired");
         await ensureOpen(principal, session);
         const since = sinceOf(query, headers["last-event-id"]);
         // Before the first byte, where it can still be refused.
@@ -135,8 +188,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
           response,
           session,
           since,
+          replayed: backend.replayed,
+          standsAt: since ?? (await lastEventId(session)),
           encode: wire === "sse" ? (event) => framing.sse(event, session) : plainFrames,
-          check,
+          presented,
+          clock,
         });
       },
       health,
@@ -146,9 +202,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   }
 
   async function upgrade(listener: Listener, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { method = "", url: target = "", rawHeaders, headers } = request;
-    checkOrigin({ method, target, rawHeaders }, listener);
-    const presented = presentedToken(headers, listener.channel);
+    const { method = "", url: target = "" } = request;
+    checkOrigin(rawOf(request), listener);
+    const presented = tokenOf(listener, request);
+    if (presented === undefined) throw new ReasonError("TokenRequired");
     const check = () => requireClaims(authenticate, presented);
     const claims = await check();
     const { path, query } = splitTarget(target);
@@ -167,37 +224,62 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         principalOf: (current) => principals.of(current),
         check,
         claims,
+        presented,
+        clock,
         encode: framing.socket,
+        replayed: backend.replayed,
+        cleanValue: backend.cleanValue,
         session,
         since,
         ensureOpen,
+        lastEventId,
         told,
       });
+    });
+  }
+
+  function serve({ server, listener }: OpenedListener): void {
+    const refused = ({ method = "", url = "" }: IncomingMessage, { reason }: ReasonError): void => {
+      const path = splitTarget(url).path.slice(0, TOLD_PATH_CHARS);
+      options.observer?.refused({ method, path, reason, channel: listener.channel });
+    };
+    server.on("request", (request, response) => {
+      options.observer?.asked();
+      answer(listener, request, response).catch((cause: unknown) => {
+        const error = told(cause);
+        refused(request, error);
+        sendFailure(request, response, error);
+      });
+    });
+    server.on("upgrade", (request, socket, head) => {
+      socket.on("error", () => socket.destroy());
+      options.observer?.asked();
+      upgrade(listener, request, socket, head).catch((cause: unknown) => {
+        const error = told(cause);
+        refused(request, error);
+        refuseUpgrade(socket, error);
+      });
+    });
+    // A handshake of TLS that fails or takes too long: there is nobody yet who could be told.
+    server.on("tlsClientError", (_cause: Error, socket: Duplex) => socket.destroy());
+    server.on("clientError", (cause: NodeJS.ErrnoException, socket) => {
+      if (socket.writable && cause.code !== "ECONNRESET") refuseUpgrade(socket, brokenRequest(cause, limits));
+      else socket.destroy();
     });
   }
 
   const opened: OpenedListener[] = [];
   try {
     for (const wanted of options.listen) {
-      opened.push(await openListener(wanted, options.allowedOrigins ?? [], limits));
+      const one = await openListener(wanted, { origins: options.allowedOrigins ?? [], limits, tls: options.tls });
+      opened.push(one);
+      // Before the next is opened: whoever waits for this one is there at once.
+      serve(one);
     }
   } catch (error) {
     for (const { server } of opened) server.close();
     streams.close();
     throw error;
-  }
-  for (const { server, listener } of opened) {
-    server.on("request", (request, response) => {
-      answer(listener, request, response).catch((cause: unknown) => sendFailure(request, response, told(cause)));
-    });
-    server.on("upgrade", (request, socket, head) => {
-      socket.on("error", () => socket.destroy());
-      upgrade(listener, request, socket, head).catch((cause: unknown) => refuseUpgrade(socket, told(cause)));
-    });
-    server.on("clientError", (cause: NodeJS.ErrnoException, socket) => {
-      if (socket.writable && cause.code !== "ECONNRESET") refuseUpgrade(socket, brokenRequest(cause, limits));
-      else socket.destroy();
-    });
   }
 
   return {
@@ -232,13 +314,18 @@ const openApiRoute: Route = {
   handle: async ({ backend }) => ({ status: 200, body: openApiDocument([...routes, openApiRoute], backend.version) }),
 };
 
-function preflight(response: ServerResponse): void {
-  response.writeHead(204, {
-    "access-control-allow-methods": "GET, POST, DELETE",
-    "access-control-allow-headers": "x-harness-token, authorization, content-type, last-event-id",
-    "access-control-max-age": "600",
-  });
-  response.end();
+function rawOf({ method = "", url: target = "", rawHeaders }: IncomingMessage) {
+  return { method, target, rawHeaders };
+}
+
+function tokenOf(listener: Listener, request: IncomingMessage): PresentedToken | undefined {
+  const token = presentedToken(rawOf(request), { bearer: false });
+  return token === undefined ? undefined : { token, channel: listener.channel, source: sourceOf(listener, request) };
+}
+
+/** Whoever can open the Unix socket is its owner. */
+function sourceOf({ channel }: Listener, { socket }: IncomingMessage): string {
+  return channel === "unix" ? "unix" : (socket.remoteAddress ?? "gone");
 }
 
 /** By hand: a target such as `//host/path` must not become a host. */

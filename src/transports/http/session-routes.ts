@@ -1,8 +1,14 @@
 /** Routes of sessions. Each is one command or one read; what they do is done behind `control` and the store. */
-import { type Command, type CommandKind, ReasonError, type SessionId } from "#protocol";
+import {
+  type Command,
+  type CommandKind,
+  ReasonError,
+  type SessionId,
+  type SessionInfo,
+  sessionInfoOf,
+} from "#protocol";
 import { parseCommand } from "#protocol/schemas";
 import type { Answer, Route, RouteCall } from "./route.ts";
-import { type SessionView, sessionView } from "./session-view.ts";
 import { answerOfTurn } from "./turn-answer.ts";
 import { wireReply } from "./web-socket.ts";
 
@@ -29,7 +35,7 @@ export const sessionRoutes: readonly Route[] = [
       const open = call.openSessions();
       const metas = await call.backend.store.list({ limit, ...(workingDir === null ? {} : { workingDir }) });
       const sessions = metas.filter(({ id }) => call.principal.covers(id));
-      return { status: 200, body: { sessions: sessions.map((meta) => sessionView(meta, open.get(meta.id))) } };
+      return { status: 200, body: { sessions: sessions.map((meta) => sessionInfoOf(meta, open.get(meta.id))) } };
     },
   },
   {
@@ -227,6 +233,7 @@ function commandRoute(name: string, kind: CommandKind, summary: string): Route {
 
 async function sendInput(call: RouteCall): Promise<Answer> {
   const mode = call.query.get("mode");
+  if (mode !== "steer") await reopen(call);
   if (mode === "queue") return submit(call, { ...call.body, kind: "QueueInput" });
   if (mode === "steer") return submit(call, { ...call.body, kind: "SteerTurn" });
   if (mode !== null) throw new ReasonError("InvalidCommand", { detail: "mode is queue or steer" });
@@ -235,14 +242,27 @@ async function sendInput(call: RouteCall): Promise<Answer> {
   if (wait !== "turn") throw new ReasonError("InvalidCommand", { detail: "wait is turn" });
   const command = forSession(call, { ...call.body, kind: "SendInput" });
   if (command.kind !== "SendInput") throw new Error("the command changed its kind");
-  return { status: 200, body: await answerOfTurn(call, command) };
+  const body = await answerOfTurn(call, command);
+  await call.recheckToken();
+  return { status: 200, body };
+}
+
+/** A session that ended because nobody needed it, or whose program was killed, goes on with the input. One that was ended does not. */
+async function reopen(call: RouteCall): Promise<void> {
+  const session = call.session();
+  if (call.openSessions().has(session)) return;
+  const meta = await call.backend.store.get(session);
+  if (meta?.state === "active") await call.ensureOpen(session);
 }
 
 /** A stored session that is not open is told apart from one that never was. */
 async function submit(call: RouteCall, fields: Readonly<Record<string, unknown>>): Promise<Answer> {
   const command = forSession(call, fields);
   try {
-    return { status: 202, body: wireReply(command.kind, await call.principal.submit(command)) };
+    return {
+      status: 202,
+      body: call.backend.cleanValue(wireReply(command.kind, await call.principal.submit(command))),
+    };
   } catch (error) {
     if (!(error instanceof ReasonError) || error.reason !== "SessionNotFound") throw error;
     await metaOf(call, call.session());
@@ -261,8 +281,8 @@ async function metaOf({ backend, principal }: RouteCall, session: SessionId) {
   return meta;
 }
 
-async function viewOf(call: RouteCall, session: SessionId): Promise<SessionView> {
-  return sessionView(await metaOf(call, session), call.openSessions().get(session));
+async function viewOf(call: RouteCall, session: SessionId): Promise<SessionInfo> {
+  return sessionInfoOf(await metaOf(call, session), call.openSessions().get(session));
 }
 
 function count(query: URLSearchParams, name: string, fallback: number, max: number, min = 1): number {

@@ -1,17 +1,31 @@
 /**
  * The open event streams of a server, of both wires: how many there may be, their heartbeat, and the end of those that take
- * nothing or whose token does not hold any more.
+ * nothing or whose token does not hold any more. A token that ends soon is told on its streams, and what is open goes on for the
+ * time that it drains.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Claims, type ConfirmationChannel, coversClaims, phaseOf } from "#auth";
 import type { Clock } from "#base";
-import { messageOf } from "#base";
-import { ReasonError } from "#protocol";
+import { type EventPayload, ReasonError } from "#protocol";
+import { type Authenticate, type PresentedToken, refusalOf } from "./access.ts";
 import type { HttpLimits } from "./limits.ts";
+import type { HttpObserver } from "./observer.ts";
+
+/** Tokens that are looked at before others get their turn. */
+const RECHECK_BATCH = 50;
+
+/** What is told to one client about itself, and is in no log. */
+export type StreamNotice =
+  | { readonly kind: "TokenExpiring"; readonly payload: EventPayload<"TokenExpiring"> }
+  | { readonly kind: "TokenRequested"; readonly payload: EventPayload<"TokenRequested"> };
 
 export interface OpenStream {
+  readonly presented: PresentedToken;
+  readonly claims: Claims;
   /** Sends a sign of life. False when the one before has not gone out yet. */
   beat(): boolean;
-  /** Rejects when the token does not hold any more. */
-  check(): Promise<unknown>;
+  /** False when it cannot be told now: the client is attached to nothing, does not read, or its wire has no such event. */
+  tell(notice: StreamNotice): boolean;
   /** Ends it with a reason that the client is told if it still listens. */
   end(error: ReasonError): void;
   /** Ends it without a word: nobody takes anything. */
@@ -21,43 +35,94 @@ export interface OpenStream {
 export interface Streams {
   /** Throws TooManyStreams. The returned function takes it off the list. */
   add(stream: OpenStream): () => void;
+  /** Looks at the tokens of all streams now, and not only at the next turn. */
+  recheck(): Promise<void>;
+  /** The people who are attached, as a way to ask for a confirmation. */
+  readonly clients: ConfirmationChannel;
   endAll(error: ReasonError): void;
   close(): void;
   readonly size: number;
 }
 
-export function createStreams(clock: Clock, limits: HttpLimits): Streams {
-  const open = new Map<OpenStream, { stalled: number }>();
+interface StreamState {
+  stalled: number;
+  isToldOfEnd: boolean;
+}
+
+export function createStreams(
+  clock: Clock,
+  limits: HttpLimits,
+  authenticate: Authenticate,
+  observer?: HttpObserver,
+): Streams {
+  const open = new Map<OpenStream, StreamState>();
   const closed = new AbortController();
 
-  async function beat(): Promise<void> {
+  async function every(ms: number, act: () => Promise<void> | void): Promise<void> {
     for (;;) {
-      await clock.sleep(limits.heartbeatMs, closed.signal);
+      await clock.sleep(ms, closed.signal);
       if (closed.signal.aborted) return;
-      for (const [stream, state] of [...open]) {
-        state.stalled = stream.beat() ? 0 : state.stalled + 1;
-        if (state.stalled > limits.stalledBeats) stream.cut();
-        else await recheck(stream);
-      }
+      await act();
     }
   }
 
-  async function recheck(stream: OpenStream): Promise<void> {
-    try {
-      await stream.check();
-    } catch (cause) {
-      stream.end(
-        cause instanceof ReasonError ? cause : new ReasonError("Unauthorized", { detail: messageOf(cause) }, { cause }),
-      );
+  function beat(): void {
+    for (const [stream, state] of [...open]) {
+      state.stalled = stream.beat() ? 0 : state.stalled + 1;
+      if (state.stalled > limits.stalledBeats) stream.cut();
     }
   }
 
-  void beat();
+  async function recheck(): Promise<void> {
+    /** Each token once, however many streams it has. */
+    const asked = new Map<string, Promise<ReasonError | undefined>>();
+    for (const [stream, state] of [...open]) {
+      const { token, channel } = stream.presented;
+      const key = `${channel} ${token}`;
+      const known = asked.get(key);
+      const answer = known ?? refusalOf(authenticate, stream.presented);
+      asked.set(key, answer);
+      if (known === undefined && asked.size % RECHECK_BATCH === 0) await nextTurn();
+      const refusal = await answer;
+      if (open.has(stream)) judge(stream, state, refusal);
+    }
+  }
+
+  function judge(stream: OpenStream, state: StreamState, refusal: ReasonError | undefined): void {
+    const { jti, exp } = stream.claims;
+    const phase = phaseOf(stream.claims, clock.now());
+    const drains = phase === "draining" && refusal?.reason === "TokenExpired";
+    if (refusal !== undefined && !drains) stream.end(refusal);
+    else if (phase !== "valid" && !state.isToldOfEnd) {
+      const expires_at = new Date(exp * 1000).toISOString();
+      state.isToldOfEnd = stream.tell({ kind: "TokenExpiring", payload: { token: jti, expires_at } });
+    }
+  }
+
+  void every(limits.heartbeatMs, beat);
+  void every(limits.recheckMs, recheck);
   return {
     add(stream) {
       if (open.size >= limits.streams) throw new ReasonError("TooManyStreams", { limit: limits.streams });
-      open.set(stream, { stalled: 0 });
-      return () => void open.delete(stream);
+      open.set(stream, { stalled: 0, isToldOfEnd: false });
+      observer?.streamOpened(open.size);
+      return () => {
+        if (open.delete(stream)) observer?.streamClosed(open.size);
+      };
+    },
+    recheck,
+    clients: {
+      kind: "client",
+      isThere: () => open.size > 0,
+      async show(code, asked, confirmByMs) {
+        const payload = requestedPayload(code, asked, confirmByMs);
+        // To nobody who would learn from it how to get more than they have.
+        const trusted = [...open.keys()].filter(
+          ({ claims, presented }) =>
+            claims.identity_class === "human" && presented.channel !== "lan" && coversClaims(claims, asked),
+        );
+        return trusted.filter((stream) => stream.tell({ kind: "TokenRequested", payload })).length > 0;
+      },
     },
     endAll(error) {
       for (const stream of [...open.keys()]) stream.end(error);
@@ -66,5 +131,19 @@ export function createStreams(clock: Clock, limits: HttpLimits): Streams {
     get size() {
       return open.size;
     },
+  };
+}
+
+function requestedPayload(code: string, asked: Claims, confirmByMs: number): EventPayload<"TokenRequested"> {
+  const { jti, sessions, commands, identity_class, can_mint, exp } = asked;
+  return {
+    token: jti,
+    code,
+    ...(sessions === undefined ? {} : { sessions: [...sessions] }),
+    commands: [...commands],
+    identity_class,
+    can_mint,
+    expires_at: new Date(exp * 1000).toISOString(),
+    confirm_by: new Date(confirmByMs).toISOString(),
   };
 }

@@ -115,7 +115,7 @@ describe("a web socket", () => {
     socket.send({ frame: "command", id: 2, body: { kind: "SendInput", session: rig.session, ...textInput("x") } });
     socket.send({ frame: "command", id: 3, body: { kind: "AttachSession", session: rig.session } });
     const third = await socket.until(({ id }) => id === 3);
-    expect(third).toMatchObject({ frame: "error", body: { reason: "NotAllowed" } });
+    expect(third).toMatchObject({ frame: "error", body: { reason: "TokenScope" } });
     expect(socket.frames.map(({ frame, id }) => [frame, id])).toEqual(
       expect.arrayContaining([
         ["command", 1],
@@ -124,7 +124,7 @@ describe("a web socket", () => {
     );
     rig.tokens.delete("bound");
     socket.send({ frame: "command", id: 4, body: { kind: "CancelTurn", session: rig.session } });
-    expect(await socket.until(({ id }) => id === 4)).toMatchObject({ body: { reason: "Unauthorized" } });
+    expect(await socket.until(({ id }) => id === 4)).toMatchObject({ body: { reason: "TokenInvalid" } });
     expect(await socket.closed).toBe(1008);
   });
 

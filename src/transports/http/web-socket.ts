@@ -4,15 +4,18 @@
  */
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
+import type { Claims } from "#auth";
+import type { Clock } from "#base";
 import { type Control, createOutbox, type Reply } from "#control";
-import { type Event, ReasonError, type SessionId } from "#protocol";
+import { type Event, type Reason, ReasonError, type SessionId } from "#protocol";
 import { parseCommand } from "#protocol/schemas";
-import type { Claims } from "./access.ts";
+import type { PresentedToken } from "./access.ts";
 import { asReasonError } from "./failure.ts";
 import { answerHandshake } from "./handshake.ts";
 import type { HttpLimits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
 import { parseObject } from "./request-body.ts";
+import { createStreamPlace } from "./stream-place.ts";
 import type { Streams } from "./streams.ts";
 
 /** Above this much unsent, the outbox keeps what comes. */
@@ -22,6 +25,8 @@ const CLOSE_POLICY = 1008;
 const CLOSE_NO_TEXT = 1003;
 const CLOSE_GOING_AWAY = 1001;
 const FRAME_ID_CHARS = 100;
+/** Refusals after which nothing on this connection can succeed. A token that has expired drains first: see `streams.ts`. */
+const FINAL: readonly string[] = ["TokenRequired", "TokenInvalid", "TokenRevoked"] satisfies readonly Reason[];
 
 export interface WebSocketOptions {
   readonly socket: WebSocket;
@@ -34,14 +39,21 @@ export interface WebSocketOptions {
   /** The claims as they are now; rejects when the token does not hold any more. */
   readonly check: () => Promise<Claims>;
   readonly claims: Claims;
+  readonly presented: PresentedToken;
+  readonly clock: Pick<Clock, "now">;
   readonly encode: (event: Event) => string;
+  readonly replayed: () => (event: Event) => Event;
+  /** What a command came to, without its secrets. */
+  readonly cleanValue: <Value>(value: Value) => Value;
   /** Attached to as soon as hands are shaken. */
   readonly session: SessionId | undefined;
   readonly since: number | undefined;
-  /** Makes sure that a stored session is open. */
   /** Whatever was thrown, as it may be told. */
   readonly told: (cause: unknown) => ReasonError;
+  /** Makes sure that a stored session is open. */
   readonly ensureOpen: (principal: Principal, session: SessionId) => Promise<void>;
+  /** Of the log; 0 when there is none. */
+  readonly lastEventId: (session: SessionId) => Promise<number>;
 }
 
 type FrameId = string | number;
@@ -56,10 +68,15 @@ export function serveWebSocket(options: WebSocketOptions): void {
     principalOf,
     check,
     claims,
+    presented,
+    clock,
     session,
     since,
     encode,
+    replayed,
+    cleanValue,
     ensureOpen,
+    lastEventId,
     told,
   } = options;
   let isAlive = true;
@@ -94,12 +111,17 @@ export function serveWebSocket(options: WebSocketOptions): void {
       return takesMore();
     },
   });
+  const place = createStreamPlace();
   const client = control.connect({
     id: principalOf(claims).id,
     identityClass: claims.identity_class,
     interactive: true,
     ready: () => outbox.ready(),
-    onEvent: (event) => outbox.push(event),
+    replayed,
+    onEvent(event) {
+      outbox.push(event);
+      place.passed(event);
+    },
   });
 
   function send(frame: string, body: unknown, id?: FrameId): void {
@@ -130,9 +152,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
       sendError(cause, id);
       const { reason } = asReasonError(cause);
       if (reason === "InvalidCommand" || reason === "FrameRepeated") badFrames += 1;
-      if (badFrames > limits.badFrames || reason === "Unauthorized" || reason.startsWith("Token")) {
-        socket.close(CLOSE_POLICY, reason);
-      }
+      if (badFrames > limits.badFrames || FINAL.includes(reason)) socket.close(CLOSE_POLICY, reason);
     }
     settle();
   }
@@ -144,22 +164,27 @@ export function serveWebSocket(options: WebSocketOptions): void {
     if (hasShakenHands) return;
     hasShakenHands = true;
     if (session === undefined) return;
-    await ensureOpen(principal, session);
+    await prepare(principal, session, since);
     // Not awaited: a replay goes at the pace of the client, which may send commands meanwhile.
     principal
       .submit({ kind: "AttachSession", session, ...(since === undefined ? {} : { since }) }, client)
       .catch((cause: unknown) => sendError(cause));
   }
 
+  async function prepare(principal: Principal, attached: SessionId, after: number | undefined): Promise<void> {
+    await ensureOpen(principal, attached);
+    place.beginsAfter(attached, after ?? (await lastEventId(attached)));
+  }
+
   async function carryOut(principal: Principal, body: unknown, id: FrameId | undefined): Promise<void> {
     if (!hasShakenHands) throw new ReasonError("HandshakeRequired");
     if (id !== undefined) rememberId(id);
     const command = parseCommand(body);
-    if (command.kind === "AttachSession") await ensureOpen(principal, command.session);
+    if (command.kind === "AttachSession") await prepare(principal, command.session, command.since);
     // Submitted in the order of the frames; answered when each is done.
     principal
       .submit(command, client)
-      .then((reply) => send("command", wireReply(command.kind, reply), id))
+      .then((reply) => send("command", cleanValue(wireReply(command.kind, reply)), id))
       .catch((cause: unknown) => sendError(cause, id))
       .finally(settle);
   }
@@ -178,7 +203,14 @@ export function serveWebSocket(options: WebSocketOptions): void {
       if (socket.readyState === socket.OPEN) socket.ping();
       return wasAlive;
     },
-    check,
+    presented,
+    claims,
+    tell(notice) {
+      const event = place.notice(notice, clock.now());
+      if (event === undefined || outbox.ready() !== undefined) return false;
+      outbox.push(event);
+      return true;
+    },
     end(error) {
       sendError(error);
       socket.close(error.reason === "ShuttingDown" ? CLOSE_GOING_AWAY : CLOSE_POLICY, error.reason);

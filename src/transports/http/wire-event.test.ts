@@ -18,9 +18,11 @@ test("an event is one frame with its id, kind and JSON", () => {
   expect(JSON.parse(createFraming().socket(asked))).toEqual({ frame: "event", body: asked });
 });
 
-test("what a client could not come back to has no id: a gap, and a question of a delegate", () => {
+test("what a client must not skip or could not come back to has no id: an overflow, and a question of a delegate", () => {
   const framing = createFraming();
   expect(framing.sse({ ...asked, session: delegate }, session)).toMatch(/^event: QuestionAsked\n/);
   const gap: Event = { id: 9, kind: "StreamGap", session, ts, payload: { from: 3, to: 9, reason: "overflow" } };
   expect(framing.sse(gap, session)).toMatch(/^event: StreamGap\n/);
+  const expired: Event = { ...gap, payload: { from: 3, to: 9, reason: "ttl" } };
+  expect(framing.sse(expired, session)).toMatch(/^id: 9\nevent: StreamGap\n/);
 });

@@ -1,13 +1,13 @@
 /** Every method of the surface, one row each: what it takes and what it does. All work is done by commands to the control. */
 import { resolve } from "node:path";
 import { z } from "zod";
-import type { Control, ControlClient, Reply } from "#control";
 import type { Redaction, SessionMeta } from "#engine";
 import { CallId, type CommandKind, type Event, ReasonError, type SessionId } from "#protocol";
 import { buildHandshake, commands, parseCommand } from "#protocol/schemas";
-import type { OpenThreads, ThreadStore } from "./open-threads.ts";
-import type { Projection } from "./projection.ts";
-import { approvalDecisions, decisionOf, type Thread, threadOf } from "./shapes.ts";
+import { type Method, type MethodContext, method, unordered } from "./method.ts";
+import type { ThreadStore } from "./open-threads.ts";
+import { getSession, listSessions, openSession } from "./session-methods.ts";
+import { approvalDecisions, decisionOf, type Thread, threadOf, views } from "./shapes.ts";
 
 /** Of the surface. */
 export const RPC_VERSION = "1.0.0";
@@ -29,54 +29,32 @@ const OWN_METHOD: ReadonlySet<CommandKind> = new Set([
   "CancelTurn",
 ]);
 
-export interface MethodContext {
-  readonly control: Control;
-  readonly client: ControlClient;
-  readonly store: ThreadStore;
-  readonly threads: OpenThreads;
-  readonly projection: Pick<Projection, "openApprovals">;
-  /** Absolute; where threads work that name no other folder. */
-  readonly directory: string;
-  readonly version: string;
-  /** The title of the thread that is made during `work`. */
-  titled<Result>(title: string, work: () => Promise<Result>): Promise<Result>;
-  /** A turn could not even be recorded to its end. */
-  turnLost(session: SessionId, reply: Reply, error: unknown): void;
-  readonly outward: { text(text: string): string; log(): Redaction["payload"] };
-  /** One reader of long histories at a time. */
-  reading<Result>(work: () => Promise<Result>): Promise<Result>;
-}
-
-interface Method<Params> {
-  readonly params: z.ZodType<Params>;
-  /** Requests with the same lane are carried out one after the other. */
-  readonly lane: (params: Params) => string | undefined;
-  /** `answerFirst`: from now on the answer goes out before any event. */
-  run(context: MethodContext, params: Params, answerFirst: () => void): Promise<object> | object;
-}
-
 const threadId = z.string().max(200);
 const onThread = ({ threadId: id }: { readonly threadId: string }): string => id;
-const unordered = (): undefined => undefined;
 
 const initialize = method({
   params: z.object({
     clientInfo: z.object({ name: z.string().max(200), version: z.string().max(200).optional() }).optional(),
+    view: z.enum(views).default("items"),
   }),
   lane: unordered,
-  run: ({ version }) => ({
-    version: RPC_VERSION,
-    capabilities: {
-      threads: true,
-      turns: true,
-      approvals: true,
-      streaming: true,
-      persistence: true,
-      commands: true,
-    },
-    serverInfo: { name: "harness", version },
-    handshake: buildHandshake(),
-  }),
+  run({ version, show }, { view }) {
+    show(view);
+    return {
+      version: RPC_VERSION,
+      capabilities: {
+        threads: true,
+        turns: true,
+        approvals: true,
+        streaming: true,
+        persistence: true,
+        commands: true,
+        events: true,
+      },
+      serverInfo: { name: "harness", version },
+      handshake: buildHandshake(),
+    };
+  },
 });
 
 const createThread = method({
@@ -177,14 +155,14 @@ const submitCommand = method({
   params: z.object({ command: z.looseObject({ kind: z.string(), session: z.string().max(200) }) }),
   // An answer must not wait behind what waits for it.
   lane: ({ command }) => (/^(?:Answer|Resolve)/.test(command.kind) ? undefined : command.session),
-  async run({ threads, client }, { command: raw }) {
+  async run({ threads, client, outward }, { command: raw }) {
     const command = parseCommand(raw);
     if (OWN_METHOD.has(command.kind)) {
       throw new ReasonError("InvalidCommand", { detail: `${command.kind} has a method of its own here` });
     }
     await threads.open(raw.session);
     const { result } = await client.submit(command);
-    return { ok: true, ...(result === undefined ? {} : { result }) };
+    return { ok: true, ...(result === undefined ? {} : { result: outward.value(result) }) };
   },
 });
 
@@ -197,6 +175,9 @@ export const methods: ReadonlyMap<string, Method<unknown>> = new Map([
   ["turn.cancel", cancelTurn],
   ["approval.respond", respondToApproval],
   ["command.submit", submitCommand],
+  ["session.open", openSession],
+  ["session.list", listSessions],
+  ["session.get", getSession],
 ]);
 
 /** The parameters, or an InvalidCommand error that names the field and what was expected. */
@@ -234,9 +215,4 @@ async function readHistory(
       last = event.id;
     }
   }
-}
-
-/** A row keeps its own type for its parameters; the table holds it as one that takes what `parseParams` gave. */
-function method<Params>(row: Method<Params>): Method<unknown> {
-  return row as unknown as Method<unknown>;
 }

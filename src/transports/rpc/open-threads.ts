@@ -11,9 +11,14 @@ export type ThreadStore = Pick<SessionStore, "get" | "list" | "read" | "update">
 
 export interface OpenThreads {
   /** A new thread. */
-  create(directory: string): Promise<SessionId>;
+  create(
+    directory: string,
+    fields?: Pick<CommandOf<"CreateSession">, "model" | "profile" | "context">,
+  ): Promise<SessionId>;
   /** The thread with this name, opened again when it is not. Rejects with SessionNotFound. */
   open(name: string): Promise<SessionId>;
+  /** As `open`, and its events are told here also when it is open for somebody else. */
+  attach(name: string): Promise<SessionId>;
   /** Rejects with SessionNotFound. */
   meta(name: string): Promise<SessionMeta>;
 }
@@ -29,6 +34,8 @@ export function createOpenThreads(options: {
   const { control, client, store, context, max = OPEN_THREADS_MAX } = options;
   /** Used longest ago first. */
   const open = new Set<SessionId>();
+  /** Those of them whose events are told here: a session that somebody else has opened is not, until it is asked for. */
+  const told = new Set<SessionId>();
 
   async function makeRoom(): Promise<void> {
     for (const id of [...open]) {
@@ -36,11 +43,18 @@ export function createOpenThreads(options: {
       const session = control.session(id);
       if (session?.running !== undefined) continue;
       open.delete(id);
+      told.delete(id);
       if (session !== undefined) await client.submit({ kind: "EndSession", session: id });
     }
     if (open.size >= max) {
       throw new ReasonError("NotAllowed", { detail: `${max} threads are running a turn: end one of them first.` });
     }
+  }
+
+  async function reopen(id: SessionId): Promise<void> {
+    await makeRoom();
+    await client.submit({ kind: "CreateSession", resume: id });
+    told.add(id);
   }
 
   function use(id: SessionId): SessionId {
@@ -57,19 +71,22 @@ export function createOpenThreads(options: {
 
   return {
     meta,
-    async create(directory) {
+    async create(directory, fields = {}) {
       await makeRoom();
-      const values = context === undefined ? {} : { context };
-      const { session } = await client.submit({ kind: "CreateSession", working_dir: directory, ...values });
+      const values = context === undefined ? {} : { context: { ...context, ...fields.context } };
+      const { session } = await client.submit({ kind: "CreateSession", working_dir: directory, ...fields, ...values });
       if (session === undefined) throw new Error("CreateSession did not answer with a session");
+      told.add(session);
       return use(session);
     },
     async open(name) {
       const { id } = await meta(name);
-      if (control.session(id) === undefined) {
-        await makeRoom();
-        await client.submit({ kind: "CreateSession", resume: id });
-      }
+      if (control.session(id) === undefined) await reopen(id);
+      return use(id);
+    },
+    async attach(name) {
+      const { id } = await meta(name);
+      if (!told.has(id) || control.session(id) === undefined) await reopen(id);
       return use(id);
     },
   };

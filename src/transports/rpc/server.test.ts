@@ -105,6 +105,7 @@ function rig(reply: (command: Command) => Promise<Reply>, write?: (text: string)
     },
     log: (line) => logged.push(line),
     outward: {
+      value: (value) => value,
       text: (text) => text.replaceAll("hunter2", "«redacted»"),
       log: () => (_kind, payload) => payload,
     },

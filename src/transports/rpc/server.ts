@@ -18,10 +18,12 @@ import {
   type RpcRequest,
   toLine,
 } from "./message.ts";
-import { type MethodContext, methods, parseParams } from "./methods.ts";
+import type { MethodContext } from "./method.ts";
+import { methods, parseParams } from "./methods.ts";
 import { createOpenThreads, type ThreadStore } from "./open-threads.ts";
 import { createOutbox } from "./outbox.ts";
 import { createProjection } from "./projection.ts";
+import type { View } from "./shapes.ts";
 
 export const REQUEST_MAX_BYTES = 10 * 1024 * 1024;
 /** Requests that are being carried out; the next line is read when one of them has ended. */
@@ -33,6 +35,8 @@ const END_GRACE_MS = 2000;
 /** What no session has told (a message of an error, a log that is read back) is redacted with the secrets of today. */
 export interface RpcRedaction {
   text(text: string): string;
+  /** A value that becomes JSON. */
+  value<Value>(value: Value): Value;
   /** For one walk through a log. */
   log(): Redaction["payload"];
 }
@@ -76,6 +80,7 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
   let inFlightBytes = 0;
   let isInitialized = false;
   let title: string | undefined;
+  let view: View = "items";
   let holds = 0;
   let held: (() => void)[] = [];
 
@@ -92,6 +97,9 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
     }),
     directory: options.directory,
     version: options.version,
+    show(wanted) {
+      view = wanted;
+    },
     async titled(given, work) {
       title = clean(given);
       try {
@@ -131,7 +139,11 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
 
   function tell(event: Event): void {
     try {
-      outbox.notify(event.session, event.id, projection.apply(event, title).map(toLine));
+      const { session: threadId, id: eventId } = event;
+      // Also where nobody sees the items: it knows which questions are open.
+      const items = projection.apply(event, title);
+      const said = view === "items" ? items : [{ method: "thread.event", params: { threadId, eventId, event } }];
+      outbox.notify(threadId, eventId, said.map(toLine));
     } catch (error) {
       log(`event ${event.id} of ${event.session} could not be told: ${describe(error)}`);
       outbox.leaveOut(event.session, event.id, "failed");

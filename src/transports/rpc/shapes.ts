@@ -54,6 +54,10 @@ export interface Notification {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
+/** What a connection is told: threads, turns and items, or the canonical events as `thread.event`. */
+export const views = ["items", "events"] as const;
+export type View = (typeof views)[number];
+
 export const approvalDecisions = ["once", "always", "reject"] as const;
 export type ApprovalDecision = (typeof approvalDecisions)[number];
 

@@ -1,0 +1,121 @@
+/**
+ * The conversation on a session of a daemon. A line can be typed at any time: what happens, here or in another terminal, is shown
+ * above it, and a question takes its place until somebody has answered.
+ */
+import type { Client, ClientSession } from "#client";
+import type { Command, TurnId } from "#protocol";
+import type { UndoReport } from "#undo";
+import { describe, listedSessions } from "./attach-offer.ts";
+import type { AttachedView } from "./attached-view.ts";
+import type { CliPorts } from "./cli-ports.ts";
+import { restoreCommand, type SessionRule } from "./cli-session.ts";
+import { paint } from "./renderer.ts";
+import { runSlash, type SlashSession } from "./repl.ts";
+import { printable } from "./terminal.ts";
+
+const HELP = `  /queue TEXT            send it when the running turn has ended
+  /steer TEXT            tell the running turn something
+  /cancel                end the running turn (also Ctrl-C)
+  /sessions:list         the sessions of the daemon
+  /sessions:resume ID    go on with another one here
+`;
+
+/** Why the conversation here is over; the session goes on, unless it has ended. */
+export type Left = { readonly kind: "left" } | { readonly kind: "other"; readonly session: string };
+
+export interface AttachReplParts {
+  readonly ports: CliPorts;
+  readonly client: Client;
+  readonly session: ClientSession;
+  readonly view: AttachedView;
+  /** Aborts to make it return at once. */
+  readonly left: AbortSignal;
+}
+
+export async function runAttachRepl(parts: AttachReplParts): Promise<Left> {
+  const { ports, session, view, left } = parts;
+  const { terminal, outward } = ports;
+  const slash = slashSession(session);
+  /** What was typed is carried out in its order, while the next line is read. */
+  let work: Promise<void> = Promise.resolve();
+  async function carryOut(input: string): Promise<void> {
+    try {
+      if (!(await attachedCommand(parts, input))) await runSlash(terminal, slash, input, HELP);
+    } catch (error) {
+      if (!left.aborted) terminal.err(`${await outward.describe(error)}\n`);
+    }
+  }
+  let reason: Left = { kind: "left" };
+  while (!left.aborted) {
+    while (view.isAsking) await view.idle();
+    const prompt = paint(terminal, "green", "› ");
+    const line = await terminal.readLine(prompt, AbortSignal.any([left, view.interruption()]));
+    if (line.kind === "end") break;
+    const input = line.kind === "line" ? line.text.trim() : "";
+    if (input === "") continue;
+    if (input === "/quit" || input === "/exit") break;
+    const [, other] = /^\/sessions:(?:resume|attach)\s+(\S+)$/.exec(input) ?? [];
+    if (other !== undefined) {
+      reason = { kind: "other", session: other };
+      break;
+    }
+    work = work.then(() => carryOut(input));
+  }
+  await work;
+  return reason;
+}
+
+/** False for what every conversation understands. */
+async function attachedCommand({ ports, client, session, view }: AttachReplParts, input: string): Promise<boolean> {
+  const [, verb = "", rest = ""] = /^\/(queue|steer|cancel|sessions:list)(?:\s+([\s\S]+))?$/.exec(input) ?? [];
+  if (verb === "cancel") await session.cancel();
+  else if (verb === "sessions:list") {
+    const nowMs = ports.clock.now();
+    const { terminal } = await ports.outward.through(ports, false);
+    for (const info of await listedSessions({ client })) {
+      terminal.err(`  ${describe(info, nowMs)} · ${printable(info.working_dir)}\n`);
+    }
+  } else if (verb === "steer" && rest !== "") await session.steer(rest);
+  else if (verb === "queue" && rest !== "") await sendAs(view, rest, async () => void (await session.queue(rest)));
+  else if (!input.startsWith("/")) await sendAs(view, input, () => session.send(input));
+  else return false;
+  return true;
+}
+
+async function sendAs(
+  view: AttachedView,
+  text: string,
+  send: () => Promise<{ turn: TurnId } | undefined>,
+): Promise<void> {
+  view.typed(text);
+  try {
+    const sent = await send();
+    if (sent !== undefined) view.sent(text, sent.turn);
+  } catch (error) {
+    view.untyped(text);
+    throw error;
+  }
+}
+
+function slashSession(session: ClientSession): SlashSession {
+  return {
+    setModel: (model) => session.setModel(model),
+    async rules() {
+      const { result } = await session.submit({ kind: "ListRules" });
+      // The answer to this command is the list; a daemon of another version may have more in each.
+      return result as readonly SessionRule[];
+    },
+    async changeRule(change, rule) {
+      await session.submit({ kind: change === "revoke" ? "RevokeRule" : "PromoteRule", rule });
+    },
+    async restore(action, target) {
+      const { session: _, ...command } = restoreCommand(session.id, action, target) as Extract<
+        Command,
+        { session: string }
+      >;
+      const { result } = await session.submit(command as Parameters<ClientSession["submit"]>[0]);
+      // The answer to these commands is the report of what was done.
+      return result as UndoReport;
+    },
+  };
+}

@@ -1,0 +1,190 @@
+/** `harness attach`: this terminal on a session of a running daemon, beside whoever else is on it. */
+import { resolve } from "node:path";
+import type { Client, ClientSession } from "#client";
+import { ReasonError } from "#protocol";
+import { lastSession, namedSession, newSession, type OfferParts, offeredSession } from "./attach-offer.ts";
+import { runAttachRepl } from "./attach-repl.ts";
+import { openAttachedView } from "./attached-view.ts";
+import type { CliPorts } from "./cli-ports.ts";
+import { type DaemonFlags, daemonPlace, reachDaemon } from "./daemon-place.ts";
+import { ensureDaemon } from "./ensure-daemon.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { handleInterrupts } from "./interrupt.ts";
+import { mayHaveProject } from "./project.ts";
+
+export interface AttachFlags extends DaemonFlags {
+  readonly new?: boolean;
+  readonly last?: boolean;
+  readonly cwd?: string;
+  readonly model?: string;
+  readonly json?: boolean;
+  /** With `json`. */
+  readonly since?: number;
+}
+
+/** 0 when the person leaves or the session ends: it goes on without us, or it is over. */
+export async function attachCommand(ports: CliPorts, named: string | undefined, flags: AttachFlags): Promise<ExitCode> {
+  const left = new AbortController();
+  const client = await reachDaemon(ports, daemonPlace(ports, flags), left.signal).catch((error: unknown) => {
+    if (!(error instanceof ReasonError) || error.reason !== "ServerUnreachable") throw error;
+    const advice = "Start one with harness daemon start, or name its address with --connect.";
+    throw ReasonError.withMessage("ServerUnreachable", `${error.message} ${advice}`, { cause: error });
+  });
+  return attach(ports, client, named, flags, left);
+}
+
+/**
+ * `harness` alone on a terminal: attached to the daemon of this user, which is started when none runs. Undefined when it cannot be
+ * used, and the person has been told: they converse in this process then.
+ */
+export async function attachAlone(ports: CliPorts): Promise<ExitCode | undefined> {
+  const left = new AbortController();
+  let client: Client;
+  try {
+    const { address, tokenFile, started, recycled } = await ensureDaemon(ports);
+    for (const what of recycled) ports.terminal.err(`${what}: it was replaced\n`);
+    if (started)
+      ports.terminal.err("The engine runs in the background now: harness daemon status, harness daemon stop.\n");
+    client = await reachDaemon(ports, { address, tokenFile }, left.signal);
+  } catch (error) {
+    ports.terminal.err(
+      `${await ports.outward.describe(error)}\nThere is no daemon to use: going on in this process.\n`,
+    );
+    return undefined;
+  }
+  return attach(ports, client, undefined, {}, left);
+}
+
+async function attach(
+  ports: CliPorts,
+  client: Client,
+  named: string | undefined,
+  flags: AttachFlags,
+  left: AbortController,
+): Promise<ExitCode> {
+  const { terminal, clock } = ports;
+  let cancel = (): boolean => false;
+  const tell = async (error: unknown): Promise<void> => terminal.err(`${await ports.outward.describe(error)}\n`);
+  const stopListening =
+    flags.json || !terminal.interactive
+      ? terminal.onInterrupt(() => left.abort())
+      : handleInterrupts({ terminal, clock, cancel: () => cancel(), exit: () => left.abort() });
+  try {
+    const workingDir = resolve(ports.cwd, flags.cwd ?? ".");
+    const parts: OfferParts = {
+      client,
+      terminal: (await ports.outward.through(ports, false)).terminal,
+      workingDir,
+      review: () => reviewProject(ports, client, workingDir),
+      nowMs: clock.now(),
+      signal: left.signal,
+      ...(flags.model === undefined ? {} : { model: flags.model }),
+    };
+    let session = await chosenSession(parts, named, flags);
+    while (session !== undefined) {
+      if (flags.json) return await printEvents(ports, session, flags.since, left.signal);
+      const { activity, working_dir } = await session.info();
+      // Attaching opens it again.
+      if (activity === undefined) await reviewProject(ports, client, working_dir);
+      const here = new AbortController();
+      const running = session;
+      const view = await openAttachedView({
+        client,
+        session,
+        terminal,
+        outward: ports.outward,
+        signal: AbortSignal.any([left.signal, here.signal]),
+      });
+      cancel = () => {
+        if (view.isTurnRunning) void running.cancel().catch(tell);
+        return view.isTurnRunning;
+      };
+      const next = await converse({ ports, client, session, view, left, here });
+      here.abort();
+      await view.ended;
+      session = next === undefined ? undefined : await namedSession(client, next);
+    }
+    return 0;
+  } finally {
+    stopListening();
+    await client.close();
+  }
+}
+
+interface Conversation {
+  readonly ports: CliPorts;
+  readonly client: Client;
+  readonly session: ClientSession;
+  readonly view: Awaited<ReturnType<typeof openAttachedView>>;
+  readonly left: AbortController;
+  readonly here: AbortController;
+}
+
+/** The id of the session to go on with here; undefined when it is over. */
+async function converse({ ports, client, session, view, left, here }: Conversation): Promise<string | undefined> {
+  const { terminal } = ports;
+  if (!terminal.interactive) {
+    await view.ended;
+    return undefined;
+  }
+  const { model } = await session.info();
+  terminal.err(`${session.id} · ${model} · attached on ${client.address} · /help for help\n`);
+  const stop = AbortSignal.any([left.signal, here.signal]);
+  // The line that is being read ends with the session.
+  const over = view.ended.then(
+    () => here.abort(),
+    (error: unknown) => {
+      here.abort();
+      throw error;
+    },
+  );
+  const reason = await Promise.race([runAttachRepl({ ports, client, session, view, left: stop }), over]);
+  view.finishLine();
+  if (reason === undefined) {
+    terminal.err("The session has ended.\n");
+    return undefined;
+  }
+  if (reason.kind === "other") return reason.session;
+  terminal.err(`Detached. The session goes on: harness attach ${session.id}\n`);
+  return undefined;
+}
+
+/**
+ * A daemon has no terminal to ask on, and refuses a project that nobody has agreed to. Whoever is here is asked first: what they ack
+ * holds for the daemon of the same user. On another machine the folder is another one.
+ */
+async function reviewProject(ports: CliPorts, { address }: Client, dir: string): Promise<void> {
+  if (!ports.terminal.interactive || !address.startsWith("unix:") || !mayHaveProject(ports, { dir })) return;
+  const { openTrustedProject } = await import("./trusted-project.ts");
+  await openTrustedProject(ports, { dir }, { canAsk: true });
+}
+
+async function chosenSession(
+  parts: OfferParts,
+  named: string | undefined,
+  flags: AttachFlags,
+): Promise<ClientSession | undefined> {
+  if (named !== undefined) return namedSession(parts.client, named);
+  if (flags.new) return newSession(parts);
+  if (!flags.last) return offeredSession(parts);
+  const last = await lastSession(parts);
+  if (last === undefined) {
+    throw new ReasonError("UsageInvalid", {
+      detail: `the daemon has no session of ${parts.workingDir}; --new makes one`,
+    });
+  }
+  return namedSession(parts.client, last.id);
+}
+
+/** Canonical events as JSON lines, until the session ends or it is told to stop. */
+async function printEvents(
+  { terminal }: CliPorts,
+  session: ClientSession,
+  since: number | undefined,
+  signal: AbortSignal,
+): Promise<ExitCode> {
+  for await (const event of session.events({ signal, ...(since === undefined ? {} : { since }) })) {
+    await terminal.outDrained(`${JSON.stringify(event)}\n`);
+  }
+  return 0;
+}

@@ -1,0 +1,179 @@
+/** What a daemon is refused before anything listens, its own token as time goes by, and notifications. As processes: test/e2e/daemon-access.test.ts. */
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { type Claims, createTokenRecords, signToken, TOKEN_KEY_PURPOSE, tokenFileText } from "#auth";
+import { deriveKey, machineKey } from "#sessions";
+import { createInProcessCli, type InProcessCli } from "../../test/fakes/in-process-cli.ts";
+import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { createSelfSignedCertificate } from "../../test/fakes/self-signed-certificate.ts";
+import { sessionId, someClaims, tokenId, wholeClaims } from "../../test/fakes/token-claims.ts";
+import { createDesktopChannel } from "./desktop-channel.ts";
+import { beginRunToken, RENEW_MS } from "./run-token.ts";
+
+const KEY = "11".repeat(32);
+const signingKey = deriveKey(machineKey({ HARNESS_MACHINE_KEY: KEY }), TOKEN_KEY_PURPOSE);
+const bound = { sessions: [sessionId(1)] };
+const certificate = createSelfSignedCertificate("localhost");
+
+let cli: InProcessCli;
+beforeEach(() => {
+  cli = createInProcessCli({ HARNESS_MACHINE_KEY: KEY });
+});
+
+const daemon = (...flags: string[]) => cli.run("daemon", "run", ...flags);
+
+function put(path: string, text: string, mode: number): string {
+  const file = join(cli.workspace, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  chmodSync(file, mode);
+  return file;
+}
+
+function putToken(path: string, change: Partial<Claims>, mode = 0o400): string {
+  return put(
+    path,
+    tokenFileText(signToken({ ...wholeClaims({ jti: "" }), jti: tokenId(7), ...change }, signingKey)),
+    mode,
+  );
+}
+
+describe("a token file that was brought", () => {
+  test.each([
+    ["mode 0600", {}, 0o600, "chmod 400"],
+    ["mode 0440", {}, 0o440, "chmod 400"],
+    ["over", { nbf: 0, exp: 1 }, 0o400, "TokenExpired"],
+    ["not one that is known here", { ver: 2 as 1 }, 0o400, "TokenInvalid"],
+  ])("is refused before anything listens: %s", async (_what, change, mode, told) => {
+    putToken("ci.json", change, mode);
+    expect(await daemon("--auth-token-file", "ci.json")).toMatchObject({ code: 2, err: expect.stringContaining(told) });
+  });
+
+  test("that is revoked or not there is refused", async () => {
+    const refused = async (told: string, ...flags: string[]) =>
+      expect(await daemon(...flags)).toMatchObject({ code: 2, err: expect.stringContaining(told) });
+    putToken("ci.json", {});
+    await refused("there is no file", "--auth-token-file", "none.json");
+    await cli.run("token", "revoke", tokenId(7));
+    await refused("TokenRevoked", "--auth-token-file", "ci.json");
+  });
+
+  test("in its usual place is refused when others could have changed it", async () => {
+    const file = join(cli.env.HOME ?? "", ".config", "harness", "ci-token.json");
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, tokenFileText("hat1.x.y"), { mode: 0o644 });
+    expect(await daemon()).toMatchObject({ code: 2, err: expect.stringContaining("chmod 400") });
+  });
+});
+
+describe("an address that other machines can reach", () => {
+  const tls = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
+  const token = ["--auth-token-file", "lan.json"];
+  beforeEach(() => {
+    put("cert.pem", certificate.cert, 0o644);
+    put("key.pem", certificate.key, 0o600);
+    putToken("lan.json", bound);
+    putToken("all.json", {});
+    putToken("none.json", { sessions: [] });
+  });
+
+  test.each([
+    ["nothing", [], "other machines could reach that"],
+    ["no token", tls, "--auth-token-file"],
+    ["no certificate", token, "--tls-cert"],
+    ["no key", [...token, "--tls-cert", "cert.pem"], "--tls-key"],
+    ["no such certificate", [...token, "--tls-cert", "gone.pem", "--tls-key", "key.pem"], "gone.pem"],
+    ["a token for all sessions", [...tls, "--auth-token-file", "all.json"], "not for named sessions"],
+    ["a token for no session", [...tls, "--auth-token-file", "none.json"], "not for named sessions"],
+  ])("is refused with %s", async (_what, flags, told) => {
+    for (const address of ["0.0.0.0:0", "[::]:0", "192.0.2.1:8443", "build.example:8443"]) {
+      const refused = await daemon("--listen", address, ...flags);
+      expect([address, refused]).toMatchObject([address, { code: 2, err: expect.stringContaining(told) }]);
+    }
+  });
+
+  test("is refused with a key that everybody can read; loopback takes no certificate", async () => {
+    chmodSync(join(cli.workspace, "key.pem"), 0o644);
+    const open = await daemon("--listen", "0.0.0.0:0", ...tls, ...token);
+    expect(open).toMatchObject({ code: 2, err: expect.stringContaining("every user of this machine") });
+    const loopback = await daemon("--listen", "127.0.0.1:0", ...tls);
+    expect(loopback).toMatchObject({ code: 2, err: expect.stringContaining("other machines can reach") });
+  });
+});
+
+describe("the token of a run", () => {
+  test("is renewed half-way, all of them end with the run, and the file of another daemon stays", async () => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-run-token-")));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const clock = createManualClock();
+    const records = createTokenRecords(folder);
+    let minted = 0;
+    const path = join(folder, "control.token");
+    const log: string[] = [];
+    const begin = () =>
+      beginRunToken({
+        path,
+        records,
+        clock,
+        log: (line) => log.push(line),
+        mint() {
+          const nbf = clock.now() / 1000;
+          const claims = someClaims({ jti: tokenId(++minted), nbf, exp: nbf + 86_400 });
+          return { claims, token: signToken(claims, signingKey) };
+        },
+      });
+    const first = begin();
+    const written = () => readFileSync(path, "utf8");
+    const before = written();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    await clock.advance(RENEW_MS - 1);
+    expect(written()).toBe(before);
+    await clock.advance(1);
+    expect(written()).not.toBe(before);
+    const second = begin();
+    first.end();
+    expect(records.revokedAt({ jti: tokenId(1) })).toBeDefined();
+    expect(records.revokedAt({ jti: tokenId(2) })).toBeDefined();
+    expect(records.revokedAt({ jti: tokenId(3) })).toBeUndefined();
+    expect(written()).not.toBe("");
+    second.end();
+    expect(() => written()).toThrow("ENOENT");
+    await clock.advance(RENEW_MS * 3);
+    expect([minted, clock.sleeping, log]).toEqual([3, 0, []]);
+  });
+});
+
+describe("a notification", () => {
+  const show = (script: string) => {
+    const file = put("notify", `#!/bin/sh\n${script}\n`, 0o755);
+    const notifier = { file, args: (title: string, text: string) => [title, text] };
+    return createDesktopChannel({ env: { PATH: process.env.PATH }, cwd: cli.workspace, notifier });
+  };
+
+  test("shows the code and what is asked for", async () => {
+    const channel = show('printf "%s|%s" "$1" "$2" > shown.txt');
+    expect(channel.isThere()).toBe(true);
+    expect(await channel.show("012345", someClaims(), 0)).toBe(true);
+    expect(readFileSync(join(cli.workspace, "shown.txt"), "utf8")).toMatch(
+      /^A program asks for a token\|Code 012345\. tok_.*agent, SendInput, CancelTurn in sess_/,
+    );
+  });
+
+  test("that fails is none", async () => {
+    expect(await show("exit 1").show("012345", someClaims(), 0)).toBe(false);
+    const missing = { file: join(cli.workspace, "nothing"), args: () => [] };
+    const channel = createDesktopChannel({ env: {}, cwd: cli.workspace, notifier: missing });
+    expect(await channel.show("012345", someClaims(), 0)).toBe(false);
+  });
+});

@@ -1,0 +1,195 @@
+/**
+ * Who may use a daemon: how tokens are checked, asked for and revoked, the token of the run, and what an address needs that other
+ * machines can reach.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import {
+  type Claims,
+  type ConfirmationChannel,
+  createFailureLimit,
+  createIssuance,
+  createTokenDesk,
+  readTokenFile,
+  type TokenDesk,
+} from "#auth";
+import { createSystemRandom, createUlidFactory, messageOf } from "#base";
+import { createIdMint, ReasonError } from "#protocol";
+import { commands } from "#protocol/schemas";
+import { harnessPaths } from "#sessions";
+import { type Authenticate, addressText, isLoopback, type ListenAddress, type TlsTexts } from "#transports/http";
+import type { CliPorts } from "./cli-ports.ts";
+import { createDesktopChannel } from "./desktop-channel.ts";
+import { beginRunToken, RUN_TTL_SECONDS, type RunToken } from "./run-token.ts";
+import { defaultTokenFile, describeClaims, type TokenParts, tokenParts } from "./token-parts.ts";
+
+const PEM_MAX_BYTES = 1024 * 1024;
+
+export interface AccessFlags {
+  readonly tokenFile?: string;
+  readonly authTokenFile?: string;
+  readonly authChannel?: "notify";
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+}
+
+export interface DaemonAccess {
+  readonly authenticate: Authenticate;
+  readonly desk: (clients: ConfirmationChannel) => TokenDesk;
+  readonly tls?: TlsTexts;
+  /** Where clients of this machine find a token: that of the run, or the one that was brought. */
+  readonly tokenFile: string;
+  /** Makes the token of the run, if there is to be one; call it when the server listens. */
+  begin(): void;
+  /** The token of the run is over, and its file goes. */
+  end(): void;
+}
+
+type AccessPorts = Pick<CliPorts, "env" | "cwd" | "clock" | "terminal">;
+
+/** Throws UsageInvalid, ConfigInvalid or a reason of tokens: nothing may listen then. */
+export function openDaemonAccess(
+  ports: AccessPorts,
+  flags: AccessFlags,
+  listen: readonly ListenAddress[],
+): DaemonAccess {
+  const { env, cwd, clock, terminal } = ports;
+  const parts = tokenParts(ports);
+  const { key, records, authenticator } = parts;
+  const random = createSystemRandom();
+  const ids = createIdMint(createUlidFactory({ clock, random }));
+  const brought = broughtToken(ports, flags, parts);
+  const tls = tlsFor(ports, flags, listen, brought?.claims);
+  /** Whoever brings a token wants no other one, unless they say where. */
+  const runFile =
+    flags.tokenFile !== undefined ? resolve(cwd, flags.tokenFile) : brought === undefined ? runFileOf(env) : undefined;
+  let runToken: RunToken | undefined;
+
+  const deskWith = (channels: readonly ConfirmationChannel[]): TokenDesk =>
+    createTokenDesk({
+      key,
+      records,
+      clock,
+      newId: () => ids.token(),
+      knownCommands: Object.keys(commands),
+      issuance: createIssuance({ clock, random, channels }),
+      failures: createFailureLimit({ clock }),
+    });
+
+  return {
+    authenticate({ token, source }) {
+      try {
+        return { claims: authenticator.authenticate(token, source) };
+      } catch (error) {
+        if (error instanceof ReasonError) return { refusal: error };
+        throw error;
+      }
+    },
+    desk: (clients) =>
+      deskWith([
+        clients,
+        terminalChannel(terminal),
+        ...(flags.authChannel === undefined ? [] : [createDesktopChannel({ env, cwd })]),
+      ]),
+    ...(tls === undefined ? {} : { tls }),
+    tokenFile: runFile ?? brought?.path ?? runFileOf(env),
+    begin() {
+      if (runFile === undefined) return;
+      const desk = deskWith([]);
+      runToken = beginRunToken({
+        path: runFile,
+        records,
+        clock,
+        log: (line) => terminal.err(`${line}\n`),
+        mint: () =>
+          desk.mintForOwner({
+            sessions: "all",
+            commands: Object.keys(commands),
+            identityClass: "human",
+            ttlSeconds: RUN_TTL_SECONDS,
+          }),
+      });
+    },
+    end: () => runToken?.end(),
+  };
+}
+
+/** A token that was made beforehand. One that is named has to be good; one in its usual place has at least to be safe. */
+function broughtToken(
+  ports: AccessPorts,
+  flags: AccessFlags,
+  { authenticator }: TokenParts,
+): { readonly path: string; readonly claims: Claims } | undefined {
+  const { cwd, terminal } = ports;
+  if (flags.authTokenFile !== undefined) {
+    const path = resolve(cwd, flags.authTokenFile);
+    const token = readTokenFile(path);
+    if (token === undefined) throw usage(`there is no file ${path}; make one with harness token mint --file`);
+    return { path, claims: authenticator.authenticate(token, path) };
+  }
+  const path = defaultTokenFile(ports);
+  const token = readTokenFile(path);
+  if (token === undefined) return undefined;
+  try {
+    terminal.err(`${path} · ${describeClaims(authenticator.authenticate(token, path))}\n`);
+  } catch (error) {
+    // It opens nothing: every request is checked.
+    terminal.err(`${path} · ${messageOf(error)}\n`);
+  }
+  return undefined;
+}
+
+function tlsFor(
+  { cwd }: AccessPorts,
+  { tlsCert, tlsKey }: AccessFlags,
+  listen: readonly ListenAddress[],
+  claims: Claims | undefined,
+): TlsTexts | undefined {
+  const reachable = listen.find((address) => address.kind === "tcp" && !isLoopback(address.host));
+  if (reachable === undefined) {
+    if (tlsCert === undefined && tlsKey === undefined) return undefined;
+    throw usage("--tls-cert and --tls-key are for addresses that other machines can reach");
+  }
+  const where = `${addressText(reachable)}: other machines could reach that`;
+  if (tlsCert === undefined || tlsKey === undefined || claims === undefined) {
+    throw usage(`${where}. It needs --tls-cert, --tls-key and --auth-token-file with a token for named sessions`);
+  }
+  if (claims.sessions === undefined || claims.sessions.length === 0) {
+    throw usage(`${where}, and the token ${claims.jti} is not for named sessions (harness token mint --session)`);
+  }
+  return { cert: readPem(resolve(cwd, tlsCert), false), key: readPem(resolve(cwd, tlsKey), true) };
+}
+
+function readPem(path: string, isSecret: boolean): string {
+  try {
+    const { size, mode } = statSync(path);
+    if (size > PEM_MAX_BYTES) throw new Error(`it has more than ${PEM_MAX_BYTES} bytes`);
+    if (isSecret && process.platform !== "win32" && (mode & 0o007) !== 0) {
+      throw new Error("every user of this machine can get at it; chmod o= it");
+    }
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new ReasonError("ConfigInvalid", { detail: `cannot use ${path}: ${messageOf(cause)}` }, { cause });
+  }
+}
+
+function terminalChannel(terminal: CliPorts["terminal"]): ConfirmationChannel {
+  return {
+    kind: "terminal",
+    isThere: () => terminal.interactive,
+    async show(code, claims) {
+      terminal.err(
+        `A program asks for a token. ${describeClaims(claims)}\nTo let it have one, give it ${code} within a minute.\n`,
+      );
+      return true;
+    },
+  };
+}
+
+function runFileOf(env: CliPorts["env"]): string {
+  return join(harnessPaths(env).stateDir, "control.token");
+}
+
+function usage(detail: string): ReasonError {
+  return new ReasonError("UsageInvalid", { detail });
+}

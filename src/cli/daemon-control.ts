@@ -1,0 +1,135 @@
+/** `harness daemon start`, `stop`, `status` and `restart`: one daemon of this user in the background. */
+import type { CliPorts } from "./cli-ports.ts";
+import type { DaemonFacts } from "./daemon-claim.ts";
+import { endDaemon } from "./daemon-end.ts";
+import { type DaemonState, daemonPlaces, describeState, lookForDaemon } from "./daemon-state.ts";
+import { type DaemonAccess, ensureDaemon } from "./ensure-daemon.ts";
+import type { ExitCode } from "./exit-code.ts";
+
+export interface DaemonFlags {
+  readonly json?: boolean;
+}
+
+/** 0 when one runs and answers, whoever started it. `args`: flags of `daemon run`; none: those of the one it replaces. */
+export async function daemonStartCommand(
+  ports: CliPorts,
+  flags: DaemonFlags,
+  args: readonly string[],
+): Promise<ExitCode> {
+  const access = await ensureDaemon(ports, args.length === 0 ? undefined : args);
+  tellAccess(ports, flags, access, args);
+  return 0;
+}
+
+/** 0 also when there is none. */
+export async function daemonStopCommand(ports: CliPorts, flags: DaemonFlags): Promise<ExitCode> {
+  const { how, pid } = await stop(ports);
+  if (flags.json) ports.terminal.out(`${JSON.stringify({ stopped: how, ...(pid === undefined ? {} : { pid }) })}\n`);
+  else ports.terminal.out(`${STOP_WORDS[how]}${pid === undefined ? "" : ` (process ${pid})`}\n`);
+  return how === "elsewhere" ? 1 : 0;
+}
+
+const STOP_WORDS = {
+  ended: "the daemon has stopped",
+  killed: "the daemon did not stop in time and was killed",
+  none: "no daemon runs",
+  elsewhere: "the daemon is a process of another machine or container: stop it there",
+} as const;
+
+/** 0 when it runs and answers, 1 otherwise. */
+export async function daemonStatusCommand(ports: CliPorts, flags: DaemonFlags): Promise<ExitCode> {
+  const state = await lookForDaemon(ports);
+  const isRunning = state.kind === "running";
+  if (flags.json) ports.terminal.out(`${JSON.stringify(statusOf(ports, state))}\n`);
+  else ports.terminal.out(statusText(ports, state));
+  return isRunning ? 0 : 1;
+}
+
+/** Stops it and starts one with the flags given, or those that it had. */
+export async function daemonRestartCommand(
+  ports: CliPorts,
+  flags: DaemonFlags,
+  args: readonly string[],
+): Promise<ExitCode> {
+  const { facts } = await stop(ports);
+  const before = facts?.background === true ? facts : undefined;
+  const given = args.length > 0 ? args : before?.args;
+  const access = await ensureDaemon(before === undefined ? ports : { ...ports, cwd: before.cwd }, given);
+  tellAccess(ports, flags, access, args);
+  return 0;
+}
+
+interface Stopped {
+  readonly how: keyof typeof STOP_WORDS;
+  readonly pid?: number;
+  readonly facts?: DaemonFacts;
+}
+
+async function stop(ports: CliPorts): Promise<Stopped> {
+  const state = await lookForDaemon(ports);
+  if (!("claim" in state) || state.claim === undefined) return { how: state.kind === "running" ? "elsewhere" : "none" };
+  const { claim } = state;
+  const how = await endDaemon(ports.clock, { ...state, claim });
+  return { how, pid: claim.pid, ...(claim.facts === undefined ? {} : { facts: claim.facts }) };
+}
+
+function tellAccess(
+  { terminal }: CliPorts,
+  { json }: DaemonFlags,
+  access: DaemonAccess,
+  args: readonly string[],
+): void {
+  const { address, tokenFile, pid, version, started, recycled } = access;
+  if (json) {
+    const told = { address, token_file: tokenFile, pid, version, started, recycled };
+    terminal.out(`${JSON.stringify(told)}\n`);
+    return;
+  }
+  for (const what of recycled) terminal.err(`${what}: replaced\n`);
+  const who = pid === undefined ? "" : ` (process ${pid})`;
+  terminal.out(`${started ? "the daemon runs" : "a daemon runs already"}${who}\n`);
+  terminal.out(`  version: ${version}\n  address: ${address}\n  token:   ${tokenFile}\n`);
+  if (!started && args.length > 0) {
+    terminal.err("It was started with other flags; harness daemon restart applies yours.\n");
+  }
+}
+
+function statusOf({ env, build }: CliPorts, state: DaemonState) {
+  const claim = "claim" in state ? state.claim : undefined;
+  const running = state.kind === "running" ? state : undefined;
+  return {
+    state: state.kind,
+    detail: describeState(state),
+    socket: daemonPlaces(env).socket,
+    ...(claim === undefined ? {} : { pid: claim.pid }),
+    ...(claim?.facts === undefined
+      ? {}
+      : {
+          version: claim.facts.version,
+          started_at: claim.facts.startedAt,
+          addresses: claim.facts.addresses,
+          token_file: claim.facts.tokenFile,
+          background: claim.facts.background,
+        }),
+    ...(running === undefined ? {} : { is_other_build: running.isOtherBuild, own_version: build.version }),
+    ...(running?.health === undefined ? {} : { health: running.health }),
+  };
+}
+
+function statusText(ports: CliPorts, state: DaemonState): string {
+  const lines = [describeState(state)];
+  if (state.kind !== "running") return `${lines.join("\n")}\n`;
+  const facts = state.claim?.facts;
+  if (facts !== undefined) {
+    lines.push(`  since:   ${facts.startedAt}`, `  address: ${facts.addresses.join(", ")}`);
+  }
+  lines.push(`  token:   ${state.tokenFile}`);
+  const { sessions, subsystems } = state.health ?? {};
+  if (sessions !== undefined) lines.push(`  sessions: ${JSON.stringify(sessions)}`);
+  for (const [name, part] of Object.entries((subsystems ?? {}) as Record<string, { state?: unknown }>)) {
+    if (typeof part.state === "string") lines.push(`  ${name}: ${part.state}`);
+  }
+  if (state.isOtherBuild)
+    lines.push(`  This program is ${ports.build.version}: harness daemon restart brings them together.`);
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,42 @@
+/** What the server of a daemon sees, as lines of its log and as what the idle watch asks for. */
+import type { Clock } from "#base";
+import type { OperationLog } from "#logs";
+import type { HttpObserver } from "#transports/http";
+
+export interface DaemonObserver extends HttpObserver {
+  readonly streams: () => number;
+  /** On the monotonic clock. */
+  readonly lastAskedMs: () => number;
+}
+
+const AUTH_REASONS = /^(?:Token|Unauthorized|NotAllowed|TooManyFailures|HostRefused|OriginRefused|Confirmation)/;
+
+export function createDaemonObserver(log: OperationLog, clock: Clock): DaemonObserver {
+  const http = log.of("transport.http");
+  const auth = log.of("auth");
+  let streams = 0;
+  let lastAskedMs = clock.monotonicMs();
+  const changed = (open: number): void => {
+    streams = open;
+    lastAskedMs = clock.monotonicMs();
+  };
+  return {
+    streams: () => streams,
+    lastAskedMs: () => lastAskedMs,
+    asked() {
+      lastAskedMs = clock.monotonicMs();
+    },
+    streamOpened(open) {
+      changed(open);
+      http.info("client connected", { streams: open });
+    },
+    streamClosed(open) {
+      changed(open);
+      http.info("client disconnected", { streams: open });
+    },
+    refused(refusal) {
+      const isAuth = AUTH_REASONS.test(refusal.reason);
+      (isAuth ? auth : http)[isAuth ? "warn" : "info"]("refused", { ...refusal });
+    },
+  };
+}

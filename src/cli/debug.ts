@@ -1,0 +1,51 @@
+/** `harness debug`: what goes to the model of a session and what comes back, from now on and for some time, without secrets. */
+import { createReadStream, existsSync } from "node:fs";
+import { ReasonError, SessionId } from "#protocol";
+import type { CliPorts } from "./cli-ports.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { beginDump, dumpFile, endDump } from "./raw-dump.ts";
+import { findSession, withStore } from "./session-store.ts";
+
+const MINUTE_MS = 60_000;
+
+export interface DebugFlags {
+  readonly session: string;
+  readonly raw?: boolean;
+  readonly off?: boolean;
+  readonly minutes: number;
+  readonly json?: boolean;
+}
+
+/** With `--raw` begins, with `--off` ends and deletes; with neither prints what was written. */
+export async function debugCommand(ports: CliPorts, flags: DebugFlags): Promise<ExitCode> {
+  const { terminal, env } = ports;
+  if (flags.raw === true && flags.off === true) {
+    throw new ReasonError("UsageInvalid", { detail: "--raw and --off exclude each other" });
+  }
+  const session = await sessionOf(ports, flags.session);
+  const path = dumpFile(env, session);
+  const tell = (state: "on" | "off", text: string): ExitCode => {
+    terminal.out(flags.json ? `${JSON.stringify({ session, raw: state, file: path })}\n` : `${text}\n`);
+    return 0;
+  };
+  if (flags.raw === true) {
+    beginDump(ports, session, flags.minutes * MINUTE_MS);
+    return tell("on", `The calls of ${session} are written to ${path} for ${flags.minutes} minutes, without secrets.`);
+  }
+  if (flags.off === true) {
+    const wasOn = endDump(env, session);
+    return tell("off", wasOn ? `${path} is deleted; nothing more is written.` : `Nothing was written for ${session}.`);
+  }
+  if (!existsSync(path)) {
+    const detail = `nothing was written for ${session}. harness debug --raw --session ${session} begins`;
+    throw new ReasonError("UsageInvalid", { detail });
+  }
+  for await (const chunk of createReadStream(path, "utf8") as AsyncIterable<string>) await terminal.outDrained(chunk);
+  return 0;
+}
+
+/** A session that another process has open may not be in the log of this one yet: its full id is enough. */
+async function sessionOf(ports: CliPorts, text: string): Promise<SessionId> {
+  if (SessionId.is(text)) return text;
+  return withStore(ports, { store: "sqlite" }, async (store) => (await findSession(store, text)).id);
+}

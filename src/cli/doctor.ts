@@ -1,0 +1,232 @@
+/** `harness doctor`: looks at everything that a session or a daemon needs here, says what is wrong and what to do. Changes nothing. */
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { createProcesses, messageOf } from "#base";
+import { createCredentialStore } from "#credentials";
+import { ReasonError } from "#protocol";
+import { vendors } from "#providers";
+import { createSandboxes } from "#sandbox";
+import { deriveKey, diagnoseStore, harnessPaths, machineKey } from "#sessions";
+import { soundSurvey } from "./ack.ts";
+import type { CliPorts } from "./cli-ports.ts";
+import { daemonPlaces, describeState, lookForDaemon } from "./daemon-state.ts";
+import type { ExitCode } from "./exit-code.ts";
+import { git } from "./git.ts";
+import { keyState } from "./models.ts";
+import { logFolder } from "./program-log.ts";
+import { mayHaveProject } from "./project.ts";
+import { probeRedaction } from "./redaction-probe.ts";
+import { paint } from "./renderer.ts";
+import { userTrust } from "./trusted-project.ts";
+import { loadConfig } from "./user-config-file.ts";
+
+const MIN_NODE_MAJOR = 24;
+
+export interface DoctorFlags {
+  readonly cwd?: string;
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+interface Finding {
+  readonly state: "ok" | "warning" | "error";
+  readonly detail: string;
+  readonly fix?: string;
+}
+
+/** Several findings where there is more to say; a check that throws has found an error. */
+interface Check {
+  readonly name: string;
+  run(ports: CliPorts, flags: DoctorFlags): Promise<readonly Finding[]>;
+}
+
+const ok = (detail: string): Finding => ({ state: "ok", detail });
+const warning = (detail: string, fix: string): Finding => ({ state: "warning", detail, fix });
+const wrong = (detail: string, fix: string): Finding => ({ state: "error", detail, fix });
+
+const checks: readonly Check[] = [
+  {
+    name: "node",
+    async run() {
+      const { node } = process.versions;
+      if (Number(node.split(".")[0]) >= MIN_NODE_MAJOR) return [ok(node)];
+      return [wrong(`Node ${node}`, `Install Node ${MIN_NODE_MAJOR} or newer.`)];
+    },
+  },
+  {
+    name: "folders",
+    async run({ env }) {
+      const { dataDir, stateDir, configDir } = harnessPaths(env);
+      return [dataDir, stateDir, configDir].map(checkFolder);
+    },
+  },
+  {
+    name: "configuration",
+    async run(ports, { config }) {
+      const { warnings } = await loadConfig(ports, config);
+      return warnings.length === 0
+        ? [ok("read")]
+        : warnings.map((text) => warning(text, "Correct it, or take it out of the file."));
+    },
+  },
+  { name: "machine key", run: async ({ env }) => [checkMachineKey(env)] },
+  {
+    name: "session log",
+    async run({ env, clock }) {
+      const path = harnessPaths(env).sessionsDb;
+      if (!existsSync(path)) return [ok("none yet")];
+      const found = diagnoseStore({ path, clock, key: machineKey(env) });
+      if (found.length === 0) return [ok(path)];
+      return found.map(({ level, what, remedy }) => (level === "error" ? wrong : warning)(what, remedy));
+    },
+  },
+  {
+    name: "redaction",
+    run: async ({ outward }) => [ok(`loaded: a made-up token becomes ${await probeRedaction(outward)}`)],
+  },
+  {
+    name: "credentials",
+    async run({ env, clock, credentials }) {
+      const { configDir } = harnessPaths(env);
+      const key = (): Uint8Array => deriveKey(machineKey(env), "credentials");
+      const stored = createCredentialStore({ directory: configDir, clock, key }).list();
+      const problem = await credentials.check();
+      if (problem !== undefined) {
+        return [wrong(`the process that holds keys does not work: ${problem}`, "Run: harness creds test")];
+      }
+      return [ok(`${stored.length} stored; the process that holds keys starts and answers`)];
+    },
+  },
+  {
+    name: "keys",
+    async run({ credentials }) {
+      const set = vendors.filter(({ name, keyVariables }) => keyState(credentials, name, keyVariables) === "set");
+      if (set.length > 0) return [ok(set.map(({ name }) => name).join(", "))];
+      const fix = "Store one with harness creds add, or set ANTHROPIC_API_KEY or another variable.";
+      return [warning("no provider has a key: the offline scripted model answers", fix)];
+    },
+  },
+  { name: "sandbox", run: async (ports, flags) => [await checkSandbox(ports, flags)] },
+  { name: "daemon", run: checkDaemon },
+  { name: "project", run: async (ports, flags) => [await checkProject(ports, flags)] },
+  {
+    name: "git",
+    async run(ports, flags) {
+      const failed = (detail: string): ReasonError => new ReasonError("UsageInvalid", { detail });
+      try {
+        return [ok((await git(resolve(ports.cwd, flags.cwd ?? "."), ["--version"], failed)).trim())];
+      } catch (error) {
+        return [warning(messageOf(error), "Install git for lock files of commits, anchors in notes and policy diffs.")];
+      }
+    },
+  },
+  {
+    name: "log",
+    run: async ({ env }) => [checkFolder(logFolder(env))],
+  },
+];
+
+/** 0 when nothing is wrong; warnings alone are 0. */
+export async function doctorCommand(ports: CliPorts, flags: DoctorFlags): Promise<ExitCode> {
+  const { terminal } = ports;
+  const results: (Finding & { readonly check: string })[] = [];
+  for (const { name, run } of checks) {
+    const found = await run(ports, flags).catch(async (error: unknown) => [
+      wrong(await ports.outward.messageOf(error), "See docs/reference/cli.md for what it needs."),
+    ]);
+    results.push(...found.map((finding) => ({ check: name, ...finding })));
+  }
+  const isGood = results.every(({ state }) => state !== "error");
+  if (flags.json) terminal.out(`${JSON.stringify({ ok: isGood, checks: results })}\n`);
+  else {
+    for (const { check, state, detail, fix } of results) {
+      const mark = { ok: "✓", warning: "!", error: "✗" }[state];
+      const colour = { ok: "green", warning: "yellow", error: "red" } as const;
+      terminal.out(`${paint(terminal, colour[state], mark)} ${check}: ${detail}\n`);
+      if (fix !== undefined) terminal.out(`    ${fix}\n`);
+    }
+  }
+  return isGood ? 0 : 1;
+}
+
+function checkFolder(path: string): Finding {
+  const info = statSync(path, { throwIfNoEntry: false });
+  if (info === undefined) return ok(`${path} will be made when it is needed`);
+  if (!info.isDirectory()) return wrong(`${path} is not a folder`, `Move it away: mv ${path} ${path}.old`);
+  try {
+    accessSync(path, constants.W_OK);
+  } catch {
+    return wrong(`${path} cannot be written to`, `Run: chmod u+w ${path}`);
+  }
+  if (process.platform !== "win32" && (info.mode & 0o077) !== 0) {
+    return warning(`others can look into ${path} (${(info.mode & 0o777).toString(8)})`, `Run: chmod 700 ${path}`);
+  }
+  return ok(path);
+}
+
+/** Asks for the key only where there is one: asking makes one. */
+function checkMachineKey(env: CliPorts["env"]): Finding {
+  const isGiven = env.HARNESS_MACHINE_KEY !== undefined || env.HARNESS_PASSPHRASE !== undefined;
+  const file = join(harnessPaths(env).configDir, "machine.key");
+  if (!isGiven && !existsSync(file)) return ok("it is made with the first session");
+  return ok(`from ${machineKey(env).source}`);
+}
+
+async function checkSandbox(ports: CliPorts, { cwd, config }: DoctorFlags): Promise<Finding> {
+  const { env, clock } = ports;
+  const { settings } = await loadConfig(ports, config);
+  const root = resolve(ports.cwd, cwd ?? ".");
+  const { dataDir, configDir, stateDir } = harnessPaths(env);
+  const mode = settings.sandbox;
+  const sandbox = createSandboxes({ mode, env, clock, ownPaths: [dataDir, configDir, stateDir] }).open({
+    root,
+    processes: createProcesses({ root, env }),
+  });
+  try {
+    const { active, detail } = await sandbox.status();
+    if (active) return ok(detail);
+    const fix =
+      mode === "off" ? 'Take sandbox = "off" out of config.toml.' : "harness sandbox check says what is missing.";
+    return (mode === "required" ? wrong : warning)(`commands run without one: ${detail}`, fix);
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function checkDaemon(ports: CliPorts): Promise<readonly Finding[]> {
+  const state = await lookForDaemon(ports);
+  const detail = describeState(state);
+  const { socket } = daemonPlaces(ports.env);
+  const open = [socket, "tokenFile" in state ? state.tokenFile : ""].flatMap((path) => {
+    const info = statSync(path, { throwIfNoEntry: false });
+    return info === undefined || (info.mode & 0o077) === 0
+      ? []
+      : [wrong(`others can use ${path} (${(info.mode & 0o777).toString(8)})`, `Run: chmod 600 ${path}`)];
+  });
+  switch (state.kind) {
+    case "none":
+    case "starting":
+    case "ending":
+      return [ok(detail), ...open];
+    case "running":
+      if (state.isOtherBuild)
+        return [warning(`${detail}; this is ${ports.build.version}`, "Run: harness daemon restart"), ...open];
+      return [ok(detail), ...open];
+    case "hung":
+      return [wrong(detail, "Run: harness daemon restart"), ...open];
+    case "foreign":
+      return [wrong(detail, `End the program that has ${socket} open.`), ...open];
+  }
+}
+
+async function checkProject(ports: CliPorts, { cwd }: DoctorFlags): Promise<Finding> {
+  const place = cwd === undefined ? {} : { dir: cwd };
+  if (!mayHaveProject(ports, place)) return ok("none here");
+  const survey = await soundSurvey(ports, place);
+  const trust = userTrust(ports, survey.root);
+  const problem = trust.problem();
+  if (problem !== undefined) return warning(problem, "Run: harness ack");
+  const waiting = trust.judge(survey.files);
+  if (waiting.length === 0) return ok(`${survey.files.length} files of ${survey.root} are acked`);
+  return warning(`${waiting.length} files of ${survey.root} wait for your ack`, "Run: harness ack");
+}

@@ -1,0 +1,71 @@
+/**
+ * The token of one run of the daemon, in a file that only its owner can read, so that clients of this machine find it. It is renewed
+ * while the daemon runs and revoked when it stops; one of a daemon that was killed lasts until its own end.
+ */
+import { rmSync } from "node:fs";
+import { dirname } from "node:path";
+import type { MintedToken, TokenRecords } from "#auth";
+import { type Clock, makePrivateDirectory, messageOf, readPrivateFile, writePrivateFile } from "#base";
+import { ReasonError } from "#protocol";
+
+export const RUN_TTL_SECONDS = 24 * 60 * 60;
+/** Long before the end of the one that is there, so that whoever reads the file has hours left. */
+export const RENEW_MS = 12 * 60 * 60 * 1000;
+/** When it could not be written. */
+const RETRY_MS = 60_000;
+
+export interface RunTokenOptions {
+  readonly path: string;
+  readonly mint: () => MintedToken;
+  readonly records: Pick<TokenRecords, "revoke">;
+  readonly clock: Clock;
+  /** One line for a person. */
+  readonly log: (line: string) => void;
+}
+
+export interface RunToken {
+  /** The file goes, unless another daemon has put its own there, and so do the tokens. */
+  end(): void;
+}
+
+/** The file is there when it returns. Throws UsageInvalid when it cannot be written. */
+export function beginRunToken({ path, mint, records, clock, log }: RunTokenOptions): RunToken {
+  const ended = new AbortController();
+  const minted: MintedToken[] = [];
+
+  function write(): void {
+    const made = mint();
+    minted.push(made);
+    makePrivateDirectory(dirname(path));
+    writePrivateFile(path, `${made.token}\n`, { durable: false });
+  }
+
+  async function renew(): Promise<void> {
+    for (let waitMs = RENEW_MS; ; ) {
+      await clock.sleep(waitMs, ended.signal);
+      if (ended.signal.aborted) return;
+      try {
+        write();
+        waitMs = RENEW_MS;
+      } catch (error) {
+        log(`the token of this run could not be renewed: ${messageOf(error)}`);
+        waitMs = RETRY_MS;
+      }
+    }
+  }
+
+  try {
+    write();
+  } catch (cause) {
+    throw new ReasonError("UsageInvalid", { detail: `cannot write ${path}: ${messageOf(cause)}` }, { cause });
+  }
+  void renew();
+  return {
+    end() {
+      ended.abort();
+      const written = readPrivateFile(path)?.toString("utf8").trim();
+      if (minted.some(({ token }) => token === written)) rmSync(path, { force: true });
+      for (const { claims } of minted) if (claims.exp * 1000 > clock.now()) records.revoke(claims.jti, clock.now());
+    },
+  };
+}

@@ -1,0 +1,91 @@
+/**
+ * Eval cases before they run: a case brings calls, rules and scripts, so somebody has to have agreed to it as it is, as to every other
+ * file that a repository brings.
+ */
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import type { AwaitingFile, JudgedFile, TrustPort } from "#artifacts";
+import { type CaseFile, type LoadedCase, loadSuite } from "#evals";
+import { ReasonError } from "#protocol";
+import { createLockFileTrust, type ProjectTrust } from "#trust";
+import type { CliPorts } from "./cli-ports.ts";
+import { PROJECT_FILES } from "./project.ts";
+import { fileNames, lockFilePath, readLockFile, refusal, userTrust } from "./trusted-project.ts";
+
+/** Where cases are when nobody says so. */
+export const DEFAULT_CASES = join("evals", "testdata");
+
+/**
+ * Returns when every one of them was agreed to, as it was read. Throws NonInteractiveAckRefused where nobody can be asked, AckDenied
+ * where somebody said no, or where a file is not any more what was read.
+ */
+export async function requireAckedCases(
+  ports: CliPorts,
+  cases: readonly LoadedCase[],
+  { lockfile }: { readonly lockfile?: string },
+): Promise<void> {
+  const named = lockFilePath(ports, lockfile);
+  const byRoot = Map.groupBy(cases, ({ path }) => rootOf(ports, path));
+  for (const [root, own] of byRoot) {
+    const files = judgedCases(root, own);
+    const waiting = (trust: TrustPort): readonly AwaitingFile[] =>
+      trust.judge(files).filter(({ kind, change }) => kind === "eval" && change !== "removed");
+    if (named !== undefined) {
+      const awaiting = waiting(createLockFileTrust(root, readLockFile(named)));
+      if (awaiting.length > 0) throw refusal(awaiting, named);
+      continue;
+    }
+    const trust = userTrust(ports, root);
+    const awaiting = waiting(trust);
+    if (awaiting.length === 0) continue;
+    if (!ports.terminal.interactive) throw refusal(awaiting, undefined);
+    await review(ports, trust, awaiting);
+    const left = waiting(trust);
+    if (left.length > 0) throw new ReasonError("AckDenied", { files: fileNames(left) });
+  }
+}
+
+/** The cases that lie where cases of a project are looked for; those that are broken cannot run and are not among them. */
+export async function surveyCases(root: string): Promise<readonly JudgedFile[]> {
+  const folder = join(root, DEFAULT_CASES);
+  if (!existsSync(folder)) return [];
+  // Nothing is run and nothing is told: `harness eval` says what is wrong with a case.
+  const nothing = { tool: () => [], hook: () => [], condition: () => [] };
+  const { cases } = await loadSuite({ cwd: root, paths: [folder], checker: nothing, mayBeEmpty: true });
+  return judgedCases(root, cases);
+}
+
+function judgedCases(root: string, cases: readonly LoadedCase[]): readonly JudgedFile[] {
+  const files = new Map(cases.flatMap((one) => one.files).map((file) => [file.path, file]));
+  return [...files.values()].map(({ path, hash }) => ({ file: nameIn(root, path), kind: "eval", hash }));
+}
+
+/** As in a lock: relative to the project with `/`, absolute outside it. */
+function nameIn(root: string, path: CaseFile["path"]): string {
+  const way = relative(root, realpathSync.native(path));
+  const isOutside = way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
+  return isOutside ? path : way.split(sep).join("/");
+}
+
+/** The real path of the project that a case belongs to: the nearest around it, else the current folder, else its own. */
+function rootOf({ cwd }: CliPorts, path: string): string {
+  const own = realpathSync.native(dirname(path));
+  for (let folder = own; ; folder = dirname(folder)) {
+    if ([...PROJECT_FILES, ".harness"].some((name) => existsSync(join(folder, name)))) return folder;
+    if (folder === dirname(folder)) break;
+  }
+  const here = realpathSync.native(resolve(cwd));
+  const way = relative(here, own);
+  return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way) ? own : here;
+}
+
+async function review(ports: CliPorts, trust: ProjectTrust, awaiting: readonly AwaitingFile[]): Promise<void> {
+  const { reviewFiles } = await import("./ack-review.ts");
+  const interrupted = new AbortController();
+  const stopListening = ports.terminal.onInterrupt(() => interrupted.abort());
+  try {
+    await reviewFiles(ports, trust, awaiting, interrupted.signal);
+  } finally {
+    stopListening();
+  }
+}

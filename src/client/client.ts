@@ -1,0 +1,250 @@
+/** A client and its sessions, the same over every transport. */
+import type { Clock, Random } from "#base";
+import type {
+  CallId,
+  Command,
+  CommandOf,
+  Decision,
+  Event,
+  Handshake,
+  InputBlock,
+  SessionId,
+  SessionInfo,
+  TurnId,
+} from "#protocol";
+import { ReasonError } from "#protocol";
+import { followEvents } from "./follow.ts";
+import { mayPass, wasNotBegun } from "./refusal.ts";
+import { type ReconnectOptions, retrying } from "./retry.ts";
+import type { LogPage, Reply, SessionFilter, Transport } from "./transport.ts";
+
+/** With its program, or because nobody used it. */
+const ENDED_BY_NOBODY: ReadonlySet<string> = new Set(["binary-shutdown", "idle"]);
+/** Pages of the log that are read at a time. */
+const LOG_PAGE = 500;
+
+export type Input = string | readonly InputBlock[];
+
+/** A command for a session without the session, for those that have no method of their own. */
+export type SessionCommand = {
+  [Kind in Command["kind"]]: Kind extends "CreateSession" | "AttachSession" | "DetachSession"
+    ? never
+    : Omit<CommandOf<Kind>, "session">;
+}[Command["kind"]];
+
+export interface OpenOptions {
+  /** Absolute; default: the server's own. */
+  readonly workingDir?: string;
+  /** `provider:name`. */
+  readonly model?: string;
+  readonly profile?: string;
+  readonly context?: NonNullable<CommandOf<"CreateSession">["context"]>;
+}
+
+export interface EventsOptions {
+  /** Events with a higher id first; 0 is all of them. Default: only what happens from now on. */
+  readonly since?: number;
+  /** Ends the loop. */
+  readonly signal?: AbortSignal;
+  /** The connection is gone, or there again. Nothing is lost meanwhile. */
+  readonly onConnection?: (state: "connected" | "lost") => void;
+}
+
+export interface ClientSession {
+  readonly id: SessionId;
+  /** Starts a turn. Rejects with TurnInProgress while one runs. */
+  send(input: Input): Promise<{ readonly turn: TurnId }>;
+  /** Kept in the log until the running turn has ended. */
+  queue(input: Input): Promise<void>;
+  /** Told to the running turn. Rejects with NoTurnRunning. */
+  steer(input: Input): Promise<void>;
+  cancel(): Promise<void>;
+  /** A PermissionRequested. Rejects with CallNotFound when it was answered already. */
+  answer(callId: CallId, decision: Decision, reason?: string): Promise<void>;
+  /** A QuestionAsked. */
+  answerQuestion(callId: CallId, answer: string): Promise<void>;
+  setModel(model: string): Promise<void>;
+  /** Any other command. */
+  submit(command: SessionCommand): Promise<Reply>;
+  /** Closes the session; its log stays. */
+  end(): Promise<void>;
+  info(): Promise<SessionInfo>;
+  /**
+   * Each event once and in order, over any number of connections, until the session ends. It begins with the call: what is sent
+   * after it is seen. Kinds that this build does not know
+   * come as well: have a default. Questions of delegates come with the session of the delegate.
+   */
+  events(options?: EventsOptions): AsyncGenerator<Event, void, undefined>;
+  /** The events of the log as they are now. */
+  log(options?: { readonly after?: number }): AsyncGenerator<Event, void, undefined>;
+}
+
+export interface Client extends AsyncDisposable {
+  readonly handshake: Handshake;
+  /** For messages. */
+  readonly address: string;
+  /** Whether the server can do something that not every server can. */
+  has(feature: string): boolean;
+  /** Newest first. */
+  sessions(filter?: SessionFilter): Promise<readonly SessionInfo[]>;
+  /** A new one. */
+  open(options?: OpenOptions): Promise<ClientSession>;
+  /** One of the log, opened again when it is not open. */
+  resume(id: SessionId): Promise<ClientSession>;
+  /** One by its id. Asks nobody. */
+  session(id: SessionId): ClientSession;
+  /** A command for any session. */
+  submit(command: Command): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+export interface ClientParts {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly reconnect: ReconnectOptions;
+  /** Ends everything that the client does. */
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when hands are shaken; tries once. */
+export async function createClient(parts: ClientParts): Promise<Client> {
+  const { transport, reconnect } = parts;
+  const closed = new AbortController();
+  const signal = AbortSignal.any([parts.signal, closed.signal]);
+  const handshake = await transport.shakeHands(signal).catch(async (error: unknown) => {
+    await transport.close();
+    throw error;
+  });
+  const { tokenMayChange } = transport;
+
+  function reading<Result>(work: () => Promise<Result>): Promise<Result> {
+    return retrying(parts, reconnect, signal, mayPass(tokenMayChange), work);
+  }
+
+  function submit(command: Command): Promise<Reply> {
+    return retrying(parts, reconnect, signal, wasNotBegun(tokenMayChange), () => transport.submit(command, signal));
+  }
+
+  /** A session that is not open any more, and that nobody has ended, is opened again; the command was refused, not lost. */
+  async function submitTo(session: SessionId, command: Command): Promise<Reply> {
+    try {
+      return await submit(command);
+    } catch (error) {
+      if (!isClosed(error)) throw error;
+      const found = await info(session);
+      // A loop, or somebody else, can have opened it in between.
+      const isOpen = found.activity !== undefined && found.activity !== "ending";
+      if (!isOpen && !(await wasLeft(session, found))) throw error;
+      if (!isOpen) await submit({ kind: "CreateSession", resume: session });
+      return submit(command);
+    }
+  }
+
+  async function wasLeft(session: SessionId, { state, last_event_id: last }: SessionInfo): Promise<boolean> {
+    if (state === "active") return true;
+    const [end] = await page(session, { after: Math.max(0, last - 1), limit: 1 });
+    return end?.kind === "SessionEnded" && ENDED_BY_NOBODY.has(end.payload.reason);
+  }
+
+  function info(id: SessionId): Promise<SessionInfo> {
+    return reading(() => transport.session(id, signal));
+  }
+
+  function page(id: SessionId, wanted: LogPage): Promise<readonly Event[]> {
+    return reading(() => transport.log(id, wanted, signal));
+  }
+
+  function sessionOf(id: SessionId): ClientSession {
+    /** Where loops begin that have been asked for: whoever listens first and then sends sees what that brings about. */
+    let listening: Promise<unknown> = Promise.resolve();
+    async function to(command: SessionCommand): Promise<Reply> {
+      await listening;
+      // The kind and its fields belong together; TypeScript cannot follow that through the union.
+      return submitTo(id, { ...command, session: id } as Command);
+    }
+    /** Known before the first connection, so that a cut before the first event loses nothing. */
+    function beginning(): Promise<number> {
+      const from = info(id).then(({ last_event_id }) => last_event_id);
+      listening = Promise.allSettled([listening, from]);
+      return from;
+    }
+    return {
+      id,
+      submit: to,
+      async send(input) {
+        const { turn } = await to({ kind: "SendInput", content: blocksOf(input) });
+        if (turn === undefined)
+          throw new ReasonError("ServerRefused", { address: transport.address, detail: "no turn" });
+        return { turn };
+      },
+      queue: async (input) => void (await to({ kind: "QueueInput", content: blocksOf(input) })),
+      steer: async (input) => void (await to({ kind: "SteerTurn", content: blocksOf(input) })),
+      cancel: async () => void (await to({ kind: "CancelTurn" })),
+      async answer(call_id, decision, reason) {
+        await to({ kind: "AnswerPermission", call_id, decision, ...(reason === undefined ? {} : { reason }) });
+      },
+      async answerQuestion(call_id, answer) {
+        await to({ kind: "AnswerQuestion", call_id, answer });
+      },
+      setModel: async (model) => void (await to({ kind: "SetModel", model })),
+      end: async () => void (await to({ kind: "EndSession" })),
+      info: () => info(id),
+      events({ since, signal: given, onConnection } = {}) {
+        const stop = given === undefined ? signal : AbortSignal.any([signal, given]);
+        const from = since ?? beginning();
+        return (async function* () {
+          yield* followEvents({ ...parts, session: id, since: await from, signal: stop, onConnection });
+        })();
+      },
+      async *log({ after = 0 } = {}) {
+        for (let last = after; ; ) {
+          const events = await page(id, { after: last, limit: LOG_PAGE });
+          yield* events;
+          if (events.length === 0) return;
+          last = events.at(-1)?.id ?? last;
+        }
+      },
+    };
+  }
+
+  async function close(): Promise<void> {
+    closed.abort(new ReasonError("Cancelled"));
+    await transport.close();
+  }
+
+  return {
+    handshake,
+    address: transport.address,
+    has: (feature) => handshake.features.includes(feature),
+    sessions: (filter = {}) => reading(() => transport.sessions(filter, signal)),
+    async open({ workingDir, model, profile, context } = {}) {
+      const { session } = await submit({
+        kind: "CreateSession",
+        ...(workingDir === undefined ? {} : { working_dir: workingDir }),
+        ...(model === undefined ? {} : { model }),
+        ...(profile === undefined ? {} : { profile }),
+        ...(context === undefined ? {} : { context }),
+      });
+      if (session === undefined)
+        throw new ReasonError("ServerRefused", { address: transport.address, detail: "no session" });
+      return sessionOf(session);
+    },
+    async resume(id) {
+      await submit({ kind: "CreateSession", resume: id });
+      return sessionOf(id);
+    },
+    session: sessionOf,
+    submit,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function blocksOf(input: Input): InputBlock[] {
+  return typeof input === "string" ? [{ type: "text", text: input }] : [...input];
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof ReasonError && (error.reason === "SessionClosed" || error.reason === "SessionNotFound");
+}

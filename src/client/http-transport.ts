@@ -1,0 +1,150 @@
+/** REST for commands and reads, server-sent events for what happens. */
+import type { IncomingMessage } from "node:http";
+import { createParser } from "eventsource-parser";
+import { type Clock, isRecord } from "#base";
+import { type Command, type Event, type Handshake, PROTOCOL_VERSION, ReasonError, type SessionId } from "#protocol";
+import { createWire, type ServerAddress, type WireRequest, wholeText } from "./http-wire.ts";
+import { connectionLost, garbled, refusalFrom } from "./refusal.ts";
+import { createSilence } from "./silence.ts";
+import { type TokenSource, tokenOf } from "./token.ts";
+import type { Reply, Transport } from "./transport.ts";
+import { eventFrom, handshakeFrom, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
+
+/** One event on the stream is no larger. */
+const FRAME_MAX_CHARS = 64 * 1024 * 1024;
+
+export type HttpTransportOptions = ServerAddress & TokenSource & { readonly clock: Clock };
+
+export function createHttpTransport(options: HttpTransportOptions): Transport {
+  const { clock } = options;
+  const wire = createWire(options, clock);
+  const { address } = wire;
+  const token = tokenOf(options, address);
+
+  async function withToken(request: WireRequest): Promise<WireRequest> {
+    return { ...request, headers: { ...request.headers, "x-harness-token": await token.read() } };
+  }
+
+  async function askOnce(request: WireRequest, signal: AbortSignal): Promise<unknown> {
+    const { status, text } = await wire.ask(await withToken(request), signal);
+    if (status >= 200 && status < 300) return text === "" ? {} : parse(text);
+    throw refusalOf(text, status);
+  }
+
+  /** A server that was started again does not know us; it has not begun with what it was asked. */
+  async function ask(request: WireRequest, signal: AbortSignal): Promise<unknown> {
+    return knownTo(signal, () => askOnce(request, signal));
+  }
+
+  async function knownTo<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ReasonError) || error.reason !== "HandshakeRequired") throw error;
+      await shakeHands(signal);
+      return work();
+    }
+  }
+
+  async function shakeHands(signal: AbortSignal): Promise<Handshake> {
+    const path = `/v1/handshake?protocol_version=${PROTOCOL_VERSION}`;
+    return handshakeFrom(await askOnce({ method: "GET", path }, signal), address);
+  }
+
+  function parse(text: string): unknown {
+    try {
+      return JSON.parse(text);
+    } catch (cause) {
+      throw garbled(address, cause);
+    }
+  }
+
+  function refusalOf(text: string, status: number): ReasonError {
+    const body: unknown = text.startsWith("{") ? parse(text) : undefined;
+    return refusalFrom(isRecord(body) ? body.error : { message: `HTTP ${status}` }, address);
+  }
+
+  async function openStream(id: SessionId, since: number, signal: AbortSignal): Promise<IncomingMessage> {
+    const headers = { "last-event-id": String(since) };
+    const path = `/v1/sessions/${id}/events`;
+    const response = await wire.open(await withToken({ method: "GET", path, headers }), signal);
+    const { statusCode = 0 } = response;
+    if (statusCode === 200) return response;
+    throw refusalOf(await wholeText(response, address), statusCode);
+  }
+
+  async function* events(id: SessionId, since: number, signal: AbortSignal, onOpen: () => void): AsyncGenerator<Event> {
+    const response = await knownTo(signal, () => openStream(id, since, signal));
+    onOpen();
+    const silence = createSilence(clock, (cause) => response.destroy(cause));
+    let frames: { readonly event: string | undefined; readonly data: string }[] = [];
+    const parser = createParser({
+      onEvent: ({ event, data }) => frames.push({ event, data }),
+      onError(error) {
+        // Fields that are not known here are passed over.
+        if (error.type === "max-buffer-size-exceeded") throw garbled(address, error);
+      },
+      maxBufferSize: FRAME_MAX_CHARS,
+    });
+    try {
+      response.setEncoding("utf8");
+      for await (const chunk of response as AsyncIterable<string>) {
+        silence.broken();
+        parser.feed(chunk);
+        const complete = frames;
+        frames = [];
+        for (const { event, data } of complete) {
+          if (event === "error") throw refusalFrom(parse(data), address);
+          yield eventFrom(parse(data), address);
+        }
+      }
+    } catch (cause) {
+      if (signal.aborted) return;
+      throw cause instanceof ReasonError ? cause : connectionLost(address, cause);
+    } finally {
+      silence.end();
+      response.destroy();
+    }
+  }
+
+  return {
+    address,
+    tokenMayChange: token.mayChange,
+    shakeHands,
+    events,
+    async submit(command, signal) {
+      const answer = await ask(requestFor(command), signal);
+      // A new session is answered with what it is.
+      if (command.kind === "CreateSession") return { session: sessionIdFrom(answer, address) };
+      return answer as Reply;
+    },
+    async sessions({ workingDir, limit }, signal) {
+      const query = new URLSearchParams({
+        ...(workingDir === undefined ? {} : { working_dir: workingDir }),
+        ...(limit === undefined ? {} : { limit: String(limit) }),
+      });
+      const answer = await ask({ method: "GET", path: `/v1/sessions?${query}` }, signal);
+      const list = isRecord(answer) && Array.isArray(answer.sessions) ? (answer.sessions as unknown[]) : [];
+      return list.map((one) => sessionInfoFrom(one, address));
+    },
+    async session(id, signal) {
+      return sessionInfoFrom(await ask({ method: "GET", path: `/v1/sessions/${id}?events=0` }, signal), address);
+    },
+    async log(id, { after, limit }, signal) {
+      const path = `/v1/sessions/${id}/log?after=${after}&limit=${limit}`;
+      const answer = await ask({ method: "GET", path }, signal);
+      const list = isRecord(answer) && Array.isArray(answer.events) ? (answer.events as unknown[]) : [];
+      return list.map((one) => eventFrom(one, address));
+    },
+    async close() {},
+  };
+}
+
+function requestFor(command: Command): WireRequest {
+  if (command.kind === "CreateSession") {
+    const { kind: _, ...body } = command;
+    return { method: "POST", path: "/v1/sessions", body };
+  }
+  const { session, ...body } = command;
+  return { method: "POST", path: `/v1/sessions/${session}/commands`, body };
+}

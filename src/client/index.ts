@@ -1,0 +1,31 @@
+/**
+ * Sessions of an engine from another program, over any of its wires: commands in, events out, each once and in order, also when the
+ * connection or the server goes away in between. `import { connect } from "harness/client"`.
+ */
+export {
+  type CallId,
+  type Command,
+  type CommandOf,
+  type Decision,
+  type Event,
+  type EventOf,
+  type Handshake,
+  type InputBlock,
+  type Reason,
+  ReasonError,
+  SessionId,
+  type SessionInfo,
+  type TurnId,
+} from "#protocol";
+export type { Client, ClientSession, EventsOptions, Input, OpenOptions, SessionCommand } from "./client.ts";
+export {
+  type ConnectOptions,
+  connect,
+  type DaemonTarget,
+  type EngineTarget,
+  type ProgramTarget,
+  type Target,
+} from "./connect.ts";
+export type { LocalEngine } from "./local-transport.ts";
+export type { ReconnectOptions } from "./retry.ts";
+export type { Reply, SessionFilter } from "./transport.ts";

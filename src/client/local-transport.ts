@@ -1,0 +1,123 @@
+/** The engine in this very process. Its parts are named by what the client needs of them, so that no engine comes with the client. */
+import {
+  type ClientId,
+  type Command,
+  type Event,
+  type Handshake,
+  type OpenedSession,
+  ReasonError,
+  type SessionId,
+  type SessionInfo,
+  type StoredSession,
+  sessionInfoOf,
+} from "#protocol";
+import { createMailbox } from "./mailbox.ts";
+import type { LogPage, Reply, Transport } from "./transport.ts";
+
+/** What `Harness` has. */
+export interface LocalEngine {
+  readonly control: {
+    connect(options: {
+      readonly identityClass: "human" | "agent";
+      readonly interactive: boolean;
+      readonly onEvent?: (event: Event) => void;
+      readonly ready?: () => Promise<void> | undefined;
+      readonly id?: ClientId;
+    }): LocalClient;
+    sessions(): readonly OpenedSession[];
+    session(id: SessionId): unknown;
+  };
+  readonly store: {
+    get(id: SessionId): Promise<StoredSession | undefined>;
+    list(options: { readonly limit: number; readonly workingDir?: string }): Promise<readonly StoredSession[]>;
+    read(id: SessionId, page: LogPage): Promise<readonly Event[]>;
+  };
+}
+
+interface LocalClient {
+  readonly id: ClientId;
+  submit(command: Command): Promise<Reply & { readonly done?: Promise<unknown> }>;
+  disconnect(): void;
+}
+
+const LIST_LIMIT = 100;
+
+export interface LocalTransportOptions {
+  readonly engine: LocalEngine;
+  readonly identityClass: "human" | "agent";
+  /** Made where the tables of the protocol are. */
+  readonly handshake: () => Handshake | Promise<Handshake>;
+}
+
+export function createLocalTransport({ engine, identityClass, handshake }: LocalTransportOptions): Transport {
+  const { control, store } = engine;
+  const sender = control.connect({ identityClass, interactive: false });
+
+  function infoOf(meta: StoredSession): SessionInfo {
+    return sessionInfoOf(
+      meta,
+      control.sessions().find(({ id }) => id === meta.id),
+    );
+  }
+
+  async function metaOf(id: SessionId): Promise<StoredSession> {
+    const meta = await store.get(id);
+    if (meta === undefined) throw new ReasonError("SessionNotFound", { session: id });
+    return meta;
+  }
+
+  async function* events(id: SessionId, since: number, signal: AbortSignal, onOpen: () => void): AsyncGenerator<Event> {
+    const mailbox = createMailbox();
+    const reader = control.connect({
+      id: sender.id,
+      identityClass,
+      interactive: true,
+      onEvent: (event) => mailbox.push(event),
+      ready: () => mailbox.room(),
+    });
+    const stop = (): void => mailbox.end();
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      if (control.session(id) === undefined) {
+        await metaOf(id);
+        await sender.submit({ kind: "CreateSession", resume: id });
+      }
+      onOpen();
+      // Not awaited: the replay goes at the pace of the reader.
+      reader.submit({ kind: "AttachSession", session: id, since }).catch((error: unknown) => mailbox.end(error));
+      if (signal.aborted) stop();
+      yield* mailbox.take();
+    } finally {
+      signal.removeEventListener("abort", stop);
+      reader.disconnect();
+      mailbox.end();
+    }
+  }
+
+  return {
+    address: "this process",
+    tokenMayChange: false,
+    events,
+    async shakeHands() {
+      return handshake();
+    },
+    async submit(command) {
+      const { session, turn, result, done } = await sender.submit(command);
+      done?.catch(() => undefined); // how a turn ended is an event; that it could not be stored is told by its absence
+      return {
+        ...(session === undefined ? {} : { session }),
+        ...(turn === undefined ? {} : { turn }),
+        ...(result === undefined ? {} : { result }),
+      };
+    },
+    async sessions({ workingDir, limit = LIST_LIMIT }) {
+      const metas = await store.list({ limit, ...(workingDir === undefined ? {} : { workingDir }) });
+      return metas.map(infoOf);
+    },
+    session: async (id) => infoOf(await metaOf(id)),
+    log: (id, page) => store.read(id, page),
+    async close() {
+      sender.disconnect();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * Web sockets: one for commands, and one for each loop over the events of a session, so that a loop that is slow holds up no answer.
+ * Reads that have no frame (lists, pages of the log) go over HTTP to the same server.
+ */
+import type { Clock } from "#base";
+import type { Event, Handshake, SessionId } from "#protocol";
+import { createFrameSocket, type FrameSocket } from "./frame-socket.ts";
+import { createHttpTransport, type HttpTransportOptions } from "./http-transport.ts";
+import { createMailbox } from "./mailbox.ts";
+import { tokenOf } from "./token.ts";
+import type { Transport } from "./transport.ts";
+import { eventFrom } from "./wire-shapes.ts";
+
+export function createSocketTransport(options: HttpTransportOptions & { readonly clock: Clock }): Transport {
+  const reads = createHttpTransport(options);
+  const { address } = reads;
+  const token = tokenOf(options, address);
+  /** The socket of commands: the one that is there, or the next. */
+  let commands: Promise<FrameSocket> | undefined;
+
+  async function open(path: string, signal: AbortSignal, onEvent: (event: unknown) => void): Promise<FrameSocket> {
+    return createFrameSocket({
+      server: options,
+      path,
+      token: await token.read(),
+      signal,
+      clock: options.clock,
+      onEvent,
+    });
+  }
+
+  function commandSocket(signal: AbortSignal): Promise<FrameSocket> {
+    const known = commands;
+    if (known !== undefined) return known;
+    const opened = open("/v1/ws", signal, () => undefined);
+    commands = opened;
+    const forget = (): void => {
+      if (commands === opened) commands = undefined;
+    };
+    opened.then(({ closed }) => closed.then(forget), forget);
+    return opened;
+  }
+
+  async function* events(id: SessionId, since: number, signal: AbortSignal, onOpen: () => void): AsyncGenerator<Event> {
+    const mailbox = createMailbox();
+    const path = `/v1/ws?session=${id}&lastEventId=${since}`;
+    const socket = await open(path, signal, (event) => mailbox.push(eventFrom(event, address)));
+    onOpen();
+    void socket.closed.then((error) => mailbox.end(signal.aborted ? undefined : error));
+    try {
+      yield* mailbox.take();
+    } finally {
+      socket.close();
+    }
+  }
+
+  return {
+    ...reads,
+    events,
+    async shakeHands(signal): Promise<Handshake> {
+      return (await commandSocket(signal)).handshake;
+    },
+    async submit(command, signal) {
+      const socket = await commandSocket(signal);
+      const reply = await socket.submit(command, signal);
+      // Whoever makes a session is told of its events, which the loops get on sockets of their own.
+      const { session } = reply;
+      if (command.kind === "CreateSession" && session !== undefined) {
+        await socket.submit({ kind: "DetachSession", session }, signal);
+      }
+      return reply;
+    },
+    async close() {
+      const socket = await commands?.catch(() => undefined);
+      socket?.close();
+    },
+  };
+}

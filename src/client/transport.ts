@@ -1,0 +1,46 @@
+/**
+ * What a client needs of a wire. A transport is one connection, or what stands for one; it does not try again by itself, except
+ * where it knows that the server has not begun with what it was asked. Lost connections are `ServerUnreachable` (nothing was sent)
+ * and `ConnectionLost` (something was); everything else that it throws is what the server has said.
+ */
+import type { Command, Event, Handshake, SessionId, SessionInfo, TurnId } from "#protocol";
+
+/** What a command came to. */
+export interface Reply {
+  readonly session?: SessionId;
+  readonly turn?: TurnId;
+  /** What a CustomCommand's handler returned, what an undo did, the rules that were listed. */
+  readonly result?: unknown;
+}
+
+export interface LogPage {
+  /** Events with a higher id. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+export interface SessionFilter {
+  readonly workingDir?: string;
+  /** Default 100. */
+  readonly limit?: number;
+}
+
+export interface Transport {
+  /** For messages. */
+  readonly address: string;
+  /** Says hello; again after the server is another one. */
+  shakeHands(signal: AbortSignal): Promise<Handshake>;
+  submit(command: Command, signal: AbortSignal): Promise<Reply>;
+  sessions(filter: SessionFilter, signal: AbortSignal): Promise<readonly SessionInfo[]>;
+  session(id: SessionId, signal: AbortSignal): Promise<SessionInfo>;
+  log(id: SessionId, page: LogPage, signal: AbortSignal): Promise<readonly Event[]>;
+  /**
+   * Events of the log with an id above `since`, then those that happen, until the connection ends, the reader falls too far behind
+   * or `signal` aborts. May come twice or with holes: the caller goes by the ids. Opens a stored session that is not open.
+   * `onOpen` is called when the server has agreed.
+   */
+  events(id: SessionId, since: number, signal: AbortSignal, onOpen: () => void): AsyncIterable<Event>;
+  /** Whether the token can be another one the next time, so that a refusal for its sake may pass. */
+  readonly tokenMayChange: boolean;
+  close(): Promise<void>;
+}

@@ -1,0 +1,51 @@
+/** What comes over a wire, checked as far as the client itself relies on it. The rest passes as it is, also what is not known here. */
+import { isRecord } from "#base";
+import {
+  type Event,
+  type Handshake,
+  PROTOCOL_VERSION,
+  ReasonError,
+  SessionId,
+  type SessionInfo,
+  understands,
+} from "#protocol";
+import { garbled } from "./refusal.ts";
+
+/** An envelope with an id, a kind and a session; kinds and fields of newer servers included. */
+export function eventFrom(value: unknown, address: string): Event {
+  if (isRecord(value)) {
+    const { id, kind, session } = value;
+    const isEnvelope = typeof id === "number" && typeof kind === "string" && typeof session === "string";
+    // A kind that is not known here has a payload that is not looked at: whoever switches on the kind has a default.
+    if (isEnvelope && Number.isSafeInteger(id) && SessionId.is(session)) return value as unknown as Event;
+  }
+  throw garbled(address, "an event without its envelope");
+}
+
+/** Of a server that understands this client. Throws HandshakeVersionMismatch. */
+export function handshakeFrom(value: unknown, address: string): Handshake {
+  if (!isRecord(value) || typeof value.protocol_version !== "string" || !Array.isArray(value.features)) {
+    throw garbled(address, "an answer that is no handshake");
+  }
+  if (!understands(value.protocol_version, PROTOCOL_VERSION)) {
+    throw new ReasonError("HandshakeVersionMismatch", {
+      client_ver: PROTOCOL_VERSION,
+      server_ver: value.protocol_version.slice(0, 40),
+      client_or_server: "the older of the two",
+    });
+  }
+  return value as unknown as Handshake; // what a newer server adds does no harm
+}
+
+export function sessionInfoFrom(value: unknown, address: string): SessionInfo {
+  if (isRecord(value) && typeof value.id === "string" && typeof value.last_event_id === "number") {
+    return value as unknown as SessionInfo; // fields that were added since do no harm
+  }
+  throw garbled(address, "a session without its id");
+}
+
+/** Of the session that an answer is about. */
+export function sessionIdFrom(value: unknown, address: string): SessionId {
+  if (isRecord(value) && typeof value.id === "string" && SessionId.is(value.id)) return value.id;
+  throw garbled(address, "an answer that names no session");
+}

@@ -1,0 +1,42 @@
+/** A server that is reached over HTTP, tried on one of its wires. */
+import type { Clock } from "#base";
+import type { Caller, Connection, Target } from "./driver.ts";
+import type { HttpPlace } from "./drivers/http-client.ts";
+import { connectPlain } from "./drivers/plain.ts";
+import { connectRest } from "./drivers/rest.ts";
+import { connectWebSocket } from "./drivers/web-socket.ts";
+import { given } from "./sighting.ts";
+
+export const httpWires = ["rest", "ws", "plain"] as const;
+
+export interface HttpTargetOptions {
+  readonly place: HttpPlace;
+  readonly clock: Pick<Clock, "sleep">;
+  readonly waitMs: number;
+  /** What each caller has to show. */
+  readonly tokens: { readonly [As in "human" | "other human" | "agent"]?: string };
+}
+
+/** A token that no server has given out. */
+const STRANGER = "this-token-is-not-known";
+
+export function httpTarget(wire: (typeof httpWires)[number], options: HttpTargetOptions): Target {
+  const { tokens, ...rest } = options;
+  const tokenOf = (as: Caller): string | undefined => {
+    if (as === "nobody") return undefined;
+    return as === "stranger" ? STRANGER : tokens[as];
+  };
+  return {
+    wire,
+    lacks(as) {
+      if (as === "nobody" || as === "stranger" || tokens[as] !== undefined) return undefined;
+      if (as === "agent") return "there is no token of an agent (--agent-token-file)";
+      return as === "human" ? "there is no token (--token-file)" : "there is no second token (--other-token-file)";
+    },
+    async connect(as = "human"): Promise<Connection> {
+      const own = { ...rest, ...given("token", tokenOf(as)) };
+      if (wire === "ws") return connectWebSocket(own);
+      return wire === "rest" ? connectRest(own) : connectPlain(own);
+    },
+  };
+}

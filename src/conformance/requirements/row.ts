@@ -1,0 +1,38 @@
+/** What one row of the table of requirements says, and the groups of wires that many of them hold for. */
+import type { Wire } from "../driver.ts";
+
+/** The documents that the requirements come from. */
+export const documents = {
+  service: "Engine and control plane specification",
+  core: "Core harness specification",
+  rpc: "Harness protocol specification (JSON-RPC over stdio)",
+  runtime: "Runtime specification",
+  decisions: "Design decisions",
+  adr18: "ADR 0018 Streams, queues and claims",
+} as const;
+
+export interface Requirement {
+  readonly text: string;
+  readonly document: keyof typeof documents;
+  readonly section: string;
+  readonly wires: readonly Wire[];
+}
+
+export const EVERY = ["in-process", "rest", "ws", "plain", "rpc"] as const;
+/** Wires that carry every command. */
+export const COMMANDS = ["in-process", "rest", "ws", "rpc"] as const;
+/** Wires that carry canonical events. */
+export const CANONICAL = ["in-process", "rest", "ws"] as const;
+export const HTTP = ["rest", "ws", "plain"] as const;
+export const BYTES = ["rest", "ws", "plain", "rpc"] as const;
+/** Wires with a handshake. */
+export const SHAKEN = ["rest", "ws", "rpc"] as const;
+
+export function row(
+  wires: Requirement["wires"],
+  document: Requirement["document"],
+  section: string,
+  text: string,
+): Requirement {
+  return { text, document, section, wires };
+}

@@ -1,0 +1,129 @@
+/** Hands are shaken first, and the handshake tells what can be relied on. */
+import type { Caller } from "../driver.ts";
+import type { Scenario } from "../scenario.ts";
+import { fieldOf } from "../sighting.ts";
+import type { Trial } from "../trial.ts";
+
+const NO_SESSION = "sess_00000000000000000000000000";
+
+/** Of the first version of the protocol; a server may list more. */
+const COMMANDS = [
+  "SendInput",
+  "CancelTurn",
+  "AnswerPermission",
+  "CreateSession",
+  "AttachSession",
+  "DetachSession",
+  "SetModel",
+  "EnterPlanMode",
+  "ExitPlanMode",
+  "CustomCommand",
+];
+const EVENTS = [
+  "TextDelta",
+  "ThinkingDelta",
+  "ToolCallStarted",
+  "ToolCallProgress",
+  "ToolResult",
+  "TurnStarted",
+  "TurnEnded",
+  "CompactionTriggered",
+  "CostIncremented",
+  "PermissionRequested",
+  "Cancelled",
+  "Error",
+  "StreamGap",
+  "TokenExpiring",
+  "HookTimeout",
+  "SessionEnded",
+  "MCPServerDown",
+  "TurnTiming",
+  "CustomEvent",
+];
+/** Verbs beyond those, each with the flag that announces it. */
+const FLAGS = { QueueInput: "queue_input", SteerTurn: "steer_turn", UndoTurn: "undo", EnterPlanMode: "plan_mode" };
+
+export const handshakeScenarios: readonly Scenario[] = [
+  {
+    name: "a command before the handshake of its connection",
+    wires: ["ws", "rpc"],
+    cites: ["handshake:first"],
+    run: (trial) => commandFirst(trial, "human"),
+  },
+  {
+    name: "a command before the handshake of its token",
+    wires: ["rest"],
+    cites: ["handshake:first"],
+    // Somebody that no other scenario has shaken hands for.
+    needs: ["other human"],
+    run: (trial) => commandFirst(trial, "other human"),
+  },
+  {
+    name: "what the handshake tells",
+    wires: ["rest", "ws", "rpc"],
+    cites: ["handshake:fields", "handshake:kinds", "handshake:features"],
+    async run({ target, check }) {
+      const connection = await target.connect("human");
+      try {
+        const { ok, body, reason } = await connection.handshake();
+        check("handshake:fields", ok, `the handshake was refused: ${reason}`);
+        const version = fieldOf(body, "protocol_version");
+        check("handshake:fields", /^\d+\.\d+\.\d+$/.test(String(version)), `protocol_version is ${String(version)}`);
+        for (const name of [
+          "canonical_form_version",
+          "schema_version_token_claim",
+          "schema_version_profile",
+          "schema_version_session_log",
+        ]) {
+          check("handshake:fields", Number.isInteger(fieldOf(body, name)), `${name} is not a whole number`);
+        }
+        check(
+          "handshake:fields",
+          fieldOf(body, "resource_uri_scheme") === "harness/v1",
+          "resource_uri_scheme is another",
+        );
+        const listed = (name: string): readonly unknown[] => {
+          const list = fieldOf(body, name);
+          return Array.isArray(list) ? list : [];
+        };
+        const lacking = [
+          ...COMMANDS.filter((kind) => !listed("command_kinds").includes(kind)),
+          ...EVENTS.filter((kind) => !listed("event_kinds").includes(kind)),
+        ];
+        check("handshake:kinds", lacking.length === 0, `not listed: ${lacking.join(", ")}`);
+        const unflagged = Object.entries(FLAGS).filter(
+          ([kind, flag]) => listed("command_kinds").includes(kind) && !listed("features").includes(flag),
+        );
+        check("handshake:features", unflagged.length === 0, `commands without their flag: ${unflagged.join(" ")}`);
+      } finally {
+        await connection.close();
+      }
+    },
+  },
+  {
+    name: "a client of another version",
+    wires: ["rest", "ws"],
+    cites: ["handshake:version"],
+    async run({ connect, check }) {
+      const connection = await connect();
+      const { ok, reason } = await connection.handshake("999.0.0");
+      check(
+        "handshake:version",
+        !ok && reason === "HandshakeVersionMismatch",
+        `999.0.0 was answered with ${reason ?? "yes"}`,
+      );
+    },
+  },
+];
+
+async function commandFirst({ target, check }: Trial, as: Caller): Promise<void> {
+  const connection = await target.connect(as);
+  try {
+    const { ok, reason } = await connection.create();
+    check("handshake:first", !ok && reason === "HandshakeRequired", `the command was answered with ${reason ?? "yes"}`);
+    const later = await connection.cancel(NO_SESSION);
+    check("handshake:first", later.reason === "HandshakeRequired", `the next one was answered with ${later.reason}`);
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,171 @@
+/** Bad input: the right refusal, and everybody else goes on. */
+import type { Answer, Connection, Wire } from "../driver.ts";
+import type { RequirementId } from "../requirements.ts";
+import type { Scenario } from "../scenario.ts";
+import { fieldOf } from "../sighting.ts";
+import type { Trial } from "../trial.ts";
+import { eventsOf, stage, turn } from "./steps.ts";
+
+const SHAKEN = ["rest", "ws", "rpc"] as const;
+const BYTES = ["rest", "ws", "plain", "rpc"] as const;
+const NO_SESSION = "sess_00000000000000000000000000";
+/** Above every bound that a server of this protocol has for a message. */
+const HUGE_BYTES = 24 * 1024 * 1024;
+
+export const inputScenarios: readonly Scenario[] = [
+  {
+    name: "fields from the future",
+    wires: SHAKEN,
+    cites: ["input:unknown-fields"],
+    async run(trial) {
+      const at = await stage(trial);
+      const content = [{ type: "text", text: "say hello", from_the_future: true }];
+      const sent = await at.connection.submit(at.session, { kind: "SendInput", content, from_the_future: { a: [1] } });
+      trial.check("input:unknown-fields", sent.ok, `the command was refused: ${sent.reason}`);
+      await at.feed.until(({ kind }) => kind === "TurnEnded", "TurnEnded");
+      const log = await at.connection.log(at.session);
+      const kept = JSON.stringify(eventsOf(log, "TurnStarted")).includes("from_the_future");
+      trial.check("input:unknown-fields", !kept, "an unknown field is in the log");
+    },
+  },
+  {
+    name: "a verb that there is not",
+    wires: SHAKEN,
+    cites: ["input:unknown-verb"],
+    async run(trial) {
+      const { connection, session } = await stage(trial);
+      const { ok, reason } = await connection.submit(session, { kind: "FlyToTheMoon" });
+      trial.check("input:unknown-verb", !ok && reason === "InvalidCommand", `it was answered with ${reason ?? "yes"}`);
+    },
+  },
+  {
+    name: "messages that make no sense",
+    wires: BYTES,
+    cites: ["input:wrong-type", "input:malformed", "input:utf8", "input:survives"],
+    async run(trial) {
+      const at = await stage(trial);
+      const { wire } = trial.target;
+      refused(trial, "input:wrong-type", await wrongType(at.connection, wire, at.session), {
+        plain: 400,
+        rest: 400,
+        rpc: -32602,
+      });
+      const malformed = await at.connection.raw?.(at.session, Buffer.from('{"content": [{"type": "te'));
+      refused(trial, "input:malformed", malformed, { plain: 400, rest: 400, rpc: -32700 });
+      const latin = Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]);
+      refused(trial, "input:utf8", await at.connection.raw?.(at.session, latin), {
+        plain: 400,
+        rest: 400,
+        rpc: -32700,
+      });
+      await turn(at, "say hello");
+      const started = eventsOf(await at.connection.log(at.session), "TurnStarted").length;
+      trial.check("input:survives", started === 1, `${started} turns were started by one good input`);
+    },
+  },
+  {
+    name: "a message without end",
+    wires: BYTES,
+    cites: ["input:too-large", "input:survives"],
+    async run(trial) {
+      const at = await stage(trial);
+      const huge = Buffer.alloc(HUGE_BYTES, 0x20);
+      const answer = await at.connection.raw?.(at.session, huge).catch((error: unknown): Answer => {
+        // A server may cut the connection before everything was sent.
+        return { ok: false, reason: error instanceof Error ? error.message : "", body: undefined };
+      });
+      trial.check("input:too-large", answer !== undefined && !answer.ok, "it was taken");
+      await turn(at, "say hello");
+      const other = await trial.connect();
+      const { ok, reason } = await other.create();
+      trial.check("input:survives", ok, `another client was refused afterwards: ${reason}`);
+    },
+  },
+  {
+    name: "a session that there is not",
+    wires: ["in-process", "rest", "ws", "plain", "rpc"],
+    cites: ["input:unknown-session"],
+    async run(trial) {
+      const connection = await trial.connect();
+      const { ok, reason, status } = await connection.send(NO_SESSION, "say hello");
+      trial.check(
+        "input:unknown-session",
+        !ok && reason === "SessionNotFound",
+        `it was answered with ${reason ?? "yes"}`,
+      );
+      const codes: Readonly<Record<string, number>> = { rest: 404, plain: 404, rpc: -32001 };
+      const code = codes[trial.target.wire];
+      trial.check("input:unknown-session", code === undefined || status === code, `the code is ${status}`);
+    },
+  },
+  {
+    name: "a namespace that nobody claimed",
+    wires: ["in-process", "rest", "ws", "rpc"],
+    cites: ["input:unknown-namespace"],
+    async run(trial) {
+      const { connection, session } = await stage(trial);
+      const command = { kind: "CustomCommand", namespace: "nobody-has-this", verb: "go", payload: {} };
+      const { ok, reason } = await connection.submit(session, command);
+      trial.check(
+        "input:unknown-namespace",
+        !ok && reason === "UnknownNamespace",
+        `it was answered with ${reason ?? "yes"}`,
+      );
+    },
+  },
+  {
+    name: "frames that come twice, and frames of another kind",
+    wires: ["ws"],
+    cites: ["input:repeated-frame", "input:unknown-frame"],
+    async run(trial) {
+      const at = await stage(trial);
+      const content = [{ type: "text", text: "say hello" }];
+      const body = { kind: "QueueInput", session: at.session, content };
+      const frame = { frame: "command", id: "once", body };
+      const talk = await at.connection.frames?.converse(
+        [
+          { frame: "handshake", body: {} },
+          frame,
+          frame,
+          { frame: "postcard", id: "odd", body: {} },
+          { frame: "handshake", id: "still there", body: {} },
+        ],
+        (received) => received.some((one) => fieldOf(one, "id") === "still there"),
+      );
+      const answers = talk?.received ?? [];
+      const errors = answers.filter((one) => fieldOf(one, "frame") === "error");
+      const about = (id: string): unknown => errors.find((one) => fieldOf(one, "id") === id);
+      const repeated = fieldOf(about("once"), "body", "reason");
+      trial.check(
+        "input:repeated-frame",
+        repeated === "FrameRepeated",
+        `the second one was answered with ${String(repeated)}`,
+      );
+      await at.feed.until(({ kind }) => kind === "TurnEnded", "TurnEnded");
+      const started = eventsOf(await at.connection.log(at.session), "InputQueued").length;
+      trial.check("input:repeated-frame", started === 1, `the command was carried out ${started} times`);
+      const odd = fieldOf(about("odd"), "body", "reason");
+      trial.check("input:unknown-frame", odd === "InvalidCommand", `it was answered with ${String(odd)}`);
+      const isThere = answers.some((one) => fieldOf(one, "id") === "still there");
+      trial.check("input:unknown-frame", isThere, `the socket was closed with ${talk?.closed}`);
+    },
+  },
+];
+
+function wrongType(connection: Connection, wire: Wire, session: string): Promise<Answer> | undefined {
+  if (wire === "plain") return connection.raw?.(session, Buffer.from('{"content": 7}'));
+  return connection.submit(session, { kind: "SendInput", content: 7 });
+}
+
+/** Refused, with the code of the wire where it has one; web sockets tell a reason or close. */
+function refused(
+  trial: Trial,
+  id: RequirementId,
+  answer: Answer | undefined,
+  codes: { readonly [Key in Wire]?: number },
+): void {
+  trial.check(id, answer !== undefined && !answer.ok, "it was taken");
+  const code = codes[trial.target.wire];
+  trial.check(id, code === undefined || answer?.status === code, `the code is ${answer?.status}`);
+  trial.check(id, answer?.reason !== undefined || answer?.status !== undefined, "no reason was told");
+}

@@ -1,0 +1,211 @@
+/** Who may say yes to a call, and what a yes is good for. */
+import type { Connection } from "../driver.ts";
+import type { Scenario } from "../scenario.ts";
+import { nth, type Trial } from "../trial.ts";
+import { decide, ended, eventsOf, fileName, hold, type Stage, stage } from "./steps.ts";
+
+const COMMANDS = ["in-process", "rest", "ws", "rpc"] as const;
+/** How long a question waits. */
+const ANSWER_MS = 60_000;
+const NO_CALL = "call_00000000000000000000000000";
+
+async function outcomes({ connection, session }: Stage): Promise<readonly string[]> {
+  return eventsOf(await connection.log(session), "ToolResult").map(({ payload }) => payload.outcome);
+}
+
+export const permissionScenarios: readonly Scenario[] = [
+  {
+    name: "a call that is allowed",
+    wires: COMMANDS,
+    cites: ["permission:asked", "permission:allow", "session:undo"],
+    async run(trial) {
+      const at = await stage(trial);
+      const { callId } = await hold(at);
+      const before = await at.connection.log(at.session);
+      trial.check(
+        "permission:asked",
+        eventsOf(before, "ToolIntent").length === 0,
+        "the call ran before it was allowed",
+      );
+      const answer = await decide(at.connection, at.session, callId, "allow_once");
+      trial.check("permission:allow", answer.ok, `the answer was refused: ${answer.reason}`);
+      await ended(at.feed);
+      const [outcome] = await outcomes(at);
+      trial.check("permission:allow", outcome === "ok", `the call ended as ${outcome}`);
+      await takeBack(trial, at);
+    },
+  },
+  {
+    name: "a call that waits, on the small surface",
+    wires: ["plain"],
+    cites: ["permission:asked"],
+    async run(trial) {
+      const at = await stage(trial);
+      const { callId } = await hold(at);
+      const before = await at.connection.log(at.session);
+      trial.check(
+        "permission:asked",
+        eventsOf(before, "ToolIntent").length === 0,
+        "the call ran before it was allowed",
+      );
+      await decide(at.connection, at.session, callId, "deny");
+      await ended(at.feed);
+    },
+  },
+  {
+    name: "a call that is denied",
+    wires: COMMANDS,
+    cites: ["permission:deny"],
+    async run(trial) {
+      const at = await stage(trial);
+      const { callId } = await hold(at);
+      const answer = await decide(at.connection, at.session, callId, "deny");
+      trial.check("permission:deny", answer.ok, `the answer was refused: ${answer.reason}`);
+      await ended(at.feed);
+      const log = await at.connection.log(at.session);
+      const [outcome] = await outcomes(at);
+      trial.check("permission:deny", outcome === "denied", `the call ended as ${outcome}`);
+      trial.check("permission:deny", eventsOf(log, "ToolIntent").length === 0, "the call ran");
+      const how = eventsOf(log, "TurnEnded").map(({ payload }) => payload.outcome);
+      trial.check("permission:deny", how.join() === "answered", `the turn ended as ${how.join(", ")}`);
+    },
+  },
+  {
+    name: "a yes for one call, and one for the tool",
+    wires: COMMANDS,
+    cites: ["permission:once", "permission:always"],
+    async run(trial) {
+      const at = await stage(trial);
+      const name = fileName(at.session).replace(".txt", "");
+      const { callId } = await hold(at, 1, `write twice ${name}`);
+      await decide(at.connection, at.session, callId, "allow_once");
+      const second = await nth(at.feed, "PermissionRequested", 2);
+      trial.check("permission:once", second.callId !== callId, "the same call asked again");
+      await decide(at.connection, at.session, second.callId ?? "", "allow_tool");
+      await ended(at.feed);
+      await at.connection.send(at.session, `write twice ${name}`);
+      await ended(at.feed, 2);
+      const log = await at.connection.log(at.session);
+      const asked = eventsOf(log, "PermissionRequested").length;
+      trial.check("permission:always", asked === 2, `${asked} questions were asked`);
+      await takeBackAll(at, 2);
+    },
+  },
+  {
+    name: "two people answer",
+    wires: COMMANDS,
+    cites: ["permission:first-human"],
+    async run(trial) {
+      const at = await stage(trial);
+      const other = await secondPerson(trial, at);
+      const { callId } = await hold(at);
+      const first = await decide(other, at.session, callId, "deny");
+      trial.check("permission:first-human", first.ok, `the first answer was refused: ${first.reason}`);
+      await decide(at.connection, at.session, callId, "allow_once");
+      await ended(at.feed);
+      const answers = eventsOf(await at.connection.log(at.session), "PermissionAnswered");
+      const decisions = answers.map(({ payload }) => payload.decision);
+      trial.check("permission:first-human", decisions.join() === "deny", `the log has ${decisions.join(", ")}`);
+      const [outcome] = await outcomes(at);
+      trial.check("permission:first-human", outcome === "denied", `the call ended as ${outcome}`);
+    },
+  },
+  {
+    name: "an agent answers for its own turn",
+    wires: ["in-process", "rest", "ws"],
+    cites: ["permission:agent"],
+    needs: ["agent"],
+    async run(trial) {
+      const human = await stage(trial);
+      const agent = await trial.connect("agent");
+      const { callId } = await hold({ ...human, connection: agent });
+      const own = await decide(agent, human.session, callId, "allow_once");
+      trial.check(
+        "permission:agent",
+        !own.ok && own.reason === "NotAllowed",
+        `it was answered with ${own.reason ?? "yes"}`,
+      );
+      const answer = await decide(human.connection, human.session, callId, "deny");
+      trial.check("permission:agent", answer.ok, `the human's answer was refused: ${answer.reason}`);
+      await ended(human.feed);
+    },
+  },
+  {
+    name: "an agent alone",
+    wires: ["rpc"],
+    cites: ["permission:agent"],
+    needs: ["agent"],
+    async run(trial) {
+      const connection = await trial.connect("agent");
+      const session = await trial.session(connection);
+      const feed = await connection.watch(session);
+      await connection.send(session, `write ${fileName(session)}`);
+      const call = await nth(feed, "ToolCallStarted", 1);
+      const own = await decide(connection, session, call.callId ?? "", "allow_once");
+      trial.check("permission:agent", !own.ok, "the agent's answer was taken");
+      await ended(feed);
+      const ran = eventsOf(await connection.log(session), "ToolIntent").length;
+      trial.check("permission:agent", ran === 0, "the call ran");
+    },
+  },
+  {
+    name: "a question that nobody answers",
+    wires: ["in-process", "rest", "ws", "plain"],
+    cites: ["permission:timeout"],
+    needs: ["time"],
+    async run(trial) {
+      const at = await stage(trial);
+      await hold(at);
+      await trial.target.passTime?.(ANSWER_MS + 1000);
+      await ended(at.feed);
+      const log = await at.connection.log(at.session);
+      const results = eventsOf(log, "ToolResult").map(({ payload }) => payload.reason);
+      trial.check(
+        "permission:timeout",
+        results.join() === "PermissionTimeout",
+        `the call ended with ${results.join(", ")}`,
+      );
+      const how = eventsOf(log, "TurnEnded").map(({ payload }) => payload.outcome);
+      trial.check("permission:timeout", how.join() === "answered", `the turn ended as ${how.join(", ")}`);
+    },
+  },
+  {
+    name: "an answer to nothing",
+    wires: COMMANDS,
+    cites: ["permission:unknown"],
+    async run(trial) {
+      const { connection, session } = await stage(trial);
+      const { ok, reason, status } = await decide(connection, session, NO_CALL, "allow_once");
+      trial.check("permission:unknown", !ok && reason === "CallNotFound", `it was answered with ${reason ?? "yes"}`);
+      const codes: Readonly<Record<string, number>> = { rest: 404, rpc: -32004 };
+      const code = codes[trial.target.wire];
+      trial.check("permission:unknown", code === undefined || status === code, `the code is ${status}`);
+    },
+  },
+];
+
+/** On a wire with one client for each process it is the same one who answers twice. */
+async function secondPerson(trial: Trial, { connection, session }: Stage): Promise<Connection> {
+  if (trial.target.wire === "rpc") return connection;
+  const other = await trial.connect(trial.target.lacks("other human") === undefined ? "other human" : "human");
+  await other.watch(session);
+  return other;
+}
+
+async function takeBack(trial: Trial, { connection, session }: Stage): Promise<void> {
+  const undone = await connection.submit(session, { kind: "UndoTurn" });
+  trial.check("session:undo", undone.ok, `it was refused: ${undone.reason}`);
+  const restored = eventsOf(await connection.log(session), "WorkspaceRestored");
+  const counts = restored.map(({ payload }) => payload.counts.restored);
+  trial.check("session:undo", counts.join() === "1", `restored paths: ${counts.join(", ") || "none"}`);
+  const again = await connection.submit(session, { kind: "UndoTurn" });
+  trial.check(
+    "session:undo",
+    !again.ok && again.reason === "NothingToUndo",
+    `a second undo was answered with ${again.reason ?? "yes"}`,
+  );
+}
+
+async function takeBackAll({ connection, session }: Stage, turns: number): Promise<void> {
+  for (let n = 0; n < turns; n++) await connection.submit(session, { kind: "UndoTurn" });
+}

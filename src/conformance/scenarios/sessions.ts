@@ -1,0 +1,187 @@
+/** Sessions as resources: listed, ended, opened again, read, exported, branched; and what the server tells about itself. */
+import { parseEvent } from "#protocol/schemas";
+import type { HttpPeer } from "../driver.ts";
+import type { Scenario } from "../scenario.ts";
+import { fieldOf, textField } from "../sighting.ts";
+import { isKind } from "../trial.ts";
+import { difference, eventsOf, stage, turn } from "./steps.ts";
+
+const LISTS = {
+  "/v1/tools": "tools",
+  "/v1/providers": "providers",
+  "/v1/profiles": "profiles",
+  "/v1/skills": "skills",
+  "/v1/mcp/servers": "servers",
+  "/v1/slash-commands": "slash_commands",
+};
+
+export const sessionScenarios: readonly Scenario[] = [
+  {
+    name: "the list of sessions",
+    wires: ["rest"],
+    cites: ["session:listed"],
+    async run(trial) {
+      const { connection, session } = await stage(trial);
+      const { json } = await requests(connection.http).ask("GET", "/v1/sessions?limit=1000");
+      const listed = fieldOf(json, "sessions");
+      const own = Array.isArray(listed) ? listed.find((one) => fieldOf(one, "id") === session) : undefined;
+      trial.check("session:listed", own !== undefined, "the session is not there");
+      trial.check("session:listed", (textField(own, "working_dir") ?? "") !== "", "it has no working folder");
+    },
+  },
+  {
+    name: "the list of threads",
+    wires: ["rpc"],
+    cites: ["session:listed", "rpc:threads", "rpc:created"],
+    async run(trial) {
+      const { connection, session } = await stage(trial);
+      const { lines } = connection;
+      if (lines === undefined) throw new Error("JSON-RPC has lines");
+      const announced = await lines.until(
+        ({ method, params }) => method === "thread.created" && fieldOf(params, "thread", "threadId") === session,
+        "thread.created",
+      );
+      trial.check("rpc:created", isThread(fieldOf(announced, "params", "thread")), "thread.created has no thread");
+      const made = await lines.request("thread.create", { title: "Conformance" });
+      const thread = fieldOf(made.body, "thread");
+      trial.check(
+        "rpc:threads",
+        isThread(thread) && fieldOf(thread, "title") === "Conformance",
+        `thread.create gave ${JSON.stringify(made.body)}`,
+      );
+      const list = fieldOf((await lines.request("thread.list")).body, "threads");
+      const own = Array.isArray(list) ? list.find((one) => fieldOf(one, "threadId") === session) : undefined;
+      trial.check("session:listed", isThread(own), "the thread is not in the list");
+      const got = await lines.request("thread.get", { threadId: session });
+      trial.check("rpc:threads", isThread(fieldOf(got.body, "thread")), "thread.get gave no thread");
+      trial.check("rpc:threads", Array.isArray(fieldOf(got.body, "events")), "thread.get gave no events");
+    },
+  },
+  {
+    name: "a session that is ended and opened again",
+    wires: ["in-process", "rest", "ws"],
+    cites: ["session:end", "session:reopen"],
+    async run(trial) {
+      const at = await stage(trial);
+      await turn(at, "say hello");
+      const done = await at.connection.submit(at.session, { kind: "EndSession" });
+      trial.check("session:end", done.ok, `it was refused: ${done.reason}`);
+      await at.feed.until(isKind("SessionEnded"), "SessionEnded");
+      const log = await at.connection.log(at.session);
+      trial.check("session:end", log.at(-1)?.kind === "SessionEnded", "the log is gone, or does not say so");
+      const refused = await at.connection.send(at.session, "say hello");
+      trial.check("session:end", !refused.ok, "an input to a session that has ended was taken");
+      const opened = await at.connection.create({ resume: at.session });
+      trial.check("session:reopen", opened.ok, `it cannot be opened again: ${opened.reason}`);
+      const feed = await at.connection.watch(at.session, log.length);
+      await turn({ ...at, feed }, "say hello");
+      const after = await at.connection.log(at.session);
+      trial.check("session:reopen", after[log.length]?.id === log.length + 1, "it did not go on in the same log");
+    },
+  },
+  {
+    name: "the log, an export and a branch",
+    wires: ["rest"],
+    cites: ["session:log", "session:export", "session:branch"],
+    async run(trial) {
+      const at = await stage(trial);
+      await turn(at, "say hello");
+      await turn(at, "think", 2);
+      const http = requests(at.connection.http);
+      const whole = await at.connection.log(at.session);
+      const unlike = difference(at.feed, whole);
+      const isCounted = whole.every(({ id }, index) => id === index + 1);
+      trial.check(
+        "session:log",
+        isCounted && unlike === undefined,
+        unlike ?? "ids of the log do not rise by one, from 1",
+      );
+      const paged: unknown[] = [];
+      for (let after: unknown = 0; typeof after === "number"; ) {
+        const { json } = await http.ask("GET", `/v1/sessions/${at.session}/log?after=${after}&limit=3`);
+        const page = fieldOf(json, "events");
+        if (Array.isArray(page)) paged.push(...(page as unknown[]));
+        after = fieldOf(json, "next");
+      }
+      trial.check(
+        "session:log",
+        JSON.stringify(paged) === JSON.stringify(whole),
+        `pages have ${paged.length} of ${whole.length} events`,
+      );
+      const { text } = await http.ask("GET", `/v1/sessions/${at.session}/export?format=jsonl`);
+      trial.check(
+        "session:export",
+        exportedIds(text).join() === whole.map(({ id }) => id).join(),
+        "the events are not those of the log",
+      );
+      const [first] = eventsOf(whole, "TurnEnded");
+      const branched = await http.ask("POST", `/v1/sessions/${at.session}/branch`, { body: { at: first?.id } });
+      const branch = textField(branched.json, "session") ?? "";
+      trial.check(
+        "session:branch",
+        branched.status === 201 && branch !== at.session,
+        `the answer is ${branched.text.slice(0, 200)}`,
+      );
+      const copied = eventsOf(await at.connection.log(branch), "TurnEnded").length;
+      trial.check("session:branch", copied === 1, `the branch has ${copied} turns`);
+      const kept = await at.connection.log(at.session);
+      trial.check("session:branch", kept.length === whole.length, "the first session was changed");
+    },
+  },
+  {
+    name: "what the server tells about itself",
+    wires: ["rest"],
+    cites: ["catalog:routes", "catalog:health", "catalog:openapi"],
+    async run(trial) {
+      const http = requests((await trial.connect()).http);
+      for (const [path, name] of Object.entries(LISTS)) {
+        const { status, json } = await http.ask("GET", path);
+        trial.check(
+          "catalog:routes",
+          status === 200 && Array.isArray(fieldOf(json, name)),
+          `GET ${path} is answered with ${status}`,
+        );
+      }
+      const health = await http.ask("GET", "/v1/health");
+      const isWell = health.status === 200 && textField(health.json, "version") !== undefined;
+      trial.check(
+        "catalog:health",
+        isWell && textField(health.json, "status") !== undefined,
+        `GET /v1/health is ${health.text.slice(0, 200)}`,
+      );
+      const { json } = await http.ask("GET", "/v1/openapi.json");
+      trial.check("catalog:openapi", (textField(json, "openapi") ?? "").startsWith("3.1"), "it is not OpenAPI 3.1");
+      trial.check(
+        "catalog:openapi",
+        fieldOf(json, "paths", "/v1/sessions/{id}/input", "post") !== undefined,
+        "the route of inputs is not described",
+      );
+    },
+  },
+];
+
+function requests(http: HttpPeer | undefined): HttpPeer {
+  if (http === undefined) throw new Error("REST has requests");
+  return http;
+}
+
+function isThread(value: unknown): boolean {
+  return (
+    /^\S+$/.test(textField(value, "threadId") ?? "") &&
+    textField(value, "title") !== undefined &&
+    (textField(value, "directory") ?? "") !== "" &&
+    typeof fieldOf(value, "time", "created") === "number" &&
+    typeof fieldOf(value, "time", "updated") === "number"
+  );
+}
+
+/** Ids of the lines that are canonical events; lines about the session and its evidence are not. */
+function exportedIds(text: string): number[] {
+  return text.split("\n").flatMap((line) => {
+    try {
+      return [parseEvent(JSON.parse(line)).id];
+    } catch {
+      return [];
+    }
+  });
+}

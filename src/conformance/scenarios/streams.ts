@@ -1,0 +1,228 @@
+/** What streams carry: canonical events, all of them, in order, to everybody, also after a break. */
+import { parseEvent } from "#protocol/schemas";
+import type { Feed, Sighting } from "../driver.ts";
+import { Refused } from "../drivers/rest.ts";
+import type { Scenario } from "../scenario.ts";
+import { fieldOf } from "../sighting.ts";
+import { isKind } from "../trial.ts";
+import { decide, difference, ended, eventsOf, fileName, hold, type Stage, stage, turn } from "./steps.ts";
+
+const CANONICAL = ["in-process", "rest", "ws"] as const;
+/** Turns of about 470,000 characters each: all rounds together are more than all buffers on the way hold. */
+const FILLING_ROUNDS = [6, 12, 30];
+const FILLING_CHARS = 3900;
+const HEARTBEAT_MS = 30_000;
+
+export const streamScenarios: readonly Scenario[] = [
+  {
+    name: "the form of events",
+    wires: CANONICAL,
+    cites: ["stream:envelope", "stream:ids"],
+    async run(trial) {
+      const at = await stage(trial);
+      await turn(at, "think");
+      for (const [index, { event, raw, id, kind }] of at.feed.seen.entries()) {
+        const problem = problemOf(event);
+        trial.check("stream:envelope", problem === undefined, `event ${id}: ${problem}`);
+        if (trial.target.wire === "rest") {
+          const isFramed = fieldOf(raw, "sseId") === String(id) && fieldOf(raw, "sseEvent") === kind;
+          trial.check(
+            "stream:envelope",
+            isFramed,
+            `the frame of event ${id} says ${fieldOf(raw, "sseId")} ${fieldOf(raw, "sseEvent")}`,
+          );
+        }
+        trial.check("stream:ids", id === index + 1, `event number ${index + 1} has the id ${id}`);
+      }
+    },
+  },
+  {
+    name: "coming back with the last id",
+    wires: ["in-process", "rest", "ws", "rpc"],
+    cites: ["stream:resume"],
+    async run(trial) {
+      const at = await stage(trial);
+      await turn(at, "say hello");
+      const middle = (await at.connection.log(at.session)).find(isKind("TextDelta"))?.id ?? 0;
+      await at.feed.stop();
+      const feed = await at.connection.watch(at.session, middle);
+      await turn({ ...at, feed }, "think", 2);
+      const other = difference(feed, await at.connection.log(at.session), middle);
+      trial.check("stream:resume", other === undefined, other ?? "");
+    },
+  },
+  {
+    name: "coming back in the middle of a turn",
+    wires: CANONICAL,
+    cites: ["stream:resume-live"],
+    async run(trial) {
+      const at = await stage(trial);
+      const { callId } = await hold(at);
+      const last = at.feed.seen.at(-1)?.id ?? 0;
+      await at.feed.stop();
+      // Both at once: what happens while the stream opens must not be lost.
+      const [feed] = await Promise.all([
+        at.connection.watch(at.session, last),
+        decide(at.connection, at.session, callId, "deny"),
+      ]);
+      await ended(feed);
+      const other = difference(feed, await at.connection.log(at.session), last);
+      trial.check("stream:resume-live", other === undefined, other ?? "");
+    },
+  },
+  {
+    name: "an id that the log does not have",
+    wires: CANONICAL,
+    cites: ["stream:unknown-id"],
+    async run(trial) {
+      const { connection, session } = await stage(trial);
+      const refusal = await connection.watch(session, 1_000_000).then(
+        async (feed) =>
+          feed
+            .until(() => false, "a refusal")
+            .then(
+              () => undefined,
+              (error: Error) => error.message,
+            ),
+        (error: unknown) => (error instanceof Refused ? (error.answer.reason ?? "") : String(error)),
+      );
+      trial.check("stream:unknown-id", (refusal ?? "").includes("InvalidCommand"), `it was answered with ${refusal}`);
+    },
+  },
+  {
+    name: "two clients at once",
+    wires: ["in-process", "rest", "ws", "plain"],
+    cites: ["stream:same-for-all"],
+    async run(trial) {
+      const at = await stage(trial);
+      const other = await trial.connect(trial.target.lacks("other human") === undefined ? "other human" : "human");
+      const feed = await other.watch(at.session, 0);
+      await turn(at, "say hello");
+      await turn({ ...at, connection: other }, "think", 2);
+      await ended(feed, 2);
+      const log = await at.connection.log(at.session);
+      for (const one of [at.feed, feed]) {
+        const unlike = difference(one, log);
+        trial.check("stream:same-for-all", unlike === undefined, unlike ?? "");
+      }
+    },
+  },
+  {
+    name: "content that has passed its time",
+    wires: CANONICAL,
+    cites: ["stream:ttl"],
+    needs: ["expired content"],
+    async run(trial) {
+      const at = await stage(trial);
+      await turn(at, "say hello");
+      const last = (await at.connection.log(at.session)).at(-1)?.id ?? 0;
+      await at.feed.stop();
+      await trial.target.expireContent?.();
+      const feed = await at.connection.watch(at.session, 1);
+      await turn({ ...at, feed }, "say hello", 1);
+      const [gap, next] = feed.seen;
+      const payload = fieldOf(gap?.event, "payload");
+      trial.check(
+        "stream:ttl",
+        gap?.kind === "StreamGap" && fieldOf(payload, "reason") === "ttl",
+        `the stream begins with ${gap?.kind} ${JSON.stringify(payload)}`,
+      );
+      const to = Number(fieldOf(payload, "to"));
+      trial.check("stream:ttl", fieldOf(payload, "from") === 2 && to <= last, `the gap is ${JSON.stringify(payload)}`);
+      trial.check("stream:ttl", next?.id === to + 1, `the gap ends at ${to} and event ${next?.id} follows`);
+    },
+  },
+  {
+    name: "a client that does not read",
+    wires: ["rest", "ws"],
+    cites: ["stream:slow", "stream:slow-resume"],
+    async run(trial) {
+      const at = await stage(trial);
+      const slow = await (await trial.connect()).watch(at.session, 0);
+      const gap = await overflow(at, slow);
+      trial.check("stream:slow", gap !== undefined, "it was told everything, however much there was");
+      if (gap === undefined) return;
+      const [from, to] = [fieldOf(gap.event, "payload", "from"), fieldOf(gap.event, "payload", "to")];
+      const before = slow.seen[slow.seen.indexOf(gap) - 1]?.id ?? 0;
+      trial.check(
+        "stream:slow",
+        from === before + 1,
+        `event ${before} was seen last, and the gap begins at ${String(from)}`,
+      );
+      const outcomes = eventsOf(await at.connection.log(at.session), "TurnEnded").map(({ payload }) => payload.outcome);
+      const isDone = outcomes.every((outcome) => outcome === "answered");
+      trial.check("stream:slow", isDone, "turns did not end while a client did not read");
+      await slow.stop();
+      const back = await at.connection.watch(at.session, before);
+      await back.until(({ id }) => id === to, `event ${String(to)}`);
+      const ids = back.seen.map(({ id }) => id ?? 0);
+      const isWhole = ids.every((id, index) => id === before + 1 + index);
+      trial.check("stream:slow-resume", isWhole, "events of the gap are missing after coming back");
+    },
+  },
+  {
+    name: "a stream on which nothing happens",
+    wires: ["rest", "ws", "plain"],
+    cites: ["stream:heartbeat"],
+    needs: ["time"],
+    async run(trial) {
+      const { feed } = await stage(trial);
+      await trial.target.passTime?.(HEARTBEAT_MS + 1000);
+      const isAlive = await feed.heartbeat().then(
+        () => true,
+        () => false,
+      );
+      trial.check("stream:heartbeat", isAlive, `no sign of life in ${HEARTBEAT_MS / 1000} s`);
+    },
+  },
+  {
+    name: "a secret in an input",
+    wires: ["in-process", "rest", "ws", "plain", "rpc"],
+    cites: ["stream:redacted"],
+    async run(trial) {
+      const at = await stage(trial);
+      // In the form of a GitHub token. Put together here, so that no scanner takes this file for a leak.
+      const secret = `${"gh"}p_${"aB3dE5gH7j".repeat(4).slice(0, 36)}`;
+      await turn(at, `repeat my token is ${secret}`);
+      const told = JSON.stringify(at.feed.seen);
+      trial.check("stream:redacted", !told.includes(secret), "it was told on the stream");
+      const log = JSON.stringify(await at.connection.log(at.session));
+      trial.check("stream:redacted", !log.includes(secret), "it can be read in the log");
+      trial.check(
+        "stream:redacted",
+        log.includes("«redacted:"),
+        "nothing in the log says that something was taken out",
+      );
+    },
+  },
+];
+
+function problemOf(event: unknown): string | undefined {
+  try {
+    parseEvent(event);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message.slice(0, 200) : "it cannot be read";
+  }
+}
+
+/** More and more while the client does not read, until something is dropped for it: the gap; undefined when nothing ever is. */
+async function overflow(at: Stage, slow: Feed): Promise<Sighting | undefined> {
+  const input = `fill ${fileName(at.session)} ${"lorem ipsum ".repeat(FILLING_CHARS / 12)}`;
+  let turns = 0;
+  for (const more of FILLING_ROUNDS) {
+    slow.pause?.();
+    for (let n = 0; n < more; n++) {
+      turns += 1;
+      await turn(at, input, turns);
+    }
+    slow.resume?.();
+    const last = at.feed.seen.at(-1)?.id;
+    const seen = await slow.until(
+      ({ kind, id }) => kind === "StreamGap" || id === last,
+      "StreamGap, or the last event",
+    );
+    if (seen.kind === "StreamGap") return seen;
+  }
+  return undefined;
+}

@@ -1,0 +1,44 @@
+/** What one row of the method table says, and what it gets to work with. */
+import type { z } from "zod";
+import type { Control, ControlClient, Reply } from "#control";
+import type { Redaction } from "#engine";
+import type { SessionId } from "#protocol";
+import type { OpenThreads, ThreadStore } from "./open-threads.ts";
+import type { Projection } from "./projection.ts";
+import type { View } from "./shapes.ts";
+
+export interface MethodContext {
+  readonly control: Control;
+  readonly client: ControlClient;
+  readonly store: ThreadStore;
+  readonly threads: OpenThreads;
+  readonly projection: Pick<Projection, "openApprovals">;
+  /** Absolute; where threads work that name no other folder. */
+  readonly directory: string;
+  readonly version: string;
+  /** What is told from now on: items, or the events that they are made of. */
+  show(view: View): void;
+  /** The title of the thread that is made during `work`. */
+  titled<Result>(title: string, work: () => Promise<Result>): Promise<Result>;
+  /** A turn could not even be recorded to its end. */
+  turnLost(session: SessionId, reply: Reply, error: unknown): void;
+  readonly outward: { text(text: string): string; value<Value>(value: Value): Value; log(): Redaction["payload"] };
+  /** One reader of long histories at a time. */
+  reading<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+export interface Method<Params> {
+  readonly params: z.ZodType<Params>;
+  /** Requests with the same lane are carried out one after the other. */
+  readonly lane: (params: Params) => string | undefined;
+  /** `answerFirst`: from now on the answer goes out before any event. */
+  run(context: MethodContext, params: Params, answerFirst: () => void): Promise<object> | object;
+}
+
+/** For requests that need not wait for others. */
+export const unordered = (): undefined => undefined;
+
+/** A row keeps its own type for its parameters; the table holds it as one that takes what `parseParams` gave. */
+export function method<Params>(row: Method<Params>): Method<unknown> {
+  return row as unknown as Method<unknown>;
+}

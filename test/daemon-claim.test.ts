@@ -1,0 +1,123 @@
+/** Who is the daemon: never two at a time, whoever comes at the same moment, dies or leaves something behind. */
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, onTestFinished, test } from "vitest";
+import { createSystemClock, processPlace, startMark } from "#base";
+import { claimDaemon, type DaemonFacts, findClaim } from "../src/cli/daemon-claim.ts";
+
+const module = resolve(import.meta.dirname, "../src/cli/daemon-claim.ts");
+const base = resolve(import.meta.dirname, "../src/base/index.ts");
+const clock = createSystemClock();
+const facts: DaemonFacts = {
+  version: "1.0.0",
+  commit: "abc",
+  startedAt: "2026-01-01T00:00:00.000Z",
+  addresses: [],
+  tokenFile: "/t",
+  args: ["-m", "x:y"],
+  cwd: "/",
+  background: true,
+};
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "harness-claim-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return join(path, "daemon");
+}
+
+/** Claims again and again; while it has the claim, a file says so that nobody else may have made. */
+const CONTENDER = `
+  import { rmSync, writeFileSync } from "node:fs";
+  const { claimDaemon } = await import(${JSON.stringify(module)});
+  const { createSystemClock } = await import(${JSON.stringify(base)});
+  const [folder, inside, rounds] = process.argv.slice(1);
+  let held = 0;
+  for (let round = 0; round < Number(rounds); round++) {
+    const claimed = await claimDaemon(folder, ${JSON.stringify(facts)}, createSystemClock());
+    if (!("held" in claimed)) continue;
+    held += 1;
+    writeFileSync(inside, "", { flag: "wx" });
+    await new Promise((resolve) => setTimeout(resolve, 3));
+    rmSync(inside);
+    claimed.held.release();
+  }
+  process.stdout.write(String(held));
+`;
+
+test("many processes that claim at once have it one after the other", { timeout: 60_000 }, async () => {
+  const path = folder();
+  const contenders = Array.from({ length: 6 }, async () => {
+    const args = ["--input-type=module", "-e", CONTENDER, path, `${path}-inside`, "25"];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    return { held: Number(out), err };
+  });
+  const results = await Promise.all(contenders);
+  expect(results.map(({ err }) => err).join("")).toBe("");
+  expect(results.reduce((sum, { held }) => sum + held, 0)).toBeGreaterThanOrEqual(25);
+  expect(readdirSync(path)).toEqual([]);
+});
+
+test("tells what it is while it is, and is gone after", async () => {
+  const path = folder();
+  expect(findClaim(path)).toBeUndefined();
+  const claimed = await claimDaemon(path, facts, clock);
+  if (!("held" in claimed)) throw new Error("nobody else is here");
+  const { pid } = process;
+  expect(findClaim(path)).toEqual({ pid, mark: startMark(pid), state: "starting", facts });
+  claimed.held.ready({ ...facts, addresses: ["unix:/s"] });
+  expect(findClaim(path)).toMatchObject({ state: "ready", facts: { addresses: ["unix:/s"] } });
+  expect(await claimDaemon(path, facts, clock)).toMatchObject({ by: { pid, state: "ready" } });
+  claimed.held.ending();
+  expect(findClaim(path)).toMatchObject({ state: "ending" });
+  claimed.held.release();
+  expect(findClaim(path)).toBeUndefined();
+});
+
+test("files of the dead, of nobody and of elsewhere are in nobody's way", async () => {
+  const path = folder();
+  const first = await claimDaemon(path, facts, clock);
+  if ("held" in first) first.held.release();
+  const name = (place: string, mark: string, end: string): string => `${place}.${process.pid}.${mark}.${end}`;
+  const mark = startMark(process.pid) ?? "";
+  const put = (file: string, ageDays = 0): string => {
+    const at = join(path, file);
+    writeFileSync(at, JSON.stringify({ state: "ready" }), { mode: 0o600 });
+    const when = Date.now() / 1000 - ageDays * 24 * 60 * 60;
+    utimesSync(at, when, when);
+    return at;
+  };
+  const dead = put(name(processPlace(), `9${mark}`, "a.json"));
+  const half = put(name(processPlace(), `9${mark}`, "b.json.0123.tmp"));
+  const elsewhere = put(name("another-host", mark, "c.json"));
+  const longGone = put(name("another-host", mark, "d.json"), 30);
+  const odd = put("notes");
+  expect(findClaim(path)).toBeUndefined();
+  expect([dead, half, longGone].filter((file) => existsSync(file))).toEqual([]);
+  expect([elsewhere, odd].filter((file) => !existsSync(file))).toEqual([]);
+  expect(await claimDaemon(path, facts, clock)).toHaveProperty("held");
+});
+
+test("a file of the living that cannot be read counts by its name alone", () => {
+  const path = folder();
+  const mark = startMark(process.pid) ?? "";
+  const put = (content: string, mode: number): void => {
+    rmSync(path, { recursive: true, force: true });
+    const child = join(path, `${processPlace()}.${process.pid}.${mark}.a.json`);
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    writeFileSync(child, content, { mode });
+  };
+  for (const [content, mode] of [
+    ["", 0o600],
+    ["[]", 0o600],
+    ['{"state":"king"}', 0o600],
+    ['{"state":"ready"}', 0o644],
+  ] as const) {
+    put(content, mode);
+    expect(findClaim(path)).toEqual({ pid: process.pid, mark, state: "claiming" });
+  }
+});

@@ -1,0 +1,243 @@
+/** Two terminals on one session of a daemon: each sees the other's turns, either may answer, queue and cancel. */
+import { existsSync, mkdirSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { describe, expect, test } from "vitest";
+import { type CliHome, createCliHome, finish, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
+
+const ENTER = "\r";
+const CTRL_C = "\u0003";
+const CTRL_D = "\u0004";
+
+const SCENARIO = `
+name: shared
+rules:
+  - when: { tool: exec }
+    reply: [{ text: "The command is through." }]
+  - when: { input: "/touch/" }
+    reply: [{ tool: exec, args: { command: "touch made.txt" } }]
+  - when: { input: "/sleep/" }
+    reply: [{ tool: exec, args: { command: "sleep 600" } }]
+  - when: { input: "/later/" }
+    reply: [{ text: "This came from the queue." }]
+otherwise: [{ text: "Nothing to do." }]
+`;
+
+async function startDaemon(home: CliHome, ...flags: string[]) {
+  home.put("shared.yaml", SCENARIO);
+  const child = startCli(home, ["daemon", "run", "--model", "scripted:./shared.yaml", "--sandbox", "off", ...flags]);
+  await new Promise<void>((done, failed) => {
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      said += chunk;
+      if (said.includes("the token is in")) done();
+    });
+    child.once("close", () => failed(new Error(`the daemon ended: ${said}`)));
+  });
+  return child;
+}
+
+describe("harness attach", () => {
+  test("a second terminal sees the turn of the first one live, and answers its question", async () => {
+    const home = createCliHome();
+    await startDaemon(home);
+    const first = openCliTerminal(home, []);
+    await first.see("attached on unix:");
+    await first.see("› ");
+    first.type(`touch it${ENTER}`);
+    await first.see("[d] deny");
+    const second = openCliTerminal(home, []);
+    const offer = await second.see("[p] pick from the list");
+    expect(offer).toMatch(/Last session here:.*waiting, 1 attached/);
+    second.type(ENTER);
+    await second.see("touch it");
+    await second.see("Bash wants to run:");
+    await second.see("[d] deny");
+    second.type(`o${ENTER}`);
+    await Promise.all([first.see("The command is through."), second.see("The command is through.")]);
+    expect(existsSync(join(home.workspace, "made.txt"))).toBe(true);
+    // The question of the first terminal has gone by itself, and it can go on.
+    await first.see("› ");
+    first.type(`anything else?${ENTER}`);
+    await second.see("anything else?");
+    await Promise.all([first.see("Nothing to do."), second.see("Nothing to do.")]);
+    second.type(CTRL_D);
+    await second.see("Detached. The session goes on");
+    expect(await second.exit).toBe(0);
+    first.type(`/quit${ENTER}`);
+    expect(await first.exit).toBe(0);
+  });
+
+  test("either may queue, steer and cancel; the list leads to other sessions", async () => {
+    const home = createCliHome();
+    await startDaemon(home, "--allow", "Bash(*)");
+    const first = openCliTerminal(home, ["attach", "--new"]);
+    await first.see("› ");
+    first.type(`sleep well${ENTER}`);
+    await first.see("● Bash sleep 600");
+    const second = openCliTerminal(home, ["attach", "--last"]);
+    await second.see("● Bash sleep 600");
+    second.type(`hello?${ENTER}`);
+    await second.see("TurnInProgress");
+    second.type(`/queue later${ENTER}`);
+    await first.see("queued: ");
+    second.type(`/steer and dream${ENTER}`);
+    await Promise.all([first.see("told meanwhile: and dream"), second.see("told meanwhile: and dream")]);
+    second.type(CTRL_C);
+    await Promise.all([first.see("Cancelled."), second.see("Cancelled.")]);
+    await Promise.all([first.see("This came from the queue."), second.see("This came from the queue.")]);
+    const other = openCliTerminal(home, ["attach", "--new", "--model", "scripted:./shared.yaml"]);
+    const shown = await other.see("/help for help");
+    const [id = ""] = /sess_\w+/.exec(shown) ?? [];
+    second.type(`/sessions:list${ENTER}`);
+    await second.see(`${id} · idle, 1 attached`);
+    second.type(`/sessions:resume ${id}${ENTER}`);
+    await second.see(`${id} · scripted:./shared.yaml`);
+    other.type(`hello${ENTER}`);
+    await Promise.all([other.see("Nothing to do."), second.see("Nothing to do.")]);
+    const picking = openCliTerminal(home, ["attach"]);
+    await picking.see("[p] pick from the list");
+    picking.type(`p${ENTER}`);
+    await picking.see(" 2. sess_");
+    await picking.see("number > ");
+    picking.type(`2${ENTER}`);
+    await picking.see("This came from the queue.");
+    // A key that comes before the line is read is not that line's.
+    await picking.see("/help for help");
+    await picking.see("› ");
+    picking.type(CTRL_D);
+    expect(await picking.exit).toBe(0);
+    for (const terminal of [first, second, other]) terminal.type(CTRL_D);
+    expect(await Promise.all([first.exit, second.exit, other.exit])).toEqual([0, 0, 0]);
+  });
+
+  test("asks about the files of a project before the daemon opens a session on it", async () => {
+    const home = createCliHome();
+    await startDaemon(home);
+    home.put("harness.md", "---\n---\n\nAnswer in rhyme.\n");
+    const denied = openCliTerminal(home, []);
+    await denied.see("harness.md needs your ack");
+    await denied.see("[q]uit > ");
+    denied.type("d");
+    await denied.see("AckDenied");
+    expect(await denied.exit).toBe(2);
+    const terminal = openCliTerminal(home, []);
+    await terminal.see("[q]uit > ");
+    terminal.type("a");
+    await terminal.see("/help for help");
+    await terminal.see("› ");
+    terminal.type(`hi${ENTER}`);
+    await terminal.see("Nothing to do.");
+    terminal.type(CTRL_D);
+    expect(await terminal.exit).toBe(0);
+  });
+
+  test("shows the code when a program asks for a token", async () => {
+    const home = createCliHome();
+    await startDaemon(home);
+    const terminal = openCliTerminal(home, ["attach", "--new"]);
+    const [id = ""] = /sess_\w+/.exec(await terminal.see("/help for help")) ?? [];
+    terminal.type(`hi${ENTER}`);
+    await terminal.see("Nothing to do.");
+    const socketPath = join(home.env.XDG_DATA_HOME ?? "", "harness", "control.sock");
+    const path = `/v1/auth/token?session=${id}&commands=SendInput&ttl_seconds=600`;
+    const asked = await new Promise<string>((resolve, reject) => {
+      const ask = request({ socketPath, path, headers: { host: "localhost" }, agent: false }, (response) => {
+        text(response).then(resolve, reject);
+      });
+      ask.on("error", reject).end();
+    });
+    expect(JSON.parse(asked)).toMatchObject({ channel: "client" });
+    const shown = await terminal.see("To allow it, give it this code before");
+    expect(shown).toContain("It may send: SendInput");
+    terminal.type(CTRL_D);
+    expect(await terminal.exit).toBe(0);
+  });
+
+  test("tells that the daemon is gone, finds it again, and shows what happened meanwhile", async () => {
+    const home = createCliHome();
+    const daemon = await startDaemon(home);
+    const terminal = openCliTerminal(home, []);
+    await terminal.see("› ");
+    terminal.type(`one${ENTER}`);
+    await terminal.see("Nothing to do.");
+    const gone = finish(daemon);
+    daemon.kill("SIGKILL");
+    await gone;
+    await terminal.see("The connection is gone; trying again.");
+    await startDaemon(home);
+    await terminal.see("Connected again; nothing was missed.");
+    terminal.type(`two${ENTER}`);
+    await terminal.see("Nothing to do.");
+    terminal.type(CTRL_D);
+    expect(await terminal.exit).toBe(0);
+  });
+
+  test("without a terminal it prints events; without a daemon it says so", async () => {
+    const home = createCliHome();
+    const none = await runCli(home, ["attach"]);
+    expect(none).toMatchObject({ code: 1, err: expect.stringContaining("Start one with harness daemon start") });
+    await startDaemon(home);
+    const terminal = openCliTerminal(home, ["attach", "--new"]);
+    const [id = ""] = /sess_\w+/.exec(await terminal.see("/help for help")) ?? [];
+    terminal.type(`hi${ENTER}`);
+    await terminal.see("Nothing to do.");
+    const watching = startCli(home, ["attach", id.slice(0, 20), "--json", "--since", "0"]);
+    const lines: { readonly id: number; readonly kind: string }[] = [];
+    const sawEnd = new Promise<void>((resolve) => {
+      let rest = "";
+      watching.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+        const parts = (rest + chunk).split("\n");
+        rest = parts.pop() ?? "";
+        for (const part of parts) lines.push(JSON.parse(part));
+        if (lines.some(({ kind }) => kind === "TurnEnded")) resolve();
+      });
+    });
+    await sawEnd;
+    const ended = finish(watching);
+    watching.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 0 });
+    expect(lines.map((event) => event.id)).toEqual(lines.map((_, index) => index + 1));
+    expect(await runCli(home, ["attach", "sess_NOBODY"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("SessionNotFound"),
+    });
+  });
+
+  test("harness alone starts the daemon, the next one attaches to it, and with --no-daemon there is none", async () => {
+    const home = createCliHome();
+    try {
+      const first = openCliTerminal(home, []);
+      expect(await first.see("› ")).toContain("The engine runs in the background now");
+      first.type(`hello${ENTER}`);
+      await first.see("offline");
+      const second = openCliTerminal(home, []);
+      expect(await second.see("  > ")).toContain("Last session here");
+      second.type(ENTER);
+      await second.see("offline");
+      await second.see("› ");
+      for (const terminal of [first, second]) {
+        terminal.type(CTRL_D);
+        expect(await terminal.exit).toBe(0);
+      }
+      expect(await runCli(home, ["daemon", "status"])).toMatchObject({ code: 0 });
+    } finally {
+      expect(await runCli(home, ["daemon", "stop"])).toMatchObject({ code: 0 });
+    }
+    const inside = openCliTerminal(home, ["--no-daemon"]);
+    expect(await inside.see("› ")).not.toContain("attached on");
+    inside.type(CTRL_D);
+    expect(await inside.exit).toBe(0);
+    expect(await runCli(home, ["daemon", "status"])).toMatchObject({ code: 1 });
+  });
+
+  test("harness alone goes on in its own process when the daemon cannot be started, and says so", async () => {
+    const home = createCliHome();
+    mkdirSync(join(home.env.XDG_DATA_HOME ?? "", "harness", "control.sock"), { recursive: true });
+    const terminal = openCliTerminal(home, []);
+    expect(await terminal.see("› ")).toContain("going on in this process");
+    terminal.type(CTRL_D);
+    expect(await terminal.exit).toBe(0);
+  });
+});

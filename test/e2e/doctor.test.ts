@@ -1,0 +1,157 @@
+/** `harness doctor`, `verify` and `debug` as somebody types them who wants to know why it does not work. */
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type CliHome, createCliHome, runCli } from "../fakes/cli-process.ts";
+import { createDaemonHome } from "../fakes/daemon-home.ts";
+import { startMockProvider } from "../fakes/mock-provider-server.ts";
+
+const TIMEOUT_MS = 90_000;
+/** Of the form that a vendor's keys have. */
+const SECRET = ["gh", "p_", "Qm3TzR8vLx2NwKd7YbHs5JfGc9PaXe4Uo1Vi"].join("");
+
+interface Report {
+  readonly ok: boolean;
+  readonly checks: readonly {
+    readonly check: string;
+    readonly state: string;
+    readonly detail: string;
+    readonly fix?: string;
+  }[];
+}
+
+async function doctor(home: CliHome): Promise<{ readonly code: number | null; readonly report: Report }> {
+  const { code, out } = await runCli(home, ["doctor", "--json"]);
+  return { code, report: JSON.parse(out) as Report };
+}
+
+describe("harness doctor", () => {
+  test("finds nothing wrong in a new home, and leaves it as it was", { timeout: TIMEOUT_MS }, async () => {
+    const home = createCliHome();
+    const { code, report } = await doctor(home);
+    expect(report.checks.filter(({ state }) => state === "error")).toEqual([]);
+    expect({ code, ok: report.ok }).toEqual({ code: 0, ok: true });
+    expect(new Set(report.checks.map(({ check }) => check))).toEqual(
+      new Set([
+        "node",
+        "folders",
+        "configuration",
+        "machine key",
+        "session log",
+        "redaction",
+        "credentials",
+        "keys",
+        "sandbox",
+        "daemon",
+        "project",
+        "git",
+        "log",
+      ]),
+    );
+    expect(["data", "config"].filter((name) => existsSync(join(home.env.HOME ?? "", name)))).toEqual([]);
+  });
+
+  test("says what is wrong and what to do", { timeout: TIMEOUT_MS }, async () => {
+    const home = createCliHome();
+    const data = join(home.env.HOME ?? "", "data", "harness");
+    mkdirSync(data, { recursive: true });
+    chmodSync(data, 0o755);
+    writeFileSync(join(data, "sessions.db"), "no database at all, not even a small one");
+    home.configure("max_stepz = 3\n");
+    home.put("harness.md", "---\ncontext: { max_history: 5 }\n---\n\nBe brief.\n");
+    const { code, report } = await doctor(home);
+    expect(code).toBe(1);
+    expect(report.checks).toEqual(
+      expect.arrayContaining([
+        { check: "folders", state: "warning", detail: expect.stringContaining("755"), fix: `Run: chmod 700 ${data}` },
+        expect.objectContaining({
+          check: "configuration",
+          state: "warning",
+          detail: expect.stringContaining("max_steps"),
+        }),
+        expect.objectContaining({ check: "session log", state: "error" }),
+        expect.objectContaining({ check: "project", state: "warning", fix: "Run: harness ack" }),
+      ]),
+    );
+    home.configure("max_steps = -3\n");
+    expect((await doctor(home)).report.checks).toContainEqual(
+      expect.objectContaining({
+        check: "configuration",
+        state: "error",
+        detail: expect.stringContaining("config.toml:1"),
+      }),
+    );
+  });
+
+  test("tells how the daemon is", { timeout: TIMEOUT_MS }, async () => {
+    const home = createDaemonHome();
+    const pid = await home.start();
+    const ofDaemon = async () => (await doctor(home)).report.checks.filter(({ check }) => check === "daemon");
+    expect(await ofDaemon()).toMatchObject([{ state: "ok", detail: expect.stringContaining(String(pid)) }]);
+    chmodSync(home.socket, 0o666);
+    process.kill(pid, "SIGSTOP");
+    expect(await ofDaemon()).toMatchObject([
+      { state: "error", detail: expect.stringContaining("was stopped"), fix: "Run: harness daemon restart" },
+      { state: "error", fix: `Run: chmod 600 ${home.socket}` },
+    ]);
+  });
+});
+
+test("harness verify goes the whole way once", { timeout: TIMEOUT_MS }, async () => {
+  const home = createCliHome();
+  const { code, out, err } = await runCli(home, ["verify", "--json"]);
+  const { ok, steps } = JSON.parse(out) as { ok: boolean; steps: { step: string; ok: boolean; detail: string }[] };
+  expect({ code, ok, failed: steps.filter((step) => !step.ok) }, err).toEqual({ code: 0, ok: true, failed: [] });
+  expect(steps.map(({ step }) => step)).toEqual([
+    "redaction",
+    "stdio initialize",
+    "http initialize (unix socket)",
+    "http initialize (loopback)",
+    "tools",
+    "a turn",
+    "program",
+    "daemon",
+  ]);
+});
+
+describe("harness debug --raw", () => {
+  test("writes what goes over the wire, only when it was asked for, and no secret", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const vendor = await startMockProvider();
+    vendor.reply(
+      { type: "message", blocks: [{ type: "text", text: "Hello." }] },
+      { type: "message", blocks: [{ type: "text", text: "plain answer" }] },
+      { type: "message", blocks: [{ type: "text", text: `the token is ${SECRET}, as you said`, deltas: 9 }] },
+    );
+    const home = createCliHome({ OPENAI_API_KEY: "test-key", OPENAI_BASE_URL: `${vendor.url}/v1` });
+    const model = ["-m", "openai:gpt-6.1-terra"];
+    const first = await runCli(home, ["run", ...model, "--json", "hi"]);
+    const session = /sess_\w{26}/.exec(first.out)?.[0] ?? "";
+    expect((await runCli(home, ["debug", "--session", session])).code).toBe(2);
+    const begun = await runCli(home, ["debug", "--raw", "--session", session.slice(0, 20), "--json"]);
+    const { file } = JSON.parse(begun.out) as { file: string };
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await runCli(home, ["run", ...model, "--resume", session, `remember ${SECRET}`]);
+    await runCli(home, ["run", ...model, "--resume", session, "what was it?"]);
+    const { out } = await runCli(home, ["debug", "--session", session]);
+    expect(out).toBe(readFileSync(file, "utf8"));
+    expect(out).not.toContain(SECRET);
+    expect(out).not.toContain(SECRET.slice(-6));
+    expect(out).not.toContain("test-key");
+    const lines = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const call = ["asked", "sent", "received", "answered"];
+    expect(lines.map(({ kind }) => kind)).toEqual(["begin", ...call, ...call]);
+    expect(lines[2]).toMatchObject({
+      url: `${vendor.url}/v1/chat/completions`,
+      body: expect.stringContaining("messages"),
+    });
+    expect(lines[3]).toMatchObject({ status: 200, body: expect.stringContaining("plain answer") });
+    expect(lines[7]).toMatchObject({ withheld: expect.any(String) });
+    expect((await runCli(home, ["debug", "--off", "--session", session])).code).toBe(0);
+    expect(existsSync(file)).toBe(false);
+  });
+});

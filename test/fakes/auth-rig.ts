@@ -1,0 +1,125 @@
+/** A harness behind a real HTTP server that checks real tokens, on a clock that a test moves. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import {
+  type Claims,
+  type ConfirmationChannel,
+  createAuthenticator,
+  createFailureLimit,
+  createIssuance,
+  createTokenDesk,
+  createTokenRecords,
+  signToken,
+  type TokenRecords,
+} from "#auth";
+import { createSystemRandom } from "#base";
+import { ReasonError } from "#protocol";
+import { commands } from "#protocol/schemas";
+import { createHttpRig, type HttpRig, type HttpRigOptions, type ReadStream, type SocketClient } from "./http-rig.ts";
+import { createManualClock, type ManualClock } from "./manual-clock.ts";
+import type { MockReply } from "./mock-reply.ts";
+import { tokenId, wholeClaims } from "./token-claims.ts";
+
+export interface AuthRig extends HttpRig {
+  readonly clock: ManualClock;
+  /** Of a process beside the server. */
+  readonly elsewhere: TokenRecords;
+  /** A token with everything for a day, but for what is said. Each has an id of its own. */
+  token(change?: Partial<Claims>): string;
+  claimsOf(token: string): Claims;
+  /** What the terminal of the program has shown. */
+  readonly shown: { readonly code: string; readonly claims: Claims }[];
+  /** Whether the program has one. */
+  terminal: { isThere: boolean };
+}
+
+const key = new Uint8Array(32).fill(7);
+const DAY_SECONDS = 86_400;
+
+export async function createAuthRig(
+  replies: readonly MockReply[] = [],
+  options: HttpRigOptions = {},
+): Promise<AuthRig> {
+  const clock = createManualClock();
+  const state = mkdtempSync(join(tmpdir(), "harness-auth-rig-"));
+  onTestFinished(() => rmSync(state, { recursive: true, force: true }));
+  const records = createTokenRecords(state);
+  const authenticator = createAuthenticator({
+    key: () => key,
+    records,
+    clock,
+    failures: createFailureLimit({ clock }),
+  });
+  const shown: AuthRig["shown"] = [];
+  const terminal = { isThere: true };
+  const terminalChannel: ConfirmationChannel = {
+    kind: "terminal",
+    isThere: () => terminal.isThere,
+    async show(code, claims) {
+      shown.push({ code, claims });
+      return true;
+    },
+  };
+  let ids = 0;
+  const newId = () => tokenId(++ids);
+  const known = new Map<string, Claims>();
+  const rig = await createHttpRig(replies, {
+    ...options,
+    serverClock: clock,
+    authenticate({ token, source }) {
+      try {
+        return { claims: authenticator.authenticate(token, source) };
+      } catch (error) {
+        if (error instanceof ReasonError) return { refusal: error };
+        throw error;
+      }
+    },
+    desk: (clients) =>
+      createTokenDesk({
+        key: () => key,
+        records,
+        clock,
+        newId,
+        knownCommands: Object.keys(commands),
+        issuance: createIssuance({ clock, random: createSystemRandom(), channels: [clients, terminalChannel] }),
+        failures: createFailureLimit({ clock }),
+      }),
+  });
+  return {
+    ...rig,
+    clock,
+    elsewhere: createTokenRecords(state),
+    token(change = {}) {
+      const nbf = clock.now() / 1000;
+      const claims = { ...wholeClaims({ jti: "", nbf, exp: nbf + DAY_SECONDS }), jti: newId(), ...change };
+      const token = signToken(claims, key);
+      known.set(token, claims);
+      return token;
+    },
+    claimsOf(token) {
+      const claims = known.get(token);
+      if (claims === undefined) throw new Error("not a token of this rig");
+      return claims;
+    },
+    shown,
+    terminal,
+  };
+}
+
+/** An event stream and a web socket of one token, both attached. */
+export async function openBoth(
+  rig: AuthRig,
+  token: string,
+): Promise<{ readonly stream: ReadStream; readonly socket: SocketClient }> {
+  await rig.shakeHands(token);
+  const stream = await rig.read(rig.path("/events"), { token });
+  const socket = await rig.openSocket(`/v1/ws?session=${rig.session}`, { token });
+  socket.send({ frame: "handshake", body: {} });
+  await socket.until(({ frame }) => frame === "handshake");
+  // A command is answered after what came before it: the socket is attached.
+  socket.send({ frame: "command", id: "ready", body: { kind: "AttachSession", session: rig.session } });
+  await socket.until(({ id }) => id === "ready");
+  return { stream, socket };
+}

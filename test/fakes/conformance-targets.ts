@@ -1,0 +1,197 @@
+/** Our own program as a target of the conformance scenarios: in this process, behind a real server, and as a process on pipes. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { onTestFinished } from "vitest";
+import { defaultSettings } from "#artifacts";
+import { type Clock, createSystemClock } from "#base";
+import { type Caller, connectInProcess, httpTarget, rpcTarget, type Target, type Wire } from "#conformance";
+import { assembleHarness, type Harness } from "#harness";
+import { ReasonError } from "#protocol";
+import { createHeldKeys } from "#providers";
+import { defaultRetention, type MachineKey, runRetention } from "#sessions";
+import { type HttpServer, startHttpServer } from "#transports/http";
+import { httpBackend } from "../../src/cli/daemon-backend.ts";
+import { createOutward } from "../../src/cli/outward.ts";
+import { createCliHome } from "./cli-process.ts";
+import { wholeClaims } from "./token-claims.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+export const SCENARIO = join(root, "scenarios/conformance.yaml");
+export const WAIT_MS = 15_000;
+export const TOKENS = { human: "token-human", "other human": "token-other", agent: "token-agent" } as const;
+
+/** A target with everything that scenarios can need, on a log and a folder of its own. */
+export async function ownTarget(wire: Wire): Promise<Target> {
+  return wire === "rpc" ? ownProgram() : ownHarness(wire);
+}
+
+/** `before`: what the shell does that starts it. */
+export function ownProgram({
+  before = ":",
+  flags = [],
+}: {
+  readonly before?: string;
+  readonly flags?: readonly string[];
+} = {}): Target {
+  const home = createCliHome();
+  const args = [
+    join(root, "bin/harness"),
+    "rpc",
+    "--cwd",
+    home.workspace,
+    "--sandbox",
+    "off",
+    "-m",
+    `scripted:${SCENARIO}`,
+    ...flags,
+  ];
+  return rpcTarget({
+    command: "sh",
+    args: ["-c", `${before}; exec "$@"`, "sh", process.execPath, ...args],
+    agentArgs: ["--identity-class", "agent"],
+    cwd: home.workspace,
+    env: home.env,
+    clock: createSystemClock(),
+    waitMs: WAIT_MS,
+  });
+}
+
+interface Running {
+  readonly harness: Harness;
+  readonly server: HttpServer;
+}
+
+export interface OwnServer {
+  readonly socketPath: string;
+  /** The harness behind it, as it is now. */
+  harness(): Harness;
+  readonly abilities: Required<Pick<Target, "restart" | "expireContent" | "expireToken" | "passTime">>;
+}
+
+async function ownHarness(wire: Exclude<Wire, "rpc">): Promise<Target> {
+  const { socketPath, harness, abilities } = await ownServer();
+  const options = { clock: createSystemClock(), waitMs: WAIT_MS };
+  if (wire !== "in-process") {
+    return {
+      ...httpTarget(wire, { ...options, place: { kind: "unix", path: socketPath }, tokens: TOKENS }),
+      ...abilities,
+    };
+  }
+  return {
+    wire,
+    lacks: (as) => (as === "nobody" || as === "stranger" ? "there are no tokens in a process" : undefined),
+    connect: async (as = "human") =>
+      connectInProcess({
+        ...options,
+        control: harness().control,
+        read: (session, page) => harness().store.read(session, page),
+        identityClass: as === "agent" ? "agent" : "human",
+      }),
+    ...abilities,
+  };
+}
+
+/** A harness on a log and a folder of its own, behind a server on a Unix socket. */
+export async function ownServer(): Promise<OwnServer> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-own-")));
+  const workspace = join(folder, "workspace");
+  mkdirSync(workspace);
+  const time = createHastyClock();
+  const key: MachineKey = { bytes: Buffer.alloc(32, 7), source: "the test" };
+  const path = join(folder, "sessions.db");
+  const socketPath = join(folder, "c.sock");
+  const expired = new Set<Caller>();
+  let running = await start();
+
+  async function start(): Promise<Running> {
+    const credentials = createHeldKeys({});
+    const harness = await assembleHarness({
+      settings: { ...defaultSettings, sandbox: "off" },
+      env: { PATH: process.env.PATH },
+      credentials,
+      clock: time.clock,
+      workspace,
+      model: `scripted:${SCENARIO}`,
+      offlineAllowed: false,
+      scenarioFile: (name) => name,
+      store: { kind: "sqlite", path, key: () => key },
+      undo: { directory: join(folder, "undo"), key: key.bytes },
+      autoApprove: false,
+      waitsForHumans: true,
+    });
+    const outward = createOutward({ env: { HOME: folder }, cwd: folder, clock: createSystemClock() });
+    const build = { version: "0.0.0", commit: "", builtAt: "" };
+    const server = await startHttpServer({
+      backend: await httpBackend({ clock: createSystemClock(), build, credentials, outward }, harness, defaultSettings),
+      authenticate: ({ token }) => authenticate(token),
+      clock: time.clock,
+      listen: [{ kind: "unix", path: socketPath }],
+    });
+    return { harness, server };
+  }
+
+  function authenticate(token: string) {
+    const [as] = Object.entries(TOKENS).find(([, own]) => own === token) ?? [];
+    if (as === undefined) return { refusal: new ReasonError("TokenInvalid", { detail: "not known" }) };
+    if ([...expired].some((name) => name === as)) {
+      return { refusal: new ReasonError("TokenExpired", { exp: "just now" }) };
+    }
+    return { claims: wholeClaims({ jti: `tok_${as}`, identity_class: as === "agent" ? "agent" : "human" }) };
+  }
+
+  async function stop(): Promise<void> {
+    await running.harness.shutdown();
+    await running.server.close();
+  }
+  onTestFinished(async () => {
+    await stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  return {
+    socketPath,
+    harness: () => running.harness,
+    abilities: {
+      async restart() {
+        await stop();
+        running = await start();
+      },
+      async expireContent() {
+        runRetention({
+          path,
+          key,
+          clock: { now: () => Date.now() + 60_000 },
+          policy: { ...defaultRetention, contentTtlMs: 0 },
+        });
+      },
+      async expireToken(as) {
+        expired.add(as);
+      },
+      passTime: time.pass,
+    },
+  };
+}
+
+/** The real clock, with sleepers that can be told that their time is over. */
+function createHastyClock(): { readonly clock: Clock; pass(ms: number): Promise<void> } {
+  const real = createSystemClock();
+  const sleepers = new Set<{ readonly ms: number; readonly wake: AbortController }>();
+  return {
+    clock: {
+      ...real,
+      async sleep(ms, signal) {
+        const sleeper = { ms, wake: new AbortController() };
+        sleepers.add(sleeper);
+        await real.sleep(
+          ms,
+          signal === undefined ? sleeper.wake.signal : AbortSignal.any([signal, sleeper.wake.signal]),
+        );
+        sleepers.delete(sleeper);
+      },
+    },
+    async pass(ms) {
+      for (const sleeper of sleepers) if (sleeper.ms <= ms) sleeper.wake.abort();
+    },
+  };
+}
