@@ -37,7 +37,7 @@ export interface AttachedViewOptions {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when it is known where the view begins: with the last turn, so that whoever comes late knows what it is about. */
+/** Resolves when what has happened is shown: it begins with the last turn, so that whoever comes late knows what it is about. */
 export async function openAttachedView(options: AttachedViewOptions): Promise<AttachedView> {
   const { client, session, terminal, outward, signal } = options;
   const renderer = createRenderer(terminal, { answer: true, activity: true });
@@ -53,6 +53,8 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
   let own: { readonly turn: TurnId; readonly text: string } | undefined;
   /** What was asked before we came and may be answered already. */
   const earlier = new Map<string, Event>();
+  const caughtUp = Promise.withResolvers<void>();
+  if (since >= last) caughtUp.resolve();
 
   function show(event: Event): void {
     if (event.session === session.id) {
@@ -73,6 +75,7 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
       earlier.clear();
       if (event.id !== last) ask(event);
     }
+    if (event.session === session.id && event.id >= last) caughtUp.resolve();
   }
 
   function ask(event: Event): void {
@@ -122,8 +125,10 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
     renderer.finishLine();
   }
 
+  const ended = follow();
+  await Promise.race([caughtUp.promise, ended]);
   return {
-    ended: follow(),
+    ended,
     interruption() {
       if (asked.signal.aborted) asked = new AbortController();
       return asked.signal;

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "n
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { parse } from "yaml";
+import { ackProject } from "../../test/fakes/ack-project.ts";
 import { createInProcessCli, type InProcessCli } from "../../test/fakes/in-process-cli.ts";
 
 let cli: InProcessCli;
@@ -115,6 +116,7 @@ test("init --ci writes a workflow into a project that is there, once, and its co
     "evals/testdata/01.yaml",
     "name: hello\nsetup:\n  scenario:\n    name: hello\n    rules: []\n    otherwise: [{ text: hi }]\nturns: [{ content: hi }]\ngrade: [{ type: no_errors }]\n",
   );
+  await ackProject(cli);
   for (const command of commands) {
     expect(await cli.run(...command.split(" ").slice(2))).toMatchObject({ code: 0 });
   }

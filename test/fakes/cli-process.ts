@@ -93,6 +93,9 @@ export function finish(child: ChildProcessWithoutNullStreams): Promise<CliResult
   return new Promise((done) => child.once("close", (code) => done({ code, out, err })));
 }
 
+/** Longer than anything takes on a busy machine, and short enough to say what was shown instead. */
+const SEE_PATIENCE_MS = 30_000;
+
 export interface CliTerminal {
   type(text: string): void;
   /** Resolves with everything shown so far once it contains the text; consumes it, so that the next wait looks further. */
@@ -129,6 +132,8 @@ export function openCliTerminal(home: CliHome, args: readonly string[]): CliTerm
     exit,
     type: (text) => terminal.write(text),
     async see(text) {
+      const late = AbortSignal.timeout(SEE_PATIENCE_MS);
+      late.onabort = () => wake();
       for (;;) {
         const at = shown.indexOf(text, from);
         if (at >= 0) {
@@ -136,6 +141,7 @@ export function openCliTerminal(home: CliHome, args: readonly string[]): CliTerm
           return shown;
         }
         if (ended) throw new Error(`the program ended without showing ${JSON.stringify(text)}:\n${shown}`);
+        if (late.aborted) throw new Error(`the program did not show ${JSON.stringify(text)}:\n${shown}`);
         await new Promise<void>((resume) => {
           wake = resume;
         });
