@@ -19,6 +19,8 @@ const GROUPS: readonly (readonly number[])[] = [
 /** Between groups: spaces, dashes and dots, also those of typesetters. */
 const JOINTS = " -.\u00a0\u2007\u2009\u202f\u2010\u2011\u2012\u2013";
 const ASCII = 128;
+/** In every card number and in every IBAN; few other texts hold it, and nobody tells that faster. */
+const CANDIDATE = new RegExp(`\\d{4}[${JOINTS.replace("-", "\\-")}]?\\d{4}|[A-Z]{2}\\d{2}`);
 const IBAN_CHAR = charSet("A-Z0-9");
 
 /** How long an IBAN of a country is. */
@@ -40,6 +42,7 @@ const CUT = -2;
  * nothing is cut off.
  */
 export function scanPayments(text: string, from: number, final: boolean, hits: PaymentHits): number {
+  if (final && !CANDIDATE.test(text)) return -1;
   const end = text.length;
   let pending = -1;
   const wait = (at: number): void => {

@@ -18,8 +18,8 @@ export interface GroupedWrite<Value> {
 
 export interface GroupCommit {
   /**
-   * `write` is called in a transaction, at once when it is alone and in a turn of its own together with others otherwise.
-   * Rejects with what `write` or the database threw.
+   * `write` is one transaction, which becomes a part of a larger one when there are others. It is called at once when it is alone,
+   * and in the next turn otherwise. Rejects with what `write` or the database threw.
    */
   run<Value>(write: () => GroupedWrite<Value>, isAlone: boolean): Promise<Value>;
   /** Writes at once what waits. */
@@ -55,7 +55,10 @@ export function createGroupCommit(db: SqliteDatabase): GroupCommit {
   function commit(batch: readonly Waiting[]): void {
     const written: Written[] = [];
     try {
-      writeAll.immediate(batch, written);
+      const [first] = batch;
+      // What is alone is a transaction by itself.
+      if (batch.length === 1 && first !== undefined) written.push({ by: first, result: first.write() });
+      else writeAll.immediate(batch, written);
     } catch (error) {
       for (const item of written.toReversed()) if ("result" in item) item.result.rolledBack();
       for (const { reject } of batch) reject(error);

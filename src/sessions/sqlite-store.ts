@@ -212,7 +212,7 @@ export function createSqliteStore(
       const chained = evidence.chain(id, head, drafts, nextSalt);
       const isRowDue = clock.now() >= rowDueMs;
       try {
-        insertAll(key, chained, drafts, now, isRowDue);
+        insertAll.immediate(key, chained, drafts, now, isRowDue);
       } catch (error) {
         throw errnoOf(error) === "SQLITE_CONSTRAINT_UNIQUE" ? otherWriter(id, error) : error;
       }
