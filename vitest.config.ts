@@ -20,7 +20,8 @@ export default defineConfig({
           include: ["test/e2e/**/*.test.ts"],
           pool: "forks",
           isolate: true,
-          maxWorkers: 2,
+          // They wait for processes more than they compute.
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,
         },

@@ -17,7 +17,7 @@ export function addCareCommands(program: Command, ports: CliPorts, exit: (code: 
     .option("--json", "print JSON")
     .action(async (flags) => {
       const { doctorCommand } = await import("./doctor.ts");
-      exit(await doctorCommand(await ports.outward.through(ports, flags.json), flags));
+      exit(await doctorCommand(await ports.outward.through(ports, flags.json, "messages"), flags));
     });
 
   program

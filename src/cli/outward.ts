@@ -28,8 +28,11 @@ export interface Outward {
   messageOf(error: unknown): Promise<string>;
   /** The text, or nothing where redaction cannot be had. Never rejects. */
   orNothing(text: string): Promise<string>;
-  /** The same ports with a terminal that lets no secret out. `json`: what is written to it are lines of JSON. */
-  through(ports: CliPorts, json: boolean | undefined): Promise<CliPorts>;
+  /**
+   * The same ports with a terminal that lets no secret out. `json`: what is written to it are lines of JSON. `messages`: nothing but
+   * messages is written, which are shown also when the configuration cannot be read.
+   */
+  through(ports: CliPorts, json: boolean | undefined, shows?: "messages"): Promise<CliPorts>;
 }
 
 /** With `credentials`, keys that the helper holds are secrets as well; with `told`, all that there are before the first text. */
@@ -98,8 +101,8 @@ export function createOutward(
         return "";
       }
     },
-    async through(given, json) {
-      const redactor = await outward.load();
+    async through(given, json, shows) {
+      const redactor = await (shows === "messages" ? forMessages() : outward.load());
       const clean = json === true ? (text: string) => jsonLines(redactor, text) : redactor.text;
       return { ...given, terminal: redactedTerminal(given.terminal, clean, redactor.text) };
     },
