@@ -59,6 +59,8 @@ export interface HarnessOptions {
    * is kept and nothing can be undone.
    */
   readonly undo?: "off" | Pick<UndoStoreOptions, "directory" | "key" | "limits">;
+  /** Further files of the program that commands must not see, wherever they are: sockets and tokens of a service. */
+  readonly ownPaths?: readonly string[];
   /** Every permission request is answered with yes; deny rules still hold. */
   readonly autoApprove: boolean;
   /** How long a question waits for its answer when somebody is there; default 60 s. */
@@ -195,7 +197,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       settings,
       env,
       clock: options.clock,
-      ownPaths: [...logFiles(options.store), ...undoFolder],
+      ownPaths: [...logFiles(options.store), ...undoFolder, ...(options.ownPaths ?? [])],
     }),
   };
   const own = createControl({
@@ -258,9 +260,9 @@ export interface Undo {
 }
 
 /** One store for all sessions and a recorder for each, loaded with the first call that changes something. */
-function prepareUndo({ undo: place = "off", store, clock }: HarnessOptions): Undo | undefined {
+function prepareUndo({ undo: place = "off", store, clock, ownPaths: further = [] }: HarnessOptions): Undo | undefined {
   if (place === "off") return undefined;
-  const ownPaths = logFiles(store);
+  const ownPaths = [...logFiles(store), ...further];
   const loaded = once(async () => {
     const undo = await import("#undo");
     return { ...undo, undoStore: undo.createUndoStore({ ...place, clock, ownPaths }) };

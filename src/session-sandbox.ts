@@ -1,4 +1,5 @@
 /** The sandbox of a session, as the composition root hands it out: nothing of it is loaded or tried before it is needed. */
+import { existsSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Settings } from "#artifacts";
 import { type Clock, type DomainList, once, type ProcessPort } from "#base";
@@ -21,7 +22,7 @@ export interface SandboxOptions {
   readonly settings: Pick<Settings, "sandbox">;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Log and undo, wherever they are; the usual folders of the program are added. */
+  /** Log, undo, tokens and sockets, wherever they are; the usual folders of the program are added. */
   readonly ownPaths: readonly string[];
 }
 
@@ -41,7 +42,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
       mode: settings.sandbox,
       env,
       clock,
-      ownPaths: [...options.ownPaths.map((path) => resolve(path)), ...usualPaths(env)],
+      ownPaths: [...options.ownPaths.flatMap(asItIs), ...usualPaths(env)],
     });
   });
   return ({ root, outside, domains: domainsNow }) => {
@@ -102,6 +103,12 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
       close: async () => (await opened)?.close(),
     };
   };
+}
+
+/** Also by its real name, before a command has run: a link above it that a command makes anew must not show it. */
+function asItIs(path: string): string[] {
+  const absolute = resolve(path);
+  return existsSync(absolute) ? [absolute, realpathSync.native(absolute)] : [absolute];
 }
 
 function usualPaths(env: SandboxOptions["env"]): string[] {

@@ -36,6 +36,8 @@ export interface OpenOptions {
   readonly projectLater?: boolean;
   /** Clients come and go over a wire: questions wait for a person, but not for ever. */
   readonly isService?: boolean;
+  /** Files of the program that commands must not see, besides the usual ones. */
+  readonly ownPaths?: readonly string[];
   /** How long a question waits for its answer; default: as long as a person at the terminal may want. */
   readonly answerMs?: number;
 }
@@ -85,6 +87,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
     args: ["harness", ...ports.args],
     ...(options.plugins === undefined ? {} : { plugins: options.plugins }),
+    ...(options.ownPaths === undefined ? {} : { ownPaths: options.ownPaths }),
     traceCall: createRawDump(ports),
     keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
     ...(named === undefined ? {} : { model: named }),
