@@ -33,7 +33,7 @@ import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
 import { type OpenProject, openSession, type SessionDependencies } from "./open-session.ts";
 import { registerPlugins } from "./plugins.ts";
 import { loadRedaction } from "./session-redaction.ts";
-import { prepareSandbox } from "./session-sandbox.ts";
+import { prepareSandbox, usualPaths } from "./session-sandbox.ts";
 import type { CassetteOption, TapedWorld } from "./taped-world.ts";
 
 export interface HarnessOptions {
@@ -193,6 +193,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     redaction,
     secretsTold: () => credentials.told(),
     taped,
+    ownPaths: [...usualPaths(env), ...(options.ownPaths ?? []).map((path) => resolve(path))],
     sandboxFor: prepareSandbox({
       settings,
       env,

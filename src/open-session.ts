@@ -95,6 +95,8 @@ export interface SessionDependencies {
   readonly args: readonly string[];
   /** 0 for root agents; hooks are told, and hold the same at every depth. */
   readonly depth: number;
+  /** Files of the program itself, but for the log that is kept in a workspace. */
+  readonly ownPaths: readonly string[];
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
   readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
   readonly traceCall: ((session: SessionId) => CallTrace | undefined) | undefined;
@@ -140,7 +142,14 @@ export async function openSession(
   domains(); // a wrong entry is told before anything begins
   const sandboxed = (root: string, outside: ProcessPort): SessionSandbox =>
     dependencies.sandboxFor({ root, outside, domains });
-  const made = effectPorts({ workspace: folder, env, domains, sandboxed, running: birth?.place.processes });
+  const made = effectPorts({
+    workspace: folder,
+    env,
+    domains,
+    ownPaths: dependencies.ownPaths,
+    sandboxed,
+    running: birth?.place.processes,
+  });
   const { outside: processes } = made;
   const sandbox = tapedSession?.sandbox(made.sandbox) ?? made.sandbox;
   const observed = dependencies.observePorts?.(made.ports) ?? made.ports;

@@ -111,7 +111,8 @@ function asItIs(path: string): string[] {
   return existsSync(absolute) ? [absolute, realpathSync.native(absolute)] : [absolute];
 }
 
-function usualPaths(env: SandboxOptions["env"]): string[] {
+/** The folders of the program, wherever the environment says that they are. */
+export function usualPaths(env: SandboxOptions["env"]): string[] {
   try {
     const { dataDir, configDir, stateDir } = harnessPaths(env);
     return [dataDir, configDir, stateDir];
