@@ -36,6 +36,9 @@ import { loadRedaction } from "./session-redaction.ts";
 import { prepareSandbox, usualPaths } from "./session-sandbox.ts";
 import type { CassetteOption, TapedWorld } from "./taped-world.ts";
 
+/** Choices of models that projects made and that are kept. */
+const MAX_MODEL_CHOICES = 64;
+
 export interface HarnessOptions {
   readonly settings: Settings;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -146,15 +149,16 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     },
   );
   const extensions = registerPlugins(options.plugins ?? [], () => control);
-  const choose = (): Promise<ModelChoice> =>
+  const chooseFor = (chosenBy: Settings): Promise<ModelChoice> =>
     chooseModel({
-      settings,
+      settings: chosenBy,
       ...(options.model === undefined ? {} : { named: options.model }),
       offlineAllowed: options.offlineAllowed,
       extraProviders: extensions.providers,
       scenarioFile: options.scenarioFile,
       ports: { env, credentials, clock: options.clock, random: createSystemRandom() },
     });
+  const choose = (): Promise<ModelChoice> => chooseFor(settings);
   const taped = await openTaped(options, choose);
   const models = taped?.models ?? (await choose());
   const { clock, random } = taped?.tape ?? { clock: options.clock, random: createSystemRandom() };
@@ -174,6 +178,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     ids,
     store,
     models,
+    modelsFor: taped === undefined ? sharedChoices(settings, models, chooseFor) : async () => models,
     extensions,
     toolSources,
     rules,
@@ -231,6 +236,28 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
         credentials.close();
       }
     },
+  };
+}
+
+/** Projects with the same models share a choice, and with it its limits of rates. */
+function sharedChoices(
+  settings: Settings,
+  models: ModelChoice,
+  choose: (settings: Settings) => Promise<ModelChoice>,
+): (settings: Settings) => Promise<ModelChoice> {
+  const keyOf = (one: Settings): string => JSON.stringify(one.models);
+  const ofProgram = keyOf(settings);
+  /** Oldest first. */
+  const known = new Map<string, ModelChoice>();
+  return async (wanted) => {
+    const key = keyOf(wanted);
+    const found = key === ofProgram ? models : known.get(key);
+    if (found !== undefined) return found;
+    const made = await choose(wanted);
+    known.set(key, made);
+    const [oldest] = known.keys();
+    if (known.size > MAX_MODEL_CHOICES && oldest !== undefined) known.delete(oldest);
+    return made;
   };
 }
 

@@ -31,6 +31,8 @@ export interface SandboxPlace {
   readonly root: string;
   readonly outside: ProcessPort;
   readonly domains: () => DomainList | undefined;
+  /** As the settings of the session say it, where a project has a word in them. */
+  readonly mode: Settings["sandbox"];
 }
 
 /** One for all sessions of a program. */
@@ -45,7 +47,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
       ownPaths: [...options.ownPaths.flatMap(asItIs), ...usualPaths(env)],
     });
   });
-  return ({ root, outside, domains: domainsNow }) => {
+  return ({ root, outside, domains: domainsNow, mode }) => {
     let bus: Pick<EventBus, "publish"> | undefined;
     let opened: Promise<CommandSandbox> | undefined;
     let openedFor: string | undefined;
@@ -63,6 +65,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
         const made = sandboxes.open({
           root,
           processes: outside,
+          mode,
           hidden: [join(root, ".harness", "threads")],
           ...(domains === undefined ? {} : { domains }),
         });
@@ -93,7 +96,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
         bus = next;
       },
       async ensure() {
-        if (settings.sandbox !== "required") return;
+        if (mode !== "required") return;
         const made = await sandbox();
         const { active, detail } = await made.status();
         if (active) return;

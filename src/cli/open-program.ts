@@ -132,7 +132,17 @@ function projectsOf(
     if (found !== undefined) unused = undefined;
     else if (!mayHaveProject(ports, asked)) return undefined;
     const { loader, loaded, askForAck } = found ?? (await openTrusted(ports, asked, options));
-    return { loader, project: soundProject(loaded), ...(askForAck === undefined ? {} : { askForAck }) };
+    const project = soundProject(loaded);
+    // Those of the program were made with the project that it was opened with.
+    const isOfProgram = folder === workspace && opened !== undefined;
+    const flags = userFlags(options.flags);
+    const own = isOfProgram ? undefined : await loadConfig(ports, flags.config);
+    return {
+      loader,
+      project,
+      ...(own === undefined ? {} : { settings: mergedSettings(own.settings, flags, project) }),
+      ...(askForAck === undefined ? {} : { askForAck }),
+    };
   };
 }
 
@@ -180,20 +190,26 @@ export async function loadSettings(
 ): Promise<LoadedConfig> {
   const { settings: own, warnings } = await loadConfig(ports, flags.config);
   ports.outward.use(own);
+  return { warnings, settings: mergedSettings(own, flags, project) };
+}
+
+/** The file of the user, then the project, then flags. */
+function mergedSettings(
+  own: Settings,
+  flags: Pick<RunFlags, "allow" | "deny" | "strictPermissions" | "maxSteps" | "sandbox">,
+  project: Project | undefined,
+): Settings {
   const settings = project === undefined ? own : applyProject(own, project);
   const fromFlags: readonly PermissionRule[] = [
     ...(flags.allow ?? []).map((rule) => ({ effect: "allow" as const, rule, source: "--allow" })),
     ...(flags.deny ?? []).map((rule) => ({ effect: "deny" as const, rule, source: "--deny" })),
   ];
   return {
-    warnings,
-    settings: {
-      ...settings,
-      permissions: [...settings.permissions, ...fromFlags],
-      strictPermissions: flags.strictPermissions ?? settings.strictPermissions,
-      maxSteps: Math.min(flags.maxSteps ?? settings.maxSteps, project?.config.maxStepsCap ?? Number.POSITIVE_INFINITY),
-      sandbox: sandboxMode(flags.sandbox, project?.config.sandbox, settings.sandbox),
-    },
+    ...settings,
+    permissions: [...settings.permissions, ...fromFlags],
+    strictPermissions: flags.strictPermissions ?? settings.strictPermissions,
+    maxSteps: Math.min(flags.maxSteps ?? settings.maxSteps, project?.config.maxStepsCap ?? Number.POSITIVE_INFINITY),
+    sandbox: sandboxMode(flags.sandbox, project?.config.sandbox, settings.sandbox),
   };
 }
 
