@@ -35,6 +35,7 @@ export {
   readOwnedFile,
   readPrivateFile,
   removePrivateFile,
+  rewritePrivateFile,
   writePrivateFile,
 } from "./private-file.ts";
 export { isSameProcess, isStopped, processPlace, startMark } from "./process-mark.ts";
