@@ -33,8 +33,11 @@ import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
 import { type OpenProject, openSession, type SessionDependencies } from "./open-session.ts";
 import { registerPlugins } from "./plugins.ts";
 import { loadRedaction } from "./session-redaction.ts";
-import { prepareSandbox } from "./session-sandbox.ts";
+import { prepareSandbox, usualPaths } from "./session-sandbox.ts";
 import type { CassetteOption, TapedWorld } from "./taped-world.ts";
+
+/** Choices of models that projects made and that are kept. */
+const MAX_MODEL_CHOICES = 64;
 
 export interface HarnessOptions {
   readonly settings: Settings;
@@ -59,6 +62,8 @@ export interface HarnessOptions {
    * is kept and nothing can be undone.
    */
   readonly undo?: "off" | Pick<UndoStoreOptions, "directory" | "key" | "limits">;
+  /** Further files of the program that commands must not see, wherever they are: sockets and tokens of a service. */
+  readonly ownPaths?: readonly string[];
   /** Every permission request is answered with yes; deny rules still hold. */
   readonly autoApprove: boolean;
   /** How long a question waits for its answer when somebody is there; default 60 s. */
@@ -144,15 +149,16 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     },
   );
   const extensions = registerPlugins(options.plugins ?? [], () => control);
-  const choose = (): Promise<ModelChoice> =>
+  const chooseFor = (chosenBy: Settings): Promise<ModelChoice> =>
     chooseModel({
-      settings,
+      settings: chosenBy,
       ...(options.model === undefined ? {} : { named: options.model }),
       offlineAllowed: options.offlineAllowed,
       extraProviders: extensions.providers,
       scenarioFile: options.scenarioFile,
       ports: { env, credentials, clock: options.clock, random: createSystemRandom() },
     });
+  const choose = (): Promise<ModelChoice> => chooseFor(settings);
   const taped = await openTaped(options, choose);
   const models = taped?.models ?? (await choose());
   const { clock, random } = taped?.tape ?? { clock: options.clock, random: createSystemRandom() };
@@ -172,6 +178,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     ids,
     store,
     models,
+    modelsFor: taped === undefined ? sharedChoices(settings, models, chooseFor) : async () => models,
     extensions,
     toolSources,
     rules,
@@ -191,11 +198,12 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     redaction,
     secretsTold: () => credentials.told(),
     taped,
+    ownPaths: [...usualPaths(env), ...(options.ownPaths ?? []).map((path) => resolve(path))],
     sandboxFor: prepareSandbox({
       settings,
       env,
       clock: options.clock,
-      ownPaths: [...logFiles(options.store), ...undoFolder],
+      ownPaths: [...logFiles(options.store), ...undoFolder, ...(options.ownPaths ?? [])],
     }),
   };
   const own = createControl({
@@ -231,6 +239,28 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   };
 }
 
+/** Projects with the same models share a choice, and with it its limits of rates. */
+function sharedChoices(
+  settings: Settings,
+  models: ModelChoice,
+  choose: (settings: Settings) => Promise<ModelChoice>,
+): (settings: Settings) => Promise<ModelChoice> {
+  const keyOf = (one: Settings): string => JSON.stringify(one.models);
+  const ofProgram = keyOf(settings);
+  /** Oldest first. */
+  const known = new Map<string, ModelChoice>();
+  return async (wanted) => {
+    const key = keyOf(wanted);
+    const found = key === ofProgram ? models : known.get(key);
+    if (found !== undefined) return found;
+    const made = await choose(wanted);
+    known.set(key, made);
+    const [oldest] = known.keys();
+    if (known.size > MAX_MODEL_CHOICES && oldest !== undefined) known.delete(oldest);
+    return made;
+  };
+}
+
 /** A title is stored as it is shown, so that it passes redaction like everything else that is stored. */
 function readableStore(store: SessionStore, redaction: Promise<Redaction>): Harness["store"] {
   return {
@@ -258,9 +288,9 @@ export interface Undo {
 }
 
 /** One store for all sessions and a recorder for each, loaded with the first call that changes something. */
-function prepareUndo({ undo: place = "off", store, clock }: HarnessOptions): Undo | undefined {
+function prepareUndo({ undo: place = "off", store, clock, ownPaths: further = [] }: HarnessOptions): Undo | undefined {
   if (place === "off") return undefined;
-  const ownPaths = logFiles(store);
+  const ownPaths = [...logFiles(store), ...further];
   const loaded = once(async () => {
     const undo = await import("#undo");
     return { ...undo, undoStore: undo.createUndoStore({ ...place, clock, ownPaths }) };

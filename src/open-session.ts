@@ -78,6 +78,8 @@ export interface SessionDependencies {
   readonly ids: IdMint;
   readonly store: SessionStore;
   readonly models: ModelChoice;
+  /** The choice of models that other settings make. Throws as a wrong model does. */
+  readonly modelsFor: (settings: Settings) => Promise<ModelChoice>;
   readonly extensions: Extensions;
   readonly toolSources: readonly ToolSource[];
   /** Of the user's configuration and of plugins. */
@@ -95,6 +97,8 @@ export interface SessionDependencies {
   readonly args: readonly string[];
   /** 0 for root agents; hooks are told, and hold the same at every depth. */
   readonly depth: number;
+  /** Files of the program itself, but for the log that is kept in a workspace. */
+  readonly ownPaths: readonly string[];
   readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
   readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
   readonly traceCall: ((session: SessionId) => CallTrace | undefined) | undefined;
@@ -108,19 +112,34 @@ export interface SessionDependencies {
 }
 
 /** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
-export type OpenProject = (
-  workspace: string,
-) => Promise<{ readonly loader: ProjectLoader; readonly project: Project; readonly askForAck?: AskForAck } | undefined>;
+export type OpenProject = (workspace: string) => Promise<OpenedProject | undefined>;
+
+export interface OpenedProject {
+  readonly loader: ProjectLoader;
+  readonly project: Project;
+  readonly askForAck?: AskForAck;
+  /** With what this project says; absent where those of the program have it already. */
+  readonly settings?: Settings;
+}
+
+/** For a session, and for the delegates below it, in a folder whose project is not the one that the program was opened with. */
+async function withSettings(
+  program: SessionDependencies,
+  settings: Settings | undefined,
+): Promise<SessionDependencies> {
+  if (settings === undefined) return program;
+  return { ...program, settings, models: await program.modelsFor(settings) };
+}
 
 export async function openSession(
-  dependencies: SessionDependencies,
+  program: SessionDependencies,
   command: CommandOf<"CreateSession">,
   approver: Approver,
   birth?: Birth,
 ): Promise<LiveSession> {
-  const { settings, env, clock, ids, store, models, extensions, rules, rulesVersion, taped } = dependencies;
-  const depth = birth?.spec.depth ?? dependencies.depth;
-  const redaction = await dependencies.redaction;
+  const { env, clock, ids, store, extensions, rules, rulesVersion, taped } = program;
+  const depth = birth?.spec.depth ?? program.depth;
+  const redaction = await program.redaction;
   const { resume } = command;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
@@ -128,10 +147,12 @@ export async function openSession(
     throw new ReasonError("InvalidCommand", { detail: "working_dir is an absolute path" });
   }
   if (previous !== undefined) await refuseDelegate(store, previous);
-  const workspace = command.working_dir ?? previous?.workingDir ?? dependencies.workspace;
+  const workspace = command.working_dir ?? previous?.workingDir ?? program.workspace;
   // A replay may have it in another place than the recording, by whose name the session knows it.
   const folder = taped?.here(workspace) ?? workspace;
-  const opened = birth === undefined ? await dependencies.projects?.(folder) : undefined;
+  const opened = birth === undefined ? await program.projects?.(folder) : undefined;
+  const dependencies = await withSettings(program, opened?.settings);
+  const { settings, models } = dependencies;
   const id = previous?.id ?? ids.session();
   const tapedSession = taped?.session(id);
   const machine = tapedSession?.machine ?? thisMachine();
@@ -139,8 +160,15 @@ export async function openSession(
   const domains = createSessionDomains(settings, () => runtime?.live.current() ?? opened?.project);
   domains(); // a wrong entry is told before anything begins
   const sandboxed = (root: string, outside: ProcessPort): SessionSandbox =>
-    dependencies.sandboxFor({ root, outside, domains });
-  const made = effectPorts({ workspace: folder, env, domains, sandboxed, running: birth?.place.processes });
+    dependencies.sandboxFor({ root, outside, domains, mode: settings.sandbox });
+  const made = effectPorts({
+    workspace: folder,
+    env,
+    domains,
+    ownPaths: dependencies.ownPaths,
+    sandboxed,
+    running: birth?.place.processes,
+  });
   const { outside: processes } = made;
   const sandbox = tapedSession?.sandbox(made.sandbox) ?? made.sandbox;
   const observed = dependencies.observePorts?.(made.ports) ?? made.ports;

@@ -5,6 +5,7 @@ import {
   createWorkspaceFiles,
   EffectError,
   type EffectPorts,
+  hideFiles,
   type ProcessPort,
 } from "#base";
 import { ReasonError } from "#protocol";
@@ -15,18 +16,20 @@ interface PortParts {
   readonly workspace: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly domains: SessionDomains;
+  /** Files of the program itself, which may lie in the workspace. */
+  readonly ownPaths: readonly string[];
   readonly sandboxed: (root: string, outside: ProcessPort) => SessionSandbox;
   /** What starts processes for the whole tree, once its root has made it. */
   readonly running: ProcessPort | undefined;
 }
 
-export function effectPorts({ workspace, env, domains, sandboxed, running }: PortParts): {
+export function effectPorts({ workspace, env, domains, ownPaths, sandboxed, running }: PortParts): {
   readonly ports: EffectPorts;
   readonly sandbox: SessionSandbox;
   readonly outside: ProcessPort;
 } {
   try {
-    const files = createWorkspaceFiles(workspace);
+    const files = hideFiles(createWorkspaceFiles(workspace), ownPaths);
     const outside = running ?? createProcesses({ root: files.root, env });
     const sandbox = sandboxed(files.root, outside);
     return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ domains }) }, sandbox, outside };

@@ -1,4 +1,5 @@
 /** The sandbox of a session, as the composition root hands it out: nothing of it is loaded or tried before it is needed. */
+import { existsSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Settings } from "#artifacts";
 import { type Clock, type DomainList, once, type ProcessPort } from "#base";
@@ -21,7 +22,7 @@ export interface SandboxOptions {
   readonly settings: Pick<Settings, "sandbox">;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Log and undo, wherever they are; the usual folders of the program are added. */
+  /** Log, undo, tokens and sockets, wherever they are; the usual folders of the program are added. */
   readonly ownPaths: readonly string[];
 }
 
@@ -30,6 +31,8 @@ export interface SandboxPlace {
   readonly root: string;
   readonly outside: ProcessPort;
   readonly domains: () => DomainList | undefined;
+  /** As the settings of the session say it, where a project has a word in them. */
+  readonly mode: Settings["sandbox"];
 }
 
 /** One for all sessions of a program. */
@@ -41,10 +44,10 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
       mode: settings.sandbox,
       env,
       clock,
-      ownPaths: [...options.ownPaths.map((path) => resolve(path)), ...usualPaths(env)],
+      ownPaths: [...options.ownPaths.flatMap(asItIs), ...usualPaths(env)],
     });
   });
-  return ({ root, outside, domains: domainsNow }) => {
+  return ({ root, outside, domains: domainsNow, mode }) => {
     let bus: Pick<EventBus, "publish"> | undefined;
     let opened: Promise<CommandSandbox> | undefined;
     let openedFor: string | undefined;
@@ -62,6 +65,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
         const made = sandboxes.open({
           root,
           processes: outside,
+          mode,
           hidden: [join(root, ".harness", "threads")],
           ...(domains === undefined ? {} : { domains }),
         });
@@ -92,7 +96,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
         bus = next;
       },
       async ensure() {
-        if (settings.sandbox !== "required") return;
+        if (mode !== "required") return;
         const made = await sandbox();
         const { active, detail } = await made.status();
         if (active) return;
@@ -104,7 +108,14 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
   };
 }
 
-function usualPaths(env: SandboxOptions["env"]): string[] {
+/** Also by its real name, before a command has run: a link above it that a command makes anew must not show it. */
+function asItIs(path: string): string[] {
+  const absolute = resolve(path);
+  return existsSync(absolute) ? [absolute, realpathSync.native(absolute)] : [absolute];
+}
+
+/** The folders of the program, wherever the environment says that they are. */
+export function usualPaths(env: SandboxOptions["env"]): string[] {
   try {
     const { dataDir, configDir, stateDir } = harnessPaths(env);
     return [dataDir, configDir, stateDir];

@@ -85,7 +85,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "Opens /dev/null, to stand for what a child must not inherit.",
   },
   "src/base/private-file.ts": {
-    uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync",
+    uses: "fs.fsyncSync fs.ftruncateSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync fs.writeSync",
     why: "What the program keeps for itself: undo and acks, in the data and state folders.",
   },
   "src/base/small-file.ts": {

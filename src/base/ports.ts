@@ -36,6 +36,8 @@ export interface DirectoryEntry {
 export interface FilePort {
   /** The absolute workspace root. */
   readonly root: string;
+  /** Relative paths of what no tool gets at, with all that is below them. */
+  readonly hidden?: readonly string[];
   /** The path relative to the root ("." for the root itself), or an `OutsideWorkspace` error. Touches the disk. */
   locate(path: string): Promise<string>;
   /** Undefined when nothing is there. Follows symlinks inside the workspace. */

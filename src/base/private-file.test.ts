@@ -2,7 +2,13 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { makePrivateDirectory, readOwnedFile, readPrivateFile, writePrivateFile } from "./private-file.ts";
+import {
+  makePrivateDirectory,
+  readOwnedFile,
+  readPrivateFile,
+  rewritePrivateFile,
+  writePrivateFile,
+} from "./private-file.ts";
 
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), "harness-private-"));
@@ -20,6 +26,21 @@ test("is written whole, for its owner alone, and leaves nothing beside it", () =
   expect([statSync(directory).mode & 0o777, statSync(path).mode & 0o777]).toEqual([0o700, 0o600]);
   expect(readdirSync(directory)).toEqual(["file"]);
   expect(readPrivateFile(join(directory, "none"))).toBeUndefined();
+});
+
+test("is written anew in its place only when it is there and ours", () => {
+  const directory = folder();
+  const path = join(directory, "file");
+  expect(rewritePrivateFile(path, "none")).toBe(false);
+  writePrivateFile(path, "longer", { durable: false });
+  const { ino } = statSync(path);
+  expect(rewritePrivateFile(path, "new")).toBe(true);
+  expect([readPrivateFile(path)?.toString(), statSync(path).ino]).toEqual(["new", ino]);
+  symlinkSync(path, join(directory, "link"));
+  expect(rewritePrivateFile(join(directory, "link"), "through")).toBe(false);
+  chmodSync(path, 0o644);
+  expect(rewritePrivateFile(path, "open")).toBe(false);
+  expect(readPrivateFile(path)?.toString()).toBe("new");
 });
 
 test("that has to be believed is read only when nobody else could have written it", () => {

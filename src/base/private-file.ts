@@ -4,12 +4,15 @@ import {
   constants,
   fstatSync,
   fsyncSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
+  type Stats,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { errnoOf } from "./thrown.ts";
@@ -39,6 +42,29 @@ export function writePrivateFile(
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
+  }
+}
+
+/**
+ * The same file with other content: what is mounted over its name in a sandbox that runs stays there, which a rename would take away.
+ * For short texts, which readers get whole. False when there is none, or it is not ours alone.
+ */
+export function rewritePrivateFile(path: string, content: string): boolean {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (["ENOENT", "ELOOP", "ENXIO", "EISDIR"].includes(errnoOf(error) ?? "")) return false;
+    throw error;
+  }
+  try {
+    if (!isOwn(fstatSync(file))) return false;
+    const bytes = Buffer.from(content);
+    writeSync(file, bytes, 0, bytes.length, 0);
+    ftruncateSync(file, bytes.length);
+    return true;
+  } finally {
+    closeSync(file);
   }
 }
 
@@ -87,12 +113,15 @@ export function readOwnedFile(path: string, maxBytes: number): Buffer | undefine
   try {
     const info = fstatSync(file);
     if (!info.isFile()) throw new Error("it is no file");
-    if (process.getuid !== undefined && (info.uid !== process.getuid() || (info.mode & 0o077) !== 0)) {
-      throw new Error("others can reach it, or it belongs to somebody else");
-    }
+    if (!isOwn(info)) throw new Error("others can reach it, or it belongs to somebody else");
     if (info.size > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`);
     return readFileSync(file);
   } finally {
     closeSync(file);
   }
+}
+
+function isOwn(info: Stats): boolean {
+  const isOurs = process.getuid === undefined || (info.uid === process.getuid() && (info.mode & 0o077) === 0);
+  return info.isFile() && isOurs;
 }

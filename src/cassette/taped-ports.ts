@@ -60,6 +60,7 @@ function tapedFiles(tape: Tape, root: string, files: FilePort): FilePort {
     });
   return {
     root,
+    hidden: files.hidden ?? [],
     locate: (path) => inside(() => files.locate(here(path))),
     stat: (path) =>
       inside(async () => {

@@ -45,6 +45,7 @@ export async function attachAlone(ports: CliPorts): Promise<ExitCode | undefined
     for (const what of recycled) ports.terminal.err(`${what}: it was replaced\n`);
     if (started)
       ports.terminal.err("The engine runs in the background now: harness daemon status, harness daemon stop.\n");
+    else await tellKeys(ports, { address, tokenFile });
     client = await reachDaemon(ports, { address, tokenFile }, left.signal);
   } catch (error) {
     ports.terminal.err(
@@ -52,7 +53,17 @@ export async function attachAlone(ports: CliPorts): Promise<ExitCode | undefined
     );
     return undefined;
   }
-  return attach(ports, client, undefined, {}, left);
+  const { HARNESS_MODEL: model } = ports.env;
+  return attach(ports, client, undefined, model === undefined ? {} : { model }, left);
+}
+
+async function tellKeys(ports: CliPorts, daemon: { readonly address: string; readonly tokenFile: string }) {
+  const { keysOnlyHere } = await import("./keys-only-here.ts");
+  const names = await keysOnlyHere(ports, daemon);
+  if (names.length === 0) return;
+  ports.terminal.err(
+    `The daemon was started without the key of ${names.join(", ")} that is set here: harness daemon restart brings it along.\n`,
+  );
 }
 
 async function attach(

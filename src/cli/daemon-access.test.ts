@@ -3,6 +3,7 @@ import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -139,8 +140,12 @@ describe("the token of a run", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     await clock.advance(RENEW_MS - 1);
     expect(written()).toBe(before);
+    const { ino } = statSync(path);
     await clock.advance(1);
     expect(written()).not.toBe(before);
+    // A file of another identity would show where a sandbox that runs has hidden this one.
+    expect(statSync(path)).toMatchObject({ ino });
+    expect(readdirSync(folder).filter((name) => name.startsWith("control"))).toEqual(["control.token"]);
     const second = begin();
     first.end();
     expect(records.revokedAt({ jti: tokenId(1) })).toBeDefined();

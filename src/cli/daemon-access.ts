@@ -39,6 +39,8 @@ export interface DaemonAccess {
   readonly tls?: TlsTexts;
   /** Where clients of this machine find a token: that of the run, or the one that was brought. */
   readonly tokenFile: string;
+  /** Tokens and keys that are for clients and this program alone; some may not be there yet. */
+  readonly secretFiles: readonly string[];
   /** Makes the token of the run, if there is to be one; call it when the server listens. */
   begin(): void;
   /** The token of the run is over, and its file goes. */
@@ -93,6 +95,9 @@ export function openDaemonAccess(
       ]),
     ...(tls === undefined ? {} : { tls }),
     tokenFile: runFile ?? brought?.path ?? runFileOf(env),
+    secretFiles: [runFile, brought?.path, flags.tlsKey === undefined ? undefined : resolve(cwd, flags.tlsKey)].filter(
+      (path) => path !== undefined,
+    ),
     begin() {
       if (runFile === undefined) return;
       const desk = deskWith([]);

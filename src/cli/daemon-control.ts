@@ -45,7 +45,7 @@ export async function daemonStatusCommand(ports: CliPorts, flags: DaemonFlags): 
   return isRunning ? 0 : 1;
 }
 
-/** Stops it and starts one with the flags given, or those that it had. */
+/** Stops it and starts one with the flags given, or those that it had. When those given do not work, the one that was there is back. */
 export async function daemonRestartCommand(
   ports: CliPorts,
   flags: DaemonFlags,
@@ -53,10 +53,27 @@ export async function daemonRestartCommand(
 ): Promise<ExitCode> {
   const { facts } = await stop(ports);
   const before = facts?.background === true ? facts : undefined;
-  const given = args.length > 0 ? args : before?.args;
-  const access = await ensureDaemon(before === undefined ? ports : { ...ports, cwd: before.cwd }, given);
+  const asBefore = (): Promise<DaemonAccess> =>
+    before === undefined ? ensureDaemon(ports) : ensureDaemon({ ...ports, cwd: before.cwd }, before.args);
+  let access: DaemonAccess;
+  try {
+    access = await (args.length > 0 ? ensureDaemon(ports, args) : asBefore());
+  } catch (error) {
+    if (args.length > 0 && before !== undefined) await tellReturn(ports, asBefore);
+    throw error;
+  }
   tellAccess(ports, flags, access, args);
   return 0;
+}
+
+/** Why the flags did not work is told after it, in any case. */
+async function tellReturn(ports: CliPorts, asBefore: () => Promise<DaemonAccess>): Promise<void> {
+  try {
+    const { pid } = await asBefore();
+    ports.terminal.err(`The daemon runs again with the flags that it had (process ${pid}).\n`);
+  } catch (error) {
+    ports.terminal.err(`${await ports.outward.describe(error)}\nNo daemon runs now.\n`);
+  }
 }
 
 interface Stopped {

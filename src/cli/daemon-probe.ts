@@ -37,6 +37,18 @@ export async function probeDaemon(socketPath: string, tokenFile: string | undefi
   return { kind: "foreign" };
 }
 
+/** The body of a read; undefined when it is refused or nobody answers. */
+export async function askDaemon(socketPath: string, tokenFile: string, path: string): Promise<unknown> {
+  const token = readToken(tokenFile);
+  if (token === undefined) return undefined;
+  try {
+    const { status, body } = await askLocally({ socketPath, host: "localhost" }, { method: "GET", path, token });
+    return status === 200 ? body : undefined;
+  } catch {
+    return undefined; // whoever goes on without the answer finds out by themselves that nobody is there
+  }
+}
+
 export interface LocalAnswer {
   readonly status: number;
   /** Undefined when it is not JSON. */

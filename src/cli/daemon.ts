@@ -105,6 +105,8 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     isService: true,
     plugins: [watch.plugin],
     projectLater: flags.background === true,
+    // With these a command could answer for a person.
+    ownPaths: [...listen.flatMap((address) => (address.kind === "unix" ? [address.path] : [])), ...access.secretFiles],
   });
   const { harness, settings } = opened;
   stage.info("stage", { stage: "opened", store: flags.store, model: harness.model, sandbox: settings.sandbox });

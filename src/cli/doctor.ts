@@ -7,6 +7,7 @@ import { ReasonError } from "#protocol";
 import { vendors } from "#providers";
 import { createSandboxes } from "#sandbox";
 import { deriveKey, diagnoseStore, harnessPaths, machineKey } from "#sessions";
+import { parseListenAddress } from "#transports/http";
 import { soundSurvey } from "./ack.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { daemonPlaces, describeState, lookForDaemon } from "./daemon-state.ts";
@@ -193,6 +194,15 @@ async function checkSandbox(ports: CliPorts, { cwd, config }: DoctorFlags): Prom
   }
 }
 
+function unusableSocket(socket: string): string | undefined {
+  try {
+    parseListenAddress(`unix:${socket}`);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
 async function checkDaemon(ports: CliPorts): Promise<readonly Finding[]> {
   const state = await lookForDaemon(ports);
   const detail = describeState(state);
@@ -204,7 +214,14 @@ async function checkDaemon(ports: CliPorts): Promise<readonly Finding[]> {
       : [wrong(`others can use ${path} (${(info.mode & 0o777).toString(8)})`, `Run: chmod 600 ${path}`)];
   });
   switch (state.kind) {
-    case "none":
+    case "none": {
+      const why = unusableSocket(socket);
+      if (why === undefined) return [ok(detail), ...open];
+      return [
+        warning(`${detail}, and none can: ${why}`, "Set XDG_DATA_HOME to a folder with a shorter path."),
+        ...open,
+      ];
+    }
     case "starting":
     case "ending":
       return [ok(detail), ...open];

@@ -36,6 +36,8 @@ export interface OpenOptions {
   readonly projectLater?: boolean;
   /** Clients come and go over a wire: questions wait for a person, but not for ever. */
   readonly isService?: boolean;
+  /** Files of the program that commands must not see, besides the usual ones. */
+  readonly ownPaths?: readonly string[];
   /** How long a question waits for its answer; default: as long as a person at the terminal may want. */
   readonly answerMs?: number;
 }
@@ -85,6 +87,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
     args: ["harness", ...ports.args],
     ...(options.plugins === undefined ? {} : { plugins: options.plugins }),
+    ...(options.ownPaths === undefined ? {} : { ownPaths: options.ownPaths }),
     traceCall: createRawDump(ports),
     keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
     ...(named === undefined ? {} : { model: named }),
@@ -129,7 +132,17 @@ function projectsOf(
     if (found !== undefined) unused = undefined;
     else if (!mayHaveProject(ports, asked)) return undefined;
     const { loader, loaded, askForAck } = found ?? (await openTrusted(ports, asked, options));
-    return { loader, project: soundProject(loaded), ...(askForAck === undefined ? {} : { askForAck }) };
+    const project = soundProject(loaded);
+    // Those of the program were made with the project that it was opened with.
+    const isOfProgram = folder === workspace && opened !== undefined;
+    const flags = userFlags(options.flags);
+    const own = isOfProgram ? undefined : await loadConfig(ports, flags.config);
+    return {
+      loader,
+      project,
+      ...(own === undefined ? {} : { settings: mergedSettings(own.settings, flags, project) }),
+      ...(askForAck === undefined ? {} : { askForAck }),
+    };
   };
 }
 
@@ -177,20 +190,26 @@ export async function loadSettings(
 ): Promise<LoadedConfig> {
   const { settings: own, warnings } = await loadConfig(ports, flags.config);
   ports.outward.use(own);
+  return { warnings, settings: mergedSettings(own, flags, project) };
+}
+
+/** The file of the user, then the project, then flags. */
+function mergedSettings(
+  own: Settings,
+  flags: Pick<RunFlags, "allow" | "deny" | "strictPermissions" | "maxSteps" | "sandbox">,
+  project: Project | undefined,
+): Settings {
   const settings = project === undefined ? own : applyProject(own, project);
   const fromFlags: readonly PermissionRule[] = [
     ...(flags.allow ?? []).map((rule) => ({ effect: "allow" as const, rule, source: "--allow" })),
     ...(flags.deny ?? []).map((rule) => ({ effect: "deny" as const, rule, source: "--deny" })),
   ];
   return {
-    warnings,
-    settings: {
-      ...settings,
-      permissions: [...settings.permissions, ...fromFlags],
-      strictPermissions: flags.strictPermissions ?? settings.strictPermissions,
-      maxSteps: Math.min(flags.maxSteps ?? settings.maxSteps, project?.config.maxStepsCap ?? Number.POSITIVE_INFINITY),
-      sandbox: sandboxMode(flags.sandbox, project?.config.sandbox, settings.sandbox),
-    },
+    ...settings,
+    permissions: [...settings.permissions, ...fromFlags],
+    strictPermissions: flags.strictPermissions ?? settings.strictPermissions,
+    maxSteps: Math.min(flags.maxSteps ?? settings.maxSteps, project?.config.maxStepsCap ?? Number.POSITIVE_INFINITY),
+    sandbox: sandboxMode(flags.sandbox, project?.config.sandbox, settings.sandbox),
   };
 }
 

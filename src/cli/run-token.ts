@@ -5,7 +5,14 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { MintedToken, TokenRecords } from "#auth";
-import { type Clock, makePrivateDirectory, messageOf, readPrivateFile, writePrivateFile } from "#base";
+import {
+  type Clock,
+  makePrivateDirectory,
+  messageOf,
+  readPrivateFile,
+  rewritePrivateFile,
+  writePrivateFile,
+} from "#base";
 import { ReasonError } from "#protocol";
 
 export const RUN_TTL_SECONDS = 24 * 60 * 60;
@@ -36,8 +43,11 @@ export function beginRunToken({ path, mint, records, clock, log }: RunTokenOptio
   function write(): void {
     const made = mint();
     minted.push(made);
+    const text = `${made.token}\n`;
+    // The one that is renewed keeps its identity: commands that run have it hidden.
+    if (minted.length > 1 && rewritePrivateFile(path, text)) return;
     makePrivateDirectory(dirname(path));
-    writePrivateFile(path, `${made.token}\n`, { durable: false });
+    writePrivateFile(path, text, { durable: false });
   }
 
   async function renew(): Promise<void> {

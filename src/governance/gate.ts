@@ -92,6 +92,7 @@ function bind(
   return {
     files: {
       root: files.root,
+      hidden: files.hidden ?? [],
       async locate(path) {
         check();
         return files.locate(path);

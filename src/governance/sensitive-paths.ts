@@ -37,6 +37,7 @@ const SECRET_NAMES: ReadonlyMap<string, string> = new Map([
   [".htpasswd", "password hashes"],
   [".dockercfg", "Docker credentials"],
   [".vault-token", "a Vault token"],
+  ["control.token", "the token of a daemon"],
   [".terraformrc", "Terraform credentials"],
   [".bash_history", "shell history"],
   [".zsh_history", "shell history"],
@@ -59,6 +60,9 @@ const ENV_FILE = /^(?:\.env\..+|.+\.env)$/;
 const ENV_SAMPLE = /(?:^|\.)(?:example|sample|template|dist|defaults)(?:\.|$)/;
 const GIT_STEERING = new Set(["config", "config.worktree", "hooks", "credentials"]);
 
+/** Of the folders `harness` in a home, as the last two names above them. */
+const OWN_PARENTS = new Set([".config", ".local/share", ".local/state"]);
+
 /** Shell globs are held against these: every way in which a short pattern can come to mean a secret file. */
 const NAMES_IN_REACH: readonly string[] = [
   ...SECRET_NAMES.keys(),
@@ -76,6 +80,9 @@ export function isSensitivePath(relativePath: string): Sensitivity {
   for (const [index, segment] of segments.entries()) {
     const folder = SECRET_FOLDERS.get(segment);
     if (folder !== undefined && (segment !== "gcloud" || segments[index - 1] === ".config")) return secret(folder);
+    if (segment === "harness" && OWN_PARENTS.has(segments.slice(Math.max(0, index - 2), index).join("/"))) {
+      return secret("the harness's own files");
+    }
     if (segment === ".git") {
       const steering = segments.slice(index + 1).find((later) => GIT_STEERING.has(later));
       if (steering !== undefined) return secret(`git's ${steering}, which can run programs`);

@@ -115,7 +115,7 @@ describe("the profile for macOS", () => {
     const profile = seatbeltProfile({ ...policy, root: '/Users/ann/"x\\', network: { kind: "none" } });
     expect(profile).toContain('(allow file-write* (subpath "/Users/ann/\\"x\\\\")');
     expect(profile.indexOf("(deny file-write* (subpath")).toBeGreaterThan(profile.indexOf("(allow file-write*"));
-    expect(profile).toContain('(deny file-read* file-write* (subpath "/run")');
+    expect(profile).toContain('(deny file-read* file-write* network-outbound (subpath "/run")');
     expect(profile).toContain("(deny network*)");
   });
 });

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
 import { createTestSandbox, hasSandbox } from "../../test/fakes/test-sandbox.ts";
 import type { Probe } from "./sandbox.ts";
@@ -31,6 +32,25 @@ function createRepository(): TemporaryWorkspace {
   git(workspace.root, "commit", "-qm", "first");
   return workspace;
 }
+
+describe.runIf(hasSandbox)("files of the program in the workspace", () => {
+  test("a socket and a token are not there for commands, also when their folder is moved", async () => {
+    const workspace = createTemporaryWorkspace();
+    workspace.put("keys/deep/token", "the token\n");
+    const socket = join(workspace.root, "keys", "deep", "c.sock");
+    const server = createServer((connection) => connection.end("connected")).listen(socket);
+    onTestFinished(() => void server.close());
+    const ownPaths = [socket, join(workspace.root, "keys/deep/token")];
+    const sandbox = createTestSandbox(workspace, { ownPaths });
+    const reached = "curl -sS -m 2 --http0.9 --unix-socket $1/c.sock http://localhost 2>&1; cat $1/token";
+    expect(await sandbox.shell(`set -- keys/deep; ${reached}`)).not.toMatch(/connected|the token/);
+    await sandbox.shell("mv keys/deep other; mv keys others; rm -rf keys");
+    expect(await sandbox.shell(`for at in keys/deep other others/deep; do set -- $at; ${reached}; done`)).not.toMatch(
+      /connected|the token/,
+    );
+    expect(readFileSync(join(workspace.root, "keys/deep/token"), "utf8")).toBe("the token\n");
+  });
+});
 
 describe("where there is no sandbox", () => {
   test("auto runs commands and says so once", async () => {

@@ -59,6 +59,8 @@ export interface SandboxSession {
   readonly hidden?: readonly string[];
   /** Instead of the list for all sessions. */
   readonly domains?: DomainList;
+  /** Instead of the mode for all sessions. */
+  readonly mode?: SandboxMode;
 }
 
 /** Awaited: what cannot be recorded does not happen. */
@@ -94,11 +96,11 @@ export function createSandboxes(options: SandboxesOptions): { open(session: Sand
 
 function createCommandSandbox(
   options: SandboxesOptions,
-  { root, processes: outside, hidden = [], domains: ownDomains }: SandboxSession,
+  { root, processes: outside, hidden = [], domains: ownDomains, mode = options.mode }: SandboxSession,
   guard: NameGuard,
   probeOnce: (tryIt: () => Promise<Probe>) => Promise<Probe>,
 ): CommandSandbox {
-  const { mode, env, clock } = options;
+  const { env, clock } = options;
   const ownPaths = [...options.ownPaths, ...hidden];
   const given = options.allowedDomains;
   const domains = ownDomains ?? (given === undefined ? undefined : createDomainList([given]));

@@ -45,7 +45,8 @@ export function planPolicy(options: PolicyOptions): PlannedPolicy | string {
   }
   const repositories = [root, ...options.nested].map((folder) => repositoryPaths(root, folder));
   const { pinned: fixed, steering, writable } = merged(repositories);
-  const pinned = [...fixed];
+  // A hidden file in the workspace would show again when a folder above it were called something else.
+  const pinned = [...fixed, ...hidden.flatMap(({ path }) => parentsBelow(root, path))];
   const isHome = homes.some((home) => realpathOf(home) === root);
   const names = [
     ...protectedNames(isHome).map(({ name, missing }) => {

@@ -37,8 +37,9 @@ export function seatbeltProfile(policy: SandboxPolicy): string {
     `(allow file-write* ${list([policy.root, policy.tmp, ...policy.writable])} (literal "/dev/null") (literal "/dev/tty"))`,
     ...deny("file-write*", [...policy.readOnly, ...policy.held.map(({ path }) => path)]),
     ...(fixed === "" ? [] : [`(deny file-write-unlink ${fixed})`]),
+    // To connect to a socket is neither reading nor writing it.
     ...deny(
-      "file-read* file-write*",
+      "file-read* file-write* network-outbound",
       policy.hidden.map(({ path }) => path),
     ),
     "(deny process-info* (target others))",

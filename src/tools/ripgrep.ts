@@ -35,7 +35,13 @@ export async function runRipgrep(ports: EffectPorts, run: RipgrepRun, signal: Ab
     {
       file: rgPath,
       // The last glob that matches wins, so ours comes after the caller's.
-      args: [...COMMON_ARGS, ...run.args, "--glob=!.git", ...(run.target === undefined ? [] : ["--", run.target])],
+      args: [
+        ...COMMON_ARGS,
+        ...run.args,
+        "--glob=!.git",
+        ...hiddenGlobs(ports, run.cwd),
+        ...(run.target === undefined ? [] : ["--", run.target]),
+      ],
       cwd: run.cwd,
       // Our own program with arguments of ours, which only reads; the sandbox would triple what a search costs.
       outsideSandbox: true,
@@ -66,4 +72,12 @@ export async function runRipgrep(ports: EffectPorts, run: RipgrepRun, signal: Ab
   if (exit.code !== 0 && exit.code !== 1 && records === 0) {
     throw new ToolError(errors.trim() || `ripgrep ended with ${exit.signal ?? `code ${exit.code}`}.`);
   }
+}
+
+/** Relative to where it runs, as ripgrep wants them; what is written there stands for itself. */
+function hiddenGlobs({ files }: EffectPorts, cwd: string): string[] {
+  const above = cwd === "." ? "" : `${cwd}/`;
+  return (files.hidden ?? [])
+    .filter((path) => path.startsWith(above))
+    .map((path) => `--glob=!/${path.slice(above.length).replace(/[\\*?[\]{}!]/g, "\\$&")}`);
 }

@@ -1,5 +1,6 @@
 import { utimesSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { hideFiles } from "#base";
 import type { Tool } from "#engine";
 import {
   createTemporaryWorkspace,
@@ -155,4 +156,23 @@ describe("fs.search", () => {
     const context = createToolContext(workspace.ports, { signal: AbortSignal.abort() });
     await expect(searchTool.run({ pattern: "x" }, context)).rejects.toMatchObject({ reason: "Cancelled" });
   });
+});
+
+test("what is hidden is not found, wherever a search begins and whatever its name looks like", async () => {
+  const workspace = project();
+  for (const path of ["state/own/token", "state/own[1]{a}/token", "state/own1a/token", "src/own/token"]) {
+    workspace.put(path, "needle\n");
+  }
+  const hidden = ["state/own", "state/own[1]{a}", "src/own/token"].map((path) => `${workspace.root}/${path}`);
+  const files = hideFiles(workspace.ports.files, hidden);
+  const inside = { ...workspace, ports: { ...workspace.ports, files } };
+  for (const path of [".", "state", "src/own"]) {
+    for (const glob of [undefined, "token", "**/token"]) {
+      const options = { path, ...(glob === undefined ? {} : { glob }) };
+      const found = await run(searchTool, inside, { pattern: "needle", output: "files", ...options });
+      expect(found.match(/.*token/g) ?? []).toEqual(path === "src/own" ? [] : ["state/own1a/token"]);
+    }
+  }
+  const listed = await run(globTool, inside, { pattern: "**/token" });
+  expect(listed.match(/.*token/g)).toEqual(["state/own1a/token"]);
 });

@@ -232,6 +232,22 @@ describe("harness attach", () => {
     expect(await runCli(home, ["daemon", "status"])).toMatchObject({ code: 1 });
   });
 
+  test("harness alone says which keys of this terminal the daemon lacks, and takes the model of this terminal", async () => {
+    const home = createCliHome();
+    try {
+      expect(await runCli(home, ["daemon", "start"])).toMatchObject({ code: 0 });
+      const env = { ...home.env, ANTHROPIC_API_KEY: "sk-ant-made-up-0123456789", HARNESS_MODEL: "scripted:demo" };
+      const second = openCliTerminal({ ...home, env }, []);
+      const seen = await second.see("› ");
+      expect(seen).toContain("without the key of anthropic that is set here: harness daemon restart");
+      expect(seen).toContain("scripted:demo");
+      second.type(CTRL_D);
+      expect(await second.exit).toBe(0);
+    } finally {
+      expect(await runCli(home, ["daemon", "stop"])).toMatchObject({ code: 0 });
+    }
+  });
+
   test("harness alone goes on in its own process when the daemon cannot be started, and says so", async () => {
     const home = createCliHome();
     mkdirSync(join(home.env.XDG_DATA_HOME ?? "", "harness", "control.sock"), { recursive: true });

@@ -9,6 +9,7 @@ import { type Claims, readToken, signToken, TOKEN_KEY_PURPOSE, tokenFileText } f
 import { deriveKey, machineKey } from "#sessions";
 import { type CliHome, createCliHome, finish, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
 import { createSelfSignedCertificate } from "../fakes/self-signed-certificate.ts";
+import { hasSandbox } from "../fakes/test-sandbox.ts";
 import { sessionId, tokenId, wholeClaims } from "../fakes/token-claims.ts";
 
 const KEY = "11".repeat(32);
@@ -116,6 +117,27 @@ describe("a token file that was brought", () => {
     child.kill("SIGTERM");
     await ended;
   });
+});
+
+test.runIf(hasSandbox)("a command of the agent finds neither the socket nor the tokens of its daemon", async () => {
+  const home = createHome();
+  putToken(home, "brought.json", {});
+  const tried =
+    "for f in token brought.json; do wc -c < $f; done; curl -sS -m 2 --unix-socket c.sock http://localhost/";
+  home.put("probe.sh", `${tried} 2>&1\n`);
+  home.put(
+    "model.yaml",
+    "name: probe\nrules:\n  - when: { step: 1 }\n    reply: [{ tool: exec, args: { command: sh probe.sh } }]\notherwise: [{ text: '{{tool_result}}' }]\n",
+  );
+  const inside = join(home.workspace, "c.sock");
+  const flags = ["--listen", `unix:${inside}`, "--token-file", "token", "--auth-token-file", "brought.json"];
+  await startDaemon(home, ...flags, "-m", "scripted:./model.yaml", "--allow", "Bash(sh probe.sh)");
+  const token = readFileSync(join(home.workspace, "token"), "utf8").trim();
+  await ask(inside, "GET", "/v1/handshake", token);
+  const { json } = await ask(inside, "POST", "/v1/sessions", token, {});
+  const input = { content: [{ type: "text", text: "try" }] };
+  const turn = await ask(inside, "POST", `/v1/sessions/${json.id}/input?wait=turn`, token, input);
+  expect(turn.json.answer).toMatch(/^0\n0\ncurl: .*[Cc]onnect/);
 });
 
 test("a person at the terminal of the daemon reads the code out to the program that asks", async () => {

@@ -36,6 +36,20 @@ function bystander(): { readonly pid: number; readonly mark: string } {
 }
 
 describe("harness daemon", () => {
+  test("a restart with flags that do not work leaves the daemon that was there, as it was", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const home = createDaemonHome();
+    const pid = await home.start("--listen", "127.0.0.1:0");
+    const failed = await home.daemon("restart", "--listen", "nowhere");
+    expect(failed).toMatchObject({ code: 2, err: expect.stringContaining("nowhere: write HOST:PORT") });
+    expect(failed.err).toContain("runs again with the flags that it had");
+    const { pid: now, state, health } = await home.status();
+    expect(state).toBe("running");
+    expect(now).not.toBe(pid);
+    expect(health.transport_status.http).toEqual(["unix", "tcp"]);
+  });
+
   test("start, status, restart and stop", { timeout: TIMEOUT_MS }, async () => {
     const home = createDaemonHome();
     expect(await home.daemon("status")).toMatchObject({ code: 1, out: "no daemon runs\n" });

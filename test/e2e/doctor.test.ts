@@ -97,6 +97,15 @@ describe("harness doctor", () => {
   });
 });
 
+test("a data folder with a path that is too long for a socket is told before a daemon fails on it", async () => {
+  const home = createCliHome();
+  const env = { ...home.env, XDG_DATA_HOME: join(home.env.HOME ?? "", "long".repeat(30)) };
+  const { code, out } = await runCli({ ...home, env }, ["doctor"]);
+  expect(out).toMatch(/! daemon: .*control\.sock: longer than \d+ bytes/);
+  expect(out).toContain("XDG_DATA_HOME");
+  expect(code).toBe(0);
+});
+
 test("harness verify goes the whole way once", { timeout: TIMEOUT_MS }, async () => {
   const home = createCliHome();
   const { code, out, err } = await runCli(home, ["verify", "--json"]);

@@ -1,5 +1,5 @@
 /** The client behind a token: one id for all its requests and streams, and whether it has shaken hands. */
-import { type Claims, checkScope, coversSession } from "#auth";
+import { type Claims, checkScope } from "#auth";
 import type { Control, ControlClient, Reply } from "#control";
 import { type ClientId, type Command, type CommandKind, ReasonError, type SessionId } from "#protocol";
 import { authorize, authorizeRead } from "./access.ts";
@@ -13,7 +13,6 @@ export interface Principal {
   allow(kind: CommandKind, session: SessionId): void;
   /** Throws TokenScope. */
   mayRead(session: SessionId): void;
-  covers(session: SessionId): boolean;
   shakeHands(): void;
   /** Throws HandshakeRequired. */
   requireHandshake(): void;
@@ -60,7 +59,6 @@ export function createPrincipals(control: Control, limit: number): Principals {
         },
         allow: (command, session) => checkScope(claims, { command, session }),
         mayRead: (session) => authorizeRead(claims, session),
-        covers: (session) => coversSession(claims, session),
         shakeHands() {
           entry.hasShakenHands = true;
         },

@@ -215,6 +215,9 @@ describe("claims", () => {
     expect(await ask("POST", path("/cancel"), asBound)).toMatchObject({ status: 202 });
     const listed = (await ask("GET", "/v1/sessions", asBound)).json.sessions as { id: string }[];
     expect(listed.map(({ id }) => id)).toEqual([session]);
+    // Newer ones of others do not take its place.
+    expect((await ask("GET", "/v1/sessions?limit=1", asBound)).json.sessions).toMatchObject([{ id: session }]);
+    expect((await ask("GET", "/v1/sessions?working_dir=/nowhere", asBound)).json.sessions).toEqual([]);
     const refused = [
       ["GET", `/v1/sessions/${other}`],
       ["GET", `/v1/sessions/${other}/log`],

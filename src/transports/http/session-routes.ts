@@ -33,8 +33,11 @@ export const sessionRoutes: readonly Route[] = [
       const workingDir = call.query.get("working_dir");
       const limit = count(call.query, "limit", LIST_LIMIT, MAX_LIST_LIMIT);
       const open = call.openSessions();
-      const metas = await call.backend.store.list({ limit, ...(workingDir === null ? {} : { workingDir }) });
-      const sessions = metas.filter(({ id }) => call.principal.covers(id));
+      const named = call.principal.claims.sessions;
+      const sessions =
+        named === undefined
+          ? await call.backend.store.list({ limit, ...(workingDir === null ? {} : { workingDir }) })
+          : await namedSessions(call, named, { limit, workingDir });
       return { status: 200, body: { sessions: sessions.map((meta) => sessionInfoOf(meta, open.get(meta.id))) } };
     },
   },
@@ -218,6 +221,20 @@ export const sessionRoutes: readonly Route[] = [
     },
   },
 ];
+
+/** Those of a token, newest first: in a list of all they could be behind any number of others. */
+async function namedSessions(
+  { backend }: RouteCall,
+  named: readonly SessionId[],
+  { limit, workingDir }: { readonly limit: number; readonly workingDir: string | null },
+) {
+  const found = await Promise.all(named.map((id) => backend.store.get(id)));
+  return found
+    .filter((meta) => meta !== undefined)
+    .filter((meta) => workingDir === null || meta.workingDir === workingDir)
+    .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+    .slice(0, limit);
+}
 
 function commandRoute(name: string, kind: CommandKind, summary: string): Route {
   return {

@@ -1,5 +1,6 @@
 /** Web sockets over real connections: handshake first, commands and events, and what a client can get wrong. */
 import { describe, expect, test } from "vitest";
+import type { WebSocket } from "ws";
 import { calls, says } from "../../../test/fakes/harness-rig.ts";
 import { createHttpRig, type HttpRig, humanFor, textInput } from "../../../test/fakes/http-rig.ts";
 
@@ -126,6 +127,31 @@ describe("a web socket", () => {
     socket.send({ frame: "command", id: 4, body: { kind: "CancelTurn", session: rig.session } });
     expect(await socket.until(({ id }) => id === 4)).toMatchObject({ body: { reason: "TokenInvalid" } });
     expect(await socket.closed).toBe(1008);
+  });
+
+  test.each([
+    ["commands", (socket: WebSocket) => socket.send(JSON.stringify({ ...handshake, padding: "x".repeat(1000) }))],
+    ["pings", (socket: WebSocket) => socket.ping(Buffer.alloc(125))],
+  ])("that sends %s and does not read the answers is not read any more, until it does", async (_what, send) => {
+    const FRAMES = 20_000;
+    const rig = await createHttpRig([]);
+    const { socket, until } = await rig.openSocket("/v1/ws");
+    let answers = 0;
+    socket.on("pong", () => {
+      answers += 1;
+    });
+    socket.pause();
+    for (let sent = 0; sent < FRAMES; sent++) send(socket);
+    let before = Number.NaN;
+    for (let left = socket.bufferedAmount; left !== before; left = socket.bufferedAmount) {
+      before = left;
+      for (let asked = 0; asked < 300; asked++) await rig.ask("GET", "/v1/health");
+    }
+    expect(before).toBeGreaterThan(0);
+    socket.resume();
+    socket.send(JSON.stringify({ frame: "handshake", id: "last", body: { protocol_version: "0.1.0" } }));
+    await until(({ id }) => id === "last");
+    expect(answers === 0 || answers === FRAMES).toBe(true);
   });
 
   test("is refused without a token, from a foreign page and elsewhere", async () => {

@@ -20,6 +20,8 @@ import type { Streams } from "./streams.ts";
 
 /** Above this much unsent, the outbox keeps what comes. */
 const SOCKET_BUFFER_BYTES = 256 * 1024;
+/** Answers that the client has not taken; with more, nothing of it is read until it takes them. */
+const UNREAD_ANSWER_BYTES = 1024 * 1024;
 /** "Policy violation", for a client that sends nonsense or whose token is gone. */
 const CLOSE_POLICY = 1008;
 const CLOSE_NO_TEXT = 1003;
@@ -135,7 +137,14 @@ export function serveWebSocket(options: WebSocketOptions): void {
 
   function settle(): void {
     unanswered -= 1;
-    if (socket.isPaused && unanswered < limits.unansweredFrames) socket.resume();
+    regulate();
+  }
+
+  /** A client that asks and does not read what it is answered waits for itself. */
+  function regulate(): void {
+    const isFull = unanswered >= limits.unansweredFrames || socket.bufferedAmount >= UNREAD_ANSWER_BYTES;
+    if (isFull && !socket.isPaused) socket.pause();
+    else if (!isFull && socket.isPaused) socket.resume();
   }
 
   async function handle(data: Buffer): Promise<void> {
@@ -220,10 +229,13 @@ export function serveWebSocket(options: WebSocketOptions): void {
   socket.on("pong", () => {
     isAlive = true;
   });
+  // The library has answered it.
+  socket.on("ping", regulate);
+  connection.on("drain", regulate);
   socket.on("message", (data: Buffer, isBinary: boolean) => {
     if (isBinary) return socket.close(CLOSE_NO_TEXT, "frames are text");
     unanswered += 1;
-    if (unanswered >= limits.unansweredFrames) socket.pause();
+    regulate();
     order = order.then(() => handle(data));
   });
   // The library closes the connection with the right code; there is nobody to tell.

@@ -1,0 +1,41 @@
+/** One daemon for many folders: what the project of a folder says holds for sessions there, wherever the daemon was started. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ackProject } from "../fakes/ack-project.ts";
+import { createDaemonHome, textBody } from "../fakes/daemon-home.ts";
+import { hasSandbox } from "../fakes/test-sandbox.ts";
+
+const MODEL = [
+  "name: of-the-project",
+  "rules:",
+  "  - when: { step: 1 }",
+  "    reply: [{ tool: exec, args: { command: make } }]",
+  "otherwise: [{ text: 'from the project' }]",
+].join("\n");
+
+test.runIf(hasSandbox)(
+  "the model and the sandbox of a project hold in a daemon that was started elsewhere",
+  async () => {
+    const home = createDaemonHome();
+    const scenario = home.put("model.yaml", MODEL);
+    const project = join(home.workspace, "..", "project");
+    mkdirSync(project);
+    writeFileSync(join(project, "harness.md"), `---\nmodel: scripted:${scenario}\nsandbox: required\n---\nBe brief.\n`);
+    await ackProject({ workspace: project, env: home.env as Record<string, string> });
+    await home.start("--sandbox", "off", "--allow", "Bash(make)");
+    await home.ask("GET", "/v1/handshake");
+
+    const { json: there } = await home.ask("POST", "/v1/sessions", { working_dir: project });
+    expect(there).toMatchObject({ model: `scripted:${scenario}` });
+    const turn = await home.ask("POST", `/v1/sessions/${there.id}/input?wait=turn`, textBody("go"));
+    expect(turn.json).toMatchObject({ outcome: "answered", answer: "from the project" });
+    const { json: log } = await home.ask("GET", `/v1/sessions/${there.id}/log`);
+    expect(log.events).toContainEqual(
+      expect.objectContaining({ kind: "SandboxStatus", payload: expect.objectContaining({ mode: "required" }) }),
+    );
+
+    const { json: elsewhere } = await home.ask("POST", "/v1/sessions", { working_dir: home.workspace });
+    expect(elsewhere).toMatchObject({ model: "scripted:offline" });
+  },
+);
