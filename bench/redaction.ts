@@ -137,6 +137,8 @@ function hostileTexts(): Readonly<Record<string, string>> {
     "passwords in escaped quotes": fill('password=\\"'),
     "weak passwords": fill("password=Xk9#mQz2 "),
     "short names": fill("pwd="),
+    "names that go on": fill("PASSWORD_A="),
+    "names of several words": fill("A_PASSWORD_TOKEN_SECRET_KEY_X="),
     "prose about passwords": fill("password is "),
     flags: fill("--password "),
     "header names": fill("x-api-key: "),

@@ -60,6 +60,7 @@ export function quotedSet(quote: string): Uint8Array {
 export function createFieldSyntax(): (probe: Probe, at: number, after: number, result: FieldSyntax) => void {
   const unquotedEnd = createRunEnds(UNQUOTED);
   const toBlankEnd = createRunEnds(TO_BLANK);
+  const suffixEnd = createSuffixEnd();
 
   return (probe, at, after, result) => {
     const { text, end, final } = probe;
@@ -67,7 +68,7 @@ export function createFieldSyntax(): (probe: Probe, at: number, after: number, r
     // Of the field before: one whose value has not come yet is no code.
     result.isCode = false;
     const plainEnd = skipNumber(text, after, end);
-    const nameEnd = has(WORD, text.charCodeAt(plainEnd)) ? suffixEnd(text, at, after, end) : plainEnd;
+    const nameEnd = has(WORD, text.charCodeAt(plainEnd)) ? suffixEnd(probe, at, after) : plainEnd;
     result.isSuffixed = nameEnd !== plainEnd;
     if (has(WORD, text.charCodeAt(nameEnd))) return;
     const separator = nameEnd === end ? CUT_SEPARATOR : findSeparator(probe, at, after, nameEnd);
@@ -145,18 +146,32 @@ function skipNumber(text: string, after: number, end: number): number {
   return to > digits ? to : after;
 }
 
-/** Behind `_PROD` of `PASSWORD_PROD`; `after` for a name that says more about the secret than that it is one. */
-function suffixEnd(text: string, at: number, after: number, end: number): number {
-  if (text.charCodeAt(after) !== UNDERSCORE || !has(UPPER_NAME, text.charCodeAt(after - 1))) return after;
-  const to = runEnd(UPPER_NAME, text, after, Math.min(end, after + MAX_SUFFIX_CHARS));
-  if (to < end && !has(BEHIND_NAME, text.charCodeAt(to))) return after;
-  let start = after;
-  const least = Math.max(0, at - LOOK_BACK);
-  while (start > least && has(UPPER_NAME, text.charCodeAt(start - 1))) start -= 1;
-  if (start > at || has(NAME, text.charCodeAt(start - 1))) return after;
-  // A later word of the name that says the same is looked at by itself.
-  if (SECRET_WORD.test(text.slice(after, to))) return after;
-  return to < end && ABOUT_SECRET.has(text.slice(text.lastIndexOf("_", to - 1) + 1, to)) ? after : to;
+/**
+ * Behind `_PROD` of `PASSWORD_PROD`; `after` for a name that says more about the secret than that it is one. Remembers where the name
+ * begins and ends, because several words of it may be asked about.
+ */
+function createSuffixEnd(): (probe: Probe, at: number, after: number) => number {
+  let generation = -1;
+  let from = 0;
+  let nameEnd = 0;
+  return (probe, at, after) => {
+    const { text, end } = probe;
+    if (text.charCodeAt(after) !== UNDERSCORE || !has(UPPER_NAME, text.charCodeAt(after - 1))) return after;
+    const least = Math.max(0, at - LOOK_BACK);
+    if (generation !== probe.generation || at < from || after > nameEnd) {
+      generation = probe.generation;
+      nameEnd = runEnd(UPPER_NAME, text, after, end);
+      from = after;
+      while (from > least && has(UPPER_NAME, text.charCodeAt(from - 1))) from -= 1;
+    }
+    const to = Math.min(nameEnd, after + MAX_SUFFIX_CHARS);
+    if (to < end && !has(BEHIND_NAME, text.charCodeAt(to))) return after;
+    const start = Math.max(from, least);
+    if (start > at || has(NAME, text.charCodeAt(start - 1))) return after;
+    // A later word of the name that says the same is looked at by itself.
+    if (SECRET_WORD.test(text.slice(after, to))) return after;
+    return to < end && ABOUT_SECRET.has(text.slice(text.lastIndexOf("_", to - 1) + 1, to)) ? after : to;
+  };
 }
 
 const UNDERSCORE = 95;
@@ -338,10 +353,14 @@ function quoteAt(text: string, at: number): number {
 
 const STRING_PREFIX = charSet("bBrRfFuUL@$");
 
+/** The last characters of what can stand in front of a variable of an environment; the `n` is that of an escape. */
+const ENDS_BEFORE_NAME = charSet("\\n +n-");
+
 /** `NAME=value` where a line, or a command with `export`, begins. */
 function isEnvironment(text: string, at: number, after: number, value: number): boolean {
   if (text.charCodeAt(value - 1) !== 61 || value - after > 4) return false;
   const start = nameStart(text, at);
+  if (start > 0 && !has(ENDS_BEFORE_NAME, text.charCodeAt(start - 1))) return false;
   if (/[^A-Z0-9_]/.test(text.slice(start, after))) return false;
   const before = text.slice(Math.max(0, start - 8), start);
   return before === "" || /(?:\n|^[+ -]?|\\n|export |ENV |ARG |-e |--env )$/.test(before) || /\n[+ -]$/.test(before);
