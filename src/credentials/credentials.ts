@@ -149,9 +149,7 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
       if (!hasStored && !options.keyVariables.some((name) => keys.has(name))) return;
       handOver();
       if (hasStored) supervisor.openStore();
-      await supervisor.told();
-      // A route is there when the helper has said what it had to say about the key, or cannot say anything.
-      await Promise.all([...found].map((id) => supervisor.route(id)));
+      await supervisor.told([...found]);
     },
     async check() {
       handOver();
@@ -181,7 +179,10 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
       }
     },
     prepare(variables) {
-      if (variables.some((name) => keys.has(name))) handOver();
+      if (!variables.some((name) => keys.has(name))) return;
+      handOver();
+      // Asked now, it is answered when the first turn begins.
+      void supervisor.told([]);
     },
     status: () => supervisor.status(),
     close: () => supervisor.close(),

@@ -28,6 +28,7 @@ export function runCredentialHelper(): void {
   let recoveryKey: Buffer | undefined;
   let folder: string | undefined;
   let isKeeping = false;
+  const toldOf = new WeakSet<Buffer>();
 
   const say = (answer: HelperAnswer): void => void process.stdout.write(`${JSON.stringify(answer)}\n`);
   const end = (code: number): never => {
@@ -86,7 +87,10 @@ export function runCredentialHelper(): void {
   }
 
   /** A key is one whether or not a model needs it: a file may hold it as well. */
+  /** Once for each; a key that is bound was told of when it came. */
   function tell(secret: Buffer): void {
+    if (toldOf.has(secret)) return;
+    toldOf.add(secret);
     const fingerprint = fingerprintSecret(secret);
     if (fingerprint !== undefined) say({ type: "known", fingerprint });
   }

@@ -46,8 +46,8 @@ export interface HelperSupervisor {
   bind(command: Bind): void;
   /** Has the helper open the file of stored credentials, so that it can tell what is in it. Only after `start`. */
   openStore(): void;
-  /** Resolves when everybody was told of all that the helper was given so far, or when it cannot tell. */
-  told(): Promise<void>;
+  /** Resolves when everybody was told of all that the helper was given so far and of what `ids` are bound to, or cannot be told. */
+  told(ids: readonly string[]): Promise<void>;
   /** Without a name: only whether the helper is there. */
   route(id: string | undefined): Promise<HelperRoute>;
   status(): HelperStatus;
@@ -75,6 +75,8 @@ interface Generation {
   readonly bound: Map<string, Deferred<HelperAnswer>>;
   /** Asked for and not answered, in order. */
   readonly syncs: Deferred<true>[];
+  /** That it has told what it was given; absent when it was given more since. */
+  told: Promise<true | undefined> | undefined;
   /** Resolves when its death was noticed. */
   readonly ended: PromiseWithResolvers<void>;
   lastBeatMs: number;
@@ -112,6 +114,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       ready: createDeferred(),
       bound: new Map(),
       syncs: [],
+      told: undefined,
       ended: Promise.withResolvers(),
       lastBeatMs: clock.monotonicMs(),
     };
@@ -268,7 +271,10 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       stopWatching = (options.every ?? unreferencedInterval)(HEARTBEAT_MS, watch);
     },
     give(id, secret) {
-      if (current !== undefined) send(current, { type: "secret", id }, secret);
+      if (current !== undefined) {
+        send(current, { type: "secret", id }, secret);
+        current.told = undefined;
+      }
       secret.fill(0);
     },
     bind(command) {
@@ -277,11 +283,25 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
       if (current !== undefined) sendBind(current, command);
     },
     openStore() {
-      if (!usesStore && current !== undefined) sendStore(current);
+      if (!usesStore && current !== undefined) {
+        sendStore(current);
+        current.told = undefined;
+      }
       usesStore = true;
     },
-    async told() {
-      await reach(undefined);
+    async told(ids) {
+      while (current !== undefined) {
+        const generation = current;
+        generation.process.keepsAlive(true);
+        try {
+          generation.told ??= sync(generation);
+          const bound = ids.flatMap((id) => generation.bound.get(id)?.promise ?? []);
+          // The one that died took its answers with it: the next is asked, if there is one.
+          if (!(await Promise.all([generation.told, ...bound])).includes(undefined)) return;
+        } finally {
+          generation.process.keepsAlive(false);
+        }
+      }
     },
     route: reach,
     status,
