@@ -48,6 +48,13 @@ export async function main(): Promise<void> {
     handsKeysOn(argv) ? { ...world, credentials: { onSecret: credentials.onSecret } } : world,
   );
   let crashed = false;
+  let finished = false;
+  // Node leaves quietly, and with success, when all that somebody waits for has gone away.
+  process.on("exit", () => {
+    if (finished || crashed || process.exitCode !== undefined) return;
+    process.exitCode = 1;
+    process.stderr.write("✗ InternalError: the program ended before its work was done. Please report this.\n");
+  });
   for (const event of ["uncaughtException", "unhandledRejection"] as const) {
     process.on(event, (error: unknown) => {
       // One is enough; what else fails on the way out says nothing.
@@ -75,6 +82,7 @@ export async function main(): Promise<void> {
       stopGraceMs = graceMs;
     },
   });
+  finished = true;
   credentials.close();
   process.exitCode = endsWhenStopped ? code : (stopping ?? code);
 }

@@ -73,8 +73,8 @@ export interface OwnProcess {
   readonly stdout: Readable;
   /** The end of what it wrote to standard error, for messages. */
   errors(): string;
-  /** Whether waiting for it keeps this process alive; at first it does not. */
-  keepsAlive(yes: boolean): void;
+  /** Keeps this process alive until the returned function is called: for somebody who waits for an answer. */
+  awaitAnswer(): () => void;
   kill(): void;
 }
 
@@ -122,6 +122,7 @@ export function startPiped(
     windowsHide: true,
   });
   let errors = "";
+  let waiting = 0;
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     errors = (errors + text).slice(-MAX_ERROR_CHARS);
   });
@@ -145,7 +146,15 @@ export function startPiped(
     stdin: child.stdin,
     stdout: child.stdout,
     errors: () => errors,
-    keepsAlive: (yes) => (child.stdout as Socket)[yes ? "ref" : "unref"](), // pipes of a child are sockets
+    awaitAnswer() {
+      const output = child.stdout as Socket; // pipes of a child are sockets
+      waiting += 1;
+      output.ref();
+      return () => {
+        waiting -= 1;
+        if (waiting === 0) output.unref();
+      };
+    },
     kill: () => void child.kill("SIGKILL"),
   };
 }

@@ -231,7 +231,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
   async function reach(id: string | undefined): Promise<HelperRoute> {
     while (current !== undefined) {
       const generation = current;
-      generation.process.keepsAlive(true);
+      const answered = generation.process.awaitAnswer();
       try {
         const socketPath = await generation.ready.promise;
         if (socketPath === undefined) continue; // it died: the next one, if there is one
@@ -249,7 +249,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
         if ((await sync(generation)) === undefined) continue;
         return { type: "ready", socketPath, pass };
       } finally {
-        generation.process.keepsAlive(false);
+        answered();
       }
     }
     return { type: "failed", detail: detail ?? (state === "closed" ? "it was closed" : "it could not be started") };
@@ -292,14 +292,14 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
     async told(ids) {
       while (current !== undefined) {
         const generation = current;
-        generation.process.keepsAlive(true);
+        const answered = generation.process.awaitAnswer();
         try {
           generation.told ??= sync(generation);
           const bound = ids.flatMap((id) => generation.bound.get(id)?.promise ?? []);
           // The one that died took its answers with it: the next is asked, if there is one.
           if (!(await Promise.all([generation.told, ...bound])).includes(undefined)) return;
         } finally {
-          generation.process.keepsAlive(false);
+          answered();
         }
       }
     },

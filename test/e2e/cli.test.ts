@@ -335,6 +335,12 @@ function findOldNode(): string | undefined {
   return undefined;
 }
 
+test("a program that has nothing left to wait for, and is not done, says so instead of leaving as if it were", async () => {
+  const forgets = createCliHome({ NODE_OPTIONS: "--import data:text/javascript,process.stdin.unref()" });
+  const child = startCli(forgets, ["redact"]);
+  expect(await finish(child)).toEqual({ code: 1, out: "", err: expect.stringContaining("before its work was done") });
+});
+
 describe("undo", () => {
   const call = (name: string, args: unknown): MockReply => ({
     type: "message",
