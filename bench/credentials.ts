@@ -1,36 +1,30 @@
 /**
- * `node bench/credentials.ts`: how much longer the program takes to its first request when that needs a key, against one bare
+ * `node bench/credentials.ts`: how much longer the program, installed, takes to its first request when that needs a key, against one bare
  * start of Node, and how often a key is seen from outside while children of all kinds run. Exit code 1 unless both hold.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { type Found, type Hunt, huntForKey } from "../test/fakes/key-hunt.ts";
 import { startMockProvider } from "../test/fakes/mock-provider-server.ts";
 import { type Figure, holds, median, printFigures } from "./figures.ts";
+import { installInto } from "./installed.ts";
 
-const root = resolve(import.meta.dirname, "..");
-const launcher = join(root, "bin/harness");
 const REPEATS = Number(process.env.BENCH_REPEATS ?? 25);
 const OLD_NODE = "/usr/bin/node";
 
-build();
 const figures = await coldStart();
 printFigures("credentials", figures);
 const clean = await hunts();
 process.exitCode = figures.every(holds) && clean ? 0 : 1;
-
-function build(): void {
-  const bundler = join(root, "node_modules/rolldown/bin/cli.mjs");
-  execFileSync(process.execPath, [bundler, "-c", "rolldown.config.ts", "--logLevel", "silent"], { cwd: root });
-}
 
 /** Both from the start of the process to the arrival of its first request, in turns, so that a busy machine slows both. */
 async function coldStart(): Promise<Figure[]> {
   const scratch = mkdtempSync(join(tmpdir(), "harness-bench-"));
   const workspace = join(scratch, "workspace");
   mkdirSync(workspace);
+  const launcher = installInto(scratch);
   const vendor = await startMockProvider({ always: { type: "message", blocks: [{ type: "text", text: "ok" }] } });
   const address = `${vendor.url}/v1`;
   const env = { PATH: process.env.PATH ?? "", HOME: scratch, OPENAI_BASE_URL: address, OLLAMA_BASE_URL: address };
