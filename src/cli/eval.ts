@@ -1,9 +1,7 @@
 /** `harness eval`: runs cases and grades them; a suite is its exit code. */
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Problem } from "#artifacts";
-import { messageOf } from "#base";
 import {
   allPassed,
   type CaseResult,
@@ -19,6 +17,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import { createEvalCases, type EvalFlags, type PreparedCase } from "./eval-cases.ts";
 import { caseText, createProgressLine, suiteJson, summaryText } from "./eval-report.ts";
 import type { ExitCode } from "./exit-code.ts";
+import { writeNamedFile } from "./named-file.ts";
 import { userFlags } from "./open-program.ts";
 import { namesProject, problemText } from "./project.ts";
 import { paint } from "./renderer.ts";
@@ -113,7 +112,7 @@ async function run(ports: CliPorts, prepared: readonly PreparedCase[], flags: Ev
     });
     progress.clear();
     terminal.out(flags.json === true ? `${suiteJson(result)}\n` : `\n${summaryText(terminal, result)}`);
-    if (flags.junit !== undefined) await write(resolve(cwd, flags.junit), junitXml(result));
+    if (flags.junit !== undefined) await writeNamedFile(resolve(cwd, flags.junit), junitXml(result));
     if (stop.signal.aborted) return 130;
     return allPassed(result) ? 0 : 1;
   } finally {
@@ -185,14 +184,5 @@ async function writeLog(
 ): Promise<void> {
   if (folder === undefined) return;
   const file = join(resolve(cwd, folder), `${name}${number === 1 ? "" : `#${number}`}.jsonl`);
-  await write(file, events.map((event) => `${JSON.stringify(event)}\n`).join(""));
-}
-
-async function write(file: string, text: string): Promise<void> {
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
-  } catch (error) {
-    throw new ReasonError("ConfigInvalid", { detail: `cannot write ${file}: ${messageOf(error)}` }, { cause: error });
-  }
+  await writeNamedFile(file, events.map((event) => `${JSON.stringify(event)}\n`).join(""));
 }

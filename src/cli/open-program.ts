@@ -1,5 +1,5 @@
 /** From flags to a running program: configuration, model and store, with the messages a person needs when one is wrong. */
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import {
   addAllowRule,
@@ -9,6 +9,7 @@ import {
   type Project,
   type Settings,
 } from "#artifacts";
+import { makePrivateDirectory } from "#base";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
 import { createSigner, harnessPaths, machineKeySource } from "#sessions";
@@ -230,7 +231,7 @@ async function keepRule(ports: CliPorts, named: string | undefined, rule: string
     throw error;
   });
   const added = await addAllowRule(file, text, rule);
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  makePrivateDirectory(dirname(file));
   const draft = `${file}.${process.pid}.tmp`;
   await writeFile(draft, added, { mode: 0o600 });
   await rename(draft, file);

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, isRecord } from "#base";
+import { errnoOf, isRecord, makeFolder } from "#base";
 import { ReasonError, SessionId } from "#protocol";
 import type { ArchivedSession } from "./archive.ts";
 import { corrupt } from "./jsonl-file.ts";
@@ -32,7 +32,7 @@ export type StoredMeta = Omit<ArchivedSession, "updatedAt">;
 export function prepareThreads(root: string, nowMs: number): string {
   const harness = join(root, ".harness");
   const threads = join(harness, "threads");
-  mkdirSync(root, { recursive: true, mode: DIRECTORY_MODE });
+  makeFolder(root, DIRECTORY_MODE);
   for (const path of [harness, threads]) {
     makeIfMissing(path);
     if (!lstatSync(path).isDirectory()) {
