@@ -181,15 +181,18 @@ describe("a suite", () => {
     expect(await cli.run("eval", "--repeat", "2", "--record")).toMatchObject({ code: 2 });
   });
 
-  test.runIf(process.platform === "linux")("is told where its report cannot be written, after what it found", async () => {
-    const cli = openCli();
-    cli.put("evals/testdata/01_good.yaml", good);
-    expect(await cli.run("eval", "--junit", "/proc/nope/x.xml")).toMatchObject({
-      code: 2,
-      out: expect.stringContaining("1 passed of 1"),
-      err: expect.stringContaining("cannot write /proc/nope/x.xml: ENOENT"),
-    });
-  });
+  test.runIf(process.platform === "linux")(
+    "is told where its report cannot be written, after what it found",
+    async () => {
+      const cli = openCli();
+      cli.put("evals/testdata/01_good.yaml", good);
+      expect(await cli.run("eval", "--junit", "/proc/nope/x.xml")).toMatchObject({
+        code: 2,
+        out: expect.stringContaining("1 passed of 1"),
+        err: expect.stringContaining("cannot write /proc/nope/x.xml: ENOENT"),
+      });
+    },
+  );
 
   test("as JUnit XML, and with its logs", async () => {
     const cli = openCli();

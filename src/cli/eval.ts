@@ -14,6 +14,7 @@ import {
 } from "#evals";
 import { type Event, ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
+import { counted } from "./counted.ts";
 import { createEvalCases, type EvalFlags, type PreparedCase } from "./eval-cases.ts";
 import { caseText, createProgressLine, suiteJson, summaryText } from "./eval-report.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -140,10 +141,6 @@ function printPlan({ terminal }: CliPorts, prepared: readonly PreparedCase[], { 
   }
   terminal.out(`${counted(rows.length, "case")} checked without an error. Nothing was run.\n`);
   return 0;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** Warnings are told; with an error nothing is run. */
