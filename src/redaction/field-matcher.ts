@@ -22,12 +22,13 @@ const JOINTS = ["", "_", "-", " ", "."];
 /** Matchers for all rows, which share what they learn about a place in the text. */
 export function createFieldMatchers(rows: readonly FieldRow[]): readonly KeywordMatcher[] {
   const read = createFieldSyntax();
-  const isPlain = createIsPlain();
+  const nextDigit = createRunEnds(charSet("^0-9"));
+  const isPlain = createIsPlain(nextDigit);
   const syntax: FieldSyntax = { state: "none", from: 0, to: 0, style: "unquoted", isCode: false, isSuffixed: false };
   let generation = -1;
   let known = -1;
-  /** What was not secret enough for one name is not for another that asks for as much. */
-  const rejected = new Set<FieldRow["value"]>();
+  /** Levels, as bits: what was not secret enough for one name is not for another that asks for as much. */
+  let rejected = 0;
   return rows.map((row) => ({
     keywords: row.names.flatMap((name) =>
       name.includes("-") ? JOINTS.map((joint) => name.replaceAll("-", joint)) : [name],
@@ -38,19 +39,20 @@ export function createFieldMatchers(rows: readonly FieldRow[]): readonly Keyword
       if (generation !== probe.generation || known !== after) {
         generation = probe.generation;
         known = after;
-        rejected.clear();
+        rejected = 0;
         read(probe, at, after, syntax);
       }
       if (syntax.state === "none" || syntax.isCode) return NOTHING;
       if (syntax.state === "unfinished") return PENDING;
       if (syntax.state === "growing") return ARMED;
-      if (rejected.has(row.value)) return NOTHING;
+      if ((rejected & LEVELS[row.value]) !== 0) return NOTHING;
       const { from, to, style } = syntax;
       const mustBeMixed = row.value === "token" || row.value === "secret" || syntax.isSuffixed;
       if (mustBeMixed && isPlain(probe, from, to)) return NOTHING;
+      if (style === "prose" && nextDigit(probe, from) >= to) return NOTHING;
       const start = skipScheme(text, from, to);
       if (!isSecretValue(row.value, text, start, to, syntax.isSuffixed ? "listed" : style)) {
-        rejected.add(row.value);
+        rejected |= LEVELS[row.value];
         return NOTHING;
       }
       // What the longest name has found, a shorter one would find again.
@@ -60,12 +62,15 @@ export function createFieldMatchers(rows: readonly FieldRow[]): readonly Keyword
   }));
 }
 
+const LEVELS = { any: 1, password: 2, secret: 4, token: 8 } as const;
+
 /**
  * No digit, and letters of one case at most: no token. Asked before the value is looked at in full, because the next characters
  * of each sort are remembered and names in a row ask for the same ones.
  */
-function createIsPlain(): (probe: Probe, from: number, to: number) => boolean {
-  const nextDigit = createRunEnds(charSet("^0-9"));
+function createIsPlain(
+  nextDigit: (probe: Probe, from: number) => number,
+): (probe: Probe, from: number, to: number) => boolean {
   const nextLower = createRunEnds(charSet("^a-z"));
   const nextUpper = createRunEnds(charSet("^A-Z"));
   return (probe, from, to) => {
