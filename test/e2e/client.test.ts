@@ -6,9 +6,9 @@ import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { connect, type Event } from "#client";
 import { createCliHome, finish, startCli } from "../fakes/cli-process.ts";
+import { launcher } from "../fakes/launcher.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const launcher = join(root, "bin/harness");
 const SCENARIO = `
 name: client
 rules:

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { createSystemClock } from "#base";
 import { httpTarget, type RequirementId, runConformance, type Target } from "#conformance";
 import { type CliHome, createCliHome, finish, runCli, startCli } from "../fakes/cli-process.ts";
+import { launcher } from "../fakes/launcher.ts";
 
 const MODEL = ["-m", "scripted:conformance", "--sandbox", "off"];
 
@@ -116,7 +117,7 @@ test("says why nothing could be tried", { timeout: 60_000 }, async () => {
     const result = await runCli(home, ["conformance", "--wait", "5", ...args]);
     expect({ args, ...result }).toMatchObject({ code: 2, err: expect.stringContaining(message) });
   }
-  const harness = `"${process.execPath}" "${join(import.meta.dirname, "../../bin/harness")}"`;
+  const harness = `"${process.execPath}" "${launcher}"`;
   const played = `stdio://${harness} rpc --cwd . -m scripted:${other}`;
   const result = await runCli(home, ["conformance", "--wait", "15", "--against", played]);
   expect(result).toMatchObject({ code: 2, err: expect.stringContaining('it said "Something else."') });
