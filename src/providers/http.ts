@@ -3,11 +3,12 @@
  * reasons. It follows no redirects, because a key must never reach another host, and it knows nothing of any vendor. A request
  * with a credential goes the way that the credential port names, and without one it is not sent.
  */
+
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
 import { StringDecoder } from "node:string_decoder";
 import { type Clock, createConcealer } from "#base";
+import type { CredentialPort, CredentialRef, CredentialRoute } from "#engine";
 import { type Reason, reasonText } from "#protocol";
-import type { CredentialPort, CredentialRef, CredentialRoute } from "./credential-port.ts";
 
 const KEEP_ALIVE_IDLE_MS = 90_000;
 const MAX_SOCKETS_PER_HOST = 64;
