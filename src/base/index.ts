@@ -11,6 +11,7 @@ export { cutAtBlank } from "./cut-text.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { hideFiles } from "./hidden-files.ts";
 export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
+export { createModelConnections, proxyVariables } from "./model-connections.ts";
 export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";
 export {
