@@ -15,6 +15,8 @@ import { type Control, createControl, type RestoreCommand } from "#control";
 import {
   type CacheCounters,
   type CallTrace,
+  type CredentialPort,
+  type CredentialStatus,
   type EventBus,
   loadedRedaction,
   type Plugin,
@@ -26,7 +28,7 @@ import {
 } from "#engine";
 import { parseRule } from "#governance";
 import { type ClientId, type Command, type CommandOf, createIdMint, type SessionId } from "#protocol";
-import { type CredentialPort, type CredentialStatus, chooseModel, type ModelChoice } from "#providers";
+import { chooseModel, type ModelChoice } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Signer } from "#sessions";
 import { createBuiltinTools } from "#tools";
 import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";

@@ -88,6 +88,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdirSync",
     why: "A folder with those above it: the one place, because what Node has for it may never end.",
   },
+  "src/base/model-connections.ts": {
+    uses: "node:http node:https",
+    why: "Keeps connections to models open for the two places that send; sends nothing.",
+  },
   "src/base/private-file.ts": {
     uses: "fs.fsyncSync fs.ftruncateSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync fs.writeSync",
     why: "What the program keeps for itself: undo and acks, in the data and state folders.",
@@ -221,8 +225,8 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "The program's own log, in the state folder.",
   },
   "src/providers/http.ts": {
-    uses: "getBuiltinModule(module) node:http node:https",
-    why: "The one place that opens connections to models from the engine, and to the credential helper; `module` is one of these two.",
+    uses: "node:http node:https",
+    why: "The one place that opens connections to models from the engine, and to the credential helper.",
   },
   "src/sessions/file-lines.ts": {
     uses: "fs.openSync",

@@ -10,7 +10,9 @@ export { CONCEAL_MIN_BYTES, type Concealer, createConcealer } from "./concealer.
 export { cutAtBlank } from "./cut-text.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { hideFiles } from "./hidden-files.ts";
+export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
 export { makeFolder } from "./make-folder.ts";
+export { createModelConnections, proxyVariables } from "./model-connections.ts";
 export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";
 export {

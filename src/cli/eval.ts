@@ -6,8 +6,8 @@ import {
   allPassed,
   type CaseResult,
   createSpending,
+  evalsXml,
   filterCases,
-  junitXml,
   loadSuite,
   runSuite,
   unknownNames,
@@ -113,7 +113,7 @@ async function run(ports: CliPorts, prepared: readonly PreparedCase[], flags: Ev
     });
     progress.clear();
     terminal.out(flags.json === true ? `${suiteJson(result)}\n` : `\n${summaryText(terminal, result)}`);
-    if (flags.junit !== undefined) await writeNamedFile(resolve(cwd, flags.junit), junitXml(result));
+    if (flags.junit !== undefined) await writeNamedFile(resolve(cwd, flags.junit), evalsXml(result));
     if (stop.signal.aborted) return 130;
     return allPassed(result) ? 0 : 1;
   } finally {

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { createUlidFactory } from "#base";
-import { createSession, type SessionStore } from "#engine";
+import type { SessionStore } from "#engine";
 import { type Command, createIdMint, type Event, SessionId } from "#protocol";
 import { createFakeProvider, says, text } from "../../test/fakes/fake-provider.ts";
 import { createFakeStore } from "../../test/fakes/fake-store.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
-import { noRedaction } from "../../test/fakes/no-redaction.ts";
+import { createPlainSession, plainLiveSession } from "../../test/fakes/plain-session.ts";
 import { createControl } from "./control.ts";
-import type { LiveSession } from "./live-session.ts";
 
 const id = SessionId.from("0".repeat(26));
 
@@ -27,40 +26,25 @@ function rig(change: Partial<SessionStore> = {}, restoring: Promise<void> = Prom
     ids,
     store,
     customHandlers: new Map(),
-    async open(): Promise<LiveSession> {
-      const engine = createSession({
-        redaction: noRedaction,
+    async open() {
+      const engine = createPlainSession({
         id,
         clock,
         ids,
         store,
         log: base.log(id),
         provider: createFakeProvider([says(text("one")), says(text("two")), says(text("three"))]),
-        model: "fake:one",
-        requestChain: [],
-        toolChain: () => ({ chain: [], last: async () => ({ content: [], outcome: "ok" }) }),
-        toolSources: [],
-        toolSettings: { execution: "auto", onError: "stop" },
-        maxSteps: 3,
       });
-      return {
-        engine,
+      return plainLiveSession(engine, {
         begin: () => engine.bus.publish("SessionStarted", { working_dir: "/w", profile: "p", model: "fake:one" }),
         release: async () => {
           released = true;
         },
-        setPlanMode: async () => undefined,
-        finish: async () => undefined,
-        setContext: async () => undefined,
-        rules: () => [],
-        revokeRule: async () => undefined,
-        promoteRule: async () => undefined,
-        setModel: async () => undefined,
         restore: async (command) => {
           await restoring;
           return command.kind;
         },
-      };
+      });
     },
   });
   const connect = (identityClass: "human" | "agent" = "human") => {

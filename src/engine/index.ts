@@ -2,6 +2,13 @@
 export type { Approver, PermissionAnswer, PermissionQuestion } from "./approver.ts";
 export { createEventBus, type EventBus, type Subscriber } from "./bus.ts";
 export { createConversation } from "./conversation.ts";
+export type {
+  CredentialPort,
+  CredentialRef,
+  CredentialRoute,
+  CredentialStatus,
+  CredentialWish,
+} from "./credential-port.ts";
 export type { HiddenTools, ToolSettings } from "./dispatch.ts";
 export {
   type Attributes,

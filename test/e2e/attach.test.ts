@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { type CliHome, createCliHome, finish, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
+import { startDaemonRun } from "../fakes/daemon-run.ts";
 
 const ENTER = "\r";
 const CTRL_C = "\u0003";
@@ -26,16 +27,8 @@ otherwise: [{ text: "Nothing to do." }]
 
 async function startDaemon(home: CliHome, ...flags: string[]) {
   home.put("shared.yaml", SCENARIO);
-  const child = startCli(home, ["daemon", "run", "--model", "scripted:./shared.yaml", "--sandbox", "off", ...flags]);
-  await new Promise<void>((done, failed) => {
-    let said = "";
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      said += chunk;
-      if (said.includes("the token is in")) done();
-    });
-    child.once("close", () => failed(new Error(`the daemon ended: ${said}`)));
-  });
-  return child;
+  const run = await startDaemonRun(home, "--model", "scripted:./shared.yaml", "--sandbox", "off", ...flags);
+  return run.child;
 }
 
 describe("harness attach", () => {

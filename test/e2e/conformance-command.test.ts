@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSystemClock } from "#base";
 import { httpTarget, type RequirementId, runConformance, type Target } from "#conformance";
-import { type CliHome, createCliHome, finish, runCli, startCli } from "../fakes/cli-process.ts";
+import { type CliHome, createCliHome, finish, runCli } from "../fakes/cli-process.ts";
+import { daemonPlace, startDaemonRun } from "../fakes/daemon-run.ts";
 import { launcher } from "../fakes/launcher.ts";
 
 const MODEL = ["-m", "scripted:conformance", "--sandbox", "off"];
@@ -17,26 +18,9 @@ interface Daemon {
 }
 
 async function startDaemon(home: CliHome): Promise<Daemon> {
-  const socketPath = join(home.workspace, "..", "c.sock");
-  const tokenFile = join(home.workspace, "..", "token");
+  const { socket: socketPath, tokenFile, flags } = daemonPlace(home);
   rmSync(tokenFile, { force: true });
-  const child = startCli(home, [
-    "daemon",
-    "run",
-    "--listen",
-    `unix:${socketPath}`,
-    "--token-file",
-    tokenFile,
-    ...MODEL,
-  ]);
-  let said = "";
-  await new Promise<void>((resolve, reject) => {
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      said += chunk;
-      if (said.includes("the token is in")) resolve();
-    });
-    child.once("close", () => reject(new Error(`the daemon ended: ${said}`)));
-  });
+  const { child } = await startDaemonRun(home, ...flags, ...MODEL);
   expect(existsSync(tokenFile)).toBe(true);
   return { socketPath, tokenFile, child };
 }
