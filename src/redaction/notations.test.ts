@@ -1,5 +1,6 @@
 /** Ways to write down a secret that the corpora do not have, and texts that look like them: whole, and cut at every place. */
 import { describe, expect, test } from "vitest";
+import { ALPHABETS, createSeededRandom } from "../../test/corpora/seeded-random.ts";
 import { createRedactor } from "./index.ts";
 import { fillExample } from "./rule.ts";
 
@@ -124,4 +125,31 @@ describe.each(clean)("%s", (_, text) => {
     expect(redactor.redact(text).text).toBe(text);
     for (let at = 1; at < text.length; at++) expect(inPieces(text, at), `cut at ${at}`).toBe(text);
   });
+});
+
+describe("values that a generator made, some of which look like names", () => {
+  const VALUES = 2_000;
+  test.each<[string, (value: string) => string]>([
+    ["YAML", (value) => `api_token: ${value}\n`],
+    ["INI", (value) => `secret = ${value}\n`],
+    ["a header", (value) => `X-Auth-Token: ${value}\n`],
+    ["a log", (value) => `user=ada token=${value} ok\n`],
+    ["a call", (value) => `define('DB_PASSWORD', '${value}');\n`],
+    ["a block", (value) => `password: |\n  ${value}\n`],
+    ["JSON", (value) => `{"token": "${value}"}`],
+    ["a password in YAML", (value) => `password: ${value}\n`],
+  ])("are found in %s", (_, write) => {
+    const random = createSeededRandom(7);
+    const values = Array.from({ length: VALUES }, () => random.chars(ALPHABETS.alnum, 16));
+    const missed = values.filter((value) => redactor.redact(write(value)).text.includes(value));
+    expect(missed.length / VALUES).toBeLessThan(0.05);
+  });
+
+  test.each(["_DSAPrivateKey", "OAuthTokenProvider", "HttpSessionStrategy", "getAccessTokenOf"])(
+    "%s is a name",
+    (name) => {
+      for (const text of [`token: ${name}\n`, `secret = "${name}"\n`, `define('API_TOKEN', '${name}')`])
+        expect(redactor.redact(text).text).toBe(text);
+    },
+  );
 });
