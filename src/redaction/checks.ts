@@ -111,7 +111,7 @@ export function isDullWord(value: string): boolean {
 
 const ENDS_SENTENCE = ".,;:!?";
 const MOST_IDENTIFIER_DIGITS = 3;
-const LEAST_WORD_SHARE = 0.7;
+const LEAST_WORD_SHARE = 0.75;
 const LEAST_WORD_CHARS = 3;
 /** So many letters have a vowel among them where they can be spoken. */
 const CHARS_PER_VOWEL = 5;
