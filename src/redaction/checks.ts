@@ -121,31 +121,52 @@ const ENDS_SENTENCE = ".,;:!?";
 const MOST_IDENTIFIER_DIGITS = 3;
 const LEAST_WORD_SHARE = 0.75;
 const LEAST_WORD_CHARS = 3;
+/** So many letters have a vowel among them where they can be spoken. */
+const CHARS_PER_VOWEL = 5;
 const NAME_CHAR = charSet("A-Za-z0-9_.$!?");
+/** Words of code that cannot be spoken. */
+const UNSPOKEN = new Set(
+  "http https html css sql mysql xml tls ssl ssh jwt tcp dns rpc grpc npm gpg pgp pbkdf ctx cfg tmp src str ptr msg cmd pwd".split(
+    " ",
+  ),
+);
 
-/** A name in code, such as `X509Credential` or `credentials_1.Credentials`: nearly all of it is words. */
+/**
+ * A name in code, such as `X509Credential` or `credentials_1.Credentials`: nearly all of it is words. Letters that merely follow one
+ * another are none: a third of all random values would be names.
+ */
 export function isCodeName(value: string, { digits, lower, upper }: Makeup): boolean {
   if (digits > MOST_IDENTIFIER_DIGITS || lower + upper === 0) return false;
   let inWords = 0;
-  let word = 0;
+  let start = 0;
+  let vowels = 0;
+  let wasLower = false;
   for (let at = 0; at <= value.length; at++) {
     const code = value.charCodeAt(at);
     const isLower = code >= 97 && code <= 122;
     const isUpper = code >= 65 && code <= 90;
     if (at < value.length && !isLower && !isUpper && !has(NAME_CHAR, code)) return false;
-    // A capital with a small letter behind it begins a word; so does everything behind what is no letter.
-    const begins = isUpper && has(LOWER, value.charCodeAt(at + 1));
-    if ((isLower || isUpper) && !begins) {
-      word += 1;
-      continue;
+    // A capital behind a small letter or in front of one begins a word; so does everything behind what is no letter.
+    const begins = isUpper && (wasLower || has(LOWER, value.charCodeAt(at + 1)));
+    wasLower = isLower;
+    if (begins || (!isLower && !isUpper)) {
+      if (isWord(value, start, at, vowels)) inWords += at - start;
+      start = begins ? at : at + 1;
+      vowels = 0;
     }
-    if (word >= LEAST_WORD_CHARS) inWords += word;
-    word = begins ? 1 : 0;
+    if (has(VOWEL, code)) vowels += 1;
   }
   return inWords >= LEAST_WORD_SHARE * (lower + upper);
 }
 
+function isWord(value: string, from: number, to: number, vowels: number): boolean {
+  const length = to - from;
+  if (length < LEAST_WORD_CHARS) return false;
+  return vowels * CHARS_PER_VOWEL >= length || UNSPOKEN.has(value.slice(from, to).toLowerCase());
+}
+
 const LOWER = charSet("a-z");
+const VOWEL = charSet("AEIOUYaeiouy");
 
 /** The check digit of card numbers. */
 export function luhnHolds(digits: string): boolean {

@@ -122,7 +122,7 @@ const LEAST_CHARS = { any: 3, password: 4, secret: 10, token: 12 } as const;
 const LEAST_WORD_CHARS = 4;
 const LEAST_SECRET_ENTROPY = 2.6;
 const LEAST_TOKEN_ENTROPY = 2.9;
-const LETTERS_ONLY_LENGTH = 20;
+const LEAST_LETTERS_ONLY_CHARS = 12;
 
 function isPassword(made: Makeup, value: string, style: FieldStyle): boolean {
   const { length, lower, upper, digits, marks } = made;
@@ -133,14 +133,16 @@ function isPassword(made: Makeup, value: string, style: FieldStyle): boolean {
     if (digits === 0 && marks === 0) return upper === 0 ? length >= 6 : upper > 1 && lower > 1 && length >= 8;
     return length >= 5 && !JOINED_WORDS.test(value);
   }
-  if (length < 6 || digits + marks === 0) return false;
+  if (digits + marks === 0) return isJumble(made, value);
+  if (length < 6) return false;
   return digits === length || !(JOINED_WORDS.test(value) || (marks > 0 && isCodeName(value, made)));
 }
 
 /** Where names and other values stand as well as secrets: letters and digits that are no word with a number. */
 function isUncommon(made: Makeup, value: string): boolean {
   const { length, lower, upper, digits } = made;
-  if (length < LEAST_UNCOMMON_CHARS || digits === 0 || lower + upper === 0 || NO_SECRET.test(value)) return false;
+  if (digits === 0) return isJumble(made, value);
+  if (length < LEAST_UNCOMMON_CHARS || lower + upper === 0 || NO_SECRET.test(value)) return false;
   return !isCodeName(value, made) && (!IDENTIFIERS.test(value) || (lower > 1 && upper > 1));
 }
 
@@ -150,13 +152,20 @@ const NO_SECRET = /[\s:([\]{}<>\\]|\w=./;
 
 function isRandom({ lower, upper, digits, marks, length, entropy }: Makeup, leastEntropy: number): boolean {
   if (entropy < leastEntropy) return false;
-  if (digits === 0) return length >= LETTERS_ONLY_LENGTH && lower > 2 && upper > 2 && marks <= length / 8;
+  if (digits === 0) return length >= LEAST_LETTERS_ONLY_CHARS && lower > 2 && upper > 2 && marks <= length / 8;
   return lower + upper > 0 || (length >= 16 && marks === 0);
 }
 
-function isToken({ digits }: Makeup, value: string): boolean {
-  if (value.includes(" ") || IDENTIFIERS.test(value) || DATE.test(value) || OWN_ID.test(value)) return false;
-  return digits > 0 || !CAMEL.test(value);
+function isToken(made: Makeup, value: string): boolean {
+  if (value.includes(" ") || DATE.test(value) || OWN_ID.test(value)) return false;
+  if (IDENTIFIERS.test(value)) return isJumble(made, value);
+  return made.digits > 0 || !(CAMEL.test(value) || isCodeName(value, made));
+}
+
+/** Large and small letters, hardly a digit, and no words: what a generator makes now and then. */
+function isJumble(made: Makeup, value: string): boolean {
+  const { length, lower, upper, marks } = made;
+  return length >= LEAST_LETTERS_ONLY_CHARS && lower > 2 && upper > 2 && marks === 0 && !isCodeName(value, made);
 }
 
 /** Words joined by marks: a name of something, not a password. */

@@ -13,6 +13,7 @@ import {
   NO_SEPARATOR,
   skipSpace,
 } from "./field-opening.ts";
+import { behindSpacing, LISTED } from "./field-spacing.ts";
 import { createRunEnds, type Probe } from "./probe.ts";
 
 /**
@@ -76,16 +77,18 @@ export function createFieldSyntax(): (probe: Probe, at: number, after: number, r
     result.state = final ? "none" : "unfinished";
     if (separator === CUT_SEPARATOR) return;
     const isProse = separator < 0;
-    const assigned = isProse ? -separator : separator;
+    const isBeside = separator >= LISTED;
+    const assigned = isProse ? -separator : isBeside ? separator - LISTED : separator;
     const sameLine = skipSpace(text, assigned, end);
     if (sameLine === end) return;
     const here = text.charCodeAt(assigned - 1) === COLON ? behindYaml(probe, sameLine) : sameLine;
     if (here === end) return;
-    const isBlock = here > sameLine && hasBreak(text, sameLine, here);
+    const isBlock = isBeside || (here > sameLine && hasBreak(text, sameLine, here));
 
     const opens = quoteAt(text, here);
     if (opens === end) return;
-    if (opens >= 0) return readQuoted(probe, here, opens, isListed(text, assigned) ? "listed" : "quoted", result);
+    const isAmongOthers = isBeside || isListed(text, assigned);
+    if (opens >= 0) return readQuoted(probe, here, opens, isAmongOthers ? "listed" : "quoted", result);
     result.style = isProse
       ? "prose"
       : isBlock
@@ -215,7 +218,7 @@ function findSeparator(probe: Probe, at: number, after: number, nameEnd: number)
   let here = skipSpace(text, from, end);
   if (cut(here)) return CUT_SEPARATOR;
   const spaced = here > from;
-  if (text.charCodeAt(here) === 63) here += 1;
+  if (text.charCodeAt(here) === 63 && text.charCodeAt(here + 1) !== 63) here += 1;
   const code = text.charCodeAt(here);
   if (code === WIDE_EQUALS || code === WIDE_COLON) return here + 1;
   if (code === EQUALS || code === COLON) {
@@ -236,9 +239,10 @@ function findSeparator(probe: Probe, at: number, after: number, nameEnd: number)
     const told = text.slice(here, Math.min(end, here + MAX_VERB_CHARS));
     if (!final && end - here < MAX_VERB_CHARS && CUT_VERB.test(told)) return CUT_SEPARATOR;
     const verb = VERB.exec(told);
-    return verb === null ? NO_SEPARATOR : -(here + verb[0].length);
+    if (verb !== null) return -(here + verb[0].length);
   }
-  return behindValueName(probe, after, here);
+  const named = behindValueName(probe, after, here);
+  return named === NO_SEPARATOR ? behindSpacing(probe, nameStart(text, at), from, here) : named;
 }
 
 const LESS = 60;
@@ -258,11 +262,19 @@ function skipColours(text: string, from: number, end: number): number {
 
 /** `"--password", "…"` and `password("…")`: a value in quotes, and nothing else. */
 function behindOpening({ text, end, final }: Probe, from: number): number {
-  const here = runEnd(BLANK, text, from, Math.min(end, from + MAX_BLANK));
+  const first = runEnd(BLANK, text, from, Math.min(end, from + MAX_BLANK));
+  const pair = text.slice(first, Math.min(end, first + MAX_PAIR_CHARS));
+  if (!final && CUT_PAIR.test(pair)) return CUT_SEPARATOR;
+  const here = first + (PAIR.exec(pair)?.[0].length ?? 0);
   const opens = here >= end ? end : quoteAt(text, here);
   if (opens === end) return final ? NO_SEPARATOR : CUT_SEPARATOR;
   return opens < 0 ? NO_SEPARATOR : here;
 }
+
+const MAX_PAIR_CHARS = 24;
+/** `"name": "x-api-key", "value": …` */
+const PAIR = /^\\{0,3}"value\\{0,3}"\s{0,4}:\s{0,4}/i;
+const CUT_PAIR = /^\\{0,3}"value\\{0,3}"\s{0,4}:?\s{0,4}$/i;
 
 /** Whether what was assigned stands behind a comma or a bracket. */
 function isListed(text: string, assigned: number): boolean {
@@ -282,11 +294,12 @@ function behindValueName({ text, end, final }: Probe, after: number, from: numbe
   if (!final && isNewLine && end - here < MAX_PLACE_CHARS && CUT_PLACE.test(text.slice(here, end)))
     return CUT_SEPARATOR;
   const first = text.charCodeAt(here) | 32;
-  if (here < end && first !== 118 && first !== 34) return NO_SEPARATOR;
+  if (here < end && first !== 118 && first !== 99 && first !== 34) return NO_SEPARATOR;
   const word = text.slice(here, here + 8);
-  const match = /^"?value"?[:=]/i.exec(word);
+  const match = /^(?:"?value"?[:=]|content=)/i.exec(word);
   if (match !== null) return here + match[0].length;
-  return !final && end - here < 8 && /^"?v?a?l?u?e?"?$/i.test(word) ? CUT_SEPARATOR : NO_SEPARATOR;
+  const isCut = !final && end - here < 8 && /^(?:"?v?a?l?u?e?"?|c?o?n?t?e?n?t?)$/i.test(word);
+  return isCut ? CUT_SEPARATOR : NO_SEPARATOR;
 }
 
 /** From `blank` on, behind an escaped line break and what a listing or a search puts in front of a line. */
@@ -332,8 +345,13 @@ function nameStart(text: string, at: number): number {
 
 function isFlag(text: string, at: number): boolean {
   const start = nameStart(text, at);
-  return text.startsWith("--", start) && has(BLANK, start === 0 ? 32 : text.charCodeAt(start - 1));
+  const isLong = text.startsWith("--", start) || (text.charCodeAt(start) === DASH && at - start < MAX_JAVA_FLAG_CHARS);
+  return isLong && has(BLANK, start === 0 ? 32 : text.charCodeAt(start - 1));
 }
+
+const DASH = 45;
+/** `-storepass`, `-Password`: flags of Java and PowerShell have one dash. */
+const MAX_JAVA_FLAG_CHARS = 16;
 
 function isNetrc(text: string, at: number): boolean {
   return /\b(?:login|machine|account)[ \t]+\S+\s+$/.test(text.slice(Math.max(0, at - LOOK_BACK), at));
@@ -352,7 +370,7 @@ function quoteAt(text: string, at: number): number {
   return -1;
 }
 
-const STRING_PREFIX = charSet("bBrRfFuUL@$");
+const STRING_PREFIX = charSet("bBrRfFuUNL@$");
 
 /** The last characters of what can stand in front of a variable of an environment; the `n` is that of an escape. */
 const ENDS_BEFORE_NAME = charSet("\\n +n-");

@@ -1,5 +1,6 @@
 /** Ways to write down a secret that the corpora do not have, and texts that look like them: whole, and cut at every place. */
 import { describe, expect, test } from "vitest";
+import { ALPHABETS, createSeededRandom } from "../../test/corpora/seeded-random.ts";
 import { createRedactor } from "./index.ts";
 import { fillExample } from "./rule.ts";
 
@@ -31,6 +32,29 @@ const secrets: readonly (readonly [string, string, string])[] = [
   ["a setter", `source.setPassword("${word}");\n`, word],
   ["arguments as JSON", `["mysql", "--password", "${word}"]\n`, word],
   ["arguments as JSON, one to a line", `[\n  "--api-key",\n  "${long}"\n]\n`, long],
+  ["SQL", `CREATE ROLE app WITH LOGIN PASSWORD '${word}';\n`, word],
+  ["SQL of another vendor", `CREATE LOGIN app WITH PASSWORD = N'${word}', CHECK_POLICY = OFF;\n`, word],
+  ["a build file", `storePassword "${word}"\nkeyAlias "upload"\n`, word],
+  ["a macro", `#define WIFI_PASSWORD "${word}"\n`, word],
+  ["a name server", `key "k" {\n  secret "${long}";\n};\n`, long],
+  ["a variable of Windows", `setx MY_API_TOKEN "${long}"\r\n`, long],
+  ["a variable of fish", `set -gx GITEA_TOKEN ${long}\n`, long],
+  ["a variable of an image", `FROM node\nENV NPM_AUTH_PASSWORD ${word}\nRUN x\n`, word],
+  ["one word to a line", `account a\nuser bob\npassword ${word}\n`, word],
+  ["a listing of a vault", `Key         Value\n---         -----\npassword    ${word}\nusername    app\n`, word],
+  ["a flag with one dash", `keytool -list -password ${word} -v\n`, word],
+  ["a default of code", `const secret = process.env.JWT_SECRET || "${long}";\n`, long],
+  ["another default of code", `const key = process.env.API_KEY ?? '${long}';\n`, long],
+  ["a table of Markdown", `| name | value |\n| --- | --- |\n| password | ${word} |\n`, word],
+  ["code in a table", `| api_key | \`${long}\` | prod |\n`, long],
+  ["a record of a database", `-[ RECORD 1 ]---\nid        | 1\napi_token | ${long}\n`, long],
+  ["a pair of a HAR file", `{"name": "x-api-key", "value": "${long}"}\n`, long],
+  ["a pair on two lines", `{\n  "name": "password",\n  "value": "${word}"\n}\n`, word],
+  ["a pair in a string", `{\\"name\\":\\"password\\",\\"value\\":\\"${word}\\"}\n`, word],
+  ["a tag with attributes", `<wsse:Password Type="a#b">${word}</wsse:Password>\n`, word],
+  ["another tag with attributes", `<Password encoding="x">${word}</Password>\n`, word],
+  ["a meta tag", `<meta name="csrf-token" content="${long}">\n`, long],
+  ["a part of a form", `--x\r\nContent-Disposition: form-data; name="password"\r\n\r\n${word}\r\n--x--\r\n`, word],
   ["a told password", `Your password is: ${word}.\n`, word],
   ["a told password in German", `Das Passwort ist ${word}\n`, word],
   ["a prompt", `Password for ada@db: ${word}\n`, word],
@@ -102,6 +126,25 @@ const clean: readonly (readonly [string, string])[] = [
     "https://my-organisation-2024@dev.azure.com/x ssh://git@h1.test/a https://a.test/@scope1/x2\n",
   ],
   ["addresses and versions", "10.0.4556.7375 4556.7375.8689 1.2.3.4\n"],
+  ["words behind names", 'secret "kubernetes_secret" "db" {\npassword "Enter it here"\n#define TOKEN_TYPE "bearer2"\n'],
+  [
+    "tables",
+    "| password | string | The password |\n| token | v2 |\npassword | varchar(255)\necho $TOKEN | sha256sum\n",
+  ],
+  ["lines of prose", "password rules8 of us\ntoken count\nsecret sauce1\npassword protected2x files\n"],
+  [
+    "pairs",
+    '{"name": "password", "value": ""}, {"name": "token", "value": "{{token}}"}, {"name": "secret", "value": true}\n',
+  ],
+  [
+    "defaults",
+    "const token = env.TOKEN || '';\nconst key = o.token ?? other;\nconst s = a.secret || \"development\";\n",
+  ],
+  [
+    "tags",
+    '<password type="text"/>\n<Password Type="text">$(Password)</Password>\n<token kind="word">identifier</token>\n',
+  ],
+  ["parts of forms", 'name="password"\r\n\r\n\r\nname="token"\n\nsee the manual\n'],
   ["an empty value", 'password:\nuser: ada1234567\npassword: ""\ntoken = """"""\n'],
 ];
 
@@ -124,4 +167,31 @@ describe.each(clean)("%s", (_, text) => {
     expect(redactor.redact(text).text).toBe(text);
     for (let at = 1; at < text.length; at++) expect(inPieces(text, at), `cut at ${at}`).toBe(text);
   });
+});
+
+describe("values that a generator made, some of which look like names", () => {
+  const VALUES = 2_000;
+  test.each<[string, (value: string) => string]>([
+    ["YAML", (value) => `api_token: ${value}\n`],
+    ["INI", (value) => `secret = ${value}\n`],
+    ["a header", (value) => `X-Auth-Token: ${value}\n`],
+    ["a log", (value) => `user=ada token=${value} ok\n`],
+    ["a call", (value) => `define('DB_PASSWORD', '${value}');\n`],
+    ["a block", (value) => `password: |\n  ${value}\n`],
+    ["JSON", (value) => `{"token": "${value}"}`],
+    ["a password in YAML", (value) => `password: ${value}\n`],
+  ])("are found in %s", (_, write) => {
+    const random = createSeededRandom(7);
+    const values = Array.from({ length: VALUES }, () => random.chars(ALPHABETS.alnum, 16));
+    const missed = values.filter((value) => redactor.redact(write(value)).text.includes(value));
+    expect(missed.length / VALUES).toBeLessThan(0.05);
+  });
+
+  test.each(["_DSAPrivateKey", "OAuthTokenProvider", "HttpSessionStrategy", "getAccessTokenOf"])(
+    "%s is a name",
+    (name) => {
+      for (const text of [`token: ${name}\n`, `secret = "${name}"\n`, `define('API_TOKEN', '${name}')`])
+        expect(redactor.redact(text).text).toBe(text);
+    },
+  );
 });

@@ -1,0 +1,101 @@
+/**
+ * Where a value stands beside its name although nothing assigns it: in quotes, in the next cell of a table, alone on the line behind
+ * the name, in a tag with attributes, as the default of a variable, in a part of a form.
+ */
+import { charSet, has, runEnd } from "./char-set.ts";
+import { CUT_SEPARATOR, NO_SEPARATOR, skipSpace } from "./field-opening.ts";
+import type { Probe } from "./probe.ts";
+
+/** Added to a place behind which other things than secrets stand as well: the value must be an uncommon one. */
+export const LISTED = 2 ** 29;
+
+const PIPE = 124;
+const QUESTION = 63;
+const LESS = 60;
+const COLON = 58;
+const BACKSLASH = 92;
+const NAME_QUOTE = /["'`]/;
+
+/** `start` to `from` is the name with the quote that closes it, `here` what follows it behind spaces. */
+export function behindSpacing(probe: Probe, start: number, from: number, here: number): number {
+  const { text, end, final } = probe;
+  const code = text.charCodeAt(here);
+  if (code === PIPE || code === QUESTION) {
+    if (here + 1 >= end) return final ? NO_SEPARATOR : CUT_SEPARATOR;
+    if (text.charCodeAt(here + 1) === code) return behindOr(probe, here + 2);
+    return code === PIPE && here > from ? behindBar(probe, here + 1) : NO_SEPARATOR;
+  }
+  if (has(LINE_BREAK, code)) return behindFormPart(probe, start, from, here);
+  if (here === from) return NO_SEPARATOR;
+  if (NAME_QUOTE.test(text.charAt(here)) || code === BACKSLASH) return LISTED + here;
+  const opens = text.charCodeAt(start - 1);
+  if (opens === LESS || (opens === COLON && TAG_PREFIX.test(text.slice(Math.max(0, start - MAX_PREFIX_CHARS), start))))
+    return behindAttributes(probe, here);
+  return isAloneOnLine(probe, start, here);
+}
+
+const LINE_BREAK = charSet("\\n\\r");
+const MAX_PREFIX_CHARS = 24;
+const TAG_PREFIX = /<[A-Za-z][\w-]*:$/;
+
+/** `process.env.TOKEN || "…"`: what holds where the variable is not set. */
+function behindOr(probe: Probe, from: number): number {
+  const { text, end, final } = probe;
+  const here = skipSpace(text, from, end);
+  if (here >= end) return final ? NO_SEPARATOR : CUT_SEPARATOR;
+  return NAME_QUOTE.test(text.charAt(here)) ? LISTED + here : NO_SEPARATOR;
+}
+
+/** `| password | … |` */
+function behindBar(probe: Probe, from: number): number {
+  const { text, end, final } = probe;
+  const here = skipSpace(text, from, end);
+  if (here >= end) return final ? NO_SEPARATOR : CUT_SEPARATOR;
+  return LISTED + here;
+}
+
+const MAX_ATTRIBUTES_CHARS = 96;
+const ATTRIBUTES = /^[^<>\n]*[^<>\n/]>/;
+
+/** `<Password Type="…">…` */
+function behindAttributes({ text, end, final }: Probe, from: number): number {
+  const part = text.slice(from, Math.min(end, from + MAX_ATTRIBUTES_CHARS));
+  const attributes = ATTRIBUTES.exec(part);
+  if (attributes !== null) return from + attributes[0].length;
+  return !final && part.length < MAX_ATTRIBUTES_CHARS && !/[<>\n]/.test(part) ? CUT_SEPARATOR : NO_SEPARATOR;
+}
+
+/** `Content-Disposition: form-data; name="password"`, an empty line, and the value. */
+function behindFormPart({ text, end, final }: Probe, start: number, from: number, here: number): number {
+  if (here > from || text.charAt(start - 1) !== '"' || !text.startsWith("name=", start - FORM_NAME_CHARS))
+    return NO_SEPARATOR;
+  const part = text.slice(here, Math.min(end, here + MAX_BREAK_CHARS));
+  const breaks = /^\r?\n\r?\n(?=[^\r\n])/.exec(part);
+  if (breaks !== null) return LISTED + here + breaks[0].length;
+  return !final && /^[\r\n]*$/.test(part) && part.length < MAX_BREAK_CHARS ? CUT_SEPARATOR : NO_SEPARATOR;
+}
+
+const FORM_NAME_CHARS = 'name="'.length;
+const MAX_BREAK_CHARS = 5;
+
+const MAX_OPENING_CHARS = 32;
+/** The line begins with the name, or with what sets a variable. */
+const LINE_OPENS = /(?:^|\n|\\n)(?: {0,6}\d{1,6}\t)?[ \t]*(?:[-+] ?)?(?:ENV |export |set -[a-zA-Z]{1,4} )?$/;
+const WORD = charSet("^\\s\"'`,;<>(){}\\[\\]|&\\\\\x1b");
+const MAX_WORD_CHARS = 256;
+
+/** `password …` as the files of many programs have it: one word behind the name, and the line ends. */
+function isAloneOnLine({ text, end, final }: Probe, start: number, here: number): number {
+  if (!has(WORD, text.charCodeAt(here))) return NO_SEPARATOR;
+  const before = Math.max(0, start - MAX_OPENING_CHARS);
+  if (!LINE_OPENS.test((before === 0 ? "" : " ") + text.slice(before, start))) return NO_SEPARATOR;
+  const to = runEnd(WORD, text, here, Math.min(end, here + MAX_WORD_CHARS));
+  const lineEnd = skipSpace(text, to, end);
+  if (lineEnd < end)
+    return has(LINE_BREAK, text.charCodeAt(lineEnd)) || isEscapedBreak(text, lineEnd) ? LISTED + here : NO_SEPARATOR;
+  return final || to === end ? LISTED + here : CUT_SEPARATOR;
+}
+
+function isEscapedBreak(text: string, at: number): boolean {
+  return text.charCodeAt(at) === BACKSLASH && /[nr"]/.test(text.charAt(at + 1));
+}
