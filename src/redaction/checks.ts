@@ -18,10 +18,14 @@ export interface Makeup {
   readonly digits: number;
   /** Everything else. */
   readonly marks: number;
+  /** Whether one of the marks is another than `-`, `_`, `=`, `+` and `/`: only then it can be code. */
+  readonly hasCodeMarks: boolean;
   readonly distinct: number;
   /** Shannon entropy in bits for each character. */
   readonly entropy: number;
 }
+
+const TOKEN_MARK = charSet("_=+/-");
 
 /** By how much `n log2 n` grows with one more of a character. */
 const GROWTH = Float64Array.from({ length: JUDGED_CHARS + 1 }, (_, count) =>
@@ -44,6 +48,7 @@ export function makeup(text: string, from: number, to: number): Makeup {
   let digits = 0;
   let distinct = 0;
   let sum = 0;
+  let codeMarks = 0;
   base += BASE_STEP;
   if (base > MAX_BASE) {
     base = BASE_STEP;
@@ -54,6 +59,7 @@ export function makeup(text: string, from: number, to: number): Makeup {
     if (code >= 97 && code <= 122) lower += 1;
     else if (code >= 65 && code <= 90) upper += 1;
     else if (code >= 48 && code <= 57) digits += 1;
+    else if (!has(TOKEN_MARK, code)) codeMarks += 1;
     const slot = code < 128 ? code : 128;
     const known = counts[slot]!;
     const count = known > base ? known - base : 0;
@@ -63,7 +69,8 @@ export function makeup(text: string, from: number, to: number): Makeup {
   }
   const judged = end - from;
   const entropy = judged === 0 ? 0 : Math.log2(judged) - sum / judged;
-  return { length: to - from, lower, upper, digits, marks: judged - lower - upper - digits, distinct, entropy };
+  const marks = judged - lower - upper - digits;
+  return { length: to - from, lower, upper, digits, marks, hasCodeMarks: codeMarks > 0, distinct, entropy };
 }
 
 const isPlaceholderWord = createWordTest(

@@ -1,5 +1,5 @@
 /** Values of fields whose name says that they are secret. The name calls for a look; the value must bear it out. */
-import { ALNUM, charSet, has } from "./char-set.ts";
+import { ALNUM, charSet, DIGIT, has } from "./char-set.ts";
 import {
   isCodeName,
   isDullWord,
@@ -82,12 +82,14 @@ function createIsPlain(
 
 /** `Bearer`, `Basic` and `token` in front of what an `Authorization` holds. */
 function skipScheme(text: string, from: number, to: number): number {
-  if (!has(SCHEME_LETTER, text.charCodeAt(from))) return from;
+  if (!has(SCHEME_LETTER, text.charCodeAt(from)) || text.slice(from, from + MAX_SCHEME_CHARS).indexOf(" ") < 0)
+    return from;
   const scheme = /^(?:bearer|basic|token|apikey|digest) +/i.exec(text.slice(from, Math.min(to, from + 12)));
   return scheme === null ? from : from + scheme[0].length;
 }
 
 const SCHEME_LETTER = charSet("BbTtAaDd");
+const MAX_SCHEME_CHARS = 7;
 
 function openRun({ text, end }: Probe, from: number, to: number, style: FieldStyle) {
   if (to < end) return undefined;
@@ -109,7 +111,7 @@ function isSecretValue(level: FieldRow["value"], text: string, from: number, to:
   if (level === "token" && !isRandom(made, LEAST_TOKEN_ENTROPY)) return false;
   const value = judgedPart(text, from, to);
   if (made.digits === 0 && isDullWord(value)) return false;
-  if (style !== "quoted" && style !== "listed" && isExpression(value)) return false;
+  if (made.hasCodeMarks && style !== "quoted" && style !== "listed" && isExpression(value)) return false;
   if (style === "unquoted" && level !== "password" && isCodeName(value, made)) return false;
   if (level === "password" && !isPassword(made, value, style)) return false;
   if ((level === "secret" || level === "token") && !isToken(made, value)) return false;
@@ -157,7 +159,8 @@ function isRandom({ lower, upper, digits, marks, length, entropy }: Makeup, leas
 }
 
 function isToken(made: Makeup, value: string): boolean {
-  if (value.includes(" ") || DATE.test(value) || OWN_ID.test(value)) return false;
+  if (value.includes(" ") || (has(DIGIT, value.charCodeAt(0)) && DATE.test(value))) return false;
+  if (value.length >= LEAST_ID_CHARS && OWN_ID.test(value)) return false;
   if (IDENTIFIERS.test(value)) return isJumble(made, value);
   return made.digits > 0 || !(CAMEL.test(value) || isCodeName(value, made));
 }
@@ -174,5 +177,6 @@ const JOINED_WORDS = /^[$@]?[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)+[?!*:]*$/;
 const IDENTIFIERS = /^[$@]?[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)*(?:[-_.]?v?\d{1,3})?[?!*:]*$/;
 const DATE = /^\d{4}-\d\d-\d\d/;
 const CAMEL = /^[A-Za-z][a-z]+(?:[A-Z][a-z]{2,})*$/;
+const LEAST_ID_CHARS = 30;
 /** An id of ours names something; it opens nothing. */
 const OWN_ID = /^(?:sess|turn|call|client|log|tok|item|appr)_[0-9A-HJKMNP-TV-Z]{26}$/;

@@ -13,7 +13,7 @@ const WORD: CharSet = charSet("A-Za-z0-9_");
 /** Letters and digits are looked at by `beginsHere`, which knows escapes. */
 const NAME_PART = charSet("_-");
 /** What may stand right in front of a value. */
-const VALUE_OPENS = charSet("=:\"'`\\s>(,[|\\\\{n&?/");
+const VALUE_OPENS = charSet("=:\"'`\\s>(,[|\\\\{&?/");
 
 /** A matcher and the text where it is to be tried. */
 export interface KeywordMatcher {
