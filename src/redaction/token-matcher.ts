@@ -145,8 +145,9 @@ export function createContextMatcher(row: ContextRow, stretches: Stretches): Key
         if (here >= limit) break;
         const to = matchShape(shape, probe, here);
         if (to === NEEDS_MORE || (to === end && !final)) return ARMED;
-        if (to !== NO_MATCH) {
-          if (holds(shape, probe, at, here, to)) return found(probe, here, to, shape.openEnd);
+        if (to !== NO_MATCH && isValue(shape, probe, here, to)) {
+          if (plainly || CREDENTIAL_WORD.test(text.slice(at, here))) return found(probe, here, to, shape.openEnd);
+          // Another name may stand in front of the word that is missing here.
           isWithout = false;
         }
         here += 1;
@@ -155,13 +156,13 @@ export function createContextMatcher(row: ContextRow, stretches: Stretches): Key
     },
   };
 
-  function holds(shape: Shape, probe: Probe, at: number, from: number, to: number): boolean {
+  /** Whoever is named before it. */
+  function isValue(shape: Shape, probe: Probe, from: number, to: number): boolean {
     const { text } = probe;
     if (!shapeEnds(shape, probe, to)) return false;
     const made = makeup(text, from, to);
     if (made.entropy < entropy || isPlaceholder(judgedPart(text, from, to), made)) return false;
-    if (row.check === "basic-auth" && !isBasicAuth(text.slice(from, to))) return false;
-    return plainly || CREDENTIAL_WORD.test(text.slice(at, from));
+    return row.check !== "basic-auth" || isBasicAuth(text.slice(from, to));
   }
 }
 
