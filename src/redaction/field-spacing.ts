@@ -91,9 +91,7 @@ const MAX_WORD_CHARS = 256;
 /** `password …` as the files of many programs have it: one word behind the name, and the line ends. */
 function isAloneOnLine({ text, end, final }: Probe, start: number, here: number): number {
   if (!has(WORD, text.charCodeAt(here))) return NO_SEPARATOR;
-  if (!mayOpenLine(text, start)) return NO_SEPARATOR;
-  const before = Math.max(0, start - MAX_OPENING_CHARS);
-  if (!LINE_OPENS.test((before === 0 ? "" : " ") + text.slice(before, start))) return NO_SEPARATOR;
+  if (!opensLine(text, start)) return NO_SEPARATOR;
   const to = runEnd(WORD, text, here, Math.min(end, here + MAX_WORD_CHARS));
   const lineEnd = skipSpace(text, to, end);
   if (lineEnd < end)
@@ -101,16 +99,21 @@ function isAloneOnLine({ text, end, final }: Probe, start: number, here: number)
   return final || to === end ? LISTED + here : CUT_SEPARATOR;
 }
 
-/** Asked first: in front of most names stands another word. */
-function mayOpenLine(text: string, start: number): boolean {
+function opensLine(text: string, start: number): boolean {
+  const least = Math.max(0, start - MAX_OPENING_CHARS);
   let at = start;
-  while (at > 0 && start - at < MAX_OPENING_CHARS && has(SPACE, text.charCodeAt(at - 1))) at -= 1;
-  return at === 0 || has(ENDS_OPENING, text.charCodeAt(at - 1));
+  while (at > least && has(SPACE, text.charCodeAt(at - 1))) at -= 1;
+  // Most names have another word in front of them, or nothing.
+  if (at === 0 || text.charCodeAt(at - 1) === NEW_LINE) return true;
+  return (
+    has(ENDS_OPENING, text.charCodeAt(at - 1)) && LINE_OPENS.test((least === 0 ? "" : " ") + text.slice(least, start))
+  );
 }
 
+const NEW_LINE = 10;
 const SPACE = charSet(" \\t");
 /** The last characters of what {@link LINE_OPENS} allows in front of a space or a name. */
-const ENDS_OPENING = charSet("\\n0-9+Vtnxpgu-");
+const ENDS_OPENING = charSet("0-9+Vtnxpgu-");
 
 function isEscapedBreak(text: string, at: number): boolean {
   return text.charCodeAt(at) === BACKSLASH && /[nr"]/.test(text.charAt(at + 1));
