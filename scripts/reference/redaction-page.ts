@@ -53,7 +53,7 @@ export function redactionPage(): string {
     "- Secrets without a form, a telling name or a vendor's name beside them, unless they are known secrets.\n" +
       '- Tokens that are URL-encoded in their middle, encoded otherwise (`\\u005f`, `&quot;`, UTF-16), or split by other text: line breaks, `"a" + "b"`, colours inside of them.\n' +
       "- Weak passwords that are plain words without quotes in YAML or code, passphrases of several words without a digit, and passwords told in prose without a digit.\n" +
-      "- Values whose name is not beside them: columns of a table or a CSV file, `value:` above its `name:`, parts of a form, entries of a list below a name, the second and later lines of a value in quotes, a default behind `||`.\n" +
+      "- Values whose name is not beside them: columns of a table or a CSV file, `value:` above its `name:`, entries of a list below a name, the second and later lines of a value in quotes.\n" +
       "- Passwords with an unescaped `/`, `?` or `#` in a URL; lines out of the middle of a key, without its first and its last; card numbers of one or two different digits, IBANs in small letters.\n" +
       "- Values of a Kubernetes `Secret` under names that tell nothing.",
     `## Kinds`,
@@ -73,7 +73,9 @@ const SPECIAL_RULES = {
   "private-key-tail": "key lines before `-----END … PRIVATE KEY-----`, without their beginning",
   cookie: "all of a `Cookie` header",
   "set-cookie": "the value in a `Set-Cookie` header",
-  "password-flag": "the password in `-p…` and `-a …` of commands that take it there",
+  "password-flag": "the password in `-p…`, `-a …`, `-P …`, `-w …` and `-k …` of commands that take it there",
+  "login-call": "the password among the arguments of a call that logs in: `mysqli(…)`, `getConnection(…)`, `auth=(…)`",
+  "data-source": "the password in `user:password@tcp(…)`",
   "user-flag": "the password in `-u user:password` of curl and the like",
   card: "13 to 19 digits of an issuer, plain or in groups, with the right check digit",
   iban: "an IBAN of the length of its country, with the right check digits",

@@ -129,7 +129,7 @@ const MOST_IDENTIFIER_DIGITS = 3;
 const LEAST_WORD_SHARE = 0.75;
 const LEAST_WORD_CHARS = 3;
 /** So many letters have a vowel among them where they can be spoken. */
-const CHARS_PER_VOWEL = 5;
+const CHARS_PER_VOWEL = 7;
 const NAME_CHAR = charSet("A-Za-z0-9_.$!?");
 /** Words of code that cannot be spoken. */
 const UNSPOKEN = new Set(

@@ -105,7 +105,8 @@ function isSecretValue(level: FieldRow["value"], text: string, from: number, to:
   if (length < LEAST_WORD_CHARS && made.digits < length) return false;
   // Cheap before dear: most attempts end before the patterns are tried.
   if (made.distinct <= 2 && !(level === "any" && made.digits === length)) return false;
-  if (style === "prose" && (length < 6 || made.digits === 0 || made.digits === length)) return false;
+  if (style === "prose" && (length < 6 || made.digits === 0 || (made.digits === length && level !== "any")))
+    return false;
   if ((style === "listed" || style === "block") && !isUncommon(made, judgedPart(text, from, to))) return false;
   if (level === "secret" && !isRandom(made, LEAST_SECRET_ENTROPY)) return false;
   if (level === "token" && !isRandom(made, LEAST_TOKEN_ENTROPY)) return false;

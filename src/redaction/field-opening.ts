@@ -58,10 +58,13 @@ export function behindTag({ text, end, final }: Probe, from: number): number {
 const MAX_TAGS_CHARS = 72;
 const CUT_TAGS = /^<(?:\/(?:\w{0,4}|(?:key|name)>\s*(?:<\w{0,6})?))?$/;
 const CDATA = "<![CDATA[";
+const VALUE_TAG = "<value>";
 
 export function behindCdata({ text, end, final }: Probe, at: number): number {
   if (text.startsWith(CDATA, at)) return at + CDATA.length;
-  return !final && end - at < CDATA.length && CDATA.startsWith(text.slice(at, end)) ? CUT_SEPARATOR : at;
+  if (/^<value>$/i.test(text.slice(at, at + VALUE_TAG.length))) return at + VALUE_TAG.length;
+  const rest = text.slice(at, end);
+  return !final && (CDATA.startsWith(rest) || VALUE_TAG.startsWith(rest.toLowerCase())) ? CUT_SEPARATOR : at;
 }
 
 /**

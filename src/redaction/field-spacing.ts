@@ -9,8 +9,8 @@ import type { Probe } from "./probe.ts";
 /** Added to a place behind which other things than secrets stand as well: the value must be an uncommon one. */
 export const LISTED = 2 ** 29;
 
-const PIPE = 124;
-const QUESTION = 63;
+export const PIPE = 124;
+export const QUESTION = 63;
 const LESS = 60;
 const COLON = 58;
 const BACKSLASH = 92;
@@ -25,7 +25,6 @@ export function behindSpacing(probe: Probe, start: number, from: number, here: n
     if (text.charCodeAt(here + 1) === code) return behindOr(probe, here + 2);
     return code === PIPE && here > from ? behindBar(probe, here + 1) : NO_SEPARATOR;
   }
-  if (has(LINE_BREAK, code)) return behindFormPart(probe, start, from, here);
   if (here === from) return NO_SEPARATOR;
   if (NAME_QUOTE.test(text.charAt(here)) || code === BACKSLASH) return LISTED + here;
   const opens = text.charCodeAt(start - 1);
@@ -66,8 +65,13 @@ function behindAttributes({ text, end, final }: Probe, from: number): number {
 }
 
 /** `Content-Disposition: form-data; name="password"`, an empty line, and the value. */
-function behindFormPart({ text, end, final }: Probe, start: number, from: number, here: number): number {
-  if (here > from || text.charAt(start - 1) !== '"' || !text.startsWith("name=", start - FORM_NAME_CHARS))
+export function behindFormPart({ text, end, final }: Probe, start: number, from: number, here: number): number {
+  if (
+    here > from ||
+    !has(LINE_BREAK, text.charCodeAt(here)) ||
+    text.charAt(start - 1) !== '"' ||
+    !text.startsWith("name=", start - FORM_NAME_CHARS)
+  )
     return NO_SEPARATOR;
   const part = text.slice(here, Math.min(end, here + MAX_BREAK_CHARS));
   const breaks = /^\r?\n\r?\n(?=[^\r\n])/.exec(part);
@@ -87,14 +91,29 @@ const MAX_WORD_CHARS = 256;
 /** `password …` as the files of many programs have it: one word behind the name, and the line ends. */
 function isAloneOnLine({ text, end, final }: Probe, start: number, here: number): number {
   if (!has(WORD, text.charCodeAt(here))) return NO_SEPARATOR;
-  const before = Math.max(0, start - MAX_OPENING_CHARS);
-  if (!LINE_OPENS.test((before === 0 ? "" : " ") + text.slice(before, start))) return NO_SEPARATOR;
+  if (!opensLine(text, start)) return NO_SEPARATOR;
   const to = runEnd(WORD, text, here, Math.min(end, here + MAX_WORD_CHARS));
   const lineEnd = skipSpace(text, to, end);
   if (lineEnd < end)
     return has(LINE_BREAK, text.charCodeAt(lineEnd)) || isEscapedBreak(text, lineEnd) ? LISTED + here : NO_SEPARATOR;
   return final || to === end ? LISTED + here : CUT_SEPARATOR;
 }
+
+function opensLine(text: string, start: number): boolean {
+  const least = Math.max(0, start - MAX_OPENING_CHARS);
+  let at = start;
+  while (at > least && has(SPACE, text.charCodeAt(at - 1))) at -= 1;
+  // Most names have another word in front of them, or nothing.
+  if (at === 0 || text.charCodeAt(at - 1) === NEW_LINE) return true;
+  return (
+    has(ENDS_OPENING, text.charCodeAt(at - 1)) && LINE_OPENS.test((least === 0 ? "" : " ") + text.slice(least, start))
+  );
+}
+
+const NEW_LINE = 10;
+const SPACE = charSet(" \\t");
+/** The last characters of what {@link LINE_OPENS} allows in front of a space or a name. */
+const ENDS_OPENING = charSet("0-9+Vtnxpgu-");
 
 function isEscapedBreak(text: string, at: number): boolean {
   return text.charCodeAt(at) === BACKSLASH && /[nr"]/.test(text.charAt(at + 1));

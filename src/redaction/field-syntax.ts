@@ -13,7 +13,7 @@ import {
   NO_SEPARATOR,
   skipSpace,
 } from "./field-opening.ts";
-import { behindSpacing, LISTED } from "./field-spacing.ts";
+import { behindFormPart, behindSpacing, LISTED, PIPE, QUESTION } from "./field-spacing.ts";
 import { createRunEnds, type Probe } from "./probe.ts";
 
 /**
@@ -241,8 +241,11 @@ function findSeparator(probe: Probe, at: number, after: number, nameEnd: number)
     const verb = VERB.exec(told);
     if (verb !== null) return -(here + verb[0].length);
   }
+  const inForm = from > plainEnd ? behindFormPart(probe, nameStart(text, at), from, here) : NO_SEPARATOR;
+  if (inForm !== NO_SEPARATOR) return inForm;
   const named = behindValueName(probe, after, here);
-  return named === NO_SEPARATOR ? behindSpacing(probe, nameStart(text, at), from, here) : named;
+  if (named !== NO_SEPARATOR || !(spaced || code === PIPE || code === QUESTION)) return named;
+  return behindSpacing(probe, nameStart(text, at), from, here);
 }
 
 const LESS = 60;

@@ -47,9 +47,13 @@ export function createSetCookieMatcher(): Matcher {
 
 /** Spaces, and the quotes between the name of a header and its value in JSON and code. */
 function skipOpening(text: string, from: number, end: number): number {
-  const opening = /^[\\"']{0,4}[ \t]{0,4}[:,=]?[ \t]{0,4}[\\"'[]{0,4}/.exec(text.slice(from, Math.min(end, from + 20)));
+  const opening = OPENING.exec(text.slice(from, Math.min(end, from + MAX_OPENING_CHARS)));
   return from + (opening?.[0].length ?? 0);
 }
+
+const MAX_OPENING_CHARS = 40;
+/** Also `"cookie", "value": "`, as archives of requests have it. */
+const OPENING = /^[\\"']{0,4}(?:,\s{0,16}\\{0,3}"value\\{0,3}")?[ \t]{0,4}[:,=]?[ \t]{0,4}[\\"'[]{0,4}/;
 
 function isCookieValue(text: string, from: number, to: number): boolean {
   if (to - from < LEAST_COOKIE_VALUE_CHARS) return false;
@@ -124,7 +128,7 @@ function isTokenUser(text: string, from: number, to: number): boolean {
 /** At `-p` or `-a `: the password of a command that takes it there, with or without a space. */
 export const matchPasswordFlag: Matcher = (probe, at, after) => {
   const { text, end, final } = probe;
-  if (!has(SPACE, text.charCodeAt(at - 1))) return NOTHING;
+  if (!has(BEFORE_FLAG, text.charCodeAt(at - 1))) return NOTHING;
   const start = runEnd(SPACE, text, after, Math.min(end, after + 4));
   if (text.charCodeAt(start) === DASH || !takesPassword(text, at)) return NOTHING;
   if (start === end && !final) return PENDING;
@@ -142,11 +146,24 @@ export const matchPasswordFlag: Matcher = (probe, at, after) => {
 };
 
 const DASH = 45;
+/** A space, or the quote of a list of arguments. */
+const BEFORE_FLAG = charSet(" \\t\"'");
 const FLAG_LOOK_BACK = 80;
 /** By the flag: what a command before it is called. `joined`: only where nothing stands between flag and password. */
 const PASSWORD_COMMANDS: Readonly<Record<string, readonly { readonly word: string; readonly joined?: true }[]>> = {
   a: [{ word: "redis-cli" }, { word: "valkey-cli" }],
-  p: [{ word: "sshpass" }, { word: " login " }, { word: "mysql", joined: true }, { word: "mariadb", joined: true }],
+  k: [{ word: "openssl enc" }],
+  p: [
+    { word: "sshpass" },
+    { word: " login " },
+    { word: "mongo" },
+    { word: "psexec" },
+    { word: "mysql", joined: true },
+    { word: "mariadb", joined: true },
+    { word: "7z", joined: true },
+  ],
+  P: [{ word: "unzip" }, { word: "zip " }, { word: "sqlcmd" }, { word: "bcp " }],
+  w: [{ word: "ldap" }],
 };
 
 function takesPassword(text: string, at: number, spaced = false): boolean {
@@ -197,7 +214,7 @@ function createTakesUser(): (probe: Probe, at: number) => boolean {
     let start = at;
     while (start > least && has(COMMAND, text.charCodeAt(start - 1))) start -= 1;
     const isSame = least === asked && start === asked && generation === probe.generation && took;
-    took = isSame || /(?:\b|\\[nrt])(?:curl|https?|wget|xh|siege|smbclient)\b/.test(text.slice(start, at));
+    took = isSame || /(?:\b|\\[nrt])(?:curl|https?|wget|xh|siege|smbclient|ab)\b/.test(text.slice(start, at));
     generation = probe.generation;
     asked = at;
     return took;

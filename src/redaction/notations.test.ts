@@ -55,6 +55,13 @@ const secrets: readonly (readonly [string, string, string])[] = [
   ["another tag with attributes", `<Password encoding="x">${word}</Password>\n`, word],
   ["a meta tag", `<meta name="csrf-token" content="${long}">\n`, long],
   ["a part of a form", `--x\r\nContent-Disposition: form-data; name="password"\r\n\r\n${word}\r\n--x--\r\n`, word],
+  ["an address of Go", `dsn := "app:${word}@tcp(db:3306)/app?parseTime=true"\n`, word],
+  ["a login of PHP", `$db = new mysqli($host, "root", "${word}", "app");\n`, word],
+  ["a login of Java", `DriverManager.getConnection(url,\n    "root", '${word}');\n`, word],
+  ["a login of Python", `requests.get(url, auth=('ada', '${word}'))\n`, word],
+  ["cookies in an archive of requests", `{"name":"cookie","value":"sid=${long}; a=b"}\n`, long],
+  ["a value within a tag", `<AdministratorPassword><Value>${word}</Value></AdministratorPassword>\n`, word],
+  ["a told code", "Your verification code is 493027. It expires soon.\n", "493027"],
   ["a told password", `Your password is: ${word}.\n`, word],
   ["a told password in German", `Das Passwort ist ${word}\n`, word],
   ["a prompt", `Password for ada@db: ${word}\n`, word],
@@ -145,6 +152,10 @@ const clean: readonly (readonly [string, string])[] = [
     '<password type="text"/>\n<Password Type="text">$(Password)</Password>\n<token kind="word">identifier</token>\n',
   ],
   ["parts of forms", 'name="password"\r\n\r\n\r\nname="token"\n\nsee the manual\n'],
+  [
+    "logins",
+    "auth=(user, pw1)\nauth=('user', 'pass')\nnew PDO($dsn, $user, $pass2);\nmysqli('h', 'u')\na:$PW@tcp(db)\n",
+  ],
   ["an empty value", 'password:\nuser: ada1234567\npassword: ""\ntoken = """"""\n'],
 ];
 

@@ -1,4 +1,6 @@
 /** What a caller sees of redaction: markers, counts, positions, and that it fails closed. */
+
+import { inspect } from "node:util";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
@@ -225,6 +227,16 @@ describe("user patterns", () => {
       expect.objectContaining({ reason: "RedactionFailed" }),
     );
   });
+
+  test.each(["correct-horse(battery", "correct-horse[9-0]", "correct-horse{9999}", "correct-horse\\Z1"])(
+    "%s is not repeated when it is refused: people write secrets there as they are",
+    async (pattern) => {
+      const error = await compile({ kind: "mine", pattern }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ reason: "RedactionFailed" });
+      expect(inspect(error, { depth: null })).not.toMatch(/correct|battery/);
+      expect(inspect(error)).toContain("the user pattern mine cannot be used");
+    },
+  );
 
   test("that would drive another engine mad take linear time", async () => {
     const evil = createRedactor({ userPatterns: await compile({ kind: "evil", pattern: "(a+)+b" }) });

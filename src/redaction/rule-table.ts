@@ -1,4 +1,5 @@
 /** The whole rule table, compiled, and the check that every row does what it says. */
+import { matchDataSource, matchLoginCall } from "./argument-matcher.ts";
 import { createFieldMatchers } from "./field-matcher.ts";
 import {
   createCookieMatcher,
@@ -109,5 +110,9 @@ function specialMatcher(name: Exclude<SpecialRow["matcher"], "card" | "iban">): 
       return createUserFlagMatcher();
     case "password-flag":
       return matchPasswordFlag;
+    case "login-call":
+      return matchLoginCall;
+    case "data-source":
+      return matchDataSource;
   }
 }

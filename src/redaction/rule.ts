@@ -69,6 +69,8 @@ export interface SpecialRow extends RowBase {
     | "set-cookie"
     | "user-flag"
     | "password-flag"
+    | "login-call"
+    | "data-source"
     | "card"
     | "iban";
   readonly keywords: readonly string[];

@@ -194,10 +194,14 @@ function lastLine(text: string): string {
 /** Where the last word begins: some tokens are told only by what comes behind their first part. Of a long word the end alone. */
 function lastWord(text: string): number {
   const limit = Math.max(0, text.length - LEAD_MAX_CHARS);
-  let start = text.length;
+  let start = text.length - (DATA_SOURCE.exec(text.slice(-DATA_SOURCE_CHARS))?.[0].length ?? 0);
   while (start > limit && has(LEAD, text.charCodeAt(start - 1))) start -= 1;
   return start;
 }
+
+const DATA_SOURCE_CHARS = "@unix".length;
+/** What follows the password in an address of Go. */
+const DATA_SOURCE = /@(?:t|tc|tcp|u|un|uni|unix)?$/;
 
 /** Where lines begin at the end of the text that may belong to a key without its beginning. */
 function heldKeyTail(text: string): number {

@@ -96,7 +96,13 @@ function compile({ kind, pattern }: UserPattern, engine: Pick<typeof RE2JS, "com
     if (regex.matches("")) throw new Error("it matches the empty text");
     return { kind, regex };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new RuleError(`the user pattern ${kind} cannot be used: ${why}`, { cause: error });
+    throw new RuleError(`the user pattern ${kind} cannot be used: ${whyOf(error)}`);
   }
+}
+
+/** What is wrong, without the pattern: people write secrets there as they are. So the error of the engine is no cause either. */
+function whyOf(error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error);
+  const quoted = why.indexOf("`");
+  return quoted < 0 ? why : why.slice(0, quoted).replace(/[:\s]+$/, "");
 }

@@ -1,6 +1,7 @@
 /** Secrets in the places where they are found: files, commands, logs, code, diffs, chat. Made anew from a seed. */
 import { keyFileCases } from "./key-files.ts";
 import { paymentCases } from "./payment-numbers.ts";
+import { realFileCases } from "./real-files.ts";
 import type { SecretCase } from "./secret-case.ts";
 import { ALPHABETS, createSeededRandom, type SeededRandom } from "./seeded-random.ts";
 import { type VendorFormat, vendorFormats } from "./vendor-formats.ts";
@@ -15,6 +16,7 @@ export function secretCases(seed = 20_260): readonly SecretCase[] {
     ...webCases(random),
     ...keyFileCases(random),
     ...paymentCases(random),
+    ...realFileCases(random),
   ];
 }
 

@@ -247,6 +247,22 @@ session-secret|SESSION_SECRET|{h64}
 encryption-key|ENCRYPTION_KEY|{b43}=
 signing-key|WEBHOOK_SIGNING_KEY|{h64}
 registry-token|REGISTRY_TOKEN|{A40}
+google-bound-key|own|AQ.Ab8RN6{W46}
+vercel-prefixed-token|own|vcp_{A56}
+vercel-blob-token|own|vercel_blob_rw_{A16}_{A30}
+cloudflare-prefixed-token|own|cfut_{A40}
+snyk-access-token|own|snyk_uat.{h8}.{W60}
+dbt-token|own|dbtu_{W40}
+mercadopago-token|own|APP_USR-{d16}-{d6}-{h32}-{d9}
+wandb-prefixed-key|own|wandb_v1_{A40}
+axiom-token|own|xaat-{uuid}
+logfire-token|own|pylf_v1_eu_{A43}
+infisical-token|own|st.{h24}.{h32}.{h32}
+bitwarden-token|own|0.{uuid}.{A30}:{b22}==
+prefect-key|own|pnu_{A36}
+zoho-token|own|1000.{h32}.{h32}
+nostr-key|own|nsec1{m58}
+age-post-quantum-key|own|AGE-SECRET-KEY-PQ-1{g58}
 harness-token|own|hat1.eyJ2ZXIiOjEs{W120-400}.{W43}
 `;
 

@@ -45,6 +45,7 @@ export const modelRules: readonly RuleRow[] = [
   token("runpod-key", "rpa_[A-Z0-9]{40,50}", "rpa_<u46>"),
   context("deepgram-key", ["deepgram"], "[a-f0-9]{40}", "DEEPGRAM_API_KEY=<h40>"),
   context("assemblyai-key", ["assemblyai", "assembly_ai"], "[a-f0-9]{32}", "ASSEMBLYAI_API_KEY=<h32>"),
+  token("wandb-prefixed-key", "wandb_v[0-9]_[\\w-]{36,}", "wandb_v1_<a40>", { check: "digit", entropy: 3.5 }),
   context("wandb-key", ["wandb", "weights & biases"], "[a-f0-9]{40}", "WANDB_API_KEY=<h40>"),
   context(
     "zai-key",

@@ -61,6 +61,20 @@ export const operationsRules: readonly RuleRow[] = [
   }),
   token("age-secret-key", "AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}", "AGE-SECRET-KEY-1<g58>"),
   token(
+    "age-post-quantum-key",
+    "AGE-SECRET-KEY-PQ-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{50,}",
+    "AGE-SECRET-KEY-PQ-1<g58>",
+  ),
+  context("vault-unseal-key", ["unseal key", "recovery key"], "[A-Za-z0-9+/]{43,44}[=]{0,1}", "Unseal Key 1: <b44>", {
+    plainly: true,
+    entropy: 4,
+  }),
+  token("nostr-key", "nsec1[a-z0-9]{58}", "nsec1<l58>", { check: "digit" }),
+  token("infisical-token", "st\\.[a-f0-9]{24}\\.[a-f0-9]{32}\\.[a-f0-9]{32}", "st.<h24>.<h32>.<h32>"),
+  token("bitwarden-token", `0\\.${UUID}\\.[A-Za-z0-9]{30}:[A-Za-z0-9+/]{22}==`, "0.<uuid>.<a30>:<b22>=="),
+  token("axiom-token", `xa(?:at|pt)-${UUID}`, "xaat-<uuid>"),
+  token("logfire-token", "pylf_v[0-9]_[a-z]{2}_[A-Za-z0-9]{40,}", "pylf_v1_eu_<a43>"),
+  token(
     "age-plugin-identity",
     "AGE-PLUGIN-[A-Z0-9]{2,20}-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{40,}",
     "AGE-PLUGIN-YUBIKEY-1<g60>",

@@ -29,6 +29,7 @@ export const paymentRules: readonly RuleRow[] = [
     "pdl_(?:live|sdbx)_apikey_[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}",
     "pdl_live_apikey_<l26>_<a22>_<a3>",
   ),
+  token("mercadopago-token", "APP_USR-[0-9]{12,20}-[0-9]{6}-[a-f0-9]{32}-[0-9]{6,12}", "APP_USR-<d16>-<d6>-<h32>-<d9>"),
   token("adyen-key", "AQE[a-z]hm[a-z0-9A-Z+/=-]{80,}", "AQEyhmf<b120>-<b40>", { entropy: 3.8 }),
   context("coinbase-secret", ["coinbase"], "[A-Za-z0-9+/]{32,88}[=]{0,2}", "COINBASE_API_SECRET=<a64>", {
     entropy: 3.6,

@@ -62,7 +62,7 @@ export const serviceRules: readonly RuleRow[] = [
   context("vonage-secret", ["vonage", "nexmo"], "[A-Za-z0-9]{16}", "VONAGE_API_SECRET=<a16>", { entropy: 3 }),
   context("messagebird-key", ["messagebird"], "[A-Za-z0-9]{25}", "MESSAGEBIRD_ACCESS_KEY=<a25>", { entropy: 3.3 }),
   context("pushover-token", ["pushover"], "[au][a-z0-9]{29}", "PUSHOVER_TOKEN=a<l29>", { entropy: 3.3 }),
-  token("facebook-access-token", "EAA[CBMGF][A-Za-z0-9]{80,}", "EAAC<a160>"),
+  token("facebook-access-token", "EAA[A-Za-z][A-Za-z0-9]{80,}", "EAAC<a160>", { entropy: 4 }),
   context(
     "facebook-app-secret",
     ["facebook", "fb_app", "instagram", "whatsapp"],
@@ -110,7 +110,8 @@ export const serviceRules: readonly RuleRow[] = [
   token("trello-token", "ATTA[a-f0-9A-F]{60,76}", "ATTA<h72>"),
   context("trello-key", ["trello"], "[a-f0-9]{32}", "TRELLO_API_KEY=<h32>", { entropy: 3 }),
   token("figma-token", "fig[duo]r?_[\\w-]{40,60}", "figd_<a40>"),
-  token("dropbox-token", "sl\\.[\\w-]{60,}", "sl.<a140>", { entropy: 3.8 }),
+  token("zoho-token", "1000\\.[a-f0-9]{32}\\.[a-f0-9]{32}", "1000.<h32>.<h32>"),
+  token("dropbox-token", "sl\\.(?:u\\.|)[\\w-]{60,}", "sl.<a140>", { entropy: 3.8 }),
   context("dropbox-secret", ["dropbox"], "[a-z0-9]{15}", "DROPBOX_APP_SECRET=<l15>", { entropy: 3 }),
   token("contentful-token", "CFPAT-[\\w-]{43}", "CFPAT-<a43>"),
   context("sanity-token", ["sanity"], "sk[A-Za-z0-9]{78,}", "SANITY_API_TOKEN=sk<a120>"),

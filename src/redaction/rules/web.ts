@@ -1,4 +1,5 @@
 /** What travels in headers, cookies, URLs and key files, of any vendor, and stored passwords. */
+import { LOGIN_CALLS } from "../argument-matcher.ts";
 import { context, type RuleRow, special, token, url } from "../rule.ts";
 
 export const webRules: readonly RuleRow[] = [
@@ -43,6 +44,30 @@ export const webRules: readonly RuleRow[] = [
     counter: "basic authentication",
   }),
   context(
+    "authorization-scheme",
+    ["token", "apikey", "api-key", "ssws", "key", "secret"].map((scheme) => `authorization: ${scheme} `),
+    "[A-Za-z0-9_-]{20,}[=]{0,2}",
+    "Authorization: token <h40>",
+    { plainly: true, entropy: 3, counter: "Authorization: token $GITEA_TOKEN" },
+  ),
+  context(
+    "docker-config-base64",
+    [".dockerconfigjson"],
+    "ey[A-Za-z0-9+/]{38,}[=]{0,2}",
+    ".dockerconfigjson: eyJhdXRocyI6<b60>==",
+    { plainly: true, counter: "type: kubernetes.io/dockerconfigjson" },
+  ),
+  token(
+    "base64-url-password",
+    "(?:cG9zdGdyZXM6Ly9|cG9zdGdyZXNxbDovL|bXlzcWw6Ly9|bW9uZ29kYjovL|bW9uZ29kYitzcnY6Ly9|cmVkaXM6Ly9|cmVkaXNzOi8v|YW1xcDovL|YW1xcHM6Ly9)[A-Za-z0-9+/]{16,}[=]{0,2}",
+    "DATABASE_URL: cG9zdGdyZXM6Ly9<b40>",
+  ),
+  context("jwk-private-part", ['"d":', '\\"d\\":'], "[A-Za-z0-9_-]{42,}", '{"kty":"EC","d":"<a43>"}', {
+    plainly: true,
+    entropy: 4,
+    counter: '"d": "M12 2C6.48 2 2 6.48 2 12"',
+  }),
+  context(
     "docker-auth",
     ['"auth"', '\\"auth\\"'],
     "[A-Za-z0-9+/]{12,}[=]{0,2}",
@@ -59,16 +84,22 @@ export const webRules: readonly RuleRow[] = [
     "Set-Cookie: sid=<a32>; Path=/; HttpOnly",
     { counter: "Set-Cookie: theme=dark; Path=/" },
   ),
-  special("flag-password", "password-flag", ["-p", "-a "], "mysql -u root -pn7R8wQz2v shop", {
+  special("flag-password", "password-flag", ["-p", "-a ", "-w ", "-k "], "mysql -u root -pn7R8wQz2v shop", {
     counter: "docker run -p 8080:80 alpine; cp -a n7R8wQz2v /srv; ssh -p2222 host",
   }),
   special(
     "user-flag-password",
     "user-flag",
-    ["-u", "--user ", "--proxy-user "],
+    ["-u", "-a ", "--user ", "--auth ", "--proxy-user "],
     "curl -u svc:n7R#8wQz2v https://api.example.test",
     { counter: "docker run -u 1000:1000 alpine" },
   ),
+  special("login-call-password", "login-call", LOGIN_CALLS, 'requests.get(url, auth=("ada", "n7R8wQz2v"))', {
+    counter: 'requests.get(url, auth=("user", "pass"))',
+  }),
+  special("data-source-password", "data-source", ["@tcp(", "@unix("], "ada:n7R8wQz2v@tcp(db:3306)/shop", {
+    counter: "ada:$PASSWORD@tcp(db:3306)/shop",
+  }),
   url(
     "postgres-url-password",
     ["postgres", "postgresql", "postgresql+psycopg2", "postgresql+asyncpg", "cockroachdb", "redshift"],

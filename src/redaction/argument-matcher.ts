@@ -1,0 +1,76 @@
+/** Passwords that are known by their place among others: the arguments of a call that logs in, and the address of a database of Go. */
+import { charSet, has, runEnd } from "./char-set.ts";
+import { isDullWord, isPlaceholder, isReference, judgedPart, makeup } from "./checks.ts";
+import { quotedSet } from "./field-syntax.ts";
+import { ARMED, beginsHere, found, type Matcher, NOTHING, PENDING } from "./probe.ts";
+
+/** How a call that takes a password begins, and which of its arguments that is. */
+const PASSWORD_ARGUMENTS: Readonly<Record<string, number>> = {
+  "auth=(": 2,
+  "httpbasicauth(": 2,
+  "networkcredential(": 2,
+  "passwordauthentication(": 2,
+  "mysqli(": 3,
+  "mysqli_connect(": 3,
+  "pdo(": 3,
+  "getconnection(": 3,
+};
+
+export const LOGIN_CALLS: readonly string[] = Object.keys(PASSWORD_ARGUMENTS);
+
+const BLANK = charSet("\\s");
+const MAX_BLANK_CHARS = 48;
+const EXPRESSION = charSet("A-Za-z0-9_.$>\\[\\]-");
+const MAX_EXPRESSION_CHARS = 64;
+const MAX_ARGUMENT_CHARS = 256;
+const COMMA = 44;
+const COLON = 58;
+const AT_SIGN = 64;
+
+/** At `mysqli(`: the password among the arguments, when it is written out. */
+export const matchLoginCall: Matcher = (probe, at, after) => {
+  const { text, end, final } = probe;
+  if (!beginsHere(text, at)) return NOTHING;
+  const wanted = PASSWORD_ARGUMENTS[text.slice(at, after).toLowerCase()] ?? 0;
+  const cut = final ? NOTHING : PENDING;
+  let here = after;
+  for (let argument = 1; argument <= wanted; argument++) {
+    here = runEnd(BLANK, text, here, Math.min(end, here + MAX_BLANK_CHARS));
+    if (here >= end) return cut;
+    const isText = text.charCodeAt(here) === 34 || text.charCodeAt(here) === 39;
+    const from = isText ? here + 1 : here;
+    const set = isText ? quotedSet(text.charAt(here)) : EXPRESSION;
+    const to = runEnd(set, text, from, Math.min(end, from + (isText ? MAX_ARGUMENT_CHARS : MAX_EXPRESSION_CHARS)));
+    if (to >= end && !final) return argument === wanted && isText ? ARMED : PENDING;
+    if (argument === wanted) return isText && isWrittenOut(text, from, to) ? found(probe, from, to, set) : NOTHING;
+    here = runEnd(BLANK, text, isText ? to + 1 : to, Math.min(end, to + MAX_BLANK_CHARS));
+    if (here >= end) return cut;
+    if (text.charCodeAt(here) !== COMMA) return NOTHING;
+    here += 1;
+  }
+  return NOTHING;
+};
+
+const DSN_PART = charSet("^\\s\"'`@:/()<>\\\\");
+const MAX_DSN_CHARS = 128;
+
+/** At `@tcp(`: the password in `user:password@tcp(host:3306)/database`. */
+export const matchDataSource: Matcher = (probe, at) => {
+  const { text } = probe;
+  const least = Math.max(0, at - MAX_DSN_CHARS);
+  let from = at;
+  while (from > least && (has(DSN_PART, text.charCodeAt(from - 1)) || text.charCodeAt(from - 1) === AT_SIGN)) from -= 1;
+  if (from === least || text.charCodeAt(from - 1) !== COLON || !has(DSN_PART, text.charCodeAt(from - 2)))
+    return NOTHING;
+  return isWrittenOut(text, from, at) ? found(probe, from, at) : NOTHING;
+};
+
+const LEAST_CHARS = 4;
+
+function isWrittenOut(text: string, from: number, to: number): boolean {
+  if (to - from < LEAST_CHARS) return false;
+  const made = makeup(text, from, to);
+  const value = judgedPart(text, from, to);
+  if (made.digits + made.marks === 0 || value.includes(" ") || isDullWord(value) || isReference(value)) return false;
+  return !isPlaceholder(value, made);
+}
