@@ -1,6 +1,6 @@
 /** Clients on an open session: each is told what it has missed, from the log and at its own pace, and then what happens. */
 import type { EngineSession, SessionStore } from "#engine";
-import { type Event, ReasonError } from "#protocol";
+import { type Event, ReasonError, type SessionId } from "#protocol";
 import { gapEvent } from "./outbox.ts";
 import { subscribe } from "./subscription.ts";
 
@@ -26,10 +26,7 @@ export async function attach<Client extends Listener>(
   const { id, bus } = session.live.engine;
   const { onEvent, ready } = client;
   if (onEvent === undefined) throw new ReasonError("InvalidCommand", { detail: "this client takes no events" });
-  // A client that claims to have seen more than there is would be told nothing.
-  if (since !== undefined && since > 0 && (await store.read(id, { after: since - 1, limit: 1 })).length === 0) {
-    throw new ReasonError("InvalidCommand", { detail: `the log of ${id} has no event ${since}` });
-  }
+  await requireSeen(store, id, since);
   const from = since === undefined ? undefined : await tellExpired(store, session.live.engine, since, onEvent);
   detach(session, client);
   const clean = client.replayed?.();
@@ -45,6 +42,17 @@ export async function attach<Client extends Listener>(
   });
   session.attached.set(client, subscription.stop);
   await subscription.caughtUp;
+}
+
+/** Rejects for a client that claims to have seen more than there is: it would be told nothing. */
+export async function requireSeen(
+  store: Pick<SessionStore, "read">,
+  id: SessionId,
+  since: number | undefined,
+): Promise<void> {
+  if (since === undefined || since === 0) return;
+  if ((await store.read(id, { after: since - 1, limit: 1 })).length > 0) return;
+  throw new ReasonError("InvalidCommand", { detail: `the log of ${id} has no event ${since}` });
 }
 
 export function detach<Client>({ attached }: Pick<Listened<Client>, "attached">, client: Client): void {

@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { type ConfirmationChannel, checkOrigin, preflightAnswer, presentedToken, type TokenDesk } from "#auth";
 import type { Clock } from "#base";
+import { requireSeen } from "#control";
 import { ReasonError, SessionId } from "#protocol";
 import { type Authenticate, type PresentedToken, refusalOf, requireClaims } from "./access.ts";
 import { openEventStream } from "./event-stream.ts";
@@ -172,13 +173,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         await ensureOpen(principal, session);
         const since = sinceOf(query, headers["last-event-id"]);
         // Before the first byte, where it can still be refused.
-        if (
-          since !== undefined &&
-          since > 0 &&
-          (await store.read(session, { after: since - 1, limit: 1 })).length === 0
-        ) {
-          throw new ReasonError("InvalidCommand", { detail: `the log of ${session} has no event ${since}` });
-        }
+        await requireSeen(store, session, since);
         await openEventStream({
           control,
           streams,
