@@ -15,11 +15,10 @@ import {
   type TurnId,
 } from "#protocol";
 import { type Approvals, createApprovals } from "./approvals.ts";
+import { attach, detach } from "./attachments.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
 import type { LiveSession, RestoreCommand } from "./live-session.ts";
-import { gapEvent } from "./outbox.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
-import { subscribe } from "./subscription.ts";
 
 /** How long a permission request waits when somebody is there to answer it. */
 export const PERMISSION_TIMEOUT_MS = 60_000;
@@ -143,7 +142,8 @@ export function createControl(options: ControlOptions): Control {
       await first;
     }
     if (client.onEvent === undefined) return { session: resume };
-    return attach(client, { kind: "AttachSession", session: resume });
+    await attach(store, find(resume), client, undefined);
+    return { session: resume };
   }
 
   async function open(client: Client, command: CommandOf<"CreateSession">): Promise<Reply> {
@@ -157,47 +157,6 @@ export function createControl(options: ControlOptions): Control {
     sessions.set(id, { live, approvals, attached });
     await live.begin();
     return { session: id };
-  }
-
-  async function attach(client: Client, { session: id, since }: CommandOf<"AttachSession">): Promise<Reply> {
-    const session = find(id);
-    const { onEvent, ready } = client;
-    if (onEvent === undefined) throw new ReasonError("InvalidCommand", { detail: "this client takes no events" });
-    // A client that claims to have seen more than there is would be told nothing.
-    if (since !== undefined && since > 0 && (await store.read(id, { after: since - 1, limit: 1 })).length === 0) {
-      throw new ReasonError("InvalidCommand", { detail: `the log of ${id} has no event ${since}` });
-    }
-    const from = since === undefined ? undefined : await tellExpired(id, since, onEvent);
-    detach(session, client);
-    const clean = client.replayed?.();
-    const subscription = subscribe({
-      bus: session.live.engine.bus,
-      async read(after, limit) {
-        const page = await store.read(id, { after, limit });
-        return clean === undefined ? page : page.map(clean);
-      },
-      onEvent,
-      ...(ready === undefined ? {} : { ready }),
-      ...(from === undefined ? {} : { since: from }),
-    });
-    session.attached.set(client, subscription.stop);
-    await subscription.caughtUp;
-    return { session: id };
-  }
-
-  /** Where the replay begins: events whose content has passed its time are told as a gap, first. */
-  async function tellExpired(id: SessionId, since: number, onEvent: (event: Event) => void): Promise<number> {
-    const to = (await store.expiredTo?.(id)) ?? 0;
-    if (to <= since) return since;
-    const [last] = await store.read(id, { after: to - 1, limit: 1 });
-    if (last === undefined) return since;
-    onEvent(gapEvent(last, since + 1, "ttl"));
-    return to;
-  }
-
-  function detach({ attached }: OpenSession, client: Client): void {
-    attached.get(client)?.();
-    attached.delete(client);
   }
 
   function end(id: SessionId, reason: EndReason): Promise<void> {
@@ -332,7 +291,8 @@ export function createControl(options: ControlOptions): Control {
       case "CreateSession":
         return create(client, command);
       case "AttachSession":
-        return attach(client, command);
+        await attach(store, find(command.session), client, command.since);
+        return { session: command.session };
       case "DetachSession":
         detach(find(command.session), client);
         return {};

@@ -1,5 +1,6 @@
 /** The engine as a service: clients, whatever wire they are on, and the sessions they share. */
 export { createAnswerCollector } from "./answer.ts";
+export { requireSeen } from "./attachments.ts";
 export {
   type AdoptedSession,
   type ClientOptions,

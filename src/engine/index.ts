@@ -66,4 +66,5 @@ export {
   type ToolMiddleware,
 } from "./tool-chain.ts";
 export { type CallTrace, traceProvider } from "./traced-provider.ts";
-export type { CancelCause, TurnSummary } from "./turn.ts";
+export type { TurnSummary } from "./turn.ts";
+export type { CancelCause } from "./turn-ending.ts";

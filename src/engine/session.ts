@@ -12,8 +12,9 @@ import {
 import { abandonOnAbort } from "./abandon.ts";
 import { createEventBus, type EventBus, type Schedule, type Subscriber, timer } from "./bus.ts";
 import { createConversation } from "./conversation.ts";
-import { dispatchNested, type HiddenTools, type ToolSettings } from "./dispatch.ts";
+import type { HiddenTools, ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
+import { createInnerCalls } from "./inner-calls.ts";
 import { createInputQueue, MAX_QUEUED_INPUTS } from "./input-queue.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
@@ -25,11 +26,12 @@ import type { RequestMiddleware } from "./request-chain.ts";
 import type { NestedCall } from "./run-tool.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
 import { createSteering, type Steering } from "./steering.ts";
-import { type Claim, checkingCall, type StopCheck, type StopVerdict } from "./stop-check.ts";
+import type { StopCheck } from "./stop-check.ts";
 import type { SessionLog, SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolHandler, ToolMiddleware } from "./tool-chain.ts";
-import { type CancelCause, runTurn, type TurnInput, type TurnSummary } from "./turn.ts";
+import { runTurn, type TurnInput, type TurnSummary } from "./turn.ts";
+import type { CancelCause } from "./turn-ending.ts";
 import { askAboutInput } from "./turn-hooks.ts";
 
 export interface SessionParts {
@@ -124,7 +126,7 @@ export interface EngineSession {
 
 export function createSession(parts: SessionParts): EngineSession {
   const { id, clock, ids, store } = parts;
-  const { earlier } = parts;
+  const { earlier, depth = 0 } = parts;
   const conversation = earlier?.conversation ?? createConversation();
   const remains = earlier?.remains ?? createRemains();
   const inputs = earlier?.inputs ?? createInputQueue();
@@ -189,41 +191,23 @@ export function createSession(parts: SessionParts): EngineSession {
   const hidden: HiddenTools = parts.hidden ?? (() => undefined);
   const tools = (): readonly Tool[] =>
     parts.toolSources.flatMap((source) => source.tools()).filter((tool) => hidden(tool.name) === undefined);
-  const dispatchParts = () => ({
-    bus,
-    handler: toolHandler,
-    settings: parts.toolSettings,
-    monotonicMs: () => clock.monotonicMs(),
+  const inner = createInnerCalls({
+    session: id,
+    clock,
+    ids,
+    depth,
+    hidden,
+    tools,
+    dispatch: () => ({
+      bus,
+      handler: toolHandler,
+      settings: parts.toolSettings,
+      monotonicMs: () => clock.monotonicMs(),
+    }),
   });
-  const nested: NestedCall = async (parent, name, args, { timeoutMs, signal: given }) => {
-    const limit = new AbortController();
-    const over = new AbortController();
-    if (timeoutMs !== undefined) {
-      void clock.sleep(timeoutMs, over.signal).then(() => {
-        if (!over.signal.aborted) limit.abort(new DOMException("The call took too long.", "TimeoutError"));
-      });
-    }
-    const limits = [...(timeoutMs === undefined ? [] : [limit.signal]), ...(given ? [given] : [])];
-    const signal = limits.length === 0 ? parent.signal : AbortSignal.any([parent.signal, ...limits]);
-    const call = { id: ids.call(), name, args };
-    try {
-      return await dispatchNested(dispatchParts(), { tools: tools(), hidden, signal }, parent, call);
-    } finally {
-      over.abort();
-    }
-  };
-  const { checkStop: check } = parts;
-  const checkStop =
-    check &&
-    ((claim: Claim): Promise<StopVerdict> =>
-      check(claim, (tool, args) => {
-        const around = checkingCall(claim, id, ids.call(), depth);
-        const own = { tools: [tool], hidden: () => undefined, signal: claim.signal };
-        return dispatchNested(dispatchParts(), own, around, { id: ids.call(), name: tool.name, args });
-      }));
-  const { chain, last } = parts.toolChain(bus, nested, redaction);
+  const checkStop = parts.checkStop && inner.checking(parts.checkStop);
+  const { chain, last } = parts.toolChain(bus, inner.nested, redaction);
   const toolHandler = compose(chain, last);
-  const depth = parts.depth ?? 0;
   const recovery = createRecovery({
     bus,
     remains,
