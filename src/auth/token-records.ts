@@ -12,15 +12,24 @@ import { MAX_TTL_SECONDS } from "./mint.ts";
 /** Records stay for so long after their token has ended, to be listed. */
 const KEPT_AFTER_END_MS = 30 * 24 * 60 * 60 * 1000;
 
+/** The run of a server that made a token for itself: with its end the token is over, whether or not it could say so. */
+export interface TokenRun {
+  /** The process, by a name that no later one has. */
+  readonly process: string;
+  /** Of the daemon of a user: where it listens. Nobody else listens there while it runs. */
+  readonly socket?: string;
+}
+
 export interface TokenRecord {
   readonly claims: Claims;
   readonly mintedAt: string;
+  readonly run?: TokenRun;
   readonly revokedAt?: string;
 }
 
 export interface TokenRecords {
   /** Also removes what has ended long ago. */
-  add(claims: Claims, nowMs: number): void;
+  add(claims: Claims, nowMs: number, run?: TokenRun): void;
   /** Newest first. */
   list(): TokenRecord[];
   /** Durable when it returns. A token that was made elsewhere can be revoked, too. False when it was revoked before. */
@@ -62,9 +71,14 @@ export function createTokenRecords(stateDir: string): TokenRecords {
   function record(jti: TokenId): Omit<TokenRecord, "revokedAt"> | undefined {
     const bytes = readPrivateFile(recordOf(jti));
     if (bytes === undefined) return undefined;
-    const { claims, minted_at } = fieldsOf(bytes);
+    const { claims, minted_at, run } = fieldsOf(bytes);
+    const known = runFrom(run);
     try {
-      return { claims: parseClaims(claims), mintedAt: String(minted_at) };
+      return {
+        claims: parseClaims(claims),
+        mintedAt: String(minted_at),
+        ...(known === undefined ? {} : { run: known }),
+      };
     } catch {
       return undefined; // written by a newer program, or damaged: a list is no authority, and the token speaks for itself
     }
@@ -82,9 +96,10 @@ export function createTokenRecords(stateDir: string): TokenRecords {
   }
 
   return {
-    add(claims, nowMs) {
+    add(claims, nowMs, run) {
       forgetEnded(nowMs);
-      write(recordOf(claims.jti), { minted_at: new Date(nowMs).toISOString(), claims });
+      const minted_at = new Date(nowMs).toISOString();
+      write(recordOf(claims.jti), { minted_at, claims, ...(run === undefined ? {} : { run }) });
     },
     list() {
       return tokenIds(names(), ".json")
@@ -119,6 +134,11 @@ function tokenIds(names: readonly string[], ending: string): TokenId[] {
     .filter((name) => name.endsWith(ending))
     .map((name) => name.slice(0, -ending.length))
     .filter((name) => TokenId.is(name));
+}
+
+function runFrom(raw: unknown): TokenRun | undefined {
+  if (!isRecord(raw) || typeof raw.process !== "string") return undefined;
+  return { process: raw.process, ...(typeof raw.socket === "string" ? { socket: raw.socket } : {}) };
 }
 
 function fieldsOf(bytes: Buffer): Record<string, unknown> {
