@@ -29,3 +29,4 @@ export { readToken, signToken, TOKEN_KEY_PURPOSE } from "./token.ts";
 export { createTokenDesk, type MintedToken, type TokenDesk } from "./token-desk.ts";
 export { readTokenFile, TOKEN_FILE_MODE, TOKEN_FILE_NAME, tokenFileText } from "./token-file.ts";
 export { createTokenRecords, type TokenRecord, type TokenRecords, type TokenRun } from "./token-records.ts";
+export { tokenStanding } from "./token-standing.ts";

@@ -34,8 +34,17 @@ export interface TokenRecords {
   list(): TokenRecord[];
   /** Durable when it returns. A token that was made elsewhere can be revoked, too. False when it was revoked before. */
   revoke(jti: TokenId, nowMs: number): boolean;
+  /** As `revoke`, for the token of a run that is over. Nobody has taken back what it was used for. */
+  endRun(jti: TokenId, nowMs: number): boolean;
   /** When the token or one that it comes from was revoked. Throws when that cannot be found out. */
-  revokedAt(claims: Pick<Claims, "jti" | "minted_by">): { readonly jti: TokenId; readonly at: string } | undefined;
+  revokedAt(claims: Pick<Claims, "jti" | "minted_by">): Revocation | undefined;
+}
+
+export interface Revocation {
+  readonly jti: TokenId;
+  readonly at: string;
+  /** It ended with its run. */
+  readonly isRunOver: boolean;
 }
 
 export function createTokenRecords(stateDir: string): TokenRecords {
@@ -57,12 +66,14 @@ export function createTokenRecords(stateDir: string): TokenRecords {
     writePrivateFile(path, `${JSON.stringify(content)}\n`, { durable: true });
   }
 
-  function revocation(jti: TokenId): { readonly at: string; readonly keptUntilMs: number } | undefined {
+  function revocation(jti: TokenId): (Revocation & { readonly keptUntilMs: number }) | undefined {
     const bytes = readPrivateFile(markOf(jti));
     if (bytes === undefined) return undefined;
-    const { at, kept_until_ms } = fieldsOf(bytes);
+    const { at, kept_until_ms, run_over } = fieldsOf(bytes);
     // A mark that cannot be read is a mark.
     return {
+      jti,
+      isRunOver: run_over === true,
       at: typeof at === "string" ? at : "an unknown time",
       keptUntilMs: typeof kept_until_ms === "number" ? kept_until_ms : Number.POSITIVE_INFINITY,
     };
@@ -82,6 +93,12 @@ export function createTokenRecords(stateDir: string): TokenRecords {
     } catch {
       return undefined; // written by a newer program, or damaged: a list is no authority, and the token speaks for itself
     }
+  }
+
+  function mark(jti: TokenId, nowMs: number, fields: object): void {
+    // No token lives longer, whoever made it; nor does one that comes from it.
+    const keptUntilMs = nowMs + MAX_TTL_SECONDS * 1000 + KEPT_AFTER_END_MS;
+    write(markOf(jti), { at: new Date(nowMs).toISOString(), kept_until_ms: keptUntilMs, ...fields });
   }
 
   function forgetEnded(nowMs: number): void {
@@ -113,16 +130,20 @@ export function createTokenRecords(stateDir: string): TokenRecords {
         );
     },
     revoke(jti, nowMs) {
+      const before = revocation(jti);
+      if (before !== undefined && !before.isRunOver) return false;
+      mark(jti, nowMs, {});
+      return true;
+    },
+    endRun(jti, nowMs) {
       if (revocation(jti) !== undefined) return false;
-      // No token lives longer, whoever made it; nor does one that comes from it.
-      const keptUntilMs = nowMs + MAX_TTL_SECONDS * 1000 + KEPT_AFTER_END_MS;
-      write(markOf(jti), { at: new Date(nowMs).toISOString(), kept_until_ms: keptUntilMs });
+      mark(jti, nowMs, { run_over: true });
       return true;
     },
     revokedAt({ jti, minted_by = [] }) {
       for (const id of [jti, ...minted_by]) {
         const found = revocation(id);
-        if (found !== undefined) return { jti: id, at: found.at };
+        if (found !== undefined) return { jti: id, at: found.at, isRunOver: found.isRunOver };
       }
       return undefined;
     },

@@ -88,6 +88,11 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     args: ["harness", ...ports.args],
     ...(options.plugins === undefined ? {} : { plugins: options.plugins }),
     ...(options.ownPaths === undefined ? {} : { ownPaths: options.ownPaths }),
+    checkToken: async (token) => {
+      // Only a daemon has clients with tokens; their inputs can wait in a session that is gone on with here.
+      const [{ createTokenRecords, tokenStanding }, { stateDir }] = [await import("#auth"), harnessPaths(env)];
+      return tokenStanding({ records: createTokenRecords(stateDir), clock }, token);
+    },
     traceCall: createRawDump(ports),
     keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
     ...(named === undefined ? {} : { model: named }),

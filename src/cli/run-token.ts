@@ -27,7 +27,7 @@ const RETRY_MS = 60_000;
 export interface RunTokenOptions {
   readonly path: string;
   readonly mint: () => MintedToken;
-  readonly records: Pick<TokenRecords, "revoke">;
+  readonly records: Pick<TokenRecords, "endRun">;
   readonly clock: Clock;
   /** One line for a person. */
   readonly log: (line: string) => void;
@@ -78,7 +78,7 @@ export function beginRunToken({ path, mint, records, clock, log }: RunTokenOptio
       ended.abort();
       const written = readPrivateFile(path)?.toString("utf8").trim();
       if (minted.some(({ token }) => token === written)) rmSync(path, { force: true });
-      for (const { claims } of minted) if (claims.exp * 1000 > clock.now()) records.revoke(claims.jti, clock.now());
+      for (const { claims } of minted) if (claims.exp * 1000 > clock.now()) records.endRun(claims.jti, clock.now());
     },
   };
 }
@@ -97,7 +97,7 @@ export function ownRun(socket: string | undefined): TokenRun {
  * as over when they were for the socket that is ours now. Call it when the server listens.
  */
 export function revokeEndedRuns(
-  records: Pick<TokenRecords, "list" | "revoke">,
+  records: Pick<TokenRecords, "list" | "endRun">,
   { socket }: Pick<TokenRun, "socket">,
   nowMs: number,
 ): readonly TokenId[] {
@@ -111,7 +111,7 @@ export function revokeEndedRuns(
     .list()
     .filter(({ claims, run, revokedAt }) => revokedAt === undefined && claims.exp * 1000 > nowMs && run && isOver(run))
     .map(({ claims: { jti } }) => {
-      records.revoke(jti, nowMs);
+      records.endRun(jti, nowMs);
       return jti;
     });
 }

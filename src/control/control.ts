@@ -3,7 +3,7 @@
  * faces know this and nothing below it; the engine below knows clients only by their id.
  */
 import type { Clock } from "#base";
-import type { Approver, CustomHandler, EngineSession, SessionStore, TurnSummary } from "#engine";
+import type { Approver, CustomHandler, EngineSession, InputToken, SessionStore, TurnSummary } from "#engine";
 import {
   type ClientId,
   type Command,
@@ -36,6 +36,8 @@ export interface ClientOptions {
   readonly replayed?: () => (event: Event) => Event;
   /** Of a client that has several connections; default: a new one. */
   readonly id?: ClientId;
+  /** What it may do rests on it: an input that has to wait begins only while it holds. */
+  readonly token?: InputToken;
 }
 
 export interface Reply {
@@ -345,7 +347,7 @@ export function createControl(options: ControlOptions): Control {
       case "QueueInput": {
         const session = forInput(command.session);
         refuseDelegate(session, "takes its input from the agent that it works for");
-        await session.live.engine.queue(client.id, command.content);
+        await session.live.engine.queue(client.id, command.content, client.token);
         return {};
       }
       case "SteerTurn": {

@@ -14,7 +14,14 @@ import { createEventBus, type EventBus, type Schedule, type Subscriber, timer } 
 import { createConversation } from "./conversation.ts";
 import { dispatchNested, type HiddenTools, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
-import { createInputQueue, MAX_QUEUED_INPUTS } from "./input-queue.ts";
+import {
+  type CheckToken,
+  createInputQueue,
+  type InputToken,
+  MAX_QUEUED_INPUTS,
+  type QueuedInput,
+  refusalOf,
+} from "./input-queue.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import type { Redaction } from "./redaction.ts";
@@ -70,6 +77,8 @@ export interface SessionParts {
   readonly settle?: () => Promise<void>;
   /** Before the end of each turn: publishes what was counted. Must not throw. */
   readonly beforeEnd?: (turn: TurnId) => void;
+  /** Asked before an input begins that came with a token and had to wait. Absent: none of those begins. */
+  readonly checkToken?: CheckToken;
   /** Where an earlier run left the session; absent for a new one. */
   readonly earlier?: Reopened;
   readonly subscribers?: readonly Subscriber[];
@@ -101,9 +110,10 @@ export interface EngineSession {
     content: readonly InputBlock[],
   ): { readonly turn: TurnId; readonly done: Promise<TurnSummary> };
   /**
-   * Keeps an input in the log and starts a turn with it as soon as none runs. Resolves when it is kept; rejects with QueueFull.
+   * Keeps an input in the log and starts a turn with it as soon as none runs. Resolves when it is kept; rejects with QueueFull. One
+   * whose `token` does not hold by then is refused in the log instead.
    */
-  queue(by: ClientId, content: readonly InputBlock[]): Promise<void>;
+  queue(by: ClientId, content: readonly InputBlock[], token?: InputToken): Promise<void>;
   /** Tells the running turn something; resolves when that is in the log. Rejects with NoTurnRunning or HookBlocked. */
   steer(by: ClientId, content: readonly InputBlock[]): Promise<void>;
   /** No input that waits begins a turn until the returned function is called. */
@@ -253,14 +263,37 @@ export function createSession(parts: SessionParts): EngineSession {
     bus.setOriginator(undefined);
   }
 
+  const mayDeliver = (): boolean => running === undefined && holds === 0 && recovery.orphans.length === 0;
+
   /** Starts a turn with the input that waits longest, when one may begin. */
   function deliver(): void {
     const [next] = inputs.waiting();
-    if (next === undefined || next.id === lastDelivered || running !== undefined) return;
-    if (holds > 0 || recovery.orphans.length > 0) return;
+    if (next === undefined || next.id === lastDelivered || !mayDeliver()) return;
     lastDelivered = next.id;
+    if (next.token === undefined) begin(next);
+    else void deliverChecked(next, next.token);
+  }
+
+  function begin({ id: queued, by, content }: QueuedInput): void {
     // Whoever wants to know how it ended reads the log; a store that failed has told onFailure.
-    start(next.by, next.content, next.id).done.catch(() => undefined);
+    start(by, content, queued).done.catch(() => undefined);
+  }
+
+  async function deliverChecked(next: QueuedInput, token: InputToken): Promise<void> {
+    const refusal = await refusalOf(token, parts.checkToken);
+    if (refusal !== undefined) return refuseQueued(next, refusal);
+    if (mayDeliver()) begin(next);
+    // Somebody was faster, or holds the queue by now: it is its turn again later.
+    else lastDelivered = 0;
+  }
+
+  async function refuseQueued({ id: queued, by }: QueuedInput, { reason, message }: ReasonError): Promise<void> {
+    try {
+      await bus.publish("InputRefused", { queued, by, reason, message });
+    } catch {
+      return; // it still waits, and is not tried in a circle: the store has told onFailure
+    }
+    deliver();
   }
 
   const hookParts = {
@@ -336,12 +369,13 @@ export function createSession(parts: SessionParts): EngineSession {
       }
       return start(originator, content);
     },
-    async queue(by, content) {
+    async queue(by, content, token) {
       const waiting = inputs.waiting().length + queueing;
       if (waiting >= MAX_QUEUED_INPUTS) throw new ReasonError("QueueFull", { waiting, session: id });
       queueing += 1;
       try {
-        await bus.publish("InputQueued", { content: [...content], by });
+        const allowed = token === undefined ? {} : { allowed_by: token };
+        await bus.publish("InputQueued", { content: [...content], by, ...allowed });
       } finally {
         queueing -= 1;
       }
