@@ -14,15 +14,9 @@ import { createEventBus, type EventBus, type Schedule, type Subscriber, timer } 
 import { createConversation } from "./conversation.ts";
 import { dispatchNested, type HiddenTools, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
-import {
-  type CheckToken,
-  createInputQueue,
-  type InputToken,
-  MAX_QUEUED_INPUTS,
-  type QueuedInput,
-  refusalOf,
-} from "./input-queue.ts";
+import { type CheckToken, createInputQueue, type InputToken } from "./input-queue.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
+import { createQueueDelivery } from "./queue-delivery.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import type { Redaction } from "./redaction.ts";
 import { guardRedaction } from "./redaction-guard.ts";
@@ -143,11 +137,6 @@ export function createSession(parts: SessionParts): EngineSession {
   /** Set while a fallback answers; the next turn asks the session's own model again. */
   let turnModel: string | undefined;
   let running: (RunningTurn & { readonly abort: AbortController; readonly steering: Steering }) | undefined;
-  /** The input that was delivered last: one whose turn could not even begin is not tried in a circle. */
-  let lastDelivered = 0;
-  /** Inputs that are on their way into the log. */
-  let queueing = 0;
-  let holds = 0;
 
   /** What cannot be stored or redacted ends the turn: no model is asked again. */
   const onFailure = (error: ReasonError): void => {
@@ -263,38 +252,17 @@ export function createSession(parts: SessionParts): EngineSession {
     bus.setOriginator(undefined);
   }
 
-  const mayDeliver = (): boolean => running === undefined && holds === 0 && recovery.orphans.length === 0;
-
-  /** Starts a turn with the input that waits longest, when one may begin. */
-  function deliver(): void {
-    const [next] = inputs.waiting();
-    if (next === undefined || next.id === lastDelivered || !mayDeliver()) return;
-    lastDelivered = next.id;
-    if (next.token === undefined) begin(next);
-    else void deliverChecked(next, next.token);
-  }
-
-  function begin({ id: queued, by, content }: QueuedInput): void {
-    // Whoever wants to know how it ended reads the log; a store that failed has told onFailure.
-    start(by, content, queued).done.catch(() => undefined);
-  }
-
-  async function deliverChecked(next: QueuedInput, token: InputToken): Promise<void> {
-    const refusal = await refusalOf(token, parts.checkToken);
-    if (refusal !== undefined) return refuseQueued(next, refusal);
-    if (mayDeliver()) begin(next);
-    // Somebody was faster, or holds the queue by now: it is its turn again later.
-    else lastDelivered = 0;
-  }
-
-  async function refuseQueued({ id: queued, by }: QueuedInput, { reason, message }: ReasonError): Promise<void> {
-    try {
-      await bus.publish("InputRefused", { queued, by, reason, message });
-    } catch {
-      return; // it still waits, and is not tried in a circle: the store has told onFailure
-    }
-    deliver();
-  }
+  const queue = createQueueDelivery({
+    session: id,
+    bus,
+    inputs,
+    checkToken: parts.checkToken,
+    isFree: () => running === undefined && recovery.orphans.length === 0,
+    start({ id: queued, by, content }) {
+      // Whoever wants to know how it ended reads the log; a store that failed has told onFailure.
+      start(by, content, queued).done.catch(() => undefined);
+    },
+  });
 
   const hookParts = {
     session: id,
@@ -342,7 +310,7 @@ export function createSession(parts: SessionParts): EngineSession {
       // One whose end could not be recorded was not left yet.
       leaveTurn(input.turn);
       // After whoever waits for this turn: they may want to say something first.
-      if (inputs.waiting().length > 0) (parts.schedule ?? timer)(deliver, 0);
+      if (inputs.waiting().length > 0) (parts.schedule ?? timer)(queue.deliver, 0);
     }
   }
 
@@ -357,7 +325,7 @@ export function createSession(parts: SessionParts): EngineSession {
       return model;
     },
     get queued() {
-      return inputs.waiting().length + queueing;
+      return queue.waiting;
     },
     send(originator, content) {
       if (running !== undefined) {
@@ -369,18 +337,7 @@ export function createSession(parts: SessionParts): EngineSession {
       }
       return start(originator, content);
     },
-    async queue(by, content, token) {
-      const waiting = inputs.waiting().length + queueing;
-      if (waiting >= MAX_QUEUED_INPUTS) throw new ReasonError("QueueFull", { waiting, session: id });
-      queueing += 1;
-      try {
-        const allowed = token === undefined ? {} : { allowed_by: token };
-        await bus.publish("InputQueued", { content: [...content], by, ...allowed });
-      } finally {
-        queueing -= 1;
-      }
-      deliver();
-    },
+    queue: queue.add,
     async steer(by, content) {
       const target = running;
       const refuse = (): ReasonError => new ReasonError("NoTurnRunning", { session: id });
@@ -396,13 +353,7 @@ export function createSession(parts: SessionParts): EngineSession {
       steering.tell();
       await bus.publish("TurnSteered", { turn, step, content: [...asked.content], by });
     },
-    holdQueue() {
-      holds += 1;
-      return () => {
-        holds -= 1;
-        deliver();
-      };
-    },
+    holdQueue: queue.hold,
     cancel(cause) {
       running?.abort.abort(cause);
     },
@@ -413,9 +364,9 @@ export function createSession(parts: SessionParts): EngineSession {
       }
       if (earlier?.snapshotProblem !== undefined) await reportSnapshot(earlier.snapshotProblem);
       await recovery.begin();
-      deliver();
+      queue.deliver();
     },
-    deliverQueued: deliver,
+    deliverQueued: queue.deliver,
     async settled() {
       await keeper?.settled();
     },
