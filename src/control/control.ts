@@ -18,11 +18,14 @@ import { type Approvals, createApprovals } from "./approvals.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
 import type { LiveSession, RestoreCommand } from "./live-session.ts";
 import { gapEvent } from "./outbox.ts";
+import { requireHuman } from "./require-human.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
 import { subscribe } from "./subscription.ts";
 
 /** How long a permission request waits when somebody is there to answer it. */
 export const PERMISSION_TIMEOUT_MS = 60_000;
+
+const STEER_CONDITIONS = "set the values that conditions look at";
 
 export interface ClientOptions {
   readonly identityClass: "human" | "agent";
@@ -130,7 +133,8 @@ export function createControl(options: ControlOptions): Control {
 
   async function create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply> {
     refuseWhileDraining();
-    const { resume } = command;
+    const { resume, context = {} } = command;
+    if (Object.keys(context).length > 0) requireHuman(client, STEER_CONDITIONS);
     if (resume === undefined) return open(client, command);
     // One that is about to end is opened again, not joined.
     await sessions.get(resume)?.ending?.catch(() => undefined);
@@ -391,15 +395,15 @@ export function createControl(options: ControlOptions): Control {
       case "ListRules":
         return { result: find(command.session).live.rules() };
       case "RevokeRule":
+        requireHuman(client, "take back a rule");
         await find(command.session).live.revokeRule(command.rule, client.id);
         return {};
       case "PromoteRule":
-        if (client.identityClass !== "human") {
-          throw new ReasonError("NotAllowed", { detail: "Only a human may keep a rule." });
-        }
+        requireHuman(client, "keep a rule");
         await find(command.session).live.promoteRule(command.rule, client.id);
         return {};
       case "SetContext":
+        requireHuman(client, STEER_CONDITIONS);
         await find(command.session).live.setContext(command.values);
         return {};
       case "UndoTurn":
