@@ -9,8 +9,8 @@ export interface Principal {
   readonly claims: Claims;
   /** Every command of every wire goes through here, and nowhere else are claims held against it. */
   submit(command: Command, through?: ControlClient): Promise<Reply>;
-  /** For what is done for a session without a command of its own: as if it were this one. Throws TokenScope. */
-  allow(kind: CommandKind, session: SessionId): void;
+  /** For what is done without a command of its own: as if it were this one. Without a session: for a new one. Throws TokenScope. */
+  allow(kind: CommandKind, session?: SessionId): void;
   /** Throws TokenScope. */
   mayRead(session: SessionId): void;
   shakeHands(): void;
@@ -61,7 +61,7 @@ export function createPrincipals(control: Control, limit: number): Principals {
           authorize(claims, command);
           return through.submit(command);
         },
-        allow: (command, session) => checkScope(claims, { command, session }),
+        allow: (command, session) => checkScope(claims, { command, ...(session === undefined ? {} : { session }) }),
         mayRead: (session) => authorizeRead(claims, session),
         shakeHands() {
           entry.hasShakenHands = true;
