@@ -4,6 +4,7 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   statSync,
   writeFileSync,
@@ -185,6 +186,18 @@ test("harness verify goes the whole way once", { timeout: TIMEOUT_MS }, async ()
 });
 
 describe("harness debug --raw", () => {
+  test("of a session that is not there says so, and writes nothing", { timeout: TIMEOUT_MS }, async () => {
+    const home = createCliHome();
+    const nobody = `sess_${"0".repeat(26)}`;
+    const refused = { code: 2, err: expect.stringContaining("SessionNotFound") };
+    expect(await runCli(home, ["debug", "--raw", "--session", nobody])).toMatchObject(refused);
+    await runCli(home, ["run", "-m", "scripted:demo", "--store", "jsonl", "hi"]);
+    expect(await runCli(home, ["debug", "--raw", "--session", nobody, "--json"])).toMatchObject(refused);
+    expect(existsSync(join(home.env.HOME ?? "", ".local/state/harness/debug"))).toBe(false);
+    const [inFolder = ""] = readdirSync(join(home.workspace, ".harness/threads")).filter((name) => /^sess_/.test(name));
+    expect(await runCli(home, ["debug", "--raw", "--session", inFolder])).toMatchObject({ code: 0 });
+  });
+
   test("writes what goes over the wire, only when it was asked for, and no secret", {
     timeout: TIMEOUT_MS,
   }, async () => {
