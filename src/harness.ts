@@ -15,6 +15,7 @@ import { type Control, createControl, type RestoreCommand } from "#control";
 import {
   type CacheCounters,
   type CallTrace,
+  type CheckToken,
   type CredentialPort,
   type CredentialStatus,
   type EventBus,
@@ -72,6 +73,8 @@ export interface HarnessOptions {
   readonly permissionTimeoutMs?: number;
   /** A question waits that long also when no client is there to answer it yet; default: it is denied at once then. */
   readonly waitsForHumans?: boolean;
+  /** Whether a token still holds that an input came with which had to wait. Absent: such an input does not begin. */
+  readonly checkToken?: CheckToken;
   /** Instead of the built-in tools. */
   readonly toolSources?: readonly ToolSource[];
   readonly plugins?: readonly Plugin[];
@@ -199,6 +202,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     adopt: (parent, open) => control.adopt(parent, open),
     redaction,
     secretsTold: () => credentials.told(),
+    checkToken: options.checkToken,
     taped,
     ownPaths: [...usualPaths(env), ...(options.ownPaths ?? []).map((path) => resolve(path))],
     sandboxFor: prepareSandbox({

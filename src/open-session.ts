@@ -23,6 +23,7 @@ import { createDelegationTree, createToolRetries, endInterrupted } from "#delega
 import {
   type Approver,
   type CallTrace,
+  type CheckToken,
   createRunContext,
   createSession,
   type EngineSession,
@@ -103,6 +104,7 @@ export interface SessionDependencies {
   readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
   readonly traceCall: ((session: SessionId) => CallTrace | undefined) | undefined;
   readonly redaction: Promise<Redaction>;
+  readonly checkToken: CheckToken | undefined;
   /** Resolves when the redaction knows every key that was found so far. */
   readonly secretsTold: () => Promise<void>;
   /** Absent unless the program is recorded or replayed. */
@@ -309,6 +311,7 @@ export async function openSession(
     // No input and no answer is written before every key that is in use can be recognised.
     beforeTurn: dependencies.secretsTold,
     toolSettings: settings.tools,
+    ...(dependencies.checkToken === undefined ? {} : { checkToken: dependencies.checkToken }),
     maxSteps: birth?.spec.maxSteps ?? settings.maxSteps,
     depth,
     ...(earlier === undefined ? {} : { earlier }),

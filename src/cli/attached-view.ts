@@ -48,6 +48,8 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
   let asking = 0;
   let isTurnRunning = false;
   const sentFromHere: string[] = [];
+  /** Those that wait, by the ids of their events. */
+  const queuedTexts = new Map<number, string>();
   /** The last turn that was shown, and the last that was begun from here. */
   let shownTurn: TurnId | undefined;
   let own: { readonly turn: TurnId; readonly text: string } | undefined;
@@ -64,8 +66,14 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
         // Redaction may have changed the text: the turn is what tells.
         if (own?.turn === shownTurn) forget(own.text);
         else showInput("› ", event.payload.content);
-      } else if (event.kind === "InputQueued") showInput("queued: ", event.payload.content, true);
-      else if (event.kind === "TurnEnded") isTurnRunning = false;
+        queuedTexts.delete(event.payload.queued ?? 0);
+      } else if (event.kind === "InputQueued") {
+        queuedTexts.set(event.id, textOf(event.payload.content));
+        showInput("queued: ", event.payload.content, true);
+      } else if (event.kind === "InputRefused") {
+        forget(queuedTexts.get(event.payload.queued) ?? "");
+        queuedTexts.delete(event.payload.queued);
+      } else if (event.kind === "TurnEnded") isTurnRunning = false;
     }
     renderer.show(event);
     if (event.id < last && event.session === session.id) remember(event);

@@ -41,6 +41,8 @@ export interface OpenOptions {
   readonly ownPaths?: readonly string[];
   /** How long a question waits for its answer; default: as long as a person at the terminal may want. */
   readonly answerMs?: number;
+  /** Values that conditions see as `ctx`, in every session. */
+  readonly context?: NonNullable<HarnessOptions["context"]>;
 }
 
 export interface OpenedProgram {
@@ -89,6 +91,12 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     args: ["harness", ...ports.args],
     ...(options.plugins === undefined ? {} : { plugins: options.plugins }),
     ...(options.ownPaths === undefined ? {} : { ownPaths: options.ownPaths }),
+    checkToken: async (token) => {
+      // Only a daemon has clients with tokens; their inputs can wait in a session that is gone on with here.
+      const [{ createTokenRecords, tokenStanding }, { stateDir }] = [await import("#auth"), harnessPaths(env)];
+      return tokenStanding({ records: createTokenRecords(stateDir), clock }, token);
+    },
+    ...(options.context === undefined ? {} : { context: options.context }),
     traceCall: createRawDump(ports),
     keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
     ...(named === undefined ? {} : { model: named }),

@@ -99,6 +99,9 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
               `told meanwhile: ${clip(event.payload.content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" "))}`,
             );
           break;
+        case "InputRefused":
+          note("red", `✗ a queued input does not begin: ${event.payload.reason}: ${event.payload.message}`);
+          break;
         case "DelegationStarted": {
           const { agent, task, session } = event.payload;
           if (activity) note("cyan", `  → ${agent || "delegate"} (${session}): ${clip(task)}`);

@@ -154,6 +154,28 @@ describe("control", () => {
     await (await client.submit(input)).done;
   });
 
+  test("an agent steers neither conditions nor rules, not by the session that it opens either", async () => {
+    const { connect } = rig();
+    const human = connect();
+    await human.client.submit({ kind: "CreateSession", context: { mode: "safe" } });
+    const agent = connect("agent").client;
+    const context = { mode: "fast" };
+    const refused: readonly Command[] = [
+      { kind: "SetContext", session: id, values: context },
+      { kind: "RevokeRule", session: id, rule: "exec(git log *)" },
+      { kind: "PromoteRule", session: id, rule: "exec(git log *)" },
+      { kind: "CreateSession", context },
+      { kind: "CreateSession", resume: id, context },
+    ];
+    for (const command of refused) {
+      const answer = await agent.submit(command).catch((error: unknown) => error);
+      expect([command.kind, answer]).toMatchObject([command.kind, { reason: "NotAllowed" }]);
+    }
+    expect(await agent.submit({ kind: "ListRules", session: id })).toEqual({ result: [] });
+    expect(await agent.submit({ kind: "CreateSession", resume: id, context: {} })).toEqual({ session: id });
+    for (const command of refused.slice(0, 2)) expect(await human.client.submit(command)).toEqual({});
+  });
+
   test("what is not a command is refused with its reason", async () => {
     const { connect } = rig();
     const nonsense = { kind: "Dance" } as unknown as Command; // a client without types can send it

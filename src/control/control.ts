@@ -3,7 +3,7 @@
  * faces know this and nothing below it; the engine below knows clients only by their id.
  */
 import type { Clock } from "#base";
-import type { Approver, CustomHandler, EngineSession, SessionStore, TurnSummary } from "#engine";
+import type { Approver, CustomHandler, EngineSession, InputToken, SessionStore, TurnSummary } from "#engine";
 import {
   type ClientId,
   type Command,
@@ -18,10 +18,13 @@ import { type Approvals, createApprovals } from "./approvals.ts";
 import { attach, detach } from "./attachments.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
 import type { LiveSession, RestoreCommand } from "./live-session.ts";
+import { requireHuman } from "./require-human.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
 
 /** How long a permission request waits when somebody is there to answer it. */
 export const PERMISSION_TIMEOUT_MS = 60_000;
+
+const STEER_CONDITIONS = "set the values that conditions look at";
 
 export interface ClientOptions {
   readonly identityClass: "human" | "agent";
@@ -35,6 +38,8 @@ export interface ClientOptions {
   readonly replayed?: () => (event: Event) => Event;
   /** Of a client that has several connections; default: a new one. */
   readonly id?: ClientId;
+  /** What it may do rests on it: an input that has to wait begins only while it holds. */
+  readonly token?: InputToken;
 }
 
 export interface Reply {
@@ -127,7 +132,8 @@ export function createControl(options: ControlOptions): Control {
 
   async function create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply> {
     refuseWhileDraining();
-    const { resume } = command;
+    const { resume, context = {} } = command;
+    if (Object.keys(context).length > 0) requireHuman(client, STEER_CONDITIONS);
     if (resume === undefined) return open(client, command);
     // One that is about to end is opened again, not joined.
     await sessions.get(resume)?.ending?.catch(() => undefined);
@@ -305,7 +311,7 @@ export function createControl(options: ControlOptions): Control {
       case "QueueInput": {
         const session = forInput(command.session);
         refuseDelegate(session, "takes its input from the agent that it works for");
-        await session.live.engine.queue(client.id, command.content);
+        await session.live.engine.queue(client.id, command.content, client.token);
         return {};
       }
       case "SteerTurn": {
@@ -349,15 +355,15 @@ export function createControl(options: ControlOptions): Control {
       case "ListRules":
         return { result: find(command.session).live.rules() };
       case "RevokeRule":
+        requireHuman(client, "take back a rule");
         await find(command.session).live.revokeRule(command.rule, client.id);
         return {};
       case "PromoteRule":
-        if (client.identityClass !== "human") {
-          throw new ReasonError("NotAllowed", { detail: "Only a human may keep a rule." });
-        }
+        requireHuman(client, "keep a rule");
         await find(command.session).live.promoteRule(command.rule, client.id);
         return {};
       case "SetContext":
+        requireHuman(client, STEER_CONDITIONS);
         await find(command.session).live.setContext(command.values);
         return {};
       case "UndoTurn":

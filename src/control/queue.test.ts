@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createUlidFactory } from "#base";
 import { reopenSession } from "#engine";
-import { type Command, createIdMint, type Event, SessionId } from "#protocol";
+import { type Command, createIdMint, type Event, SessionId, TokenId } from "#protocol";
 import { createFakeProvider, done, type FakeResponse, says, text, toolCall } from "../../test/fakes/fake-provider.ts";
 import { createFakeStore } from "../../test/fakes/fake-store.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
@@ -94,6 +94,24 @@ describe("a queued input", () => {
     const queued = seen.filter(({ kind }) => kind === "InputQueued").map((event) => event.id);
     const delivered = seen.flatMap((event) => (event.kind === "TurnStarted" ? [event.payload.queued] : []));
     expect(delivered).toEqual([undefined, ...queued]);
+  });
+
+  test("that came with a token does not begin where tokens cannot be looked up", async () => {
+    const { control, client, until, seen } = program(createFakeStore(), [says(text("one"))]);
+    await client.submit({ kind: "CreateSession" });
+    const allowed = { ids: [TokenId.from("0".repeat(26))], until: "2999-01-01T00:00:00.000Z" };
+    const remote = control.connect({ identityClass: "human", interactive: false, token: allowed });
+    await remote.submit(queue("first"));
+    await until(1, "InputRefused");
+    await client.submit(queue("second"));
+    await until(1, "TurnEnded");
+    const told = seen.flatMap((event) => (/^Input|^TurnStarted/.test(event.kind) ? [event.payload] : []));
+    expect(told).toMatchObject([
+      { by: remote.id, allowed_by: allowed },
+      { by: remote.id, queued: 1, reason: "TokenInvalid", message: expect.stringContaining("knows no tokens") },
+      { by: client.id },
+      { content: [{ text: "second" }] },
+    ]);
   });
 
   test("is delivered once by the next program when this one stops before its turn", async () => {

@@ -15,8 +15,9 @@ import { createConversation } from "./conversation.ts";
 import type { HiddenTools, ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
 import { createInnerCalls } from "./inner-calls.ts";
-import { createInputQueue, MAX_QUEUED_INPUTS } from "./input-queue.ts";
+import { type CheckToken, createInputQueue, type InputToken } from "./input-queue.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
+import { createQueueDelivery } from "./queue-delivery.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import type { Redaction } from "./redaction.ts";
 import { guardRedaction } from "./redaction-guard.ts";
@@ -72,6 +73,8 @@ export interface SessionParts {
   readonly settle?: () => Promise<void>;
   /** Before the end of each turn: publishes what was counted. Must not throw. */
   readonly beforeEnd?: (turn: TurnId) => void;
+  /** Asked before an input begins that came with a token and had to wait. Absent: none of those begins. */
+  readonly checkToken?: CheckToken;
   /** Where an earlier run left the session; absent for a new one. */
   readonly earlier?: Reopened;
   readonly subscribers?: readonly Subscriber[];
@@ -103,9 +106,10 @@ export interface EngineSession {
     content: readonly InputBlock[],
   ): { readonly turn: TurnId; readonly done: Promise<TurnSummary> };
   /**
-   * Keeps an input in the log and starts a turn with it as soon as none runs. Resolves when it is kept; rejects with QueueFull.
+   * Keeps an input in the log and starts a turn with it as soon as none runs. Resolves when it is kept; rejects with QueueFull. One
+   * whose `token` does not hold by then is refused in the log instead.
    */
-  queue(by: ClientId, content: readonly InputBlock[]): Promise<void>;
+  queue(by: ClientId, content: readonly InputBlock[], token?: InputToken): Promise<void>;
   /** Tells the running turn something; resolves when that is in the log. Rejects with NoTurnRunning or HookBlocked. */
   steer(by: ClientId, content: readonly InputBlock[]): Promise<void>;
   /** No input that waits begins a turn until the returned function is called. */
@@ -135,11 +139,6 @@ export function createSession(parts: SessionParts): EngineSession {
   /** Set while a fallback answers; the next turn asks the session's own model again. */
   let turnModel: string | undefined;
   let running: (RunningTurn & { readonly abort: AbortController; readonly steering: Steering }) | undefined;
-  /** The input that was delivered last: one whose turn could not even begin is not tried in a circle. */
-  let lastDelivered = 0;
-  /** Inputs that are on their way into the log. */
-  let queueing = 0;
-  let holds = 0;
 
   /** What cannot be stored or redacted ends the turn: no model is asked again. */
   const onFailure = (error: ReasonError): void => {
@@ -237,15 +236,17 @@ export function createSession(parts: SessionParts): EngineSession {
     bus.setOriginator(undefined);
   }
 
-  /** Starts a turn with the input that waits longest, when one may begin. */
-  function deliver(): void {
-    const [next] = inputs.waiting();
-    if (next === undefined || next.id === lastDelivered || running !== undefined) return;
-    if (holds > 0 || recovery.orphans.length > 0) return;
-    lastDelivered = next.id;
-    // Whoever wants to know how it ended reads the log; a store that failed has told onFailure.
-    start(next.by, next.content, next.id).done.catch(() => undefined);
-  }
+  const queue = createQueueDelivery({
+    session: id,
+    bus,
+    inputs,
+    checkToken: parts.checkToken,
+    isFree: () => running === undefined && recovery.orphans.length === 0,
+    start({ id: queued, by, content }) {
+      // Whoever wants to know how it ended reads the log; a store that failed has told onFailure.
+      start(by, content, queued).done.catch(() => undefined);
+    },
+  });
 
   const hookParts = {
     session: id,
@@ -293,7 +294,7 @@ export function createSession(parts: SessionParts): EngineSession {
       // One whose end could not be recorded was not left yet.
       leaveTurn(input.turn);
       // After whoever waits for this turn: they may want to say something first.
-      if (inputs.waiting().length > 0) (parts.schedule ?? timer)(deliver, 0);
+      if (inputs.waiting().length > 0) (parts.schedule ?? timer)(queue.deliver, 0);
     }
   }
 
@@ -308,7 +309,7 @@ export function createSession(parts: SessionParts): EngineSession {
       return model;
     },
     get queued() {
-      return inputs.waiting().length + queueing;
+      return queue.waiting;
     },
     send(originator, content) {
       if (running !== undefined) {
@@ -320,17 +321,7 @@ export function createSession(parts: SessionParts): EngineSession {
       }
       return start(originator, content);
     },
-    async queue(by, content) {
-      const waiting = inputs.waiting().length + queueing;
-      if (waiting >= MAX_QUEUED_INPUTS) throw new ReasonError("QueueFull", { waiting, session: id });
-      queueing += 1;
-      try {
-        await bus.publish("InputQueued", { content: [...content], by });
-      } finally {
-        queueing -= 1;
-      }
-      deliver();
-    },
+    queue: queue.add,
     async steer(by, content) {
       const target = running;
       const refuse = (): ReasonError => new ReasonError("NoTurnRunning", { session: id });
@@ -346,13 +337,7 @@ export function createSession(parts: SessionParts): EngineSession {
       steering.tell();
       await bus.publish("TurnSteered", { turn, step, content: [...asked.content], by });
     },
-    holdQueue() {
-      holds += 1;
-      return () => {
-        holds -= 1;
-        deliver();
-      };
-    },
+    holdQueue: queue.hold,
     cancel(cause) {
       running?.abort.abort(cause);
     },
@@ -363,9 +348,9 @@ export function createSession(parts: SessionParts): EngineSession {
       }
       if (earlier?.snapshotProblem !== undefined) await reportSnapshot(earlier.snapshotProblem);
       await recovery.begin();
-      deliver();
+      queue.deliver();
     },
-    deliverQueued: deliver,
+    deliverQueued: queue.deliver,
     async settled() {
       await keeper?.settled();
     },

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { inputBlock } from "./content.ts";
 import { block, callId, durationMs, labels, queuedId, step, turn, turnOutcome, usage, where } from "./event-fields.ts";
-import { ClientId } from "./ids.ts";
+import { ClientId, TokenId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
 
 export const turnEvents = {
@@ -12,9 +12,24 @@ export const turnEvents = {
     model: z.string(),
     queued: queuedId.optional().describe("The InputQueued that it delivers."),
   }).describe("A turn began with this input."),
-  InputQueued: wire({ content: z.array(inputBlock), by: idSchema(ClientId) }).describe(
+  InputQueued: wire({
+    content: z.array(inputBlock),
+    by: idSchema(ClientId),
+    allowed_by: wire({
+      ids: z.array(idSchema(TokenId)).min(1).describe("Its id, then those of the tokens that it comes from."),
+      until: z.string().describe("Its end."),
+    })
+      .optional()
+      .describe("The capability token that it came with, which has to hold when its turn comes."),
+  }).describe(
     "An input waits for its turn, which is the one whose TurnStarted has the id of this event in queued. Feature: queue_input.",
   ),
+  InputRefused: wire({
+    queued: queuedId,
+    by: idSchema(ClientId),
+    reason: z.string().describe("A reason code: TokenRevoked, TokenExpired or TokenInvalid."),
+    message: z.string(),
+  }).describe("An input that waited does not begin a turn: its token does not hold any more. Feature: queue_input."),
   TurnSteered: wire({ turn, step, content: z.array(inputBlock), by: idSchema(ClientId) }).describe(
     "Somebody told the running turn something while this step ran; the model reads it at the next one. Feature: steer_turn.",
   ),

@@ -13,6 +13,7 @@ import {
   createTokenRecords,
   signToken,
   type TokenRecords,
+  tokenStanding,
 } from "#auth";
 import { createSystemRandom } from "#base";
 import { ReasonError } from "#protocol";
@@ -68,6 +69,7 @@ export async function createAuthRig(
   const rig = await createHttpRig(replies, {
     ...options,
     serverClock: clock,
+    checkToken: async (token) => tokenStanding({ records, clock }, token),
     authenticate({ token, source }) {
       try {
         return { claims: authenticator.authenticate(token, source) };

@@ -110,6 +110,7 @@ export async function ownServer(): Promise<OwnServer> {
       undo: { directory: join(folder, "undo"), key: key.bytes },
       autoApprove: false,
       waitsForHumans: true,
+      checkToken: async () => undefined,
     });
     const outward = createOutward({ env: { HOME: folder }, cwd: folder, clock: createSystemClock() });
     const build = { version: "0.0.0", commit: "", builtAt: "" };

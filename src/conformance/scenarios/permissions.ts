@@ -145,6 +145,25 @@ export const permissionScenarios: readonly Scenario[] = [
     },
   },
   {
+    name: "an agent that wants to change what it is held to",
+    wires: COMMANDS,
+    cites: ["permission:agent-steers"],
+    needs: ["agent"],
+    async run(trial) {
+      const connection = await trial.connect("agent");
+      const session = await trial.session(connection);
+      for (const command of [
+        { kind: "SetContext", values: { mode: "fast" } },
+        { kind: "RevokeRule", rule: "fs.write" },
+        { kind: "PromoteRule", rule: "fs.write" },
+      ]) {
+        const { ok, reason } = await connection.submit(session, command);
+        const isRefused = !ok && reason === "NotAllowed";
+        trial.check("permission:agent-steers", isRefused, `${command.kind} was answered with ${reason ?? "yes"}`);
+      }
+    },
+  },
+  {
     name: "a question that nobody answers",
     wires: ["in-process", "rest", "ws", "plain"],
     cites: ["permission:timeout"],
