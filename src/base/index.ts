@@ -38,6 +38,7 @@ export {
   rewritePrivateFile,
   writePrivateFile,
 } from "./private-file.ts";
+export { GATE_SCRIPT } from "./process-gate.ts";
 export { isSameProcess, isStopped, processPlace, startMark } from "./process-mark.ts";
 export {
   createProcesses,

@@ -129,7 +129,7 @@ describe("a program that ends by itself", () => {
       .split("\n")
       .map((line) => line.split("=")[0] ?? "")
       .filter((name) => !name.startsWith("GIT_"));
-    expect(names.sort()).toEqual(["ADDED", "LANG", "PATH", "TOOL_RUN_MARK"]);
+    expect(names.sort()).toEqual(["ADDED", "LANG", "PATH", "SHLVL", "TOOL_RUN_MARK"]);
   });
 
   test("does not leave a job of its group behind, nor wait for it", async () => {
