@@ -9,7 +9,6 @@ export { compose, type Handler, type Middleware } from "./compose.ts";
 export { CONCEAL_MIN_BYTES, type Concealer, createConcealer } from "./concealer.ts";
 export { cutAtBlank } from "./cut-text.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
-export { hideFiles } from "./hidden-files.ts";
 export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";
 export {

@@ -44,7 +44,7 @@ export function createProcesses(options: ProcessesOptions): ProcessPort {
 
   return {
     async run(spec, signal) {
-      const cwd = await workingDirectory(options.root, spec.cwd ?? ".");
+      const cwd = await workingDirectory(options.root, spec);
       if (signal.aborted) return { code: null, signal: null, ended: "cancelled", durationMs: 0 };
       const startedMs = clock.monotonicMs();
       const mark = `${spec.monitor ? await reapedMark() : ""}${randomMark()}`;
@@ -255,9 +255,16 @@ export function startDetached(options: {
   return { pid: child.pid, ended: () => ended };
 }
 
-async function workingDirectory(root: string, cwd: string): Promise<string> {
+async function workingDirectory(
+  root: string,
+  { cwd = ".", outsideSandbox }: Pick<ProcessSpec, "cwd" | "outsideSandbox">,
+): Promise<string> {
   try {
-    const path = join(root, await resolveInWorkspace(root, cwd));
+    const real = await resolveInWorkspace(root, cwd);
+    if (outsideSandbox && real !== cwd) {
+      throw new EffectError("OutsideWorkspace", `${cwd} was swapped for a symbolic link before a program began in it`);
+    }
+    const path = join(root, real);
     if (!statSync(path).isDirectory()) throw new EffectError("NotADirectory", `${cwd} is not a directory`);
     return path;
   } catch (error) {
