@@ -96,6 +96,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.fsyncSync fs.ftruncateSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync fs.writeSync",
     why: "What the program keeps for itself: undo and acks, in the data and state folders.",
   },
+  "src/base/process-monitor.ts": {
+    uses: "fs.openSync fs.unlinkSync",
+    why: "A file without a name, for what the sandbox says about a command.",
+  },
   "src/base/small-file.ts": {
     uses: "fs.openSync",
     why: "Opens small files for reading.",

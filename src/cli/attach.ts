@@ -11,6 +11,7 @@ import { ensureDaemon } from "./ensure-daemon.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { mayHaveProject } from "./project.ts";
+import { printable, printableLine } from "./terminal.ts";
 
 export interface AttachFlags extends DaemonFlags {
   readonly new?: boolean;
@@ -139,7 +140,7 @@ async function converse({ ports, client, session, view, left, here }: Conversati
     return undefined;
   }
   const { model } = await session.info();
-  terminal.err(`${session.id} · ${model} · attached on ${client.address} · /help for help\n`);
+  terminal.err(`${session.id} · ${printable(String(model))} · attached on ${client.address} · /help for help\n`);
   const stop = AbortSignal.any([left.signal, here.signal]);
   // The line that is being read ends with the session.
   const over = view.ended.then(
@@ -195,7 +196,7 @@ async function printEvents(
   signal: AbortSignal,
 ): Promise<ExitCode> {
   for await (const event of session.events({ signal, ...(since === undefined ? {} : { since }) })) {
-    await terminal.outDrained(`${JSON.stringify(event)}\n`);
+    await terminal.outDrained(`${printableLine(JSON.stringify(event))}\n`);
   }
   return 0;
 }

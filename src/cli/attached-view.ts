@@ -1,10 +1,10 @@
 /** A session of a daemon in this terminal: what happens as it happens, and the questions that somebody here may answer. */
 import type { Client, ClientSession, Event } from "#client";
-import type { InputBlock, TurnId } from "#protocol";
+import { type InputBlock, ReasonError, type TurnId } from "#protocol";
 import { createAsker } from "./ask.ts";
 import type { Outward } from "./outward.ts";
 import { createRenderer, paint } from "./renderer.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import { printable, printableValue, type Terminal } from "./terminal.ts";
 
 /** How far back the beginning of the last turn is looked for. */
 const LOOK_BACK_EVENTS = 500;
@@ -86,6 +86,17 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
     if (event.session === session.id && event.id >= last) caughtUp.resolve();
   }
 
+  /** The server may be anybody's: what it says does not steer the terminal, and what makes no sense is its mistake. */
+  function showForeign(event: Event): void {
+    try {
+      show(printableValue(event));
+    } catch (cause) {
+      if (!(cause instanceof TypeError || cause instanceof RangeError)) throw cause;
+      const detail = `an event of kind ${event.kind} that is not one (${cause.message})`;
+      throw new ReasonError("ServerGarbled", { address: client.address, detail }, { cause });
+    }
+  }
+
   function ask(event: Event): void {
     if (!terminal.interactive) return;
     asker.handle(event);
@@ -129,7 +140,7 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
       const news = state === "lost" ? "The connection is gone; trying again." : "Connected again; nothing was missed.";
       terminal.err(`${paint(terminal, "yellow", news)}\n`);
     };
-    for await (const event of session.events({ since, signal, onConnection })) show(event);
+    for await (const event of session.events({ since, signal, onConnection })) showForeign(event);
     renderer.finishLine();
   }
 
