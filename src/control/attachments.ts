@@ -1,25 +1,15 @@
 /** Clients on an open session: each is told what it has missed, from the log and at its own pace, and then what happens. */
 import type { EngineSession, SessionStore } from "#engine";
 import { type Event, ReasonError, type SessionId } from "#protocol";
+import type { Client } from "./client.ts";
+import type { OpenSession } from "./open-session.ts";
 import { gapEvent } from "./outbox.ts";
 import { subscribe } from "./subscription.ts";
 
-interface Listener {
-  readonly onEvent?: (event: Event) => void;
-  readonly ready?: () => Promise<void> | undefined;
-  readonly replayed?: () => (event: Event) => Event;
-}
-
-interface Listened<Client> {
-  readonly live: { readonly engine: EngineSession };
-  /** Each with how to stop telling it. */
-  readonly attached: Map<Client, () => void>;
-}
-
 /** Resolves when it has caught up. `since` is the last event that the client has seen; without it only what comes is told. */
-export async function attach<Client extends Listener>(
+export async function attach(
   store: SessionStore,
-  session: Listened<Client>,
+  session: OpenSession,
   client: Client,
   since: number | undefined,
 ): Promise<void> {
@@ -55,7 +45,7 @@ export async function requireSeen(
   throw new ReasonError("InvalidCommand", { detail: `the log of ${id} has no event ${since}` });
 }
 
-export function detach<Client>({ attached }: Pick<Listened<Client>, "attached">, client: Client): void {
+export function detach({ attached }: OpenSession, client: Client): void {
   attached.get(client)?.();
   attached.delete(client);
 }

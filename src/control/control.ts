@@ -3,21 +3,14 @@
  * faces know this and nothing below it; the engine below knows clients only by their id.
  */
 import type { Clock } from "#base";
-import type { Approver, CustomHandler, EngineSession, InputToken, SessionStore, TurnSummary } from "#engine";
-import {
-  type ClientId,
-  type Command,
-  type CommandOf,
-  type Event,
-  type IdMint,
-  ReasonError,
-  type SessionId,
-  type TurnId,
-} from "#protocol";
-import { type Approvals, createApprovals } from "./approvals.ts";
+import type { Approver, CustomHandler, EngineSession, SessionStore, TurnSummary } from "#engine";
+import { type ClientId, type Command, type CommandOf, type IdMint, ReasonError, type SessionId } from "#protocol";
+import { createApprovals } from "./approvals.ts";
 import { attach, detach } from "./attachments.ts";
+import type { Client, ClientOptions, ControlClient, Reply } from "./client.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
 import type { LiveSession, RestoreCommand } from "./live-session.ts";
+import { type OpenSession, refuseDelegate, refuseWhileEnding, refuseWhileRestoring } from "./open-session.ts";
 import { requireHuman } from "./require-human.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
 
@@ -25,39 +18,6 @@ import { type OpenSessionState, stateOf } from "./session-state.ts";
 export const PERMISSION_TIMEOUT_MS = 60_000;
 
 const STEER_CONDITIONS = "set the values that conditions look at";
-
-export interface ClientOptions {
-  readonly identityClass: "human" | "agent";
-  /** False when nobody can be asked: requests are then denied at once. */
-  readonly interactive: boolean;
-  /** Absent for a client that only sends: it is attached to nothing. */
-  readonly onEvent?: (event: Event) => void;
-  /** Asked before each event of a replay, which comes no faster than the client takes it: undefined, or what to wait for. */
-  readonly ready?: () => Promise<void> | undefined;
-  /** What a replay of the log passes before it is told; asked for once for each. Default: it is told as it was stored. */
-  readonly replayed?: () => (event: Event) => Event;
-  /** Of a client that has several connections; default: a new one. */
-  readonly id?: ClientId;
-  /** What it may do rests on it: an input that has to wait begins only while it holds. */
-  readonly token?: InputToken;
-}
-
-export interface Reply {
-  readonly session?: SessionId;
-  readonly turn?: TurnId;
-  /** Settles when the turn that a SendInput started has ended. Not part of the wire. */
-  readonly done?: Promise<TurnSummary>;
-  /** What a CustomCommand's handler returned, or what an undo or redo did. */
-  readonly result?: unknown;
-}
-
-export interface ControlClient {
-  readonly id: ClientId;
-  /** Rejects with a ReasonError that says why the command was refused. */
-  submit(command: Command): Promise<Reply>;
-  /** Detaches from everything; running turns go on. */
-  disconnect(): void;
-}
 
 export interface ControlOptions {
   readonly clock: Clock;
@@ -97,26 +57,7 @@ export interface AdoptedSession {
   end(): Promise<void>;
 }
 
-interface Client extends ClientOptions {
-  readonly id: ClientId;
-}
-
 type EndReason = "idle" | "user" | "binary-shutdown" | "delegation-over";
-
-interface OpenSession {
-  readonly live: LiveSession;
-  /** The session whose delegate it is. */
-  readonly parent?: SessionId;
-  readonly approvals: Approvals;
-  /** Each with how to stop telling it. */
-  readonly attached: Map<Client, () => void>;
-  /** A delegate was cancelled before its turn began. */
-  cancelledBy?: ClientId;
-  /** While files are being restored no turn begins, and the other way round. */
-  restoring?: { readonly by: ClientId; readonly since: string; readonly done: Promise<unknown> };
-  /** Set as soon as it begins to end. */
-  ending?: Promise<void>;
-}
 
 export function createControl(options: ControlOptions): Control {
   const { clock, ids, store } = options;
@@ -233,9 +174,7 @@ export function createControl(options: ControlOptions): Control {
   }
 
   async function resolveOrphan(client: Client, command: CommandOf<"ResolveOrphan">): Promise<void> {
-    if (client.identityClass !== "human") {
-      throw new ReasonError("NotAllowed", { detail: "Only a human can say what became of a call." });
-    }
+    requireHuman(client, "say what became of a call");
     const { session: id, call_id, resolution, note } = command;
     await find(id).live.engine.recovery.resolve(call_id, resolution, client.id, note);
     if (resolution === "abort") await end(id, "user");
@@ -243,9 +182,7 @@ export function createControl(options: ControlOptions): Control {
   }
 
   async function restore(client: Client, command: RestoreCommand): Promise<Reply> {
-    if (client.identityClass !== "human") {
-      throw new ReasonError("NotAllowed", { detail: "Only a human may undo or redo what calls have changed." });
-    }
+    requireHuman(client, "undo or redo what calls have changed");
     const session = find(command.session);
     const { running } = session.live.engine;
     if (running !== undefined) {
@@ -269,27 +206,12 @@ export function createControl(options: ControlOptions): Control {
     if (isDraining) throw new ReasonError("ShuttingDown");
   }
 
-  function refuseWhileEnding(session: OpenSession): void {
-    if (session.ending !== undefined) throw new ReasonError("SessionClosed", { session: session.live.engine.id });
-  }
-
   /** The session, when a turn may begin in it. */
   function forInput(id: SessionId): OpenSession {
     const session = find(id);
     refuseWhileDraining();
     refuseWhileEnding(session);
     return session;
-  }
-
-  function refuseDelegate({ parent }: OpenSession, why: string): void {
-    if (parent !== undefined)
-      throw new ReasonError("NotAllowed", { detail: `This session is a delegate's: it ${why}.` });
-  }
-
-  function refuseWhileRestoring({ restoring }: OpenSession): void {
-    if (restoring !== undefined) {
-      throw new ReasonError("TurnInProgress", { originator: restoring.by, ts: restoring.since });
-    }
   }
 
   async function submit(client: Client, command: Command): Promise<Reply> {
@@ -342,9 +264,7 @@ export function createControl(options: ControlOptions): Control {
         await find(command.session).live.setPlanMode(true);
         return {};
       case "ExitPlanMode": {
-        if (client.identityClass !== "human") {
-          throw new ReasonError("NotAllowed", { detail: "Only a human may approve a plan." });
-        }
+        requireHuman(client, "approve a plan");
         refuseDelegate(find(command.session), "is in plan mode when the session at its root is");
         if (command.approve) await find(command.session).live.setPlanMode(false);
         return {};
