@@ -18,7 +18,14 @@ import { createSystemRandom, createUlidFactory, messageOf } from "#base";
 import { createIdMint, ReasonError, type TokenId } from "#protocol";
 import { commands } from "#protocol/schemas";
 import { harnessPaths } from "#sessions";
-import { type Authenticate, addressText, isLoopback, type ListenAddress, type TlsTexts } from "#transports/http";
+import {
+  type Authenticate,
+  addressText,
+  authenticateWith,
+  isLoopback,
+  type ListenAddress,
+  type TlsTexts,
+} from "#transports/http";
 import type { CliPorts } from "./cli-ports.ts";
 import { daemonPlaces } from "./daemon-state.ts";
 import { createDesktopChannel } from "./desktop-channel.ts";
@@ -84,14 +91,7 @@ export function openDaemonAccess(
     });
 
   return {
-    authenticate({ token, source }) {
-      try {
-        return { claims: authenticator.authenticate(token, source) };
-      } catch (error) {
-        if (error instanceof ReasonError) return { refusal: error };
-        throw error;
-      }
-    },
+    authenticate: authenticateWith(authenticator),
     desk: (clients) =>
       deskWith([
         clients,

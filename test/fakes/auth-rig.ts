@@ -16,8 +16,8 @@ import {
   tokenStanding,
 } from "#auth";
 import { createSystemRandom } from "#base";
-import { ReasonError } from "#protocol";
 import { commands } from "#protocol/schemas";
+import { authenticateWith } from "#transports/http";
 import { createHttpRig, type HttpRig, type HttpRigOptions, type ReadStream, type SocketClient } from "./http-rig.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 import type { MockReply } from "./mock-reply.ts";
@@ -70,14 +70,7 @@ export async function createAuthRig(
     ...options,
     serverClock: clock,
     checkToken: async (token) => tokenStanding({ records, clock }, token),
-    authenticate({ token, source }) {
-      try {
-        return { claims: authenticator.authenticate(token, source) };
-      } catch (error) {
-        if (error instanceof ReasonError) return { refusal: error };
-        throw error;
-      }
-    },
+    authenticate: authenticateWith(authenticator),
     desk: (clients) =>
       createTokenDesk({
         key: () => key,
