@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AwaitingFile, type ProjectSurvey, surveyProject } from "#artifacts";
+import { errnoOf, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import { createLockFileTrust, type ProjectTrust, writeLock } from "#trust";
 import type { CliPorts } from "./cli-ports.ts";
@@ -46,7 +47,8 @@ export async function ackCommand(ports: CliPorts, flags: AckFlags): Promise<Exit
     terminal.err(`Not acked:\n${left.map(({ file }) => `  ${shownName(file)}\n`).join("")}`);
     return 1;
   }
-  terminal.err(`${survey.files.length} files of ${printable(survey.root)} are acked.\n`);
+  if (survey.files.length === 0) terminal.err(`There is no project in ${printable(survey.root)}: nothing to ack.\n`);
+  else terminal.err(`${filesOf(survey, ` of ${printable(survey.root)}`)} acked.\n`);
   if (flags.emitLockfile !== undefined) emitLockfile(ports, survey, trust, flags.emitLockfile);
   return 0;
 }
@@ -97,16 +99,16 @@ function emitLockfile(
   const isCase = ({ path: file, class: kind, sha256 }: ReturnType<ProjectTrust["entries"]>[number]): boolean =>
     kind === "eval" && trust.look({ file, kind, change: "changed" }).hash === sha256;
   const draft = `${path}.${randomBytes(8).toString("hex")}.tmp`;
-  // A name that nobody could prepare, and nothing is followed or written over: a repository may bring links of any name.
-  writeFileSync(draft, writeLock({ files: trust.entries().filter((entry) => read.has(entry.path) || isCase(entry)) }), {
-    mode: LOCK_FILE_MODE,
-    flag: "wx",
-  });
+  const lock = writeLock({ files: trust.entries().filter((entry) => read.has(entry.path) || isCase(entry)) });
   try {
+    // A name that nobody could prepare, and nothing is followed or written over: a repository may bring links of any name.
+    writeFileSync(draft, lock, { mode: LOCK_FILE_MODE, flag: "wx" });
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw error;
+    const why = errnoOf(error) ?? messageOf(error);
+    const detail = `the lock file ${path} cannot be written (${why}): name a file in a folder that is there`;
+    throw new ReasonError("UsageInvalid", { detail }, { cause: error });
   }
   terminal.err(
     `Written: ${printable(path)}. Hand it in with --lockfile or HARNESS_LOCKFILE; it is never read by itself.\n`,
@@ -142,7 +144,8 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
       })),
     };
     terminal.out(`${JSON.stringify(report)}\n`);
-  } else if (isGood) terminal.out(`${survey.files.length} files are as they were acked.\n`);
+  } else if (isGood && survey.files.length === 0) terminal.out(`There is no project in ${printable(survey.root)}.\n`);
+  else if (isGood) terminal.out(`${filesOf(survey)} as ${survey.files.length === 1 ? "it was" : "they were"} acked.\n`);
   else {
     terminal.err("✗ HookHashChanged: these files are not as they were acked:\n");
     terminal.out(changed.map(({ file, change }) => `${change.padEnd(8)}${shownName(file)}\n`).join(""));
@@ -161,4 +164,9 @@ export async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<P
   const errors = survey.problems.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new ReasonError("ConfigInvalid", { detail: errors.map(problemText).join("\n") });
   return { ...survey, files: [...survey.files, ...(await surveyCases(survey.root))] };
+}
+
+/** `7 files are`, `1 file of /w is`. */
+function filesOf({ files }: ProjectSurvey, of = ""): string {
+  return files.length === 1 ? `1 file${of} is` : `${files.length} files${of} are`;
 }

@@ -2,11 +2,24 @@
 import type { AssertionResult, CaseResult, SuiteProgress, SuiteResult } from "#evals";
 import { allPassed, countOf } from "#evals";
 import { counted } from "./counted.ts";
+import type { OutwardRedactor } from "./outward.ts";
 import { paint } from "./renderer.ts";
 import { printable, type Terminal } from "./terminal.ts";
 
 const MARKS = { passed: "✓", failed: "✗", broken: "✗", not_run: "–" } as const;
 const COLOURS = { passed: "green", failed: "red", broken: "red", not_run: "yellow" } as const;
+
+const LABEL_CHARS = 60;
+
+/** A result as it may be seen: words of a case are written by people, who put secrets there as elsewhere. Cut only afterwards. */
+export function shownResult(redactor: Pick<OutwardRedactor, "value">, result: CaseResult): CaseResult {
+  const clean = redactor.value(result);
+  return { ...clean, assertions: clean.assertions.map((one) => ({ ...one, label: shortLabel(one.label) })) };
+}
+
+function shortLabel(label: string): string {
+  return label.length > LABEL_CHARS ? `${label.slice(0, LABEL_CHARS - 1)}…` : label;
+}
 
 /** One line that is written over; nothing where nobody watches. */
 export interface ProgressLine {

@@ -372,3 +372,26 @@ test("Ctrl-C reports what is done", async () => {
 async function until(happened: () => boolean): Promise<void> {
   while (!happened()) await new Promise((resolve) => setImmediate(resolve));
 }
+
+test("no report holds a secret of a case: not in the words of an assertion, not where they are cut, not in its name", async () => {
+  const known = "plain-words-only-44";
+  const token = "ghp_Zk3vQ9mX2pLr7TnB5yHd8WcJ4sFg6Ae1Ru0i";
+  const cli = openEvals({ MY_SERVICE_TOKEN: known });
+  const grade = [
+    `{ type: response_contains, value: "wanted: ${token} and ${known}" }`,
+    `{ type: response_not_contains, value: "${known}" }`,
+  ];
+  cli.put("evals/testdata/01.yaml", scriptedCase(`case-${known}`, grade, `- text: "use ${token}, ${known}"`));
+  const shown = await cli.run("eval", "--junit", "evals.xml", "--logs", "logs");
+  const json = await cli.run("eval", "--json");
+  const plan = await cli.run("eval", "--dry-run");
+  const logs = readdirSync(join(cli.workspace, "logs")).map(
+    (name) => name + readFileSync(join(cli.workspace, "logs", name), "utf8"),
+  );
+  const texts = { shown, json, plan, junit: readFileSync(join(cli.workspace, "evals.xml"), "utf8"), logs };
+  expect(shown).toMatchObject({ code: 1, out: expect.stringContaining("«redacted:github-pat»") });
+  for (const [where, text] of Object.entries(texts)) {
+    expect(JSON.stringify(text), where).not.toContain("plain-words");
+    expect(JSON.stringify(text), where).not.toContain(token.slice(0, 12));
+  }
+});

@@ -16,10 +16,11 @@ import { type Event, ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { counted } from "./counted.ts";
 import { createEvalCases, type EvalFlags, type PreparedCase } from "./eval-cases.ts";
-import { caseText, createProgressLine, suiteJson, summaryText } from "./eval-report.ts";
+import { caseText, createProgressLine, shownResult, suiteJson, summaryText } from "./eval-report.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { writeNamedFile } from "./named-file.ts";
 import { userFlags } from "./open-program.ts";
+import type { OutwardRedactor } from "./outward.ts";
 import { namesProject, problemText } from "./project.ts";
 import { paint } from "./renderer.ts";
 import { printable } from "./terminal.ts";
@@ -53,7 +54,8 @@ export async function evalCommand(
     checker: createScriptChecker(),
   });
   const { case: names, category: categories } = flags;
-  refuseErrors(ports, suite.problems);
+  const told = await ports.outward.through(ports, false, "messages");
+  refuseErrors(told, suite.problems);
   const chosen = filterCases(suite.cases, {
     ...(names === undefined ? {} : { names }),
     ...(categories === undefined ? {} : { categories }),
@@ -65,10 +67,11 @@ export async function evalCommand(
   const prepared: PreparedCase[] = [];
   for (const loaded of chosen) prepared.push(await prepare(loaded));
   refuseErrors(
-    ports,
+    told,
     prepared.flatMap(({ loaded, known }) => unknownNames(loaded, known)),
   );
-  if (flags.dryRun === true) return printPlan(ports, prepared, flags);
+  const redactor = await ports.outward.load();
+  if (flags.dryRun === true) return printPlan(await ports.outward.through(ports, flags.json), prepared, flags);
   // What is replayed reaches neither a program, nor the network, nor a file of its own choosing.
   const acting = prepared.filter(({ choice }) => "mode" in choice && choice.mode !== "replay");
   await requireAckedCases(
@@ -76,10 +79,15 @@ export async function evalCommand(
     acting.map(({ loaded }) => loaded),
     flags,
   );
-  return run(ports, prepared, flags);
+  return run(ports, prepared, flags, redactor);
 }
 
-async function run(ports: CliPorts, prepared: readonly PreparedCase[], flags: EvalCommandFlags): Promise<ExitCode> {
+async function run(
+  ports: CliPorts,
+  prepared: readonly PreparedCase[],
+  flags: EvalCommandFlags,
+  redactor: OutwardRedactor,
+): Promise<ExitCode> {
   const { terminal, clock, cwd } = ports;
   const progress = createProgressLine(terminal, flags.json === true);
   const stop = new AbortController();
@@ -90,7 +98,7 @@ async function run(ports: CliPorts, prepared: readonly PreparedCase[], flags: Ev
   });
   const openers = new Map(prepared.map(({ loaded, open }) => [loaded, open]));
   try {
-    const result = await runSuite({
+    const raw = await runSuite({
       cases: prepared,
       repeat: flags.repeat,
       // A recording must not wait for another case: that is nothing which a replay could tell.
@@ -104,14 +112,15 @@ async function run(ports: CliPorts, prepared: readonly PreparedCase[], flags: Ev
         if (open === undefined) throw new Error("a case that was not prepared is run");
         return open(opening);
       },
-      onProgress: (state) => progress.show(state),
+      onProgress: (state) => progress.show(redactor.value(state)),
       onResult(one) {
         progress.clear();
-        if (flags.json !== true) terminal.out(caseText(terminal, one));
+        if (flags.json !== true) terminal.out(caseText(terminal, shownResult(redactor, one)));
       },
-      onLog: (one, events) => writeLog(ports, flags.logs, one, events),
+      onLog: (one, events) => writeLog(ports, flags.logs, shownResult(redactor, one), events),
     });
     progress.clear();
+    const result = { ...raw, cases: raw.cases.map((one) => shownResult(redactor, one)) };
     terminal.out(flags.json === true ? `${suiteJson(result)}\n` : `\n${summaryText(terminal, result)}`);
     if (flags.junit !== undefined) await writeNamedFile(resolve(cwd, flags.junit), evalsXml(result));
     if (stop.signal.aborted) return 130;

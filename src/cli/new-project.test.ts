@@ -110,7 +110,7 @@ test("init --ci writes a workflow into a project that is there, once, and its co
     out: expect.stringContaining("  .github/workflows/evals.yml\n"),
   });
   const workflow: unknown = parse(readFileSync(join(cli.workspace, ".github/workflows/evals.yml"), "utf8"));
-  const commands = JSON.stringify(workflow).match(/npx harness [^"]+/g) ?? [];
+  const commands = JSON.stringify(workflow).match(/npx --no -- harness [^"]+/g) ?? [];
   expect(commands).toHaveLength(2);
   cli.put(
     "evals/testdata/01.yaml",
@@ -118,7 +118,7 @@ test("init --ci writes a workflow into a project that is there, once, and its co
   );
   await ackProject(cli);
   for (const command of commands) {
-    expect(await cli.run(...command.split(" ").slice(2))).toMatchObject({ code: 0 });
+    expect(await cli.run(...command.split(" ").slice(4))).toMatchObject({ code: 0 });
   }
   expect(files(cli.workspace)).toEqual(
     expect.arrayContaining(["evals.xml", "evals-live.xml", "eval-logs/hello.jsonl"]),

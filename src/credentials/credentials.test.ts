@@ -280,6 +280,7 @@ test("a second crash within a minute is the last: nothing is sent any more", asy
     type: "failed",
     reason: "CredentialHelperFailed",
     retryable: false,
+    message: expect.stringContaining("ended 2 times within a minute"),
   });
   expect(rig.credentials.status()).toMatchObject({ state: "failed", crashes: 2 });
   expect(vendor.seen).toHaveLength(1);

@@ -202,6 +202,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
     if (crashedMs.length < MAX_CRASHES) launch();
     else {
       state = "failed";
+      detail ??= `it ended ${MAX_CRASHES} times within a minute and is not started again: start harness anew`;
       stopWatching();
       removeFolder();
     }

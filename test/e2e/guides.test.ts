@@ -59,6 +59,7 @@ test.each([
   "network",
   "replay",
   "redaction",
+  "ci",
   "sub-agents",
   "verification",
   "evals",

@@ -1,5 +1,5 @@
 /** Trust on first use as people meet it: on a terminal with one key, in CI with a lock file, and in a session that runs. */
-import { readFileSync, rmSync, symlinkSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { ackProject } from "../fakes/ack-project.ts";
@@ -137,6 +137,28 @@ test("where nobody can be asked, a change waits, is told, and the acked version 
 });
 
 describe("in CI", () => {
+  test.each(["nowhere/approved.lock", "a-folder"])(
+    "a lock file that cannot be written (%s) is said plainly",
+    async (path) => {
+      home.put("a-folder/x", "");
+      expect(await runCli(home, ["init", "."])).toMatchObject({ code: 0 });
+      const { code, err } = await runCli(home, ["ack", "--emit-lockfile", path]);
+      expect(code).toBe(2);
+      expect(err).toMatch(/UsageInvalid: the lock file \S+ cannot be written \((?:ENOENT|EISDIR)\): name a file/);
+      expect(err).not.toContain(".tmp");
+      expect(readdirSync(home.workspace).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+    },
+  );
+
+  test("a folder without a project is said to have none, and one file is one", async () => {
+    const none = await runCli(home, ["verify-ack"]);
+    expect(none).toMatchObject({ code: 0, out: expect.stringMatching(/^There is no project in \S+\.\n$/) });
+    expect(await runCli(home, ["ack"])).toMatchObject({ code: 0, err: expect.stringContaining("no project in") });
+    home.put("harness.md", "---\n---\n");
+    await ackProject(home);
+    expect(await runCli(home, ["verify-ack"])).toMatchObject({ code: 0, out: "1 file is as it was acked.\n" });
+  });
+
   test("from ack --emit-lockfile to a green verify-ack, a run, and a red one when a byte changes", async () => {
     expect(await runCli(home, ["init", "."])).toMatchObject({ code: 0 });
     expect(await runCli(home, ["ack", "--emit-lockfile"])).toMatchObject({ code: 0 });
