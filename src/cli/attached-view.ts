@@ -26,6 +26,8 @@ export interface AttachedView {
   /** It was refused. */
   untyped(text: string): void;
   readonly isTurnRunning: boolean;
+  /** The id of the last event of the session that was shown. */
+  readonly lastEvent: number;
   finishLine(): void;
 }
 
@@ -47,6 +49,7 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
   let asked = new AbortController();
   let asking = 0;
   let isTurnRunning = false;
+  let lastEvent = since;
   const sentFromHere: string[] = [];
   /** Those that wait, by the ids of their events. */
   const queuedTexts = new Map<number, string>();
@@ -60,6 +63,7 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
 
   function show(event: Event): void {
     if (event.session === session.id) {
+      lastEvent = event.id;
       if (event.kind === "TurnStarted") {
         isTurnRunning = true;
         shownTurn = event.payload.turn;
@@ -165,6 +169,9 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
       if (shownTurn === turn) forget(text);
     },
     untyped: forget,
+    get lastEvent() {
+      return lastEvent;
+    },
     get isTurnRunning() {
       return isTurnRunning;
     },

@@ -91,6 +91,7 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Even
     if (failures > reconnect.attempts)
       throw failure?.error ?? connectionLost(transport.address, "it ends every stream");
     if (failures === 1) onConnection?.("lost");
+    await reconnect.beforeRetry?.();
     await clock.sleep(delayMs(reconnect, failures, random), signal);
   }
 }
