@@ -2,7 +2,7 @@
  * Eval cases before they run: a case brings calls, rules and scripts, so somebody has to have agreed to it as it is, as to every other
  * file that a repository brings.
  */
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { AwaitingFile, JudgedFile, TrustPort } from "#artifacts";
 import { type CaseFile, type LoadedCase, loadSuite } from "#evals";
@@ -71,12 +71,21 @@ function nameIn(root: string, path: CaseFile["path"]): string {
 function rootOf({ cwd }: CliPorts, path: string): string {
   const own = realpathSync.native(dirname(path));
   for (let folder = own; ; folder = dirname(folder)) {
-    if ([...PROJECT_FILES, ".harness"].some((name) => existsSync(join(folder, name)))) return folder;
+    if (PROJECT_FILES.some((name) => existsSync(join(folder, name))) || holdsArtifacts(folder)) return folder;
     if (folder === dirname(folder)) break;
   }
   const here = realpathSync.native(resolve(cwd));
   const way = relative(here, own);
   return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way) ? own : here;
+}
+
+/** Whether there is more in its `.harness` than the sessions that the program keeps there, which make no project. */
+function holdsArtifacts(folder: string): boolean {
+  try {
+    return readdirSync(join(folder, ".harness")).some((name) => name !== "threads");
+  } catch {
+    return false; // none, or none that could be read as a project
+  }
 }
 
 async function review(ports: CliPorts, trust: ProjectTrust, awaiting: readonly AwaitingFile[]): Promise<void> {
