@@ -18,6 +18,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
+          globalSetup: ["test/install.ts"],
           pool: "forks",
           isolate: true,
           // They wait for processes more than they compute.

@@ -6,10 +6,10 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installInto } from "../test/fakes/installed-package.ts";
 import { type Found, type Hunt, huntForKey } from "../test/fakes/key-hunt.ts";
 import { startMockProvider } from "../test/fakes/mock-provider-server.ts";
 import { type Figure, holds, median, printFigures } from "./figures.ts";
-import { installInto } from "./installed.ts";
 
 const REPEATS = Number(process.env.BENCH_REPEATS ?? 25);
 const OLD_NODE = "/usr/bin/node";

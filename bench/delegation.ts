@@ -6,15 +6,12 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createProjectLoader, defaultSettings, delegationToolNames, type Settings, trustsAll } from "#artifacts";
-import { createSystemClock } from "#base";
-import { assembleHarness } from "#harness";
+import { delegationToolNames, type Settings } from "#artifacts";
 import type { Event, EventKind, EventOf } from "#protocol";
-import { createHeldKeys } from "#providers";
-import { createScriptChecker } from "#script";
-import { createBuiltinTools } from "#tools";
 import type { FakeResponse } from "../test/fakes/fake-provider.ts";
 import { processesWith } from "../test/fakes/marked-processes.ts";
+import { openMemoryHarness } from "../test/fakes/memory-harness.ts";
+import { openProjects } from "../test/fakes/open-projects.ts";
 import {
   agentFile,
   answers,
@@ -50,26 +47,15 @@ async function open(
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), text);
   }
-  const knownTools = createBuiltinTools()
-    .tools()
-    .map(({ name }) => name);
-  const loader = await createProjectLoader({ root, checker: createScriptChecker(), knownTools, trust: trustsAll });
-  const { project, problems } = loader.load();
-  if (project === undefined) throw new Error(problems.map(({ message }) => message).join("\n"));
+  const opened = await openProjects(root);
   const events: Event[] = [];
-  const harness = await assembleHarness({
-    env: { PATH: process.env.PATH },
-    credentials: createHeldKeys({}),
-    clock: createSystemClock(),
+  const harness = await openMemoryHarness({
     workspace: root,
     model: "roles:one",
-    offlineAllowed: false,
-    scenarioFile: (name) => name,
-    store: { kind: "memory" },
     autoApprove: true,
     plugins: [rolesPlugin(roles, (event) => events.push(event))],
-    projects: async () => ({ loader, project }),
-    settings: { ...defaultSettings, ...settings },
+    projects: async () => opened,
+    settings,
   });
   const client = harness.control.connect({ identityClass: "human", interactive: false, onEvent: () => undefined });
   const { session } = await client.submit({ kind: "CreateSession" });

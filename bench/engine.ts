@@ -7,8 +7,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { installInto } from "../test/fakes/installed-package.ts";
 import { type Figure, median, printFigures } from "./figures.ts";
-import { installInto } from "./installed.ts";
 import type { MockPlan, MockReport } from "./mock-model.ts";
 
 const root = resolve(import.meta.dirname, "..");

@@ -6,12 +6,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createProjectLoader, defaultSettings, trustsAll } from "#artifacts";
-import { createSystemClock } from "#base";
 import type { Provider } from "#engine";
-import { assembleHarness, type Harness } from "#harness";
-import { createHeldKeys } from "#providers";
-import { createScriptChecker } from "#script";
+import type { Harness } from "#harness";
+import { openMemoryHarness } from "../test/fakes/memory-harness.ts";
+import { openProjects } from "../test/fakes/open-projects.ts";
 import { type Figure, holds, median, printFigures } from "./figures.ts";
 
 const HOOKS = 10;
@@ -85,29 +83,11 @@ async function openSession(root: string, hooks: number): Promise<BenchSession> {
   for (let index = 0; index < HOOKS; index++) {
     put(`.harness/hooks/hook_${index}.md`, guardHook(index, index < hooks ? "tool.pre" : "context.compact"));
   }
-  const harness = await assembleHarness({
-    settings: defaultSettings,
-    env: { PATH: process.env.PATH },
-    credentials: createHeldKeys({}),
-    clock: createSystemClock(),
+  const harness = await openMemoryHarness({
     workspace: root,
     model: "bench:calls",
-    offlineAllowed: false,
-    scenarioFile: (name) => name,
-    store: { kind: "memory" },
-    autoApprove: false,
     plugins: [{ name: "bench", register: (host) => host.addProvider(callingProvider()) }],
-    async projects(workspace) {
-      const loader = await createProjectLoader({
-        root: workspace,
-        checker: createScriptChecker(),
-        knownTools: [],
-        trust: trustsAll,
-      });
-      const { project, problems } = loader.load();
-      if (project === undefined) throw new Error(JSON.stringify(problems));
-      return { loader, project };
-    },
+    projects: openProjects,
   });
   let last = "";
   let reloads = 0;

@@ -162,6 +162,9 @@ function hostileTexts(): Readonly<Record<string, string>> {
     "user flags": fill("curl -u a:bcde "),
     "names of vendors": fill("github cloudflare datadog azure_devops heroku vercel "),
     "bearer words": fill("bearer "),
+    // Found by a search for what takes longest, over all words of the table.
+    "vendors close together": fill("AIza[\\w-]{35}zai_mj_bot otpauth://trello-token.pagerduty"),
+    "a secret in every word": fill("scw_secret:APA91bsk-bot "),
     "all keywords": fill(
       "password token secret ghp_ AKIA eyJ -----BEGIN Bearer sk- :// cookie: -u api_key datadog aws_secret ",
     ),

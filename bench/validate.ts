@@ -6,8 +6,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installInto } from "../test/fakes/installed-package.ts";
 import { type Figure, holds, median, printFigures } from "./figures.ts";
-import { installInto } from "./installed.ts";
 
 const RUNS = 25;
 const ARTIFACTS = 10;

@@ -15,6 +15,9 @@ import { type Control, createControl, type RestoreCommand } from "#control";
 import {
   type CacheCounters,
   type CallTrace,
+  type CheckToken,
+  type CredentialPort,
+  type CredentialStatus,
   type EventBus,
   loadedRedaction,
   type Plugin,
@@ -26,12 +29,13 @@ import {
 } from "#engine";
 import { parseRule } from "#governance";
 import { type ClientId, type Command, type CommandOf, createIdMint, type SessionId } from "#protocol";
-import { type CredentialPort, type CredentialStatus, chooseModel, type ModelChoice } from "#providers";
+import { chooseModel, type ModelChoice } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Signer } from "#sessions";
 import { createBuiltinTools } from "#tools";
 import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
-import { type OpenProject, openSession, type SessionDependencies } from "./open-session.ts";
+import { openSession } from "./open-session.ts";
 import { registerPlugins } from "./plugins.ts";
+import type { OpenProject, SessionDependencies } from "./session-dependencies.ts";
 import { loadRedaction } from "./session-redaction.ts";
 import { prepareSandbox, usualPaths } from "./session-sandbox.ts";
 import type { CassetteOption, TapedWorld } from "./taped-world.ts";
@@ -70,6 +74,8 @@ export interface HarnessOptions {
   readonly permissionTimeoutMs?: number;
   /** A question waits that long also when no client is there to answer it yet; default: it is denied at once then. */
   readonly waitsForHumans?: boolean;
+  /** Whether a token still holds that an input came with which had to wait. Absent: such an input does not begin. */
+  readonly checkToken?: CheckToken;
   /** Instead of the built-in tools. */
   readonly toolSources?: readonly ToolSource[];
   readonly plugins?: readonly Plugin[];
@@ -197,6 +203,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     adopt: (parent, open) => control.adopt(parent, open),
     redaction,
     secretsTold: () => credentials.told(),
+    checkToken: options.checkToken,
     taped,
     ownPaths: [...usualPaths(env), ...(options.ownPaths ?? []).map((path) => resolve(path))],
     sandboxFor: prepareSandbox({

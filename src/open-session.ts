@@ -1,38 +1,20 @@
 /** Puts one session together: its ports, its chains, its engine. Plain calls, top to bottom. */
 import { hostname } from "node:os";
 import { isAbsolute } from "node:path";
-import {
-  type LabelRule,
-  loadFieldParser,
-  type Project,
-  type ProjectLoader,
-  type Settings,
-  tighterBudgets,
-} from "#artifacts";
-import {
-  type Clock,
-  canonicalHash,
-  createProgramFacts,
-  createSystemRandom,
-  type EffectPorts,
-  type ProcessPort,
-} from "#base";
+import { type LabelRule, loadFieldParser, type Project, tighterBudgets } from "#artifacts";
+import { canonicalHash, createProgramFacts, createSystemRandom, type ProcessPort } from "#base";
 import { createHistory, createIdentity, createUntrusted, promptBlocks, STANDING_PROMPT } from "#context";
-import type { Control, LiveSession } from "#control";
+import type { LiveSession } from "#control";
 import { createDelegationTree, createToolRetries, endInterrupted } from "#delegation";
 import {
   type Approver,
-  type CallTrace,
   createRunContext,
   createSession,
   type EngineSession,
   type Provider,
-  type Redaction,
   refuseDelegate,
   reopenSession,
-  type SessionStore,
   type Tool,
-  type ToolSource,
   traceProvider,
 } from "#engine";
 import {
@@ -46,13 +28,10 @@ import {
   type Permission,
   type Rule,
 } from "#governance";
-import { type CommandOf, type EventPayload, type IdMint, ReasonError, type SessionId, type TurnId } from "#protocol";
-import type { ModelChoice } from "#providers";
-import type { Undo } from "./harness.ts";
-import type { AskForAck } from "./live-project.ts";
-import type { Extensions } from "./plugins.ts";
+import { type CommandOf, type EventPayload, ReasonError, type SessionId, type TurnId } from "#protocol";
 import type { Machine, ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
 import { liveSession, ruleCommands } from "./session-commands.ts";
+import { type SessionDependencies, withSettings } from "./session-dependencies.ts";
 import { createSessionDomains } from "./session-domains.ts";
 import {
   type Birth,
@@ -67,69 +46,8 @@ import {
   sharedUndo,
 } from "./session-place.ts";
 import { effectPorts } from "./session-ports.ts";
-import type { SandboxPlace, SessionSandbox } from "./session-sandbox.ts";
+import type { SessionSandbox } from "./session-sandbox.ts";
 import { askingOf, toolChain } from "./session-tool-chain.ts";
-import type { TapedWorld } from "./taped-world.ts";
-
-export interface SessionDependencies {
-  readonly settings: Settings;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-  readonly ids: IdMint;
-  readonly store: SessionStore;
-  readonly models: ModelChoice;
-  /** The choice of models that other settings make. Throws as a wrong model does. */
-  readonly modelsFor: (settings: Settings) => Promise<ModelChoice>;
-  readonly extensions: Extensions;
-  readonly toolSources: readonly ToolSource[];
-  /** Of the user's configuration and of plugins. */
-  readonly rules: readonly Rule[];
-  readonly rulesVersion: string;
-  readonly undo: Undo | undefined;
-  /** For a session that names no other. */
-  readonly workspace: string;
-  /** The model that was named for this run, if one was: it beats that of a session that is opened again. */
-  readonly namedModel: string | undefined;
-  readonly autoApprove: boolean;
-  readonly context: CommandOf<"SetContext">["values"];
-  readonly keepRule: ((rule: string) => Promise<string>) | undefined;
-  readonly projects: OpenProject | undefined;
-  readonly args: readonly string[];
-  /** 0 for root agents; hooks are told, and hold the same at every depth. */
-  readonly depth: number;
-  /** Files of the program itself, but for the log that is kept in a workspace. */
-  readonly ownPaths: readonly string[];
-  readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
-  readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
-  readonly traceCall: ((session: SessionId) => CallTrace | undefined) | undefined;
-  readonly redaction: Promise<Redaction>;
-  /** Resolves when the redaction knows every key that was found so far. */
-  readonly secretsTold: () => Promise<void>;
-  /** Absent unless the program is recorded or replayed. */
-  readonly taped: TapedWorld | undefined;
-  /** Makes the session of a delegate known to clients. */
-  readonly adopt: Control["adopt"];
-}
-
-/** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
-export type OpenProject = (workspace: string) => Promise<OpenedProject | undefined>;
-
-export interface OpenedProject {
-  readonly loader: ProjectLoader;
-  readonly project: Project;
-  readonly askForAck?: AskForAck;
-  /** With what this project says; absent where those of the program have it already. */
-  readonly settings?: Settings;
-}
-
-/** For a session, and for the delegates below it, in a folder whose project is not the one that the program was opened with. */
-async function withSettings(
-  program: SessionDependencies,
-  settings: Settings | undefined,
-): Promise<SessionDependencies> {
-  if (settings === undefined) return program;
-  return { ...program, settings, models: await program.modelsFor(settings) };
-}
 
 export async function openSession(
   program: SessionDependencies,
@@ -207,16 +125,14 @@ export async function openSession(
   const hooks = own?.hooks ?? runtime?.hooks;
   const hidden = runtime && hiddenFrom(runtime, policiesOf(birth));
   const place: SessionPlace = birth?.place ?? {
-    ...{
-      workspace,
-      profile,
-      runtime,
-      context,
-      plan,
-      processes,
-      budget: newTreeUse(earlier?.remains.spent),
-      tree: createDelegationTree(),
-    },
+    workspace,
+    profile,
+    runtime,
+    context,
+    plan,
+    processes,
+    budget: newTreeUse(earlier?.remains.spent),
+    tree: createDelegationTree(),
     sessionRules: [],
     labels: createSessionLabels(earlier?.remains.labels),
     rates: createToolRates(settings.rateLimits.tools, clock),
@@ -309,6 +225,7 @@ export async function openSession(
     // No input and no answer is written before every key that is in use can be recognised.
     beforeTurn: dependencies.secretsTold,
     toolSettings: settings.tools,
+    ...(dependencies.checkToken === undefined ? {} : { checkToken: dependencies.checkToken }),
     maxSteps: birth?.spec.maxSteps ?? settings.maxSteps,
     depth,
     ...(earlier === undefined ? {} : { earlier }),

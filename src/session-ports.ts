@@ -5,7 +5,6 @@ import {
   createWorkspaceFiles,
   EffectError,
   type EffectPorts,
-  hideFiles,
   type ProcessPort,
 } from "#base";
 import { ReasonError } from "#protocol";
@@ -29,7 +28,7 @@ export function effectPorts({ workspace, env, domains, ownPaths, sandboxed, runn
   readonly outside: ProcessPort;
 } {
   try {
-    const files = hideFiles(createWorkspaceFiles(workspace), ownPaths);
+    const files = createWorkspaceFiles(workspace, ownPaths);
     const outside = running ?? createProcesses({ root: files.root, env });
     const sandbox = sandboxed(files.root, outside);
     return { ports: { files, processes: sandbox.processes, web: createPublicWeb({ domains }) }, sandbox, outside };

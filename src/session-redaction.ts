@@ -1,8 +1,7 @@
 /** The redaction that all sessions of a program share: the table that ships with it, the user's patterns, the known secrets. */
 import type { Settings } from "#artifacts";
 import type { Clock } from "#base";
-import type { Redaction } from "#engine";
-import type { CredentialPort } from "#providers";
+import type { CredentialPort, Redaction } from "#engine";
 
 export interface RedactionSources {
   readonly settings: Pick<Settings, "redaction" | "models">;

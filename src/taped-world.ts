@@ -8,11 +8,11 @@ import { join, relative, resolve } from "node:path";
 import { createSystemRandom, createWorkspaceRestore, type EffectPorts, listedHost, type ProgramFacts } from "#base";
 import {
   type CassetteHead,
+  type CassetteRedactor,
   checkPlace,
   createPlayer,
   createRecorder,
   createWorkspaceChanges,
-  type Redaction,
   readCassette,
   type Tape,
   tapedFacts,
@@ -70,7 +70,7 @@ export async function openTapedWorld(
     await checkPlace(file);
     const models = await chooseModel();
     const { model, fallbacks, offline } = models;
-    const redaction = await createRedaction(options);
+    const redactor = await createCassetteRedactor(options);
     // Before the first input, which is the first that is written.
     await options.credentials.told();
     const tape = createRecorder({
@@ -82,18 +82,18 @@ export async function openTapedWorld(
       },
       clock: options.clock,
       random: createSystemRandom(),
-      redaction,
+      redactor,
       write: (text) => writeCassette(file, text),
     });
     return world(tape, tapedModels(tape, models), place, file);
   }
   const cassette = await readCassette(resolve(option.replay));
-  let redaction: Promise<Redaction> | undefined;
+  let redactor: Promise<CassetteRedactor> | undefined;
   const tape = createPlayer({
     cassette,
-    redaction() {
-      redaction ??= createRedaction(options);
-      return redaction;
+    redactor() {
+      redactor ??= createCassetteRedactor(options);
+      return redactor;
     },
   });
   return world(tape, tapedModels(tape, recordedModels(cassette.head, options)), place, cassette.file);
@@ -275,7 +275,12 @@ async function publishNote(bus: Pick<EventBus, "publish">, note: SandboxNote): P
 }
 
 /** What a session redacts, and what scripts may ask for: a cassette is made to be handed on. */
-async function createRedaction({ env, settings, clock, credentials }: HarnessOptions): Promise<Redaction> {
+async function createCassetteRedactor({
+  env,
+  settings,
+  clock,
+  credentials,
+}: HarnessOptions): Promise<CassetteRedactor> {
   const secretVariables = Object.keys(env).filter((name) => name.startsWith(SECRET_PREFIX));
   const redactor = await loadRedactor({ settings, env, secretVariables, clock });
   credentials.onSecret((fingerprint) => redactor.learn(fingerprint));

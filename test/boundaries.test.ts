@@ -25,7 +25,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["base"],
   auth: ["base", "protocol"],
   logs: ["base"],
-  credentials: ["base", "protocol"],
+  credentials: ["base", "protocol", "engine"],
   redaction: ["base", "protocol", "engine"],
   cassette: ["base", "protocol", "engine"],
   delegation: ["base", "protocol", "engine", "artifacts"],

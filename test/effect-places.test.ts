@@ -65,7 +65,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "Opens files of a project for reading.",
   },
   "src/artifacts/parse-cache.ts": {
-    uses: "fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync",
+    uses: "fs.openSync fs.renameSync fs.rmSync fs.writeFileSync",
     why: "What parsing a project gave, in the cache folder of the user.",
   },
   "src/auth/token-file.ts": {
@@ -84,9 +84,21 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.openSync",
     why: "Opens /dev/null, to stand for what a child must not inherit.",
   },
+  "src/base/make-folder.ts": {
+    uses: "fs.mkdirSync",
+    why: "A folder with those above it: the one place, because what Node has for it may never end.",
+  },
+  "src/base/model-connections.ts": {
+    uses: "node:http node:https",
+    why: "Keeps connections to models open for the two places that send; sends nothing.",
+  },
   "src/base/private-file.ts": {
-    uses: "fs.fsyncSync fs.ftruncateSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync fs.writeSync",
+    uses: "fs.fsyncSync fs.ftruncateSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync fs.writeSync",
     why: "What the program keeps for itself: undo and acks, in the data and state folders.",
+  },
+  "src/base/process-monitor.ts": {
+    uses: "fs.openSync fs.unlinkSync",
+    why: "A file without a name, for what the sandbox says about a command.",
   },
   "src/base/small-file.ts": {
     uses: "fs.openSync",
@@ -101,7 +113,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "The cassette of a recorded session, in the file that a person names.",
   },
   "src/cli/ack-review.ts": {
-    uses: "fs.mkdirSync fs.writeFileSync",
+    uses: "fs.writeFileSync",
     why: "A diff that a person saves while they review files of a project.",
   },
   "src/cli/ack.ts": {
@@ -112,12 +124,8 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.open",
     why: "`audit anchor`, to the file that a person names; opens exported logs for reading.",
   },
-  "src/cli/conformance.ts": {
-    uses: "fs.mkdir fs.writeFile",
-    why: "`conformance --junit`, to the file that a person names.",
-  },
   "src/cli/daily-retention.ts": {
-    uses: "fs.mkdir fs.writeFile",
+    uses: "fs.writeFile",
     why: "When retention last ran, in the state folder.",
   },
   "src/cli/daemon-probe.ts": {
@@ -136,20 +144,20 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.openSync fs.truncateSync",
     why: "What a daemon in the background prints, in the state folder.",
   },
-  "src/cli/eval.ts": {
-    uses: "fs.mkdir fs.writeFile",
-    why: "`eval --junit` and `--logs`, to the places that a person names.",
-  },
   "src/cli/git-files.ts": {
-    uses: "fs.mkdirSync fs.writeFileSync",
+    uses: "fs.writeFileSync",
     why: "Files of a commit, in a folder of their own that a policy is read from.",
+  },
+  "src/cli/named-file.ts": {
+    uses: "fs.writeFile",
+    why: "`--junit` and `--logs`, to the file that a person names.",
   },
   "src/cli/new-project.ts": {
     uses: "fs.mkdir fs.writeFile",
     why: "`harness init` and `scaffold`, which a person types.",
   },
   "src/cli/open-program.ts": {
-    uses: "fs.mkdir fs.rename fs.writeFile",
+    uses: "fs.rename fs.writeFile",
     why: "A rule that a person keeps, in their configuration.",
   },
   "src/cli/policy-source.ts": {
@@ -169,7 +177,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "`sessions export`, to the file that a person names.",
   },
   "src/cli/token.ts": {
-    uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.writeSync",
+    uses: "fs.fsyncSync fs.openSync fs.writeSync",
     why: "`token mint --file`, to the file that a person names.",
   },
   "src/cli/verify.ts": {
@@ -209,7 +217,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "The folder of the helper's socket.",
   },
   "src/credentials/file-lock.ts": {
-    uses: "fs.mkdirSync fs.rmSync fs.writeFileSync",
+    uses: "fs.rmSync fs.writeFileSync",
     why: "The lock of the file of stored keys, which a person changes with `harness creds`.",
   },
   "src/evals/case-workspace.ts": {
@@ -221,8 +229,8 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "The program's own log, in the state folder.",
   },
   "src/providers/http.ts": {
-    uses: "getBuiltinModule(module) node:http node:https",
-    why: "The one place that opens connections to models from the engine, and to the credential helper; `module` is one of these two.",
+    uses: "node:http node:https",
+    why: "The one place that opens connections to models from the engine, and to the credential helper.",
   },
   "src/sessions/file-lines.ts": {
     uses: "fs.openSync",
@@ -249,15 +257,15 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "The session log, as JSON lines.",
   },
   "src/sessions/key-files.ts": {
-    uses: "fs.fsyncSync fs.linkSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeSync",
+    uses: "fs.fsyncSync fs.linkSync fs.openSync fs.renameSync fs.rmSync fs.writeSync",
     why: "The machine key.",
   },
   "src/sessions/signing-key.ts": {
-    uses: "fs.fsyncSync fs.linkSync fs.mkdirSync fs.openSync fs.unlinkSync fs.writeFileSync",
+    uses: "fs.fsyncSync fs.linkSync fs.openSync fs.unlinkSync fs.writeFileSync",
     why: "The key that signs checkpoints.",
   },
   "src/sessions/sqlite-driver.ts": {
-    uses: "fs.mkdirSync fs.openSync",
+    uses: "fs.openSync",
     why: "The session log, encrypted.",
   },
   "src/transports/http/open-listener.ts": {

@@ -3,7 +3,8 @@ import { execFile } from "node:child_process";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { createCliHome, startCli } from "./fakes/cli-process.ts";
+import { createCliHome } from "./fakes/cli-process.ts";
+import { daemonPlace, startDaemonRun } from "./fakes/daemon-run.ts";
 
 const examples = resolve(import.meta.dirname, "..", "examples");
 
@@ -59,14 +60,7 @@ test("client: the library, on a program of its own and on a daemon", async () =>
     stderr: "",
   };
   expect(await run()).toEqual(expected);
-  const socket = join(home.workspace, "..", "c.sock");
-  const tokenFile = join(home.workspace, "..", "token");
-  const flags = ["--listen", `unix:${socket}`, "--token-file", tokenFile, "--model", `scripted:${model}`];
-  const daemon = startCli(home, ["daemon", "run", ...flags]);
-  await new Promise<void>((listening) => {
-    daemon.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      if (chunk.includes("the token is in")) listening();
-    });
-  });
+  const { socket, tokenFile, flags } = daemonPlace(home);
+  await startDaemonRun(home, ...flags, "--model", `scripted:${model}`);
   expect(await run("--connect", `unix:${socket}`, "--token-file", tokenFile)).toEqual(expected);
 });

@@ -9,7 +9,8 @@ import { describe, expect, test } from "vitest";
 import type { Event, EventKind, EventPayload } from "#protocol";
 import { calls, says } from "./fakes/harness-rig.ts";
 import { createInProcessCli, type InProcessCli } from "./fakes/in-process-cli.ts";
-import { createProjectRig, projectsUnder } from "./fakes/project-rig.ts";
+import { projectsUnder } from "./fakes/open-projects.ts";
+import { createProjectRig } from "./fakes/project-rig.ts";
 
 const HARNESS = "---\ntools_policy: { mode: denylist, deny: [nothing] }\n---\n\nBe brief.\n";
 const ECHO =

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createSystemClock, createSystemRandom, createUlidFactory } from "#base";
-import { createSession, reopenSession } from "#engine";
+import { reopenSession } from "#engine";
 import { createIdMint, type Event } from "#protocol";
 import { openSqliteStore } from "#sessions";
 import { createFakeProvider, says, text } from "./fakes/fake-provider.ts";
-import { noRedaction } from "./fakes/no-redaction.ts";
+import { createPlainSession } from "./fakes/plain-session.ts";
 
 const clock = createSystemClock();
 const ids = createIdMint(createUlidFactory({ clock, random: createSystemRandom() }));
@@ -28,20 +28,13 @@ test("an input that waited when the snapshot was made begins its turn after the 
     const log = await store.acquire(id);
     const earlier = isNew ? undefined : await reopenSession(store, log, id);
     const seen: Event[] = [];
-    const session = createSession({
-      redaction: noRedaction,
+    const session = createPlainSession({
       id,
       clock,
       ids,
       store,
       log,
       provider: createFakeProvider([says(text("one")), says(text("two"))]),
-      model: "fake:one",
-      requestChain: [],
-      toolChain: () => ({ chain: [], last: async () => ({ content: [], outcome: "ok" }) }),
-      toolSources: [],
-      toolSettings: { execution: "auto", onError: "stop" },
-      maxSteps: 3,
       snapshotEveryEvents: 1,
       subscribers: [(event) => seen.push(event)],
       ...(earlier === undefined ? {} : { earlier }),

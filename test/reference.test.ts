@@ -5,8 +5,7 @@ import { describe, expect, test } from "vitest";
 import { defaultSettings, parseUserConfig } from "#artifacts";
 import { runCli } from "#cli";
 import { referencePages } from "../scripts/reference.ts";
-import { createManualClock } from "./fakes/manual-clock.ts";
-import { testCredentials } from "./fakes/test-credentials.ts";
+import { quietCliPorts } from "./fakes/quiet-cli-ports.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -182,41 +181,8 @@ async function sessionsCommands(): Promise<string[]> {
 }
 
 async function help(command: readonly string[]): Promise<string> {
-  let out = "";
-  const ports: Parameters<typeof runCli>[1] = {
-    terminal: {
-      out: (text) => {
-        out += text;
-      },
-      err: () => undefined,
-      interactive: false,
-      inputIsPiped: false,
-      colour: false,
-      columns: 120,
-      readLine: async () => ({ kind: "end" }),
-      readKey: async () => ({ kind: "end" }),
-      readSecret: async () => ({ kind: "end" }),
-      readAll: async () => "",
-      readLines: async function* () {},
-      async *readChunks() {},
-      async *readBytes() {},
-      claimOutput: () => ({ write: async () => undefined, close: () => undefined }),
-      outDrained: async () => undefined,
-      onInterrupt: () => () => undefined,
-    },
-    env: {},
-    credentials: testCredentials(),
-    concealed: () => undefined,
-    cwd: root,
-    clock: createManualClock(),
-    build: { version: "0.0.0", commit: "test", builtAt: "test" },
-    scenariosDir: join(root, "scenarios"),
-    templatesDir: join(root, "templates"),
-    relaunch: () => {
-      throw new Error("no process is started here");
-    },
-    endsWhenStopped: () => undefined,
-  };
+  const said = { out: "", err: "" };
+  const ports = quietCliPorts(said, { env: {}, cwd: root });
   expect(await runCli([...command, "--help"], ports)).toBe(0);
-  return out;
+  return said.out;
 }

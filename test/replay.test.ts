@@ -11,7 +11,7 @@ import { type Recording, record, startReplay, temporaryFolder } from "./fakes/ca
 import { calls, says } from "./fakes/harness-rig.ts";
 import { startLoopbackServer } from "./fakes/loopback-server.ts";
 import type { MockReply } from "./fakes/mock-reply.ts";
-import { openProjects } from "./fakes/project-rig.ts";
+import { openProjects } from "./fakes/open-projects.ts";
 
 const TIMEOUT_MS = 60_000;
 /** Looks like a key of a vendor and is none. */

@@ -2,11 +2,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { defaultSettings } from "#artifacts";
-import { createSystemClock } from "#base";
-import { assembleHarness } from "#harness";
 import { createHeldKeys } from "#providers";
 import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
+import { openMemoryHarness } from "./fakes/memory-harness.ts";
 import { createProjectRig } from "./fakes/project-rig.ts";
 import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 import { hasSandbox } from "./fakes/test-sandbox.ts";
@@ -97,18 +95,12 @@ describe("where there is no sandbox", () => {
 
   test("one that is required keeps the session from opening", async () => {
     const { workspace, undo } = hidden();
-    const harness = await assembleHarness({
-      settings: { ...defaultSettings, sandbox: "required" },
-      env: { PATH: process.env.PATH },
+    const harness = await openMemoryHarness({
+      settings: { sandbox: "required" },
       credentials: createHeldKeys({ OPENAI_API_KEY: "k" }),
-      clock: createSystemClock(),
       workspace,
       undo,
       model: "openai:mock-model",
-      offlineAllowed: false,
-      scenarioFile: (name) => name,
-      store: { kind: "memory" },
-      autoApprove: false,
     });
     const client = harness.control.connect({ identityClass: "human", interactive: false, onEvent: () => undefined });
     await expect(client.submit({ kind: "CreateSession" })).rejects.toMatchObject({ reason: "SandboxUnavailable" });

@@ -3,6 +3,7 @@ import { checkedName } from "./artifact-name.ts";
 import { builtinToolNames } from "./builtin-tool-names.ts";
 import { assertionKinds, assertionType, duration, isInner, type PlacedAssertion } from "./eval-assertions.ts";
 import { hookType } from "./hook-table.ts";
+import { MAX_OUTPUT_TOKENS } from "./model-table.ts";
 import type { HookArtifact, Place, PolicyPattern, ToolArtifact } from "./project.ts";
 import {
   choice,
@@ -33,7 +34,6 @@ const MAX_PARTS = 100;
 const MAX_FILES = 200;
 const MAX_RULES = 100;
 const MAX_CONTEXT_VALUES = 100;
-const MAX_OUTPUT_TOKENS = 10_000_000;
 
 export interface EvalCase {
   readonly name: string;

@@ -20,7 +20,8 @@ import type { Tree } from "./yaml-tree.ts";
 const MAX_RETRIES = 20;
 const MAX_BACKOFF_MS = 600_000;
 const MAX_MULTIPLIER = 100;
-const MAX_OUTPUT_TOKENS = 10_000_000;
+/** The largest cap on the output of a call that a file may set. */
+export const MAX_OUTPUT_TOKENS = 10_000_000;
 const MAX_MODELS = 50;
 const DEFAULT_PROVIDER = "openai";
 const PROVIDER = /^[a-z][a-z0-9_-]*$/i;

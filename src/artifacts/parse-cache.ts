@@ -4,19 +4,9 @@
  * machine, which also proves that this program wrote it. The admin policy is never in it.
  */
 import { hash } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openBox, sealBox } from "#base";
+import { makeFolder, openBox, sealBox } from "#base";
 import type { FileRecord } from "./parse-file.ts";
 
 /** To be raised whenever a table, a check or a record changes. */
@@ -49,7 +39,7 @@ export function openParseCache({ folder, key }: CachePlace, root: string, checke
       const temporary = `${path}.${process.pid}.tmp`;
       // A folder that cannot be written costs time at the next start and nothing else.
       const isWritten = attempt(() => {
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        makeFolder(folder, 0o700);
         writeFileSync(temporary, sealBox(key(), body, label), { mode: 0o600 });
         renameSync(temporary, path);
       });

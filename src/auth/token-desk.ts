@@ -9,7 +9,7 @@ import { createFailureLimit, type FailureLimit } from "./failure-limit.ts";
 import type { ConfirmationChannel, Issuance } from "./issuance.ts";
 import { mintClaims, type TokenRequest } from "./mint.ts";
 import { signToken } from "./token.ts";
-import type { TokenRecords } from "./token-records.ts";
+import type { TokenRecords, TokenRun } from "./token-records.ts";
 
 /** Tokens that one token may make in a minute, with those that it has made: each leaves a record. */
 export const MINTS_PER_MINUTE = 30;
@@ -34,7 +34,7 @@ export interface TokenDesk {
   /** With a token that may, and for no more than it has. Throws TokenScope, UsageInvalid or TooManyFailures. */
   mint(asked: TokenRequest, parent: Claims): MintedToken;
   /** Without anybody having been asked: for whoever runs the program, on its start. */
-  mintForOwner(asked: TokenRequest): MintedToken;
+  mintForOwner(asked: TokenRequest, run?: TokenRun): MintedToken;
   /** False when it was revoked before. Throws TokenScope unless it is the token itself, comes from it, or the owner asks. */
   revoke(jti: string, by: Claims): boolean;
 }
@@ -60,9 +60,9 @@ export function createTokenDesk(options: TokenDeskOptions): TokenDesk {
     return mintClaims(asked, parent === undefined ? context : { ...context, parent });
   }
 
-  function issue(claims: Claims): MintedToken {
+  function issue(claims: Claims, run?: TokenRun): MintedToken {
     const token = signToken(claims, key());
-    records.add(claims, clock.now());
+    records.add(claims, clock.now(), run);
     return { token, claims };
   }
 
@@ -88,7 +88,7 @@ export function createTokenDesk(options: TokenDeskOptions): TokenDesk {
       mints.count(first);
       return issue(claimsFor(asked, parent));
     },
-    mintForOwner: (asked) => issue(claimsFor(asked)),
+    mintForOwner: (asked, run) => issue(claimsFor(asked), run),
     revoke(jti, by) {
       if (!TokenId.is(jti))
         throw new ReasonError("UsageInvalid", { detail: "the id of a token has the form tok_<ULID>" });

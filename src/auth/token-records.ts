@@ -12,21 +12,39 @@ import { MAX_TTL_SECONDS } from "./mint.ts";
 /** Records stay for so long after their token has ended, to be listed. */
 const KEPT_AFTER_END_MS = 30 * 24 * 60 * 60 * 1000;
 
+/** The run of a server that made a token for itself: with its end the token is over, whether or not it could say so. */
+export interface TokenRun {
+  /** The process, by a name that no later one has. */
+  readonly process: string;
+  /** Of the daemon of a user: where it listens. Nobody else listens there while it runs. */
+  readonly socket?: string;
+}
+
 export interface TokenRecord {
   readonly claims: Claims;
   readonly mintedAt: string;
+  readonly run?: TokenRun;
   readonly revokedAt?: string;
 }
 
 export interface TokenRecords {
   /** Also removes what has ended long ago. */
-  add(claims: Claims, nowMs: number): void;
+  add(claims: Claims, nowMs: number, run?: TokenRun): void;
   /** Newest first. */
   list(): TokenRecord[];
   /** Durable when it returns. A token that was made elsewhere can be revoked, too. False when it was revoked before. */
   revoke(jti: TokenId, nowMs: number): boolean;
+  /** As `revoke`, for the token of a run that is over. Nobody has taken back what it was used for. */
+  endRun(jti: TokenId, nowMs: number): boolean;
   /** When the token or one that it comes from was revoked. Throws when that cannot be found out. */
-  revokedAt(claims: Pick<Claims, "jti" | "minted_by">): { readonly jti: TokenId; readonly at: string } | undefined;
+  revokedAt(claims: Pick<Claims, "jti" | "minted_by">): Revocation | undefined;
+}
+
+export interface Revocation {
+  readonly jti: TokenId;
+  readonly at: string;
+  /** It ended with its run. */
+  readonly isRunOver: boolean;
 }
 
 export function createTokenRecords(stateDir: string): TokenRecords {
@@ -48,12 +66,14 @@ export function createTokenRecords(stateDir: string): TokenRecords {
     writePrivateFile(path, `${JSON.stringify(content)}\n`, { durable: true });
   }
 
-  function revocation(jti: TokenId): { readonly at: string; readonly keptUntilMs: number } | undefined {
+  function revocation(jti: TokenId): (Revocation & { readonly keptUntilMs: number }) | undefined {
     const bytes = readPrivateFile(markOf(jti));
     if (bytes === undefined) return undefined;
-    const { at, kept_until_ms } = fieldsOf(bytes);
+    const { at, kept_until_ms, run_over } = fieldsOf(bytes);
     // A mark that cannot be read is a mark.
     return {
+      jti,
+      isRunOver: run_over === true,
       at: typeof at === "string" ? at : "an unknown time",
       keptUntilMs: typeof kept_until_ms === "number" ? kept_until_ms : Number.POSITIVE_INFINITY,
     };
@@ -62,12 +82,23 @@ export function createTokenRecords(stateDir: string): TokenRecords {
   function record(jti: TokenId): Omit<TokenRecord, "revokedAt"> | undefined {
     const bytes = readPrivateFile(recordOf(jti));
     if (bytes === undefined) return undefined;
-    const { claims, minted_at } = fieldsOf(bytes);
+    const { claims, minted_at, run } = fieldsOf(bytes);
+    const known = runFrom(run);
     try {
-      return { claims: parseClaims(claims), mintedAt: String(minted_at) };
+      return {
+        claims: parseClaims(claims),
+        mintedAt: String(minted_at),
+        ...(known === undefined ? {} : { run: known }),
+      };
     } catch {
       return undefined; // written by a newer program, or damaged: a list is no authority, and the token speaks for itself
     }
+  }
+
+  function mark(jti: TokenId, nowMs: number, fields: object): void {
+    // No token lives longer, whoever made it; nor does one that comes from it.
+    const keptUntilMs = nowMs + MAX_TTL_SECONDS * 1000 + KEPT_AFTER_END_MS;
+    write(markOf(jti), { at: new Date(nowMs).toISOString(), kept_until_ms: keptUntilMs, ...fields });
   }
 
   function forgetEnded(nowMs: number): void {
@@ -82,9 +113,10 @@ export function createTokenRecords(stateDir: string): TokenRecords {
   }
 
   return {
-    add(claims, nowMs) {
+    add(claims, nowMs, run) {
       forgetEnded(nowMs);
-      write(recordOf(claims.jti), { minted_at: new Date(nowMs).toISOString(), claims });
+      const minted_at = new Date(nowMs).toISOString();
+      write(recordOf(claims.jti), { minted_at, claims, ...(run === undefined ? {} : { run }) });
     },
     list() {
       return tokenIds(names(), ".json")
@@ -98,16 +130,20 @@ export function createTokenRecords(stateDir: string): TokenRecords {
         );
     },
     revoke(jti, nowMs) {
+      const before = revocation(jti);
+      if (before !== undefined && !before.isRunOver) return false;
+      mark(jti, nowMs, {});
+      return true;
+    },
+    endRun(jti, nowMs) {
       if (revocation(jti) !== undefined) return false;
-      // No token lives longer, whoever made it; nor does one that comes from it.
-      const keptUntilMs = nowMs + MAX_TTL_SECONDS * 1000 + KEPT_AFTER_END_MS;
-      write(markOf(jti), { at: new Date(nowMs).toISOString(), kept_until_ms: keptUntilMs });
+      mark(jti, nowMs, { run_over: true });
       return true;
     },
     revokedAt({ jti, minted_by = [] }) {
       for (const id of [jti, ...minted_by]) {
         const found = revocation(id);
-        if (found !== undefined) return { jti: id, at: found.at };
+        if (found !== undefined) return { jti: id, at: found.at, isRunOver: found.isRunOver };
       }
       return undefined;
     },
@@ -119,6 +155,11 @@ function tokenIds(names: readonly string[], ending: string): TokenId[] {
     .filter((name) => name.endsWith(ending))
     .map((name) => name.slice(0, -ending.length))
     .filter((name) => TokenId.is(name));
+}
+
+function runFrom(raw: unknown): TokenRun | undefined {
+  if (!isRecord(raw) || typeof raw.process !== "string") return undefined;
+  return { process: raw.process, ...(typeof raw.socket === "string" ? { socket: raw.socket } : {}) };
 }
 
 function fieldsOf(bytes: Buffer): Record<string, unknown> {

@@ -38,6 +38,7 @@ test("only allowlisted variables are inherited, and nothing that looks like a se
     TZ: "UTC",
     TERM: "dumb",
     TMPDIR: "/tmp",
+    SHLVL: "1",
   });
 });
 
@@ -50,6 +51,7 @@ test("what the caller adds wins, except for names of our own; a missing PATH get
     PATH: "/usr/local/bin:/usr/bin:/bin",
     LANG: "de_DE.UTF-8",
     EXTRA: "1",
+    SHLVL: "1",
   });
 });
 

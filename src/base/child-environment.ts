@@ -33,6 +33,8 @@ export function childEnvironment(
     if (INHERITED.has(name)) environment[name] = value;
   }
   environment.PATH = outsidePath(environment.PATH ?? DEFAULT_PATH, root);
+  // Bash takes an input that is a socket for a login from afar, and would run the user's start-up file before the command.
+  environment.SHLVL = "1";
   // Looking at a repository must not write its index; commands that change it take their locks all the same.
   environment.GIT_OPTIONAL_LOCKS = "0";
   environment.GIT_CONFIG_COUNT = String(GIT_SETTINGS.length);

@@ -1,12 +1,13 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { hideFiles } from "./hidden-files.ts";
-import type { FilePort } from "./ports.ts";
+import { EffectError } from "./ports.ts";
 import { createWorkspaceFiles } from "./workspace-files.ts";
 
-function createFiles(): { readonly root: string; readonly files: FilePort } {
+function createFiles(): { readonly root: string } {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "harness-hidden-")));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   mkdirSync(join(root, "state/harness"), { recursive: true });
@@ -14,14 +15,32 @@ function createFiles(): { readonly root: string; readonly files: FilePort } {
   writeFileSync(join(root, "token"), "secret");
   writeFileSync(join(root, "token2"), "plain");
   symlinkSync("state", join(root, "link"));
-  return { root, files: createWorkspaceFiles(root) };
+  return { root };
 }
+
+const SWAPPING_MS = 2_000;
+/** Two links, each replaced in one step, over and over: to what is for everybody and to what is hidden. Ends by itself. */
+const SWAP = `
+  const fs = require("node:fs");
+  process.chdir(process.argv[1]);
+  const swap = (name, target) => { fs.symlinkSync(target, "next"); fs.renameSync("next", name); };
+  const untilMs = Date.now() + 15_000;
+  for (let round = 0; Date.now() < untilMs; round++) {
+    swap("file", round % 2 ? "token" : "plain");
+    swap("folder", round % 2 ? "state/harness" : "open");
+    if (round === 0) fs.writeSync(1, "swapping");
+  }`;
 
 const denied = { reason: "AccessDenied", message: expect.stringContaining("belongs to the harness itself") };
 
 test("nothing below a hidden path is reached, by any name or tool, and everything else is", async () => {
-  const { root, files } = createFiles();
-  const rest = hideFiles(files, [join(root, "state/harness"), join(root, "link/later"), join(root, "token"), "/etc"]);
+  const { root } = createFiles();
+  const rest = createWorkspaceFiles(root, [
+    join(root, "state/harness"),
+    join(root, "link/later"),
+    join(root, "token"),
+    "/etc",
+  ]);
   expect(rest.hidden).toEqual(["state/harness", "state/later", "token"]);
   for (const path of ["token", "./state/../token", "state/harness/token", "link/harness/token", join(root, "token")]) {
     await expect(rest.read(path, 100)).rejects.toMatchObject(denied);
@@ -41,7 +60,40 @@ test("nothing below a hidden path is reached, by any name or tool, and everythin
   await rest.move("token2", "token3");
 });
 
-test("a workspace that holds none of them is left as it is", () => {
-  const { files } = createFiles();
-  expect(hideFiles(files, ["/etc", join(files.root, "..", "other"), files.root])).toBe(files);
+test("what is outside, or the workspace itself, hides nothing in it", () => {
+  const { root } = createFiles();
+  expect(createWorkspaceFiles(root, ["/etc", join(root, "..", "other"), root]).hidden).toEqual([]);
+});
+
+test("a link that is swapped all the time never leads to a hidden file", { timeout: 20_000 }, async () => {
+  const { root } = createFiles();
+  mkdirSync(join(root, "open"));
+  for (const path of ["plain", "open/token"]) writeFileSync(join(root, path), "for everybody");
+  writeFileSync(join(root, "state/harness/more"), "");
+  const rest = createWorkspaceFiles(root, [join(root, "state/harness"), join(root, "token")]);
+  const swapper = spawn(process.execPath, ["-e", SWAP, root], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void swapper.kill("SIGKILL"));
+  await once(swapper.stdout, "data");
+
+  const seen = new Set<unknown>();
+  const see = async (what: Promise<unknown>): Promise<void> => {
+    seen.add(
+      await what.catch((error: unknown) => {
+        if (error instanceof EffectError) return error.reason;
+        throw error;
+      }),
+    );
+  };
+  const text = async (path: string) => Buffer.from(await rest.read(path, 100)).toString();
+  const untilMs = performance.now() + SWAPPING_MS;
+  while (performance.now() < untilMs) {
+    for (const path of ["file", "folder/token"]) {
+      await see(text(path));
+      await see(rest.stat(path).then((info) => info?.sizeBytes));
+    }
+    await see(rest.list("folder").then((entries) => entries.length));
+  }
+  // A link that changes too often while it is opened is taken for one that leads outside.
+  seen.delete("OutsideWorkspace");
+  expect(seen).toEqual(new Set(["for everybody", "for everybody".length, 1, "AccessDenied"]));
 });

@@ -1,58 +1,33 @@
 /**
- * The files of a workspace without some of them: what the program itself keeps there is not for tools, whatever the rules say. Nobody
- * reads or changes it, nor moves or removes a folder that holds it.
+ * What the program itself keeps in a workspace is not for tools, whatever the rules say. Nobody reads or changes it, nor moves or removes
+ * a folder that holds it. Knows names only: whoever opens something asks with the names under which it opens it.
  */
 import { realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { EffectError, type FilePort } from "./ports.ts";
+import { EffectError } from "./ports.ts";
 import { errnoOf } from "./thrown.ts";
 
-/** `paths`: files and folders, absolute; those outside the workspace do not matter. */
-export function hideFiles(files: FilePort, paths: readonly string[]): FilePort {
-  const hidden = [...new Set(paths.map((path) => relative(files.root, realPath(path))).filter(isBelow))];
-  if (hidden.length === 0) return files;
+export interface HiddenFiles {
+  /** Relative to the root. */
+  readonly paths: readonly string[];
+  /** `real` is relative to the root and without links. `whole`: with all that is below it. */
+  meets(real: string, whole: boolean): boolean;
+  /** An `AccessDenied` error when `shown` itself, or one of the real names that it stands for, is hidden. */
+  check(shown: string, reals: readonly string[], whole: boolean): void;
+}
 
-  /** `whole`: with all that is below it. */
-  async function check(path: string, whole: boolean): Promise<void> {
-    const real = await files.locate(path);
-    // What acts on an entry acts on a link itself; both names count.
-    const names = [real, relative(files.root, resolve(files.root, path))];
-    const meets = hidden.some((own) => names.some((name) => isWithin(name, own) || (whole && isWithin(own, name))));
-    if (meets) throw new EffectError("AccessDenied", `${path} belongs to the harness itself, and is not for tools`);
-  }
-
+/** `root` is real; `paths`: files and folders, absolute; those outside the workspace do not matter. */
+export function createHiddenFiles(root: string, paths: readonly string[]): HiddenFiles {
+  const hidden = [...new Set(paths.map((path) => relative(root, realPath(path))).filter(isBelow))];
+  const meets = (name: string, whole: boolean): boolean =>
+    hidden.some((own) => isWithin(name, own) || (whole && isWithin(own, name)));
   return {
-    root: files.root,
-    hidden,
-    locate: (path) => files.locate(path),
-    async stat(path) {
-      await check(path, false);
-      return files.stat(path);
-    },
-    async read(path, maxBytes) {
-      await check(path, false);
-      return files.read(path, maxBytes);
-    },
-    async list(path) {
-      await check(path, false);
-      return files.list(path);
-    },
-    async write(path, content) {
-      await check(path, false);
-      return files.write(path, content);
-    },
-    async makeDirectory(path) {
-      await check(path, false);
-      return files.makeDirectory(path);
-    },
-    async move(from, to) {
-      await check(from, true);
-      await check(to, false);
-      return files.move(from, to);
-    },
-    async remove(path, options) {
-      await check(path, true);
-      return files.remove(path, options);
+    paths: hidden,
+    meets,
+    check(shown, reals, whole) {
+      // What acts on an entry acts on a link itself; both names count.
+      if (![...reals, relative(root, resolve(root, shown))].some((name) => meets(name, whole))) return;
+      throw new EffectError("AccessDenied", `${shown} belongs to the harness itself, and is not for tools`);
     },
   };
 }

@@ -9,7 +9,9 @@ export { compose, type Handler, type Middleware } from "./compose.ts";
 export { CONCEAL_MIN_BYTES, type Concealer, createConcealer } from "./concealer.ts";
 export { cutAtBlank } from "./cut-text.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
-export { hideFiles } from "./hidden-files.ts";
+export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
+export { makeFolder } from "./make-folder.ts";
+export { createModelConnections, proxyVariables } from "./model-connections.ts";
 export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";
 export {
@@ -38,6 +40,7 @@ export {
   rewritePrivateFile,
   writePrivateFile,
 } from "./private-file.ts";
+export { GATE_SCRIPT } from "./process-gate.ts";
 export { isSameProcess, isStopped, processPlace, startMark } from "./process-mark.ts";
 export {
   createProcesses,

@@ -67,7 +67,7 @@ export interface ProcessSpec {
   readonly timeoutMs: number;
   /**
    * Runs beside the sandbox, where there is one. Only for a program of ours with arguments of ours that changes nothing;
-   * what a model or a project file had a word in runs inside.
+   * what a model or a project file had a word in runs inside. `cwd` is then as `locate` gives it: a link in it is refused.
    */
   readonly outsideSandbox?: true;
   /**

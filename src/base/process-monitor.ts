@@ -1,41 +1,83 @@
-/** What a monitor (bubblewrap) tells about the process that it watches, as lines of JSON on descriptor 3. */
-import { readFileSync } from "node:fs";
-import type { Stream } from "node:stream";
+/**
+ * What a monitor (bubblewrap) tells about the process that it watches, as lines of JSON on descriptor 3. That is a file without a
+ * name and not a pipe: a monitor that writes to a pipe of a program that was killed would die of it, and leave what it watches.
+ */
+import { closeSync, constants, openSync, readFileSync, readSync, unlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EffectError } from "./ports.ts";
+import { messageOf } from "./thrown.ts";
 
-const MAX_STATUS_CHARS = 4096;
+const MAX_STATUS_BYTES = 4096;
 
 export interface MonitorStatus {
+  /** For the monitor to write to. */
+  readonly descriptor: number;
   /** Undefined as long as the watched program has not ended, or when it never began. */
   exitCode(): number | undefined;
   /** Whether anybody of the namespace still runs: all others end with its first process. */
   isRunning(): boolean;
+  /**
+   * Whether the first process of the namespace is a child of `monitor` and does nothing but wait. Asked when the command is there, so
+   * what it waits for is the end of that, and before that it has asked to end with its parent.
+   */
+  isBoundTo(monitor: number): boolean;
+  close(): void;
 }
 
-/** `status` is this end of the descriptor. */
-export function readMonitorStatus(status: Stream | null | undefined): MonitorStatus {
-  let text = "";
-  status?.on("data", (chunk: Buffer) => {
-    if (text.length < MAX_STATUS_CHARS) text += chunk.toString("latin1");
-  });
+/** `mark` is a name that nobody else has. */
+export function openMonitorStatus(mark: string): MonitorStatus {
+  const descriptor = openWithoutName(join(tmpdir(), `harness-status-${mark}`));
   const field = (name: string): number | undefined => {
+    const bytes = Buffer.alloc(MAX_STATUS_BYTES);
+    const text = bytes.toString("latin1", 0, readSync(descriptor, bytes, 0, MAX_STATUS_BYTES, 0));
     const value = new RegExp(`"${name}": *(\\d+)`).exec(text)?.[1];
     return value === undefined ? undefined : Number(value);
   };
   return {
+    descriptor,
     exitCode: () => field("exit-code"),
     isRunning() {
       const pid = field("child-pid");
       if (pid === undefined) return false;
-      // All at once: it is asked in the moment in which they end, and a thread would take longer than that.
-      const children = readProc(`${pid}/task/${pid}/children`);
       // The first process has nobody left to wait for, so nobody is there who could still do anything.
-      if (children?.trim() === "") return false;
-      const stat = readProc(`${pid}/stat`);
-      return stat !== undefined && !/^ [ZX]/.test(stat.slice(stat.lastIndexOf(")") + 1));
+      if (childrenOf(pid)?.trim() === "") return false;
+      const found = stateOf(pid);
+      return found !== undefined && found.state !== "Z" && found.state !== "X";
     },
+    isBoundTo(monitor) {
+      const pid = field("child-pid");
+      const found = pid === undefined ? undefined : stateOf(pid);
+      return found?.state === "S" && found.parent === monitor;
+    },
+    close: () => closeSync(descriptor),
   };
 }
 
+function openWithoutName(path: string): number {
+  try {
+    const descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+    unlinkSync(path);
+    return descriptor;
+  } catch (error) {
+    const detail = `no file could be made for the state of the sandbox: ${messageOf(error)}`;
+    throw new EffectError("SpawnFailed", `${detail}; the command did not run`, { cause: error });
+  }
+}
+
+function childrenOf(pid: number): string | undefined {
+  return readProc(`${pid}/task/${pid}/children`);
+}
+
+function stateOf(pid: number): { readonly state: string; readonly parent: number } | undefined {
+  const stat = readProc(`${pid}/stat`);
+  if (stat === undefined) return undefined;
+  // The command name may hold anything, also parentheses; the fixed fields follow the last one.
+  const [state = "", parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { state, parent: Number(parent) };
+}
+
+/** All at once: it is asked in the moment in which they end, and a thread would take longer than that. */
 function readProc(path: string): string | undefined {
   try {
     return readFileSync(`/proc/${path}`, "latin1");

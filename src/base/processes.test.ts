@@ -115,6 +115,16 @@ describe("a program that ends by itself", () => {
     expect((await shell(workspace, "pwd -P", { cwd: "sub" })).stdout.trim()).toBe(join(workspace.root, "sub"));
   });
 
+  test("that runs beside the sandbox begins in no folder behind a link", async () => {
+    const workspace = createTemporaryWorkspace();
+    workspace.put("real/a.txt", "a");
+    symlinkSync("real", join(workspace.root, "link"));
+    expect(await shell(workspace, "cat a.txt", { cwd: "real", outsideSandbox: true })).toMatchObject({ stdout: "a" });
+    await expect(shell(workspace, ":", { cwd: "link", outsideSandbox: true })).rejects.toMatchObject({
+      reason: "OutsideWorkspace",
+    });
+  });
+
   test("sees the allowlisted environment only", async () => {
     const { root } = createTemporaryWorkspace();
     const env = { PATH: process.env.PATH, HARNESS_TOKEN: "s", OPENAI_API_KEY: "s", AWS_PROFILE: "s", LANG: "C" };
@@ -129,7 +139,7 @@ describe("a program that ends by itself", () => {
       .split("\n")
       .map((line) => line.split("=")[0] ?? "")
       .filter((name) => !name.startsWith("GIT_"));
-    expect(names.sort()).toEqual(["ADDED", "LANG", "PATH", "TOOL_RUN_MARK"]);
+    expect(names.sort()).toEqual(["ADDED", "LANG", "PATH", "SHLVL", "TOOL_RUN_MARK"]);
   });
 
   test("does not leave a job of its group behind, nor wait for it", async () => {

@@ -1,7 +1,7 @@
 /**
  * The one place that starts programs: for tools, each in its own process group, with an allowlisted environment and no
  * terminal. When this process exits, running groups are killed; when it is itself killed with SIGKILL nothing can run
- * here, and only a sandbox that dies with its parent ends them.
+ * here, and only those in a sandbox end: the kernel sees to what runs in it, the reaper to what was about to.
  */
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import { statSync } from "node:fs";
@@ -12,8 +12,10 @@ import { childEnvironment } from "./child-environment.ts";
 import { fileError } from "./file-error.ts";
 import { coveredDescriptors } from "./inherited-descriptors.ts";
 import { type Clock, EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "./ports.ts";
+import { GATE_DESCRIPTOR, openGate, type ProcessGate } from "./process-gate.ts";
 import { createProcessGroup, MARK_NAME, type ProcessGroup } from "./process-group.ts";
-import { readMonitorStatus } from "./process-monitor.ts";
+import { openMonitorStatus } from "./process-monitor.ts";
+import { type Reaper, startReaper } from "./process-reaper.ts";
 import { createSystemClock, createSystemRandom } from "./system.ts";
 import { errnoOf, messageOf } from "./thrown.ts";
 import { resolveInWorkspace } from "./workspace-path.ts";
@@ -27,6 +29,9 @@ const running = new Set<ProcessGroup>();
 /** How long leftovers of a finished program may keep its group and its pipes. */
 const LEFTOVER_GRACE_MS = 100;
 
+/** Where programs of the system are, whatever the environment says. */
+const SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin";
+
 export interface ProcessesOptions {
   /** The workspace; a working directory must be inside it. */
   readonly root: string;
@@ -36,32 +41,37 @@ export interface ProcessesOptions {
 
 export function createProcesses(options: ProcessesOptions): ProcessPort {
   const clock = createSystemClock();
-  const random = createSystemRandom();
 
   return {
     async run(spec, signal) {
-      const cwd = await workingDirectory(options.root, spec.cwd ?? ".");
+      const cwd = await workingDirectory(options.root, spec);
       if (signal.aborted) return { code: null, signal: null, ended: "cancelled", durationMs: 0 };
       const startedMs = clock.monotonicMs();
-      const mark = Buffer.from(random.bytes(16)).toString("hex");
-      const child = await start(
-        spec,
-        cwd,
-        childEnvironment(options.env, options.root, { ...spec.env, [MARK_NAME]: mark }),
-      );
-      // `start` resolves only after the spawn event, which comes with a pid.
-      const monitor = spec.monitor ? readMonitorStatus(child.stdio[3]) : undefined;
-      const group = createProcessGroup(child.pid as number, mark, clock, monitor);
-      track(group);
+      const mark = `${spec.monitor ? await reapedMark() : ""}${randomMark()}`;
+      const monitor = spec.monitor ? openMonitorStatus(mark) : undefined;
+      let group: ProcessGroup | undefined;
+      let gate: ProcessGate | undefined;
       try {
-        const exit = await supervise(child, group, spec, signal, clock);
-        const isSetUp = monitor === undefined || monitor.exitCode() !== undefined;
-        if (exit.ended === "exit" && exit.signal === null && !isSetUp) {
+        const env = childEnvironment(options.env, options.root, { ...spec.env, [MARK_NAME]: mark });
+        const child = await start(spec, cwd, env, monitor?.descriptor);
+        // `start` resolves only after the spawn event, which comes with a pid.
+        const pid = child.pid as number;
+        group = createProcessGroup(pid, mark, clock, monitor);
+        track(group);
+        if (monitor !== undefined) {
+          // A pipe to a child is a socket: it goes both ways.
+          gate = openGate(child.stdio[GATE_DESCRIPTOR] as Socket, () => monitor.isBoundTo(pid), clock);
+        }
+        const exit = await supervise(child, { group, gate }, spec, signal, clock);
+        const hasRun = monitor === undefined || (monitor.exitCode() !== undefined && gate?.refused() === false);
+        if (exit.ended === "exit" && exit.signal === null && !hasRun) {
           throw new EffectError("SpawnFailed", `${spec.file} could not set up the sandbox; the command did not run`);
         }
         return { ...exit, durationMs: Math.round(clock.monotonicMs() - startedMs) };
       } finally {
-        untrack(group);
+        gate?.close();
+        if (group !== undefined) untrack(group);
+        monitor?.close();
       }
     },
   };
@@ -159,6 +169,41 @@ export function startPiped(
   };
 }
 
+/** Of this process, like `running`: it waits for its end. Started with the first command in a sandbox. */
+let reaper: { readonly mark: string; readonly shell: Reaper } | undefined;
+
+/** What the marks of all commands begin with that the reaper ends; it waits by then. */
+async function reapedMark(): Promise<string> {
+  if (reaper === undefined) {
+    const mark = randomMark();
+    const shell = startReaper(`${MARK_NAME}=${mark}`, startShell, () => {
+      if (reaper?.mark !== mark) return;
+      reaper = undefined;
+      process.off("exit", dismissReaper);
+    });
+    reaper = { mark, shell };
+    process.on("exit", dismissReaper);
+  }
+  const { mark, shell } = reaper;
+  await shell.ready();
+  return mark;
+}
+
+/** In an orderly end there is nobody for it to end, unless a command is still there. */
+function dismissReaper(): void {
+  if (running.size === 0) reaper?.shell.dismiss();
+}
+
+function startShell(options: { readonly program: string; readonly args: readonly string[] }, onEnd: () => void) {
+  const started = startPiped({ ...options, cwd: "/", env: { PATH: SYSTEM_PATH } }, onEnd);
+  for (const stream of [started.stdin, started.stdout]) (stream as Socket).unref();
+  return started;
+}
+
+function randomMark(): string {
+  return Buffer.from(createSystemRandom().bytes(16)).toString("hex");
+}
+
 function killAll(): void {
   for (const group of running) group.kill("SIGKILL");
 }
@@ -210,9 +255,16 @@ export function startDetached(options: {
   return { pid: child.pid, ended: () => ended };
 }
 
-async function workingDirectory(root: string, cwd: string): Promise<string> {
+async function workingDirectory(
+  root: string,
+  { cwd = ".", outsideSandbox }: Pick<ProcessSpec, "cwd" | "outsideSandbox">,
+): Promise<string> {
   try {
-    const path = join(root, await resolveInWorkspace(root, cwd));
+    const real = await resolveInWorkspace(root, cwd);
+    if (outsideSandbox && real !== cwd) {
+      throw new EffectError("OutsideWorkspace", `${cwd} was swapped for a symbolic link before a program began in it`);
+    }
+    const path = join(root, real);
     if (!statSync(path).isDirectory()) throw new EffectError("NotADirectory", `${cwd} is not a directory`);
     return path;
   } catch (error) {
@@ -220,13 +272,18 @@ async function workingDirectory(root: string, cwd: string): Promise<string> {
   }
 }
 
-function start(spec: ProcessSpec, cwd: string, env: Record<string, string>): Promise<ChildProcess> {
+function start(
+  spec: ProcessSpec,
+  cwd: string,
+  env: Record<string, string>,
+  status: number | undefined,
+): Promise<ChildProcess> {
   const { spawn } = process.getBuiltinModule("node:child_process");
   const options: SpawnOptions = {
     cwd,
     env,
     detached: true,
-    stdio: [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", ...furtherDescriptors(spec)],
+    stdio: [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", ...furtherDescriptors(status)],
     windowsHide: true,
   };
   return new Promise((resolve, reject) => {
@@ -246,16 +303,16 @@ function start(spec: ProcessSpec, cwd: string, env: Record<string, string>): Pro
   });
 }
 
-/** The third is the monitor's, where there is one. */
-function furtherDescriptors({ monitor }: ProcessSpec): (number | "pipe" | null)[] {
-  const [third, ...others] = coveredDescriptors();
-  return monitor === true ? ["pipe", ...others] : third === undefined ? [] : [third, ...others];
+/** The third and the fourth are the monitor's and the command's gate, where there is a monitor. */
+function furtherDescriptors(status: number | undefined): readonly (number | "pipe" | null)[] {
+  const covered = coveredDescriptors();
+  return status === undefined ? covered : [status, "pipe", ...covered.slice(2)];
 }
 
 /** From start to the moment when the group is gone and its pipes are closed, whichever way it ends. Bounded. */
 async function supervise(
   child: ChildProcess,
-  group: ProcessGroup,
+  { group, gate }: { readonly group: ProcessGroup; readonly gate: ProcessGate | undefined },
   spec: ProcessSpec,
   signal: AbortSignal,
   clock: Clock,
@@ -280,6 +337,8 @@ async function supervise(
   const stop = AbortSignal.any([signal, over.signal]);
   const first = await Promise.race([exited, clock.sleep(spec.timeoutMs, stop).then(() => "stopped" as const)]);
   over.abort();
+  // Without its monitor, or after a stop, nobody begins any more.
+  gate?.close();
   if (first === "exit") await within(closed, clock);
   // A program that ended may leave a daemon that it detached on purpose; one that was stopped may not.
   if (first !== "exit" || !(await group.gone(LEFTOVER_GRACE_MS))) await group.end({ strays: first !== "exit" });

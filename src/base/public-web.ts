@@ -6,6 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import type { RequestOptions } from "node:https";
 import { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
+import { CONNECTION_HEADERS } from "./connection-headers.ts";
 import type { DomainList } from "./domain-list.ts";
 import { EffectError, type WebPort, type WebPost, type WebRequest, type WebResponse } from "./ports.ts";
 import { readBody } from "./response-body.ts";
@@ -18,18 +19,11 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const CREDENTIAL_HEADERS = new Set(["authorization", "cookie"]);
 /** Never sent, whoever asks: credentials for others, and what frames the request or names its target. */
 const STRIPPED_HEADERS = new Set([
+  ...CONNECTION_HEADERS,
   "proxy-authorization",
   "x-harness-token",
   "host",
-  "connection",
   "content-length",
-  "expect",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
 ]);
 
 const FAILURES: Readonly<Record<string, string>> = {

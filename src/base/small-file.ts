@@ -13,8 +13,8 @@ const HANDLES = "/proc/self/fd";
 const FOLDER_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Undefined when it is not a small, plain file inside the workspace, or when the system has no handle paths. */
-export function readSmallFile(root: string, path: string): Uint8Array | undefined {
+/** Undefined when it is not a small, plain file inside the workspace, is hidden, or when the system has no handle paths. */
+export function readSmallFile(root: string, path: string, isHidden: (real: string) => boolean): Uint8Array | undefined {
   const open: number[] = [];
   const opened = (descriptor: number): number => {
     open.push(descriptor);
@@ -24,6 +24,7 @@ export function readSmallFile(root: string, path: string): Uint8Array | undefine
     if (path.includes("\0")) return undefined;
     const inside = relative(root, realpathSync.native(resolve(root, path)));
     if (inside === "" || inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside)) return undefined;
+    if (isHidden(inside) || isHidden(relative(root, resolve(root, path)))) return undefined;
     const names = inside.split(sep);
     const last = names.pop() ?? "";
     let folder = opened(openSync(root, FOLDER_FLAGS));

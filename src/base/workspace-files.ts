@@ -6,6 +6,7 @@ import { realpathSync, statSync } from "node:fs";
 import { constants, type FileHandle, link, lstat, open, opendir, rename, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { fileError } from "./file-error.ts";
+import { createHiddenFiles } from "./hidden-files.ts";
 import { type DirectoryEntry, EffectError, type FileInfo, type FilePort } from "./ports.ts";
 import { readSmallFile } from "./small-file.ts";
 import { createSystemRandom } from "./system.ts";
@@ -21,19 +22,31 @@ const READ_CHUNK_BYTES = 64 * 1024;
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** `root` must exist; it is resolved once, here. */
-export function createWorkspaceFiles(root: string): FilePort {
+/** `root` must exist; it is resolved once, here. `hiddenPaths`: absolute, what no tool gets at. */
+export function createWorkspaceFiles(root: string, hiddenPaths: readonly string[] = []): FilePort {
   const realRoot = openRoot(root);
   const random = createSystemRandom();
+  const hidden = createHiddenFiles(realRoot, hiddenPaths);
+
+  /**
+   * The real path of something that is not hidden. Whoever opens it does so by exactly that path and without following links, so that
+   * nothing else is opened than what was looked at. `whole`: with all that is below it.
+   */
+  async function visible(path: string, options = { follow: true, whole: false }): Promise<string> {
+    const target = await resolveInWorkspace(realRoot, path);
+    const entry = options.follow ? target : await resolveInWorkspace(realRoot, path, options);
+    hidden.check(path, [target, entry], options.whole);
+    return entry;
+  }
 
   /** Resolves `path`, opens the directory that holds it and runs `use` on the entry; again after a swap. */
   async function inParent<Result>(
     path: string,
-    options: { readonly follow: boolean; readonly create: boolean },
+    options: { readonly follow: boolean; readonly whole?: boolean; readonly create: boolean },
     use: (parent: WorkspaceDirectory, name: string) => Promise<Result>,
   ): Promise<Result> {
     return guarded(path, async () => {
-      const relative = await resolveInWorkspace(realRoot, path, options);
+      const relative = await visible(path, { whole: false, ...options });
       if (relative === ".") throw new EffectError("NotAFile", `${path} is the workspace root`);
       const parent = await WorkspaceDirectory.open(realRoot, dirname(relative), options);
       try {
@@ -46,12 +59,13 @@ export function createWorkspaceFiles(root: string): FilePort {
 
   return {
     root: realRoot,
+    hidden: hidden.paths,
 
     locate: (path) => guarded(path, () => resolveInWorkspace(realRoot, path)),
 
     async stat(path) {
       try {
-        if ((await resolveInWorkspace(realRoot, path)) === ".") return fileInfo(await lstat(realRoot));
+        if ((await visible(path)) === ".") return fileInfo(await lstat(realRoot));
         return await inParent(path, { follow: true, create: false }, async (parent, name) => {
           const info = await lstat(parent.entry(name));
           if (info.isSymbolicLink()) throw new SwappedPath(path);
@@ -65,7 +79,7 @@ export function createWorkspaceFiles(root: string): FilePort {
     },
 
     async read(path, maxBytes) {
-      const small = readSmallFile(realRoot, path);
+      const small = readSmallFile(realRoot, path, (real) => hidden.meets(real, false));
       if (small !== undefined && small.length <= maxBytes) return small;
       return inParent(path, { follow: true, create: false }, async (parent, name) => {
         const handle = await open(parent.entry(name), READ_FLAGS).catch(swapOn("ELOOP", path));
@@ -80,8 +94,7 @@ export function createWorkspaceFiles(root: string): FilePort {
 
     list: (path) =>
       guarded(path, async () => {
-        const relative = await resolveInWorkspace(realRoot, path);
-        const directory = await WorkspaceDirectory.open(realRoot, relative, { create: false });
+        const directory = await WorkspaceDirectory.open(realRoot, await visible(path), { create: false });
         try {
           return await listEntries(directory, path);
         } finally {
@@ -114,8 +127,7 @@ export function createWorkspaceFiles(root: string): FilePort {
 
     makeDirectory: (path) =>
       guarded(path, async () => {
-        const relative = await resolveInWorkspace(realRoot, path);
-        const directory = await WorkspaceDirectory.open(realRoot, relative, { create: true }).catch(
+        const directory = await WorkspaceDirectory.open(realRoot, await visible(path), { create: true }).catch(
           (error: unknown) => {
             // A file in the last place is what stands in the way; further up it is a wrong path.
             throw errnoOf(error) === "ENOTDIR" ? new EffectError("AlreadyExists", `${path} is not a directory`) : error;
@@ -125,7 +137,7 @@ export function createWorkspaceFiles(root: string): FilePort {
       }),
 
     async move(from, to) {
-      await inParent(from, { follow: false, create: false }, async (source, sourceName) => {
+      await inParent(from, { follow: false, whole: true, create: false }, async (source, sourceName) => {
         const info = await lstat(source.entry(sourceName));
         await inParent(to, { follow: false, create: true }, (target, targetName) =>
           moveEntry(source.entry(sourceName), target.entry(targetName), info.isFile()),
@@ -134,10 +146,10 @@ export function createWorkspaceFiles(root: string): FilePort {
     },
 
     async remove(path, options) {
-      if ((await resolveInWorkspace(realRoot, path)) === ".") {
+      if ((await guarded(path, () => resolveInWorkspace(realRoot, path))) === ".") {
         throw new EffectError("AccessDenied", "the workspace root itself is not removed");
       }
-      await inParent(path, { follow: false, create: false }, async (parent, name) => {
+      await inParent(path, { follow: false, whole: true, create: false }, async (parent, name) => {
         if (!(await lstat(parent.entry(name))).isDirectory()) return unlink(parent.entry(name));
         if (options.recursive) await emptyDirectory(parent, name, path, 0);
         await rmdir(parent.entry(name));

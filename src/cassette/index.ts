@@ -4,7 +4,7 @@ export { printCassette } from "./cassette-text.ts";
 export type { Cassette, CassetteHead, Entry } from "./entries.ts";
 export { createPlayer } from "./player.ts";
 export { createRecorder } from "./recorder.ts";
-export type { Redaction } from "./secrets.ts";
+export type { CassetteRedactor } from "./secrets.ts";
 export { PLAYED_KINDS, type Tape } from "./tape.ts";
 export { tapedFacts, tapedPorts } from "./taped-ports.ts";
 export { tapedProvider } from "./taped-provider.ts";

@@ -6,7 +6,7 @@
 import { type Command, ReasonError } from "#protocol";
 import type { Cassette, Entry, EntryOf } from "./entries.ts";
 import { firstDifference, mismatch, shown } from "./mismatch.ts";
-import { type Redaction, withPlainMarkers } from "./secrets.ts";
+import { type CassetteRedactor, withPlainMarkers } from "./secrets.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 import { type Exchange, fromFailed, PLAYED_KINDS, type Tape } from "./tape.ts";
 import { createTurnstile, type Due } from "./turnstile.ts";
@@ -47,10 +47,10 @@ type Step =
 export interface PlayerOptions {
   readonly cassette: Cassette;
   /** Loaded when something differs: it may be a secret. */
-  readonly redaction: () => Promise<Redaction>;
+  readonly redactor: () => Promise<CassetteRedactor>;
 }
 
-export function createPlayer({ cassette, redaction }: PlayerOptions): Tape {
+export function createPlayer({ cassette, redactor }: PlayerOptions): Tape {
   const { file, head } = cassette;
   const { steps, asks, commands, clients, facts } = readEntries(cassette);
   const submits = new Map<number, (command: Command) => Promise<unknown>>();
@@ -159,7 +159,7 @@ export function createPlayer({ cassette, redaction }: PlayerOptions): Tape {
     const candidates = inOrder ? open.slice(0, 1) : open;
     const same = candidates.find(({ entry }) => firstDifference(entry.request, request) === undefined);
     if (same !== undefined) return same;
-    const { json } = await turnstile.inside(redaction);
+    const { json } = await turnstile.inside(redactor);
     const clean = json(request);
     const redacted = candidates.find(({ entry, isTaken }) => !isTaken && sameButForSecrets(entry.request, clean));
     if (redacted !== undefined) return redacted;
@@ -238,7 +238,7 @@ export function createPlayer({ cassette, redaction }: PlayerOptions): Tape {
         const state = commands.get(client)?.shift();
         if (state === undefined) throw fail(ranOut(`the command ${command.kind}`));
         if (firstDifference(state.command, command) !== undefined) {
-          const { json } = await turnstile.inside(redaction);
+          const { json } = await turnstile.inside(redactor);
           const clean = json(command);
           if (!sameButForSecrets(state.command, clean)) {
             throw fail(mismatch(`${file}:${state.line}`, `the command ${command.kind}`, state.command, clean));

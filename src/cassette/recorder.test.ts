@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { parseCassette } from "./cassette-text.ts";
 import { createRecorder } from "./recorder.ts";
-import type { Redaction } from "./secrets.ts";
+import type { CassetteRedactor } from "./secrets.ts";
 
-const plain: Redaction = { text: (text) => text, json: (value) => value };
+const plain: CassetteRedactor = { text: (text) => text, json: (value) => value };
 
-function recording(redaction: Redaction = plain) {
+function recording(redactor: CassetteRedactor = plain) {
   const written: string[] = [];
   const tape = createRecorder({
     head: {
@@ -19,7 +19,7 @@ function recording(redaction: Redaction = plain) {
     },
     clock: createManualClock(),
     random: { bytes: (count) => new Uint8Array(count).fill(1) },
-    redaction,
+    redactor,
     write: async (text) => void written.push(text),
   });
   return { tape, written };

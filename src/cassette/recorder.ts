@@ -3,7 +3,7 @@ import type { Clock, Random } from "#base";
 import { ReasonError } from "#protocol";
 import { printCassette } from "./cassette-text.ts";
 import type { AskKind, CassetteHead, Entry } from "./entries.ts";
-import { type Redaction, SECRET_STAND_IN, withoutSecrets } from "./secrets.ts";
+import { type CassetteRedactor, SECRET_STAND_IN, withoutSecrets } from "./secrets.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 import { type Tape, toFailed } from "./tape.ts";
 import { createTurnstile } from "./turnstile.ts";
@@ -16,7 +16,7 @@ export interface RecorderOptions {
   /** The real ones. */
   readonly clock: Clock;
   readonly random: Random;
-  readonly redaction: Redaction;
+  readonly redactor: CassetteRedactor;
   /** Writes the whole file. */
   readonly write: (text: string) => Promise<void>;
 }
@@ -26,7 +26,7 @@ interface Arrival {
   readonly let: (at: number) => void;
 }
 
-export function createRecorder({ clock, random, redaction, write, ...options }: RecorderOptions): Tape {
+export function createRecorder({ clock, random, redactor, write, ...options }: RecorderOptions): Tape {
   const startMs = clock.now();
   const startMonotonicMs = clock.monotonicMs();
   const head: CassetteHead = {
@@ -189,7 +189,7 @@ export function createRecorder({ clock, random, redaction, write, ...options }: 
       if (chars > MAX_CASSETTE_CHARS) {
         throw notWritten(`the session said more than ${MAX_CASSETTE_CHARS} characters`);
       }
-      const clean = withoutSecrets(head, entries, redaction);
+      const clean = withoutSecrets(head, entries, redactor);
       try {
         await write(printCassette(clean.head, clean.entries));
       } catch (error) {

@@ -9,8 +9,8 @@ import type { CassetteHead, Entry, EntryOf } from "./entries.ts";
 /** What a replay gets for a secret that the recording used. */
 export const SECRET_STAND_IN = "«redacted:secret»";
 
-/** Both throw where they cannot do their work, and nothing is then written. */
-export interface Redaction {
+/** What is put in front of a cassette. Both throw where they cannot do their work, and nothing is then written. */
+export interface CassetteRedactor {
   text(text: string): string;
   json<Value>(value: Value): Value;
 }
@@ -18,7 +18,7 @@ export interface Redaction {
 export function withoutSecrets(
   head: CassetteHead,
   entries: readonly Entry[],
-  redaction: Redaction,
+  redactor: CassetteRedactor,
 ): { readonly head: CassetteHead; readonly entries: readonly Entry[] } {
   const kinds = new Map<number, EntryOf<"ask">["of"]>();
   const said = new Map<number, [number, unknown][]>();
@@ -29,13 +29,13 @@ export function withoutSecrets(
   const replaced = new Map<unknown, unknown>();
   for (const [ask, pieces] of said) {
     const kind = kinds.get(ask);
-    if (kind === "model") joinPieces(pieces, modelPiece, redaction, replaced);
-    if (kind === "process") joinPieces(pieces, outputPiece, redaction, replaced);
+    if (kind === "model") joinPieces(pieces, modelPiece, redactor, replaced);
+    if (kind === "process") joinPieces(pieces, outputPiece, redactor, replaced);
   }
   const clean = entries.flatMap((entry): Entry[] => {
-    if (entry.type !== "say") return [redaction.json(withCleanBytes(entry, redaction) as Entry)];
+    if (entry.type !== "say") return [redactor.json(withCleanBytes(entry, redactor) as Entry)];
     const kept = entry.said.flatMap(([at, what]): [number, unknown][] => {
-      if (!replaced.has(what)) return [[at, redaction.json(withCleanBytes(what, redaction))]];
+      if (!replaced.has(what)) return [[at, redactor.json(withCleanBytes(what, redactor))]];
       const instead = replaced.get(what);
       return instead === undefined ? [] : [[at, instead]];
     });
@@ -43,7 +43,7 @@ export function withoutSecrets(
   });
   // The seed and the version are ours.
   const { cassette, started, seed, ...rest } = head;
-  return { head: { cassette, started, seed, ...redaction.json(rest) }, entries: clean };
+  return { head: { cassette, started, seed, ...redactor.json(rest) }, entries: clean };
 }
 
 /** A secret is one kind in one place and another kind in another; for a comparison they are all the same. */
@@ -76,7 +76,7 @@ function outputPiece(said: unknown): Piece {
 function joinPieces(
   pieces: readonly (readonly [number, unknown])[],
   read: (said: unknown) => Piece | undefined,
-  redaction: Redaction,
+  redactor: CassetteRedactor,
   replaced: Map<unknown, unknown>,
 ): void {
   const groups = new Map<string, { said: unknown; piece: Piece }[]>();
@@ -85,7 +85,7 @@ function joinPieces(
     if (piece !== undefined) groups.set(piece.name, [...(groups.get(piece.name) ?? []), { said, piece }]);
   }
   for (const group of groups.values()) {
-    const clean = cleanText(Buffer.concat(group.map(({ piece }) => piece.content)), redaction);
+    const clean = cleanText(Buffer.concat(group.map(({ piece }) => piece.content)), redactor);
     if (clean === undefined) continue;
     for (const [index, { said, piece }] of group.entries())
       replaced.set(said, index === 0 ? piece.with(clean) : undefined);
@@ -93,17 +93,17 @@ function joinPieces(
 }
 
 /** Undefined when there was nothing to take out. What is no text is looked at byte by byte. */
-function cleanText(content: Uint8Array, redaction: Redaction): string | undefined {
+function cleanText(content: Uint8Array, redactor: CassetteRedactor): string | undefined {
   const bytes = toBytes(content);
   const text = typeof bytes === "string" ? bytes : Buffer.from(content).toString("latin1");
-  const clean = redaction.text(text);
+  const clean = redactor.text(text);
   return clean === text ? undefined : clean;
 }
 
 /** Bytes that are no text would pass a look at the text around them. */
-function withCleanBytes(value: unknown, redaction: Redaction): unknown {
+function withCleanBytes(value: unknown, redactor: CassetteRedactor): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => withCleanBytes(item, redaction));
-  if (isBytes(value)) return cleanText(bytesOf(value), redaction) ?? value;
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, withCleanBytes(field, redaction)]));
+  if (Array.isArray(value)) return value.map((item) => withCleanBytes(item, redactor));
+  if (isBytes(value)) return cleanText(bytesOf(value), redactor) ?? value;
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, withCleanBytes(field, redactor)]));
 }

@@ -1,7 +1,8 @@
 /** The review of files that wait for an ack: one after the other, hunk by hunk, one key for each answer. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AwaitingFile } from "#artifacts";
+import { makePrivateDirectory } from "#base";
 import { harnessPaths } from "#sessions";
 import type { ProjectTrust, WaitingFile } from "#trust";
 import type { CliPorts } from "./cli-ports.ts";
@@ -101,7 +102,7 @@ function changeText({ change, changed, acked }: WaitingFile): string {
 /** For a look at it with other tools; where nobody else reads it. */
 async function save({ env, clock }: CliPorts, waiting: WaitingFile): Promise<string> {
   const folder = join(harnessPaths(env).stateDir, "reviews");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makePrivateDirectory(folder);
   const name = waiting.file.replaceAll(/[^A-Za-z0-9._-]+/g, "_").slice(-100);
   const path = join(folder, `${clock.now()}-${name}.diff`);
   writeFileSync(path, await patchText(waiting), { mode: 0o600 });

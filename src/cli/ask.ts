@@ -37,7 +37,8 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
   async function permission({ session, payload }: EventOf<"PermissionRequested">, settled: AbortSignal): Promise<void> {
     if (settled.aborted) return;
     renderer.finishLine();
-    const { call_id, label, summary, reason, argv_glob } = payload;
+    const { call_id, summary, reason, argv_glob } = payload;
+    const label = printable(payload.label);
     terminal.err(
       `${paint(terminal, "bold", `${whoAsks(payload.delegate)}${label} wants to run:`)} ${printable(summary)}\n  ${printable(reason)}\n`,
     );
@@ -93,7 +94,7 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
     const { call_id, name, args, started_at } = payload;
     const what = `${name} ${summarise(args)}`;
     terminal.err(
-      `${paint(terminal, "bold", "Cut off:")} ${printable(what)}\n  It started at ${started_at} and did not finish.\n`,
+      `${paint(terminal, "bold", "Cut off:")} ${printable(what)}\n  It started at ${printable(started_at)} and did not finish.\n`,
     );
     terminal.err('  Mark it as: [f] failed  [s] succeeded ("s note" tells the model)  [a] abort the session\n');
     const resolutions = { f: "failed", s: "succeeded", a: "abort" } as const;

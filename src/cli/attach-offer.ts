@@ -2,7 +2,7 @@
 import type { Client, ClientSession, SessionInfo } from "#client";
 import { ReasonError, SessionId } from "#protocol";
 import { paint } from "./renderer.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import { printable, printableValue, type Terminal } from "./terminal.ts";
 
 /** Sessions that a list shows, and among which an id is looked for by its beginning. */
 const LISTED = 20;
@@ -87,11 +87,12 @@ async function pickedSession(parts: OfferParts): Promise<ClientSession | undefin
 }
 
 /** `sess_… · running, 2 attached · 5 min ago · "title"`. */
-export function describe({ id, state, activity, attached, updated_at, title }: SessionInfo, nowMs: number): string {
+export function describe(info: SessionInfo, nowMs: number): string {
+  const { id, state, activity, attached, updated_at, title } = printableValue(info);
   const doing = activity ?? (state === "ended" ? "ended" : "cut off");
   const seen = attached === 0 ? "" : `, ${attached} attached`;
-  const named = title === "" ? "" : ` · "${printable(title).slice(0, TITLE_CHARS).replaceAll("\n", " ")}"`;
-  return `${printable(id)} · ${doing}${seen} · ${age(nowMs - Date.parse(updated_at))}${named}`;
+  const named = title === "" ? "" : ` · "${title.slice(0, TITLE_CHARS).replaceAll("\n", " ")}"`;
+  return `${id} · ${doing}${seen} · ${age(nowMs - Date.parse(updated_at))}${named}`;
 }
 
 function age(ms: number): string {

@@ -3,12 +3,13 @@
  * above it, and a question takes its place until somebody has answered.
  */
 import type { Client, ClientSession } from "#client";
-import type { Command, TurnId } from "#protocol";
+import { type Command, type Reason, ReasonError, type TurnId } from "#protocol";
 import type { UndoReport } from "#undo";
 import { describe, listedSessions } from "./attach-offer.ts";
 import type { AttachedView } from "./attached-view.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { restoreCommand, type SessionRule } from "./cli-session.ts";
+import type { DaemonRevival } from "./daemon-revival.ts";
 import { paint } from "./renderer.ts";
 import { runSlash, type SlashSession } from "./repl.ts";
 import { printable } from "./terminal.ts";
@@ -28,12 +29,16 @@ export interface AttachReplParts {
   readonly client: Client;
   readonly session: ClientSession;
   readonly view: AttachedView;
+  /** Absent where the daemon is not ours to start. */
+  readonly revival: Pick<DaemonRevival, "process"> | undefined;
+  /** Inputs that were typed and that the daemon has not answered yet, oldest first. */
+  readonly unsent: string[];
   /** Aborts to make it return at once. */
   readonly left: AbortSignal;
 }
 
 export async function runAttachRepl(parts: AttachReplParts): Promise<Left> {
-  const { ports, session, view, left } = parts;
+  const { ports, session, view, unsent, left } = parts;
   const { terminal, outward } = ports;
   const slash = slashSession(session);
   /** What was typed is carried out in its order, while the next line is read. */
@@ -59,14 +64,20 @@ export async function runAttachRepl(parts: AttachReplParts): Promise<Left> {
       reason = { kind: "other", session: other };
       break;
     }
-    work = work.then(() => carryOut(input));
+    unsent.push(input);
+    work = work
+      .then(() => carryOut(input))
+      .finally(() => {
+        if (!left.aborted) unsent.shift();
+      });
   }
   await work;
   return reason;
 }
 
 /** False for what every conversation understands. */
-async function attachedCommand({ ports, client, session, view }: AttachReplParts, input: string): Promise<boolean> {
+async function attachedCommand(parts: AttachReplParts, input: string): Promise<boolean> {
+  const { ports, client, session } = parts;
   const [, verb = "", rest = ""] = /^\/(queue|steer|cancel|sessions:list)(?:\s+([\s\S]+))?$/.exec(input) ?? [];
   if (verb === "cancel") await session.cancel();
   else if (verb === "sessions:list") {
@@ -76,25 +87,55 @@ async function attachedCommand({ ports, client, session, view }: AttachReplParts
       terminal.err(`  ${describe(info, nowMs)} · ${printable(info.working_dir)}\n`);
     }
   } else if (verb === "steer" && rest !== "") await session.steer(rest);
-  else if (verb === "queue" && rest !== "") await sendAs(view, rest, async () => void (await session.queue(rest)));
-  else if (!input.startsWith("/")) await sendAs(view, input, () => session.send(input));
+  else if (verb === "queue" && rest !== "") await sendAs(parts, rest, async () => void (await session.queue(rest)));
+  else if (!input.startsWith("/")) await sendAs(parts, input, () => session.send(input));
   else return false;
   return true;
 }
 
 async function sendAs(
-  view: AttachedView,
+  parts: AttachReplParts,
   text: string,
   send: () => Promise<{ turn: TurnId } | undefined>,
 ): Promise<void> {
+  const { view } = parts;
+  const [process, since] = [parts.revival?.process(), view.lastEvent];
   view.typed(text);
   try {
-    const sent = await send();
+    const sent = await send().catch(async (error: unknown) => {
+      if (!isLost(error) || !(await wasNotTaken(parts, process, since))) throw error;
+      return send();
+    });
     if (sent !== undefined) view.sent(text, sent.turn);
   } catch (error) {
     view.untyped(text);
+    if (isLost(error)) parts.ports.terminal.err(`Look above whether it was taken: ${printable(text)}\n`);
+    if (hasReason(error, "ServerUnreachable")) parts.ports.terminal.err(`Not sent: ${printable(text)}\n`);
     throw error;
   }
+}
+
+/** Of an input that may have been begun with when the connection went: its daemon is dead, and the log has no input since. */
+async function wasNotTaken(
+  { session, revival }: AttachReplParts,
+  process: string | undefined,
+  since: number,
+): Promise<boolean> {
+  // Answered by whoever is the daemon then.
+  await session.info();
+  if (process === undefined || revival?.process() === process) return false;
+  for await (const { kind } of session.log({ after: since })) {
+    if (kind === "TurnStarted" || kind === "InputQueued") return false;
+  }
+  return true;
+}
+
+function isLost(error: unknown): boolean {
+  return hasReason(error, "ConnectionLost");
+}
+
+function hasReason(error: unknown, reason: Reason): boolean {
+  return error instanceof ReasonError && error.reason === reason;
 }
 
 function slashSession(session: ClientSession): SlashSession {

@@ -7,10 +7,12 @@ import { runAttachRepl } from "./attach-repl.ts";
 import { openAttachedView } from "./attached-view.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { type DaemonFlags, daemonPlace, reachDaemon } from "./daemon-place.ts";
+import { createDaemonRevival, type DaemonRevival } from "./daemon-revival.ts";
 import { ensureDaemon } from "./ensure-daemon.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { mayHaveProject } from "./project.ts";
+import { printable, printableLine } from "./terminal.ts";
 
 export interface AttachFlags extends DaemonFlags {
   readonly new?: boolean;
@@ -25,12 +27,14 @@ export interface AttachFlags extends DaemonFlags {
 /** 0 when the person leaves or the session ends: it goes on without us, or it is over. */
 export async function attachCommand(ports: CliPorts, named: string | undefined, flags: AttachFlags): Promise<ExitCode> {
   const left = new AbortController();
-  const client = await reachDaemon(ports, daemonPlace(ports, flags), left.signal).catch((error: unknown) => {
+  // At an address that was named, whoever named it knows what listens there.
+  const revival = flags.connect === undefined ? createDaemonRevival(ports) : undefined;
+  const client = await reachDaemon(ports, daemonPlace(ports, flags), left.signal, revival).catch((error: unknown) => {
     if (!(error instanceof ReasonError) || error.reason !== "ServerUnreachable") throw error;
     const advice = "Start one with harness daemon start, or name its address with --connect.";
     throw ReasonError.withMessage("ServerUnreachable", `${error.message} ${advice}`, { cause: error });
   });
-  return attach(ports, client, named, flags, left);
+  return attach({ ports, client, revival, named, flags, left });
 }
 
 /**
@@ -40,13 +44,15 @@ export async function attachCommand(ports: CliPorts, named: string | undefined, 
 export async function attachAlone(ports: CliPorts): Promise<ExitCode | undefined> {
   const left = new AbortController();
   let client: Client;
+  let revival: DaemonRevival;
   try {
     const { address, tokenFile, started, recycled } = await ensureDaemon(ports);
     for (const what of recycled) ports.terminal.err(`${what}: it was replaced\n`);
     if (started)
       ports.terminal.err("The engine runs in the background now: harness daemon status, harness daemon stop.\n");
     else await tellKeys(ports, { address, tokenFile });
-    client = await reachDaemon(ports, { address, tokenFile }, left.signal);
+    revival = createDaemonRevival(ports);
+    client = await reachDaemon(ports, { address, tokenFile }, left.signal, revival);
   } catch (error) {
     ports.terminal.err(
       `${await ports.outward.describe(error)}\nThere is no daemon to use: going on in this process.\n`,
@@ -54,7 +60,8 @@ export async function attachAlone(ports: CliPorts): Promise<ExitCode | undefined
     return undefined;
   }
   const { HARNESS_MODEL: model } = ports.env;
-  return attach(ports, client, undefined, model === undefined ? {} : { model }, left);
+  const flags = model === undefined ? {} : { model };
+  return attach({ ports, client, revival, named: undefined, flags, left });
 }
 
 async function tellKeys(ports: CliPorts, daemon: { readonly address: string; readonly tokenFile: string }) {
@@ -66,15 +73,20 @@ async function tellKeys(ports: CliPorts, daemon: { readonly address: string; rea
   );
 }
 
-async function attach(
-  ports: CliPorts,
-  client: Client,
-  named: string | undefined,
-  flags: AttachFlags,
-  left: AbortController,
-): Promise<ExitCode> {
+interface Attaching {
+  readonly ports: CliPorts;
+  readonly client: Client;
+  /** Absent where the daemon is not ours to start. */
+  readonly revival: DaemonRevival | undefined;
+  readonly named: string | undefined;
+  readonly flags: AttachFlags;
+  readonly left: AbortController;
+}
+
+async function attach({ ports, client, revival, named, flags, left }: Attaching): Promise<ExitCode> {
   const { terminal, clock } = ports;
   let cancel = (): boolean => false;
+  let session: ClientSession | undefined;
   const tell = async (error: unknown): Promise<void> => terminal.err(`${await ports.outward.describe(error)}\n`);
   const stopListening =
     flags.json || !terminal.interactive
@@ -91,7 +103,7 @@ async function attach(
       signal: left.signal,
       ...(flags.model === undefined ? {} : { model: flags.model }),
     };
-    let session = await chosenSession(parts, named, flags);
+    session = await chosenSession(parts, named, flags);
     while (session !== undefined) {
       if (flags.json) return await printEvents(ports, session, flags.since, left.signal);
       const { activity, working_dir } = await session.info();
@@ -110,21 +122,36 @@ async function attach(
         if (view.isTurnRunning) void running.cancel().catch(tell);
         return view.isTurnRunning;
       };
-      const next = await converse({ ports, client, session, view, left, here });
+      const next = await converse({ ports, client, revival, session, view, left, here });
       here.abort();
       await view.ended;
       session = next === undefined ? undefined : await namedSession(client, next);
     }
     return 0;
+  } catch (error) {
+    throw session === undefined ? error : didNotComeBack(error, session.id, flags);
   } finally {
     stopListening();
     await client.close();
   }
 }
 
+/** The daemon was there, and is not any more. */
+function didNotComeBack(error: unknown, session: string, { connect }: AttachFlags): unknown {
+  if (!(error instanceof ReasonError) || !GONE.has(error.reason)) return error;
+  const advice =
+    connect === undefined
+      ? `It did not come back: start it with harness daemon start, then go on with harness attach ${session}`
+      : `It did not come back: when it is there again, go on with harness attach ${session} --connect ${connect}`;
+  return ReasonError.withMessage(error.reason, `${error.message} ${advice}`, { cause: error });
+}
+
+const GONE: ReadonlySet<string> = new Set(["ServerUnreachable", "ConnectionLost"]);
+
 interface Conversation {
   readonly ports: CliPorts;
   readonly client: Client;
+  readonly revival: DaemonRevival | undefined;
   readonly session: ClientSession;
   readonly view: Awaited<ReturnType<typeof openAttachedView>>;
   readonly left: AbortController;
@@ -132,14 +159,22 @@ interface Conversation {
 }
 
 /** The id of the session to go on with here; undefined when it is over. */
-async function converse({ ports, client, session, view, left, here }: Conversation): Promise<string | undefined> {
+async function converse({
+  ports,
+  client,
+  revival,
+  session,
+  view,
+  left,
+  here,
+}: Conversation): Promise<string | undefined> {
   const { terminal } = ports;
   if (!terminal.interactive) {
     await view.ended;
     return undefined;
   }
   const { model } = await session.info();
-  terminal.err(`${session.id} · ${model} · attached on ${client.address} · /help for help\n`);
+  terminal.err(`${session.id} · ${printable(String(model))} · attached on ${client.address} · /help for help\n`);
   const stop = AbortSignal.any([left.signal, here.signal]);
   // The line that is being read ends with the session.
   const over = view.ended.then(
@@ -149,7 +184,13 @@ async function converse({ ports, client, session, view, left, here }: Conversati
       throw error;
     },
   );
-  const reason = await Promise.race([runAttachRepl({ ports, client, session, view, left: stop }), over]);
+  const unsent: string[] = [];
+  const repl = runAttachRepl({ ports, client, revival, session, view, unsent, left: stop });
+  const reason = await Promise.race([repl, over]).catch((error: unknown) => {
+    view.finishLine();
+    for (const text of unsent) terminal.err(`Not sent: ${printable(text)}\n`);
+    throw error;
+  });
   view.finishLine();
   if (reason === undefined) {
     terminal.err("The session has ended.\n");
@@ -195,7 +236,7 @@ async function printEvents(
   signal: AbortSignal,
 ): Promise<ExitCode> {
   for await (const event of session.events({ signal, ...(since === undefined ? {} : { since }) })) {
-    await terminal.outDrained(`${JSON.stringify(event)}\n`);
+    await terminal.outDrained(`${printableLine(JSON.stringify(event))}\n`);
   }
   return 0;
 }

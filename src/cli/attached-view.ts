@@ -1,10 +1,10 @@
 /** A session of a daemon in this terminal: what happens as it happens, and the questions that somebody here may answer. */
 import type { Client, ClientSession, Event } from "#client";
-import type { InputBlock, TurnId } from "#protocol";
+import { type InputBlock, ReasonError, type TurnId } from "#protocol";
 import { createAsker } from "./ask.ts";
 import type { Outward } from "./outward.ts";
 import { createRenderer, paint } from "./renderer.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import { printable, printableValue, type Terminal } from "./terminal.ts";
 
 /** How far back the beginning of the last turn is looked for. */
 const LOOK_BACK_EVENTS = 500;
@@ -26,6 +26,8 @@ export interface AttachedView {
   /** It was refused. */
   untyped(text: string): void;
   readonly isTurnRunning: boolean;
+  /** The id of the last event of the session that was shown. */
+  readonly lastEvent: number;
   finishLine(): void;
 }
 
@@ -47,7 +49,10 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
   let asked = new AbortController();
   let asking = 0;
   let isTurnRunning = false;
+  let lastEvent = since;
   const sentFromHere: string[] = [];
+  /** Those that wait, by the ids of their events. */
+  const queuedTexts = new Map<number, string>();
   /** The last turn that was shown, and the last that was begun from here. */
   let shownTurn: TurnId | undefined;
   let own: { readonly turn: TurnId; readonly text: string } | undefined;
@@ -58,14 +63,21 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
 
   function show(event: Event): void {
     if (event.session === session.id) {
+      lastEvent = event.id;
       if (event.kind === "TurnStarted") {
         isTurnRunning = true;
         shownTurn = event.payload.turn;
         // Redaction may have changed the text: the turn is what tells.
         if (own?.turn === shownTurn) forget(own.text);
         else showInput("› ", event.payload.content);
-      } else if (event.kind === "InputQueued") showInput("queued: ", event.payload.content, true);
-      else if (event.kind === "TurnEnded") isTurnRunning = false;
+        queuedTexts.delete(event.payload.queued ?? 0);
+      } else if (event.kind === "InputQueued") {
+        queuedTexts.set(event.id, textOf(event.payload.content));
+        showInput("queued: ", event.payload.content, true);
+      } else if (event.kind === "InputRefused") {
+        forget(queuedTexts.get(event.payload.queued) ?? "");
+        queuedTexts.delete(event.payload.queued);
+      } else if (event.kind === "TurnEnded") isTurnRunning = false;
     }
     renderer.show(event);
     if (event.id < last && event.session === session.id) remember(event);
@@ -76,6 +88,17 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
       if (event.id !== last) ask(event);
     }
     if (event.session === session.id && event.id >= last) caughtUp.resolve();
+  }
+
+  /** The server may be anybody's: what it says does not steer the terminal, and what makes no sense is its mistake. */
+  function showForeign(event: Event): void {
+    try {
+      show(printableValue(event));
+    } catch (cause) {
+      if (!(cause instanceof TypeError || cause instanceof RangeError)) throw cause;
+      const detail = `an event of kind ${event.kind} that is not one (${cause.message})`;
+      throw new ReasonError("ServerGarbled", { address: client.address, detail }, { cause });
+    }
   }
 
   function ask(event: Event): void {
@@ -121,7 +144,7 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
       const news = state === "lost" ? "The connection is gone; trying again." : "Connected again; nothing was missed.";
       terminal.err(`${paint(terminal, "yellow", news)}\n`);
     };
-    for await (const event of session.events({ since, signal, onConnection })) show(event);
+    for await (const event of session.events({ since, signal, onConnection })) showForeign(event);
     renderer.finishLine();
   }
 
@@ -146,6 +169,9 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
       if (shownTurn === turn) forget(text);
     },
     untyped: forget,
+    get lastEvent() {
+      return lastEvent;
+    },
     get isTurnRunning() {
       return isTurnRunning;
     },

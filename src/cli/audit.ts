@@ -15,6 +15,7 @@ import {
   type Verdict,
 } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
+import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { appendGitNote, readGitNotes } from "./git-notes.ts";
 import { paint } from "./renderer.ts";
@@ -193,12 +194,12 @@ function tell({ terminal }: CliPorts, verdict: Verdict, json: boolean): ExitCode
   }
   for (const { event, what, detail } of findings) terminal.out(`event ${event}: ${what}: ${detail}\n`);
   if (findingsLeftOut > 0) terminal.out(`and ${findingsLeftOut} more\n`);
-  const facts = [`${events} events`, `${checkpoints} checkpoints`, `${anchors} anchors`];
-  if (expired > 0) facts.push(`content of ${expired} events has expired`);
+  const facts = [counted(events, "event"), counted(checkpoints, "checkpoint"), counted(anchors, "anchor")];
+  if (expired > 0) facts.push(`content of ${counted(expired, "event")} has expired`);
   if (unsealed > 0) facts.push(`the last ${unsealed} not signed yet`);
   if (intact) terminal.out(`intact: ${session} (${facts.join(", ")})\n`);
   else {
-    const detail = `The log of ${session} is not as it was written (${facts.join(", ")}): ${findings.length} findings.`;
+    const detail = `The log of ${session} is not as it was written (${facts.join(", ")}): ${counted(findings.length, "finding")}.`;
     const message = reasonText("EvidenceBroken", { detail });
     terminal.err(`${paint(terminal, "red", `✗ EvidenceBroken: ${message}`)}\n`);
   }

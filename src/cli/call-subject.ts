@@ -10,7 +10,3 @@ export function subjectOf({ args }: Pick<RecordedCall, "args">): string {
   const text = (plain ?? summarise(args)).replace(/\s*\n\s*/g, " ⏎ ");
   return text.length > SUBJECT_CHARS ? `${text.slice(0, SUBJECT_CHARS)}…` : text;
 }
-
-export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
-}

@@ -1,7 +1,6 @@
 /** `harness conformance`: holds a server, ours or somebody else's, to the requirements of the protocol. */
 import { readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { isRecord, messageOf } from "#base";
 import {
   conformanceXml,
@@ -23,6 +22,7 @@ import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { findingText, listText, summaryText } from "./conformance-report.ts";
 import type { ExitCode } from "./exit-code.ts";
+import { writeNamedFile } from "./named-file.ts";
 
 export interface ConformanceFlags {
   readonly against?: string;
@@ -60,16 +60,12 @@ export async function conformanceCommand(ports: CliPorts, flags: ConformanceFlag
   if (problem !== undefined) throw new ReasonError("UsageInvalid", { detail: `nothing was tried: ${problem}` });
   const shown = await ports.outward.through(ports, flags.json);
   const report = await runConformance({ targets, clock, only: (id) => chosen.includes(id) });
-  if (flags.junit !== undefined) {
-    const file = resolve(cwd, flags.junit);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, conformanceXml(report));
-  }
   if (flags.json) shown.terminal.out(`${JSON.stringify(reportJson(flags.against, report))}\n`);
   else {
     for (const { wire } of targets) shown.terminal.out(findingText(terminal, report, wire));
     shown.terminal.out(summaryText(terminal, report));
   }
+  if (flags.junit !== undefined) await writeNamedFile(resolve(cwd, flags.junit), conformanceXml(report));
   return conforms(report) ? 0 : 1;
 }
 

@@ -1,12 +1,11 @@
 /** `harness cost`: what sessions have used and cost, summed from the CostIncremented events of the log. */
 import type { SessionMeta, SessionStore } from "#engine";
-import { type Event, type EventPayload, ReasonError, SessionId } from "#protocol";
+import { type EventPayload, ReasonError, SessionId } from "#protocol";
 import { harnessPaths, machineKey, openSqliteStore } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
+import { readEvents } from "./sessions-read.ts";
 import { formatTable } from "./table.ts";
-
-const READ_PAGE = 1000;
 
 export interface CostFlags {
   readonly session?: string;
@@ -36,7 +35,7 @@ export async function costCommand(ports: CliPorts, flags: CostFlags): Promise<Ex
     const byModel = new Map<string, CostRow>();
     const byProvider = new Map<string, CostRow>();
     for (const meta of sessions) {
-      for await (const event of readAll(store, meta.id)) {
+      for await (const event of readEvents(store, meta.id)) {
         if (event.kind !== "CostIncremented") continue;
         add(bySession, flags.session === undefined ? meta.id : event.payload.turn, event.payload);
         add(byModel, event.payload.model, event.payload);
@@ -64,17 +63,6 @@ async function chosenSessions(store: SessionStore, { session, limit }: CostFlags
   const meta = SessionId.is(session) ? await store.get(session) : undefined;
   if (meta === undefined) throw new ReasonError("SessionNotFound", { session });
   return [meta];
-}
-
-async function* readAll(store: SessionStore, id: SessionId): AsyncGenerator<Event> {
-  let after = 0;
-  for (;;) {
-    const page = await store.read(id, { after, limit: READ_PAGE });
-    yield* page;
-    const last = page.at(-1);
-    if (last === undefined) return;
-    after = last.id;
-  }
 }
 
 function add(rows: Map<string, CostRow>, group: string, { usage, cost_usd }: EventPayload<"CostIncremented">): void {

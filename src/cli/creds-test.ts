@@ -1,7 +1,8 @@
 /** `harness creds test`: whether the process that holds the keys works, and whether a provider takes a key. */
 import { createSystemRandom } from "#base";
+import type { CredentialPort } from "#engine";
 import { ReasonError } from "#protocol";
-import { type CredentialPort, createProvider, findVendor, type ModelConfig } from "#providers";
+import { createProvider, findVendor, type ModelConfig } from "#providers";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { loadSettings } from "./open-program.ts";

@@ -14,13 +14,14 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type Claims, createTokenRecords, signToken, TOKEN_KEY_PURPOSE, tokenFileText } from "#auth";
+import { processPlace } from "#base";
 import { deriveKey, machineKey } from "#sessions";
 import { createInProcessCli, type InProcessCli } from "../../test/fakes/in-process-cli.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { createSelfSignedCertificate } from "../../test/fakes/self-signed-certificate.ts";
 import { sessionId, someClaims, tokenId, wholeClaims } from "../../test/fakes/token-claims.ts";
 import { createDesktopChannel } from "./desktop-channel.ts";
-import { beginRunToken, RENEW_MS } from "./run-token.ts";
+import { beginRunToken, ownRun, RENEW_MS, revokeEndedRuns } from "./run-token.ts";
 
 const KEY = "11".repeat(32);
 const signingKey = deriveKey(machineKey({ HARNESS_MACHINE_KEY: KEY }), TOKEN_KEY_PURPOSE);
@@ -156,6 +157,26 @@ describe("the token of a run", () => {
     expect(() => written()).toThrow("ENOENT");
     await clock.advance(RENEW_MS * 3);
     expect([minted, clock.sleeping, log]).toEqual([3, 0, []]);
+  });
+});
+
+describe("tokens of runs that have ended", () => {
+  test.each([
+    ["a process that runs is left alone", {}, false],
+    ["one that has ended is revoked", { process: `${processPlace()}.${process.pid}.1` }, true],
+    ["one of another boot is revoked when its socket is ours", { process: "elsewhere.1.1", socket: "/s" }, true],
+    ["one of another container with its own socket is left alone", { process: "elsewhere.1.1", socket: "/t" }, false],
+    ["a server of another container is left alone", { process: "elsewhere.1.1" }, false],
+  ])("%s", (_what, run, isRevoked) => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-runs-")));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const records = createTokenRecords(folder);
+    records.add(someClaims({ jti: tokenId(1) }), 1_500_000, { ...ownRun(undefined), ...run });
+    records.add(someClaims({ jti: tokenId(2) }), 1_500_000);
+    expect(revokeEndedRuns(records, { socket: "/s" }, 1_500_000)).toEqual(isRevoked ? [tokenId(1)] : []);
+    expect(records.revokedAt({ jti: tokenId(1) }) !== undefined).toBe(isRevoked);
+    expect(records.revokedAt({ jti: tokenId(2) })).toBeUndefined();
+    expect(revokeEndedRuns(records, { socket: "/s" }, 1_500_000)).toEqual([]);
   });
 });
 

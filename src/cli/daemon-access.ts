@@ -12,15 +12,24 @@ import {
   createTokenDesk,
   readTokenFile,
   type TokenDesk,
+  type TokenRun,
 } from "#auth";
 import { createSystemRandom, createUlidFactory, messageOf } from "#base";
-import { createIdMint, ReasonError } from "#protocol";
+import { createIdMint, ReasonError, type TokenId } from "#protocol";
 import { commands } from "#protocol/schemas";
 import { harnessPaths } from "#sessions";
-import { type Authenticate, addressText, isLoopback, type ListenAddress, type TlsTexts } from "#transports/http";
+import {
+  type Authenticate,
+  addressText,
+  authenticateWith,
+  isLoopback,
+  type ListenAddress,
+  type TlsTexts,
+} from "#transports/http";
 import type { CliPorts } from "./cli-ports.ts";
+import { daemonPlaces } from "./daemon-state.ts";
 import { createDesktopChannel } from "./desktop-channel.ts";
-import { beginRunToken, RUN_TTL_SECONDS, type RunToken } from "./run-token.ts";
+import { beginRunToken, ownRun, RUN_TTL_SECONDS, type RunToken, revokeEndedRuns } from "./run-token.ts";
 import { defaultTokenFile, describeClaims, type TokenParts, tokenParts } from "./token-parts.ts";
 
 const PEM_MAX_BYTES = 1024 * 1024;
@@ -41,8 +50,11 @@ export interface DaemonAccess {
   readonly tokenFile: string;
   /** Tokens and keys that are for clients and this program alone; some may not be there yet. */
   readonly secretFiles: readonly string[];
-  /** Makes the token of the run, if there is to be one; call it when the server listens. */
-  begin(): void;
+  /**
+   * Makes the token of the run, if there is to be one, and revokes those of runs that ended without doing so: their ids. Call it when
+   * the server listens.
+   */
+  begin(): readonly TokenId[];
   /** The token of the run is over, and its file goes. */
   end(): void;
 }
@@ -79,14 +91,7 @@ export function openDaemonAccess(
     });
 
   return {
-    authenticate({ token, source }) {
-      try {
-        return { claims: authenticator.authenticate(token, source) };
-      } catch (error) {
-        if (error instanceof ReasonError) return { refusal: error };
-        throw error;
-      }
-    },
+    authenticate: authenticateWith(authenticator),
     desk: (clients) =>
       deskWith([
         clients,
@@ -99,24 +104,38 @@ export function openDaemonAccess(
       (path) => path !== undefined,
     ),
     begin() {
-      if (runFile === undefined) return;
-      const desk = deskWith([]);
-      runToken = beginRunToken({
-        path: runFile,
-        records,
-        clock,
-        log: (line) => terminal.err(`${line}\n`),
-        mint: () =>
-          desk.mintForOwner({
+      const run = ownRun(usualSocket(env, listen));
+      if (runFile !== undefined) runToken = beginRun(runFile, run);
+      return revokeEndedRuns(records, run, clock.now());
+    },
+    end: () => runToken?.end(),
+  };
+
+  function beginRun(path: string, run: TokenRun): RunToken {
+    const desk = deskWith([]);
+    return beginRunToken({
+      path,
+      records,
+      clock,
+      log: (line) => terminal.err(`${line}\n`),
+      mint: () =>
+        desk.mintForOwner(
+          {
             sessions: "all",
             commands: Object.keys(commands),
             identityClass: "human",
             ttlSeconds: RUN_TTL_SECONDS,
-          }),
-      });
-    },
-    end: () => runToken?.end(),
-  };
+          },
+          run,
+        ),
+    });
+  }
+}
+
+/** That of the daemon of this user, when it is among the addresses. */
+function usualSocket(env: CliPorts["env"], listen: readonly ListenAddress[]): string | undefined {
+  const { socket } = daemonPlaces(env);
+  return listen.some((address) => address.kind === "unix" && address.path === socket) ? socket : undefined;
 }
 
 /** A token that was made beforehand. One that is named has to be good; one in its usual place has at least to be safe. */

@@ -1,11 +1,11 @@
 /** What the HTTP transport is put on: the program's control and store, and its catalogs as plain data. */
 import type { Settings } from "#artifacts";
 import { createSystemRandom, createUlidFactory } from "#base";
-import type { CacheCounters, SessionMeta, SessionStore } from "#engine";
+import type { CacheCounters, CredentialPort, SessionMeta, SessionStore } from "#engine";
 import type { Harness } from "#harness";
 import type { OperationLog } from "#logs";
 import { type Event, LogId, ReasonError } from "#protocol";
-import { type CredentialPort, staticModels, vendors } from "#providers";
+import { staticModels, vendors } from "#providers";
 import { type ArchiveStore, loadPortability } from "#sessions";
 import type { HttpBackend } from "#transports/http";
 import type { CliPorts } from "./cli-ports.ts";

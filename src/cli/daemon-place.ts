@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { Client, DaemonTarget } from "#client";
 import type { CliPorts } from "./cli-ports.ts";
+import type { DaemonRevival } from "./daemon-revival.ts";
 import { daemonPlaces } from "./daemon-state.ts";
 
 /** A person waits for it: about ten seconds, then they are told. */
@@ -31,13 +32,15 @@ export async function reachDaemon(
   { env, clock }: Pick<CliPorts, "env" | "clock">,
   place: DaemonPlace,
   signal: AbortSignal,
+  revival?: Pick<DaemonRevival, "beforeRetry">,
 ): Promise<Client> {
   const { HARNESS_TOKEN } = env;
   const token = HARNESS_TOKEN === undefined ? { tokenFile: place.tokenFile } : { token: HARNESS_TOKEN };
   const target: DaemonTarget = { ...serverOf(place.address), ...token };
   // A conversation in this process does without it.
   const { connect } = await import("#client");
-  return connect(target, { clock, signal, reconnect: RECONNECT });
+  const reconnect = revival === undefined ? RECONNECT : { ...RECONNECT, beforeRetry: () => revival.beforeRetry() };
+  return connect(target, { clock, signal, reconnect });
 }
 
 function serverOf(address: string): { readonly socket: string } | { readonly url: string } {

@@ -143,7 +143,8 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
       allowedOrigins: flags.allowOrigin ?? [],
       observer,
     });
-    access.begin();
+    const revoked = access.begin();
+    if (revoked.length > 0) log.of("auth").warn("tokens of runs that ended without revoking them", { revoked });
     const addresses = server.addresses.map(addressText);
     claim?.ready({ ...facts, addresses });
     stage.info("stage", { stage: "ready", addresses });

@@ -1,7 +1,8 @@
 /** Once a day, when a command ends: content past its time goes, and what goes within a week is named. */
-import { mkdir, stat, writeFile } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Settings } from "#artifacts";
+import { makePrivateDirectory } from "#base";
 import { expiringSessions, harnessPaths, machineKey, runRetention } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import { policyOf } from "./sessions-care.ts";
@@ -20,7 +21,7 @@ export async function applyDailyRetention(ports: CliPorts, settings: Pick<Settin
     if (last !== undefined && Math.abs(clock.now() - last.mtimeMs) < DAY_MS) return;
     const options = { path: sessionsDb, clock, key: machineKey(env), policy: policyOf(settings.retention) };
     runRetention(options);
-    await mkdir(dirname(mark), { recursive: true, mode: 0o700 });
+    makePrivateDirectory(dirname(mark));
     await writeFile(mark, "", { mode: 0o600 });
     const soon = expiringSessions(options);
     if (soon.length === 0 || !terminal.interactive) return;

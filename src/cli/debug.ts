@@ -1,10 +1,12 @@
 /** `harness debug`: what goes to the model of a session and what comes back, from now on and for some time, without secrets. */
 import { createReadStream, existsSync } from "node:fs";
+import { join } from "node:path";
 import { ReasonError, SessionId } from "#protocol";
+import { harnessPaths } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { beginDump, dumpFile, endDump } from "./raw-dump.ts";
-import { findSession, withStore } from "./session-store.ts";
+import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -22,7 +24,7 @@ export async function debugCommand(ports: CliPorts, flags: DebugFlags): Promise<
   if (flags.raw === true && flags.off === true) {
     throw new ReasonError("UsageInvalid", { detail: "--raw and --off exclude each other" });
   }
-  const session = await sessionOf(ports, flags.session);
+  const session = await sessionOf(ports, flags);
   const path = dumpFile(env, session);
   const tell = (state: "on" | "off", text: string): ExitCode => {
     terminal.out(flags.json ? `${JSON.stringify({ session, raw: state, file: path })}\n` : `${text}\n`);
@@ -44,8 +46,19 @@ export async function debugCommand(ports: CliPorts, flags: DebugFlags): Promise<
   return 0;
 }
 
-/** A session that another process has open may not be in the log of this one yet: its full id is enough. */
-async function sessionOf(ports: CliPorts, text: string): Promise<SessionId> {
-  if (SessionId.is(text)) return text;
+/** What is printed or deleted is a file, whatever became of its session; what is begun is for one that is there. */
+async function sessionOf(ports: CliPorts, { session: text, raw }: DebugFlags): Promise<SessionId> {
+  if (SessionId.is(text)) {
+    if (raw === true && !(await isKept(ports, text))) throw new ReasonError("SessionNotFound", { session: text });
+    return text;
+  }
   return withStore(ports, { store: "sqlite" }, async (store) => (await findSession(store, text)).id);
+}
+
+/** In the log of the user, or in that of this folder. */
+async function isKept(ports: CliPorts, session: SessionId): Promise<boolean> {
+  const isIn = (store: StoreFlags["store"]): Promise<boolean> =>
+    withStore(ports, { store }, async (opened) => (await opened.get(session)) !== undefined);
+  if (existsSync(harnessPaths(ports.env).sessionsDb) && (await isIn("sqlite"))) return true;
+  return existsSync(join(ports.cwd, ".harness", "threads")) && (await isIn("jsonl"));
 }

@@ -1,5 +1,5 @@
 /** `harness doctor`: looks at everything that a session or a daemon needs here, says what is wrong and what to do. Changes nothing. */
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createProcesses, messageOf } from "#base";
 import { createCredentialStore } from "#credentials";
@@ -11,6 +11,8 @@ import { parseListenAddress } from "#transports/http";
 import { soundSurvey } from "./ack.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { daemonPlaces, describeState, lookForDaemon } from "./daemon-state.ts";
+import { type Finding, ok, warning, wrong } from "./doctor-finding.ts";
+import { checkFolder, checkRuntimeFolder } from "./doctor-folders.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { git } from "./git.ts";
 import { keyState } from "./models.ts";
@@ -29,21 +31,11 @@ export interface DoctorFlags {
   readonly json?: boolean;
 }
 
-interface Finding {
-  readonly state: "ok" | "warning" | "error";
-  readonly detail: string;
-  readonly fix?: string;
-}
-
 /** Several findings where there is more to say; a check that throws has found an error. */
 interface Check {
   readonly name: string;
   run(ports: CliPorts, flags: DoctorFlags): Promise<readonly Finding[]>;
 }
-
-const ok = (detail: string): Finding => ({ state: "ok", detail });
-const warning = (detail: string, fix: string): Finding => ({ state: "warning", detail, fix });
-const wrong = (detail: string, fix: string): Finding => ({ state: "error", detail, fix });
 
 const checks: readonly Check[] = [
   {
@@ -58,7 +50,12 @@ const checks: readonly Check[] = [
     name: "folders",
     async run({ env }) {
       const { dataDir, stateDir, configDir } = harnessPaths(env);
-      return [dataDir, stateDir, configDir].map(checkFolder);
+      const found = [
+        ...[dataDir, stateDir, configDir].flatMap(checkFolder),
+        ...checkRuntimeFolder(env.XDG_RUNTIME_DIR),
+      ];
+      // What is around them can be the same for several.
+      return found.filter(({ detail }, at) => found.findIndex((other) => other.detail === detail) === at);
     },
   },
   {
@@ -123,7 +120,7 @@ const checks: readonly Check[] = [
   },
   {
     name: "log",
-    run: async ({ env }) => [checkFolder(logFolder(env))],
+    run: async ({ env }) => checkFolder(logFolder(env)),
   },
 ];
 
@@ -148,21 +145,6 @@ export async function doctorCommand(ports: CliPorts, flags: DoctorFlags): Promis
     }
   }
   return isGood ? 0 : 1;
-}
-
-function checkFolder(path: string): Finding {
-  const info = statSync(path, { throwIfNoEntry: false });
-  if (info === undefined) return ok(`${path} will be made when it is needed`);
-  if (!info.isDirectory()) return wrong(`${path} is not a folder`, `Move it away: mv ${path} ${path}.old`);
-  try {
-    accessSync(path, constants.W_OK);
-  } catch {
-    return wrong(`${path} cannot be written to`, `Run: chmod u+w ${path}`);
-  }
-  if (process.platform !== "win32" && (info.mode & 0o077) !== 0) {
-    return warning(`others can look into ${path} (${(info.mode & 0o777).toString(8)})`, `Run: chmod 700 ${path}`);
-  }
-  return ok(path);
 }
 
 /** Asks for the key only where there is one: asking makes one. */

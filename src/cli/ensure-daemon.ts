@@ -39,13 +39,20 @@ export interface DaemonAccess {
   readonly recycled: readonly string[];
 }
 
-/** Starts one unless it runs. Rejects with DaemonFailed. `args`: what `daemon run` is started with beside its own. */
-export async function ensureDaemon(ports: DaemonPorts, args?: readonly string[]): Promise<DaemonAccess> {
+/**
+ * Starts one unless it runs. Rejects with DaemonFailed. `args`: what `daemon run` is started with beside its own; without them it is
+ * as `before`, or as the one that is replaced.
+ */
+export async function ensureDaemon(
+  ports: DaemonPorts,
+  args?: readonly string[],
+  before?: StartOptions,
+): Promise<DaemonAccess> {
   const { clock } = ports;
   const recycled: string[] = [];
   let started: Started | undefined;
   let starts = 0;
-  let asBefore: StartOptions | undefined;
+  let asBefore = before;
   let sinceMs = clock.monotonicMs();
   const isPatient = (): boolean => clock.monotonicMs() - sinceMs < START_PATIENCE_MS;
   for (;;) {
@@ -99,7 +106,8 @@ function withProcess(state: DaemonState): FoundDaemon {
   throw failed(`${describeState(state)} on another machine or in another container. Stop it there`);
 }
 
-interface StartOptions {
+/** How a daemon is started. */
+export interface StartOptions {
   readonly args: readonly string[];
   readonly cwd: string;
 }

@@ -1,6 +1,7 @@
 /** A suite as a person reads it, and as JSON. */
 import type { AssertionResult, CaseResult, SuiteProgress, SuiteResult } from "#evals";
 import { allPassed, countOf } from "#evals";
+import { counted } from "./counted.ts";
 import type { OutwardRedactor } from "./outward.ts";
 import { paint } from "./renderer.ts";
 import { printable, type Terminal } from "./terminal.ts";
@@ -52,7 +53,7 @@ export function caseText(terminal: Terminal, result: CaseResult): string {
   const title = [run === 1 ? name : `${name} #${run}`, ...(category === undefined ? [] : [`(${category})`])].join(" ");
   const facts = [
     mode,
-    turns === 1 ? "1 turn" : `${turns} turns`,
+    counted(turns, "turn"),
     `${tokens} tokens`,
     costUsd === undefined ? "cost not known" : dollars(costUsd),
     seconds(durationMs),

@@ -1,24 +1,24 @@
 /** `harness eval`: runs cases and grades them; a suite is its exit code. */
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Problem } from "#artifacts";
-import { messageOf } from "#base";
 import {
   allPassed,
   type CaseResult,
   createSpending,
+  evalsXml,
   filterCases,
-  junitXml,
   loadSuite,
   runSuite,
   unknownNames,
 } from "#evals";
 import { type Event, ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
+import { counted } from "./counted.ts";
 import { createEvalCases, type EvalFlags, type PreparedCase } from "./eval-cases.ts";
 import { caseText, createProgressLine, shownResult, suiteJson, summaryText } from "./eval-report.ts";
 import type { ExitCode } from "./exit-code.ts";
+import { writeNamedFile } from "./named-file.ts";
 import { userFlags } from "./open-program.ts";
 import type { OutwardRedactor } from "./outward.ts";
 import { namesProject, problemText } from "./project.ts";
@@ -122,7 +122,7 @@ async function run(
     progress.clear();
     const result = { ...raw, cases: raw.cases.map((one) => shownResult(redactor, one)) };
     terminal.out(flags.json === true ? `${suiteJson(result)}\n` : `\n${summaryText(terminal, result)}`);
-    if (flags.junit !== undefined) await write(resolve(cwd, flags.junit), junitXml(result));
+    if (flags.junit !== undefined) await writeNamedFile(resolve(cwd, flags.junit), evalsXml(result));
     if (stop.signal.aborted) return 130;
     return allPassed(result) ? 0 : 1;
   } finally {
@@ -150,10 +150,6 @@ function printPlan({ terminal }: CliPorts, prepared: readonly PreparedCase[], { 
   }
   terminal.out(`${counted(rows.length, "case")} checked without an error. Nothing was run.\n`);
   return 0;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** Warnings are told; with an error nothing is run. */
@@ -194,14 +190,5 @@ async function writeLog(
 ): Promise<void> {
   if (folder === undefined) return;
   const file = join(resolve(cwd, folder), `${name}${number === 1 ? "" : `#${number}`}.jsonl`);
-  await write(file, events.map((event) => `${JSON.stringify(event)}\n`).join(""));
-}
-
-async function write(file: string, text: string): Promise<void> {
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
-  } catch (error) {
-    throw new ReasonError("ConfigInvalid", { detail: `cannot write ${file}: ${messageOf(error)}` }, { cause: error });
-  }
+  await writeNamedFile(file, events.map((event) => `${JSON.stringify(event)}\n`).join(""));
 }

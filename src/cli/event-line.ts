@@ -36,6 +36,8 @@ export function isFailure(event: Event): boolean {
       return !event.payload.verified;
     case "DelegationEnded":
       return event.payload.status !== "ok";
+    case "InputRefused":
+      return true;
     case "TurnEnded":
       return event.payload.outcome !== "answered" && event.payload.outcome !== "yielded";
     default:
@@ -49,6 +51,8 @@ function gist(event: Event): string {
     case "InputQueued":
     case "TurnSteered":
       return event.payload.content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" ");
+    case "InputRefused":
+      return `${event.payload.queued} ${event.payload.reason}: ${event.payload.message}`;
     case "TurnEnded":
       return [event.payload.outcome, event.payload.reason].filter((part) => part !== undefined).join(" ");
     case "ToolCallStarted":

@@ -1,6 +1,7 @@
 /** Files of a project as they were in a commit, written into a folder. Takes only what a project consists of. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
+import { makeFolder } from "#base";
 import { ReasonError } from "#protocol";
 import { git } from "./git.ts";
 import { PROJECT_FILES } from "./project.ts";
@@ -50,7 +51,7 @@ export async function checkOut({ repository, revision, path, folder }: CheckOut)
       const text = await git(repository, ["cat-file", "blob", object], failed);
       texts += text;
       if (texts.length > MAX_CHARS) throw failed(`its files have more than ${MAX_CHARS} characters`);
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      makeFolder(dirname(join(folder, name)));
       writeFileSync(join(folder, name), text);
     }
   };

@@ -1,8 +1,8 @@
 /** `harness models`: what can be named with --model, and which keys are set. */
 import { createSystemRandom } from "#base";
-import type { ModelInfo } from "#engine";
+import type { CredentialPort, ModelInfo } from "#engine";
 import { ReasonError } from "#protocol";
-import { type CredentialPort, createProvider, findVendor, staticModels, vendors } from "#providers";
+import { createProvider, findVendor, staticModels, vendors } from "#providers";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { loadSettings } from "./open-program.ts";

@@ -1,7 +1,7 @@
 /** `harness scaffold` and `harness init`: a project that works as it is, from the files in `templates/`. */
 import { lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { errnoOf, messageOf } from "#base";
+import { errnoOf, makeFolder, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -57,7 +57,7 @@ export async function initCiCommand({ cwd, templatesDir, terminal }: CliPorts): 
   if (await exists(target)) {
     throw new ReasonError("AlreadyExists", { detail: `${target} is there already; nothing was written.` });
   }
-  await mkdir(dirname(target), { recursive: true });
+  makeFolder(dirname(target));
   await writeFile(target, await readFile(join(templatesDir, "ci", "evals.yml"), "utf8"), { flag: "wx" });
   terminal.out(`Created in ${resolve(cwd)}:\n  ${CI_WORKFLOW}\n`);
   terminal.err("Next: harness ack --emit-lockfile, harness eval --record, and commit both\n");
@@ -92,7 +92,7 @@ async function writeProject(
   for (const [path, template] of layout) {
     const text = await readFile(join(templatesDir, template), "utf8");
     const target = join(root, path);
-    await mkdir(dirname(target), { recursive: true });
+    makeFolder(dirname(target));
     try {
       await writeFile(
         target,

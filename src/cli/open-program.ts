@@ -1,5 +1,5 @@
 /** From flags to a running program: configuration, model and store, with the messages a person needs when one is wrong. */
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import {
   addAllowRule,
@@ -9,6 +9,7 @@ import {
   type Project,
   type Settings,
 } from "#artifacts";
+import { makePrivateDirectory } from "#base";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
 import { createSigner, harnessPaths, machineKeySource } from "#sessions";
@@ -40,6 +41,8 @@ export interface OpenOptions {
   readonly ownPaths?: readonly string[];
   /** How long a question waits for its answer; default: as long as a person at the terminal may want. */
   readonly answerMs?: number;
+  /** Values that conditions see as `ctx`, in every session. */
+  readonly context?: NonNullable<HarnessOptions["context"]>;
 }
 
 export interface OpenedProgram {
@@ -88,6 +91,12 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     args: ["harness", ...ports.args],
     ...(options.plugins === undefined ? {} : { plugins: options.plugins }),
     ...(options.ownPaths === undefined ? {} : { ownPaths: options.ownPaths }),
+    checkToken: async (token) => {
+      // Only a daemon has clients with tokens; their inputs can wait in a session that is gone on with here.
+      const [{ createTokenRecords, tokenStanding }, { stateDir }] = [await import("#auth"), harnessPaths(env)];
+      return tokenStanding({ records: createTokenRecords(stateDir), clock }, token);
+    },
+    ...(options.context === undefined ? {} : { context: options.context }),
     traceCall: createRawDump(ports),
     keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
     ...(named === undefined ? {} : { model: named }),
@@ -230,7 +239,7 @@ async function keepRule(ports: CliPorts, named: string | undefined, rule: string
     throw error;
   });
   const added = await addAllowRule(file, text, rule);
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  makePrivateDirectory(dirname(file));
   const draft = `${file}.${process.pid}.tmp`;
   await writeFile(draft, added, { mode: 0o600 });
   await rename(draft, file);

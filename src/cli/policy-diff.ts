@@ -1,7 +1,8 @@
 /** `harness policy diff`: what another policy would have said of the calls that are on the record. */
 import { type ComparedCall, createPolicyDiff, RECORDED, type Redecided } from "#governance";
-import { counted, subjectOf } from "./call-subject.ts";
+import { subjectOf } from "./call-subject.ts";
 import type { CliPorts } from "./cli-ports.ts";
+import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { loadPolicy, type PolicyFlags } from "./policy-source.ts";
 import { builtinShapes, chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";

@@ -1,5 +1,6 @@
 /** Events as a person reads them in a terminal: the answer on standard output, everything else on standard error. */
 import type { CallId, Event, ToolOutputBlock } from "#protocol";
+import { counted } from "./counted.ts";
 import { printable, type Terminal } from "./terminal.ts";
 
 const PREVIEW_LINES = 6;
@@ -98,6 +99,9 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
               `told meanwhile: ${clip(event.payload.content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" "))}`,
             );
           break;
+        case "InputRefused":
+          note("red", `✗ a queued input does not begin: ${event.payload.reason}: ${event.payload.message}`);
+          break;
         case "DelegationStarted": {
           const { agent, task, session } = event.payload;
           if (activity) note("cyan", `  → ${agent || "delegate"} (${session}): ${clip(task)}`);
@@ -115,7 +119,7 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
         case "DelegationEnded": {
           const { agent, status, reason, steps, tool_calls, cut_off = [] } = event.payload;
           const why = reason === undefined ? "" : ` (${reason})`;
-          const ended = `  ← ${agent || "delegate"}: ${status}${why}, ${steps} steps, ${tool_calls} calls`;
+          const ended = `  ← ${agent || "delegate"}: ${status}${why}, ${counted(steps, "step")}, ${counted(tool_calls, "call")}`;
           if (activity) note(status === "ok" ? "dim" : "yellow", ended);
           for (const { name, call_id, session } of cut_off) {
             note("yellow", `    cut off, nobody knows how far it got: ${name} (${call_id} of ${session})`);
@@ -150,7 +154,7 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
         case "WorkspaceRestored": {
           const { action, by, counts } = event.payload;
           const left = counts.conflicts === 0 ? "" : `, ${counts.conflicts} in conflict and left as they are`;
-          if (activity) note("yellow", `${action} by ${by}: ${counts.restored} paths restored${left}`);
+          if (activity) note("yellow", `${action} by ${by}: ${counted(counts.restored, "path")} restored${left}`);
           break;
         }
         case "TokenRequested": {

@@ -23,6 +23,8 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
     canAsk: false,
     answerMs: PERMISSION_TIMEOUT_MS,
     plugins: [watch.plugin],
+    // By whoever started the program, whatever its client may do.
+    ...(flags.set === undefined ? {} : { context: flags.set }),
   };
   const { harness, settings, workspace } = await openProgram(ports, options);
   const transport = log.of("transport.rpc");
@@ -38,7 +40,6 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
       identityClass: flags.identityClass,
       directory: workspace,
       version: build.version,
-      ...(flags.set === undefined ? {} : { context: flags.set }),
       input: terminal.readBytes(stopped.signal),
       write: (text) => output.write(text),
       onClosed: () => stopped.abort(),

@@ -5,7 +5,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import { type CliSession, openCliSession } from "./cli-session.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
-import { openProgram } from "./open-program.ts";
+import { closeProgram, openProgram } from "./open-program.ts";
 import { type LogFlags, openServiceLog } from "./program-log.ts";
 import { PROMPT_MAX_BYTES } from "./run.ts";
 
@@ -48,11 +48,7 @@ export async function serveCommand(ports: CliPorts, flags: ServeFlags): Promise<
     return 0;
   } finally {
     stopListening();
-    await harness.shutdown();
-    if (flags.store === "sqlite") {
-      const { applyDailyRetention } = await import("./daily-retention.ts");
-      await applyDailyRetention(ports, settings);
-    }
+    await closeProgram(ports, { harness, settings }, flags);
   }
 }
 

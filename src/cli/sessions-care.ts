@@ -17,6 +17,7 @@ import {
 import { rekeyTrust } from "#trust";
 import { rekeyUndo, type UndoRekey } from "#undo";
 import type { CliPorts } from "./cli-ports.ts";
+import { counted } from "./counted.ts";
 import { credentialKey } from "./credential-key.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { trustDirectory, trustKeys } from "./project-keys.ts";
@@ -109,7 +110,7 @@ export async function expireCommand(
     terminal.out(`${JSON.stringify({ report: report ?? null, expiring: soon })}\n`);
     return 0;
   }
-  if (report !== undefined) terminal.out(`${report.expiredEvents} events lost their content.\n`);
+  if (report !== undefined) terminal.out(`${counted(report.expiredEvents, "event")} lost content.\n`);
   const rows = soon.map(({ id, expiresAt, title }) => [id, expiresAt, title]);
   if (rows.length > 0) terminal.out(formatTable(["SESSION", "LOSES CONTENT FROM", "TITLE"], rows, terminal.columns));
   return 0;

@@ -6,6 +6,7 @@ import type { SessionMeta } from "#engine";
 import { type EventKind, type EventPayload, ReasonError } from "#protocol";
 import { type ArchiveStore, loadPortability } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
+import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { OutwardRedactor } from "./outward.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
@@ -135,7 +136,7 @@ export async function importCommand(ports: CliPorts, file: string, flags: Import
   }
   const evidence = imported.evidence === "kept" ? "its evidence was checked" : "its evidence begins here";
   terminal.out(`${imported.session}\n`);
-  terminal.err(`Imported ${imported.events} events; ${evidence}.\n`);
+  terminal.err(`Imported ${counted(imported.events, "event")}; ${evidence}.\n`);
   return 0;
 }
 

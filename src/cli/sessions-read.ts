@@ -4,6 +4,7 @@ import type { SessionMeta } from "#engine";
 import { type Event, ReasonError, type SessionId } from "#protocol";
 import { type ArchiveStore, loadPortability, sessionFields, type TranscriptPart } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
+import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { LogRedaction } from "./log-redaction.ts";
 import type { OutwardRedactor } from "./outward.ts";
@@ -181,6 +182,6 @@ function pick<Turn>(turns: readonly Turn[], number: number | undefined, session:
   const turn = turns[number - 1];
   if (turn !== undefined) return [turn];
   throw new ReasonError("UsageInvalid", {
-    detail: `${session} has ${turns.length} turns; there is no turn ${number}.`,
+    detail: `${session} has ${counted(turns.length, "turn")}; there is no turn ${number}.`,
   });
 }

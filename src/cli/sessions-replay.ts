@@ -2,6 +2,7 @@
 import { type Event, ReasonError } from "#protocol";
 import { loadPortability, type Replay, type ReplayFrame } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
+import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { paint, summarise } from "./renderer.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
@@ -23,7 +24,9 @@ export async function replaySession(ports: CliPorts, name: string, flags: Replay
     const first = await (flags.turn === undefined ? replay.next() : replay.seek({ turn: flags.turn }));
     if (first === undefined && flags.turn !== undefined) {
       const { length } = await replay.turns();
-      throw new ReasonError("UsageInvalid", { detail: `${id} has ${length} turns; there is no turn ${flags.turn}.` });
+      throw new ReasonError("UsageInvalid", {
+        detail: `${id} has ${counted(length, "turn")}; there is no turn ${flags.turn}.`,
+      });
     }
     if (terminal.interactive && flags.json !== true) return walk(ports, replay, first);
     const redact = (await ports.outward.load()).log();

@@ -4,6 +4,7 @@ import { refuseDelegate } from "#engine";
 import { LogId, ReasonError, type SessionId } from "#protocol";
 import { type ArchiveStore, loadPortability } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
+import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 import { readEvents } from "./sessions-read.ts";
@@ -80,7 +81,7 @@ export async function deleteSession(
       if (!terminal.interactive) {
         throw new ReasonError("UsageInvalid", { detail: `deleting ${id} cannot be undone; say so with --yes.` });
       }
-      const question = `Delete ${id} and its ${lastEventId} events for good? [y/N] `;
+      const question = `Delete ${id} and its ${counted(lastEventId, "event")} for good? [y/N] `;
       const answer = await terminal.readLine(question, new AbortController().signal);
       if (answer.kind !== "line" || !/^y(es)?$/i.test(answer.text.trim())) {
         terminal.err("Nothing was deleted.\n");

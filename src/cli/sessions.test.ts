@@ -4,13 +4,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { EventDraft } from "#engine";
 import { SessionId } from "#protocol";
-import { createMemoryStore, loadPortability } from "#sessions";
-import { createManualClock } from "../../test/fakes/manual-clock.ts";
-import { callDrafts, sessionStarted, turnDrafts } from "../../test/fakes/session-drafts.ts";
-import { testCredentials } from "../../test/fakes/test-credentials.ts";
+import { exportedSession } from "../../test/fakes/exported-session.ts";
+import { quietCliPorts } from "../../test/fakes/quiet-cli-ports.ts";
+import { sessionStarted, turnDrafts, twoTurns } from "../../test/fakes/session-drafts.ts";
 import { runCli } from "./program.ts";
 
-const NOW = "2026-01-01T00:00:00.000Z";
 const FIRST = SessionId.from("01ARZ3NDEKTSV4RRFFQ69G5FA1");
 const SECOND = SessionId.from("01ARZ3NDEKTSV4RRFFQ69G5FA2");
 
@@ -32,65 +30,17 @@ function putFile(name: string, content: string): string {
 /** The program in this process; nobody is at its terminal. */
 async function sessions(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const said = { out: "", err: "" };
-  const code = await runCli(["sessions", ...args], {
-    terminal: {
-      out: (text) => {
-        said.out += text;
-      },
-      err: (text) => {
-        said.err += text;
-      },
-      interactive: false,
-      inputIsPiped: false,
-      colour: false,
-      columns: 120,
-      readLine: async () => ({ kind: "end" }),
-      readKey: async () => ({ kind: "end" }),
-      readSecret: async () => ({ kind: "end" }),
-      readAll: async () => "",
-      readLines: async function* () {},
-      async *readChunks() {},
-      async *readBytes() {},
-      claimOutput: () => ({ write: async () => undefined, close: () => undefined }),
-      outDrained: async () => undefined,
-      onInterrupt: () => () => undefined,
-    },
-    env: { XDG_DATA_HOME: join(home, "data"), HOME: home },
-    credentials: testCredentials(),
-    concealed: () => undefined,
-    cwd: workspace,
-    clock: createManualClock(),
-    build: { version: "0.0.0", commit: "test", builtAt: "test" },
-    scenariosDir: home,
-    templatesDir: home,
-    relaunch: () => {
-      throw new Error("no process is started here");
-    },
-    endsWhenStopped: () => undefined,
-  });
+  const env = { XDG_DATA_HOME: join(home, "data"), HOME: home };
+  const code = await runCli(["sessions", ...args], quietCliPorts(said, { env, cwd: workspace }));
   return { code, ...said };
 }
 
 /** Puts a session with these events into the log by way of an export. */
 async function put(id: SessionId, drafts: readonly EventDraft[], ...flags: string[]): Promise<string> {
-  const store = createMemoryStore();
-  await store.create({ id, workingDir: workspace, profile: "default", model: "scripted:x", createdAt: NOW });
-  const log = await store.acquire(id);
-  await log.append(drafts, NOW);
-  const { exportLines } = await loadPortability();
-  const meta = await store.get(id);
-  if (meta === undefined) throw new Error("the session is there");
-  const lines = await Array.fromAsync(exportLines(meta, store.readEvidence(id), "0.1.0"));
-  const file = putFile(`${id}.jsonl`, `${lines.join("\n")}\n`);
+  const file = putFile(`${id}.jsonl`, await exportedSession(id, drafts, workspace));
   expect(await sessions("import", file, ...flags)).toMatchObject({ code: 0, out: `${id}\n` });
   return file;
 }
-
-const twoTurns = (second: string): EventDraft[] => [
-  sessionStarted(),
-  ...turnDrafts(1, "begin", "the same answer", callDrafts(1, { command: "ls" }, "a.txt")),
-  ...turnDrafts(2, "go on", second),
-];
 
 test("sessions are named by the beginning of their id, when only one begins so", async () => {
   await put(FIRST, twoTurns("x"));

@@ -313,6 +313,25 @@ export function printable(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "");
 }
 
+/** Every text of a JSON value, the names of its fields included. Throws RangeError for one that is nested without sense. */
+export function printableValue<T>(value: T): T {
+  return printableJson(value) as T; // texts stay texts, and everything else stays as it is
+}
+
+function printableJson(value: unknown): unknown {
+  if (typeof value === "string") return printable(value);
+  if (Array.isArray(value)) return value.map(printableJson);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [printable(name), printableJson(part)]));
+}
+
+/** JSON of the same value, with what a terminal would act upon written as escapes; JSON itself does so only below U+0020. */
+export function printableLine(json: string): string {
+  return json.replace(/[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+}
+
 /** For a review: what a terminal would hide or act upon is written out, so that nobody agrees to what they do not see. */
 export function revealed(text: string): string {
   return text.replace(/[^\P{C}\n\t]|[\u2028\u2029\u115f\u1160\u3164\uffa0]/gu, (hidden) => {

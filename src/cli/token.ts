@@ -1,5 +1,5 @@
 /** `harness token`: capability tokens made, listed, checked and revoked by the person whose machine it is. */
-import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import {
   type Claims,
@@ -13,7 +13,7 @@ import {
   type TokenRecord,
   tokenFileText,
 } from "#auth";
-import { createSystemRandom, createUlidFactory, errnoOf, messageOf } from "#base";
+import { createSystemRandom, createUlidFactory, errnoOf, makePrivateDirectory, messageOf } from "#base";
 import { createIdMint, ReasonError, SessionId, TokenId } from "#protocol";
 import { commands } from "#protocol/schemas";
 import type { CliPorts } from "./cli-ports.ts";
@@ -187,7 +187,7 @@ function secondsOf(text: string): number {
 function writeTokenFile(ports: CliPorts, named: string | true, token: string): string {
   const path = named === true ? defaultTokenFile(ports) : resolve(ports.cwd, named);
   try {
-    if (named === true) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (named === true) makePrivateDirectory(dirname(path));
     const file = openSync(path, "wx", TOKEN_FILE_MODE);
     try {
       writeSync(file, tokenFileText(token));

@@ -17,6 +17,7 @@ import { followEvents } from "./follow.ts";
 import { mayPass, wasNotBegun } from "./refusal.ts";
 import { type ReconnectOptions, retrying } from "./retry.ts";
 import type { LogPage, Reply, SessionFilter, Transport } from "./transport.ts";
+import { lastOf } from "./wire-shapes.ts";
 
 /** With its program, or because nobody used it. */
 const ENDED_BY_NOBODY: ReadonlySet<string> = new Set(["binary-shutdown", "idle"]);
@@ -200,9 +201,9 @@ export async function createClient(parts: ClientParts): Promise<Client> {
       async *log({ after = 0 } = {}) {
         for (let last = after; ; ) {
           const events = await page(id, { after: last, limit: LOG_PAGE });
-          yield* events;
           if (events.length === 0) return;
-          last = events.at(-1)?.id ?? last;
+          last = lastOf(events, last, transport.address);
+          yield* events;
         }
       },
     };

@@ -21,7 +21,13 @@ type Connection = (Event | Error)[];
 
 function rig(
   connections: Connection[],
-  options: { since?: number; attempts?: number; after?: Event[]; holdsMs?: number } = {},
+  options: {
+    since?: number;
+    attempts?: number;
+    after?: Event[];
+    holdsMs?: number;
+    beforeRetry?: () => Promise<void>;
+  } = {},
 ) {
   const clock = createManualClock();
   const asked: number[] = [];
@@ -33,7 +39,11 @@ function rig(
     random: { bytes: (count) => new Uint8Array(count) },
     since: options.since ?? 0,
     signal: aborter.signal,
-    reconnect: { ...DEFAULT_RECONNECT, ...(options.attempts === undefined ? {} : { attempts: options.attempts }) },
+    reconnect: {
+      ...DEFAULT_RECONNECT,
+      ...(options.attempts === undefined ? {} : { attempts: options.attempts }),
+      ...(options.beforeRetry === undefined ? {} : { beforeRetry: options.beforeRetry }),
+    },
     onConnection: (state) => states.push(state),
     transport: {
       address: "here",
@@ -102,6 +112,21 @@ describe("following a session", () => {
       [5, "CustomEvent"],
     ]);
     expect(run.seen[1]?.payload).toEqual({ from: 2, to: 3, reason: "ttl" });
+  });
+
+  test("waits for whoever brings the server back before each further try, and ends with what they reject with", async () => {
+    const gone = unreachable("here", "gone");
+    const asked: number[] = [];
+    const run: ReturnType<typeof rig> = rig([[event(1), cut], [gone], [event(2), cut]], {
+      async beforeRetry() {
+        asked.push(run.asked.length);
+        if (asked.length === 3) throw new ReasonError("DaemonFailed", { detail: "no disk" });
+      },
+    });
+    await settled(run);
+    expect(run.ids()).toEqual([1, 2]);
+    expect(asked).toEqual([1, 2, 3]);
+    await expect(run.done).rejects.toMatchObject({ reason: "DaemonFailed" });
   });
 
   test("passes on what the server says is gone for good", async () => {

@@ -2,9 +2,9 @@
  * The events of one session over any number of connections, each once and in order. What was told last is known by its id, and
  * ids of a log have no holes: so whatever is missing, for whatever reason, is asked for from there again.
  */
-import type { Clock } from "#base";
+import { type Clock, isRecord } from "#base";
 import { type Event, type EventOf, type SessionId, streamEvents } from "#protocol";
-import { connectionLost, mayPass } from "./refusal.ts";
+import { connectionLost, garbled, mayPass } from "./refusal.ts";
 import { delayMs, type ReconnectOptions, type RetryPorts, retrying } from "./retry.ts";
 import type { Transport } from "./transport.ts";
 
@@ -30,6 +30,8 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Even
   let failures = 0;
   /** The log itself goes on after a hole there, because it was asked for once more. */
   let holeAfter: number | undefined;
+  /** Up to where the events had come when the last hole was met. */
+  let holeSeenAt: number | undefined;
   while (!signal.aborted) {
     let isHole = false;
     let openedMs: number | undefined;
@@ -40,24 +42,27 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Even
     };
     try {
       for await (const event of transport.events(session, last, signal, onOpen)) {
-        failures = 0;
         // A question of a delegate, whose log is another one.
         if (event.session !== session) {
+          failures = 0;
           yield event;
           continue;
         }
         // About this stream: it stands nowhere in the log.
         if (isNotice(event)) {
+          failures = 0;
           yield event;
           continue;
         }
         if (event.kind === "StreamGap") {
-          if (event.payload.reason === "overflow") {
+          const to = endOfGap(event, transport.address);
+          if (to === undefined) {
             isHole = true;
             break;
           }
+          failures = 0;
           yield event;
-          last = Math.max(last, event.payload.to);
+          last = Math.max(last, to);
           continue;
         }
         if (event.id <= last) continue;
@@ -66,6 +71,7 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Even
           isHole = true;
           break;
         }
+        failures = 0;
         if (event.id > last + 1) yield gapBefore(event, last);
         last = event.id;
         yield event;
@@ -75,13 +81,17 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Even
       if (!signal.aborted && !again(error)) throw error;
       failure = { error };
     }
-    if (isHole || signal.aborted) continue;
+    // A server that has nothing but holes is asked again as one that ends its streams: with pauses, and not for ever.
+    const isNewHole = isHole && holeSeenAt !== last;
+    if (isHole) holeSeenAt = last;
+    if (isNewHole || signal.aborted) continue;
     // One that held for a while was a connection, also when nothing happened on it.
     if (openedMs !== undefined && clock.monotonicMs() - openedMs >= reconnect.maxDelayMs) failures = 0;
     failures += 1;
     if (failures > reconnect.attempts)
       throw failure?.error ?? connectionLost(transport.address, "it ends every stream");
     if (failures === 1) onConnection?.("lost");
+    await reconnect.beforeRetry?.();
     await clock.sleep(delayMs(reconnect, failures, random), signal);
   }
 }
@@ -92,6 +102,15 @@ async function isOver(options: FollowOptions, ended: EventOf<"SessionEnded">): P
   const { transport, session, signal, reconnect } = options;
   const read = () => transport.log(session, { after: ended.id, limit: 1 }, signal);
   return (await retrying(options, reconnect, signal, mayPass(transport.tokenMayChange), read)).length === 0;
+}
+
+/** Undefined when what is missing can be asked for. */
+function endOfGap({ payload }: EventOf<"StreamGap">, address: string): number | undefined {
+  // Nobody has looked at the payload so far.
+  const { reason, to }: Partial<Record<keyof typeof payload, unknown>> = isRecord(payload) ? payload : {};
+  if (reason === "overflow") return undefined;
+  if (typeof to !== "number" || !Number.isSafeInteger(to)) throw garbled(address, "a gap without an end");
+  return to;
 }
 
 function isNotice({ kind }: Event): boolean {

@@ -19,7 +19,7 @@ export interface FrameSocketOptions {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** What it throws ends the connection. */
-  readonly onEvent: (event: unknown) => void;
+  readonly onEvent: (event: unknown, bytes: number) => void;
 }
 
 export interface FrameSocket {
@@ -74,7 +74,7 @@ export async function createFrameSocket(options: FrameSocketOptions): Promise<Fr
     if (!isRecord(frame)) throw new Error("a frame is an object");
     const { frame: kind, id, body } = frame;
     if (kind === "event") {
-      onEvent(body);
+      onEvent(body, data.length);
       return;
     }
     const asked = typeof id === "number" ? waiting.get(id) : undefined;

@@ -70,7 +70,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     const response = await wire.open(await withToken({ method: "GET", path, headers }), signal);
     const { statusCode = 0 } = response;
     if (statusCode === 200) return response;
-    throw refusalOf(await wholeText(response, address), statusCode);
+    throw refusalOf(await wholeText(response, address, clock), statusCode);
   }
 
   async function* events(id: SessionId, since: number, signal: AbortSignal, onOpen: () => void): AsyncGenerator<Event> {

@@ -5,9 +5,9 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
-import type { Clock } from "#base";
 import { ReasonError } from "#protocol";
 import { connectionLost, unreachable } from "./refusal.ts";
+import { createSilence, type SilenceClock } from "./silence.ts";
 
 /** Where a server listens. */
 export type ServerAddress = { readonly socket: string } | { readonly url: string };
@@ -33,7 +33,7 @@ export const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
 /** An answer that has not begun by then does not come: the server is there and does nothing. */
 export const ANSWER_MAX_MS = 60_000;
 
-export function createWire(server: ServerAddress, clock: Pick<Clock, "sleep">): Wire {
+export function createWire(server: ServerAddress, clock: SilenceClock): Wire {
   const address = "socket" in server ? `unix:${server.socket}` : server.url;
   const base = "url" in server ? httpUrl(server.url) : undefined;
   const where =
@@ -92,22 +92,27 @@ export function createWire(server: ServerAddress, clock: Pick<Clock, "sleep">): 
     open,
     async ask(request, signal) {
       const response = await open(request, signal);
-      return { status: response.statusCode ?? 0, text: await wholeText(response, address) };
+      return { status: response.statusCode ?? 0, text: await wholeText(response, address, clock) };
     },
   };
 }
 
-export async function wholeText(response: IncomingMessage, address: string): Promise<string> {
+/** Of an answer that has begun; one that falls silent is cut. */
+export async function wholeText(response: IncomingMessage, address: string, clock: SilenceClock): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
+  const silence = createSilence(clock, (cause) => response.destroy(cause));
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
+      silence.broken();
       size += chunk.length;
       if (size > ANSWER_MAX_BYTES) throw new Error(`the answer is larger than ${ANSWER_MAX_BYTES} bytes`);
       chunks.push(chunk);
     }
   } catch (cause) {
     throw connectionLost(address, cause);
+  } finally {
+    silence.end();
   }
   return Buffer.concat(chunks).toString("utf8");
 }

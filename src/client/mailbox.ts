@@ -6,9 +6,12 @@
 import type { Event } from "#protocol";
 
 export const MAILBOX_MAX_EVENTS = 4096;
+/** As they came over the wire. A single one may be larger. */
+const MAILBOX_MAX_BYTES = 64 * 1024 * 1024;
 
 export interface Mailbox {
-  push(event: Event): void;
+  /** `bytes`: what it takes, where a stranger decides about that. */
+  push(event: Event, bytes?: number): void;
   /** No more will come; with an error, the reader gets that after what is there. */
   end(error?: unknown): void;
   /** Undefined when there is room; else resolves when there is. For a sender that can wait. */
@@ -19,6 +22,7 @@ export interface Mailbox {
 
 export function createMailbox(maxEvents = MAILBOX_MAX_EVENTS): Mailbox {
   let waiting: Event[] = [];
+  let waitingBytes = 0;
   let ended: { readonly error?: unknown } | undefined;
   let wake = (): void => undefined;
   let makeRoom: (() => void)[] = [];
@@ -36,9 +40,10 @@ export function createMailbox(maxEvents = MAILBOX_MAX_EVENTS): Mailbox {
   }
 
   return {
-    push(event) {
+    push(event, bytes = 0) {
       if (ended !== undefined) return;
-      if (waiting.length >= maxEvents) {
+      waitingBytes = waiting.length === 0 ? bytes : waitingBytes + bytes;
+      if (waiting.length >= maxEvents || (waiting.length > 0 && waitingBytes > MAILBOX_MAX_BYTES)) {
         waiting = [];
         end();
         return;

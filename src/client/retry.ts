@@ -6,6 +6,8 @@ export interface ReconnectOptions {
   readonly attempts: number;
   readonly firstDelayMs: number;
   readonly maxDelayMs: number;
+  /** Awaited before each further try, for whoever can do something about it: start the server, say. What it rejects with ends the tries. */
+  readonly beforeRetry?: () => Promise<void>;
 }
 
 /** A minute and a half in all: a daemon is started again within that. */
@@ -37,6 +39,7 @@ export async function retrying<Result>(
       return await work();
     } catch (error) {
       if (signal.aborted || failures > options.attempts || !again(error)) throw error;
+      await options.beforeRetry?.();
       await clock.sleep(delayMs(options, failures, random), signal);
     }
   }

@@ -30,7 +30,7 @@ export interface RpcPeerOptions {
   readonly address: string;
   readonly start: StartProcess;
   /** What it throws ends the connection. */
-  readonly onNotification: (method: string, params: Readonly<Record<string, unknown>>) => void;
+  readonly onNotification: (method: string, params: Readonly<Record<string, unknown>>, bytes: number) => void;
   readonly onEnd: (error: unknown) => void;
 }
 
@@ -66,7 +66,7 @@ export function createRpcPeer({ address, start, onNotification, onEnd }: RpcPeer
     hasSpoken = true;
     const { id, method, params, result, error } = message;
     if (typeof method === "string") {
-      onNotification(method, isRecord(params) ? params : {});
+      onNotification(method, isRecord(params) ? params : {}, line.length);
       return;
     }
     const asked = typeof id === "number" ? waiting.get(id) : undefined;

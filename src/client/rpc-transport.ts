@@ -7,7 +7,7 @@ import { type CallId, type Command, type Event, type Handshake, ReasonError, typ
 import { createMailbox, type Mailbox } from "./mailbox.ts";
 import { createRpcPeer, type RpcPeer, type StartProcess } from "./rpc-peer.ts";
 import type { LogPage, Reply, Transport } from "./transport.ts";
-import { eventFrom, handshakeFrom, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
+import { eventFrom, handshakeFrom, lastOf, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
 
 /** Events that are asked for at a time. */
 const PAGE = 500;
@@ -47,14 +47,14 @@ export function createRpcTransport({ address, start, sleep }: RpcTransportOption
     return handshakeFrom(isRecord(answer) ? answer.handshake : undefined, address);
   }
 
-  function tell(method: string, params: Readonly<Record<string, unknown>>): void {
+  function tell(method: string, params: Readonly<Record<string, unknown>>, bytes: number): void {
     const { threadId, event } = params;
     if (method === "thread.event") {
       const told = eventFrom(event, address);
       const own = mailboxes.get(told.session);
       // A question of a delegate has nobody of its own; it is for everybody, as on other wires.
       const hearers = own !== undefined ? [own] : isOfDelegate(told) ? mailboxes.values() : [];
-      for (const boxes of hearers) for (const box of boxes) box.push(told);
+      for (const boxes of hearers) for (const box of boxes) box.push(told, bytes);
     } else if (method === "stream.gap" && typeof threadId === "string") {
       // The loop ends and asks the log.
       for (const [session, boxes] of mailboxes) if (session === threadId) for (const box of boxes) box.end();
@@ -100,8 +100,8 @@ export function createRpcTransport({ address, start, sleep }: RpcTransportOption
       onOpen();
       let last = since;
       for (let page = await log(id, { after: last, limit: PAGE }, signal); page.length > 0; ) {
+        last = lastOf(page, last, address);
         yield* page;
-        last = page.at(-1)?.id ?? last;
         page = await log(id, { after: last, limit: PAGE }, signal);
       }
       yield* mailbox.take();

@@ -10,7 +10,9 @@ export interface Silence {
   end(): void;
 }
 
-export function createSilence(clock: Pick<Clock, "sleep" | "monotonicMs">, onTooLong: (cause: Error) => void): Silence {
+export type SilenceClock = Pick<Clock, "sleep" | "monotonicMs">;
+
+export function createSilence(clock: SilenceClock, onTooLong: (cause: Error) => void): Silence {
   let heardMs = clock.monotonicMs();
   const ended = new AbortController();
   async function watch(): Promise<void> {

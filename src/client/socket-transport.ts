@@ -18,7 +18,11 @@ export function createSocketTransport(options: HttpTransportOptions & { readonly
   /** The socket of commands: the one that is there, or the next. */
   let commands: Promise<FrameSocket> | undefined;
 
-  async function open(path: string, signal: AbortSignal, onEvent: (event: unknown) => void): Promise<FrameSocket> {
+  async function open(
+    path: string,
+    signal: AbortSignal,
+    onEvent: (event: unknown, bytes: number) => void,
+  ): Promise<FrameSocket> {
     return createFrameSocket({
       server: options,
       path,
@@ -44,7 +48,7 @@ export function createSocketTransport(options: HttpTransportOptions & { readonly
   async function* events(id: SessionId, since: number, signal: AbortSignal, onOpen: () => void): AsyncGenerator<Event> {
     const mailbox = createMailbox();
     const path = `/v1/ws?session=${id}&lastEventId=${since}`;
-    const socket = await open(path, signal, (event) => mailbox.push(eventFrom(event, address)));
+    const socket = await open(path, signal, (event, bytes) => mailbox.push(eventFrom(event, address), bytes));
     onOpen();
     void socket.closed.then((error) => mailbox.end(signal.aborted ? undefined : error));
     try {

@@ -22,6 +22,16 @@ export function eventFrom(value: unknown, address: string): Event {
   throw garbled(address, "an event without its envelope");
 }
 
+/** The last id of a page of the log, which goes on from `after`: a page that does not would be asked for without end. */
+export function lastOf(page: readonly Event[], after: number, address: string): number {
+  let last = after;
+  for (const { id } of page) {
+    if (id <= last) throw garbled(address, "a page of the log that does not go on");
+    last = id;
+  }
+  return last;
+}
+
 /** Of a server that understands this client. Throws HandshakeVersionMismatch. */
 export function handshakeFrom(value: unknown, address: string): Handshake {
   if (!isRecord(value) || typeof value.protocol_version !== "string" || !Array.isArray(value.features)) {

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { createUlidFactory } from "#base";
-import { createSession, type SessionStore } from "#engine";
+import type { SessionStore } from "#engine";
 import { type Command, createIdMint, type Event, SessionId } from "#protocol";
 import { createFakeProvider, says, text } from "../../test/fakes/fake-provider.ts";
 import { createFakeStore } from "../../test/fakes/fake-store.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
-import { noRedaction } from "../../test/fakes/no-redaction.ts";
+import { createPlainSession, plainLiveSession } from "../../test/fakes/plain-session.ts";
 import { createControl } from "./control.ts";
-import type { LiveSession } from "./live-session.ts";
 
 const id = SessionId.from("0".repeat(26));
 
@@ -27,40 +26,25 @@ function rig(change: Partial<SessionStore> = {}, restoring: Promise<void> = Prom
     ids,
     store,
     customHandlers: new Map(),
-    async open(): Promise<LiveSession> {
-      const engine = createSession({
-        redaction: noRedaction,
+    async open() {
+      const engine = createPlainSession({
         id,
         clock,
         ids,
         store,
         log: base.log(id),
         provider: createFakeProvider([says(text("one")), says(text("two")), says(text("three"))]),
-        model: "fake:one",
-        requestChain: [],
-        toolChain: () => ({ chain: [], last: async () => ({ content: [], outcome: "ok" }) }),
-        toolSources: [],
-        toolSettings: { execution: "auto", onError: "stop" },
-        maxSteps: 3,
       });
-      return {
-        engine,
+      return plainLiveSession(engine, {
         begin: () => engine.bus.publish("SessionStarted", { working_dir: "/w", profile: "p", model: "fake:one" }),
         release: async () => {
           released = true;
         },
-        setPlanMode: async () => undefined,
-        finish: async () => undefined,
-        setContext: async () => undefined,
-        rules: () => [],
-        revokeRule: async () => undefined,
-        promoteRule: async () => undefined,
-        setModel: async () => undefined,
         restore: async (command) => {
           await restoring;
           return command.kind;
         },
-      };
+      });
     },
   });
   const connect = (identityClass: "human" | "agent" = "human") => {
@@ -168,6 +152,28 @@ describe("control", () => {
     gate.resolve();
     expect(await undone).toEqual({ result: "UndoTurn" });
     await (await client.submit(input)).done;
+  });
+
+  test("an agent steers neither conditions nor rules, not by the session that it opens either", async () => {
+    const { connect } = rig();
+    const human = connect();
+    await human.client.submit({ kind: "CreateSession", context: { mode: "safe" } });
+    const agent = connect("agent").client;
+    const context = { mode: "fast" };
+    const refused: readonly Command[] = [
+      { kind: "SetContext", session: id, values: context },
+      { kind: "RevokeRule", session: id, rule: "exec(git log *)" },
+      { kind: "PromoteRule", session: id, rule: "exec(git log *)" },
+      { kind: "CreateSession", context },
+      { kind: "CreateSession", resume: id, context },
+    ];
+    for (const command of refused) {
+      const answer = await agent.submit(command).catch((error: unknown) => error);
+      expect([command.kind, answer]).toMatchObject([command.kind, { reason: "NotAllowed" }]);
+    }
+    expect(await agent.submit({ kind: "ListRules", session: id })).toEqual({ result: [] });
+    expect(await agent.submit({ kind: "CreateSession", resume: id, context: {} })).toEqual({ session: id });
+    for (const command of refused.slice(0, 2)) expect(await human.client.submit(command)).toEqual({});
   });
 
   test("what is not a command is refused with its reason", async () => {

@@ -4,56 +4,20 @@
  */
 import type { Clock } from "#base";
 import type { Approver, CustomHandler, EngineSession, SessionStore, TurnSummary } from "#engine";
-import {
-  type ClientId,
-  type Command,
-  type CommandOf,
-  type Event,
-  type IdMint,
-  ReasonError,
-  type SessionId,
-  type TurnId,
-} from "#protocol";
-import { type Approvals, createApprovals } from "./approvals.ts";
+import { type ClientId, type Command, type CommandOf, type IdMint, ReasonError, type SessionId } from "#protocol";
+import { createApprovals } from "./approvals.ts";
+import { attach, detach } from "./attachments.ts";
+import type { Client, ClientOptions, ControlClient, Reply } from "./client.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
 import type { LiveSession, RestoreCommand } from "./live-session.ts";
-import { gapEvent } from "./outbox.ts";
+import { type OpenSession, refuseDelegate, refuseWhileEnding, refuseWhileRestoring } from "./open-session.ts";
+import { requireHuman } from "./require-human.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
-import { subscribe } from "./subscription.ts";
 
 /** How long a permission request waits when somebody is there to answer it. */
 export const PERMISSION_TIMEOUT_MS = 60_000;
 
-export interface ClientOptions {
-  readonly identityClass: "human" | "agent";
-  /** False when nobody can be asked: requests are then denied at once. */
-  readonly interactive: boolean;
-  /** Absent for a client that only sends: it is attached to nothing. */
-  readonly onEvent?: (event: Event) => void;
-  /** Asked before each event of a replay, which comes no faster than the client takes it: undefined, or what to wait for. */
-  readonly ready?: () => Promise<void> | undefined;
-  /** What a replay of the log passes before it is told; asked for once for each. Default: it is told as it was stored. */
-  readonly replayed?: () => (event: Event) => Event;
-  /** Of a client that has several connections; default: a new one. */
-  readonly id?: ClientId;
-}
-
-export interface Reply {
-  readonly session?: SessionId;
-  readonly turn?: TurnId;
-  /** Settles when the turn that a SendInput started has ended. Not part of the wire. */
-  readonly done?: Promise<TurnSummary>;
-  /** What a CustomCommand's handler returned, or what an undo or redo did. */
-  readonly result?: unknown;
-}
-
-export interface ControlClient {
-  readonly id: ClientId;
-  /** Rejects with a ReasonError that says why the command was refused. */
-  submit(command: Command): Promise<Reply>;
-  /** Detaches from everything; running turns go on. */
-  disconnect(): void;
-}
+const STEER_CONDITIONS = "set the values that conditions look at";
 
 export interface ControlOptions {
   readonly clock: Clock;
@@ -93,26 +57,7 @@ export interface AdoptedSession {
   end(): Promise<void>;
 }
 
-interface Client extends ClientOptions {
-  readonly id: ClientId;
-}
-
 type EndReason = "idle" | "user" | "binary-shutdown" | "delegation-over";
-
-interface OpenSession {
-  readonly live: LiveSession;
-  /** The session whose delegate it is. */
-  readonly parent?: SessionId;
-  readonly approvals: Approvals;
-  /** Each with how to stop telling it. */
-  readonly attached: Map<Client, () => void>;
-  /** A delegate was cancelled before its turn began. */
-  cancelledBy?: ClientId;
-  /** While files are being restored no turn begins, and the other way round. */
-  restoring?: { readonly by: ClientId; readonly since: string; readonly done: Promise<unknown> };
-  /** Set as soon as it begins to end. */
-  ending?: Promise<void>;
-}
 
 export function createControl(options: ControlOptions): Control {
   const { clock, ids, store } = options;
@@ -128,7 +73,8 @@ export function createControl(options: ControlOptions): Control {
 
   async function create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply> {
     refuseWhileDraining();
-    const { resume } = command;
+    const { resume, context = {} } = command;
+    if (Object.keys(context).length > 0) requireHuman(client, STEER_CONDITIONS);
     if (resume === undefined) return open(client, command);
     // One that is about to end is opened again, not joined.
     await sessions.get(resume)?.ending?.catch(() => undefined);
@@ -143,7 +89,8 @@ export function createControl(options: ControlOptions): Control {
       await first;
     }
     if (client.onEvent === undefined) return { session: resume };
-    return attach(client, { kind: "AttachSession", session: resume });
+    await attach(store, find(resume), client, undefined);
+    return { session: resume };
   }
 
   async function open(client: Client, command: CommandOf<"CreateSession">): Promise<Reply> {
@@ -157,47 +104,6 @@ export function createControl(options: ControlOptions): Control {
     sessions.set(id, { live, approvals, attached });
     await live.begin();
     return { session: id };
-  }
-
-  async function attach(client: Client, { session: id, since }: CommandOf<"AttachSession">): Promise<Reply> {
-    const session = find(id);
-    const { onEvent, ready } = client;
-    if (onEvent === undefined) throw new ReasonError("InvalidCommand", { detail: "this client takes no events" });
-    // A client that claims to have seen more than there is would be told nothing.
-    if (since !== undefined && since > 0 && (await store.read(id, { after: since - 1, limit: 1 })).length === 0) {
-      throw new ReasonError("InvalidCommand", { detail: `the log of ${id} has no event ${since}` });
-    }
-    const from = since === undefined ? undefined : await tellExpired(id, since, onEvent);
-    detach(session, client);
-    const clean = client.replayed?.();
-    const subscription = subscribe({
-      bus: session.live.engine.bus,
-      async read(after, limit) {
-        const page = await store.read(id, { after, limit });
-        return clean === undefined ? page : page.map(clean);
-      },
-      onEvent,
-      ...(ready === undefined ? {} : { ready }),
-      ...(from === undefined ? {} : { since: from }),
-    });
-    session.attached.set(client, subscription.stop);
-    await subscription.caughtUp;
-    return { session: id };
-  }
-
-  /** Where the replay begins: events whose content has passed its time are told as a gap, first. */
-  async function tellExpired(id: SessionId, since: number, onEvent: (event: Event) => void): Promise<number> {
-    const to = (await store.expiredTo?.(id)) ?? 0;
-    if (to <= since) return since;
-    const [last] = await store.read(id, { after: to - 1, limit: 1 });
-    if (last === undefined) return since;
-    onEvent(gapEvent(last, since + 1, "ttl"));
-    return to;
-  }
-
-  function detach({ attached }: OpenSession, client: Client): void {
-    attached.get(client)?.();
-    attached.delete(client);
   }
 
   function end(id: SessionId, reason: EndReason): Promise<void> {
@@ -268,9 +174,7 @@ export function createControl(options: ControlOptions): Control {
   }
 
   async function resolveOrphan(client: Client, command: CommandOf<"ResolveOrphan">): Promise<void> {
-    if (client.identityClass !== "human") {
-      throw new ReasonError("NotAllowed", { detail: "Only a human can say what became of a call." });
-    }
+    requireHuman(client, "say what became of a call");
     const { session: id, call_id, resolution, note } = command;
     await find(id).live.engine.recovery.resolve(call_id, resolution, client.id, note);
     if (resolution === "abort") await end(id, "user");
@@ -278,9 +182,7 @@ export function createControl(options: ControlOptions): Control {
   }
 
   async function restore(client: Client, command: RestoreCommand): Promise<Reply> {
-    if (client.identityClass !== "human") {
-      throw new ReasonError("NotAllowed", { detail: "Only a human may undo or redo what calls have changed." });
-    }
+    requireHuman(client, "undo or redo what calls have changed");
     const session = find(command.session);
     const { running } = session.live.engine;
     if (running !== undefined) {
@@ -304,10 +206,6 @@ export function createControl(options: ControlOptions): Control {
     if (isDraining) throw new ReasonError("ShuttingDown");
   }
 
-  function refuseWhileEnding(session: OpenSession): void {
-    if (session.ending !== undefined) throw new ReasonError("SessionClosed", { session: session.live.engine.id });
-  }
-
   /** The session, when a turn may begin in it. */
   function forInput(id: SessionId): OpenSession {
     const session = find(id);
@@ -316,23 +214,13 @@ export function createControl(options: ControlOptions): Control {
     return session;
   }
 
-  function refuseDelegate({ parent }: OpenSession, why: string): void {
-    if (parent !== undefined)
-      throw new ReasonError("NotAllowed", { detail: `This session is a delegate's: it ${why}.` });
-  }
-
-  function refuseWhileRestoring({ restoring }: OpenSession): void {
-    if (restoring !== undefined) {
-      throw new ReasonError("TurnInProgress", { originator: restoring.by, ts: restoring.since });
-    }
-  }
-
   async function submit(client: Client, command: Command): Promise<Reply> {
     switch (command.kind) {
       case "CreateSession":
         return create(client, command);
       case "AttachSession":
-        return attach(client, command);
+        await attach(store, find(command.session), client, command.since);
+        return { session: command.session };
       case "DetachSession":
         detach(find(command.session), client);
         return {};
@@ -345,7 +233,7 @@ export function createControl(options: ControlOptions): Control {
       case "QueueInput": {
         const session = forInput(command.session);
         refuseDelegate(session, "takes its input from the agent that it works for");
-        await session.live.engine.queue(client.id, command.content);
+        await session.live.engine.queue(client.id, command.content, client.token);
         return {};
       }
       case "SteerTurn": {
@@ -376,9 +264,7 @@ export function createControl(options: ControlOptions): Control {
         await find(command.session).live.setPlanMode(true);
         return {};
       case "ExitPlanMode": {
-        if (client.identityClass !== "human") {
-          throw new ReasonError("NotAllowed", { detail: "Only a human may approve a plan." });
-        }
+        requireHuman(client, "approve a plan");
         refuseDelegate(find(command.session), "is in plan mode when the session at its root is");
         if (command.approve) await find(command.session).live.setPlanMode(false);
         return {};
@@ -389,15 +275,15 @@ export function createControl(options: ControlOptions): Control {
       case "ListRules":
         return { result: find(command.session).live.rules() };
       case "RevokeRule":
+        requireHuman(client, "take back a rule");
         await find(command.session).live.revokeRule(command.rule, client.id);
         return {};
       case "PromoteRule":
-        if (client.identityClass !== "human") {
-          throw new ReasonError("NotAllowed", { detail: "Only a human may keep a rule." });
-        }
+        requireHuman(client, "keep a rule");
         await find(command.session).live.promoteRule(command.rule, client.id);
         return {};
       case "SetContext":
+        requireHuman(client, STEER_CONDITIONS);
         await find(command.session).live.setContext(command.values);
         return {};
       case "UndoTurn":

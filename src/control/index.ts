@@ -1,14 +1,8 @@
 /** The engine as a service: clients, whatever wire they are on, and the sessions they share. */
 export { createAnswerCollector } from "./answer.ts";
-export {
-  type AdoptedSession,
-  type ClientOptions,
-  type Control,
-  type ControlClient,
-  createControl,
-  PERMISSION_TIMEOUT_MS,
-  type Reply,
-} from "./control.ts";
+export { requireSeen } from "./attachments.ts";
+export type { ClientOptions, ControlClient, Reply } from "./client.ts";
+export { type AdoptedSession, type Control, createControl, PERMISSION_TIMEOUT_MS } from "./control.ts";
 export type { LiveSession, RestoreCommand } from "./live-session.ts";
 export { createOutbox, type Outbox } from "./outbox.ts";
 export type { OpenSessionState } from "./session-state.ts";

@@ -1,14 +1,13 @@
 /** Inputs that wait and what a running turn is told: in the log first, delivered once, also over a restart. */
 import { describe, expect, test } from "vitest";
 import { createUlidFactory } from "#base";
-import { createSession, reopenSession } from "#engine";
-import { type Command, createIdMint, type Event, SessionId } from "#protocol";
+import { reopenSession } from "#engine";
+import { type Command, createIdMint, type Event, SessionId, TokenId } from "#protocol";
 import { createFakeProvider, done, type FakeResponse, says, text, toolCall } from "../../test/fakes/fake-provider.ts";
 import { createFakeStore } from "../../test/fakes/fake-store.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
-import { noRedaction } from "../../test/fakes/no-redaction.ts";
+import { createPlainSession, plainLiveSession } from "../../test/fakes/plain-session.ts";
 import { createControl } from "./control.ts";
-import type { LiveSession } from "./live-session.ts";
 
 const id = SessionId.from("0".repeat(26));
 const content = (value: string) => [{ type: "text" as const, text: value }];
@@ -26,38 +25,21 @@ function program(store: ReturnType<typeof createFakeStore>, responses: FakeRespo
     ids,
     store: { ...store, update: async () => undefined },
     customHandlers: new Map(),
-    async open(command): Promise<LiveSession> {
+    async open(command) {
       const log = store.log(id);
       const earlier = command.resume === undefined ? undefined : await reopenSession(store, log, id);
-      const engine = createSession({
-        redaction: noRedaction,
+      const engine = createPlainSession({
         id,
         clock,
         ids,
         store: { update: async () => undefined },
         log,
         provider,
-        model: "fake:one",
         requestChain: [(call, next) => next({ ...call, request: { ...call.request, messages: [...call.history] } })],
-        toolChain: () => ({ chain: [], last: async () => ({ content: [], outcome: "ok" }) }),
-        toolSources: [],
-        toolSettings: { execution: "auto", onError: "stop" },
         maxSteps: 4,
         ...(earlier === undefined ? {} : { earlier }),
       });
-      return {
-        engine,
-        begin: () => engine.begin(),
-        release: async () => undefined,
-        setPlanMode: async () => undefined,
-        finish: async () => undefined,
-        setContext: async () => undefined,
-        rules: () => [],
-        revokeRule: async () => undefined,
-        promoteRule: async () => undefined,
-        setModel: async () => undefined,
-        restore: async () => undefined,
-      };
+      return plainLiveSession(engine);
     },
   });
   const seen: Event[] = [];
@@ -112,6 +94,24 @@ describe("a queued input", () => {
     const queued = seen.filter(({ kind }) => kind === "InputQueued").map((event) => event.id);
     const delivered = seen.flatMap((event) => (event.kind === "TurnStarted" ? [event.payload.queued] : []));
     expect(delivered).toEqual([undefined, ...queued]);
+  });
+
+  test("that came with a token does not begin where tokens cannot be looked up", async () => {
+    const { control, client, until, seen } = program(createFakeStore(), [says(text("one"))]);
+    await client.submit({ kind: "CreateSession" });
+    const allowed = { ids: [TokenId.from("0".repeat(26))], until: "2999-01-01T00:00:00.000Z" };
+    const remote = control.connect({ identityClass: "human", interactive: false, token: allowed });
+    await remote.submit(queue("first"));
+    await until(1, "InputRefused");
+    await client.submit(queue("second"));
+    await until(1, "TurnEnded");
+    const told = seen.flatMap((event) => (/^Input|^TurnStarted/.test(event.kind) ? [event.payload] : []));
+    expect(told).toMatchObject([
+      { by: remote.id, allowed_by: allowed },
+      { by: remote.id, queued: 1, reason: "TokenInvalid", message: expect.stringContaining("knows no tokens") },
+      { by: client.id },
+      { content: [{ text: "second" }] },
+    ]);
   });
 
   test("is delivered once by the next program when this one stops before its turn", async () => {

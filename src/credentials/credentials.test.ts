@@ -6,11 +6,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createFormTest, type SecretFingerprint } from "#base";
+import type { CredentialRef } from "#engine";
 import { createHttpClient, type HttpClient } from "#providers";
 import { createManualClock, type ManualClock } from "../../test/fakes/manual-clock.ts";
 import { helperFile } from "../../test/fakes/test-credentials.ts";
 import { createCredentialStore } from "./credential-store.ts";
-import { type CredentialRef, createHelperCredentials, type HelperCredentials } from "./credentials.ts";
+import { createHelperCredentials, type HelperCredentials } from "./credentials.ts";
 import { createEnvironmentKeys } from "./environment-keys.ts";
 
 const SECRET = "sk-test-4f8a1c9e2b7d6053";

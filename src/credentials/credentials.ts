@@ -3,48 +3,21 @@
  * What the engine gets is a name, never a key.
  */
 import { join } from "node:path";
-import { type Clock, createKnownSecrets, type SecretFingerprint } from "#base";
+import { type Clock, createKnownSecrets } from "#base";
+import type { CredentialPort, CredentialRef, CredentialRoute, CredentialWish } from "#engine";
 import { type Reason, reasonText } from "#protocol";
 import { CREDENTIAL_FILE } from "./credential-file.ts";
 import { type CredentialInfo, createCredentialStore } from "./credential-store.ts";
 import type { EnvironmentKeys } from "./environment-keys.ts";
-import { type AuthScheme, HELPER_HEADERS } from "./helper-frames.ts";
+import { HELPER_HEADERS } from "./helper-frames.ts";
 import { createHelperSupervisor, type HelperStatus, type SupervisorOptions } from "./helper-supervisor.ts";
 
-export interface CredentialWish {
-  readonly provider: string;
-  /** Variables that may hold the key, in order. */
-  readonly variables: readonly string[];
-  /** Of a stored credential; default: the one for this address, `default` first. */
-  readonly name?: string;
-  readonly auth: AuthScheme;
-  /** Where a key from the environment may be sent. */
-  readonly hosts: readonly string[];
-  /** Where it is to be sent. */
-  readonly origin: string;
-}
-
-export interface CredentialRef {
-  readonly id: string;
-  /** For messages: a variable, or a stored credential by its name. */
-  readonly source: string;
-  readonly hosts: readonly string[];
-}
-
-export type CredentialRoute =
-  | { readonly type: "socket"; readonly socketPath: string; readonly headers: Readonly<Record<string, string>> }
-  | { readonly type: "refused"; readonly reason: Reason; readonly message: string };
-
-export interface HelperCredentials {
-  /** Whether there is a key for this provider. Starts nothing. */
-  holds(wish: Pick<CredentialWish, "provider" | "variables">): boolean;
+/** The port, held by the helper: starts it with the first key that is needed. */
+export interface HelperCredentials extends CredentialPort {
   /** Begins to start the helper. Throws CredentialStoreFailed when the file of stored ones cannot be used. */
   find(wish: CredentialWish): CredentialRef | undefined;
-  route(credential: CredentialRef, url: URL): Promise<CredentialRoute>;
   /** Told each time that the helper has died. */
   onCrash(listener: (status: HelperStatus) => void): void;
-  /** Told of every key that is used: those there are, then those to come. */
-  onSecret(listener: (fingerprint: SecretFingerprint) => void): void;
   /**
    * Resolves when listeners were told of every key that there is, or when the helper cannot tell. Starts it where there is one: a
    * key is a secret also while no model needs it, and this process is not where it stays.
@@ -55,7 +28,6 @@ export interface HelperCredentials {
   /** Starts the helper, if it was not, and resolves to what is wrong with it; undefined when nothing is. */
   check(): Promise<string | undefined>;
   status(): HelperStatus;
-  close(): void;
 }
 
 export interface HelperCredentialsOptions extends Pick<SupervisorOptions, "file" | "env" | "every"> {

@@ -1,9 +1,9 @@
 /** The right to write a file, which one process has at a time. */
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
-import type { Clock } from "#base";
+import { type Clock, makeFolder } from "#base";
 
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -23,7 +23,7 @@ export async function withFileLock<Result>(
   work: () => Promise<Result> | Result,
 ): Promise<{ readonly result: Result } | undefined> {
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: DIRECTORY_MODE });
+  makeFolder(folder, DIRECTORY_MODE);
   const prefix = `${basename(path)}.lock.`;
   const startedMs = clock.monotonicMs();
   for (;;) {

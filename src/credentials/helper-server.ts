@@ -5,11 +5,9 @@
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { isBoundTo } from "#base/bound-hosts";
 import { createConcealer } from "#base/concealer";
+import { CONNECTION_HEADERS } from "#base/connection-headers";
+import { createModelConnections } from "#base/model-connections";
 import { type AuthScheme, HELPER_HEADERS } from "./helper-frames.ts";
-
-const KEEP_ALIVE_IDLE_MS = 90_000;
-const MAX_SOCKETS_PER_HOST = 64;
-const MAX_FREE_SOCKETS_PER_HOST = 8;
 
 /** A key with where it may go. */
 export interface HeldCredential {
@@ -18,18 +16,8 @@ export interface HeldCredential {
   readonly secret: Buffer;
 }
 
-/** Between two programs that talk to each other, not for the one behind; or ours to set. */
-const OWN_HEADERS = new Set([
-  "accept-encoding",
-  "connection",
-  "expect",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
+/** For the server that they were sent to, not for the one behind; or ours to set. */
+const OWN_HEADERS = new Set([...CONNECTION_HEADERS, "accept-encoding"]);
 /** What says who asks is said here and nowhere else; the host would say where the request goes. */
 const AUTH_HEADERS = new Set(["api-key", "authorization", "cookie", "proxy-authorization", "x-api-key"]);
 
@@ -39,7 +27,7 @@ export function createForwarder(options: {
   readonly credential: (id: string) => HeldCredential | undefined;
 }): (request: IncomingMessage, response: ServerResponse) => void {
   const pass = Buffer.from(options.pass);
-  const agentFor = createAgents(options.proxy);
+  const connections = createModelConnections(options.proxy);
 
   return (request, response) => {
     const { headers } = request;
@@ -56,7 +44,7 @@ export function createForwarder(options: {
     if (!isBoundTo(credential.hosts, url)) return refuse("HostNotBound", credential.hosts.join(", "));
     const given = Object.keys(headers).find((name) => AUTH_HEADERS.has(name));
     if (given !== undefined) return refuse("AuthHeaderGiven", given);
-    forward(request, response, url, credential, agentFor(url));
+    forward(request, response, url, credential, connections.to(url));
   };
 }
 
@@ -143,34 +131,6 @@ function answeredHeaders(headers: IncomingHttpHeaders, secret: Buffer): Record<s
     if (!Buffer.from(String(value), "latin1").includes(secret)) kept[name] = value;
   }
   return kept;
-}
-
-function createAgents(proxy: Readonly<Record<string, string>>): (url: URL) => Agent {
-  const agents = new Map<string, Agent>();
-  return (url) => {
-    const isDirect = isLoopback(url.hostname);
-    const key = `${url.protocol}${isDirect}`;
-    let agent = agents.get(key);
-    if (agent === undefined) {
-      const options = {
-        keepAlive: true,
-        timeout: KEEP_ALIVE_IDLE_MS,
-        maxSockets: MAX_SOCKETS_PER_HOST,
-        maxFreeSockets: MAX_FREE_SOCKETS_PER_HOST,
-        ...(isDirect ? {} : { proxyEnv: { ...proxy } }),
-      };
-      agent =
-        url.protocol === "https:"
-          ? new (process.getBuiltinModule("node:https").Agent)(options)
-          : new (process.getBuiltinModule("node:http").Agent)(options);
-      agents.set(key, agent);
-    }
-    return agent;
-  };
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
 }
 
 function isPass(pass: Buffer, given: string | string[] | undefined): boolean {

@@ -6,7 +6,15 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { type Clock, messageOf, type OwnProcess, type SecretFingerprint, startMark, startOwnProcess } from "#base";
+import {
+  type Clock,
+  messageOf,
+  type OwnProcess,
+  proxyVariables,
+  type SecretFingerprint,
+  startMark,
+  startOwnProcess,
+} from "#base";
 import { encodeFrame, HEARTBEAT, HEARTBEAT_MS, type HelperAnswer, type HelperCommand } from "./helper-frames.ts";
 
 /** Three heartbeats that did not come. */
@@ -357,11 +365,6 @@ const PASSED_ON = [
 
 function helperEnvironment(env: SupervisorOptions["env"]): Record<string, string> {
   return Object.fromEntries(PASSED_ON.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
-}
-
-function proxyVariables(env: SupervisorOptions["env"]): Record<string, string> {
-  const names = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"];
-  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }
 
 function unreferencedInterval(ms: number, run: () => void): () => void {

@@ -2,6 +2,13 @@
 export type { Approver, PermissionAnswer, PermissionQuestion } from "./approver.ts";
 export { createEventBus, type EventBus, type Subscriber } from "./bus.ts";
 export { createConversation } from "./conversation.ts";
+export type {
+  CredentialPort,
+  CredentialRef,
+  CredentialRoute,
+  CredentialStatus,
+  CredentialWish,
+} from "./credential-port.ts";
 export type { HiddenTools, ToolSettings } from "./dispatch.ts";
 export {
   type Attributes,
@@ -15,6 +22,7 @@ export {
   HookTimedOut,
   type HookVerdict,
 } from "./hook.ts";
+export type { CheckToken, InputToken } from "./input-queue.ts";
 export { note } from "./note.ts";
 export type { CustomHandler, Plugin, PluginHost } from "./plugin.ts";
 export type {
@@ -59,4 +67,5 @@ export {
   type ToolMiddleware,
 } from "./tool-chain.ts";
 export { type CallTrace, traceProvider } from "./traced-provider.ts";
-export type { CancelCause, TurnSummary } from "./turn.ts";
+export type { TurnSummary } from "./turn.ts";
+export type { CancelCause } from "./turn-ending.ts";

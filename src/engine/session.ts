@@ -12,10 +12,12 @@ import {
 import { abandonOnAbort } from "./abandon.ts";
 import { createEventBus, type EventBus, type Schedule, type Subscriber, timer } from "./bus.ts";
 import { createConversation } from "./conversation.ts";
-import { dispatchNested, type HiddenTools, type ToolSettings } from "./dispatch.ts";
+import type { HiddenTools, ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
-import { createInputQueue, MAX_QUEUED_INPUTS } from "./input-queue.ts";
+import { createInnerCalls } from "./inner-calls.ts";
+import { type CheckToken, createInputQueue, type InputToken } from "./input-queue.ts";
 import type { ModelOutcome, Provider } from "./provider.ts";
+import { createQueueDelivery } from "./queue-delivery.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
 import type { Redaction } from "./redaction.ts";
 import { guardRedaction } from "./redaction-guard.ts";
@@ -25,11 +27,12 @@ import type { RequestMiddleware } from "./request-chain.ts";
 import type { NestedCall } from "./run-tool.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
 import { createSteering, type Steering } from "./steering.ts";
-import { type Claim, checkingCall, type StopCheck, type StopVerdict } from "./stop-check.ts";
+import type { StopCheck } from "./stop-check.ts";
 import type { SessionLog, SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolHandler, ToolMiddleware } from "./tool-chain.ts";
-import { type CancelCause, runTurn, type TurnInput, type TurnSummary } from "./turn.ts";
+import { runTurn, type TurnInput, type TurnSummary } from "./turn.ts";
+import type { CancelCause } from "./turn-ending.ts";
 import { askAboutInput } from "./turn-hooks.ts";
 
 export interface SessionParts {
@@ -70,6 +73,8 @@ export interface SessionParts {
   readonly settle?: () => Promise<void>;
   /** Before the end of each turn: publishes what was counted. Must not throw. */
   readonly beforeEnd?: (turn: TurnId) => void;
+  /** Asked before an input begins that came with a token and had to wait. Absent: none of those begins. */
+  readonly checkToken?: CheckToken;
   /** Where an earlier run left the session; absent for a new one. */
   readonly earlier?: Reopened;
   readonly subscribers?: readonly Subscriber[];
@@ -101,9 +106,10 @@ export interface EngineSession {
     content: readonly InputBlock[],
   ): { readonly turn: TurnId; readonly done: Promise<TurnSummary> };
   /**
-   * Keeps an input in the log and starts a turn with it as soon as none runs. Resolves when it is kept; rejects with QueueFull.
+   * Keeps an input in the log and starts a turn with it as soon as none runs. Resolves when it is kept; rejects with QueueFull. One
+   * whose `token` does not hold by then is refused in the log instead.
    */
-  queue(by: ClientId, content: readonly InputBlock[]): Promise<void>;
+  queue(by: ClientId, content: readonly InputBlock[], token?: InputToken): Promise<void>;
   /** Tells the running turn something; resolves when that is in the log. Rejects with NoTurnRunning or HookBlocked. */
   steer(by: ClientId, content: readonly InputBlock[]): Promise<void>;
   /** No input that waits begins a turn until the returned function is called. */
@@ -124,7 +130,7 @@ export interface EngineSession {
 
 export function createSession(parts: SessionParts): EngineSession {
   const { id, clock, ids, store } = parts;
-  const { earlier } = parts;
+  const { earlier, depth = 0 } = parts;
   const conversation = earlier?.conversation ?? createConversation();
   const remains = earlier?.remains ?? createRemains();
   const inputs = earlier?.inputs ?? createInputQueue();
@@ -133,11 +139,6 @@ export function createSession(parts: SessionParts): EngineSession {
   /** Set while a fallback answers; the next turn asks the session's own model again. */
   let turnModel: string | undefined;
   let running: (RunningTurn & { readonly abort: AbortController; readonly steering: Steering }) | undefined;
-  /** The input that was delivered last: one whose turn could not even begin is not tried in a circle. */
-  let lastDelivered = 0;
-  /** Inputs that are on their way into the log. */
-  let queueing = 0;
-  let holds = 0;
 
   /** What cannot be stored or redacted ends the turn: no model is asked again. */
   const onFailure = (error: ReasonError): void => {
@@ -189,41 +190,23 @@ export function createSession(parts: SessionParts): EngineSession {
   const hidden: HiddenTools = parts.hidden ?? (() => undefined);
   const tools = (): readonly Tool[] =>
     parts.toolSources.flatMap((source) => source.tools()).filter((tool) => hidden(tool.name) === undefined);
-  const dispatchParts = () => ({
-    bus,
-    handler: toolHandler,
-    settings: parts.toolSettings,
-    monotonicMs: () => clock.monotonicMs(),
+  const inner = createInnerCalls({
+    session: id,
+    clock,
+    ids,
+    depth,
+    hidden,
+    tools,
+    dispatch: () => ({
+      bus,
+      handler: toolHandler,
+      settings: parts.toolSettings,
+      monotonicMs: () => clock.monotonicMs(),
+    }),
   });
-  const nested: NestedCall = async (parent, name, args, { timeoutMs, signal: given }) => {
-    const limit = new AbortController();
-    const over = new AbortController();
-    if (timeoutMs !== undefined) {
-      void clock.sleep(timeoutMs, over.signal).then(() => {
-        if (!over.signal.aborted) limit.abort(new DOMException("The call took too long.", "TimeoutError"));
-      });
-    }
-    const limits = [...(timeoutMs === undefined ? [] : [limit.signal]), ...(given ? [given] : [])];
-    const signal = limits.length === 0 ? parent.signal : AbortSignal.any([parent.signal, ...limits]);
-    const call = { id: ids.call(), name, args };
-    try {
-      return await dispatchNested(dispatchParts(), { tools: tools(), hidden, signal }, parent, call);
-    } finally {
-      over.abort();
-    }
-  };
-  const { checkStop: check } = parts;
-  const checkStop =
-    check &&
-    ((claim: Claim): Promise<StopVerdict> =>
-      check(claim, (tool, args) => {
-        const around = checkingCall(claim, id, ids.call(), depth);
-        const own = { tools: [tool], hidden: () => undefined, signal: claim.signal };
-        return dispatchNested(dispatchParts(), own, around, { id: ids.call(), name: tool.name, args });
-      }));
-  const { chain, last } = parts.toolChain(bus, nested, redaction);
+  const checkStop = parts.checkStop && inner.checking(parts.checkStop);
+  const { chain, last } = parts.toolChain(bus, inner.nested, redaction);
   const toolHandler = compose(chain, last);
-  const depth = parts.depth ?? 0;
   const recovery = createRecovery({
     bus,
     remains,
@@ -253,15 +236,17 @@ export function createSession(parts: SessionParts): EngineSession {
     bus.setOriginator(undefined);
   }
 
-  /** Starts a turn with the input that waits longest, when one may begin. */
-  function deliver(): void {
-    const [next] = inputs.waiting();
-    if (next === undefined || next.id === lastDelivered || running !== undefined) return;
-    if (holds > 0 || recovery.orphans.length > 0) return;
-    lastDelivered = next.id;
-    // Whoever wants to know how it ended reads the log; a store that failed has told onFailure.
-    start(next.by, next.content, next.id).done.catch(() => undefined);
-  }
+  const queue = createQueueDelivery({
+    session: id,
+    bus,
+    inputs,
+    checkToken: parts.checkToken,
+    isFree: () => running === undefined && recovery.orphans.length === 0,
+    start({ id: queued, by, content }) {
+      // Whoever wants to know how it ended reads the log; a store that failed has told onFailure.
+      start(by, content, queued).done.catch(() => undefined);
+    },
+  });
 
   const hookParts = {
     session: id,
@@ -309,7 +294,7 @@ export function createSession(parts: SessionParts): EngineSession {
       // One whose end could not be recorded was not left yet.
       leaveTurn(input.turn);
       // After whoever waits for this turn: they may want to say something first.
-      if (inputs.waiting().length > 0) (parts.schedule ?? timer)(deliver, 0);
+      if (inputs.waiting().length > 0) (parts.schedule ?? timer)(queue.deliver, 0);
     }
   }
 
@@ -324,7 +309,7 @@ export function createSession(parts: SessionParts): EngineSession {
       return model;
     },
     get queued() {
-      return inputs.waiting().length + queueing;
+      return queue.waiting;
     },
     send(originator, content) {
       if (running !== undefined) {
@@ -336,17 +321,7 @@ export function createSession(parts: SessionParts): EngineSession {
       }
       return start(originator, content);
     },
-    async queue(by, content) {
-      const waiting = inputs.waiting().length + queueing;
-      if (waiting >= MAX_QUEUED_INPUTS) throw new ReasonError("QueueFull", { waiting, session: id });
-      queueing += 1;
-      try {
-        await bus.publish("InputQueued", { content: [...content], by });
-      } finally {
-        queueing -= 1;
-      }
-      deliver();
-    },
+    queue: queue.add,
     async steer(by, content) {
       const target = running;
       const refuse = (): ReasonError => new ReasonError("NoTurnRunning", { session: id });
@@ -362,13 +337,7 @@ export function createSession(parts: SessionParts): EngineSession {
       steering.tell();
       await bus.publish("TurnSteered", { turn, step, content: [...asked.content], by });
     },
-    holdQueue() {
-      holds += 1;
-      return () => {
-        holds -= 1;
-        deliver();
-      };
-    },
+    holdQueue: queue.hold,
     cancel(cause) {
       running?.abort.abort(cause);
     },
@@ -379,9 +348,9 @@ export function createSession(parts: SessionParts): EngineSession {
       }
       if (earlier?.snapshotProblem !== undefined) await reportSnapshot(earlier.snapshotProblem);
       await recovery.begin();
-      deliver();
+      queue.deliver();
     },
-    deliverQueued: deliver,
+    deliverQueued: queue.deliver,
     async settled() {
       await keeper?.settled();
     },

@@ -2,7 +2,7 @@
 import { type ClientId, type InputBlock, reasonText, type SessionId, type TurnId, type Usage } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import type { HookDispatcher, HookPoint, HookVerdict } from "./hook.ts";
-import type { Ending } from "./turn.ts";
+import type { Ending } from "./turn-ending.ts";
 
 /** How often one turn is sent back to work before it ends as failed. */
 const MAX_STOPS_BLOCKED = 2;

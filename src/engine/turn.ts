@@ -2,7 +2,6 @@
  * The agent loop of one turn: request chain, provider, tool chain, and the decision to go on or to yield. Orchestration
  * only: what a request contains and which calls may run is decided by the two chains.
  */
-import { messageOf } from "#base";
 import {
   type ClientId,
   type EventPayload,
@@ -10,7 +9,6 @@ import {
   type InputBlock,
   type Label,
   type Reason,
-  ReasonError,
   reasonText,
   type SessionId,
   type TurnId,
@@ -19,9 +17,8 @@ import {
 } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import type { Conversation } from "./conversation.ts";
-import { type CallTiming, dispatchCalls, type HiddenTools, type RequestedCall, type ToolSettings } from "./dispatch.ts";
+import { dispatchCalls, type HiddenTools, type RequestedCall, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
-import { note } from "./note.ts";
 import type { ModelEvent, ModelOutcome } from "./provider.ts";
 import type { Redaction } from "./redaction.ts";
 import type { Spent } from "./remains.ts";
@@ -30,7 +27,9 @@ import type { Steering } from "./steering.ts";
 import { type Claim, checkClaim, type StopVerdict } from "./stop-check.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolHandler } from "./tool-chain.ts";
-import { askAtEnd, askAtStart, askToStop, type ToldCall } from "./turn-hooks.ts";
+import { cancelledEnding, type Ending, endingOf } from "./turn-ending.ts";
+import { askAtEnd, askAtStart, askToStop } from "./turn-hooks.ts";
+import { createTally, type Tally, tallyCalls, tallyModelCall, totalOf } from "./turn-tally.ts";
 
 export interface TurnParts {
   readonly session: SessionId;
@@ -78,11 +77,6 @@ export interface TurnInput {
   readonly signal: AbortSignal;
 }
 
-/** Why a turn's signal was aborted. */
-export type CancelCause =
-  | { readonly reason: "user" | "budget" | "shutdown" | "timeout" | "parent"; readonly by?: ClientId }
-  | { readonly reason: "store"; readonly error: ReasonError };
-
 export interface TurnSummary {
   readonly turn: TurnId;
   readonly outcome: TurnOutcome;
@@ -93,45 +87,13 @@ export interface TurnSummary {
   readonly costUsd?: number;
 }
 
-export interface Ending {
-  readonly outcome: TurnOutcome;
-  readonly reason?: Reason;
-  readonly message?: string;
-  readonly cancelled?: Omit<EventPayload<"Cancelled">, "turn">;
-}
-
-interface Tally {
-  steps: number;
-  usage: Usage;
-  costUsd: number | undefined;
-  requestMs: number;
-  providerMs: number;
-  firstByteMs: number | undefined;
-  readonly tools: CallTiming[];
-  /** What the model wrote in the last step. */
-  text: string;
-  readonly calls: ToldCall[];
-  stopsBlocked: number;
-}
-
 /** Runs one turn to its end. Rejects only with StoreFailed, when not even the end could be recorded. */
 export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnSummary> {
   const { bus, monotonicMs } = parts;
   const { turn } = input;
   const startMs = monotonicMs();
   const startWriteMs = bus.writeMs;
-  const tally: Tally = {
-    steps: 0,
-    usage: { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 },
-    costUsd: 0,
-    requestMs: 0,
-    providerMs: 0,
-    firstByteMs: undefined,
-    tools: [],
-    text: "",
-    calls: [],
-    stopsBlocked: 0,
-  };
+  const tally = createTally();
   let ending: Ending;
   let told: string | undefined;
   try {
@@ -207,17 +169,17 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
     await bus.flush();
     if (outcome.type === "failed") {
       const { usage } = outcome;
-      if (usage !== undefined) recordCost(parts, input.turn, step, { model: parts.model(), usage }, tally);
+      if (usage !== undefined) tallyModelCall(tally, bus, input.turn, step, { model: parts.model(), usage });
       if (input.signal.aborted) return cancelledEnding(input.signal);
       return { outcome: "error", reason: outcome.reason, message: outcome.message };
     }
-    recordCost(parts, input.turn, step, outcome, tally);
+    tallyModelCall(tally, bus, input.turn, step, outcome);
     tally.text = text;
     if (calls.length > 0) {
       const { session, toolHandler: handler, toolSettings: settings, monotonicMs } = parts;
       const { turn, originator, signal } = input;
       const { hidden, depth } = parts;
-      if (tally.calls.length < MAX_TOLD_CALLS) tally.calls.push(...calls.map(toldCall));
+      tallyCalls(tally, calls);
       const dispatched = dispatchCalls(
         { bus, handler, settings, monotonicMs },
         { session, turn, step, originator, calls, tools, hidden, depth, signal },
@@ -251,17 +213,6 @@ interface StepOutput {
   readonly calls: readonly RequestedCall[];
   readonly yielded: boolean;
   readonly text: string;
-}
-
-/** Calls of a turn that `turn.end` and `agent.stop` are told of. */
-const MAX_TOLD_CALLS = 1000;
-
-function toldCall({ name, arguments: raw }: RequestedCall): ToldCall {
-  try {
-    return { name, args: JSON.parse(raw) };
-  } catch {
-    return { name, args: raw };
-  }
 }
 
 async function requestStep(
@@ -344,45 +295,12 @@ async function requestStep(
   return { outcome, calls, yielded, text: texts.join("") };
 }
 
-function recordCost(
-  { bus }: TurnParts,
-  turn: TurnId,
-  step: number,
-  outcome: { readonly model: string; readonly usage: Usage; readonly costUsd?: number },
-  tally: Tally,
-): void {
-  const { model, usage, costUsd } = outcome;
-  const sum = tally.usage;
-  tally.usage = {
-    input_tokens: sum.input_tokens + usage.input_tokens,
-    output_tokens: sum.output_tokens + usage.output_tokens,
-    cache_read_tokens: sum.cache_read_tokens + usage.cache_read_tokens,
-    cache_write_tokens: sum.cache_write_tokens + usage.cache_write_tokens,
-  };
-  // One step without a price makes the sum unknown, not smaller.
-  tally.costUsd = tally.costUsd === undefined || costUsd === undefined ? undefined : tally.costUsd + costUsd;
-  const provider = model.slice(0, model.indexOf(":"));
-  const cost = costUsd === undefined ? {} : { cost_usd: costUsd };
-  // Written with what comes next, the calls of the step or the end of the turn, and failing with it.
-  note(bus, "CostIncremented", { turn, step, provider, model, usage, ...cost });
-}
-
 /** What parts have counted is on the record before the turn has ended; only then may somebody stop listening. */
 async function tellTotals({ bus, beforeEnd }: TurnParts, turn: TurnId): Promise<void> {
   if (beforeEnd === undefined) return;
   // What the last step has cost is told to those who count.
   await bus.flush();
   beforeEnd(turn);
-}
-
-function totalOf(before: Spent, { usage, costUsd = 0, steps, tools }: Tally): Spent {
-  const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
-  return {
-    cost_usd: before.cost_usd + costUsd,
-    tokens: before.tokens + input_tokens + output_tokens + cache_read_tokens + cache_write_tokens,
-    steps: before.steps + steps,
-    calls: before.calls + tools.length,
-  };
 }
 
 function labelsOf({ labels }: TurnParts): Pick<EventPayload<"TurnEnded">, "labels"> {
@@ -403,17 +321,4 @@ function providerOf(parts: TurnParts): string {
 /** A publish inside a synchronous callback: a failure to store stops the turn through the bus's `onFailure`. */
 function tellLater(published: Promise<void>): void {
   published.catch(() => undefined);
-}
-
-function cancelledEnding(signal: AbortSignal): Ending {
-  // Turn signals are aborted only by the session, always with a CancelCause.
-  const cause = signal.reason as CancelCause;
-  if (cause.reason === "store") throw cause.error;
-  return { outcome: "cancelled", reason: "Cancelled", cancelled: cause };
-}
-
-function endingOf(cause: unknown): Ending {
-  if (cause instanceof ReasonError) return { outcome: "error", reason: cause.reason, message: cause.message };
-  const detail = messageOf(cause);
-  return { outcome: "error", reason: "InternalError", message: reasonText("InternalError", { detail }) };
 }

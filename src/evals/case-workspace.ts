@@ -3,7 +3,7 @@ import { copyFile, lstat, mkdir, mkdtemp, readdir, realpath, rm, writeFile } fro
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { SetupFile } from "#artifacts";
-import { messageOf } from "#base";
+import { makeFolder, messageOf } from "#base";
 
 /** Of everything that is copied for one run. */
 const MAX_COPIED_FILES = 5_000;
@@ -33,7 +33,7 @@ export async function makeCaseFolder(
     const copied = { files: 0, bytes: 0 };
     for (const { path, content, place } of files) {
       const target = join(workspace, path);
-      await mkdir(dirname(target), { recursive: true });
+      makeFolder(dirname(target));
       if ("text" in content) await writeFile(target, content.text);
       else {
         try {
@@ -74,7 +74,7 @@ async function sourceOf(from: string, casePath: string, sources: readonly string
 async function copy(from: string, to: string, copied: { files: number; bytes: number }): Promise<void> {
   const info = await lstat(from);
   if (info.isDirectory()) {
-    await mkdir(to, { recursive: true });
+    makeFolder(to);
     for (const name of (await readdir(from)).sort()) await copy(join(from, name), join(to, name), copied);
     return;
   }

@@ -1,6 +1,6 @@
 /** Evals: cases that an agent has to pass, run in folders of their own and graded by their logs. Puts no program together itself. */
 export { type CaseMode, chooseMode, type ModeChoice, type ModeFacts } from "./case-mode.ts";
-export { junitXml } from "./junit.ts";
+export { evalsXml } from "./junit.ts";
 export { type CaseFile, filterCases, type LoadedCase, loadSuite } from "./load-suite.ts";
 export { type KnownNames, unknownNames } from "./references.ts";
 export { type AssertionResult, allPassed, type CaseResult, countOf, type SuiteResult } from "./result.ts";

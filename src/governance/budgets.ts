@@ -2,18 +2,11 @@
  * Limits on what a turn, a session and a tree of sessions may use: money, tokens, steps, calls, time. Checked before each
  * model call and each tool call, so that the most a budget can be overshot by is the one call that crossed it.
  */
+import type { BudgetConfig } from "#artifacts";
 import type { Clock } from "#base";
 import { type EventBus, note, type RequestMiddleware, refusal, type ToolMiddleware } from "#engine";
 import { type CallId, type Event, type EventPayload, reasonText, type TurnId, type Usage } from "#protocol";
 import { mayBeCalledOut, mayBeUsedUp, nextChange, type TreeUse, tellChange } from "./tree-use.ts";
-
-export interface BudgetLimits {
-  readonly maxCostUsd?: number;
-  readonly maxTokens?: number;
-  readonly maxSteps?: number;
-  readonly maxCalls?: number;
-  readonly maxWallMs?: number;
-}
 
 export type BudgetScope = "turn" | "session" | "tree";
 
@@ -34,7 +27,7 @@ const WARN_PART = 0.2;
 export interface BudgetOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
   /** Asked for each check: a project may change them between steps. */
-  readonly limits: () => Partial<Record<BudgetScope, BudgetLimits>>;
+  readonly limits: () => Partial<Record<BudgetScope, BudgetConfig>>;
   /** Shared by all sessions of a tree. */
   readonly tree: TreeUse;
   /** The budget of the tree is used up: what still runs in it is to stop. */
@@ -223,7 +216,7 @@ function isFree(over: BudgetLine | undefined): boolean {
   return over === undefined || over.kind === "steps";
 }
 
-function linesOf(scope: BudgetScope, limit: BudgetLimits, use: BudgetUse, nowMs: number): BudgetLine[] {
+function linesOf(scope: BudgetScope, limit: BudgetConfig, use: BudgetUse, nowMs: number): BudgetLine[] {
   const { maxCostUsd, maxTokens, maxSteps, maxCalls, maxWallMs } = limit;
   const wall = use.startedMs === undefined ? 0 : nowMs - use.startedMs;
   const all: readonly (readonly [BudgetLine["kind"], number, number | undefined])[] = [

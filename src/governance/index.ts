@@ -1,6 +1,6 @@
 /** Tool middleware that decides, bounds and guards; the gate that hands out effects. */
 export { createBacktest, isSame, type Redecided, type ToolShape } from "./backtest.ts";
-export { type BudgetLimits, type Budgets, createBudgets } from "./budgets.ts";
+export { type Budgets, createBudgets } from "./budgets.ts";
 export { type CompletionHooksOptions, createCompletionHooks } from "./completion-hooks.ts";
 export { createCustomEvents } from "./custom-events.ts";
 export { createGate } from "./gate.ts";

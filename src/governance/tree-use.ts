@@ -2,8 +2,10 @@
  * What all sessions of a tree use together, and what is on its way in them. Agents that work side by side must not each make the
  * one call that crosses a limit: when what runs could use up the rest, the next one waits until that is known.
  */
+
+import type { BudgetConfig } from "#artifacts";
 import type { EventPayload } from "#protocol";
-import type { BudgetLimits, BudgetUse } from "./budgets.ts";
+import type { BudgetUse } from "./budgets.ts";
 
 export interface TreeUse extends BudgetUse {
   /** Model calls that run now, in any session. */
@@ -33,7 +35,7 @@ export function newTreeUse(spent: Spent = { cost_usd: 0, tokens: 0, steps: 0, ca
 }
 
 /** Whether the model calls that run now could use up what is left. */
-export function mayBeUsedUp(use: TreeUse, { maxSteps, maxTokens, maxCostUsd }: BudgetLimits): boolean {
+export function mayBeUsedUp(use: TreeUse, { maxSteps, maxTokens, maxCostUsd }: BudgetConfig): boolean {
   if (use.requests === 0) return false;
   if (maxSteps !== undefined && use.steps + use.requests >= maxSteps) return true;
   if (maxTokens === undefined && maxCostUsd === undefined) return false;
@@ -46,7 +48,7 @@ export function mayBeUsedUp(use: TreeUse, { maxSteps, maxTokens, maxCostUsd }: B
   );
 }
 
-export function mayBeCalledOut({ calls, passing }: TreeUse, { maxCalls }: BudgetLimits): boolean {
+export function mayBeCalledOut({ calls, passing }: TreeUse, { maxCalls }: BudgetConfig): boolean {
   return passing > 0 && maxCalls !== undefined && calls + passing >= maxCalls;
 }
 

@@ -39,7 +39,9 @@ export const commands = {
     resume: idSchema(SessionId).optional().describe("Open this session again instead of a new one."),
     working_dir: z.string().optional().describe("Absolute path of the workspace; default: the engine's own."),
     model: z.string().optional().describe("provider:name; default: as configured."),
-    context: contextValues.optional().describe("What conditions and scripts see as ctx. Feature: context_values."),
+    context: contextValues
+      .optional()
+      .describe("What conditions and scripts see as ctx. Only a human may set any. Feature: context_values."),
   }).describe("Opens a session and attaches the sender to it."),
   AttachSession: wire({
     kind: z.literal("AttachSession"),
@@ -77,13 +79,13 @@ export const commands = {
     "Answers with the permission rules in force, each with where it is written. Feature: session_rules.",
   ),
   RevokeRule: wire({ kind: z.literal("RevokeRule"), session, rule: z.string().min(1).max(1000) }).describe(
-    "Takes back a rule that an answer has added to this session. Feature: session_rules.",
+    "Takes back a rule that an answer has added to this session. Only a human may. Feature: session_rules.",
   ),
   PromoteRule: wire({ kind: z.literal("PromoteRule"), session, rule: z.string().min(1).max(1000) }).describe(
     "Keeps a rule of this session in the user's configuration. Only a human may. Feature: session_rules.",
   ),
   SetContext: wire({ kind: z.literal("SetContext"), session, values: contextValues }).describe(
-    "Sets values of the run context (null removes one) from the next step on. Feature: context_values.",
+    "Sets values of the run context (null removes one) from the next step on. Only a human may. Feature: context_values.",
   ),
   UndoTurn: wire({
     kind: z.literal("UndoTurn"),

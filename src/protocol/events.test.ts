@@ -11,7 +11,15 @@ const envelope = { id: 1, session: `sess_${ULID}`, originator: `cli_${ULID}`, ts
 /** For each kind a right payload with all its fields, and a change to it that must be refused. */
 const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
   TurnStarted: [{ turn, content: [{ type: "text", text: "hi" }], model: "a:b", queued: 3 }, { content: "hi" }],
-  InputQueued: [{ content: [{ type: "text", text: "hi" }], by: `cli_${ULID}` }, { by: "somebody" }],
+  InputQueued: [
+    {
+      content: [{ type: "text", text: "hi" }],
+      by: `cli_${ULID}`,
+      allowed_by: { ids: [`tok_${ULID}`], until: "2026-01-01T00:00:00.000Z" },
+    },
+    { allowed_by: { ids: [], until: "2026-01-01T00:00:00.000Z" } },
+  ],
+  InputRefused: [{ queued: 3, by: `cli_${ULID}`, reason: "TokenRevoked", message: "gone" }, { queued: 0 }],
   TurnSteered: [{ turn, step: 1, content: [{ type: "text", text: "hi" }], by: `cli_${ULID}` }, { step: 0 }],
   TextDelta: [{ turn, step: 1, block: 0, text: "a" }, { step: 0 }],
   ThinkingDelta: [{ turn, step: 1, block: 0, text: "a", provider: "p", data: { sig: "s" } }, { block: -1 }],

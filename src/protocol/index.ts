@@ -13,7 +13,8 @@ export type {
   YieldBlock,
 } from "./content.ts";
 export type { Event, EventOf } from "./envelope.ts";
-export type { CallOutcome, EventKind, EventPayload, JudgedOn, Label, ToolClass, TurnOutcome, Usage } from "./events.ts";
+export type { CallOutcome, JudgedOn, Label, ToolClass, TurnOutcome, Usage } from "./event-fields.ts";
+export type { EventKind, EventPayload } from "./events.ts";
 export { EXPIRED_CONTENT } from "./expired.ts";
 export type { Handshake } from "./handshake.ts";
 export { ApprovalId, CallId, ClientId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";

@@ -1,9 +1,8 @@
 /** Which models there are and how large they are: the static rows, and the lists that vendors publish, kept for an hour. */
 import type { Clock } from "#base";
-import type { ModelInfo } from "#engine";
+import type { CredentialRef, ModelInfo } from "#engine";
 import { ReasonError } from "#protocol";
 import { type PriceOverrides, priceOf } from "./cost.ts";
-import type { CredentialRef } from "./credential-port.ts";
 import type { HttpClient } from "./http.ts";
 import { type ModelFacts, modelFacts } from "./model-facts.ts";
 import { longestPrefix, type Price } from "./prices.ts";

@@ -1,11 +1,10 @@
 /** Builds a ready provider from configuration and environment: endpoint, credential, retry, rate limit, prices. */
 import { boundHost, type Clock, type Random } from "#base";
-import type { Provider } from "#engine";
+import type { CredentialPort, CredentialRef, Provider } from "#engine";
 import { ReasonError } from "#protocol";
 import { anthropicFamily } from "./anthropic.ts";
 import { createCatalog } from "./catalog.ts";
 import type { PriceOverrides } from "./cost.ts";
-import type { CredentialPort, CredentialRef } from "./credential-port.ts";
 import { createHttpClient, type HttpClient } from "./http.ts";
 import { parseModelRef } from "./model-ref.ts";
 import { openaiFamily } from "./openai.ts";

@@ -2,9 +2,10 @@
  * Keys that the program around the engine has in its own memory and hands over in code: used in this process, for the hosts
  * they are bound to. Not for the program `harness`, whose keys only the credential helper has.
  */
+
 import { createKnownSecrets, fingerprintSecret, isBoundTo } from "#base";
+import type { CredentialPort } from "#engine";
 import { reasonText } from "#protocol";
-import type { CredentialPort } from "./credential-port.ts";
 
 export function createHeldKeys(env: Readonly<Record<string, string | undefined>>): CredentialPort {
   const keyIn = (variable: string): string | undefined => env[variable]?.trim() || undefined;

@@ -3,15 +3,13 @@
  * reasons. It follows no redirects, because a key must never reach another host, and it knows nothing of any vendor. A request
  * with a credential goes the way that the credential port names, and without one it is not sent.
  */
+
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
 import { StringDecoder } from "node:string_decoder";
-import { type Clock, createConcealer } from "#base";
+import { type Clock, createConcealer, createModelConnections, proxyVariables } from "#base";
+import type { CredentialPort, CredentialRef, CredentialRoute } from "#engine";
 import { type Reason, reasonText } from "#protocol";
-import type { CredentialPort, CredentialRef, CredentialRoute } from "./credential-port.ts";
 
-const KEEP_ALIVE_IDLE_MS = 90_000;
-const MAX_SOCKETS_PER_HOST = 64;
-const MAX_FREE_SOCKETS_PER_HOST = 8;
 /** How long a finished response may take to end by itself before its connection is dropped. */
 const DRAIN_MS = 1_000;
 /** Its connections break a moment before we are told that the helper has died. */
@@ -75,28 +73,7 @@ export function createHttpClient(ports: {
   /** Needed for requests with a credential. */
   readonly credentials?: Pick<CredentialPort, "route">;
 }): HttpClient {
-  const agents = new Map<string, Agent>();
-  const agentFor = (url: URL, route: SendingRoute | undefined): Agent => {
-    const isSocket = route?.type === "socket";
-    const direct = isSocket || isLoopback(url.hostname);
-    const key = isSocket ? "socket" : `${url.protocol}${direct}`;
-    let agent = agents.get(key);
-    if (agent === undefined) {
-      const options = {
-        keepAlive: true,
-        timeout: KEEP_ALIVE_IDLE_MS,
-        maxSockets: MAX_SOCKETS_PER_HOST,
-        maxFreeSockets: MAX_FREE_SOCKETS_PER_HOST,
-        ...(direct || ports.env === undefined ? {} : { proxyEnv: proxyVariables(ports.env) }),
-      };
-      agent =
-        url.protocol === "https:" && !isSocket
-          ? new (process.getBuiltinModule("node:https").Agent)(options)
-          : new (process.getBuiltinModule("node:http").Agent)(options);
-      agents.set(key, agent);
-    }
-    return agent;
-  };
+  const connections = createModelConnections(proxyVariables(ports.env ?? {}));
   return {
     async send(request, onHead) {
       // The peer may close an idle connection in the very moment it is used again; that says nothing about the request. A
@@ -104,7 +81,8 @@ export function createHttpClient(ports: {
       for (let attempt = 1; ; attempt++) {
         const route = await routeOf(request, ports.credentials);
         if (route?.type === "refused") return { ...route, type: "failed", retryable: false };
-        const outcome = await exchange(request, onHead, agentFor(request.url, route), ports.clock, route);
+        const agent = route?.type === "socket" ? connections.throughSocket() : connections.to(request.url);
+        const outcome = await exchange(request, onHead, agent, ports.clock, route);
         if (typeof outcome === "object") return outcome;
         if (attempt < MAX_ATTEMPTS) {
           // A timer of its own and not the clock's: what it waits for is a process that ends.
@@ -114,10 +92,7 @@ export function createHttpClient(ports: {
         return outcome === "lost" ? helperLost() : unreachable(request, "the connection was closed");
       }
     },
-    close() {
-      for (const agent of agents.values()) agent.destroy();
-      agents.clear();
-    },
+    close: () => connections.close(),
   };
 }
 
@@ -216,8 +191,8 @@ function exchange(
     try {
       const headers = { ...request.headers, ...route?.headers };
       const options: RequestOptions = { method: request.method, headers, agent };
-      const module = url.protocol === "https:" && !isSocket ? "node:https" : "node:http";
-      const { request: send } = process.getBuiltinModule(module);
+      const isTls = url.protocol === "https:" && !isSocket;
+      const { request: send } = process.getBuiltinModule(isTls ? "node:https" : "node:http");
       outgoing = isSocket
         ? send({ ...options, socketPath: route.socketPath, host: SOCKET_HOST, path: "/" }, onResponse)
         : send(url, options, onResponse);
@@ -248,18 +223,6 @@ function dropUnlessEnded(response: IncomingMessage): void {
   const timer = setTimeout(() => response.destroy(), DRAIN_MS);
   timer.unref();
   response.once("close", () => clearTimeout(timer));
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
-}
-
-function proxyVariables(env: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
-  const kept: NodeJS.ProcessEnv = {};
-  for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"]) {
-    if (env[name] !== undefined) kept[name] = env[name];
-  }
-  return kept;
 }
 
 function failed(reason: Reason, retryable: boolean, values: Readonly<Record<string, string | number>>): HttpFailure {

@@ -2,7 +2,6 @@
 export { staticModels } from "./catalog.ts";
 export { costUsd, type PriceOverrides, priceOf } from "./cost.ts";
 export { createProvider, type ModelConfig, type ProviderPorts } from "./create.ts";
-export type { CredentialPort, CredentialStatus } from "./credential-port.ts";
 export { type FallbackModel, withFallback } from "./fallback.ts";
 export { createHeldKeys } from "./held-keys.ts";
 export { createHttpClient, type HttpClient } from "./http.ts";

@@ -1,7 +1,8 @@
 /** `provider:name`, the way models are named everywhere. The name is the vendor's and may contain `/` and `:`. */
+
 import { nearestName } from "#base";
+import type { CredentialPort } from "#engine";
 import { ReasonError } from "#protocol";
-import type { CredentialPort } from "./credential-port.ts";
 import { findVendor, type Vendor, vendors } from "./vendors.ts";
 
 export interface ModelRef {

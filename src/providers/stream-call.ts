@@ -1,8 +1,7 @@
 /** One streamed model call over HTTP: sends a body, feeds the events of the answer to a reader, names what went wrong. */
 import { createParser } from "eventsource-parser";
 import type { Clock } from "#base";
-import type { WireTrace } from "#engine";
-import type { CredentialRef } from "./credential-port.ts";
+import type { CredentialRef, WireTrace } from "#engine";
 import { eventFailure, type Failure, failure, garbled, type Peer, statusFailure } from "./failure.ts";
 import type { BodySink, HttpClient, HttpHead } from "./http.ts";
 import type { StreamReader, WireEnd } from "./wire-family.ts";

@@ -3,12 +3,11 @@
  * its token cap. Waiting, retrying and changing the model are the business of the wrappers around it.
  */
 import type { Clock } from "#base";
-import type { ModelCall, ModelOutcome, ModelRequest, Provider } from "#engine";
+import type { CredentialRef, ModelCall, ModelOutcome, ModelRequest, Provider } from "#engine";
 import type { Usage } from "#protocol";
 import { DEFAULT_MAX_TOKENS } from "./anthropic-request.ts";
 import type { Catalog } from "./catalog.ts";
 import { costUsd, type PriceOverrides, priceOf } from "./cost.ts";
-import type { CredentialRef } from "./credential-port.ts";
 import { failure, type Peer, refused } from "./failure.ts";
 import type { HttpClient } from "./http.ts";
 import type { Price } from "./prices.ts";

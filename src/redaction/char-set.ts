@@ -65,13 +65,50 @@ export function has(set: CharSet, code: number): boolean {
 /** Where the run of characters of `set` that begins at `from` ends, at most `limit`. */
 export function runEnd(set: CharSet, text: string, from: number, limit: number): number {
   const others = set[ASCII] === 1;
+  // Only to the end of the text: an expression knows no other limit, and would look behind one again and again.
+  const isLong = limit === text.length && limit - from > SHORT_RUN;
+  const near = isLong ? from + SHORT_RUN : limit;
   let at = from;
-  while (at < limit) {
+  while (at < near) {
     const code = text.charCodeAt(at);
-    if (code < ASCII ? set[code] === 0 : !others || code === MARKER_OPENS) break;
+    if (code < ASCII ? set[code] === 0 : !others || code === MARKER_OPENS) return at;
     at += 1;
   }
-  return at;
+  return isLong ? longRunEnd(set, text, at) : at;
+}
+
+/** Most runs are shorter. For longer ones an expression is several times as fast as a look at each character. */
+const SHORT_RUN = 64;
+
+function longRunEnd(set: CharSet, text: string, from: number): number {
+  const outside = outsideOf(set);
+  outside.lastIndex = from;
+  return outside.test(text) ? outside.lastIndex - 1 : text.length;
+}
+
+function outsideOf(set: CharSet): RegExp {
+  let outside = expressions.get(set);
+  if (outside === undefined) {
+    outside = new RegExp(`[^${classOf(set)}]`, "g");
+    expressions.set(set, outside);
+  }
+  return outside;
+}
+
+/** As many as there are sets; each finds the next character that is not in its set. */
+const expressions = new WeakMap<CharSet, RegExp>();
+
+/** What stands in the brackets of a regular expression for a set. */
+export function classOf(set: CharSet): string {
+  const ascii = [...set.subarray(0, ASCII).entries()].flatMap(([code, isIn]) => (isIn === 1 ? [escapeOf(code)] : []));
+  const others = [ASCII, MARKER_OPENS - 1, MARKER_OPENS + 1, MAX_CODE].map(escapeOf);
+  return ascii.join("") + (set[ASCII] === 1 ? `${others[0]}-${others[1]}${others[2]}-${others[3]}` : "");
+}
+
+const MAX_CODE = 0xffff;
+
+function escapeOf(code: number): string {
+  return `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
 export const DIGIT = charSet("0-9");

@@ -18,17 +18,27 @@ export interface Makeup {
   readonly digits: number;
   /** Everything else. */
   readonly marks: number;
+  /** Whether one of the marks is another than `-`, `_`, `=`, `+` and `/`: only then it can be code. */
+  readonly hasCodeMarks: boolean;
   readonly distinct: number;
   /** Shannon entropy in bits for each character. */
   readonly entropy: number;
 }
 
+const TOKEN_MARK = charSet("_=+/-");
+
 /** By how much `n log2 n` grows with one more of a character. */
 const GROWTH = Float64Array.from({ length: JUDGED_CHARS + 1 }, (_, count) =>
   count === 0 ? 0 : (count + 1) * Math.log2(count + 1) - count * Math.log2(count),
 );
-/** Scratch of {@link makeup}, all 0 between its calls: it runs often enough for an allocation to show. */
-const counts = new Uint8Array(129);
+/**
+ * Scratch of {@link makeup}, which runs often enough for an allocation to show: how often it has met a character, on top of a base that
+ * grows with each call, so that what an earlier one has left counts as nothing.
+ */
+const counts = new Int32Array(129);
+const BASE_STEP = JUDGED_CHARS + 1;
+const MAX_BASE = 2 ** 30;
+let base = 0;
 
 /** Of the first {@link JUDGED_CHARS} characters; `length` is that of the whole. */
 export function makeup(text: string, from: number, to: number): Makeup {
@@ -38,24 +48,29 @@ export function makeup(text: string, from: number, to: number): Makeup {
   let digits = 0;
   let distinct = 0;
   let sum = 0;
+  let codeMarks = 0;
+  base += BASE_STEP;
+  if (base > MAX_BASE) {
+    base = BASE_STEP;
+    counts.fill(0);
+  }
   for (let at = from; at < end; at++) {
     const code = text.charCodeAt(at);
     if (code >= 97 && code <= 122) lower += 1;
     else if (code >= 65 && code <= 90) upper += 1;
     else if (code >= 48 && code <= 57) digits += 1;
+    else if (!has(TOKEN_MARK, code)) codeMarks += 1;
     const slot = code < 128 ? code : 128;
-    const count = counts[slot]!;
+    const known = counts[slot]!;
+    const count = known > base ? known - base : 0;
     if (count === 0) distinct += 1;
     sum += GROWTH[count]!;
-    counts[slot] = count + 1;
-  }
-  for (let at = from; at < end; at++) {
-    const code = text.charCodeAt(at);
-    counts[code < 128 ? code : 128] = 0;
+    counts[slot] = base + count + 1;
   }
   const judged = end - from;
   const entropy = judged === 0 ? 0 : Math.log2(judged) - sum / judged;
-  return { length: to - from, lower, upper, digits, marks: judged - lower - upper - digits, distinct, entropy };
+  const marks = judged - lower - upper - digits;
+  return { length: to - from, lower, upper, digits, marks, hasCodeMarks: codeMarks > 0, distinct, entropy };
 }
 
 const isPlaceholderWord = createWordTest(

@@ -1,5 +1,5 @@
 /** Values of fields whose name says that they are secret. The name calls for a look; the value must bear it out. */
-import { ALNUM, charSet, has } from "./char-set.ts";
+import { ALNUM, charSet, DIGIT, has } from "./char-set.ts";
 import {
   isCodeName,
   isDullWord,
@@ -22,12 +22,13 @@ const JOINTS = ["", "_", "-", " ", "."];
 /** Matchers for all rows, which share what they learn about a place in the text. */
 export function createFieldMatchers(rows: readonly FieldRow[]): readonly KeywordMatcher[] {
   const read = createFieldSyntax();
-  const isPlain = createIsPlain();
+  const nextDigit = createRunEnds(charSet("^0-9"));
+  const isPlain = createIsPlain(nextDigit);
   const syntax: FieldSyntax = { state: "none", from: 0, to: 0, style: "unquoted", isCode: false, isSuffixed: false };
   let generation = -1;
   let known = -1;
-  /** What was not secret enough for one name is not for another that asks for as much. */
-  const rejected = new Set<FieldRow["value"]>();
+  /** Levels, as bits: what was not secret enough for one name is not for another that asks for as much. */
+  let rejected = 0;
   return rows.map((row) => ({
     keywords: row.names.flatMap((name) =>
       name.includes("-") ? JOINTS.map((joint) => name.replaceAll("-", joint)) : [name],
@@ -38,19 +39,20 @@ export function createFieldMatchers(rows: readonly FieldRow[]): readonly Keyword
       if (generation !== probe.generation || known !== after) {
         generation = probe.generation;
         known = after;
-        rejected.clear();
+        rejected = 0;
         read(probe, at, after, syntax);
       }
       if (syntax.state === "none" || syntax.isCode) return NOTHING;
       if (syntax.state === "unfinished") return PENDING;
       if (syntax.state === "growing") return ARMED;
-      if (rejected.has(row.value)) return NOTHING;
+      if ((rejected & LEVELS[row.value]) !== 0) return NOTHING;
       const { from, to, style } = syntax;
       const mustBeMixed = row.value === "token" || row.value === "secret" || syntax.isSuffixed;
       if (mustBeMixed && isPlain(probe, from, to)) return NOTHING;
+      if (style === "prose" && nextDigit(probe, from) >= to) return NOTHING;
       const start = skipScheme(text, from, to);
       if (!isSecretValue(row.value, text, start, to, syntax.isSuffixed ? "listed" : style)) {
-        rejected.add(row.value);
+        rejected |= LEVELS[row.value];
         return NOTHING;
       }
       // What the longest name has found, a shorter one would find again.
@@ -60,12 +62,15 @@ export function createFieldMatchers(rows: readonly FieldRow[]): readonly Keyword
   }));
 }
 
+const LEVELS = { any: 1, password: 2, secret: 4, token: 8 } as const;
+
 /**
  * No digit, and letters of one case at most: no token. Asked before the value is looked at in full, because the next characters
  * of each sort are remembered and names in a row ask for the same ones.
  */
-function createIsPlain(): (probe: Probe, from: number, to: number) => boolean {
-  const nextDigit = createRunEnds(charSet("^0-9"));
+function createIsPlain(
+  nextDigit: (probe: Probe, from: number) => number,
+): (probe: Probe, from: number, to: number) => boolean {
   const nextLower = createRunEnds(charSet("^a-z"));
   const nextUpper = createRunEnds(charSet("^A-Z"));
   return (probe, from, to) => {
@@ -77,12 +82,14 @@ function createIsPlain(): (probe: Probe, from: number, to: number) => boolean {
 
 /** `Bearer`, `Basic` and `token` in front of what an `Authorization` holds. */
 function skipScheme(text: string, from: number, to: number): number {
-  if (!has(SCHEME_LETTER, text.charCodeAt(from))) return from;
+  if (!has(SCHEME_LETTER, text.charCodeAt(from)) || text.slice(from, from + MAX_SCHEME_CHARS).indexOf(" ") < 0)
+    return from;
   const scheme = /^(?:bearer|basic|token|apikey|digest) +/i.exec(text.slice(from, Math.min(to, from + 12)));
   return scheme === null ? from : from + scheme[0].length;
 }
 
 const SCHEME_LETTER = charSet("BbTtAaDd");
+const MAX_SCHEME_CHARS = 7;
 
 function openRun({ text, end }: Probe, from: number, to: number, style: FieldStyle) {
   if (to < end) return undefined;
@@ -105,7 +112,7 @@ function isSecretValue(level: FieldRow["value"], text: string, from: number, to:
   if (level === "token" && !isRandom(made, LEAST_TOKEN_ENTROPY)) return false;
   const value = judgedPart(text, from, to);
   if (made.digits === 0 && isDullWord(value)) return false;
-  if (style !== "quoted" && style !== "listed" && isExpression(value)) return false;
+  if (made.hasCodeMarks && style !== "quoted" && style !== "listed" && isExpression(value)) return false;
   if (style === "unquoted" && level !== "password" && isCodeName(value, made)) return false;
   if (level === "password" && !isPassword(made, value, style)) return false;
   if ((level === "secret" || level === "token") && !isToken(made, value)) return false;
@@ -158,7 +165,8 @@ function isRandom({ lower, upper, digits, marks, length, entropy }: Makeup, leas
 }
 
 function isToken(made: Makeup, value: string): boolean {
-  if (value.includes(" ") || DATE.test(value) || OWN_ID.test(value)) return false;
+  if (value.includes(" ") || (has(DIGIT, value.charCodeAt(0)) && DATE.test(value))) return false;
+  if (value.length >= LEAST_ID_CHARS && OWN_ID.test(value)) return false;
   if (IDENTIFIERS.test(value)) return isJumble(made, value);
   return made.digits > 0 || !(CAMEL.test(value) || isCodeName(value, made));
 }
@@ -175,5 +183,6 @@ const JOINED_WORDS = /^[$@]?[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)+[?!*:]*$/;
 const IDENTIFIERS = /^[$@]?[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)*(?:[-_.]?v?\d{1,3})?[?!*:]*$/;
 const DATE = /^\d{4}-\d\d-\d\d/;
 const CAMEL = /^[A-Za-z][a-z]+(?:[A-Z][a-z]{2,})*$/;
+const LEAST_ID_CHARS = 30;
 /** An id of ours names something; it opens nothing. */
 const OWN_ID = /^(?:sess|turn|call|client|log|tok|item|appr)_[0-9A-HJKMNP-TV-Z]{26}$/;

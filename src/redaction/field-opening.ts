@@ -16,6 +16,8 @@ export const LISTED = 2 ** 29;
 
 /** White space within a line, also of other kinds, and the colours of a terminal. */
 export function skipSpace(text: string, from: number, end: number): number {
+  const code = text.charCodeAt(from);
+  if (code > SPACE_CODE && code < FIRST_WIDE_SPACE) return from;
   const limit = Math.min(end, from + MAX_SPACE);
   let at = from;
   for (;;) {
@@ -27,6 +29,8 @@ export function skipSpace(text: string, from: number, end: number): number {
   }
 }
 
+const SPACE_CODE = 32;
+const FIRST_WIDE_SPACE = 0xa0;
 export const ESCAPE = 27;
 const MAX_COLOUR_CHARS = 16;
 const MAX_COLOURS_CHARS = 64;

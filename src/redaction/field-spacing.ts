@@ -35,7 +35,7 @@ const LINE_BREAK = charSet("\\n\\r");
 const MAX_PREFIX_CHARS = 24;
 const TAG_PREFIX = /<[A-Za-z][\w-]*:$/;
 
-/** `process.env.TOKEN || "…"`: what holds where the variable is not set. */
+/** `env.TOKEN || "…"`: what holds where the variable is not set. */
 function behindOr(probe: Probe, from: number): number {
   const { text, end, final } = probe;
   const here = skipSpace(text, from, end);

@@ -156,6 +156,7 @@ const GREATER = 62;
 function skipNumber(text: string, after: number, end: number): number {
   const code = text.charCodeAt(after);
   const digits = code === 95 || code === 45 ? after + 1 : after;
+  if (!has(DIGIT, text.charCodeAt(digits))) return after;
   const to = runEnd(DIGIT, text, digits, Math.min(end, digits + 3));
   return to > digits ? to : after;
 }

@@ -1,5 +1,5 @@
 /** Matchers for tokens that are known by their own form, and for values that are known by the vendor named before them. */
-import { ALNUM, type CharSet, charSet, DIGIT, has, runEnd } from "./char-set.ts";
+import { ALNUM, type CharSet, charSet, classOf, DIGIT, has } from "./char-set.ts";
 import { isPlaceholder, judgedPart, makeup } from "./checks.ts";
 import { ARMED, beginsHere, createRunEnds, found, type Matcher, NOTHING, PENDING, type Probe } from "./probe.ts";
 import type { ContextRow, TokenRow } from "./rule.ts";
@@ -13,7 +13,7 @@ const WORD: CharSet = charSet("A-Za-z0-9_");
 /** Letters and digits are looked at by `beginsHere`, which knows escapes. */
 const NAME_PART = charSet("_-");
 /** What may stand right in front of a value. */
-const VALUE_OPENS = charSet("=:\"'`\\s>(,[|\\\\{n&?/");
+const VALUE_OPENS = charSet("=:\"'`\\s>(,[|\\\\{&?/");
 
 /** A matcher and the text where it is to be tried. */
 export interface KeywordMatcher {
@@ -59,38 +59,65 @@ const LEAST_VALUE_CHARS = 12;
 
 /** What the rules of all vendors learn about a stretch of text, because many look through the same one. */
 export interface Stretches {
-  /** The first place at or behind `from` where at least {@link LEAST_VALUE_CHARS} characters follow without white space. */
-  nextLongRun(probe: Probe, from: number): number;
+  /**
+   * The first place at or behind `from` where a value may begin: behind what opens one, not inside a word, and with at least
+   * {@link LEAST_VALUE_CHARS} characters without white space. The end of the text when there is none.
+   */
+  nextValue(probe: Probe, from: number): number;
   /** Where the line ends, or the text before it up to a marker: what is behind one belongs to another name. */
   lineEnd(probe: Probe, from: number): number;
 }
 
 export function createStretches(): Stretches {
-  const run = { generation: -1, asked: 0, start: 0, stop: 0 };
+  let generation = -1;
+  /** Those that were met so far, in order. */
+  let values: number[] = [];
+  /** Among them the one that was asked for last: the next question is about its neighbours. */
+  let index = 0;
+  let searched = 0;
+
+  /** False when there is no other one. */
+  function findNext({ text, final }: Probe): boolean {
+    const opening = final ? OPENING : OPENING_OF_PART;
+    opening.lastIndex = searched;
+    while (opening.test(text)) {
+      const at = opening.lastIndex;
+      if (!beginsHere(text, at) || (has(WORD, text.charCodeAt(at - 1)) && has(WORD, text.charCodeAt(at)))) continue;
+      searched = at;
+      values.push(at);
+      return true;
+    }
+    searched = text.length;
+    return false;
+  }
+
   return {
-    nextLongRun(probe, from) {
-      const { text, end, final, generation } = probe;
-      if (run.generation === generation && from >= run.asked && from <= run.stop - LEAST_VALUE_CHARS) {
-        return Math.max(from, run.start);
+    nextValue(probe, from) {
+      if (generation !== probe.generation) {
+        generation = probe.generation;
+        values = [];
+        index = 0;
+        // Names are met in order: nobody asks about what is before the first.
+        searched = from - 1;
       }
-      let start = from;
-      let stop = from;
-      while (start < end && stop - start < LEAST_VALUE_CHARS) {
-        start = stop;
-        while (start < end && !has(SOLID, text.charCodeAt(start))) start += 1;
-        stop = runEnd(SOLID, text, start, Math.min(end, start + LONG_RUN_CHARS));
-        // What the text cuts off may still grow.
-        if (stop === end && !final) stop = start + LONG_RUN_CHARS;
+      while (index > 0 && values[index - 1]! >= from) index -= 1;
+      for (;;) {
+        while (index < values.length && values[index]! < from) index += 1;
+        if (index < values.length) return values[index]!;
+        if (searched === probe.end || !findNext(probe)) return probe.end;
       }
-      Object.assign(run, { generation, asked: from, start, stop });
-      return Math.max(from, start);
     },
     lineEnd: createRunEnds(charSet("^\\n")),
   };
 }
 
-const SOLID = charSet("^\\s");
-const LONG_RUN_CHARS = 256;
+const SOLID = classOf(charSet("^\\s"));
+const OPENING = new RegExp(`[${classOf(VALUE_OPENS)}](?=[${SOLID}]{${LEAST_VALUE_CHARS}})`, "g");
+/** What the end of the text cuts off may still grow. */
+const OPENING_OF_PART = new RegExp(
+  `[${classOf(VALUE_OPENS)}](?=[${SOLID}]{${LEAST_VALUE_CHARS}}|[${SOLID}]{0,${LEAST_VALUE_CHARS - 1}}$)`,
+  "g",
+);
 
 export function createContextMatcher(row: ContextRow, stretches: Stretches): KeywordMatcher {
   const { entropy = 0, plainly = false } = row;
@@ -112,34 +139,30 @@ export function createContextMatcher(row: ContextRow, stretches: Stretches): Key
       const limit = Math.min(stretches.lineEnd(probe, after), after + CONTEXT_CHARS);
       let here = Math.max(after, without);
       let isWithout = true;
-      while (here < limit) {
-        here = stretches.nextLongRun(probe, here);
+      for (;;) {
+        here = stretches.nextValue(probe, here);
+        if (isWithout) without = Math.min(here, limit);
         if (here >= limit) break;
-        if (!has(VALUE_OPENS, text.charCodeAt(here - 1)) || !beginsHere(text, here)) {
-          here = has(WORD, text.charCodeAt(here)) ? runEnd(WORD, text, here + 1, limit) : here + 1;
-          if (isWithout) without = here;
-          continue;
-        }
         const to = matchShape(shape, probe, here);
         if (to === NEEDS_MORE || (to === end && !final)) return ARMED;
-        if (to !== NO_MATCH) {
-          if (holds(shape, probe, at, here, to)) return found(probe, here, to, shape.openEnd);
+        if (to !== NO_MATCH && isValue(shape, probe, here, to)) {
+          if (plainly || CREDENTIAL_WORD.test(text.slice(at, here))) return found(probe, here, to, shape.openEnd);
+          // Another name may stand in front of the word that is missing here.
           isWithout = false;
         }
-        here = Math.max(here + 1, runEnd(WORD, text, here, limit));
-        if (isWithout) without = here;
+        here += 1;
       }
       return limit === end && !final ? PENDING : NOTHING;
     },
   };
 
-  function holds(shape: Shape, probe: Probe, at: number, from: number, to: number): boolean {
+  /** Whoever is named before it. */
+  function isValue(shape: Shape, probe: Probe, from: number, to: number): boolean {
     const { text } = probe;
     if (!shapeEnds(shape, probe, to)) return false;
     const made = makeup(text, from, to);
     if (made.entropy < entropy || isPlaceholder(judgedPart(text, from, to), made)) return false;
-    if (row.check === "basic-auth" && !isBasicAuth(text.slice(from, to))) return false;
-    return plainly || CREDENTIAL_WORD.test(text.slice(at, from));
+    return row.check !== "basic-auth" || isBasicAuth(text.slice(from, to));
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { GATE_SCRIPT } from "#base";
 import { bubblewrapArguments, createBubblewrap } from "./bubblewrap.ts";
 import { DEFAULT_LIMITS } from "./resource-limits.ts";
 import type { SandboxPolicy } from "./sandbox.ts";
@@ -71,17 +72,21 @@ describe("a wrapped command", () => {
   const wrap = (network: SandboxPolicy["network"], file = "/usr/bin/bash", args = ["-c", "echo 'a b'"]) =>
     createBubblewrap({ ...options, prlimit: "/usr/bin/prlimit" }).wrap({ file, args }, { ...policy, network });
 
-  test("has its limits: Bash by its builtin, others by prlimit", () => {
+  test("waits at its gate and has its limits: Bash by its builtin, others by prlimit", () => {
     const limits = "ulimit -u 4096 -f 8388608 -n 16384 -d 8388608 -c 0 || exit 126";
     const { file, args, monitor } = wrap({ kind: "none" });
     expect({ file, monitor, inner: args.slice(args.indexOf("--")) }).toEqual({
       file: "/usr/bin/bwrap",
       monitor: true,
-      inner: ["--", "/usr/bin/bash", "-c", `${limits}; echo 'a b'`],
+      inner: ["--", "/usr/bin/bash", "-c", `${GATE_SCRIPT}; ${limits}; echo 'a b'`],
     });
     const other = wrap({ kind: "none" }, "/usr/bin/git", ["status"]).args;
     expect(other.slice(other.indexOf("--"))).toEqual([
       "--",
+      "/bin/sh",
+      "-c",
+      `${GATE_SCRIPT}; exec "$@"`,
+      "sh",
       "/usr/bin/prlimit",
       "--nproc=4096",
       "--fsize=8589934592",

@@ -4,6 +4,7 @@
  */
 
 import { basename } from "node:path";
+import { GATE_SCRIPT } from "#base";
 import { EGRESS_PORT, FORWARDER } from "./egress-forwarder.ts";
 import type { ResourceLimits } from "./resource-limits.ts";
 import { limitArguments, limitBuiltin } from "./resource-limits.ts";
@@ -40,7 +41,7 @@ export function createBubblewrap(options: BubblewrapOptions): Sandbox {
     name: "bubblewrap",
     holdsNames: true,
     wrap(command, policy) {
-      const inner = withForwarder(withLimits(command, options), policy);
+      const inner = withGate(withForwarder(withLimits(command, options), policy));
       return {
         file: options.bwrap,
         args: [...bubblewrapArguments(policy, options), "--", inner.file, ...inner.args],
@@ -120,12 +121,23 @@ function emptyFolder(path: string): string[] {
 
 /** Bash sets them itself, which spares a program; the others are started by one that does. */
 function withLimits(command: CommandLine, { prlimit, limits }: BubblewrapOptions): CommandLine {
-  const [flag, script, ...rest] = command.args;
-  if (basename(command.file) === "bash" && flag === "-c" && script !== undefined) {
-    return { file: command.file, args: ["-c", `${limitBuiltin(limits)}; ${script}`, ...rest] };
-  }
+  if (isScriptOf(["bash"], command)) return beginWith(limitBuiltin(limits), command);
   if (prlimit === undefined) return command;
   return { file: prlimit, args: [...limitArguments(limits), "--", command.file, ...command.args] };
+}
+
+/** Outermost: whatever it starts begins only when it is sure to end with this program. A shell waits there itself. */
+function withGate(command: CommandLine): CommandLine {
+  if (isScriptOf(["bash", "sh"], command)) return beginWith(GATE_SCRIPT, command);
+  return beginWith(GATE_SCRIPT, { file: "/bin/sh", args: ["-c", 'exec "$@"', "sh", command.file, ...command.args] });
+}
+
+function isScriptOf(shells: readonly string[], { file, args }: CommandLine): boolean {
+  return shells.includes(basename(file)) && args[0] === "-c" && args.length > 1;
+}
+
+function beginWith(line: string, { file, args: [flag = "-c", script = "", ...rest] }: CommandLine): CommandLine {
+  return { file, args: [flag, `${line}; ${script}`, ...rest] };
 }
 
 /** The command waits until the forwarder listens; without one it does not run. */

@@ -2,12 +2,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
 import { createTestSandbox, hasSandbox } from "../../test/fakes/test-sandbox.ts";
 import type { Probe } from "./sandbox.ts";
 
 const missing: Probe = { available: false, why: "bwrap was not found", steps: [] };
+const NEVER = new AbortController().signal;
 const noProbe = { probe: async () => missing };
 
 function git(folder: string, ...args: string[]): string {
@@ -276,6 +277,68 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
     const exit = await sandbox.processes.run({ file: "bash", args, timeoutMs: 20_000, onOutput }, stop.signal);
     expect(exit.ended).toBe("cancelled");
     expect(said).toContain("bye");
+  });
+
+  test("is steered by its own variables, and nothing outside is", async () => {
+    const workspace = createTemporaryWorkspace();
+    const sandbox = createTestSandbox(workspace);
+    workspace.put("early.sh", "echo early $(ulimit -c)\n");
+    const run = async (env: Record<string, string>) => {
+      let said = "";
+      const onOutput = (_stream: string, chunk: Buffer): void => {
+        said += chunk.toString("utf8");
+      };
+      const args = ["-c", 'echo "$LD_LIBRARY_PATH" "$PLAIN" "$1"', "bash", "a b"];
+      const exit = await sandbox.processes.run({ file: "bash", args, env, timeoutMs: 20_000, onOutput }, NEVER);
+      return { code: exit.code, said };
+    };
+    // The linker of whoever has it writes there; only programs outside can.
+    const LD_DEBUG_OUTPUT = join(workspace.outside, "trace");
+    await run({ LD_DEBUG: "libs", LD_DEBUG_OUTPUT });
+    expect(readdirSync(workspace.outside)).toEqual(["workspace"]);
+    expect(await run({ BASH_ENV: join(workspace.root, "early.sh"), LD_LIBRARY_PATH: "/x y", PLAIN: "plain" })).toEqual({
+      code: 0,
+      said: "early 0\n/x y plain a b\n",
+    });
+    const faked = await run({ "BASH_FUNC_ulimit%%": "() { :; }" });
+    expect(faked.code).not.toBe(0);
+    expect(faked.said).not.toContain("a b");
+  });
+
+  test("has its input, its exit code, its complaints and its descriptors to itself", async () => {
+    const sandbox = createTestSandbox(createTemporaryWorkspace());
+    const run = async (file: string, args: string[], stdin?: string) => {
+      let said = "";
+      const onOutput = (_stream: string, chunk: Buffer): void => {
+        said += chunk.toString("utf8");
+      };
+      const spec = { file, args, timeoutMs: 20_000, onOutput, ...(stdin !== undefined && { stdin }) };
+      return { code: (await sandbox.processes.run(spec, NEVER)).code, said };
+    };
+    const four = "cat; exec 4>four; echo five >&4; cat four; exit 7";
+    for (const shell of ["bash", "sh"]) {
+      expect(await run(shell, ["-c", four], "given ")).toEqual({ code: 7, said: "given five\n" });
+      const closed = await run(shell, ["-c", "echo x >&4 || exit 3"]);
+      expect(closed).toMatchObject({ said: expect.stringMatching(/4: Bad file descriptor/) });
+    }
+    expect(await run("cat", [], "given")).toEqual({ code: 0, said: "given" });
+    expect(await run("bash", ["-c", "if then"])).toMatchObject({
+      code: 2,
+      said: expect.stringContaining("syntax error"),
+    });
+  });
+
+  test("does not run when there is no place for what the sandbox says", async () => {
+    const workspace = createTemporaryWorkspace();
+    const sandbox = createTestSandbox(workspace);
+    await sandbox.shell(":");
+    vi.stubEnv("TMPDIR", join(workspace.outside, "nowhere"));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await expect(sandbox.shell("touch ran")).rejects.toMatchObject({
+      reason: "SpawnFailed",
+      message: expect.stringMatching(/no file could be made for the state of the sandbox: .*; the command did not run/),
+    });
+    expect(readdirSync(workspace.root)).toEqual([]);
   });
 
   test("that cannot be set up is an error and did not run", async () => {

@@ -23,6 +23,7 @@ import { type PlannedPolicy, planPolicy } from "./policy.ts";
 import { isExecutable, probeSandbox } from "./probe.ts";
 import type { Probe, Sandbox, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
 import { createSessionFolder, type SessionFolder } from "./session-folder.ts";
+import { setInside } from "./steering-variables.ts";
 
 export type SandboxMode = "auto" | "required" | "off";
 
@@ -197,8 +198,9 @@ function createCommandSandbox(
     const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
     try {
       const policy = sandbox.holdsNames ? { ...planned.policy, held } : planned.policy;
-      const { file: program, args, env: added, monitor } = sandbox.wrap({ file, args: spec.args }, policy);
-      const wrapped = { ...spec, file: program, args, env: { ...added, ...spec.env }, ...(monitor && { monitor }) };
+      const { command, env: given } = setInside({ file, args: spec.args }, spec.env);
+      const { file: program, args, env: added, monitor } = sandbox.wrap(command, policy);
+      const wrapped = { ...spec, file: program, args, env: { ...added, ...given }, ...(monitor && { monitor }) };
       return await outside.run(wrapped, signal);
     } finally {
       await release();

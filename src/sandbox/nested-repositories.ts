@@ -2,10 +2,11 @@
  * The repositories below a workspace: those that are there when a session begins, and those that its commands begin. The
  * former are protected like the workspace's own; the latter are looked at after each command, for what would run programs.
  */
-import { lstatSync, realpathSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { moveAside } from "./held-back.ts";
 import { sweepNewRepository } from "./new-repository.ts";
+import { realpathOf } from "./real-path.ts";
 import { entriesOf, isInside, MAX_LINK_BYTES, smallText } from "./repositories.ts";
 
 const MAX_NESTED = 64;
@@ -80,12 +81,4 @@ function sweepLink(root: string, folder: string): readonly string[] {
   const common = smallText(join(git, "commondir"), MAX_LINK_BYTES)?.trim();
   if (common !== undefined && realpathOf(resolve(git, common)) === join(root, ".git")) return [];
   return isInside(root, git) ? sweepNewRepository(git) : [];
-}
-
-function realpathOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
 }

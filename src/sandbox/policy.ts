@@ -1,8 +1,9 @@
 /** From a workspace to the policy of one command: looks at the disk as it is now, changes nothing. */
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { hiddenPaths, kernelSwitches, shownFiles } from "./hidden-paths.ts";
 import { protectedNames } from "./protected-names.ts";
+import { realpathOf } from "./real-path.ts";
 import { parentsBelow, type RepositoryPaths, repositoryPaths } from "./repositories.ts";
 import type { HeldName, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
 
@@ -109,12 +110,4 @@ function merged(all: readonly RepositoryPaths[]): RepositoryPaths {
     steering: all.flatMap((one) => one.steering),
     writable: [...new Set(all.flatMap((one) => one.writable))],
   };
-}
-
-function realpathOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
 }

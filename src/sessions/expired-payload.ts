@@ -20,7 +20,7 @@ const args = { expired: EXPIRED_CONTENT };
  */
 const expiries: { readonly [Kind in EventKind]?: Expiry } = {
   TurnStarted: { keep: ["turn", "model", "queued"], replace: { content: block } },
-  InputQueued: { keep: ["by"], replace: { content: block } },
+  InputQueued: { keep: ["by", "allowed_by"], replace: { content: block } },
   TurnSteered: { keep: ["turn", "step", "by"], replace: { content: block } },
   TextDelta: { keep: ["turn", "step", "block"], replace: { text: EXPIRED_CONTENT } },
   ThinkingDelta: { keep: ["turn", "step", "block", "provider"], replace: { text: EXPIRED_CONTENT } },

@@ -1,9 +1,8 @@
 /** The first line of an export: what is known about the session besides its events. */
 import { isRecord } from "#base";
 import type { SessionMeta } from "#engine";
-import { SessionId } from "#protocol";
 import type { ArchivedSession } from "./archive.ts";
-import { sessionFields } from "./session-fields.ts";
+import { readSessionFields, sessionFields, textField } from "./session-fields.ts";
 
 /** 2: links of several events. 1 is read as well: a link for each event. */
 const EXPORT_FORMAT = 2;
@@ -31,34 +30,14 @@ export function parseExportHead(line: string): ExportHead {
   }
   const { session } = head;
   if (!isRecord(session)) throw new Error("'session' is missing");
-  const text = (name: string): string => {
-    const field = session[name];
-    if (typeof field !== "string") throw new Error(`'session.${name}' is not text`);
-    return field;
-  };
-  const sessionId = (name: string): SessionId => {
-    const id = text(name);
-    if (!SessionId.is(id)) throw new Error(`'session.${name}' is not a session id`);
-    return id;
-  };
+  const wrong = (name: string, what: string): Error => new Error(`'session.${name}' ${what}`);
   const { last_event_id: lastEventId } = session;
   if (typeof lastEventId !== "number" || !Number.isSafeInteger(lastEventId) || lastEventId < 0) {
     throw new Error("'session.last_event_id' is not a number of events");
   }
   return {
     lastEventId,
-    session: {
-      id: sessionId("id"),
-      workingDir: text("working_dir"),
-      profile: text("profile"),
-      model: text("model"),
-      createdAt: text("created_at"),
-      updatedAt: text("updated_at"),
-      title: text("title"),
-      state: text("state") === "ended" ? "ended" : "active",
-      pinned: session.pinned === true,
-      ...(session.parent === undefined ? {} : { parent: sessionId("parent") }),
-    },
+    session: { ...readSessionFields(session, wrong), updatedAt: textField(session, "updated_at", wrong) },
   };
 }
 

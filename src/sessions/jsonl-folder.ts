@@ -14,10 +14,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, isRecord } from "#base";
+import { errnoOf, isRecord, makeFolder } from "#base";
 import { ReasonError, SessionId } from "#protocol";
-import type { ArchivedSession } from "./archive.ts";
 import { corrupt } from "./jsonl-file.ts";
+import { readSessionFields, type StoredMeta } from "./session-fields.ts";
 
 const DIRECTORY_MODE = 0o700;
 export const FILE_MODE = 0o600;
@@ -25,14 +25,11 @@ export const FILE_MODE = 0o600;
 const LEFTOVER_MS = 24 * 60 * 60 * 1000;
 const META_FORMAT = 1;
 
-/** What does not change with every append. */
-export type StoredMeta = Omit<ArchivedSession, "updatedAt">;
-
 /** Makes the folder of all sessions. A link in its place is refused: a repository could have planted it. */
 export function prepareThreads(root: string, nowMs: number): string {
   const harness = join(root, ".harness");
   const threads = join(harness, "threads");
-  mkdirSync(root, { recursive: true, mode: DIRECTORY_MODE });
+  makeFolder(root, DIRECTORY_MODE);
   for (const path of [harness, threads]) {
     makeIfMissing(path);
     if (!lstatSync(path).isDirectory()) {
@@ -122,27 +119,7 @@ export function readMeta(folder: string): StoredMeta | undefined {
 function checkMeta(value: unknown, path: string): StoredMeta {
   if (!isRecord(value)) throw corrupt(path, "it is not an object.");
   if (value.format !== META_FORMAT) throw corrupt(path, `its format is ${String(value.format)}, not ${META_FORMAT}.`);
-  const text = (name: string): string => {
-    const field = value[name];
-    if (typeof field !== "string") throw corrupt(path, `'${name}' is not text.`);
-    return field;
-  };
-  const session = (name: string): SessionId => {
-    const id = text(name);
-    if (!SessionId.is(id)) throw corrupt(path, `'${name}' is not a session id.`);
-    return id;
-  };
-  return {
-    id: session("id"),
-    workingDir: text("working_dir"),
-    profile: text("profile"),
-    model: text("model"),
-    createdAt: text("created_at"),
-    title: text("title"),
-    state: text("state") === "ended" ? "ended" : "active",
-    pinned: value.pinned === true,
-    ...(value.parent === undefined ? {} : { parent: session("parent") }),
-  };
+  return readSessionFields(value, (name, what) => corrupt(path, `'${name}' ${what}.`));
 }
 
 function makeIfMissing(path: string): void {

@@ -20,13 +20,13 @@ import {
   prepareThreads,
   readMeta,
   removeFolder,
-  type StoredMeta,
   sessionIds,
   writeMeta,
 } from "./jsonl-folder.ts";
 import { type FolderLock, lockFolder } from "./jsonl-lock.ts";
 import { createPlaces } from "./jsonl-places.ts";
 import { type ChainHead, chainDrafts } from "./record.ts";
+import type { StoredMeta } from "./session-fields.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
 /** Rejects with a ReasonError that names the folder when it cannot be used. Creates it with a `.gitignore`. */

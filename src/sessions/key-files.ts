@@ -7,7 +7,6 @@ import {
   fstatSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readSync,
   renameSync,
@@ -15,7 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, messageOf } from "#base";
+import { errnoOf, makeFolder, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 
 const DIRECTORY_MODE = 0o700;
@@ -68,7 +67,7 @@ export function createKeyFiles(directory: string, draw: (bytes: number) => Buffe
 
   /** Written aside and linked into place: nobody ever sees half a key, and the first one there wins. */
   function create(path: string, length: number): void {
-    mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+    makeFolder(directory, DIRECTORY_MODE);
     const aside = `${path}.${randomBytes(8).toString("hex")}`;
     const file = openSync(aside, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, FILE_MODE);
     try {

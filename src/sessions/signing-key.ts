@@ -9,14 +9,13 @@ import {
   fstatSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, messageOf } from "#base";
+import { errnoOf, makeFolder, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import { type CheckpointFacts, checkpointText, keyIdOf, publicKeyHex, type Signer } from "./checkpoint.ts";
 
@@ -107,7 +106,7 @@ function createKeyFile(configDir: string): SigningKey {
   const path = join(configDir, FILE_NAME);
   const draft = join(configDir, `.${FILE_NAME}.${randomBytes(8).toString("hex")}`);
   try {
-    mkdirSync(configDir, { recursive: true, mode: DIRECTORY_MODE });
+    makeFolder(configDir, DIRECTORY_MODE);
     const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
     const file = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, FILE_MODE);
     try {

@@ -2,11 +2,11 @@
  * Opens the encrypted SQLite file of the session log and brings its schema up to date. This is on the way to the first
  * model request, so it does as little as it can.
  */
-import { accessSync, closeSync, constants, mkdirSync, openSync, readSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3-multiple-ciphers";
-import { type Clock, errnoOf, messageOf } from "#base";
+import { type Clock, errnoOf, makeFolder, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 import { deriveKey, type MachineKey } from "./machine-key.ts";
 import { APPLICATION_ID, LEDGER_SQL, type Migration, migrations } from "./migrations.ts";
@@ -121,7 +121,7 @@ export function damaged(path: string, cause: unknown): ReasonError {
  * it again would give up the locks that SQLite holds on it elsewhere in this process.
  */
 function prepareFile(path: string): boolean {
-  mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE });
+  makeFolder(dirname(path), DIRECTORY_MODE);
   const known = statSync(path, { throwIfNoEntry: false });
   if (known !== undefined) {
     // SQLite would open it for reading only and fail later.

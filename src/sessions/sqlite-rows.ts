@@ -1,5 +1,5 @@
-/** Sessions as rows of SQLite, and what an append has to know of its drafts. */
-import type { EventDraft, SessionMeta } from "#engine";
+/** Sessions as rows of SQLite. */
+import type { SessionMeta } from "#engine";
 import type { SessionId } from "#protocol";
 import { chainStart } from "./evidence.ts";
 
@@ -20,17 +20,6 @@ export const SELECT_SESSION = `SELECT id, working_dir, profile, model, created_a
 
 export function startBlob(id: SessionId): Buffer {
   return Buffer.from(chainStart(id), "hex");
-}
-
-/** Calls that begin and end in these drafts: nobody can ever find them open. */
-export function callsWithin(drafts: readonly EventDraft[]): ReadonlySet<unknown> {
-  const begun = new Set<unknown>();
-  const whole = new Set<unknown>();
-  for (const { kind, payload } of drafts) {
-    if (kind === "ToolIntent") begun.add(payload.call_id);
-    else if (kind === "ToolOutcome" && begun.has(payload.call_id)) whole.add(payload.call_id);
-  }
-  return whole;
 }
 
 export function toMeta(row: SessionRow): SessionMeta {

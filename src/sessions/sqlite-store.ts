@@ -4,7 +4,7 @@
  */
 import { type Clock, errnoOf } from "#base";
 import type { EventDraft, SessionLog, SnapshotDraft } from "#engine";
-import { type EventOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
+import { type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ArchivedSession, ArchiveStore } from "./archive.ts";
 import type { Checkpoint, Signer } from "./checkpoint.ts";
 import { createDelayedCheckpoint } from "./delayed-checkpoint.ts";
@@ -31,7 +31,8 @@ import {
   readEvidenceRows,
   toChainedRecord,
 } from "./sqlite-evidence.ts";
-import { callsWithin, SELECT_SESSION, type SessionRow, startBlob, toMeta } from "./sqlite-rows.ts";
+import { noteCall, noteCalls, readOpenCalls } from "./sqlite-open-calls.ts";
+import { SELECT_SESSION, type SessionRow, startBlob, toMeta } from "./sqlite-rows.ts";
 import { dropSnapshot, expiredOf, readSnapshot, writeSnapshot } from "./sqlite-snapshots.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
@@ -73,11 +74,7 @@ export function createSqliteStore(
   const insertAll = db.transaction(
     (key: number, { records, head }: Chained, drafts: readonly EventDraft[], now: string, isRowDue: boolean) => {
       for (const record of records) evidence.insert(statement, key, record);
-      const whole = callsWithin(drafts);
-      for (const [index, draft] of drafts.entries()) {
-        const isWhole = "call_id" in draft.payload && whole.has(draft.payload.call_id);
-        if (!isWhole) noteCall(key, draft, records[index]?.id ?? 0);
-      }
+      noteCalls(statement, key, drafts, records[0]?.id ?? 0);
       if (isRowDue) updateRow(key, head, now);
     },
   );
@@ -98,7 +95,7 @@ export function createSqliteStore(
     for (const record of records) {
       insertRecord(statement, key, record);
       if (record.kind === "ToolIntent" || record.kind === "ToolOutcome") {
-        noteCall(key, toEvent(id, record.id, record), record.id);
+        noteCall(statement, key, toEvent(id, record.id, record), record.id);
       }
       const hash = hashAfter(id, record);
       if (hash !== undefined) head = { lastEventId: record.id, hash };
@@ -114,15 +111,6 @@ export function createSqliteStore(
   const signHere = (key: number, session: SessionId, { lastEventId: event, hash }: ChainHead): void => {
     if (signer === undefined) return;
     insertCheckpoint(statement, key, signer.sign({ session, event, hash, ts: new Date(clock.now()).toISOString() }));
-  };
-
-  const noteCall = (key: number, draft: EventDraft, event: number): void => {
-    if (draft.kind === "ToolIntent") {
-      const sql = "INSERT OR REPLACE INTO open_calls (session, call_id, event) VALUES (?, ?, ?)";
-      statement(sql).run(key, draft.payload.call_id, event);
-    } else if (draft.kind === "ToolOutcome") {
-      statement("DELETE FROM open_calls WHERE session = ? AND call_id = ?").run(key, draft.payload.call_id);
-    }
   };
 
   /** Takes the lease in one transaction: of two that try at once, one gets it. */
@@ -237,14 +225,7 @@ export function createSqliteStore(
         return guardedLater("writes", () => group.run(() => write(drafts, now), openLogs === 1));
       },
       async openCalls() {
-        return guarded("reads", () => {
-          const sql = `SELECT events.id, kind, ts, originator, payload FROM open_calls
-            JOIN events ON events.session = open_calls.session AND events.id = open_calls.event
-            WHERE open_calls.session = ? ORDER BY events.id`;
-          // The selected columns are the fields of an EventRecord and the id; only intents are noted.
-          const rows = statement(sql).all(key) as (EventRecord & { id: number })[];
-          return rows.map((row) => toEvent(id, row.id, row) as EventOf<"ToolIntent">);
-        });
+        return guarded("reads", () => readOpenCalls(statement, key, id));
       },
       snapshots: {
         read: async () => guarded("reads", () => readSnapshot(statement, key)),

@@ -1,4 +1,5 @@
 /** What every session store must do, as tests that take the store as a parameter. Holds nothing about one kind of store. */
+import type { ChildProcess } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import type { EventDraft, NewSession, SessionStore } from "#engine";
 import { CallId, ClientId, type Event, SessionId, TurnId } from "#protocol";
@@ -43,6 +44,38 @@ export async function append(
   } finally {
     await log.release();
   }
+}
+
+/**
+ * A writer in another process is killed while it appends: what it was told to be stored is there, without gaps. `startChild` runs
+ * the body of a module that has a `store` and `writeSync`.
+ */
+export async function killWriter(
+  open: () => Promise<SessionStore>,
+  startChild: (body: string) => ChildProcess,
+): Promise<void> {
+  const before = await open();
+  await before.create(newSession(1));
+  await before.close();
+  const child = startChild(`const draft = ${JSON.stringify(textDraft("x".repeat(300)))};
+    const log = await store.acquire(${JSON.stringify(sessionId(1))});
+    for (let n = 1; ; n = (n % 5) + 1) {
+      const first = await log.append(Array(n).fill(draft), draft.ts);
+      writeSync(1, first + n - 1 + "\\n");
+    }`);
+  let acknowledged = "";
+  for await (const chunk of child.stdout ?? []) {
+    acknowledged += chunk;
+    if (acknowledged.length > 1000) child.kill("SIGKILL");
+  }
+  const told = Number(acknowledged.slice(0, acknowledged.lastIndexOf("\n")).split("\n").at(-1));
+  expect(told).toBeGreaterThan(100);
+  const store = await open();
+  const ids = (await store.read(sessionId(1), { after: 0, limit: 1_000_000 })).map(({ id }) => id);
+  expect(ids.length).toBeGreaterThanOrEqual(told);
+  expect(ids).toEqual(ids.map((_, index) => index + 1));
+  expect(await append(store, sessionId(1), [textDraft("after")], NOW)).toBe(ids.length + 1);
+  await store.close();
 }
 
 /** `open` gives an empty store; the suite closes it. */

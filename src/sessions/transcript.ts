@@ -111,6 +111,8 @@ function createFold({ timing, clean = (whole) => whole }: TranscriptOptions) {
       }
       case "TurnSteered":
         return `_Told while the turn ran:_\n\n${quote(event.payload.content.map(blockText).join("\n\n"))}`;
+      case "InputRefused":
+        return `_A queued input did not begin: ${inline(event.payload.message)}_`;
       case "OrphanedCall":
         return `_The call of ${inline(event.payload.name)} was cut off; nobody knows how far it got._`;
       case "OrphanResolved": {

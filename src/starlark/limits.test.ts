@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { failureOf } from "../../test/starlark/failure.ts";
 import { StarlarkError } from "./errors.ts";
 import { jsonModule } from "./json.ts";
 import { compile } from "./program.ts";
@@ -141,22 +142,12 @@ describe("accounting", () => {
   });
 
   it("stops a synchronous call at its deadline", () => {
-    const error = failure(() => program.initSync().callSync("f", [1e9], { maxSteps: 1e12, timeoutMs: 20 }));
+    const error = failureOf(() => program.initSync().callSync("f", [1e9], { maxSteps: 1e12, timeoutMs: 20 }));
     expect([error.kind, error.limit]).toEqual(["limit", "time"]);
   });
 
   it("stops a synchronous call whose signal is aborted", () => {
-    const error = failure(() => program.initSync().callSync("f", [1e6], { signal: AbortSignal.abort() }));
+    const error = failureOf(() => program.initSync().callSync("f", [1e6], { signal: AbortSignal.abort() }));
     expect(error.kind).toBe("cancelled");
   });
 });
-
-function failure(run: () => unknown): StarlarkError {
-  try {
-    run();
-  } catch (e) {
-    if (e instanceof StarlarkError) return e;
-    throw e;
-  }
-  throw new Error("did not fail");
-}

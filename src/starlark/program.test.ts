@@ -1,17 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { StarlarkError } from "./errors.ts";
+import { failureOf } from "../../test/starlark/failure.ts";
 import { builtin } from "./host-builtin.ts";
 import { check, checkSyntax, compile, type Program } from "./program.ts";
-
-function failure(run: () => unknown): StarlarkError {
-  try {
-    run();
-  } catch (e) {
-    if (e instanceof StarlarkError) return e;
-    throw e;
-  }
-  throw new Error("did not fail");
-}
 
 describe("errors", () => {
   it("carry a traceback through functions and built-ins", () => {
@@ -24,7 +14,7 @@ describe("errors", () => {
       "",
       'run(["é", "b"])',
     ].join("\n");
-    const error = failure(() => compile(source, "a.star").initSync());
+    const error = failureOf(() => compile(source, "a.star").initSync());
     expect(error.backtrace()).toBe(
       [
         "Traceback (most recent call last):",
@@ -39,17 +29,17 @@ describe("errors", () => {
   });
 
   it("count columns in code points", () => {
-    const error = failure(() => compile('x = "😀é" + 1', "a.star").initSync());
+    const error = failureOf(() => compile('x = "😀é" + 1', "a.star").initSync());
     expect(error.frames.at(-1)?.position).toEqual({ file: "a.star", line: 1, column: 10 });
   });
 
   it("point into the file that contains the program", () => {
-    const error = failure(() => compile("x = 1\ny = x.z", "a.md", { firstLine: 10, firstColumn: 5 }).initSync());
+    const error = failureOf(() => compile("x = 1\ny = x.z", "a.md", { firstLine: 10, firstColumn: 5 }).initSync());
     expect(error.frames.at(-1)?.position).toEqual({ file: "a.md", line: 11, column: 10 });
   });
 
   it("are decoded when they leave", () => {
-    expect(failure(() => compile('fail("é", ["ü"])', "a.star").initSync()).message).toBe('fail: é ["ü"]');
+    expect(failureOf(() => compile('fail("é", ["ü"])', "a.star").initSync()).message).toBe('fail: é ["ü"]');
   });
 
   it("are all listed if they are static", () => {
@@ -60,7 +50,7 @@ describe("errors", () => {
       "2:21 undefined: z",
       "3:1 break not in a loop",
     ]);
-    expect(failure(() => compile(source, "a.star")).message).toBe("a.star:1:5: undefined: y");
+    expect(failureOf(() => compile(source, "a.star")).message).toBe("a.star:1:5: undefined: y");
   });
 
   it("of syntax are found beyond the first, but not invented", () => {
@@ -92,7 +82,7 @@ describe("load", () => {
     const instance = compile(source, "main.star", { load }).initSync();
     return instance.callSync("f", []);
   };
-  const message = (source: string): string => failure(() => run(source)).message;
+  const message = (source: string): string => failureOf(() => run(source)).message;
 
   it("binds names of other modules", () => {
     expect(run('load("lib.star", "twice", i = "items")\ndef f(): return twice(1), i')).toEqual([[1, "b", 1, "b"], [1]]);
@@ -123,7 +113,7 @@ describe("load", () => {
       "cannot load loop.star: cannot load loop.star: cycle in load graph",
       "cannot load broken.star: broken.star:1:6: got end of file, want primary expression",
     ]);
-    expect(failure(() => compile('load("x", "y")', "main.star").initSync()).message).toBe(
+    expect(failureOf(() => compile('load("x", "y")', "main.star").initSync()).message).toBe(
       "load not implemented by this application",
     );
   });
@@ -140,7 +130,7 @@ describe("load", () => {
   it("keeps the kind of a failure inside a module", () => {
     const lib = compile("x = [i for i in range(1000)]", "lib.star");
     const program = compile('load("lib.star", "x")', "main.star", { load: () => lib });
-    const error = failure(() => program.initSync({ maxSteps: 100 }));
+    const error = failureOf(() => program.initSync({ maxSteps: 100 }));
     expect([error.kind, error.limit, error.message]).toEqual([
       "limit",
       "steps",
@@ -175,7 +165,7 @@ describe("instances", () => {
   it("are frozen and do not see earlier calls", () => {
     const instance = compile(source, "a.star").initSync();
     expect(instance.callSync("f", [])).toEqual([0, []]);
-    expect(failure(() => instance.callSync("bump", [])).message).toBe("cannot assign to element of frozen list");
+    expect(failureOf(() => instance.callSync("bump", [])).message).toBe("cannot assign to element of frozen list");
   });
 
   it("print through the host", () => {
@@ -185,10 +175,10 @@ describe("instances", () => {
   });
 
   it("say which function is missing", () => {
-    expect(failure(() => compile("x = 1", "a.star").initSync().callSync("nope", [])).message).toBe(
+    expect(failureOf(() => compile("x = 1", "a.star").initSync().callSync("nope", [])).message).toBe(
       "module has no function nope",
     );
-    expect(failure(() => compile("x = 1", "a.star").initSync().callSync("x", [])).message).toBe(
+    expect(failureOf(() => compile("x = 1", "a.star").initSync().callSync("x", [])).message).toBe(
       "invalid call of non-function (int)",
     );
   });

@@ -3,7 +3,7 @@
  * knows nothing of grammar.
  */
 import { intLiteral, LiteralError, unquote } from "./literals.ts";
-import { keywords, type Token } from "./tokens.ts";
+import { keywords, operators, type Token } from "./tokens.ts";
 import { encodeUtf8 } from "./utf8.ts";
 
 const NEWLINE = 10;
@@ -24,42 +24,6 @@ export class ScanError extends Error {
   }
 }
 
-const operators: readonly Token[] = [
-  "//=",
-  "<<=",
-  ">>=",
-  "**",
-  "//",
-  "<<",
-  ">>",
-  ">=",
-  "<=",
-  "==",
-  "!=",
-  "+=",
-  "-=",
-  "*=",
-  "/=",
-  "%=",
-  "&=",
-  "|=",
-  "^=",
-  "+",
-  "-",
-  "*",
-  "/",
-  "%",
-  "&",
-  "|",
-  "^",
-  "~",
-  ",",
-  "=",
-  ";",
-  ":",
-  "<",
-  ">",
-];
 const operatorsByFirst = new Map<number, readonly Token[]>();
 for (const op of operators) {
   const first = op.charCodeAt(0);

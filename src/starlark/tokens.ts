@@ -103,7 +103,13 @@ export const keywords: ReadonlyMap<string, Token> = new Map<string, Token>([
   ...reserved.map((n): [string, Token] => [n, "illegal token"]),
 ]);
 
-const punctuation: ReadonlySet<string> = new Set(names.slice(names.indexOf("+"), firstWord));
+const marks: readonly Token[] = names.slice(names.indexOf("+"), firstWord);
+const punctuation: ReadonlySet<string> = new Set(marks);
+
+/** The longest first. Brackets, which change how lines end, and the dot, which may begin a number, are not among them. */
+export const operators: readonly Token[] = marks
+  .filter((mark) => !"()[]{}.".includes(mark))
+  .toSorted((a, b) => b.length - a.length);
 
 /** As messages show it: punctuation in quotes, words and classes bare. */
 export function showToken(token: Token): string {

@@ -21,13 +21,18 @@ export const globTool: Tool = {
   subject: (args) => optionalText(args, "path") ?? ".",
   async run(args, { ports, signal }) {
     const path = optionalText(args, "path") ?? ".";
-    const info = await ports.files.stat(path);
+    // Everything from here on is about the real folder: what is hidden is known by its real name.
+    const directory = await ports.files.locate(path);
+    const info = await ports.files.stat(directory);
     if (info === undefined) throw new ToolError(`${path} does not exist.${await suggestNames(ports.files, path)}`);
     if (info.kind !== "directory") throw new ToolError(`${path} is not a directory.`);
-    const directory = await ports.files.locate(path);
     const pattern = textArgument(args, "pattern").replace(/^(\.\/)+/, "");
     const walk = (walkArgs: readonly string[], onRecord: (file: string) => boolean) =>
-      runRipgrep(ports, { args: ["--files", "--null", ...walkArgs], cwd: path, separator: "\0", onRecord }, signal);
+      runRipgrep(
+        ports,
+        { args: ["--files", "--null", ...walkArgs], cwd: directory, separator: "\0", onRecord },
+        signal,
+      );
 
     const matching = new Set<string>();
     await walk([`--glob=${pattern}`], (file) => matching.add(file).size <= MAX_MATCHES);

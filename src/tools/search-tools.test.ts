@@ -1,6 +1,6 @@
-import { utimesSync } from "node:fs";
+import { symlinkSync, utimesSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { hideFiles } from "#base";
+import { createWorkspaceFiles } from "#base";
 import type { Tool } from "#engine";
 import {
   createTemporaryWorkspace,
@@ -164,7 +164,7 @@ test("what is hidden is not found, wherever a search begins and whatever its nam
     workspace.put(path, "needle\n");
   }
   const hidden = ["state/own", "state/own[1]{a}", "src/own/token"].map((path) => `${workspace.root}/${path}`);
-  const files = hideFiles(workspace.ports.files, hidden);
+  const files = createWorkspaceFiles(workspace.root, hidden);
   const inside = { ...workspace, ports: { ...workspace.ports, files } };
   for (const path of [".", "state", "src/own"]) {
     for (const glob of [undefined, "token", "**/token"]) {
@@ -173,6 +173,12 @@ test("what is hidden is not found, wherever a search begins and whatever its nam
       expect(found.match(/.*token/g) ?? []).toEqual(path === "src/own" ? [] : ["state/own1a/token"]);
     }
   }
-  const listed = await run(globTool, inside, { pattern: "**/token" });
-  expect(listed.match(/.*token/g)).toEqual(["state/own1a/token"]);
+  symlinkSync("state", `${workspace.root}/link`);
+  for (const path of [".", "state", "./state", "link"]) {
+    const listed = await run(globTool, inside, { pattern: "**/token", path });
+    expect(listed.match(/.*token/g)).toEqual(["state/own1a/token"]);
+  }
+  for (const path of ["state/own", "link/own", "src/own/token"]) {
+    await expect(run(searchTool, inside, { pattern: "needle", path })).rejects.toThrow(/belongs to the harness itself/);
+  }
 });

@@ -62,9 +62,9 @@ interface Place {
 
 /** A directory is searched from inside, so that a glob is relative to it; a file from the root. */
 async function placeOf(ports: EffectPorts, path: string): Promise<Place> {
-  const info = await ports.files.stat(path);
-  if (info === undefined) throw new ToolError(`${path} does not exist.${await suggestNames(ports.files, path)}`);
   const located = await ports.files.locate(path);
+  const info = await ports.files.stat(located);
+  if (info === undefined) throw new ToolError(`${path} does not exist.${await suggestNames(ports.files, path)}`);
   if (info.kind !== "directory") return { cwd: ".", target: `./${located}`, prefix: "", isFile: true };
   return { cwd: located, target: "./", prefix: located === "." ? "" : `${located}/`, isFile: false };
 }

@@ -1,10 +1,14 @@
 /** Two terminals on one session of a daemon: each sees the other's turns, either may answer, queue and cancel. */
+import { once } from "node:events";
 import { existsSync, mkdirSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
+import type { Event } from "#protocol";
 import { type CliHome, createCliHome, finish, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
+import { createDaemonHome } from "../fakes/daemon-home.ts";
+import { startDaemonRun } from "../fakes/daemon-run.ts";
 
 const ENTER = "\r";
 const CTRL_C = "\u0003";
@@ -26,16 +30,8 @@ otherwise: [{ text: "Nothing to do." }]
 
 async function startDaemon(home: CliHome, ...flags: string[]) {
   home.put("shared.yaml", SCENARIO);
-  const child = startCli(home, ["daemon", "run", "--model", "scripted:./shared.yaml", "--sandbox", "off", ...flags]);
-  await new Promise<void>((done, failed) => {
-    let said = "";
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      said += chunk;
-      if (said.includes("the token is in")) done();
-    });
-    child.once("close", () => failed(new Error(`the daemon ended: ${said}`)));
-  });
-  return child;
+  const run = await startDaemonRun(home, "--model", "scripted:./shared.yaml", "--sandbox", "off", ...flags);
+  return run.child;
 }
 
 describe("harness attach", () => {
@@ -172,6 +168,102 @@ describe("harness attach", () => {
     await terminal.see("Nothing to do.");
     terminal.type(CTRL_D);
     expect(await terminal.exit).toBe(0);
+  });
+
+  test("a daemon that was killed is started again as it was, and nothing that was typed is lost or sent twice", {
+    timeout: 90_000,
+  }, async () => {
+    const home = createDaemonHome();
+    home.put("shared.yaml", SCENARIO);
+    const first = await home.start("-m", "scripted:./shared.yaml", "--sandbox", "off");
+    const terminal = openCliTerminal(home, []);
+    const [id = ""] = /sess_\w+/.exec(await terminal.see("/help for help")) ?? [];
+    const watching = startCli(home, ["attach", id, "--json", "--since", "0"]);
+    const watched = finish(watching);
+    let printed = "";
+    watching.stdout.on("data", (chunk: string) => {
+      printed += chunk;
+    });
+    await terminal.see("› ");
+    terminal.type(`one${ENTER}`);
+    await terminal.see("Nothing to do.");
+    if (printed === "") await once(watching.stdout, "data");
+    // One that is half-way to the daemon when it dies, and one that is typed while there is none.
+    process.kill(first, "SIGSTOP");
+    terminal.type(`two${ENTER}`);
+    await terminal.see("two");
+    process.kill(first, "SIGKILL");
+    terminal.type(`/queue later${ENTER}`);
+    await terminal.see("The daemon was killed: starting it again.");
+    await terminal.see("Connected again; nothing was missed.");
+    await terminal.see("This came from the queue.");
+    const second = await home.status();
+    expect(second).toMatchObject({ state: "running" });
+    expect(second.pid).not.toBe(first);
+    expect(second.health.subsystems.providers.model).toBe("scripted:./shared.yaml");
+    // And once more, in the middle of a line.
+    await terminal.see("› ");
+    terminal.type("thr");
+    process.kill(second.pid ?? 0, "SIGKILL");
+    await terminal.see("Connected again; nothing was missed.");
+    terminal.type(`ee${ENTER}`);
+    await terminal.see("Nothing to do.");
+    terminal.type(CTRL_D);
+    expect(await terminal.exit).toBe(0);
+    const { json } = await home.ask("GET", `/v1/sessions/${id}/log?limit=1000`);
+    const log = json.events as Event[];
+    const inputs = log.flatMap((event) => (event.kind === "TurnStarted" ? event.payload.content : []));
+    expect(inputs.map((block) => Reflect.get(block, "text"))).toEqual(["one", "two", "later", "three"]);
+    // It comes back by itself, at its own pace.
+    while (!printed.includes(`{"id":${log.at(-1)?.id},`)) await once(watching.stdout, "data");
+    watching.kill("SIGINT");
+    const lines = (await watched).out.trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(log);
+  });
+
+  test("a daemon of the foreground that was killed and that nobody starts again goes on in the background, with its flags", {
+    timeout: 90_000,
+  }, async () => {
+    const home = createDaemonHome();
+    const daemon = await startDaemon(home, "--listen", `unix:${home.socket}`);
+    const terminal = openCliTerminal(home, ["attach", "--new"]);
+    await terminal.see("› ");
+    daemon.kill("SIGKILL");
+    await terminal.see("The daemon was killed: starting it again.");
+    await terminal.see("Connected again; nothing was missed.");
+    terminal.type(`one${ENTER}`);
+    await terminal.see("Nothing to do.");
+    expect(await home.status()).toMatchObject({
+      background: true,
+      health: { subsystems: { providers: { model: "scripted:./shared.yaml" }, sandbox: { mode: "off" } } },
+    });
+    terminal.type(CTRL_D);
+    expect(await terminal.exit).toBe(0);
+  });
+
+  test("one that was stopped, or is at an address that was named, is not started; what to do is said", {
+    timeout: 90_000,
+  }, async () => {
+    const home = createDaemonHome();
+    const gone = async (connect: readonly string[], end: (pid: number) => unknown, advice: string) => {
+      const pid = await home.start();
+      const terminal = openCliTerminal(home, ["attach", "--new", ...connect]);
+      await terminal.see("› ");
+      await end(pid);
+      await terminal.see("The connection is gone; trying again.");
+      terminal.type(`still there?${ENTER}`);
+      const shown = await terminal.see(advice);
+      expect(shown).toContain("Not sent: still there?");
+      expect(await terminal.exit).toBe(1);
+      expect(await home.status()).toMatchObject({ state: "none" });
+    };
+    await gone(
+      [],
+      () => home.daemon("stop"),
+      "start it with harness daemon start, then go on with harness attach sess_",
+    );
+    const named = `unix:${home.socket}`;
+    await gone(["--connect", named], (pid) => process.kill(pid, "SIGKILL"), `--connect ${named}`);
   });
 
   test("without a terminal it prints events; without a daemon it says so", async () => {

@@ -5,10 +5,11 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { connect, type Event } from "#client";
-import { createCliHome, finish, startCli } from "../fakes/cli-process.ts";
+import { createCliHome, finish } from "../fakes/cli-process.ts";
+import { daemonPlace, startDaemonRun } from "../fakes/daemon-run.ts";
+import { launcher } from "../fakes/launcher.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const launcher = join(root, "bin/harness");
 const SCENARIO = `
 name: client
 rules:
@@ -19,18 +20,8 @@ otherwise: [{ text: "hello" }]
 
 /** Resolves when it listens; its token is another one at each start. */
 async function startDaemon(home: ReturnType<typeof createCliHome>, scenario: string) {
-  const socket = join(home.workspace, "..", "c.sock");
-  const tokenFile = join(home.workspace, "..", "token");
-  const flags = ["--listen", `unix:${socket}`, "--token-file", tokenFile, "--model", `scripted:${scenario}`];
-  const child = startCli(home, ["daemon", "run", ...flags]);
-  await new Promise<void>((done, failed) => {
-    let said = "";
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      said += chunk;
-      if (said.includes("the token is in")) done();
-    });
-    child.once("close", () => failed(new Error(`the daemon ended: ${said}`)));
-  });
+  const { socket, tokenFile, flags } = daemonPlace(home);
+  const { child } = await startDaemonRun(home, ...flags, "--model", `scripted:${scenario}`);
   return { child, socket, tokenFile, token: readFileSync(tokenFile, "utf8") };
 }
 

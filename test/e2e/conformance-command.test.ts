@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSystemClock } from "#base";
 import { httpTarget, type RequirementId, runConformance, type Target } from "#conformance";
-import { type CliHome, createCliHome, finish, runCli, startCli } from "../fakes/cli-process.ts";
+import { type CliHome, createCliHome, finish, runCli } from "../fakes/cli-process.ts";
+import { daemonPlace, startDaemonRun } from "../fakes/daemon-run.ts";
+import { launcher } from "../fakes/launcher.ts";
 
 const MODEL = ["-m", "scripted:conformance", "--sandbox", "off"];
 
@@ -16,26 +18,9 @@ interface Daemon {
 }
 
 async function startDaemon(home: CliHome): Promise<Daemon> {
-  const socketPath = join(home.workspace, "..", "c.sock");
-  const tokenFile = join(home.workspace, "..", "token");
+  const { socket: socketPath, tokenFile, flags } = daemonPlace(home);
   rmSync(tokenFile, { force: true });
-  const child = startCli(home, [
-    "daemon",
-    "run",
-    "--listen",
-    `unix:${socketPath}`,
-    "--token-file",
-    tokenFile,
-    ...MODEL,
-  ]);
-  let said = "";
-  await new Promise<void>((resolve, reject) => {
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      said += chunk;
-      if (said.includes("the token is in")) resolve();
-    });
-    child.once("close", () => reject(new Error(`the daemon ended: ${said}`)));
-  });
+  const { child } = await startDaemonRun(home, ...flags, ...MODEL);
   expect(existsSync(tokenFile)).toBe(true);
   return { socketPath, tokenFile, child };
 }
@@ -116,7 +101,7 @@ test("says why nothing could be tried", { timeout: 60_000 }, async () => {
     const result = await runCli(home, ["conformance", "--wait", "5", ...args]);
     expect({ args, ...result }).toMatchObject({ code: 2, err: expect.stringContaining(message) });
   }
-  const harness = `"${process.execPath}" "${join(import.meta.dirname, "../../bin/harness")}"`;
+  const harness = `"${process.execPath}" "${launcher}"`;
   const played = `stdio://${harness} rpc --cwd . -m scripted:${other}`;
   const result = await runCli(home, ["conformance", "--wait", "15", "--against", played]);
   expect(result).toMatchObject({ code: 2, err: expect.stringContaining('it said "Something else."') });

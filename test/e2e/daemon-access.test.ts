@@ -7,7 +7,8 @@ import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { type Claims, readToken, signToken, TOKEN_KEY_PURPOSE, tokenFileText } from "#auth";
 import { deriveKey, machineKey } from "#sessions";
-import { type CliHome, createCliHome, finish, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
+import { type CliHome, createCliHome, finish, openCliTerminal, runCli } from "../fakes/cli-process.ts";
+import { startDaemonRun } from "../fakes/daemon-run.ts";
 import { createSelfSignedCertificate } from "../fakes/self-signed-certificate.ts";
 import { hasSandbox } from "../fakes/test-sandbox.ts";
 import { sessionId, tokenId, wholeClaims } from "../fakes/token-claims.ts";
@@ -34,17 +35,8 @@ function putToken(home: CliHome, path: string, change: Partial<Claims>): string 
 
 async function startDaemon(home: CliHome, ...args: string[]) {
   const socket = join(home.workspace, "..", "c.sock");
-  const child = startCli(home, ["daemon", "run", "--listen", `unix:${socket}`, "-m", "scripted:demo", ...args]);
-  const ended = finish(child);
-  let said = "";
-  await new Promise<void>((resolve, reject) => {
-    child.stderr.on("data", (chunk: string) => {
-      said += chunk;
-      if (said.includes("the token is in")) resolve();
-    });
-    child.once("close", () => reject(new Error(`the daemon ended: ${said}`)));
-  });
-  return { child, socket, ended, said: () => said };
+  const run = await startDaemonRun(home, "--listen", `unix:${socket}`, "-m", "scripted:demo", ...args);
+  return { ...run, socket, ended: finish(run.child) };
 }
 
 interface Answered {

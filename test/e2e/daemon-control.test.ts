@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isSameProcess, processPlace, startMark } from "#base";
+import { runCli, startCli } from "../fakes/cli-process.ts";
 import { createDaemonHome, type DaemonHome, textBody } from "../fakes/daemon-home.ts";
 
 /** A start is a second or two; each of these has several, beside other tests. */
@@ -108,6 +109,27 @@ describe("harness daemon", () => {
     await home.ask("GET", "/v1/handshake");
     expect(await home.ask("POST", "/v1/sessions", { resume: id })).toMatchObject({ status: 200 });
     expect((await home.ask("POST", turn, textBody("again"))).json.answer).toBe("hello from the daemon");
+  });
+
+  test("the token of a killed one is revoked by the next; that of a server that lives is not", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const home = createDaemonHome();
+    const first = await home.start();
+    const stolen = readFileSync(home.tokenFile, "utf8").trim();
+    const file = join(home.workspace, "other.token");
+    const other = startCli(home, ["daemon", "run", "--listen", "127.0.0.1:0", "--token-file", file]);
+    for await (const chunk of other.stderr.setEncoding("utf8")) if (String(chunk).includes("the token is in")) break;
+    process.kill(first, "SIGKILL");
+    await home.start();
+    const check = (token: string) =>
+      runCli({ ...home, env: { ...home.env, HARNESS_TOKEN: token } }, ["token", "check"]);
+    expect(await check(stolen)).toMatchObject({ code: 2, err: expect.stringContaining("TokenRevoked") });
+    expect(await check(readFileSync(file, "utf8").trim())).toMatchObject({ code: 0 });
+    expect(await home.ask("GET", "/v1/health")).toMatchObject({ status: 200 });
+    expect(home.logged()).toContainEqual(
+      expect.objectContaining({ component: "auth", revoked: [expect.stringMatching(/^tok_/)] }),
+    );
   });
 
   test("one that is killed before it answers is started again", { timeout: TIMEOUT_MS }, async () => {

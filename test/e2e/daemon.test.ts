@@ -4,7 +4,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type CliHome, createCliHome, finish, runCli, startCli } from "../fakes/cli-process.ts";
+import { type CliHome, createCliHome, finish, runCli } from "../fakes/cli-process.ts";
+import { daemonPlace, startDaemonRun } from "../fakes/daemon-run.ts";
 
 const SCENARIO = `
 name: daemon
@@ -25,17 +26,8 @@ interface Daemon {
 }
 
 async function startDaemon(home: CliHome, ...args: string[]): Promise<Daemon> {
-  const socket = join(home.workspace, "..", "c.sock");
-  const tokenFile = join(home.workspace, "..", "token");
-  const child = startCli(home, ["daemon", "run", "--listen", `unix:${socket}`, "--token-file", tokenFile, ...args]);
-  await new Promise<void>((resolve, reject) => {
-    let said = "";
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      said += chunk;
-      if (said.includes("the token is in")) resolve();
-    });
-    child.once("close", () => reject(new Error(`the daemon ended: ${said}`)));
-  });
+  const { socket, tokenFile, flags } = daemonPlace(home);
+  const { child } = await startDaemonRun(home, ...flags, ...args);
   const token = readFileSync(tokenFile, "utf8").trim();
   expect(statSync(tokenFile).mode & 0o777).toBe(0o600);
   return {

@@ -1,5 +1,15 @@
 /** `harness doctor`, `verify` and `debug` as somebody types them who wants to know why it does not work. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type CliHome, createCliHome, runCli } from "../fakes/cli-process.ts";
@@ -83,6 +93,58 @@ describe("harness doctor", () => {
     );
   });
 
+  test("warns of folders that are not the user's alone, with the command that mends each", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const base = createCliHome();
+    const root = base.env.HOME ?? "";
+    const runtime = join(root, "run");
+    const home = { ...base, env: { ...base.env, XDG_RUNTIME_DIR: runtime } };
+    const [data, config, state] = ["data/harness", "config/harness", ".local/state/harness"].map((path) =>
+      join(root, path),
+    ) as [string, string, string];
+    const modes: readonly (readonly [string, number])[] = [
+      [join(root, "data"), 0o777],
+      [data, 0o777],
+      [join(data, "daemon"), 0o750],
+      [config, 0o755],
+      [state, 0o700],
+      [runtime, 0o770],
+    ];
+    for (const [path, mode] of modes) {
+      mkdirSync(path, { recursive: true });
+      chmodSync(path, mode);
+    }
+    const folders = async () =>
+      (await doctor(home)).report.checks.flatMap(({ check, state: found, detail, fix }) =>
+        check === "folders" ? [[found, detail, fix]] : [],
+      );
+    expect(await folders()).toEqual([
+      ["warning", `others can change what is in ${data} (777)`, `Run: chmod 700 ${data}`],
+      ["warning", `others can look into ${join(data, "daemon")} (750)`, `Run: chmod 700 ${join(data, "daemon")}`],
+      [
+        "warning",
+        `everybody can put other folders in the place of those in ${join(root, "data")} (777)`,
+        `Run: chmod o-w ${join(root, "data")}`,
+      ],
+      ["ok", state, undefined],
+      ["warning", `others can look into ${config} (755)`, `Run: chmod 700 ${config}`],
+      ["warning", `others can change what is in ${runtime} (770)`, `Run: chmod 700 ${runtime}`],
+    ]);
+    for (const [path] of modes) chmodSync(path, 0o700);
+    expect((await folders()).map(([found]) => found)).toEqual(["ok", "ok", "ok"]);
+    if (process.getuid?.() !== 0) return; // only root can give a folder away
+    chownSync(config, 12345, 12345);
+    chownSync(runtime, 12345, 12345);
+    expect((await folders()).filter(([found]) => found === "warning")).toEqual(
+      [config, runtime].map((path) => [
+        "warning",
+        `${path} belongs to another user (12345)`,
+        `Run: sudo chown -R ${userInfo().username} ${path}`,
+      ]),
+    );
+  });
+
   test("tells how the daemon is", { timeout: TIMEOUT_MS }, async () => {
     const home = createDaemonHome();
     const pid = await home.start();
@@ -124,6 +186,18 @@ test("harness verify goes the whole way once", { timeout: TIMEOUT_MS }, async ()
 });
 
 describe("harness debug --raw", () => {
+  test("of a session that is not there says so, and writes nothing", { timeout: TIMEOUT_MS }, async () => {
+    const home = createCliHome();
+    const nobody = `sess_${"0".repeat(26)}`;
+    const refused = { code: 2, err: expect.stringContaining("SessionNotFound") };
+    expect(await runCli(home, ["debug", "--raw", "--session", nobody])).toMatchObject(refused);
+    await runCli(home, ["run", "-m", "scripted:demo", "--store", "jsonl", "hi"]);
+    expect(await runCli(home, ["debug", "--raw", "--session", nobody, "--json"])).toMatchObject(refused);
+    expect(existsSync(join(home.env.HOME ?? "", ".local/state/harness/debug"))).toBe(false);
+    const [inFolder = ""] = readdirSync(join(home.workspace, ".harness/threads")).filter((name) => /^sess_/.test(name));
+    expect(await runCli(home, ["debug", "--raw", "--session", inFolder])).toMatchObject({ code: 0 });
+  });
+
   test("writes what goes over the wire, only when it was asked for, and no secret", {
     timeout: TIMEOUT_MS,
   }, async () => {

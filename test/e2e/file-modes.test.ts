@@ -1,12 +1,12 @@
 /** Whatever the umask says, what the program keeps belongs to its user alone: files 0600, folders 0700. */
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { ackProject } from "../fakes/ack-project.ts";
 import { type CliHome, type CliResult, createCliHome, finish } from "../fakes/cli-process.ts";
+import { launcher } from "../fakes/launcher.ts";
 
-const launcher = resolve(import.meta.dirname, "../../bin/harness");
 const SCENARIO = `name: tour
 rules:
   - when: { tool: fs.write }

@@ -1,13 +1,13 @@
 /** `harness run --record` and `--replay`, as users start them. */
 import { spawnSync } from "node:child_process";
 import { closeSync, cpSync, existsSync, openSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ackProject } from "../fakes/ack-project.ts";
 import { createCliHome, runCli } from "../fakes/cli-process.ts";
+import { launcher } from "../fakes/launcher.ts";
 
 const TIMEOUT_MS = 120_000;
-const launcher = resolve(import.meta.dirname, "../../bin/harness");
 const hasStrace = spawnSync("strace", ["-V"]).status === 0;
 
 function recordedHome() {

@@ -5,11 +5,10 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { EventDraft } from "#engine";
 import { SessionId } from "#protocol";
 import { parseEvent } from "#protocol/schemas";
-import { createMemoryStore, loadPortability } from "#sessions";
 import { type CliHome, createCliHome, openCliTerminal, runCli } from "../fakes/cli-process.ts";
-import { callDrafts, sessionStarted, turnDrafts } from "../fakes/session-drafts.ts";
+import { exportedSession } from "../fakes/exported-session.ts";
+import { sessionStarted, turnDrafts, twoTurns } from "../fakes/session-drafts.ts";
 
-const NOW = "2026-01-01T00:00:00.000Z";
 const FIRST = SessionId.from("01ARZ3NDEKTSV4RRFFQ69G5FA1");
 
 const WRITING = `
@@ -29,24 +28,10 @@ const sessions = (...args: string[]) => runCli(home, ["sessions", ...args]);
 
 /** Puts a session with these events into the log by way of an export. */
 async function put(id: SessionId, drafts: readonly EventDraft[], ...flags: string[]): Promise<string> {
-  const store = createMemoryStore();
-  await store.create({ id, workingDir: home.workspace, profile: "default", model: "scripted:x", createdAt: NOW });
-  const log = await store.acquire(id);
-  await log.append(drafts, NOW);
-  const { exportLines } = await loadPortability();
-  const meta = await store.get(id);
-  if (meta === undefined) throw new Error("the session is there");
-  const lines = await Array.fromAsync(exportLines(meta, store.readEvidence(id), "0.1.0"));
-  const file = home.put(`${id}.jsonl`, `${lines.join("\n")}\n`);
+  const file = home.put(`${id}.jsonl`, await exportedSession(id, drafts, home.workspace));
   expect(await sessions("import", file, ...flags)).toMatchObject({ code: 0, out: `${id}\n` });
   return file;
 }
-
-const twoTurns = (second: string): EventDraft[] => [
-  sessionStarted(),
-  ...turnDrafts(1, "begin", "the same answer", callDrafts(1, { command: "ls" }, "a.txt")),
-  ...turnDrafts(2, "go on", second),
-];
 
 describe("reading", () => {
   test("list, show and replay what run has written", async () => {

@@ -13,10 +13,11 @@ import {
   createTokenRecords,
   signToken,
   type TokenRecords,
+  tokenStanding,
 } from "#auth";
 import { createSystemRandom } from "#base";
-import { ReasonError } from "#protocol";
 import { commands } from "#protocol/schemas";
+import { authenticateWith } from "#transports/http";
 import { createHttpRig, type HttpRig, type HttpRigOptions, type ReadStream, type SocketClient } from "./http-rig.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 import type { MockReply } from "./mock-reply.ts";
@@ -68,14 +69,8 @@ export async function createAuthRig(
   const rig = await createHttpRig(replies, {
     ...options,
     serverClock: clock,
-    authenticate({ token, source }) {
-      try {
-        return { claims: authenticator.authenticate(token, source) };
-      } catch (error) {
-        if (error instanceof ReasonError) return { refusal: error };
-        throw error;
-      }
-    },
+    checkToken: async (token) => tokenStanding({ records, clock }, token),
+    authenticate: authenticateWith(authenticator),
     desk: (clients) =>
       createTokenDesk({
         key: () => key,

@@ -2,11 +2,11 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { type Bait, baits } from "./bait.ts";
+import { launcher } from "./launcher.ts";
 import { type MockProviderServer, startMockProvider } from "./mock-provider-server.ts";
 
-const launcher = resolve(import.meta.dirname, "../../bin/harness");
 const KEY = "sk-ant-right-key";
 
 export interface BaitResult {

@@ -1,7 +1,7 @@
 /** Runs one model call to its end and keeps what it emitted; plus the smallest request and deterministic ports. */
 import type { Random } from "#base";
-import type { ModelEvent, ModelOutcome, ModelRequest, Provider } from "#engine";
-import { type CredentialPort, createHeldKeys } from "#providers";
+import type { CredentialPort, ModelEvent, ModelOutcome, ModelRequest, Provider } from "#engine";
+import { createHeldKeys } from "#providers";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 
 export interface ModelTranscript {

@@ -1,13 +1,13 @@
 /** The program as users start it, on a place full of canaries: every command that prints, writes or fails. Free of any test library. */
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { ackProject } from "./ack-project.ts";
 import { sheetOf } from "./canaries.ts";
 import { type CanaryPlace, type Exits, filesBelow, requestExits, storeExits } from "./canary-session.ts";
 import { refusalReply, turnReplies } from "./canary-ways.ts";
+import { launcher } from "./launcher.ts";
 
-const launcher = resolve(import.meta.dirname, "../../bin/harness");
 const WATCH_MS = 15;
 const RUN_TIMEOUT_MS = 120_000;
 

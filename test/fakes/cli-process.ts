@@ -2,12 +2,11 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import * as pty from "@lydell/node-pty";
 import { onTestFinished } from "vitest";
 import { isSameProcess } from "#base";
-
-const launcher = resolve(import.meta.dirname, "../../bin/harness");
+import { launcher } from "./launcher.ts";
 
 export interface CliHome {
   readonly workspace: string;

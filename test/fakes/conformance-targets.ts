@@ -14,6 +14,7 @@ import { type HttpServer, startHttpServer } from "#transports/http";
 import { httpBackend } from "../../src/cli/daemon-backend.ts";
 import { createOutward } from "../../src/cli/outward.ts";
 import { createCliHome } from "./cli-process.ts";
+import { launcher } from "./launcher.ts";
 import { wholeClaims } from "./token-claims.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -35,17 +36,7 @@ export function ownProgram({
   readonly flags?: readonly string[];
 } = {}): Target {
   const home = createCliHome();
-  const args = [
-    join(root, "bin/harness"),
-    "rpc",
-    "--cwd",
-    home.workspace,
-    "--sandbox",
-    "off",
-    "-m",
-    `scripted:${SCENARIO}`,
-    ...flags,
-  ];
+  const args = [launcher, "rpc", "--cwd", home.workspace, "--sandbox", "off", "-m", `scripted:${SCENARIO}`, ...flags];
   return rpcTarget({
     command: "sh",
     args: ["-c", `${before}; exec "$@"`, "sh", process.execPath, ...args],
@@ -119,6 +110,7 @@ export async function ownServer(): Promise<OwnServer> {
       undo: { directory: join(folder, "undo"), key: key.bytes },
       autoApprove: false,
       waitsForHumans: true,
+      checkToken: async () => undefined,
     });
     const outward = createOutward({ env: { HOME: folder }, cwd: folder, clock: createSystemClock() });
     const build = { version: "0.0.0", commit: "", builtAt: "" };

@@ -15,13 +15,13 @@ import {
 } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { isSameProcess } from "#base";
+import { launcher } from "./launcher.ts";
 
-const launcher = resolve(import.meta.dirname, "../../bin/harness");
 const PHASES = ["starting", "turn", "stopping"] as const;
 /** About as long as a start takes, and more. */
 const START_MS = 700;

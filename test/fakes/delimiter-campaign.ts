@@ -4,14 +4,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defaultSettings } from "#artifacts";
-import { createSystemClock } from "#base";
-import { assembleHarness } from "#harness";
-import { createHeldKeys } from "#providers";
 import { delimitersSeen, forgedDelimiters } from "../corpora/forged-delimiters.ts";
+import { openMemoryHarness } from "./memory-harness.ts";
 import { startMockProvider } from "./mock-provider-server.ts";
 import type { MockBlock } from "./mock-reply.ts";
-import { openProjects } from "./project-rig.ts";
+import { openProjects } from "./open-projects.ts";
 
 export interface DelimiterCampaign {
   readonly forged: number;
@@ -68,22 +65,15 @@ export async function runDelimiterCampaign(count = Number.POSITIVE_INFINITY): Pr
     { type: "message", blocks: [{ type: "text", text: "done" }] },
   );
   const env = { PATH: process.env.PATH, OPENAI_API_KEY: "test-key", OPENAI_BASE_URL: `${vendor.url}/v1` };
-  const harness = await assembleHarness({
+  const harness = await openMemoryHarness({
     settings: {
-      ...defaultSettings,
       network: { allowedDomains: ["127.0.0.1"] },
       permissions: [{ effect: "allow", rule: "*", source: "campaign" }],
       sandbox: "off",
     },
     env,
-    credentials: createHeldKeys(env),
-    clock: createSystemClock(),
     workspace: folder,
     model: "openai:mock-model",
-    offlineAllowed: false,
-    scenarioFile: (name) => name,
-    store: { kind: "memory" },
-    autoApprove: false,
     projects: openProjects,
   });
   try {

@@ -2,14 +2,12 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defaultSettings } from "#artifacts";
 import { createSystemClock } from "#base";
-import type { ModelCall, Plugin, Provider, Tool } from "#engine";
-import { assembleHarness } from "#harness";
-import { createHeldKeys } from "#providers";
+import type { Plugin, Tool } from "#engine";
+import { callingProvider } from "./calling-provider.ts";
+import { openMemoryHarness } from "./memory-harness.ts";
 
 const CALLS_A_STEP = 20;
-const usage = { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0 };
 
 /** Microseconds for each call of the second half: the chain minus the time in the tool itself. */
 export async function measureGate(
@@ -35,23 +33,11 @@ export async function measureGate(
       },
     }),
   );
-  const provider: Provider = {
-    name: "asking",
-    async chat({ request, emit }: ModelCall) {
-      const done = { type: "done", model: request.model, usage } as const;
-      if (made >= calls) {
-        emit({ type: "text", block: 0, text: "done" });
-        return { ...done, stop: "end" };
-      }
-      for (let block = 0; block < CALLS_A_STEP; block++) {
-        const name = tools[made % tools.length]?.name ?? "";
-        emit({ type: "tool_call", block, name, arguments: JSON.stringify({ n: made++ }) });
-      }
-      return { ...done, stop: "tool_calls" };
-    },
-    models: async () => [],
-    countTokens: () => 0,
-  };
+  const provider = callingProvider(() =>
+    made >= calls
+      ? []
+      : Array.from({ length: CALLS_A_STEP }, () => [tools[made % tools.length]?.name ?? "", { n: made++ }] as const),
+  );
   const plugin: Plugin = {
     name: "timing",
     register(host) {
@@ -70,22 +56,15 @@ export async function measureGate(
     },
   };
   const allow = { effect: "allow", rule: "mutating", source: "config.toml:1" } as const;
-  const harness = await assembleHarness({
+  const harness = await openMemoryHarness({
     settings: {
-      ...defaultSettings,
       maxSteps: Math.ceil(calls / CALLS_A_STEP) + 1,
       permissions: [allow],
       tools: { execution: "sequential", onError: "continue" },
     },
-    env: { PATH: process.env.PATH },
-    credentials: createHeldKeys({}),
     clock,
     workspace,
-    model: "asking:one",
-    offlineAllowed: false,
-    scenarioFile: (name) => name,
-    store: { kind: "memory" },
-    autoApprove: false,
+    model: "calling:one",
     plugins: [plugin],
     toolSources: [],
   });

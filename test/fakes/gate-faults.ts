@@ -5,13 +5,11 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defaultSettings } from "#artifacts";
 import { type Clock, createSystemClock, createWorkspaceFiles } from "#base";
 import type { EventDraft, ModelCall, ModelOutcome, Plugin, Provider, SessionStore, ToolContext } from "#engine";
-import { assembleHarness } from "#harness";
 import type { Event, EventKind } from "#protocol";
-import { createHeldKeys } from "#providers";
 import { createMemoryStore } from "#sessions";
+import { openMemoryHarness } from "./memory-harness.ts";
 
 /** Made for one run; what is absent works. */
 export interface Fault {
@@ -54,17 +52,10 @@ export async function runWithFault(fault: Fault, call: "mark" | "fs.write" | "ex
     },
     ...(fault.plugin === undefined ? [] : [fault.plugin]),
   ];
-  const harness = await assembleHarness({
-    settings: { ...defaultSettings },
-    env: { PATH: process.env.PATH },
-    credentials: createHeldKeys({}),
+  const harness = await openMemoryHarness({
     clock,
     workspace,
     model: "fault:one",
-    offlineAllowed: false,
-    scenarioFile: (name) => name,
-    store: { kind: "memory" },
-    autoApprove: false,
     permissionTimeoutMs: 50,
     plugins,
     ...(call === "mark" ? { toolSources: [markTool(fault, kept)] } : {}),

@@ -10,6 +10,7 @@ import { dirname, join, resolve } from "node:path";
 import { expect } from "vitest";
 import { ackProject } from "./ack-project.ts";
 import { type CliHome, createCliHome } from "./cli-process.ts";
+import { launcher } from "./launcher.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const TIMEOUT_MS = 60_000;
@@ -81,7 +82,7 @@ function shellOutput(script: string, cwd: string, env: Readonly<Record<string, s
 function programFolder(home: CliHome): string {
   const folder = join(home.env.HOME ?? "", "bin");
   mkdirSync(folder);
-  writeFileSync(join(folder, "harness"), `#!/bin/sh\nexec "${process.execPath}" "${join(root, "bin/harness")}" "$@"\n`);
+  writeFileSync(join(folder, "harness"), `#!/bin/sh\nexec "${process.execPath}" "${launcher}" "$@"\n`);
   chmodSync(join(folder, "harness"), 0o755);
   return folder;
 }

@@ -1,13 +1,12 @@
 /** A whole harness in this process, on a real mock vendor and a real folder, driven through the protocol as a client. */
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { defaultSettings, type Settings } from "#artifacts";
-import { createSystemClock } from "#base";
+import type { Settings } from "#artifacts";
 import type { ControlClient } from "#control";
 import type { TurnSummary } from "#engine";
-import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
+import type { Harness, HarnessOptions } from "#harness";
 import type { Command, Event, EventKind, EventOf, SessionId } from "#protocol";
-import { createHeldKeys } from "#providers";
+import { openMemoryHarness } from "./memory-harness.ts";
 import { type MockProviderServer, startMockProvider } from "./mock-provider-server.ts";
 import type { MockBlock, MockReply } from "./mock-reply.ts";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "./temporary-workspace.ts";
@@ -65,18 +64,12 @@ export async function createHarnessRig(replies: readonly MockReply[], options: R
     ANTHROPIC_BASE_URL: vendor.url,
     ...extraEnv,
   };
-  const harness = await assembleHarness({
+  const harness = await openMemoryHarness({
     env,
-    credentials: createHeldKeys(env),
-    clock: createSystemClock(),
     workspace: workspace.root,
     model: `${name}:mock-model`,
-    offlineAllowed: false,
-    scenarioFile: (file) => file,
-    store: { kind: "memory" },
-    autoApprove: false,
     ...rest,
-    settings: { ...defaultSettings, ...settings },
+    ...(settings === undefined ? {} : { settings }),
   });
   onTestFinished(async () => {
     await harness.shutdown();

@@ -93,7 +93,7 @@ export interface HttpRig extends HarnessRig {
 
 export async function createHttpRig(replies: readonly MockReply[], options: HttpRigOptions = {}): Promise<HttpRig> {
   const { limits, allowedOrigins, serverClock, desk, tls, authenticate: given, ...rest } = options;
-  const rig = await createHarnessRig(replies, rest);
+  const rig = await createHarnessRig(replies, { checkToken: async () => undefined, ...rest });
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-http-")));
   const socketPath = join(folder, "control.sock");
   const tokens = new Map<string, RigClaims>([["human", { jti: "tok_human", identity_class: "human" }]]);

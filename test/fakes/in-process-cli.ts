@@ -6,12 +6,9 @@ import { expect, onTestFinished } from "vitest";
 import { runCli } from "#cli";
 import type { EventDraft } from "#engine";
 import type { SessionId } from "#protocol";
-import { createMemoryStore, loadPortability } from "#sessions";
+import { exportedSession } from "./exported-session.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
-import { testCredentials } from "./test-credentials.ts";
-
-const packageRoot = resolve(import.meta.dirname, "../..");
-const CREATED_AT = "2026-01-01T00:00:00.000Z";
+import { quietCliPorts } from "./quiet-cli-ports.ts";
 
 export interface InProcessCli {
   readonly workspace: string;
@@ -49,59 +46,28 @@ export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = 
     },
     async run(...args) {
       const said = { out: "", err: "" };
-      const code = await runCli(args, {
+      const ports = quietCliPorts(said, {
+        env: cli.env,
+        cwd: workspace,
+        clock: cli.clock,
         terminal: {
-          out: (text) => {
-            said.out += text;
-          },
-          err: (text) => {
-            said.err += text;
-          },
           interactive: key !== undefined,
-          inputIsPiped: false,
-          colour: false,
           columns: Number.POSITIVE_INFINITY,
-          readLine: async () => ({ kind: "end" }),
           readKey: async () => (key === undefined ? { kind: "end" } : { kind: "key", key }),
-          readSecret: async () => ({ kind: "end" }),
-          readAll: async () => "",
-          readLines: async function* () {},
-          readChunks: async function* () {},
-          readBytes: async function* () {},
-          claimOutput: () => ({ write: async () => undefined, close: () => undefined }),
-          outDrained: async () => undefined,
           onInterrupt(listener) {
             listeners.add(listener);
             return () => void listeners.delete(listener);
           },
         },
-        env: cli.env,
-        credentials: testCredentials(cli.env),
-        concealed: () => undefined,
-        cwd: workspace,
-        clock: cli.clock,
-        build: { version: "0.0.0", commit: "test", builtAt: "test" },
-        scenariosDir: join(packageRoot, "scenarios"),
-        templatesDir: join(packageRoot, "templates"),
-        relaunch: () => {
-          throw new Error("no process is started here");
-        },
-        endsWhenStopped: () => undefined,
       });
+      const code = await runCli(args, ports);
       return { code, ...said };
     },
     async json(...args) {
       return JSON.parse((await cli.run(...args, "--json")).out);
     },
     async putSession(id, drafts, workingDir = workspace) {
-      const store = createMemoryStore();
-      await store.create({ id, workingDir, profile: "default", model: "scripted:x", createdAt: CREATED_AT });
-      await (await store.acquire(id)).append(drafts, CREATED_AT);
-      const meta = await store.get(id);
-      if (meta === undefined) throw new Error("the session is there");
-      const { exportLines } = await loadPortability();
-      const lines = await Array.fromAsync(exportLines(meta, store.readEvidence(id), "0.1.0"));
-      const file = cli.put(join(home, `${id}.jsonl`), `${lines.join("\n")}\n`);
+      const file = cli.put(join(home, `${id}.jsonl`), await exportedSession(id, drafts, workingDir));
       expect(await cli.run("sessions", "import", file)).toMatchObject({ code: 0 });
     },
   };

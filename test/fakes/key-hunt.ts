@@ -18,11 +18,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { ackProject } from "./ack-project.ts";
+import { launcher } from "./launcher.ts";
 import { type MockProviderServer, startMockProvider } from "./mock-provider-server.ts";
 
-const launcher = resolve(import.meta.dirname, "../../bin/harness");
 const CHUNK_BYTES = 1024 * 1024;
 const POLL_MS = 10;
 const WAIT_MS = 30_000;

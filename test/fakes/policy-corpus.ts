@@ -6,15 +6,14 @@
 import { symlinkSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createProjectLoader, defaultSettings, type Project, type Settings, trustsAll } from "#artifacts";
-import { createSystemClock, type EffectPorts } from "#base";
-import type { ModelCall, Plugin, Provider } from "#engine";
+import { defaultSettings, type Project, type Settings } from "#artifacts";
+import type { EffectPorts } from "#base";
+import type { Plugin } from "#engine";
 import { type Policy, policyOf, RecordedCalls, type RecordedSession } from "#governance";
-import { assembleHarness } from "#harness";
 import type { Command, Event } from "#protocol";
-import { createHeldKeys } from "#providers";
-import { createScriptChecker } from "#script";
-import { createBuiltinTools } from "#tools";
+import { callingProvider, type WantedCall } from "./calling-provider.ts";
+import { openMemoryHarness } from "./memory-harness.ts";
+import { projectsUnder } from "./open-projects.ts";
 import { everydayCommands, hostileCommands } from "./shell-corpora.ts";
 import { createShellWorkspace } from "./shell-workspace.ts";
 import { createRng } from "./tampering.ts";
@@ -29,7 +28,6 @@ export interface CorpusPart {
 }
 
 type Rng = () => number;
-type Made = readonly [string, object];
 type Effect = "allow" | "ask" | "deny";
 
 interface Setup {
@@ -50,7 +48,6 @@ interface Setup {
 const UNJUDGED: ReadonlySet<string> = new Set(["UnknownTool", "InvalidArguments", "NotExecuted", "Cancelled"]);
 const CALLS_A_STEP = 8;
 const STEPS_A_TURN = 6;
-const usage = { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0 };
 
 const COMMON: readonly (readonly [Effect, string])[] = [
   ["allow", "Bash(npm test)"],
@@ -191,36 +188,19 @@ async function recordPart(setup: Setup, wanted: number, rng: Rng): Promise<Corpu
     },
   };
   let project: Project | undefined;
-  const harness = await assembleHarness({
+  const harness = await openMemoryHarness({
     settings,
-    env: { PATH: process.env.PATH },
-    credentials: createHeldKeys({}),
-    clock: createSystemClock(),
     workspace: root,
     model: "calling:one",
-    offlineAllowed: false,
-    scenarioFile: (name) => name,
-    store: { kind: "memory" },
-    autoApprove: false,
     plugins: [plugin],
     observePorts: withoutPrograms,
     ...(setup.files === undefined
       ? {}
       : {
           async projects(folder: string) {
-            const loader = await createProjectLoader({
-              root: folder,
-              checker: createScriptChecker(),
-              knownTools: createBuiltinTools()
-                .tools()
-                .map(({ name }) => name),
-              trust: trustsAll,
-              ...(setup.admin === undefined ? {} : { adminPolicy: join(folder, "admin.md") }),
-            });
-            const loaded = loader.load();
-            if (loaded.project === undefined) throw new Error(loaded.problems.map(({ message }) => message).join("\n"));
-            project = loaded.project;
-            return { loader, project };
+            const opened = await projectsUnder(setup.admin === undefined ? undefined : "admin.md")(folder);
+            project = opened?.project;
+            return opened;
           },
         }),
   });
@@ -303,24 +283,6 @@ function withoutPrograms({ files }: EffectPorts): EffectPorts {
   };
 }
 
-function callingProvider(next: () => readonly Made[]): Provider {
-  return {
-    name: "calling",
-    async chat({ request, emit }: ModelCall) {
-      const done = { type: "done", model: request.model, usage } as const;
-      const calls = next();
-      for (const [block, [name, args]] of calls.entries()) {
-        emit({ type: "tool_call", block, name, arguments: JSON.stringify(args) });
-      }
-      if (calls.length > 0) return { ...done, stop: "tool_calls" };
-      emit({ type: "text", block: 0, text: "done" });
-      return { ...done, stop: "end" };
-    },
-    models: async () => [],
-    countTokens: () => 0,
-  };
-}
-
 const PATHS = (
   "src/index.ts src/cart.ts ./src/cart.ts src/../src/user.ts docs/a.md docs/link.md docs/out.md code/cart.ts notes.txt " +
   "secrets/key.txt vault/gold.txt .env .env.example data/users.json data/orders.csv blocked/x old/a.md ../outside.txt " +
@@ -354,17 +316,17 @@ const EXTRA_COMMANDS = [
 ];
 
 /** The calls of one step: neighbours that only read run side by side; now and then the same one comes again and again. */
-function nextCalls(rng: Rng, commands: readonly string[]): readonly Made[] {
+function nextCalls(rng: Rng, commands: readonly string[]): readonly WantedCall[] {
   const count = 1 + Math.floor(rng() * CALLS_A_STEP);
   const first = oneCall(rng, commands);
   if (rng() < 0.04) return Array.from({ length: 4 }, () => first);
   return [first, ...Array.from({ length: count - 1 }, () => oneCall(rng, commands))];
 }
 
-function oneCall(rng: Rng, commands: readonly string[]): Made {
+function oneCall(rng: Rng, commands: readonly string[]): WantedCall {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(rng() * items.length)] as Item;
   const path = pick(PATHS);
-  const kinds: readonly (readonly [weight: number, make: () => Made])[] = [
+  const kinds: readonly (readonly [weight: number, make: () => WantedCall])[] = [
     [10, () => ["fs.read", { path }]],
     [3, () => ["fs.list", { path }]],
     [2, () => ["fs.glob", { pattern: pick(["**/*.ts", "*.md", ".env*"]), path: pick([".", "src", "secrets"]) }]],

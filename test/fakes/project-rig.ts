@@ -1,13 +1,10 @@
 /** A whole harness on a folder with a project, as the program opens it: real loader, real scripts, hooks at the depth that is asked for. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { createProjectLoader, trustsAll } from "#artifacts";
-import type { HarnessOptions } from "#harness";
 import type { EventPayload } from "#protocol";
-import { createScriptChecker } from "#script";
-import { createBuiltinTools } from "#tools";
 import { createHarnessRig, type HarnessRig, type RigOptions } from "./harness-rig.ts";
 import type { MockReply } from "./mock-reply.ts";
+import { openProjects } from "./open-projects.ts";
 
 export type ProjectFiles = Readonly<Record<string, string>>;
 
@@ -46,22 +43,4 @@ export async function createProjectRig(
       return rig.of("MetricsCounted").at(-1)?.counters ?? {};
     },
   };
-}
-
-export const openProjects = projectsUnder();
-
-/** The project of a folder, below the policy in a file of that folder; every problem of one that does not load. */
-export function projectsUnder(adminPolicy?: string): NonNullable<HarnessOptions["projects"]> {
-  return (root) => openBelow(root, adminPolicy === undefined ? {} : { adminPolicy: join(root, adminPolicy) });
-}
-
-async function openBelow(root: string, admin: { readonly adminPolicy?: string }) {
-  const knownTools = createBuiltinTools()
-    .tools()
-    .map(({ name }) => name);
-  const checker = createScriptChecker();
-  const loader = await createProjectLoader({ root, checker, knownTools, trust: trustsAll, ...admin });
-  const { project, problems } = loader.load();
-  if (project === undefined) throw new Error(problems.map(({ message }) => message).join("\n"));
-  return { loader, project };
 }

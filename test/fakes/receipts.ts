@@ -9,14 +9,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createProjectLoader, defaultSettings, trustsAll } from "#artifacts";
-import { createSystemClock, type EffectPorts } from "#base";
-import type { EffectNote, ModelCall, Plugin, Provider, Tool, ToolContext, ToolSource } from "#engine";
-import { assembleHarness } from "#harness";
+import type { EffectPorts } from "#base";
+import type { EffectNote, Plugin, Tool, ToolContext, ToolSource } from "#engine";
 import type { CallId, Command, Event } from "#protocol";
-import { createHeldKeys } from "#providers";
-import { createScriptChecker } from "#script";
 import { createBuiltinTools } from "#tools";
+import { callingProvider, type WantedCall } from "./calling-provider.ts";
+import { openMemoryHarness } from "./memory-harness.ts";
+import { openProjects } from "./open-projects.ts";
 import { createRng } from "./tampering.ts";
 
 export interface ReceiptCampaign {
@@ -42,7 +41,6 @@ interface Seen extends EffectNote {
 const CALLS_A_STEP = 12;
 const STEPS_A_TURN = 8;
 const CANCELLED_TURNS = 0.08;
-const usage = { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0 };
 
 export interface CampaignOptions {
   readonly seed?: number;
@@ -76,7 +74,7 @@ export async function runReceiptCampaign(
   const observed: Plugin = {
     name: "observed",
     register(host) {
-      host.addProvider(callingProvider(() => (started < wanted ? oneCall(rng, url) : undefined)));
+      host.addProvider(callingProvider(() => (started < wanted ? oneStep(rng, url) : [])));
       host.useTool((call, next) => current.run(call.id, () => next(call)));
       host.onEvent((event) => {
         events.push(event);
@@ -87,9 +85,8 @@ export async function runReceiptCampaign(
   const see = (port: EffectNote["port"], target: string): void => {
     seen.push({ port, target, call: current.getStore(), at: events.length });
   };
-  const harness = await assembleHarness({
+  const harness = await openMemoryHarness({
     settings: {
-      ...defaultSettings,
       sandbox: "off",
       maxSteps: STEPS_A_TURN,
       network: { allowedDomains: ["127.0.0.1"] },
@@ -105,29 +102,12 @@ export async function runReceiptCampaign(
         { effect: "deny", rule: "Bash(rm *)", source: "config.toml:4" },
       ],
     },
-    env: { PATH: process.env.PATH },
-    credentials: createHeldKeys({}),
-    clock: createSystemClock(),
     workspace: root,
     model: "calling:one",
-    offlineAllowed: false,
-    scenarioFile: (name) => name,
-    store: { kind: "memory" },
     undo: { directory: join(outside, "undo"), key: Buffer.alloc(32, 1) },
-    autoApprove: false,
     plugins: [observed],
     toolSources: [createBuiltinTools(), lateTool()],
-    async projects(folder) {
-      const loader = await createProjectLoader({
-        root: folder,
-        checker: createScriptChecker(),
-        knownTools: [],
-        trust: trustsAll,
-      });
-      const { project, problems } = loader.load();
-      if (project === undefined) throw new Error(problems.map(({ message }) => message).join("\n"));
-      return { loader, project };
-    },
+    projects: openProjects,
     observePorts(ports) {
       bare = observing(ports, see);
       return bare;
@@ -288,32 +268,10 @@ function lateTool(): ToolSource {
   return { name: "late", tools: () => [tool] };
 }
 
-/** Asks for a handful of calls in each step, until there are no more. */
-function callingProvider(next: () => readonly [string, object] | undefined): Provider {
-  return {
-    name: "calling",
-    async chat({ request, emit }: ModelCall) {
-      const done = { type: "done", model: request.model, usage } as const;
-      let block = 0;
-      for (; block < CALLS_A_STEP; block++) {
-        const call = next();
-        if (call === undefined) break;
-        emit({ type: "tool_call", block, name: call[0], arguments: JSON.stringify(call[1]) });
-      }
-      if (block > 0) return { ...done, stop: "tool_calls" };
-      emit({ type: "text", block: 0, text: "done" });
-      return { ...done, stop: "end" };
-    },
-    models: async () => [],
-    countTokens: () => 0,
-  };
-}
-
 type Rng = () => number;
-type Made = readonly [string, object];
 
 /** How often each kind of call is made; programs are slow, so there are fewer. */
-const KINDS: readonly (readonly [weight: number, make: (file: string, url: string, rng: Rng) => Made])[] = [
+const KINDS: readonly (readonly [weight: number, make: (file: string, url: string, rng: Rng) => WantedCall])[] = [
   [14, (file) => ["fs.write", { path: file, content: file }]],
   [6, (file) => ["fs.edit", { path: "b.txt", old_text: "b", new_text: `b${file.length}` }]],
   [6, (file) => ["fs.move", { from: file, to: `${file}.moved` }]],
@@ -342,7 +300,11 @@ const KINDS: readonly (readonly [weight: number, make: (file: string, url: strin
   [1, () => ["fs.write", { path: 7 }]],
 ];
 
-function oneCall(rng: Rng, url: string): Made {
+function oneStep(rng: Rng, url: string): readonly WantedCall[] {
+  return Array.from({ length: CALLS_A_STEP }, () => oneCall(rng, url));
+}
+
+function oneCall(rng: Rng, url: string): WantedCall {
   const total = KINDS.reduce((sum, [weight]) => sum + weight, 0);
   let at = rng() * total;
   const file = `f${Math.floor(rng() * 40)}.txt`;

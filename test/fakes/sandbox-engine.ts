@@ -9,8 +9,12 @@ const { processes } = createSandboxes({
   ownPaths: [],
   clock: createSystemClock(),
 }).open({ root, processes: createProcesses({ root, env: process.env }) });
-const script = `trap '' TERM HUP; setsid bash -c 'exec -a ${mark} sleep 600' & echo begun; while :; do sleep 1; done`;
+const never = new AbortController().signal;
+await processes.run({ file: "true", args: [], timeoutMs: 10_000 }, never);
+// What the machine has is known from here on: the next command begins at once.
+process.stdout.write("begins\n");
+const script = `trap '' TERM HUP; setsid bash -c 'exec -a ${mark} sleep 600' & echo runs; while :; do sleep 1; done`;
 await processes.run(
   { file: "bash", args: ["-c", script], timeoutMs: 600_000, onOutput: (_stream, chunk) => process.stdout.write(chunk) },
-  new AbortController().signal,
+  never,
 );

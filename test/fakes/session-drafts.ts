@@ -35,6 +35,15 @@ export function turnDrafts(n: number, input: string, text: string, extra: readon
   ];
 }
 
+/** A session of two turns, of which the first makes a call. */
+export function twoTurns(second: string): EventDraft[] {
+  return [
+    sessionStarted(),
+    ...turnDrafts(1, "begin", "the same answer", callDrafts(1, { command: "ls" }, "a.txt")),
+    ...turnDrafts(2, "go on", second),
+  ];
+}
+
 /** A call of step 1 that asks, runs and gives `result`. */
 export function callDrafts(n: number, args: unknown, result: string): EventDraft[] {
   const turn = turnId(n);

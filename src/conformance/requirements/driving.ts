@@ -150,6 +150,12 @@ export const drivingRequirements = {
     "The first answer of a human counts; later ones change nothing.",
   ),
   "permission:agent": row(COMMANDS, "service", "Hard rule 11", "An agent cannot answer for the turn it started."),
+  "permission:agent-steers": row(
+    COMMANDS,
+    "adr19",
+    "Decision",
+    "An agent changes neither the rules of a session nor the values that conditions look at.",
+  ),
   "permission:timeout": row(
     ["in-process", "rest", "ws", "plain"],
     "service",

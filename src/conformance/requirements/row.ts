@@ -9,6 +9,7 @@ export const documents = {
   runtime: "Runtime specification",
   decisions: "Design decisions",
   adr18: "ADR 0018 Streams, queues and claims",
+  adr19: "ADR 0019 Tokens on every channel",
 } as const;
 
 export interface Requirement {

@@ -13,6 +13,14 @@ async function outcomes({ connection, session }: Stage): Promise<readonly string
   return eventsOf(await connection.log(session), "ToolResult").map(({ payload }) => payload.outcome);
 }
 
+/** A call that waits for an answer, and has not run meanwhile. */
+async function holdUnrun(trial: Trial, at: Stage): Promise<string> {
+  const { callId } = await hold(at);
+  const ran = eventsOf(await at.connection.log(at.session), "ToolIntent").length;
+  trial.check("permission:asked", ran === 0, "the call ran before it was allowed");
+  return callId;
+}
+
 export const permissionScenarios: readonly Scenario[] = [
   {
     name: "a call that is allowed",
@@ -20,13 +28,7 @@ export const permissionScenarios: readonly Scenario[] = [
     cites: ["permission:asked", "permission:allow", "session:undo"],
     async run(trial) {
       const at = await stage(trial);
-      const { callId } = await hold(at);
-      const before = await at.connection.log(at.session);
-      trial.check(
-        "permission:asked",
-        eventsOf(before, "ToolIntent").length === 0,
-        "the call ran before it was allowed",
-      );
+      const callId = await holdUnrun(trial, at);
       const answer = await decide(at.connection, at.session, callId, "allow_once");
       trial.check("permission:allow", answer.ok, `the answer was refused: ${answer.reason}`);
       await ended(at.feed);
@@ -41,13 +43,7 @@ export const permissionScenarios: readonly Scenario[] = [
     cites: ["permission:asked"],
     async run(trial) {
       const at = await stage(trial);
-      const { callId } = await hold(at);
-      const before = await at.connection.log(at.session);
-      trial.check(
-        "permission:asked",
-        eventsOf(before, "ToolIntent").length === 0,
-        "the call ran before it was allowed",
-      );
+      const callId = await holdUnrun(trial, at);
       await decide(at.connection, at.session, callId, "deny");
       await ended(at.feed);
     },
@@ -146,6 +142,25 @@ export const permissionScenarios: readonly Scenario[] = [
       await ended(feed);
       const ran = eventsOf(await connection.log(session), "ToolIntent").length;
       trial.check("permission:agent", ran === 0, "the call ran");
+    },
+  },
+  {
+    name: "an agent that wants to change what it is held to",
+    wires: COMMANDS,
+    cites: ["permission:agent-steers"],
+    needs: ["agent"],
+    async run(trial) {
+      const connection = await trial.connect("agent");
+      const session = await trial.session(connection);
+      for (const command of [
+        { kind: "SetContext", values: { mode: "fast" } },
+        { kind: "RevokeRule", rule: "fs.write" },
+        { kind: "PromoteRule", rule: "fs.write" },
+      ]) {
+        const { ok, reason } = await connection.submit(session, command);
+        const isRefused = !ok && reason === "NotAllowed";
+        trial.check("permission:agent-steers", isRefused, `${command.kind} was answered with ${reason ?? "yes"}`);
+      }
     },
   },
   {

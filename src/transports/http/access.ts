@@ -2,7 +2,7 @@
  * Who may do what: the port that turns a token into claims, and the one place where claims are held against commands and reads.
  * How a token is made and checked is not known here.
  */
-import { type Claims, checkScope, checkSession } from "#auth";
+import { type Authenticator, type Claims, checkScope, checkSession } from "#auth";
 import type { Command } from "#protocol";
 import { ReasonError, type SessionId } from "#protocol";
 import { asReasonError } from "./failure.ts";
@@ -21,6 +21,18 @@ export interface PresentedToken {
 export type Authenticate = (presented: PresentedToken) => Authentication | Promise<Authentication>;
 
 export type Authentication = { readonly claims: Claims } | { readonly refusal: ReasonError };
+
+/** The port in front of an authenticator, whose refusals become data. */
+export function authenticateWith(authenticator: Pick<Authenticator, "authenticate">): Authenticate {
+  return ({ token, source }) => {
+    try {
+      return { claims: authenticator.authenticate(token, source) };
+    } catch (error) {
+      if (error instanceof ReasonError) return { refusal: error };
+      throw error;
+    }
+  };
+}
 
 /** The claims, or the refusal thrown. A check that fails in any other way refuses. */
 export async function requireClaims(

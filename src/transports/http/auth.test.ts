@@ -1,10 +1,11 @@
 /** Tokens over real sockets: what is refused with which reason, how revocation and expiry reach what is open. */
 import { describe, expect, test } from "vitest";
-import { DRAIN_SECONDS, EXPIRING_SECONDS, signToken } from "#auth";
-import { createAuthRig, openBoth } from "../../../test/fakes/auth-rig.ts";
+import { type Claims, DRAIN_SECONDS, EXPIRING_SECONDS, signToken } from "#auth";
+import { type AuthRig, createAuthRig, openBoth } from "../../../test/fakes/auth-rig.ts";
 import { calls, says } from "../../../test/fakes/harness-rig.ts";
 import { isKind, textInput } from "../../../test/fakes/http-rig.ts";
-import { sessionId } from "../../../test/fakes/token-claims.ts";
+import { createManualClock } from "../../../test/fakes/manual-clock.ts";
+import { sessionId, tokenId } from "../../../test/fakes/token-claims.ts";
 import { defaultLimits } from "./limits.ts";
 
 const reason = (expected: string) => ({ json: { error: { reason: expected } } });
@@ -222,5 +223,74 @@ describe("the end of a token", () => {
     await rig.clock.advance(1000);
     await stream.ended;
     expect(stream.frames.at(-1)?.data).toContain("TokenRevoked");
+  });
+});
+
+describe("an input that waits", () => {
+  /** A turn of a person that waits for a question, and what a token has queued behind it. */
+  async function queuedBehindTurn(change: Partial<Claims> = {}) {
+    const rig = await createAuthRig([calls(["fs.write", { path: "a", content: "x" }]), says("done"), says("more")], {
+      waitsForHumans: true,
+    });
+    const human = rig.token();
+    await rig.shakeHands(human);
+    const stream = await rig.read(rig.path("/events?since=0"), { token: human });
+    expect(await rig.ask("POST", rig.path("/input"), { token: human, body: textInput("write") })).toMatchObject({
+      status: 202,
+    });
+    const { payload } = await stream.until(isKind("PermissionRequested"));
+    const token = rig.token(change);
+    await rig.shakeHands(token);
+    const queue = (text: string, by: string) =>
+      rig.ask("POST", rig.path("/input?mode=queue"), { token: by, body: textInput(text) });
+    expect(await queue("of the token", token)).toMatchObject({ status: 202 });
+    expect(await queue("of the person", human)).toMatchObject({ status: 202 });
+    const body = { call_id: (payload as { call_id: string }).call_id, decision: "allow_once" };
+    return {
+      rig,
+      token,
+      async inputs() {
+        await rig.ask("POST", rig.path("/permission"), { token: human, body });
+        await stream.until((event) => event.kind === "TurnEnded" && event.payload.queued === undefined);
+        return stream.events.flatMap((event) =>
+          event.kind === "TurnStarted"
+            ? event.payload.content.map((block) => Reflect.get(block, "text") as unknown)
+            : event.kind === "InputRefused"
+              ? [event.payload]
+              : [],
+        );
+      },
+      queued: () => stream.events.find(isKind("InputQueued")),
+    };
+  }
+
+  test("begins while its token holds", async () => {
+    const { inputs } = await queuedBehindTurn();
+    expect(await inputs()).toEqual(["write", "of the token", "of the person"]);
+  });
+
+  test.each([
+    ["was revoked", "TokenRevoked", (rig: AuthRig, { jti }: Claims) => void rig.elsewhere.revoke(jti, rig.clock.now())],
+    [
+      "comes from one that was revoked",
+      "TokenRevoked",
+      (rig: AuthRig) => void rig.elsewhere.revoke(tokenId(77), rig.clock.now()),
+    ],
+    ["has ended", "TokenExpired", (rig: AuthRig) => rig.clock.advance(11_000)],
+  ])("is refused in the log when its token %s, and the next one begins", async (_what, reason, end) => {
+    const exp = reason === "TokenExpired" ? { exp: createManualClock().now() / 1000 + 10 } : {};
+    const { rig, token, inputs, queued } = await queuedBehindTurn({ ...exp, minted_by: [tokenId(77)] });
+    expect(queued()).toMatchObject({ payload: { allowed_by: { ids: [rig.claimsOf(token).jti, tokenId(77)] } } });
+    await end(rig, rig.claimsOf(token));
+    const refused = { queued: queued()?.id, by: expect.stringMatching(/^cli_/), reason, message: expect.any(String) };
+    expect(await inputs()).toEqual(["write", refused, "of the person"]);
+  });
+
+  test("begins when the run of its token is over: the person has taken nothing back, until they do", async () => {
+    const { rig, token, inputs } = await queuedBehindTurn();
+    rig.elsewhere.endRun(rig.claimsOf(token).jti, rig.clock.now());
+    expect(await inputs()).toEqual(["write", "of the token", "of the person"]);
+    expect(rig.elsewhere.revoke(rig.claimsOf(token).jti, rig.clock.now())).toBe(true);
+    expect(rig.elsewhere.revokedAt(rig.claimsOf(token))).toMatchObject({ isRunOver: false });
   });
 });

@@ -1,6 +1,6 @@
 /** The client behind a token: one id for all its requests and streams, and whether it has shaken hands. */
 import { type Claims, checkScope } from "#auth";
-import type { Control, ControlClient, Reply } from "#control";
+import type { ClientOptions, Control, ControlClient, Reply } from "#control";
 import { type ClientId, type Command, type CommandKind, ReasonError, type SessionId } from "#protocol";
 import { authorize, authorizeRead } from "./access.ts";
 
@@ -9,8 +9,8 @@ export interface Principal {
   readonly claims: Claims;
   /** Every command of every wire goes through here, and nowhere else are claims held against it. */
   submit(command: Command, through?: ControlClient): Promise<Reply>;
-  /** For what is done for a session without a command of its own: as if it were this one. Throws TokenScope. */
-  allow(kind: CommandKind, session: SessionId): void;
+  /** For what is done without a command of its own: as if it were this one. Without a session: for a new one. Throws TokenScope. */
+  allow(kind: CommandKind, session?: SessionId): void;
   /** Throws TokenScope. */
   mayRead(session: SessionId): void;
   shakeHands(): void;
@@ -35,7 +35,11 @@ export function createPrincipals(control: Control, limit: number): Principals {
   function find(claims: Claims): Known {
     const key = `${claims.identity_class} ${claims.jti}`;
     const entry = known.get(key) ?? {
-      sender: control.connect({ identityClass: claims.identity_class, interactive: false }),
+      sender: control.connect({
+        identityClass: claims.identity_class,
+        interactive: false,
+        token: inputToken(claims),
+      }),
       hasShakenHands: false,
     };
     known.delete(key);
@@ -57,7 +61,7 @@ export function createPrincipals(control: Control, limit: number): Principals {
           authorize(claims, command);
           return through.submit(command);
         },
-        allow: (command, session) => checkScope(claims, { command, session }),
+        allow: (command, session) => checkScope(claims, { command, ...(session === undefined ? {} : { session }) }),
         mayRead: (session) => authorizeRead(claims, session),
         shakeHands() {
           entry.hasShakenHands = true;
@@ -71,4 +75,9 @@ export function createPrincipals(control: Control, limit: number): Principals {
       return known.size;
     },
   };
+}
+
+/** What the log keeps of a token with an input that has to wait. */
+export function inputToken({ jti, minted_by = [], exp }: Claims): NonNullable<ClientOptions["token"]> {
+  return { ids: [jti, ...minted_by], until: new Date(exp * 1000).toISOString() };
 }

@@ -241,6 +241,21 @@ describe("claims", () => {
     }
   });
 
+  test("of named sessions make no branch, which would be none of them", async () => {
+    const { ask, shakeHands, path, tokens, session, send } = await createHttpRig([says("hi")]);
+    await send("1");
+    tokens.set("bound", { ...humanFor(session), commands: ["CreateSession", "AttachSession"] });
+    tokens.set("all", { jti: "tok_all", commands: ["CreateSession"] });
+    await shakeHands("bound");
+    await shakeHands("all");
+    const refused = await ask("POST", path("/branch"), { token: "bound", body: {} });
+    expect(refused).toMatchObject({ status: 403, json: { error: { reason: "TokenScope" } } });
+    const sessions = async () => (await ask("GET", "/v1/sessions")).json.sessions as unknown[];
+    expect(await sessions()).toHaveLength(1);
+    expect(await ask("POST", path("/branch"), { token: "all", body: {} })).toMatchObject({ status: 201 });
+    expect(await sessions()).toHaveLength(2);
+  });
+
   test("are asked for again with every request", async () => {
     const { ask, tokens } = await createHttpRig([]);
     expect(await ask("GET", "/v1/health")).toMatchObject({ status: 200 });

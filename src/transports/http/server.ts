@@ -1,14 +1,14 @@
 /** The HTTP server: every request passes the same checks in the same order, then its row of the route table. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { WebSocketServer } from "ws";
 import { type ConfirmationChannel, checkOrigin, preflightAnswer, presentedToken, type TokenDesk } from "#auth";
 import type { Clock } from "#base";
+import { requireSeen } from "#control";
 import { ReasonError, SessionId } from "#protocol";
 import { type Authenticate, type PresentedToken, refusalOf, requireClaims } from "./access.ts";
 import { openEventStream } from "./event-stream.ts";
-import { asReasonError, cleanReason, failureBody, statusOf } from "./failure.ts";
+import { asReasonError, cleanReason } from "./failure.ts";
 import type { TlsTexts } from "./lan.ts";
 import { defaultLimits, type HttpLimits } from "./limits.ts";
 import type { ListenAddress } from "./listen-address.ts";
@@ -18,14 +18,13 @@ import { openApiDocument } from "./openapi.ts";
 import { plainFrames } from "./plain-events.ts";
 import { createPrincipals, type Principal } from "./principal.ts";
 import { createBodyReader } from "./request-body.ts";
-import type { Answer, HttpBackend, Route, RouteCall } from "./route.ts";
+import type { HttpBackend, Route, RouteCall } from "./route.ts";
 import { matchRoute, openRoute, routes } from "./routes.ts";
+import { brokenRequest, refuseUpgrade, sendAnswer, sendFailure } from "./send-answer.ts";
 import { createStreams } from "./streams.ts";
 import { serveWebSocket } from "./web-socket.ts";
 import { createFraming } from "./wire-event.ts";
 
-/** A refused body that is smaller is read and thrown away, so that the connection can be used again. */
-const DISCARD_BYTES = 64 * 1024;
 /** Of a path that an observer is told. */
 const TOLD_PATH_CHARS = 200;
 /** How long connections may take to go when the server closes. */
@@ -174,13 +173,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         await ensureOpen(principal, session);
         const since = sinceOf(query, headers["last-event-id"]);
         // Before the first byte, where it can still be refused.
-        if (
-          since !== undefined &&
-          since > 0 &&
-          (await store.read(session, { after: since - 1, limit: 1 })).length === 0
-        ) {
-          throw new ReasonError("InvalidCommand", { detail: `the log of ${session} has no event ${since}` });
-        }
+        await requireSeen(store, session, since);
         await openEventStream({
           control,
           streams,
@@ -198,7 +191,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       health,
       openSessions: () => new Map(control.sessions().map((state) => [state.id, state])),
     };
-    await send(response, await route.handle(call));
+    await sendAnswer(response, await route.handle(call));
   }
 
   async function upgrade(listener: Listener, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -346,56 +339,4 @@ function sinceOf(query: URLSearchParams, header: string | readonly string[] | un
   const since = Number(text);
   if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(since)) return since;
   throw new ReasonError("InvalidCommand", { detail: "the last event id is a number" });
-}
-
-async function send(response: ServerResponse, answer: Answer): Promise<void> {
-  if (answer === "taken") return;
-  if ("text" in answer) {
-    response.writeHead(200, { "content-type": answer.type, "cache-control": "no-store" });
-    return pipeline(answer.text, response);
-  }
-  const { status, body } = answer;
-  if (body === undefined) {
-    response.writeHead(status).end();
-    return;
-  }
-  const text = Buffer.from(JSON.stringify(body));
-  response.writeHead(status, {
-    "content-type": "application/json; charset=utf-8",
-    "cache-control": "no-store",
-    "content-length": text.length,
-  });
-  response.end(text);
-}
-
-function sendFailure(request: IncomingMessage, response: ServerResponse, error: ReasonError): void {
-  if (response.headersSent || response.destroyed) {
-    response.destroy();
-    return;
-  }
-  const isSmall = Number(request.headers["content-length"] ?? Number.NaN) <= DISCARD_BYTES;
-  if (request.complete || isSmall || request.method === "GET") request.resume();
-  else response.setHeader("connection", "close");
-  void send(response, { status: statusOf(error), body: failureBody(error) });
-}
-
-/** Where there is no response object: the bytes of one. */
-function refuseUpgrade(socket: Duplex, error: ReasonError): void {
-  const body = JSON.stringify(failureBody(error));
-  socket.end(
-    `HTTP/1.1 ${statusOf(error)} ${error.reason}\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    () => socket.destroy(),
-  );
-}
-
-function brokenRequest(cause: NodeJS.ErrnoException, limits: HttpLimits): ReasonError {
-  switch (cause.code) {
-    case "ERR_HTTP_REQUEST_TIMEOUT":
-      return new ReasonError("RequestTimeout", { seconds: limits.requestMs / 1000 }, { cause });
-    case "HPE_HEADER_OVERFLOW":
-      return new ReasonError("BodyTooLarge", { limit: limits.headerBytes }, { cause });
-    default:
-      return new ReasonError("InvalidCommand", { detail: "it is not HTTP" }, { cause });
-  }
 }

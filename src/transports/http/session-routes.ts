@@ -170,7 +170,7 @@ export const sessionRoutes: readonly Route[] = [
   {
     method: "POST",
     path: "/v1/sessions/{id}/branch",
-    summary: "Make a new session of the events up to the end of a turn",
+    summary: "Make a new session of the events up to the end of a turn; not with a token for named sessions",
     command: "CreateSession",
     handshake: true,
     body: {
@@ -183,7 +183,9 @@ export const sessionRoutes: readonly Route[] = [
       if (at !== undefined && (typeof at !== "number" || !Number.isSafeInteger(at))) {
         throw new ReasonError("InvalidCommand", { detail: "at is the id of an event" });
       }
-      call.principal.allow("CreateSession", call.session());
+      call.principal.mayRead(call.session());
+      // A branch is none of the sessions that a token names: whoever is bound to some could not use it.
+      call.principal.allow("CreateSession");
       return { status: 201, body: await call.backend.branch(call.session(), at) };
     },
   },

@@ -13,7 +13,7 @@ import type { PresentedToken } from "./access.ts";
 import { asReasonError } from "./failure.ts";
 import { answerHandshake } from "./handshake.ts";
 import type { HttpLimits } from "./limits.ts";
-import type { Principal } from "./principal.ts";
+import { inputToken, type Principal } from "./principal.ts";
 import { parseObject } from "./request-body.ts";
 import { createStreamPlace } from "./stream-place.ts";
 import type { Streams } from "./streams.ts";
@@ -118,6 +118,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
     id: principalOf(claims).id,
     identityClass: claims.identity_class,
     interactive: true,
+    token: inputToken(claims),
     ready: () => outbox.ready(),
     replayed,
     onEvent(event) {

@@ -27,11 +27,9 @@ export function createOpenThreads(options: {
   readonly control: Control;
   readonly client: ControlClient;
   readonly store: ThreadStore;
-  /** What conditions and scripts of new threads see as ctx. */
-  readonly context?: NonNullable<CommandOf<"CreateSession">["context"]>;
   readonly max?: number;
 }): OpenThreads {
-  const { control, client, store, context, max = OPEN_THREADS_MAX } = options;
+  const { control, client, store, max = OPEN_THREADS_MAX } = options;
   /** Used longest ago first. */
   const open = new Set<SessionId>();
   /** Those of them whose events are told here: a session that somebody else has opened is not, until it is asked for. */
@@ -73,8 +71,7 @@ export function createOpenThreads(options: {
     meta,
     async create(directory, fields = {}) {
       await makeRoom();
-      const values = context === undefined ? {} : { context: { ...context, ...fields.context } };
-      const { session } = await client.submit({ kind: "CreateSession", working_dir: directory, ...fields, ...values });
+      const { session } = await client.submit({ kind: "CreateSession", working_dir: directory, ...fields });
       if (session === undefined) throw new Error("CreateSession did not answer with a session");
       told.add(session);
       return use(session);

@@ -5,7 +5,7 @@
 import type { Clock } from "#base";
 import type { Control } from "#control";
 import type { Redaction } from "#engine";
-import { type CommandOf, type Event, ReasonError, reasonText, type SessionId } from "#protocol";
+import { type Event, ReasonError, reasonText, type SessionId } from "#protocol";
 import { createLineSplitter, type Line } from "./line-splitter.ts";
 import {
   batchLine,
@@ -49,8 +49,6 @@ export interface RpcOptions {
   /** Absolute. */
   readonly directory: string;
   readonly version: string;
-  /** What conditions and scripts of new threads see as ctx. */
-  readonly context?: NonNullable<CommandOf<"CreateSession">["context"]>;
   readonly input: AsyncIterable<Uint8Array>;
   /** Resolves when the reader can take more; rejects when nobody reads any more. */
   readonly write: (text: string) => Promise<void>;
@@ -89,12 +87,7 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
     client,
     store,
     projection,
-    threads: createOpenThreads({
-      control,
-      client,
-      store,
-      ...(options.context === undefined ? {} : { context: options.context }),
-    }),
+    threads: createOpenThreads({ control, client, store }),
     directory: options.directory,
     version: options.version,
     show(wanted) {

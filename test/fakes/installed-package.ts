@@ -6,12 +6,11 @@ import { execFileSync } from "node:child_process";
 import { cpSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-const root = resolve(import.meta.dirname, "..");
+const root = resolve(import.meta.dirname, "../..");
 
 /** Builds the bundle. Returns the launcher. */
 export function installInto(folder: string): string {
-  const rolldown = join(root, "node_modules/rolldown/bin/cli.mjs");
-  execFileSync(process.execPath, [rolldown, "-c", "rolldown.config.ts", "--logLevel", "silent"], { cwd: root });
+  execFileSync("npm", ["run", "-s", "build"], { cwd: root });
   for (const part of ["bin", "dist", "templates", "scenarios", "package.json"]) {
     cpSync(join(root, part), join(folder, part), { recursive: true });
   }

@@ -6,7 +6,7 @@ export interface CredentialWish {
   readonly provider: string;
   /** Variables that may hold the key, in order. */
   readonly variables: readonly string[];
-  /** Of a stored credential; then no variable counts. */
+  /** Of a stored credential; then no variable counts. Default: the one for this address, `default` first. */
   readonly name?: string;
   readonly auth: "x-api-key" | "bearer";
   /** Where a key from the environment may be sent, as origins. */
@@ -18,7 +18,7 @@ export interface CredentialWish {
 /** A key by its name. */
 export interface CredentialRef {
   readonly id: string;
-  /** For messages. */
+  /** For messages: a variable, or a stored credential by its name. */
   readonly source: string;
   /** Where it may be sent. */
   readonly hosts: readonly string[];

@@ -1,0 +1,15 @@
+/** A file that a person named for a result, with the folders above it. */
+import { writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { makeFolder, messageOf } from "#base";
+import { ReasonError } from "#protocol";
+
+/** `file` is absolute. Rejects with ConfigInvalid. */
+export async function writeNamedFile(file: string, text: string): Promise<void> {
+  try {
+    makeFolder(dirname(file));
+    await writeFile(file, text);
+  } catch (error) {
+    throw new ReasonError("ConfigInvalid", { detail: `cannot write ${file}: ${messageOf(error)}` }, { cause: error });
+  }
+}

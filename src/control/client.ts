@@ -1,0 +1,40 @@
+/** A client as the control knows it: who it is, how it is told, and what it gets back for a command. */
+import type { InputToken, TurnSummary } from "#engine";
+import type { ClientId, Command, Event, SessionId, TurnId } from "#protocol";
+
+export interface ClientOptions {
+  readonly identityClass: "human" | "agent";
+  /** False when nobody can be asked: requests are then denied at once. */
+  readonly interactive: boolean;
+  /** Absent for a client that only sends: it is attached to nothing. */
+  readonly onEvent?: (event: Event) => void;
+  /** Asked before each event of a replay, which comes no faster than the client takes it: undefined, or what to wait for. */
+  readonly ready?: () => Promise<void> | undefined;
+  /** What a replay of the log passes before it is told; asked for once for each. Default: it is told as it was stored. */
+  readonly replayed?: () => (event: Event) => Event;
+  /** Of a client that has several connections; default: a new one. */
+  readonly id?: ClientId;
+  /** What it may do rests on it: an input that has to wait begins only while it holds. */
+  readonly token?: InputToken;
+}
+
+export interface Reply {
+  readonly session?: SessionId;
+  readonly turn?: TurnId;
+  /** Settles when the turn that a SendInput started has ended. Not part of the wire. */
+  readonly done?: Promise<TurnSummary>;
+  /** What a CustomCommand's handler returned, or what an undo or redo did. */
+  readonly result?: unknown;
+}
+
+export interface ControlClient {
+  readonly id: ClientId;
+  /** Rejects with a ReasonError that says why the command was refused. */
+  submit(command: Command): Promise<Reply>;
+  /** Detaches from everything; running turns go on. */
+  disconnect(): void;
+}
+
+export interface Client extends ClientOptions {
+  readonly id: ClientId;
+}

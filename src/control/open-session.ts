@@ -1,0 +1,34 @@
+/** A session while it is open here, with its clients; and when a command for it is refused because of what goes on in it. */
+import { type ClientId, ReasonError, type SessionId } from "#protocol";
+import type { Approvals } from "./approvals.ts";
+import type { Client } from "./client.ts";
+import type { LiveSession } from "./live-session.ts";
+
+export interface OpenSession {
+  readonly live: LiveSession;
+  /** The session whose delegate it is. */
+  readonly parent?: SessionId;
+  readonly approvals: Approvals;
+  /** Each with how to stop telling it. */
+  readonly attached: Map<Client, () => void>;
+  /** A delegate was cancelled before its turn began. */
+  cancelledBy?: ClientId;
+  /** While files are being restored no turn begins, and the other way round. */
+  restoring?: { readonly by: ClientId; readonly since: string; readonly done: Promise<unknown> };
+  /** Set as soon as it begins to end. */
+  ending?: Promise<void>;
+}
+
+export function refuseWhileEnding(session: OpenSession): void {
+  if (session.ending !== undefined) throw new ReasonError("SessionClosed", { session: session.live.engine.id });
+}
+
+export function refuseDelegate({ parent }: OpenSession, why: string): void {
+  if (parent !== undefined) throw new ReasonError("NotAllowed", { detail: `This session is a delegate's: it ${why}.` });
+}
+
+export function refuseWhileRestoring({ restoring }: OpenSession): void {
+  if (restoring !== undefined) {
+    throw new ReasonError("TurnInProgress", { originator: restoring.by, ts: restoring.since });
+  }
+}

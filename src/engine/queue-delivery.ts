@@ -1,0 +1,95 @@
+/** When inputs that wait begin their turns: one at a time, in their order, each once, and only while its token holds. */
+import { type ClientId, type InputBlock, ReasonError, type SessionId } from "#protocol";
+import type { EventBus } from "./bus.ts";
+import {
+  type CheckToken,
+  type InputQueue,
+  type InputToken,
+  MAX_QUEUED_INPUTS,
+  type QueuedInput,
+  refusalOf,
+} from "./input-queue.ts";
+
+export interface QueueDeliveryParts {
+  readonly session: SessionId;
+  readonly bus: Pick<EventBus, "publish">;
+  readonly inputs: InputQueue;
+  /** Absent: no input that came with a token begins. */
+  readonly checkToken: CheckToken | undefined;
+  /** Whether a turn may begin at all. */
+  readonly isFree: () => boolean;
+  readonly start: (input: QueuedInput) => void;
+}
+
+export interface QueueDelivery {
+  /** Those that wait or are on their way into the log. */
+  readonly waiting: number;
+  /** Resolves when it is in the log; rejects with QueueFull. */
+  add(by: ClientId, content: readonly InputBlock[], token?: InputToken): Promise<void>;
+  /** Starts a turn with the input that waits longest, when one may begin. */
+  deliver(): void;
+  /** Nothing begins until the returned function is called. */
+  hold(): () => void;
+}
+
+export function createQueueDelivery(parts: QueueDeliveryParts): QueueDelivery {
+  const { session, bus, inputs, checkToken, isFree, start } = parts;
+  /** The input that was delivered last: one whose turn could not even begin is not tried in a circle. */
+  let lastDelivered = 0;
+  /** Inputs that are on their way into the log. */
+  let arriving = 0;
+  let holds = 0;
+
+  const mayBegin = (): boolean => holds === 0 && isFree();
+
+  function deliver(): void {
+    const [next] = inputs.waiting();
+    if (next === undefined || next.id === lastDelivered || !mayBegin()) return;
+    lastDelivered = next.id;
+    if (next.token === undefined) start(next);
+    else void deliverChecked(next, next.token);
+  }
+
+  async function deliverChecked(next: QueuedInput, token: InputToken): Promise<void> {
+    const refusal = await refusalOf(token, checkToken);
+    if (refusal !== undefined) return refuse(next, refusal);
+    if (mayBegin()) start(next);
+    // Somebody was faster, or holds the queue by now: it is its turn again later.
+    else lastDelivered = 0;
+  }
+
+  async function refuse({ id: queued, by }: QueuedInput, { reason, message }: ReasonError): Promise<void> {
+    try {
+      await bus.publish("InputRefused", { queued, by, reason, message });
+    } catch {
+      return; // it still waits, and is not tried in a circle: the store has told whoever has to know
+    }
+    deliver();
+  }
+
+  return {
+    get waiting() {
+      return inputs.waiting().length + arriving;
+    },
+    deliver,
+    async add(by, content, token) {
+      const waiting = inputs.waiting().length + arriving;
+      if (waiting >= MAX_QUEUED_INPUTS) throw new ReasonError("QueueFull", { waiting, session });
+      arriving += 1;
+      try {
+        const allowed = token === undefined ? {} : { allowed_by: token };
+        await bus.publish("InputQueued", { content: [...content], by, ...allowed });
+      } finally {
+        arriving -= 1;
+      }
+      deliver();
+    },
+    hold() {
+      holds += 1;
+      return () => {
+        holds -= 1;
+        deliver();
+      };
+    },
+  };
+}

@@ -1,0 +1,86 @@
+/** What a turn has used and done so far: for its record, for the hooks at its end, and for the totals of the session. */
+import type { TurnId, Usage } from "#protocol";
+import type { EventBus } from "./bus.ts";
+import type { CallTiming, RequestedCall } from "./dispatch.ts";
+import { note } from "./note.ts";
+import type { Spent } from "./remains.ts";
+import type { ToldCall } from "./turn-hooks.ts";
+
+/** Calls of a turn that `turn.end` and `agent.stop` are told of. */
+const MAX_TOLD_CALLS = 1000;
+
+export interface Tally {
+  steps: number;
+  usage: Usage;
+  costUsd: number | undefined;
+  requestMs: number;
+  providerMs: number;
+  firstByteMs: number | undefined;
+  readonly tools: CallTiming[];
+  /** What the model wrote in the last step. */
+  text: string;
+  readonly calls: ToldCall[];
+  stopsBlocked: number;
+}
+
+export function createTally(): Tally {
+  return {
+    steps: 0,
+    usage: { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 },
+    costUsd: 0,
+    requestMs: 0,
+    providerMs: 0,
+    firstByteMs: undefined,
+    tools: [],
+    text: "",
+    calls: [],
+    stopsBlocked: 0,
+  };
+}
+
+/** Adds a model call and publishes what it has cost. */
+export function tallyModelCall(
+  tally: Tally,
+  bus: EventBus,
+  turn: TurnId,
+  step: number,
+  outcome: { readonly model: string; readonly usage: Usage; readonly costUsd?: number },
+): void {
+  const { model, usage, costUsd } = outcome;
+  const sum = tally.usage;
+  tally.usage = {
+    input_tokens: sum.input_tokens + usage.input_tokens,
+    output_tokens: sum.output_tokens + usage.output_tokens,
+    cache_read_tokens: sum.cache_read_tokens + usage.cache_read_tokens,
+    cache_write_tokens: sum.cache_write_tokens + usage.cache_write_tokens,
+  };
+  // One step without a price makes the sum unknown, not smaller.
+  tally.costUsd = tally.costUsd === undefined || costUsd === undefined ? undefined : tally.costUsd + costUsd;
+  const provider = model.slice(0, model.indexOf(":"));
+  const cost = costUsd === undefined ? {} : { cost_usd: costUsd };
+  // Written with what comes next, the calls of the step or the end of the turn, and failing with it.
+  note(bus, "CostIncremented", { turn, step, provider, model, usage, ...cost });
+}
+
+export function tallyCalls(tally: Tally, calls: readonly RequestedCall[]): void {
+  if (tally.calls.length < MAX_TOLD_CALLS) tally.calls.push(...calls.map(toldCall));
+}
+
+/** Of the session, this turn included. */
+export function totalOf(before: Spent, { usage, costUsd = 0, steps, tools }: Tally): Spent {
+  const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
+  return {
+    cost_usd: before.cost_usd + costUsd,
+    tokens: before.tokens + input_tokens + output_tokens + cache_read_tokens + cache_write_tokens,
+    steps: before.steps + steps,
+    calls: before.calls + tools.length,
+  };
+}
+
+function toldCall({ name, arguments: raw }: RequestedCall): ToldCall {
+  try {
+    return { name, args: JSON.parse(raw) };
+  } catch {
+    return { name, args: raw };
+  }
+}

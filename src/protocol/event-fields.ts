@@ -1,0 +1,86 @@
+/**
+ * The fields that events share. What happened in a turn can be rebuilt from its events alone: `step` numbers the model calls of a
+ * turn from 1, `block` the content blocks of one response from 0.
+ */
+import { z } from "zod";
+import { CallId, SessionId, TurnId } from "./ids.ts";
+import { idSchema, wire } from "./wire.ts";
+
+export const turn = idSchema(TurnId);
+export const step = z.number().int().positive();
+export const block = z.number().int().nonnegative();
+export const callId = idSchema(CallId);
+export const durationMs = z.number().nonnegative();
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+export const attrs = z
+  .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+  .describe("Span attributes: what hooks and tools noted about it.");
+export const where = z.string().describe("Where it is written: file:line, a flag, or built-in.");
+
+export const judgement = wire({
+  effect: z.enum(["allow", "ask", "deny"]),
+  by: z
+    .string()
+    .describe("What decided: a rule, the quiet preset, a person, plan mode, tools_policy, a built-in rule."),
+  source: where.optional(),
+  why: z.string(),
+  trail: z
+    .array(wire({ stage: z.string(), name: z.string(), source: where, effect: z.string() }))
+    .describe("Everything that was consulted, in order."),
+});
+
+/** What content is, besides its text: from outside, or not to get out. */
+const label = z.enum(["private", "untrusted"]);
+export const labels = z.array(label);
+
+export const queuedId = z.number().int().positive().describe("The id of an InputQueued event.");
+const found = z.record(z.string(), z.string().nullable());
+
+/** Small: what a decision rested on besides the policy, so that another policy can be asked about the same call later. */
+export const judgedOn = wire({
+  paths: found
+    .optional()
+    .describe(
+      "Where paths led, each named by a hash: empty for as written, / for as it reads, null for out of the workspace.",
+    ),
+  looks: found.optional().describe("Other questions about the disk, each as a hash, and what was found."),
+  labels: labels.optional().describe("What the session held."),
+  plan_mode: z.boolean().optional(),
+  repeated: z.boolean().optional().describe("The same call had been made over and over."),
+  rules_changed: z.number().int().positive().optional().describe("Changes to the rules of the session until then."),
+  args: z.unknown().optional().describe("What was judged, where a hook had changed the arguments."),
+  subject: z.string().optional().describe("What rules were held against, for a tool that says so itself."),
+  unsettled: z.boolean().optional().describe("A label was added while it was being judged."),
+  allowed_by: wire({ by: z.string(), source: where.optional() }).optional().describe("Of a memoized call."),
+});
+
+export const count = z.number().int().nonnegative();
+export const depth = z.number().int().nonnegative().describe("0 for the root agent.");
+export const delegate = wire({
+  agent: z.string().describe("Empty for one without a name."),
+  depth,
+  parent: idSchema(SessionId),
+});
+export const pathAndReason = wire({ path: z.string(), why: z.string() });
+
+export const usage = wire({
+  input_tokens: z.number().int().nonnegative(),
+  output_tokens: z.number().int().nonnegative(),
+  cache_read_tokens: z.number().int().nonnegative(),
+  cache_write_tokens: z.number().int().nonnegative(),
+});
+
+/** How a turn ended. */
+export const turnOutcome = z.enum(["answered", "yielded", "cancelled", "step_limit", "error"]);
+
+/** How a tool call ended; `denied` and `not_executed` never reached the tool. */
+export const callOutcome = z.enum(["ok", "error", "denied", "not_executed", "cancelled", "timeout"]);
+
+export const toolClass = z.enum(["read_only", "mutating", "sensitive"]);
+
+export type JudgedOn = z.infer<typeof judgedOn>;
+export type Label = z.infer<typeof label>;
+export type Usage = z.infer<typeof usage>;
+export type TurnOutcome = z.infer<typeof turnOutcome>;
+export type CallOutcome = z.infer<typeof callOutcome>;
+export type ToolClass = z.infer<typeof toolClass>;

@@ -1,0 +1,76 @@
+/** The session around its turns: its beginning and end, what it runs with, and the streams of its clients. */
+import { z } from "zod";
+import { callId, depth, sha256, turn, where } from "./event-fields.ts";
+import { SessionId, TokenId } from "./ids.ts";
+import { idSchema, wire } from "./wire.ts";
+
+export const sessionEvents = {
+  SessionStarted: wire({
+    working_dir: z.string(),
+    root: z.string().optional().describe("Where that really is, when it is a link."),
+    profile: z.string(),
+    model: z.string(),
+    parent: idSchema(SessionId).optional().describe("The session that delegated to it, or that it was branched from."),
+    call_id: callId.optional().describe("Of a delegate: the call of the parent that opened it."),
+    agent: z.string().optional().describe("Of a delegate: its name; empty for one without."),
+    depth: depth.optional(),
+  }).describe("First event of a session."),
+  SessionEnded: wire({ reason: z.enum(["idle", "user", "error", "binary-shutdown", "delegation-over"]) }).describe(
+    "The engine let go of it.",
+  ),
+  ModelChanged: wire({ model: z.string(), previous: z.string() }).describe("SetModel took effect, or a fallback did."),
+  PlanModeChanged: wire({ active: z.boolean() }).describe("Plan mode was entered or left."),
+  ContextSet: wire({ values: z.record(z.string(), z.unknown()) }).describe(
+    "Values that conditions see have changed; all of them as they are now.",
+  ),
+  ProjectChanged: wire({
+    version: sha256.describe("Of all files of the project together."),
+    files: z.array(z.string()).describe("Those that are new, changed or gone."),
+    in_force: z
+      .boolean()
+      .describe("False: there are errors, or files that wait for an ack; the last good version stays in force."),
+    problems: z.array(z.string()),
+  }).describe("Files of the project changed; what they say holds from this step on, if it is in force."),
+  SandboxStatus: wire({
+    mode: z.enum(["auto", "required", "off"]),
+    active: z.boolean().describe("Commands run in a sandbox of the operating system."),
+    backend: z.string().optional(),
+    network: z.enum(["open", "none", "listed"]).describe("listed: only the domains, through the egress proxy."),
+    domains: z.array(z.string()).optional(),
+    detail: z.string().describe("One line for a person."),
+  }).describe("What commands of this session run in; before the first one does."),
+  ScriptLogged: wire({
+    turn: turn.optional(),
+    call_id: callId.optional(),
+    source: where,
+    level: z.enum(["info", "warn", "error"]),
+    message: z.string(),
+  }).describe("A script of a tool or hook wrote a line."),
+  StreamGap: wire({
+    from: z.number().int().nonnegative(),
+    to: z.number().int().nonnegative(),
+    reason: z.enum(["ttl", "overflow"]),
+  }).describe("Events between the two ids are not available on this stream."),
+  TokenExpiring: wire({ token: idSchema(TokenId), expires_at: z.iso.datetime() }).describe(
+    "The client's token ends soon. Told on each of its streams; not in the log.",
+  ),
+  TokenRequested: wire({
+    token: idSchema(TokenId).describe("The id that the token would have."),
+    code: z
+      .string()
+      .regex(/^\d{6}$/)
+      .describe("Whoever gives it to the program that asks makes the token."),
+    sessions: z.array(idSchema(SessionId)).optional().describe("Absent: all of them."),
+    commands: z.array(z.string()),
+    identity_class: z.enum(["human", "agent"]),
+    can_mint: z.boolean(),
+    expires_at: z.iso.datetime().describe("The end of the token."),
+    confirm_by: z.iso.datetime().describe("The end of the code."),
+  }).describe(
+    "A program asks for a token, and a person is to confirm it. Told to attached people who may do all of it; not in the log.",
+  ),
+  MCPServerDown: wire({ name: z.string(), reason: z.string(), attempts: z.number().int() }).describe(
+    "An MCP server exhausted its restarts.",
+  ),
+  CustomEvent: wire({ namespace: z.string(), kind: z.string(), payload: z.unknown() }).describe("A plugin's event."),
+} as const;

@@ -1,0 +1,74 @@
+/** What the program hands to each of its sessions, and what a session finds in its folder. */
+import type { Project, ProjectLoader, Settings } from "#artifacts";
+import type { Clock, EffectPorts } from "#base";
+import type { Control } from "#control";
+import type { CallTrace, CheckToken, Redaction, SessionStore, ToolSource } from "#engine";
+import type { Rule } from "#governance";
+import type { CommandOf, IdMint, SessionId } from "#protocol";
+import type { ModelChoice } from "#providers";
+import type { Undo } from "./harness.ts";
+import type { AskForAck } from "./live-project.ts";
+import type { Extensions } from "./plugins.ts";
+import type { SandboxPlace, SessionSandbox } from "./session-sandbox.ts";
+import type { TapedWorld } from "./taped-world.ts";
+
+export interface SessionDependencies {
+  readonly settings: Settings;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly ids: IdMint;
+  readonly store: SessionStore;
+  readonly models: ModelChoice;
+  /** The choice of models that other settings make. Throws as a wrong model does. */
+  readonly modelsFor: (settings: Settings) => Promise<ModelChoice>;
+  readonly extensions: Extensions;
+  readonly toolSources: readonly ToolSource[];
+  /** Of the user's configuration and of plugins. */
+  readonly rules: readonly Rule[];
+  readonly rulesVersion: string;
+  readonly undo: Undo | undefined;
+  /** For a session that names no other. */
+  readonly workspace: string;
+  /** The model that was named for this run, if one was: it beats that of a session that is opened again. */
+  readonly namedModel: string | undefined;
+  readonly autoApprove: boolean;
+  readonly context: CommandOf<"SetContext">["values"];
+  readonly keepRule: ((rule: string) => Promise<string>) | undefined;
+  readonly projects: OpenProject | undefined;
+  readonly args: readonly string[];
+  /** 0 for root agents; hooks are told, and hold the same at every depth. */
+  readonly depth: number;
+  /** Files of the program itself, but for the log that is kept in a workspace. */
+  readonly ownPaths: readonly string[];
+  readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
+  readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
+  readonly traceCall: ((session: SessionId) => CallTrace | undefined) | undefined;
+  readonly redaction: Promise<Redaction>;
+  readonly checkToken: CheckToken | undefined;
+  /** Resolves when the redaction knows every key that was found so far. */
+  readonly secretsTold: () => Promise<void>;
+  /** Absent unless the program is recorded or replayed. */
+  readonly taped: TapedWorld | undefined;
+  /** Makes the session of a delegate known to clients. */
+  readonly adopt: Control["adopt"];
+}
+
+/** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
+export type OpenProject = (workspace: string) => Promise<OpenedProject | undefined>;
+
+export interface OpenedProject {
+  readonly loader: ProjectLoader;
+  readonly project: Project;
+  readonly askForAck?: AskForAck;
+  /** With what this project says; absent where those of the program have it already. */
+  readonly settings?: Settings;
+}
+
+/** For a session, and for the delegates below it, in a folder whose project is not the one that the program was opened with. */
+export async function withSettings(
+  program: SessionDependencies,
+  settings: Settings | undefined,
+): Promise<SessionDependencies> {
+  if (settings === undefined) return program;
+  return { ...program, settings, models: await program.modelsFor(settings) };
+}

@@ -1,0 +1,60 @@
+/** What a command of the program gets when it runs in this process and nobody is at its terminal; no process is started. */
+import { join, resolve } from "node:path";
+import type { runCli } from "#cli";
+import { createManualClock } from "./manual-clock.ts";
+import { testCredentials } from "./test-credentials.ts";
+
+type CliPorts = Parameters<typeof runCli>[1];
+
+const packageRoot = resolve(import.meta.dirname, "../..");
+
+/** What was written, as it grows. */
+export interface Said {
+  out: string;
+  err: string;
+}
+
+export interface QuietPorts extends Partial<Omit<CliPorts, "terminal">> {
+  readonly cwd: string;
+  readonly env: NonNullable<Parameters<typeof testCredentials>[0]>;
+  readonly terminal?: Partial<CliPorts["terminal"]>;
+}
+
+export function quietCliPorts(said: Said, { terminal, ...parts }: QuietPorts): CliPorts {
+  return {
+    credentials: testCredentials(parts.env),
+    concealed: () => undefined,
+    clock: createManualClock(),
+    build: { version: "0.0.0", commit: "test", builtAt: "test" },
+    scenariosDir: join(packageRoot, "scenarios"),
+    templatesDir: join(packageRoot, "templates"),
+    relaunch: () => {
+      throw new Error("no process is started here");
+    },
+    endsWhenStopped: () => undefined,
+    ...parts,
+    terminal: {
+      out: (text) => {
+        said.out += text;
+      },
+      err: (text) => {
+        said.err += text;
+      },
+      interactive: false,
+      inputIsPiped: false,
+      colour: false,
+      columns: 120,
+      readLine: async () => ({ kind: "end" }),
+      readKey: async () => ({ kind: "end" }),
+      readSecret: async () => ({ kind: "end" }),
+      readAll: async () => "",
+      readLines: async function* () {},
+      readChunks: async function* () {},
+      readBytes: async function* () {},
+      claimOutput: () => ({ write: async () => undefined, close: () => undefined }),
+      outDrained: async () => undefined,
+      onInterrupt: () => () => undefined,
+      ...terminal,
+    },
+  };
+}
