@@ -92,7 +92,7 @@ export function createFieldSyntax(): (probe: Probe, at: number, after: number, r
     const sameLine = skipSpace(text, assigned, end);
     if (sameLine === end) return;
     const first = text.charCodeAt(assigned - 1) === COLON ? behindYaml(probe, sameLine) : sameLine;
-    const here = first === end ? end : behindBracket(probe, first);
+    const here = first < end && has(BRACKET, text.charCodeAt(first)) ? behindBracket(probe, first) : first;
     if (here === end) return;
     const isBlock = isBeside || (here > sameLine && hasBreak(text, sameLine, here));
 
@@ -267,6 +267,7 @@ function findSeparator(probe: Probe, at: number, after: number, nameEnd: number)
 const LESS = 60;
 const COMMA = 44;
 const PERCENT = 37;
+const BRACKET = charSet("[{");
 const OPENS_CALL = 40;
 const WIDE_EQUALS = 0xff1d;
 const WIDE_COLON = 0xff1a;
