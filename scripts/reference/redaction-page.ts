@@ -53,8 +53,8 @@ export function redactionPage(): string {
     "- Secrets without a form, a telling name or a vendor's name beside them, unless they are known secrets.\n" +
       '- Tokens that are URL-encoded in their middle, encoded otherwise (`\\u005f`, `&quot;`, UTF-16), or split by other text: line breaks, `"a" + "b"`, colours inside of them.\n' +
       "- Weak passwords that are plain words without quotes in YAML or code, passphrases of several words without a digit, and passwords told in prose without a digit.\n" +
-      "- Values whose name is not beside them: columns of a table or a CSV file, `value:` above its `name:`, entries of a list below a name, the second and later lines of a value in quotes.\n" +
-      "- Passwords with an unescaped `/`, `?` or `#` in a URL; lines out of the middle of a key, without its first and its last; card numbers of one or two different digits, IBANs in small letters.\n" +
+      "- Values whose name is not beside them: columns of a table or a CSV file, `value:` above its `name:`, entries of a YAML list below a name, all but the first of a list in brackets, the second and later lines of a value in quotes.\n" +
+      "- Passwords with an unescaped `/`, `?` or `#` in a URL of the web; passwords that a program takes as a plain argument or from `echo … |`, unless its flag is known; lines out of the middle of a key, without its first and its last; card numbers of one or two different digits, IBANs in small letters.\n" +
       "- Values of a Kubernetes `Secret` under names that tell nothing.",
     `## Kinds`,
     `${kinds.length} kinds. \`-\` in the name of a field stands for \`_\`, \`-\`, \`.\`, a space or nothing, and names may have more in front.`,

@@ -145,11 +145,16 @@ function isPassword(made: Makeup, value: string, style: FieldStyle): boolean {
 function isUncommon(made: Makeup, value: string): boolean {
   const { length, lower, upper, digits } = made;
   if (digits === 0) return isJumble(made, value);
-  if (length < LEAST_UNCOMMON_CHARS || lower + upper === 0 || NO_SECRET.test(value)) return false;
+  if (length < LEAST_UNCOMMON_CHARS || lower + upper === 0) return false;
+  if (NO_SECRET.test(value))
+    return length >= LEAST_SALT_CHARS && made.entropy >= LEAST_SALT_ENTROPY && !value.includes(" ");
   return !isCodeName(value, made) && (!IDENTIFIERS.test(value) || (lower > 1 && upper > 1));
 }
 
 const LEAST_UNCOMMON_CHARS = 8;
+/** Long and of all sorts of characters: what generators of keys for PHP make. */
+const LEAST_SALT_CHARS = 48;
+const LEAST_SALT_ENTROPY = 4.5;
 /** More than one word, a call, a pattern, an assignment. */
 const NO_SECRET = /[\s:([\]{}<>\\]|\w=./;
 

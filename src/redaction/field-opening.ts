@@ -11,6 +11,8 @@ export const CUT_SEPARATOR = 2 ** 30 - 1;
 
 const SPACE = charSet(" \\t");
 export const MAX_SPACE = 16;
+/** Added to a place behind which other things than secrets stand as well: the value must be an uncommon one. */
+export const LISTED = 2 ** 29;
 
 /** White space within a line, also of other kinds, and the colours of a terminal. */
 export function skipSpace(text: string, from: number, end: number): number {
@@ -50,13 +52,15 @@ function isWideSpace(code: number): boolean {
 /** `<key>password</key> <string>…`, as property lists have it. */
 export function behindTag({ text, end, final }: Probe, from: number): number {
   const part = text.slice(from, Math.min(end, from + MAX_TAGS_CHARS));
-  const tags = /^<\/(?:key|name)>\s{0,48}<(?:string|value)>/.exec(part);
-  if (tags !== null) return from + tags[0].length;
+  const tags = TAGS.exec(part);
+  if (tags !== null) return from + tags[0].length + (tags[1] === undefined ? 0 : LISTED);
   return !final && part.length < MAX_TAGS_CHARS && CUT_TAGS.test(part) ? CUT_SEPARATOR : NO_SEPARATOR;
 }
 
-const MAX_TAGS_CHARS = 72;
-const CUT_TAGS = /^<(?:\/(?:\w{0,4}|(?:key|name)>\s*(?:<\w{0,6})?))?$/;
+const MAX_TAGS_CHARS = 128;
+/** Cells of a table hold other things as well. */
+const TAGS = /^<\/(?:key|name|t[dh]|dt)>\s{0,48}<(?:string|value|(td|dd))(?: [^<>\n]{0,48})?>/i;
+const CUT_TAGS = /^<(?:\/(?:\w{0,4}|(?:key|name|t[dh]|dt)>\s*(?:<(?:\w{0,6}(?: [^<>\n]{0,48})?)?)?))?$/i;
 const CDATA = "<![CDATA[";
 const VALUE_TAG = "<value>";
 

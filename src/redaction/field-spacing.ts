@@ -3,15 +3,13 @@
  * the name, in a tag with attributes, as the default of a variable, in a part of a form.
  */
 import { charSet, has, runEnd } from "./char-set.ts";
-import { CUT_SEPARATOR, NO_SEPARATOR, skipSpace } from "./field-opening.ts";
+import { CUT_SEPARATOR, LISTED, NO_SEPARATOR, skipSpace } from "./field-opening.ts";
 import type { Probe } from "./probe.ts";
-
-/** Added to a place behind which other things than secrets stand as well: the value must be an uncommon one. */
-export const LISTED = 2 ** 29;
 
 export const PIPE = 124;
 export const QUESTION = 63;
 const LESS = 60;
+const TAB = 9;
 const COLON = 58;
 const BACKSLASH = 92;
 const NAME_QUOTE = /["'`]/;
@@ -30,7 +28,7 @@ export function behindSpacing(probe: Probe, start: number, from: number, here: n
   const opens = text.charCodeAt(start - 1);
   if (opens === LESS || (opens === COLON && TAG_PREFIX.test(text.slice(Math.max(0, start - MAX_PREFIX_CHARS), start))))
     return behindAttributes(probe, here);
-  return isAloneOnLine(probe, start, here);
+  return text.charCodeAt(from) === TAB ? LISTED + here : isAloneOnLine(probe, start, here);
 }
 
 const LINE_BREAK = charSet("\\n\\r");
@@ -64,15 +62,66 @@ function behindAttributes({ text, end, final }: Probe, from: number): number {
   return !final && part.length < MAX_ATTRIBUTES_CHARS && !/[<>\n]/.test(part) ? CUT_SEPARATOR : NO_SEPARATOR;
 }
 
+/** Whether the name at `start` is in the attribute that says what a tag is for. */
+export function isNameAttribute(text: string, start: number): boolean {
+  return text.charAt(start - 1) === '"' && text.startsWith("name=", start - FORM_NAME_CHARS);
+}
+
+const STAR = 42;
+const STARS = charSet("*");
+const MAX_STARS = 3;
+
+/** `**Password:** …`, as Markdown has it. */
+export function skipEmphasis(text: string, at: number): number {
+  return text.charCodeAt(at) === STAR ? runEnd(STARS, text, at, Math.min(text.length, at + MAX_STARS)) : at;
+}
+
+const MAX_ENCODED_CHARS = 12;
+const ENCODED = /^(?:%22)?%3[ad](?:%2[02])?/i;
+const CUT_ENCODED = /^%(?:2|22|22%|22%3)?3?$/;
+
+/** `access_token%3D…`: an address inside another. */
+export function behindEncoded({ text, end, final }: Probe, here: number): number {
+  const part = text.slice(here, Math.min(end, here + MAX_ENCODED_CHARS));
+  const encoded = ENCODED.exec(part);
+  if (encoded !== null)
+    return !final && here + part.length === end && part.length < MAX_ENCODED_CHARS && ENDS_ENCODED.test(part)
+      ? CUT_SEPARATOR
+      : here + encoded[0].length;
+  return !final && CUT_ENCODED.test(part) ? CUT_SEPARATOR : NO_SEPARATOR;
+}
+
+const ENDS_ENCODED = /^(?:%22)?%3[ad](?:%2?)?$/i;
+
+const BLANK = charSet("\\s");
+const MAX_BLANK_CHARS = 48;
+const MAX_OBJECT_CHARS = 160;
+const VALUE_OF_OBJECT = /^\{[^{}]{0,140}?"value"\s{0,4}:\s{0,4}(?=")/;
+
+/**
+ * `["…"]` and `{ …, "value": "…" }`: the place of the first value inside, `here` when there is none, the end of the text when it is
+ * too early to say.
+ */
+export function behindBracket({ text, end, final }: Probe, here: number): number {
+  const code = text.charCodeAt(here);
+  if (code === OPENS_LIST) {
+    const first = runEnd(BLANK, text, here + 1, Math.min(end, here + 1 + MAX_BLANK_CHARS));
+    if (first >= end) return final ? here : end;
+    return NAME_QUOTE.test(text.charAt(first)) ? first : here;
+  }
+  if (code !== OPENS_OBJECT) return here;
+  const part = text.slice(here, Math.min(end, here + MAX_OBJECT_CHARS));
+  const value = VALUE_OF_OBJECT.exec(part);
+  if (value !== null) return here + value[0].length;
+  return !final && part.length < MAX_OBJECT_CHARS && !/[{}]/.test(part.slice(1)) ? end : here;
+}
+
+const OPENS_LIST = 91;
+const OPENS_OBJECT = 123;
+
 /** `Content-Disposition: form-data; name="password"`, an empty line, and the value. */
 export function behindFormPart({ text, end, final }: Probe, start: number, from: number, here: number): number {
-  if (
-    here > from ||
-    !has(LINE_BREAK, text.charCodeAt(here)) ||
-    text.charAt(start - 1) !== '"' ||
-    !text.startsWith("name=", start - FORM_NAME_CHARS)
-  )
-    return NO_SEPARATOR;
+  if (here > from || !has(LINE_BREAK, text.charCodeAt(here)) || !isNameAttribute(text, start)) return NO_SEPARATOR;
   const part = text.slice(here, Math.min(end, here + MAX_BREAK_CHARS));
   const breaks = /^\r?\n\r?\n(?=[^\r\n])/.exec(part);
   if (breaks !== null) return LISTED + here + breaks[0].length;
@@ -84,7 +133,8 @@ const MAX_BREAK_CHARS = 5;
 
 const MAX_OPENING_CHARS = 32;
 /** The line begins with the name, or with what sets a variable. */
-const LINE_OPENS = /(?:^|\n|\\n)(?: {0,6}\d{1,6}\t)?[ \t]*(?:[-+] ?)?(?:ENV |export |set -[a-zA-Z]{1,4} )?$/;
+const LINE_OPENS =
+  /(?:^|\n|\\n)(?: {0,6}\d{1,6}\t)?[ \t]*(?:[-+] ?)?(?:ENV |export |proxy_set_header |set -[a-zA-Z]{1,4} )?$/;
 const WORD = charSet("^\\s\"'`,;<>(){}\\[\\]|&\\\\\x1b");
 const MAX_WORD_CHARS = 256;
 
@@ -93,7 +143,7 @@ function isAloneOnLine({ text, end, final }: Probe, start: number, here: number)
   if (!has(WORD, text.charCodeAt(here))) return NO_SEPARATOR;
   if (!opensLine(text, start)) return NO_SEPARATOR;
   const to = runEnd(WORD, text, here, Math.min(end, here + MAX_WORD_CHARS));
-  const lineEnd = skipSpace(text, to, end);
+  const lineEnd = skipSpace(text, text.charCodeAt(to) === SEMICOLON ? to + 1 : to, end);
   if (lineEnd < end)
     return has(LINE_BREAK, text.charCodeAt(lineEnd)) || isEscapedBreak(text, lineEnd) ? LISTED + here : NO_SEPARATOR;
   return final || to === end ? LISTED + here : CUT_SEPARATOR;
@@ -111,9 +161,10 @@ function opensLine(text: string, start: number): boolean {
 }
 
 const NEW_LINE = 10;
+const SEMICOLON = 59;
 const SPACE = charSet(" \\t");
 /** The last characters of what {@link LINE_OPENS} allows in front of a space or a name. */
-const ENDS_OPENING = charSet("0-9+Vtnxpgu-");
+const ENDS_OPENING = charSet("0-9+Vtnxpgur-");
 
 function isEscapedBreak(text: string, at: number): boolean {
   return text.charCodeAt(at) === BACKSLASH && /[nr"]/.test(text.charAt(at + 1));

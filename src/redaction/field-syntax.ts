@@ -9,11 +9,21 @@ import {
   behindYaml,
   CUT_SEPARATOR,
   ESCAPE,
+  LISTED,
   MAX_SPACE,
   NO_SEPARATOR,
   skipSpace,
 } from "./field-opening.ts";
-import { behindFormPart, behindSpacing, LISTED, PIPE, QUESTION } from "./field-spacing.ts";
+import {
+  behindBracket,
+  behindEncoded,
+  behindFormPart,
+  behindSpacing,
+  isNameAttribute,
+  PIPE,
+  QUESTION,
+  skipEmphasis,
+} from "./field-spacing.ts";
 import { createRunEnds, type Probe } from "./probe.ts";
 
 /**
@@ -81,13 +91,14 @@ export function createFieldSyntax(): (probe: Probe, at: number, after: number, r
     const assigned = isProse ? -separator : isBeside ? separator - LISTED : separator;
     const sameLine = skipSpace(text, assigned, end);
     if (sameLine === end) return;
-    const here = text.charCodeAt(assigned - 1) === COLON ? behindYaml(probe, sameLine) : sameLine;
+    const first = text.charCodeAt(assigned - 1) === COLON ? behindYaml(probe, sameLine) : sameLine;
+    const here = first < end && has(BRACKET, text.charCodeAt(first)) ? behindBracket(probe, first) : first;
     if (here === end) return;
     const isBlock = isBeside || (here > sameLine && hasBreak(text, sameLine, here));
 
     const opens = quoteAt(text, here);
     if (opens === end) return;
-    const isAmongOthers = isBeside || isListed(text, assigned);
+    const isAmongOthers = isBeside || here > first || isListed(text, assigned);
     if (opens >= 0) return readQuoted(probe, here, opens, isAmongOthers ? "listed" : "quoted", result);
     result.style = isProse
       ? "prose"
@@ -213,7 +224,7 @@ function isQuote(code: number): boolean {
 function findSeparator(probe: Probe, at: number, after: number, nameEnd: number): number {
   const { text, end, final } = probe;
   const cut = (place: number): boolean => place >= end && !final;
-  const plainEnd = skipColours(text, nameEnd, end);
+  const plainEnd = skipEmphasis(text, skipColours(text, nameEnd, end));
   const from = skipClosing(text, plainEnd);
   let here = skipSpace(text, from, end);
   if (cut(here)) return CUT_SEPARATOR;
@@ -225,11 +236,16 @@ function findSeparator(probe: Probe, at: number, after: number, nameEnd: number)
     here += 1;
     if (cut(here)) return CUT_SEPARATOR;
     while (here < end && (text.charCodeAt(here) === EQUALS || text.charCodeAt(here) === GREATER)) here += 1;
+    here = skipEmphasis(text, here);
     if (cut(here)) return CUT_SEPARATOR;
     return code === COLON ? behindType(probe, here) : here;
   }
-  if (code === GREATER)
-    return text.charCodeAt(nameStart(text, at) - 1) === 60 ? behindCdata(probe, here + 1) : NO_SEPARATOR;
+  if (code === PERCENT && here === from) return behindEncoded(probe, here);
+  if (code === GREATER) {
+    const start = nameStart(text, at);
+    if (text.charCodeAt(start - 1) === LESS) return behindCdata(probe, here + 1);
+    return from > plainEnd && isNameAttribute(text, start) ? LISTED + here + 1 : NO_SEPARATOR;
+  }
   if (code === LESS) return behindTag(probe, here);
   if ((code === COMMA && from > plainEnd) || (code === OPENS_CALL && here === nameEnd))
     return behindOpening(probe, here + 1);
@@ -250,6 +266,8 @@ function findSeparator(probe: Probe, at: number, after: number, nameEnd: number)
 
 const LESS = 60;
 const COMMA = 44;
+const PERCENT = 37;
+const BRACKET = charSet("[{");
 const OPENS_CALL = 40;
 const WIDE_EQUALS = 0xff1d;
 const WIDE_COLON = 0xff1a;

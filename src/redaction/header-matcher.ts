@@ -162,7 +162,7 @@ const PASSWORD_COMMANDS: Readonly<Record<string, readonly { readonly word: strin
     { word: "mariadb", joined: true },
     { word: "7z", joined: true },
   ],
-  P: [{ word: "unzip" }, { word: "zip " }, { word: "sqlcmd" }, { word: "bcp " }],
+  P: [{ word: "unzip" }, { word: "zip " }, { word: "sqlcmd" }, { word: "mosquitto_" }, { word: "bcp " }],
   w: [{ word: "ldap" }],
 };
 
@@ -214,7 +214,7 @@ function createTakesUser(): (probe: Probe, at: number) => boolean {
     let start = at;
     while (start > least && has(COMMAND, text.charCodeAt(start - 1))) start -= 1;
     const isSame = least === asked && start === asked && generation === probe.generation && took;
-    took = isSame || /(?:\b|\\[nrt])(?:curl|https?|wget|xh|siege|smbclient|ab)\b/.test(text.slice(start, at));
+    took = isSame || /(?:\b|\\[nrt])(?:curl|https?|wget|xh|siege|smbclient|etcdctl|ab)\b/.test(text.slice(start, at));
     generation = probe.generation;
     asked = at;
     return took;

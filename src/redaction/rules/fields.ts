@@ -123,6 +123,7 @@ export const fieldRules: readonly RuleRow[] = [
       "decryption-key",
       "nonce-key",
       "logged-in-key",
+      "fernet-key",
     ],
     "SECRET_KEY_BASE=<h128>",
     { counter: "private_key: ./id_rsa" },
@@ -151,7 +152,7 @@ export const fieldRules: readonly RuleRow[] = [
       "bindpw",
       "identified-by",
       "password-by",
-      "convertto-securestring",
+      "securestring",
     ],
     "DB_PASSWORD=t7#kLm9qPz",
     { counter: "password: string" },
@@ -171,6 +172,11 @@ export const fieldRules: readonly RuleRow[] = [
     counter: "secret: my-app-tls",
   }),
   field("token", "token", ["token", "jwt"], "token: <a40>", { counter: "token = lexer.next_token" }),
+  field("auth-parameter", "token", ["auth"], "wss://example.test/socket?auth=<a36>", {
+    whole: true,
+    counter: "auth: none",
+  }),
+  field("saml-message", "token", ["samlresponse", "samlrequest"], "SAMLResponse=<b120>"),
   field("registry-auth", "token", ["_auth"], "//registry.example.test/:_auth=<b40>="),
   field(
     "one-time-code",

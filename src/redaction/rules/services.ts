@@ -19,7 +19,7 @@ export const serviceRules: readonly RuleRow[] = [
   }),
   context(
     "discord-bot-token",
-    ["discord", "bot_token", "bot "],
+    ["discord", "bot_token", "bot ", "client.login"],
     "[MNO][A-Za-z0-9]{23,28}\\.[\\w-]{6}\\.[\\w-]{27,40}",
     "DISCORD_TOKEN=M<a23>.<a6>.<a38>",
     { plainly: true },
