@@ -148,6 +148,8 @@ function readQuoted(
 }
 
 const BACKSLASH = 92;
+/** In front of a quote in JSON that is a string of JSON that is a string of JSON. */
+const MAX_ESCAPES = 7;
 const EQUALS = 61;
 const COLON = 58;
 const GREATER = 62;
@@ -207,7 +209,7 @@ export const ABOUT_SECRET: ReadonlySet<string> = new Set(
 /** The quote, escaped or not, and the bracket that end a name. */
 function skipClosing(text: string, at: number): number {
   let here = at;
-  while (here < at + 3 && text.charCodeAt(here) === BACKSLASH) here += 1;
+  while (here < at + MAX_ESCAPES && text.charCodeAt(here) === BACKSLASH) here += 1;
   if (here === text.length) return here;
   if (isQuote(text.charCodeAt(here))) here += 1;
   else if (here > at) return at;
@@ -294,8 +296,8 @@ function behindOpening({ text, end, final }: Probe, from: number): number {
 
 const MAX_PAIR_CHARS = 24;
 /** `"name": "x-api-key", "value": …` */
-const PAIR = /^\\{0,3}"value\\{0,3}"\s{0,4}:\s{0,4}/i;
-const CUT_PAIR = /^\\{0,3}"value\\{0,3}"\s{0,4}:?\s{0,4}$/i;
+const PAIR = /^\\{0,7}"value\\{0,7}"\s{0,4}:\s{0,4}/i;
+const CUT_PAIR = /^\\{0,7}"value\\{0,7}"\s{0,4}:?\s{0,4}$/i;
 
 /** Whether what was assigned stands behind a comma or a bracket. */
 function isListed(text: string, assigned: number): boolean {
@@ -386,7 +388,7 @@ function quoteAt(text: string, at: number): number {
   let here = at;
   if (has(STRING_PREFIX, text.charCodeAt(here)) && isQuote(text.charCodeAt(here + 1))) here += 1;
   const first = here;
-  while (here < first + 3 && text.charCodeAt(here) === BACKSLASH) here += 1;
+  while (here < first + MAX_ESCAPES && text.charCodeAt(here) === BACKSLASH) here += 1;
   if (here === text.length || isQuote(text.charCodeAt(here))) return here;
   return -1;
 }
