@@ -132,18 +132,19 @@ const FORM_NAME_CHARS = 'name="'.length;
 const MAX_BREAK_CHARS = 5;
 
 const MAX_OPENING_CHARS = 32;
-/** The line begins with the name, or with what sets a variable. */
+/** The line, or a string, begins with the name, or with what sets a variable. */
 const LINE_OPENS =
-  /(?:^|\n|\\n)(?: {0,6}\d{1,6}\t)?[ \t]*(?:[-+] ?)?(?:ENV |export |proxy_set_header |set -[a-zA-Z]{1,4} )?$/;
+  /(?:^|\n|\\n|["'`])(?: {0,6}\d{1,6}\t)?[ \t]*(?:[-+] ?)?(?:ENV |export |proxy_set_header |set -[a-zA-Z]{1,4} )?$/;
 const WORD = charSet("^\\s\"'`,;<>(){}\\[\\]|&\\\\\x1b");
 const MAX_WORD_CHARS = 256;
 
-/** `password …` as the files of many programs have it: one word behind the name, and the line ends. */
+/** `password …` as the files of many programs have it: one word behind the name, and the line ends, or the string that it is in. */
 function isAloneOnLine({ text, end, final }: Probe, start: number, here: number): number {
   if (!has(WORD, text.charCodeAt(here))) return NO_SEPARATOR;
   if (!opensLine(text, start)) return NO_SEPARATOR;
   const to = runEnd(WORD, text, here, Math.min(end, here + MAX_WORD_CHARS));
   const lineEnd = skipSpace(text, text.charCodeAt(to) === SEMICOLON ? to + 1 : to, end);
+  if (lineEnd === to && NAME_QUOTE.test(text.charAt(to))) return LISTED + here;
   if (lineEnd < end)
     return has(LINE_BREAK, text.charCodeAt(lineEnd)) || isEscapedBreak(text, lineEnd) ? LISTED + here : NO_SEPARATOR;
   return final || to === end ? LISTED + here : CUT_SEPARATOR;
@@ -164,7 +165,7 @@ const NEW_LINE = 10;
 const SEMICOLON = 59;
 const SPACE = charSet(" \\t");
 /** The last characters of what {@link LINE_OPENS} allows in front of a space or a name. */
-const ENDS_OPENING = charSet("0-9+Vtnxpgur-");
+const ENDS_OPENING = charSet("0-9+Vtnxpgur\"'`-");
 
 function isEscapedBreak(text: string, at: number): boolean {
   return text.charCodeAt(at) === BACKSLASH && /[nr"]/.test(text.charAt(at + 1));

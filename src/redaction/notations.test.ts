@@ -61,6 +61,7 @@ const secrets: readonly (readonly [string, string, string])[] = [
   ["a login of PHP", `$db = new mysqli($host, "root", "${word}", "app");\n`, word],
   ["a login of Java", `DriverManager.getConnection(url,\n    "root", '${word}');\n`, word],
   ["a login of Python", `requests.get(url, auth=('ada', '${word}'))\n`, word],
+  ["a token behind a colour", `file:\u001b[01;31mghp_${fillExample("<a36>")}\u001b[m`, "ghp_"],
   ["cookies in an escaped archive of requests", JSON.stringify(`{"name":"cookie","value":"sid=${long}; a=b"}\n`), long],
   ["cookies in JSON in JSON", JSON.stringify(JSON.stringify({ headers: { cookie: `sid=${long}; a=b` } })), long],
   ["a pair in JSON in JSON in JSON", escaped(escaped(escaped(`{"name":"x-api-key","value":"${long}"}`))), long],

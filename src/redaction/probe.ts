@@ -55,11 +55,14 @@ export function found(probe: Probe, from: number, to: number, run?: OpenRun): Ve
   return FOUND;
 }
 
+const MAX_COLOUR_CHARS = 20;
+const ESCAPE = String.fromCharCode(27);
+const COLOUR = new RegExp(String.raw`(?:${ESCAPE}|\\(?:x1b|033|e|u001b))\[[0-9;]{0,12}m$`, "i");
 const HEX = /^[0-9A-Fa-f]{2}$/;
 
 /**
  * Whether something may begin at `at`: the character before is no letter and no digit, or it only looks like one because it
- * ends an escape (`\n`, `%3D`, `\u0022`).
+ * ends an escape (`\n`, `%3D`, `\u0022`, the colour of a terminal).
  */
 export function beginsHere(text: string, at: number): boolean {
   if (at === 0) return true;
@@ -67,6 +70,7 @@ export function beginsHere(text: string, at: number): boolean {
   if (!has(ALNUM, before)) return true;
   const isEscape = text.charCodeAt(at - 2) === 92;
   if (isEscape && (before === 110 || before === 114 || before === 116)) return true;
+  if (before === 109 && COLOUR.test(text.slice(Math.max(0, at - MAX_COLOUR_CHARS), at))) return true;
   if (text.charCodeAt(at - 3) === 37 && HEX.test(text.slice(at - 2, at))) return true;
   return text.charCodeAt(at - 6) === 92 && text.charCodeAt(at - 5) === 117;
 }

@@ -27,6 +27,17 @@ describe("redact", () => {
     expect(redactor.redact(text)).toEqual({ text, counts: {} });
   });
 
+  test("finds in strings, and in strings of strings, what it finds in a file", () => {
+    const file = `FROM node:24\nENV NPM_AUTH_PASSWORD ${pat.slice(4, 24)}\nRUN getConnection("jdbc:mysql://db", "root", "${pat.slice(20)}")\n`;
+    for (let depth = 0, text = file; depth < 4; depth++, text = JSON.stringify({ text })) {
+      const redacted = redactor.redact(text).text;
+      expect(redacted.match(/«redacted:/g), `in ${depth} strings`).toHaveLength(2);
+      let read = redacted;
+      for (let inner = 0; inner < depth; inner++) read = (JSON.parse(read) as { text: string }).text;
+      expect(read).toBe(redactor.redact(file).text);
+    }
+  });
+
   test("names what knows the token, not the field that it is in", () => {
     expect(redactor.redact(`password=${pat}\nAuthorization: Bearer ${jwt}\n`).text).toBe(
       "password=«redacted:github-pat»\nAuthorization: Bearer «redacted:jwt»\n",

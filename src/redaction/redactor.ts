@@ -14,6 +14,7 @@ import { RuleError } from "./rule-error.ts";
 import { type CompiledRule, compileRules, ruleRows } from "./rule-table.ts";
 import { createScanner, type Finding, indexRules, mergeFindings, type RuleIndex, type Scanner } from "./scanner.ts";
 import { createTextStream, type StreamRedactor } from "./stream-redactor.ts";
+import { type UnescapedView, unescapedView } from "./unescaped-view.ts";
 import { USER_MATCH_MAX_CHARS, type UserPatterns } from "./user-patterns.ts";
 
 export interface RedactorOptions {
@@ -73,8 +74,9 @@ export interface Redactor {
 const MAX_PASSES = 4;
 /** A longer text is looked at once: made to touch all over, it would cost as many times as much. */
 const REPEATED_MAX_CHARS = 65_536;
+const MAX_STRING_DEPTH = 3;
 /** Changes when the same rules would find something else. */
-const ENGINE_VERSION = 2;
+const ENGINE_VERSION = 3;
 const VERSION_CHARS = 16;
 /** A helper that is started again tells its keys again; the latest count. */
 const MAX_LEARNED = 256;
@@ -97,7 +99,11 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     let policyVersion: string | undefined;
     const totals = new Map<string, number>();
 
-    const find = (text: string): Finding[] => mergeFindings(scan(text, 0, true).findings);
+    const find = (text: string): Finding[] => {
+      const { findings } = scan(text, 0, true);
+      if (text.length <= REPEATED_MAX_CHARS) addEscaped(scan, text, findings);
+      return mergeFindings(findings);
+    };
     const newWalk = () => createJsonWalk(rows, find, (text) => redactText(text, find), kinds);
     let walkJson = newWalk();
     const tally = (kinds: readonly string[]): RedactionCounts => {
@@ -149,6 +155,21 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
       },
     };
   });
+}
+
+/** What is in the strings of a text, and in the strings of those. */
+function addEscaped(scan: Scanner, text: string, findings: Finding[]): void {
+  const views: UnescapedView[] = [];
+  for (let inner = text; views.length < MAX_STRING_DEPTH; ) {
+    const view = unescapedView(inner);
+    if (view === undefined) return;
+    views.push(view);
+    inner = view.text;
+    const place = (at: number): number => views.reduceRight((here, { place }) => place(here), at);
+    for (const { from, to, kind, rank } of scan(inner, 0, true).findings) {
+      findings.push({ from: place(from), to: place(to), kind, rank, run: undefined });
+    }
+  }
 }
 
 function redactText(text: string, find: (text: string) => readonly Finding[]): RedactedText {
