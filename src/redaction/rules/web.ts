@@ -77,9 +77,15 @@ export const webRules: readonly RuleRow[] = [
     '{"auths":{"ghcr.io":{"auth": "c3ZjLWFwcDpuN1IjOHdRejJ2"}}}',
     { plainly: true, check: "basic-auth", counter: '"auth": "required"' },
   ),
-  special("cookie", "cookie", ["cookie:", 'cookie"', "cookie'", "--cookie ", "--cookie="], "Cookie: sid=<a32>", {
-    counter: "Cookie: a small piece of data",
-  }),
+  special(
+    "cookie",
+    "cookie",
+    ["cookie:", 'cookie"', "cookie'", "cookie\\", "--cookie ", "--cookie="],
+    "Cookie: sid=<a32>",
+    {
+      counter: "Cookie: a small piece of data",
+    },
+  ),
   special(
     "set-cookie",
     "set-cookie",
