@@ -241,7 +241,7 @@ export const baits: readonly Bait[] = [
         "Harness.md",
         "h\u0430rness.md",
         "harness.md ",
-        "harness.yml",
+        "harness.yml.md",
         "sub/harness.md",
       ])
         write(
