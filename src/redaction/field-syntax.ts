@@ -146,6 +146,8 @@ function readQuoted(
 }
 
 const BACKSLASH = 92;
+/** In front of a quote in JSON that is a string of JSON that is a string of JSON. */
+const MAX_ESCAPES = 7;
 const EQUALS = 61;
 const COLON = 58;
 const GREATER = 62;
@@ -205,7 +207,7 @@ export const ABOUT_SECRET: ReadonlySet<string> = new Set(
 /** The quote, escaped or not, and the bracket that end a name. */
 function skipClosing(text: string, at: number): number {
   let here = at;
-  while (here < at + 3 && text.charCodeAt(here) === BACKSLASH) here += 1;
+  while (here < at + MAX_ESCAPES && text.charCodeAt(here) === BACKSLASH) here += 1;
   if (here === text.length) return here;
   if (isQuote(text.charCodeAt(here))) here += 1;
   else if (here > at) return at;
@@ -291,12 +293,12 @@ function behindOpening({ text, end, final }: Probe, from: number): number {
   return opens < 0 ? NO_SEPARATOR : here;
 }
 
-const MAX_PAIR_CHARS = 24;
+const MAX_PAIR_CHARS = 36;
 /** A quote, escaped or not, an escaped line break, and the number or the place that is put in front of a line. */
 const OPENS_PAIR = charSet('"\\\\0-9A-Za-z._/');
 /** `"name": "x-api-key", "value": …` */
-const PAIR = /^\\{0,3}"value\\{0,3}"\s{0,4}:\s{0,4}/i;
-const CUT_PAIR = /^(?:\\{0,3}"value\\{0,3}"\s{0,4}:?\s{0,4}|\\{1,3})$/i;
+const PAIR = /^\\{0,7}"value\\{0,7}"\s{0,4}:\s{0,4}/i;
+const CUT_PAIR = /^(?:\\{0,7}"value\\{0,7}"\s{0,4}:?\s{0,4}|\\{1,7})$/i;
 
 /** From the place behind the comma: behind `"value":`, also on the next line of a listing; `first` when there is none. */
 function behindPair(text: string, first: number, final: boolean): number {
@@ -400,7 +402,7 @@ function quoteAt(text: string, at: number): number {
   let here = at;
   if (has(STRING_PREFIX, text.charCodeAt(here)) && isQuote(text.charCodeAt(here + 1))) here += 1;
   const first = here;
-  while (here < first + 3 && text.charCodeAt(here) === BACKSLASH) here += 1;
+  while (here < first + MAX_ESCAPES && text.charCodeAt(here) === BACKSLASH) here += 1;
   if (here === text.length || isQuote(text.charCodeAt(here))) return here;
   return -1;
 }

@@ -17,6 +17,7 @@ export function createCookieMatcher(): Matcher {
   return (probe, at, after) => {
     const { text, end, final } = probe;
     if (!beginsHere(text, at) || /-$/.test(text.slice(Math.max(0, at - 1), at))) return NOTHING;
+    if (isOpeningCut(probe, after)) return PENDING;
     const from = skipOpening(text, after, end);
     const equals = runEnd(COOKIE_NAME, text, from, Math.min(end, from + MAX_COOKIE_NAME_CHARS));
     if (equals === end && !final) return PENDING;
@@ -35,6 +36,7 @@ export function createSetCookieMatcher(): Matcher {
   return (probe, at, after) => {
     const { text, end, final } = probe;
     if (!beginsHere(text, at)) return NOTHING;
+    if (isOpeningCut(probe, after)) return PENDING;
     const from = skipOpening(text, after, end);
     const equals = runEnd(COOKIE_NAME, text, from, Math.min(end, from + MAX_COOKIE_NAME_CHARS));
     if (equals === end && !final) return PENDING;
@@ -51,9 +53,16 @@ function skipOpening(text: string, from: number, end: number): number {
   return from + (opening?.[0].length ?? 0);
 }
 
-const MAX_OPENING_CHARS = 40;
+const MAX_OPENING_CHARS = 64;
 /** Also `"cookie", "value": "`, as archives of requests have it. */
-const OPENING = /^[\\"']{0,4}(?:,\s{0,16}\\{0,3}"value\\{0,3}")?[ \t]{0,4}[:,=]?[ \t]{0,4}[\\"'[]{0,4}/;
+const OPENING = /^[\\"']{0,8}(?:,\s{0,16}\\{0,7}"value\\{0,7}")?[ \t]{0,4}[:,=]?[ \t]{0,4}[\\"'[]{0,9}/;
+
+/** Whether the text ends before the value begins. */
+function isOpeningCut({ text, end, final }: Probe, from: number): boolean {
+  return !final && end - from < MAX_OPENING_CHARS && CUT_OPENING.test(text.slice(from, end));
+}
+
+const CUT_OPENING = /^[\\"']{0,8}(?:,\s{0,16}\\{0,7}"?v?a?l?u?e?\\{0,7}"?)?[ \t]{0,4}[:,=]?[ \t]{0,4}[\\"'[]{0,9}$/;
 
 function isCookieValue(text: string, from: number, to: number): boolean {
   if (to - from < LEAST_COOKIE_VALUE_CHARS) return false;

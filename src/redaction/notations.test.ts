@@ -13,6 +13,8 @@ const key = ["-----BEGIN RSA PRIVATE KEY-----", ...lines, "-----END RSA PRIVATE 
 const before = (prefix: string | ((n: number) => string), behind = ""): string =>
   key.map((line, n) => (typeof prefix === "string" ? prefix : prefix(n)) + line + behind).join("\n");
 
+const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
+
 const secrets: readonly (readonly [string, string, string])[] = [
   ["a YAML block", `password: |\n  ${word}\nother: x\n`, word],
   ["a folded YAML block", `db:\n  password: >-\n    ${word}\n`, word],
@@ -60,6 +62,9 @@ const secrets: readonly (readonly [string, string, string])[] = [
   ["a login of PHP", `$db = new mysqli($host, "root", "${word}", "app");\n`, word],
   ["a login of Java", `DriverManager.getConnection(url,\n    "root", '${word}');\n`, word],
   ["a login of Python", `requests.get(url, auth=('ada', '${word}'))\n`, word],
+  ["cookies in an escaped archive of requests", JSON.stringify(`{"name":"cookie","value":"sid=${long}; a=b"}\n`), long],
+  ["cookies in JSON in JSON", JSON.stringify(JSON.stringify({ headers: { cookie: `sid=${long}; a=b` } })), long],
+  ["a pair in JSON in JSON in JSON", escaped(escaped(escaped(`{"name":"x-api-key","value":"${long}"}`))), long],
   ["cookies in an archive of requests", `{"name":"cookie","value":"sid=${long}; a=b"}\n`, long],
   ["a value within a tag", `<AdministratorPassword><Value>${word}</Value></AdministratorPassword>\n`, word],
   ["a told code", "Your verification code is 493027. It expires soon.\n", "493027"],
