@@ -33,6 +33,12 @@ const MAX_BLANK_CHARS = 48;
 const EXPRESSION = charSet("A-Za-z0-9_.$>\\[\\]-");
 const MAX_EXPRESSION_CHARS = 64;
 const MAX_ARGUMENT_CHARS = 256;
+const ESCAPES = charSet("\\\\");
+const MAX_ESCAPES = 3;
+const QUOTES = charSet("\"'");
+/** Inside another string, where quotes have a backslash in front. */
+const ESCAPED_TEXT = charSet("^\"'\\n\\r\\\\");
+const CLOSING = charSet("\\s\"'\\\\");
 const COMMA = 44;
 const COLON = 58;
 const AT_SIGN = 64;
@@ -46,14 +52,16 @@ export const matchLoginCall: Matcher = (probe, at, after) => {
   let here = after;
   for (let argument = 1; argument <= wanted; argument++) {
     here = runEnd(BLANK, text, here, Math.min(end, here + MAX_BLANK_CHARS));
-    if (here >= end) return cut;
-    const isText = text.charCodeAt(here) === 34 || text.charCodeAt(here) === 39;
-    const from = isText ? here + 1 : here;
-    const set = isText ? quotedSet(text.charAt(here)) : EXPRESSION;
+    const opens = runEnd(ESCAPES, text, here, Math.min(end, here + MAX_ESCAPES));
+    if (opens >= end) return cut;
+    const isText = has(QUOTES, text.charCodeAt(opens));
+    const from = isText ? opens + 1 : here;
+    const set = !isText ? EXPRESSION : opens > here ? ESCAPED_TEXT : quotedSet(text.charAt(opens));
     const to = runEnd(set, text, from, Math.min(end, from + (isText ? MAX_ARGUMENT_CHARS : MAX_EXPRESSION_CHARS)));
     if (to >= end && !final) return argument === wanted && isText ? ARMED : PENDING;
     if (argument === wanted) return isText && isWrittenOut(text, from, to) ? found(probe, from, to, set) : NOTHING;
-    here = runEnd(BLANK, text, isText ? to + 1 : to, Math.min(end, to + MAX_BLANK_CHARS));
+    // Escapes, the quote that ends a text, and what stands in front of the comma.
+    here = runEnd(isText ? CLOSING : BLANK, text, to, Math.min(end, to + MAX_BLANK_CHARS));
     if (here >= end) return cut;
     if (text.charCodeAt(here) !== COMMA) return NOTHING;
     here += 1;

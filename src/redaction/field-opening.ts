@@ -59,8 +59,9 @@ export function behindTag({ text, end, final }: Probe, from: number): number {
 
 const MAX_TAGS_CHARS = 128;
 /** Cells of a table hold other things as well. */
-const TAGS = /^<\/(?:key|name|t[dh]|dt)>\s{0,48}<(?:string|value|(td|dd))(?: [^<>\n]{0,48})?>/i;
-const CUT_TAGS = /^<(?:\/(?:\w{0,4}|(?:key|name|t[dh]|dt)>\s*(?:<(?:\w{0,6}(?: [^<>\n]{0,48})?)?)?))?$/i;
+const TAGS =
+  /^<\/(?:key|name|t[dh]|dt)>(?:\s|\\[nrt]){0,48}(?:\d{1,6}(?:[\t:-]|\\t)|[\w./-]{1,40}:\d{1,6}[:-])?(?:\s|\\[nrt]){0,16}<(?:string|value|(td|dd))(?: [^<>\n]{0,48})?>/i;
+const CUT_TAGS = /^<(?:\/(?:\w{0,4}|(?:key|name|t[dh]|dt)>[\w\s./:\\-]*(?:<(?:\w{0,6}(?: [^<>\n]{0,48})?)?)?))?$/i;
 const CDATA = "<![CDATA[";
 const VALUE_TAG = "<value>";
 

@@ -6,8 +6,8 @@ import { charSet, has, runEnd } from "./char-set.ts";
 import { CUT_SEPARATOR, LISTED, NO_SEPARATOR, skipSpace } from "./field-opening.ts";
 import type { Probe } from "./probe.ts";
 
-export const PIPE = 124;
-export const QUESTION = 63;
+const PIPE = 124;
+const QUESTION = 63;
 const LESS = 60;
 const TAB = 9;
 const COLON = 58;
@@ -23,15 +23,14 @@ export function behindSpacing(probe: Probe, start: number, from: number, here: n
     if (text.charCodeAt(here + 1) === code) return behindOr(probe, here + 2);
     return code === PIPE && here > from ? behindBar(probe, here + 1) : NO_SEPARATOR;
   }
-  if (here === from) return NO_SEPARATOR;
+  if (here === from) return code === BACKSLASH && text.charAt(here + 1) === "t" ? LISTED + here + 2 : NO_SEPARATOR;
   if (NAME_QUOTE.test(text.charAt(here)) || code === BACKSLASH) return LISTED + here;
   const opens = text.charCodeAt(start - 1);
   if (opens === LESS || (opens === COLON && TAG_PREFIX.test(text.slice(Math.max(0, start - MAX_PREFIX_CHARS), start))))
     return behindAttributes(probe, here);
-  return text.charCodeAt(from) === TAB ? LISTED + here : isAloneOnLine(probe, start, here);
+  return text.charCodeAt(from) === TAB ? LISTED + here : isAloneOnLine(probe, start, from, here);
 }
 
-const LINE_BREAK = charSet("\\n\\r");
 const MAX_PREFIX_CHARS = 24;
 const TAG_PREFIX = /<[A-Za-z][\w-]*:$/;
 
@@ -40,7 +39,15 @@ function behindOr(probe: Probe, from: number): number {
   const { text, end, final } = probe;
   const here = skipSpace(text, from, end);
   if (here >= end) return final ? NO_SEPARATOR : CUT_SEPARATOR;
-  return NAME_QUOTE.test(text.charAt(here)) ? LISTED + here : NO_SEPARATOR;
+  return opensText(text, here) ? LISTED + here : NO_SEPARATOR;
+}
+
+/** A quote, or what escapes one. */
+function opensText(text: string, at: number): boolean {
+  return (
+    NAME_QUOTE.test(text.charAt(at)) ||
+    (text.charCodeAt(at) === BACKSLASH && !has(BREAK_LETTER, text.charCodeAt(at + 1)))
+  );
 }
 
 /** `| password | … |` */
@@ -64,8 +71,14 @@ function behindAttributes({ text, end, final }: Probe, from: number): number {
 
 /** Whether the name at `start` is in the attribute that says what a tag is for. */
 export function isNameAttribute(text: string, start: number): boolean {
-  return text.charAt(start - 1) === '"' && text.startsWith("name=", start - FORM_NAME_CHARS);
+  return (
+    /["'\\]/.test(text.charAt(start - 1)) &&
+    NAME_ATTRIBUTE.test(text.slice(Math.max(0, start - MAX_ATTRIBUTE_CHARS), start))
+  );
 }
+
+const MAX_ATTRIBUTE_CHARS = 10;
+const NAME_ATTRIBUTE = /name=\\{0,3}["']$/;
 
 const STAR = 42;
 const STARS = charSet("*");
@@ -96,7 +109,7 @@ const ENDS_ENCODED = /^(?:%22)?%3[ad](?:%2?)?$/i;
 const BLANK = charSet("\\s");
 const MAX_BLANK_CHARS = 48;
 const MAX_OBJECT_CHARS = 160;
-const VALUE_OF_OBJECT = /^\{[^{}]{0,140}?"value"\s{0,4}:\s{0,4}(?=")/;
+const VALUE_OF_OBJECT = /^\{[^{}]{0,140}?"value\\{0,3}"\s{0,4}:\s{0,4}(?=\\{0,3}")/;
 
 /**
  * `["…"]` and `{ …, "value": "…" }`: the place of the first value inside, `here` when there is none, the end of the text when it is
@@ -107,7 +120,7 @@ export function behindBracket({ text, end, final }: Probe, here: number): number
   if (code === OPENS_LIST) {
     const first = runEnd(BLANK, text, here + 1, Math.min(end, here + 1 + MAX_BLANK_CHARS));
     if (first >= end) return final ? here : end;
-    return NAME_QUOTE.test(text.charAt(first)) ? first : here;
+    return opensText(text, first) ? first : here;
   }
   if (code !== OPENS_OBJECT) return here;
   const part = text.slice(here, Math.min(end, here + MAX_OBJECT_CHARS));
@@ -121,34 +134,44 @@ const OPENS_OBJECT = 123;
 
 /** `Content-Disposition: form-data; name="password"`, an empty line, and the value. */
 export function behindFormPart({ text, end, final }: Probe, start: number, from: number, here: number): number {
-  if (here > from || !has(LINE_BREAK, text.charCodeAt(here)) || !isNameAttribute(text, start)) return NO_SEPARATOR;
-  const part = text.slice(here, Math.min(end, here + MAX_BREAK_CHARS));
-  const breaks = /^\r?\n\r?\n(?=[^\r\n])/.exec(part);
+  if (here > from || !has(BREAK_OPENS, text.charCodeAt(here)) || !isNameAttribute(text, start)) return NO_SEPARATOR;
+  const part = text.slice(here, Math.min(end, here + MAX_BREAKS_CHARS));
+  const breaks = EMPTY_LINE.exec(part);
   if (breaks !== null) return LISTED + here + breaks[0].length;
-  return !final && /^[\r\n]*$/.test(part) && part.length < MAX_BREAK_CHARS ? CUT_SEPARATOR : NO_SEPARATOR;
+  return !final && part.length < MAX_BREAKS_CHARS && CUT_LINE.test(part) ? CUT_SEPARATOR : NO_SEPARATOR;
 }
 
-const FORM_NAME_CHARS = 'name="'.length;
-const MAX_BREAK_CHARS = 5;
+const BREAK_OPENS = charSet("\\n\\r\\\\");
+const MAX_BREAKS_CHARS = 160;
+/** Two line breaks, escaped or not; in a listing or a search with what that puts in front of a line. */
+const EMPTY_LINE =
+  /^(?:(?:\r?\n\r?\n|(?:\\r)?\\n(?:\\r)?\\n)(?=[^\s\\])|(?:(?:\r?\n|(?:\\r)?\\n)(?: {0,6}\d{1,6}(?:[\t:-]|\\t)|[\w./-]{1,60}:\d{1,6}[:-])){2}(?=[^\s\\]))/;
+const CUT_LINE = /^[\w\s./:\\-]*$/;
 
-const MAX_OPENING_CHARS = 32;
-/** The line, or a string, begins with the name, or with what sets a variable. */
+const MAX_OPENING_CHARS = 64;
+/**
+ * The line begins with the name, or with what sets a variable; before that a search, a listing, a quotation, a comment or a collector
+ * of logs may have put something.
+ */
 const LINE_OPENS =
-  /(?:^|\n|\\n|["'`])(?: {0,6}\d{1,6}\t)?[ \t]*(?:[-+] ?)?(?:ENV |export |proxy_set_header |set -[a-zA-Z]{1,4} )?$/;
+  /(?:^|\n|\\[nr]|["'])(?:[\w./-]{1,40}:)?(?: {0,6}\d{1,6}(?:[:\t|-]|\\t))?(?:[\w.-]{1,24} +\| )?[ \t]*(?:(?:[-+>#|*]|\/\/) ?)?(?:ENV |export |proxy_set_header |set -[a-zA-Z]{1,4} )?$/;
 const WORD = charSet("^\\s\"'`,;<>(){}\\[\\]|&\\\\\x1b");
 const MAX_WORD_CHARS = 256;
 
-/** `password …` as the files of many programs have it: one word behind the name, and the line ends, or the string that it is in. */
-function isAloneOnLine({ text, end, final }: Probe, start: number, here: number): number {
+/** `password …` as the files of many programs have it: one word behind the name, and the line ends. */
+function isAloneOnLine({ text, end, final }: Probe, start: number, from: number, here: number): number {
   if (!has(WORD, text.charCodeAt(here))) return NO_SEPARATOR;
+  // `DB_PASSWORD …` is the name of a variable wherever it stands.
+  if (has(UPPER, text.charCodeAt(start)) && VARIABLE.test(text.slice(start, from))) return LISTED + here;
   if (!opensLine(text, start)) return NO_SEPARATOR;
   const to = runEnd(WORD, text, here, Math.min(end, here + MAX_WORD_CHARS));
   const lineEnd = skipSpace(text, text.charCodeAt(to) === SEMICOLON ? to + 1 : to, end);
-  if (lineEnd === to && NAME_QUOTE.test(text.charAt(to))) return LISTED + here;
-  if (lineEnd < end)
-    return has(LINE_BREAK, text.charCodeAt(lineEnd)) || isEscapedBreak(text, lineEnd) ? LISTED + here : NO_SEPARATOR;
+  if (lineEnd < end) return has(ENDS_LINE, text.charCodeAt(lineEnd)) ? LISTED + here : NO_SEPARATOR;
   return final || to === end ? LISTED + here : CUT_SEPARATOR;
 }
+
+const UPPER = charSet("A-Z");
+const VARIABLE = /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/;
 
 function opensLine(text: string, start: number): boolean {
   const least = Math.max(0, start - MAX_OPENING_CHARS);
@@ -156,6 +179,8 @@ function opensLine(text: string, start: number): boolean {
   while (at > least && has(SPACE, text.charCodeAt(at - 1))) at -= 1;
   // Most names have another word in front of them, or nothing.
   if (at === 0 || text.charCodeAt(at - 1) === NEW_LINE) return true;
+  // The letter of an escaped line break looks like the first one of the name.
+  if (text.charCodeAt(start - 1) === BACKSLASH) return has(BREAK_LETTER, text.charCodeAt(start));
   return (
     has(ENDS_OPENING, text.charCodeAt(at - 1)) && LINE_OPENS.test((least === 0 ? "" : " ") + text.slice(least, start))
   );
@@ -164,9 +189,8 @@ function opensLine(text: string, start: number): boolean {
 const NEW_LINE = 10;
 const SEMICOLON = 59;
 const SPACE = charSet(" \\t");
+const BREAK_LETTER = charSet("nrt");
+/** The end of a line or of the string that it is in, also an escaped one, and the mark of what was cut. */
+const ENDS_LINE = charSet("\\n\\r\"'\\\\");
 /** The last characters of what {@link LINE_OPENS} allows in front of a space or a name. */
-const ENDS_OPENING = charSet("0-9+Vtnxpgur\"'`-");
-
-function isEscapedBreak(text: string, at: number): boolean {
-  return text.charCodeAt(at) === BACKSLASH && /[nr"]/.test(text.charAt(at + 1));
-}
+const ENDS_OPENING = charSet("0-9+Vtnxpgur>#|*/:\"'-");

@@ -20,8 +20,6 @@ import {
   behindFormPart,
   behindSpacing,
   isNameAttribute,
-  PIPE,
-  QUESTION,
   skipEmphasis,
 } from "./field-spacing.ts";
 import { createRunEnds, type Probe } from "./probe.ts";
@@ -262,7 +260,7 @@ function findSeparator(probe: Probe, at: number, after: number, nameEnd: number)
   const inForm = from > plainEnd ? behindFormPart(probe, nameStart(text, at), from, here) : NO_SEPARATOR;
   if (inForm !== NO_SEPARATOR) return inForm;
   const named = behindValueName(probe, after, here);
-  if (named !== NO_SEPARATOR || !(spaced || code === PIPE || code === QUESTION)) return named;
+  if (named !== NO_SEPARATOR || !(spaced || has(BESIDE, code))) return named;
   return behindSpacing(probe, nameStart(text, at), from, here);
 }
 
@@ -270,6 +268,8 @@ const LESS = 60;
 const COMMA = 44;
 const PERCENT = 37;
 const BRACKET = charSet("[{");
+/** Of a table, a default, an escaped tab. */
+const BESIDE = charSet("|?\\\\");
 const OPENS_CALL = 40;
 const WIDE_EQUALS = 0xff1d;
 const WIDE_COLON = 0xff1a;
@@ -286,18 +286,32 @@ function skipColours(text: string, from: number, end: number): number {
 /** `"--password", "…"` and `password("…")`: a value in quotes, and nothing else. */
 function behindOpening({ text, end, final }: Probe, from: number): number {
   const first = runEnd(BLANK, text, from, Math.min(end, from + MAX_BLANK));
-  const pair = text.slice(first, Math.min(end, first + MAX_PAIR_CHARS));
-  if (!final && CUT_PAIR.test(pair)) return CUT_SEPARATOR;
-  const here = first + (PAIR.exec(pair)?.[0].length ?? 0);
+  const here = has(OPENS_PAIR, text.charCodeAt(first)) ? behindPair(text.slice(0, end), first, final) : first;
+  if (here === CUT_SEPARATOR) return here;
   const opens = here >= end ? end : quoteAt(text, here);
   if (opens === end) return final ? NO_SEPARATOR : CUT_SEPARATOR;
   return opens < 0 ? NO_SEPARATOR : here;
 }
 
-const MAX_PAIR_CHARS = 24;
+const MAX_PAIR_CHARS = 36;
+/** A quote, escaped or not, an escaped line break, and the number or the place that is put in front of a line. */
+const OPENS_PAIR = charSet('"\\\\0-9A-Za-z._/');
 /** `"name": "x-api-key", "value": …` */
 const PAIR = /^\\{0,7}"value\\{0,7}"\s{0,4}:\s{0,4}/i;
-const CUT_PAIR = /^\\{0,7}"value\\{0,7}"\s{0,4}:?\s{0,4}$/i;
+const CUT_PAIR = /^(?:\\{0,7}"value\\{0,7}"\s{0,4}:?\s{0,4}|\\{1,7})$/i;
+
+/** From the place behind the comma: behind `"value":`, also on the next line of a listing; `first` when there is none. */
+function behindPair(text: string, first: number, final: boolean): number {
+  const place = LINE_START.exec(text.slice(first, first + MAX_PLACE_CHARS))?.[0].length ?? 0;
+  const pair = text.slice(first + place, first + place + MAX_PAIR_CHARS);
+  const isCut = !final && first + place + pair.length === text.length;
+  if (isCut && (pair === "" || CUT_PAIR.test(pair) || (text.charCodeAt(first) !== QUOTE && CUT_PLACE.test(pair))))
+    return CUT_SEPARATOR;
+  const value = PAIR.exec(pair);
+  return value === null ? first : first + place + value[0].length;
+}
+
+const QUOTE = 34;
 
 /** Whether what was assigned stands behind a comma or a bracket. */
 function isListed(text: string, assigned: number): boolean {

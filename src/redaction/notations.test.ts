@@ -1,5 +1,6 @@
 /** Ways to write down a secret that the corpora do not have, and texts that look like them: whole, and cut at every place. */
 import { describe, expect, test } from "vitest";
+import { realFileCases } from "../../test/corpora/real-files.ts";
 import { ALPHABETS, createSeededRandom } from "../../test/corpora/seeded-random.ts";
 import { createRedactor } from "./index.ts";
 import { fillExample } from "./rule.ts";
@@ -217,6 +218,30 @@ describe.each(clean)("%s", (_, text) => {
   test("is left alone", () => {
     expect(redactor.redact(text).text).toBe(text);
     for (let at = 1; at < text.length; at++) expect(inPieces(text, at), `cut at ${at}`).toBe(text);
+  });
+});
+
+describe("the places of the corpus", () => {
+  const inLines = (write: (line: string, number: number) => string) => (text: string) =>
+    text
+      .trimEnd()
+      .split("\n")
+      .map((line, index) => write(line, index + 1))
+      .join("\n");
+  const listing = inLines((line, number) => `${String(number).padStart(6)}\t${line}`);
+  const search = inLines((line, number) => `src/a.txt:${number}:${line}`);
+  test.each<[string, (text: string) => string]>([
+    ["a string of JSON", (text) => JSON.stringify({ text })],
+    ["a listing", listing],
+    ["the results of a search", search],
+    ["a listing in a string", (text) => JSON.stringify(listing(text))],
+    ["the results of a search in a string", (text) => JSON.stringify(search(text))],
+  ])("are known in %s too", (_, wrap) => {
+    const known = realFileCases(createSeededRandom(31)).filter(
+      ({ text, secret }) => !redactor.redact(text).text.includes(secret),
+    );
+    const missed = known.filter(({ text, secret }) => redactor.redact(wrap(text)).text.includes(secret));
+    expect(missed.map(({ context }) => context)).toEqual([]);
   });
 });
 
