@@ -84,6 +84,11 @@ function targetsOf(ports: CliPorts, against: string, flags: ConformanceFlags): r
     ...tokenFrom(cwd, "other human", flags.otherTokenFile),
     ...tokenFrom(cwd, "agent", flags.agentTokenFile),
   };
+  const { place } = address;
+  if (place.kind === "tcp" && Object.keys(tokens).length > 0 && !/^(localhost|127(\.\d+){3}|::1)$/.test(place.host)) {
+    const detail = `--against ${against}: a token goes to this machine only, because the way to another one is not encrypted`;
+    throw new ReasonError("UsageInvalid", { detail });
+  }
   const wanted = httpWires.filter((wire) => flags.wire === undefined || flags.wire.includes(wire));
   return wanted.map((wire) => ({ ...httpTarget(wire, { place: address.place, clock, waitMs, tokens }), ...patient }));
 }

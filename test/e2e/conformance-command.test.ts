@@ -87,6 +87,7 @@ test("prints findings as JSON and JUnit, with the exit code of the whole", { tim
 
 test("says why nothing could be tried", { timeout: 60_000 }, async () => {
   const home = createCliHome();
+  home.put("token", "t");
   const other = home.put("other.yaml", "name: other\nrules: []\notherwise: [{ text: Something else. }]\n");
   const cases: readonly (readonly [readonly string[], string])[] = [
     [[], "name what to try"],
@@ -95,6 +96,7 @@ test("says why nothing could be tried", { timeout: 60_000 }, async () => {
     [["--against", "stdio://exit 3"], "the target cannot be reached"],
     [["--against", "stdio://true", "--only", "nothing"], "there is no such requirement"],
     [["--against", "unix:///nowhere", "--token-file", "none"], "no such file"],
+    [["--against", "http://192.0.2.1:80", "--token-file", "token"], "a token goes to this machine only"],
     [["--against", "unix:///nowhere", "--wire", "pigeon"], "Expected one of rest, ws, plain"],
   ];
   for (const [args, message] of cases) {

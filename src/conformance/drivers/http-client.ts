@@ -2,13 +2,14 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import type { HttpAsked, HttpReply } from "../driver.ts";
+import { PIECE_MAX_BYTES } from "../intake.ts";
 
 export type HttpPlace =
   | { readonly kind: "unix"; readonly path: string }
   | { readonly kind: "tcp"; readonly host: string; readonly port: number };
 
-/** What one answer may be long; a server that sends more is not read to its end. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** What an answer may take in all, as often as it may take to begin. */
+const ANSWER_WAITS = 4;
 
 export function hostOf(place: HttpPlace): string {
   if (place.kind === "unix") return "localhost";
@@ -57,8 +58,10 @@ export async function ask(
   asked: HttpAsked,
 ): Promise<HttpReply> {
   const response = await openResponse(place, waitMs, method, path, asked);
-  response.setTimeout(waitMs, () => response.destroy(new Error(`the answer to ${method} ${path} did not end`)));
-  const text = await textOf(response);
+  const cut = (): void => void response.destroy(new Error(`the answer to ${method} ${path} did not end`));
+  response.setTimeout(waitMs, cut);
+  const late = setTimeout(cut, ANSWER_WAITS * waitMs);
+  const text = await textOf(response).finally(() => clearTimeout(late));
   return { status: response.statusCode ?? 0, headers: response.headers, text, json: parsed(text) };
 }
 
@@ -69,7 +72,7 @@ export async function textOf(response: IncomingMessage): Promise<string> {
   for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new Error(`an answer of more than ${MAX_ANSWER_BYTES} bytes`);
+    if (bytes > PIECE_MAX_BYTES) throw new Error(`an answer of more than ${PIECE_MAX_BYTES} bytes`);
   }
   return Buffer.concat(chunks).toString("utf8");
 }
@@ -82,7 +85,7 @@ export function exchange(place: HttpPlace, waitMs: number, head: readonly string
     let text = "";
     socket.setEncoding("utf8").setTimeout(waitMs, () => socket.destroy());
     socket.on("data", (chunk: string) => {
-      if (text.length < MAX_ANSWER_BYTES) text += chunk;
+      if (text.length < PIECE_MAX_BYTES) text += chunk;
     });
     socket.on("error", reject);
     socket.on("close", () => resolve(text));

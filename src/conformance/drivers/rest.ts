@@ -1,8 +1,9 @@
 /** REST with server-sent events. */
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import type { Clock } from "#base";
+import { type Clock, messageOf } from "#base";
 import type { Event } from "#protocol";
 import type { Answer, Connection, HttpPeer, HttpReply } from "../driver.ts";
+import { checkPage, createIntake, PIECE_MAX_BYTES } from "../intake.ts";
 import { createNews } from "../news.ts";
 import { fieldOf, given, sightingOf, textField } from "../sighting.ts";
 import { createFeed, createOpenFeeds, type OpenFeed } from "./feed.ts";
@@ -99,6 +100,7 @@ export async function readLog(http: HttpPeer, session: string): Promise<readonly
     events.push(...(page as Event[]));
     const next = fieldOf(json, "next");
     if (typeof next !== "number" || next <= after) return events;
+    checkPage(page, after, events.length);
     after = next;
   }
 }
@@ -133,8 +135,22 @@ export async function openSse(
   const parser = createParser({
     onComment: () => feed.beat(),
     onEvent: (message) => take(feed, message),
+    onError(error) {
+      // Fields that are not known here are passed over.
+      if (error.type === "max-buffer-size-exceeded") throw error;
+    },
+    maxBufferSize: PIECE_MAX_BYTES,
   });
-  response.setEncoding("utf8").on("data", (chunk: string) => parser.feed(chunk));
+  const intake = createIntake();
+  response.setEncoding("utf8").on("data", (chunk: string) => {
+    try {
+      intake(chunk.length);
+      parser.feed(chunk);
+    } catch (error) {
+      news.end(messageOf(error));
+      response.destroy();
+    }
+  });
   response.on("error", () => undefined); // `close` follows
   response.on("close", () => news.end("the stream was closed"));
   return feed;

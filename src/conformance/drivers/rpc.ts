@@ -1,7 +1,8 @@
 /** JSON-RPC on the standard input and output of a program. A connection is a process: it ends with it. */
-import { type Clock, isRecord, startPiped } from "#base";
+import { type Clock, isRecord, messageOf, startPiped } from "#base";
 import type { Event, EventKind } from "#protocol";
 import type { Answer, Connection, Feed, LinePeer, Sighting } from "../driver.ts";
+import { checkPage, createIntake, PIECE_MAX_BYTES } from "../intake.ts";
 import { createNews, type News } from "../news.ts";
 import { fieldOf, given, numberField, sightingOf, textField } from "../sighting.ts";
 import { createFeed } from "./feed.ts";
@@ -103,6 +104,7 @@ async function readHistory(lines: LinePeer, threadId: string, after: number): Pr
     events.push(...(page as Event[]));
     const next = numberField(page.at(-1), "id");
     if (fieldOf(body, "more") !== true || next === undefined || next <= last) return events;
+    checkPage(page, last, events.length);
     last = next;
   }
 }
@@ -196,7 +198,10 @@ function startProcess(options: RpcConnectionOptions): OpenProcess {
   const news = createNews(clock, waitMs);
   const output: string[] = [];
   const messages: Record<string, unknown>[] = [];
-  let rest: Buffer = Buffer.alloc(0);
+  /** Of the line that has not ended. */
+  let rest: Buffer[] = [];
+  let restBytes = 0;
+  const intake = createIntake();
   let lastId = 0;
   const { promise: exited, resolve: exit } = Promise.withResolvers<number | null>();
   const where = { cwd: cwd ?? process.cwd(), env: env ?? process.env };
@@ -210,15 +215,29 @@ function startProcess(options: RpcConnectionOptions): OpenProcess {
     else child.stdout.once("close", end);
   });
   child.stdout.on("data", (chunk: Buffer) => {
-    // At line feeds and nowhere else.
-    let text = Buffer.concat([rest, chunk]);
-    for (let at = text.indexOf(0x0a); at >= 0; at = text.indexOf(0x0a)) {
-      if (output.length < MAX_LINES) keep(text.subarray(0, at).toString("utf8"));
-      text = text.subarray(at + 1);
+    try {
+      takeLines(chunk);
+    } catch (error) {
+      news.end(messageOf(error));
+      child.kill();
     }
-    rest = text;
     news.tell();
   });
+  /** At line feeds and nowhere else. */
+  function takeLines(chunk: Buffer): void {
+    intake(chunk.length);
+    let from = 0;
+    for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, from)) {
+      const line = Buffer.concat([...rest, chunk.subarray(from, at)]);
+      if (output.length < MAX_LINES) keep(line.toString("utf8"));
+      rest = [];
+      restBytes = 0;
+      from = at + 1;
+    }
+    rest.push(chunk.subarray(from));
+    restBytes += chunk.length - from;
+    if (restBytes > PIECE_MAX_BYTES) throw new Error(`a line is longer than ${PIECE_MAX_BYTES} bytes`);
+  }
   function keep(line: string): void {
     output.push(line);
     let value: unknown;

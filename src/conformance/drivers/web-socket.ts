@@ -1,15 +1,13 @@
 /** Web sockets: one for commands, one for each stream that is watched. The log is read over REST, which is where it is. */
 import WebSocket from "ws";
-import { isRecord } from "#base";
+import { isRecord, messageOf } from "#base";
 import type { Answer, Connection, Feed, FramePeer } from "../driver.ts";
+import { createIntake, PIECE_MAX_BYTES } from "../intake.ts";
 import { createNews, type News } from "../news.ts";
 import { fieldOf, given, sightingOf, textField } from "../sighting.ts";
 import { createFeed, createOpenFeeds } from "./feed.ts";
-import type { HttpPlace } from "./http-client.ts";
+import { type HttpPlace, textOf } from "./http-client.ts";
 import { answerOf, type HttpConnectionOptions, httpPeer, Refused, readLog } from "./rest.ts";
-
-/** What a frame may be long that this client takes. */
-const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
 interface OpenSocket {
   readonly socket: WebSocket;
@@ -140,13 +138,21 @@ async function openSocket(
   const socket = new WebSocket(addressOf(place, `/v1/ws${query}`), {
     headers: { ...(place.kind === "unix" ? { host: "localhost" } : {}), ...given("x-harness-token", token) },
     handshakeTimeout: waitMs,
-    maxPayload: MAX_FRAME_BYTES,
+    maxPayload: PIECE_MAX_BYTES,
     perMessageDeflate: false,
   });
   const news = createNews(clock, waitMs);
   const received: unknown[] = [];
   let closed: number | undefined;
+  const intake = createIntake();
   socket.on("message", (data: Buffer) => {
+    try {
+      intake(data.length);
+    } catch (error) {
+      news.end(messageOf(error));
+      socket.terminate();
+      return;
+    }
     const frame = parsed(data);
     if (fieldOf(frame, "frame") !== "event") received.push(frame);
     onFrame(frame);
@@ -160,12 +166,11 @@ async function openSocket(
     socket.once("open", resolve);
     socket.once("error", reject);
     socket.once("unexpected-response", (_request, response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => void chunks.push(chunk));
-      response.on("end", () => {
-        const json = parsed(Buffer.concat(chunks));
+      response.setTimeout(waitMs, () => response.destroy());
+      textOf(response).then((text) => {
+        const json = parsed(Buffer.from(text));
         reject(new Refused(answerOf({ status: response.statusCode ?? 0, headers: {}, text: "", json })));
-      });
+      }, reject);
     });
   });
   socket.on("error", () => undefined); // `close` follows with its code

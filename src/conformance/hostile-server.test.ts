@@ -1,0 +1,150 @@
+/** Servers that mean harm to whoever tries them: each try ends, with a reason, and nothing is kept without bound. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createSystemClock } from "#base";
+import { type Handle, serveWebSockets, startScriptedServer } from "../../test/fakes/scripted-server.ts";
+import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
+import type { Connection } from "./driver.ts";
+import { httpTarget } from "./http-target.ts";
+import { rpcTarget } from "./rpc-target.ts";
+
+const session = "sess_00000000000000000000000000";
+const clock = createSystemClock();
+const WAIT_MS = 400;
+const MEGABYTE = "x".repeat(1 << 20);
+
+async function tryServer(wire: "rest" | "ws" | "plain", handle: Handle) {
+  const { socket, server } = await startScriptedServer(handle);
+  const place = { kind: "unix", path: socket } as const;
+  const target = httpTarget(wire, { place, clock, waitMs: WAIT_MS, tokens: { human: "t" } });
+  return { server, connect: () => target.connect() };
+}
+
+function tryProgram(script: string): Promise<Connection> {
+  const workspace = createTemporaryWorkspace();
+  const file = join(workspace.root, "server.mjs");
+  writeFileSync(file, script);
+  return rpcTarget({ command: process.execPath, args: [file], clock, waitMs: WAIT_MS }).connect();
+}
+
+/** Writes without end, as fast as it is taken. */
+function flood(response: Parameters<Handle>[1], text: string): void {
+  if (response.destroyed) return;
+  if (response.write(text)) setImmediate(() => flood(response, text));
+  else response.once("drain", () => flood(response, text));
+}
+
+describe("over HTTP", () => {
+  test("a stream of nonsense is the end of the stream, not of the program", async () => {
+    const { connect } = await tryServer("rest", (_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write("data: nonsense\n\n");
+    });
+    const feed = await (await connect()).watch(session, 0);
+    await expect(feed.until(() => false, "an event")).rejects.toThrow(/an event did not come: .*JSON/);
+  });
+
+  test.each([
+    ["a line without an end", "data: x"],
+    ["an event without an end", `data: ${MEGABYTE}\n`],
+    ["events without an end", `data: {"id":1,"filler":"${MEGABYTE}"}\n\n`],
+  ])("a stream with %s is left at a bound", { timeout: 60_000 }, async (_name, text) => {
+    const { connect } = await tryServer("rest", (_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      flood(response, text === "data: x" ? `${text}${MEGABYTE}` : text);
+    });
+    const feed = await (await connect()).watch(session, 0);
+    let why = "";
+    while (!/more than|longer than|exceeded/.test(why)) {
+      why = await feed
+        .until(() => false, "the end")
+        .then(
+          () => "",
+          (error: unknown) => String(error),
+        );
+    }
+    expect(why).toContain("did not come");
+  });
+
+  test("a log whose pages never end is not read for ever", { timeout: 20_000 }, async () => {
+    for (const page of [[], [{ id: 1 }]]) {
+      const { connect } = await tryServer("rest", ({ url = "" }, response) => {
+        const after = Number(/after=(\d+)/.exec(url)?.[1]);
+        response.end(JSON.stringify({ events: page, next: after + 1 }));
+      });
+      await expect((await connect()).log(session)).rejects.toThrow(/does not go on/);
+    }
+  });
+
+  test("an answer that comes byte by byte is not waited for without end", { timeout: 20_000 }, async () => {
+    const { connect } = await tryServer("rest", (_request, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(" "), WAIT_MS / 8);
+      response.on("close", () => clearInterval(drip));
+    });
+    await expect((await connect()).log(session)).rejects.toThrow(/did not end/);
+  });
+
+  test("a refused web socket with an endless answer is left at a bound", { timeout: 20_000 }, async () => {
+    const { server, connect } = await tryServer("ws", (_request, response) => void response.end());
+    server.on("upgrade", (_request, socket) => {
+      socket.write("HTTP/1.1 403 No\r\n\r\n");
+      const more = (): void => {
+        if (!socket.destroyed) socket.write(MEGABYTE, () => setImmediate(more));
+      };
+      socket.on("error", () => undefined);
+      more();
+    });
+    await expect(connect()).rejects.toThrow();
+  });
+
+  test("frames without end are left at a bound", { timeout: 60_000 }, async () => {
+    const { server, connect } = await tryServer("ws", (_request, response) => void response.end());
+    serveWebSockets(server, (webSocket) => {
+      const more = (): void => {
+        if (webSocket.readyState !== webSocket.OPEN) return;
+        webSocket.send(`{"frame":"event","body":{"id":1,"filler":"${MEGABYTE}"}}`, () => setImmediate(more));
+      };
+      webSocket.on("message", (text: Buffer) => {
+        const { id } = JSON.parse(text.toString()) as { id: unknown };
+        webSocket.send(JSON.stringify({ frame: "command", id, body: {} }), more);
+      });
+    });
+    const feed = await (await connect()).watch(session, 0);
+    let why = "";
+    while (!why.includes("more than")) {
+      why = await feed
+        .until(() => false, "the end")
+        .then(
+          () => "",
+          (error: unknown) => String(error),
+        );
+    }
+    expect(why).toContain("did not come");
+  });
+});
+
+describe("on pipes", () => {
+  test("a line without an end is left at a bound", { timeout: 60_000 }, async () => {
+    const connection = await tryProgram(`
+      const more = () => process.stdout.write("x".repeat(1 << 20), more);
+      process.stdin.resume();
+      more();`);
+    let why = "";
+    while (!why.includes("longer than")) why = String(await connection.handshake().catch((error: unknown) => error));
+    await connection.close();
+  });
+
+  test("a history whose pages never end is not read for ever", { timeout: 20_000 }, async () => {
+    const connection = await tryProgram(`
+      import { createInterface } from "node:readline";
+      let id = 0;
+      for await (const line of createInterface({ input: process.stdin })) {
+        const asked = JSON.parse(line);
+        id = asked.params?.stay ? 1 : id + 1;
+        console.log(JSON.stringify({ jsonrpc: "2.0", id: asked.id, result: { events: [{ id: 0 }, { id }], more: true } }));
+      }`);
+    await expect(connection.log(session)).rejects.toThrow(/does not go on/);
+    await connection.close();
+  });
+});
