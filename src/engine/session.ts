@@ -302,6 +302,7 @@ export function createSession(parts: SessionParts): EngineSession {
           maxSteps: parts.maxSteps,
           monotonicMs: () => clock.monotonicMs(),
           spent: remains.spent,
+          delegated: () => remains.delegated,
           labels: () => remains.labels,
         },
         input,

@@ -24,7 +24,7 @@ import type { HookDispatcher } from "./hook.ts";
 import { note } from "./note.ts";
 import type { ModelEvent, ModelOutcome } from "./provider.ts";
 import type { Redaction } from "./redaction.ts";
-import type { Spent } from "./remains.ts";
+import { type Spent, treeTotal } from "./remains.ts";
 import type { RequestHandler } from "./request-chain.ts";
 import type { Steering } from "./steering.ts";
 import { type Claim, checkClaim, type StopVerdict } from "./stop-check.ts";
@@ -61,6 +61,8 @@ export interface TurnParts {
   readonly monotonicMs: () => number;
   /** What the session had used before this turn. */
   readonly spent: Spent;
+  /** What its delegates have used until now; asked at the end of the turn. */
+  readonly delegated: () => Spent;
   /** What the session holds; asked at the end of the turn. */
   readonly labels: () => readonly Label[];
   readonly steering: Steering;
@@ -91,6 +93,8 @@ export interface TurnSummary {
   readonly steps: number;
   readonly usage: Usage;
   readonly costUsd?: number;
+  /** What the session and its delegates have used together; absent when it had none. */
+  readonly treeTotal?: Spent;
 }
 
 export interface Ending {
@@ -170,6 +174,8 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     store_write_ms: bus.writeMs - startWriteMs,
     tools: tally.tools,
   });
+  const session_total = totalOf(parts.spent, tally);
+  const tree_total = treeTotal(session_total, parts.delegated());
   const ended: EventPayload<"TurnEnded"> = {
     turn,
     outcome: ending.outcome,
@@ -180,7 +186,8 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     duration_ms: monotonicMs() - startMs,
     ...labelsOf(parts),
     ...queuedOf(parts),
-    session_total: totalOf(parts.spent, tally),
+    session_total,
+    ...(tree_total === undefined ? {} : { tree_total }),
   };
   await Promise.all([timing, bus.publish("TurnEnded", ended)]);
   return {
@@ -191,6 +198,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     steps,
     usage,
     ...(costUsd === undefined ? {} : { costUsd }),
+    ...(tree_total === undefined ? {} : { treeTotal: tree_total }),
   };
 }
 

@@ -34,6 +34,13 @@ const judgement = wire({
 export const label = z.enum(["private", "untrusted"]);
 const labels = z.array(label);
 
+const total = wire({
+  cost_usd: z.number().nonnegative(),
+  tokens: z.number().int().nonnegative(),
+  steps: z.number().int().nonnegative(),
+  calls: z.number().int().nonnegative(),
+});
+
 const queuedId = z.number().int().positive().describe("The id of an InputQueued event.");
 const found = z.record(z.string(), z.string().nullable());
 
@@ -199,14 +206,10 @@ export const events = {
     duration_ms: durationMs,
     labels: labels.optional().describe("Of all that the session holds, this turn included; absent when none."),
     queued: z.array(queuedId).optional().describe("Inputs that still wait, oldest first; absent when none."),
-    session_total: wire({
-      cost_usd: z.number().nonnegative(),
-      tokens: z.number().int().nonnegative(),
-      steps: z.number().int().nonnegative(),
-      calls: z.number().int().nonnegative(),
-    })
+    session_total: total.optional().describe("What all turns of the session have used together."),
+    tree_total: total
       .optional()
-      .describe("What all turns of the session have used together."),
+      .describe("What the session and all its delegates, at every depth, have used together; absent when it had none."),
   }).describe("The turn is over; exactly one for each TurnStarted."),
   TurnTiming: wire({
     turn,
@@ -459,6 +462,11 @@ export const events = {
     usage,
     cost_usd: z.number().nonnegative().optional().describe("Absent when no price is known."),
     duration_ms: durationMs,
+    tree_total: total
+      .optional()
+      .describe(
+        "What it and all delegates below it have used together; absent when there were none below, or it used nothing.",
+      ),
     cut_off: z
       .array(wire({ session: idSchema(SessionId), call_id: callId, name: z.string() }))
       .optional()
