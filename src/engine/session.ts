@@ -223,6 +223,7 @@ export function createSession(parts: SessionParts): EngineSession {
   const { chain, last } = parts.toolChain(bus, nested, redaction);
   const toolHandler = compose(chain, last);
   const depth = parts.depth ?? 0;
+  const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
   const recovery = createRecovery({
     bus,
     remains,
@@ -230,6 +231,7 @@ export function createSession(parts: SessionParts): EngineSession {
     handler: toolHandler,
     tools,
     depth,
+    queued,
   });
 
   function start(originator: ClientId, content: readonly InputBlock[], queued?: number) {
@@ -278,7 +280,7 @@ export function createSession(parts: SessionParts): EngineSession {
         {
           session: id,
           steering,
-          queued: () => inputs.waiting().map((waiting) => waiting.id),
+          queued,
           bus,
           conversation,
           redaction,

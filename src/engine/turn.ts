@@ -18,13 +18,14 @@ import {
   type Usage,
 } from "#protocol";
 import type { EventBus } from "./bus.ts";
+import { carriedOn } from "./carried-on.ts";
 import type { Conversation } from "./conversation.ts";
 import { type CallTiming, dispatchCalls, type HiddenTools, type RequestedCall, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
 import { note } from "./note.ts";
 import type { ModelEvent, ModelOutcome } from "./provider.ts";
 import type { Redaction } from "./redaction.ts";
-import { type Spent, treeTotal } from "./remains.ts";
+import type { Spent } from "./remains.ts";
 import type { RequestHandler } from "./request-chain.ts";
 import type { Steering } from "./steering.ts";
 import { type Claim, checkClaim, type StopVerdict } from "./stop-check.ts";
@@ -174,8 +175,12 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     store_write_ms: bus.writeMs - startWriteMs,
     tools: tally.tools,
   });
-  const session_total = totalOf(parts.spent, tally);
-  const tree_total = treeTotal(session_total, parts.delegated());
+  const carried = carriedOn({
+    spent: totalOf(parts.spent, tally),
+    delegated: parts.delegated(),
+    labels: parts.labels(),
+    queued: parts.queued(),
+  });
   const ended: EventPayload<"TurnEnded"> = {
     turn,
     outcome: ending.outcome,
@@ -184,10 +189,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     usage,
     ...(costUsd === undefined ? {} : { cost_usd: costUsd }),
     duration_ms: monotonicMs() - startMs,
-    ...labelsOf(parts),
-    ...queuedOf(parts),
-    session_total,
-    ...(tree_total === undefined ? {} : { tree_total }),
+    ...carried,
   };
   await Promise.all([timing, bus.publish("TurnEnded", ended)]);
   return {
@@ -198,7 +200,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     steps,
     usage,
     ...(costUsd === undefined ? {} : { costUsd }),
-    ...(tree_total === undefined ? {} : { treeTotal: tree_total }),
+    ...(carried.tree_total === undefined ? {} : { treeTotal: carried.tree_total }),
   };
 }
 
@@ -391,16 +393,6 @@ function totalOf(before: Spent, { usage, costUsd = 0, steps, tools }: Tally): Sp
     steps: before.steps + steps,
     calls: before.calls + tools.length,
   };
-}
-
-function labelsOf({ labels }: TurnParts): Pick<EventPayload<"TurnEnded">, "labels"> {
-  const held = labels();
-  return held.length === 0 ? {} : { labels: [...held] };
-}
-
-function queuedOf({ queued }: TurnParts): Pick<EventPayload<"TurnEnded">, "queued"> {
-  const waiting = queued();
-  return waiting.length === 0 ? {} : { queued: [...waiting] };
 }
 
 function providerOf(parts: TurnParts): string {
