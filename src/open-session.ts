@@ -14,6 +14,7 @@ import {
   type Provider,
   refuseDelegate,
   reopenSession,
+  sumOf,
   type Tool,
   traceProvider,
 } from "#engine";
@@ -131,7 +132,7 @@ export async function openSession(
     context,
     plan,
     processes,
-    budget: newTreeUse(earlier?.remains.spent),
+    budget: newTreeUse(earlier && sumOf(earlier.remains.spent, earlier.remains.delegated)),
     tree: createDelegationTree(),
     sessionRules: [],
     labels: createSessionLabels(earlier?.remains.labels),

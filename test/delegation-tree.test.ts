@@ -177,6 +177,29 @@ describe("the budget of a tree", () => {
     expect(rig.allOf("CostIncremented")).toHaveLength(8);
   });
 
+  test("counts what delegates of all depths used in earlier runs of the session", async () => {
+    const once: Role = (call, step) => {
+      const depth = Number(/depth (\d)/.exec(textsOf(call.request.messages[0] as never))?.[1] ?? 0);
+      return step === 0 && depth < 2 ? delegates({ agent: "boss", task: `depth ${depth + 1}` }) : answers("done");
+    };
+    const root: Role = (call, step) =>
+      lastText(call) === "again" || step > 2 ? makes(["fs.list", { path: "." }]) : once(call, step);
+    const rig = await createDelegationRig(
+      boss,
+      { root, boss: once },
+      { settings: { budgets: { tree: { maxSteps: 6 } } } },
+    );
+    expect(await rig.send("depth 0")).toMatchObject({ outcome: "answered" });
+    expect(rig.of("TurnEnded")).toMatchObject([{ session_total: { steps: 2 }, tree_total: { steps: 5, calls: 2 } }]);
+    const [below, own] = rig.allOf("DelegationEnded");
+    expect([below?.tree_total, own?.steps, own?.tree_total?.steps]).toEqual([undefined, 2, 3]);
+    await rig.submit({ kind: "EndSession" });
+    await rig.client.submit({ kind: "CreateSession", resume: rig.session });
+    expect(await rig.send("again")).toMatchObject({ outcome: "error", reason: "BudgetExceeded" });
+    expect(rig.allOf("CostIncremented")).toHaveLength(6);
+    expect(rig.of("TurnEnded").at(-1)).toMatchObject({ session_total: { steps: 4 }, tree_total: { steps: 7 } });
+  });
+
   test("that is used up stops delegates in the middle of their calls", async () => {
     const rig = await createDelegationRig(
       { ...boss, ...agents({ slow: agentFile("slow") }) },

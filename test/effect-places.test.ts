@@ -189,7 +189,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "Opens connections of a client to the server that a person or a program names; no engine loads it.",
   },
   "src/conformance/drivers/http-client.ts": {
-    uses: "node:http node:net",
+    uses: "node:http node:https node:net",
     why: "Connects to the server that a person names to be tried.",
   },
   "src/credentials/credential-file.ts": {

@@ -5,16 +5,28 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createSystemClock, createSystemRandom, createUlidFactory } from "#base";
 import { reopenSession } from "#engine";
-import { createIdMint, type Event } from "#protocol";
+import { createIdMint, type Event, type EventPayload } from "#protocol";
 import { openSqliteStore } from "#sessions";
-import { createFakeProvider, says, text } from "./fakes/fake-provider.ts";
+import { createFakeProvider, type FakeResponse, says, text } from "./fakes/fake-provider.ts";
 import { createPlainSession } from "./fakes/plain-session.ts";
 
 const clock = createSystemClock();
 const ids = createIdMint(createUlidFactory({ clock, random: createSystemRandom() }));
 const content = (value: string) => [{ type: "text" as const, text: value }];
 
-test("an input that waited when the snapshot was made begins its turn after the restart", async () => {
+const turn = ids.turn();
+const cost = {
+  ...{ turn, step: 1, provider: "fake", model: "fake:one", cost_usd: 0.5 },
+  usage: { input_tokens: 10, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0 },
+};
+const labelled: EventPayload<"ToolResult"> = {
+  ...{ turn, step: 1, call_id: ids.call(), name: "fs.read", is_error: false, outcome: "ok", duration_ms: 1 },
+  content: [],
+  labels: ["private"],
+};
+
+/** A store with one session, and how to open it: as its first program, or as the next one. */
+async function openStore() {
   const folder = mkdtempSync(join(tmpdir(), "harness-queue-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const key = { bytes: Buffer.alloc(32, 1), source: "a test" };
@@ -24,7 +36,7 @@ test("an input that waited when the snapshot was made begins its turn after the 
   const createdAt = new Date(clock.now()).toISOString();
   await store.create({ id, workingDir: "/w", profile: "p", model: "fake:one", createdAt });
 
-  async function open(isNew: boolean) {
+  async function open(isNew: boolean, responses: FakeResponse[] = [says(text("one")), says(text("two"))]) {
     const log = await store.acquire(id);
     const earlier = isNew ? undefined : await reopenSession(store, log, id);
     const seen: Event[] = [];
@@ -34,7 +46,7 @@ test("an input that waited when the snapshot was made begins its turn after the 
       ids,
       store,
       log,
-      provider: createFakeProvider([says(text("one")), says(text("two"))]),
+      provider: createFakeProvider(responses),
       snapshotEveryEvents: 1,
       subscribers: [(event) => seen.push(event)],
       ...(earlier === undefined ? {} : { earlier }),
@@ -42,6 +54,11 @@ test("an input that waited when the snapshot was made begins its turn after the 
     return { session, log, seen, earlier };
   }
 
+  return { open };
+}
+
+test("an input that waited when the snapshot was made begins its turn after the restart", async () => {
+  const { open } = await openStore();
   const first = await open(true);
   first.session.holdQueue();
   const { done } = first.session.send(ids.client(), content("a"));
@@ -63,5 +80,32 @@ test("an input that waited when the snapshot was made begins its turn after the 
   const third = await open(false);
   await third.session.begin();
   expect(third.session.running).toBeUndefined();
+  await third.log.release();
+});
+
+test("what waits and what the session holds outlive the snapshot at the end of a turn that was cut off", async () => {
+  const { open } = await openStore();
+  const first = await open(true, [() => new Promise(() => undefined)]);
+  void first.session.send(ids.client(), content("a"));
+  await first.session.queue(ids.client(), content("b"));
+  await first.session.bus.publish("CostIncremented", cost);
+  await first.session.bus.publish("ToolResult", labelled);
+  await first.log.release();
+
+  const second = await open(false);
+  second.session.holdQueue();
+  await second.session.begin();
+  await second.session.settled();
+  const totals = { cost_usd: 0.5, tokens: 11, steps: 1, calls: 0 };
+  expect(second.seen.at(-1)).toMatchObject({
+    kind: "TurnEnded",
+    payload: { reason: "Interrupted", session_total: totals, labels: ["private"], queued: [expect.any(Number)] },
+  });
+  await second.log.release();
+
+  const third = await open(false);
+  expect(third.earlier).toMatchObject({ eventsRead: 0, snapshotEvent: second.seen.at(-1)?.id });
+  expect(third.earlier?.remains).toMatchObject({ spent: totals, labels: ["private"] });
+  expect(third.session.queued).toBe(1);
   await third.log.release();
 });

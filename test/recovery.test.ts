@@ -1,5 +1,6 @@
 /** Opening a session whose program stopped in the middle of a turn. */
 import { describe, expect, test } from "vitest";
+import type { Settings } from "#artifacts";
 import type { EventDraft, SessionStore } from "#engine";
 import { CallId, ClientId, type EventKind, type EventPayload, SessionId, TurnId } from "#protocol";
 import { createMemoryStore } from "#sessions";
@@ -36,8 +37,9 @@ async function crashed(...calls: EventDraft[][]): Promise<SessionStore> {
   return store;
 }
 
-async function reopen(store: SessionStore) {
+async function reopen(store: SessionStore, settings: Partial<Settings> = {}) {
   const rig = await createHarnessRig([says("I see."), says("And on.")], {
+    settings,
     plugins: [{ name: "store", register: (host) => host.setStore(store) }],
   });
   rig.workspace.put("a.txt", "content of a\n");
@@ -144,6 +146,27 @@ describe("a delegate that was cut off", () => {
     expect(asked).toContain(child);
   });
 
+  test("has used what it used: the budget of the tree goes on with it", async () => {
+    const used = draft("CostIncremented", {
+      ...{ turn, step: 1, provider: "m", model: "m:m", cost_usd: 0.5 },
+      usage: { input_tokens: 10, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0 },
+    });
+    const cutOff = async () => {
+      const store = await crashed([begun("async")]);
+      const made = { workingDir: "", profile: "default", model: "m:m", createdAt: NOW, parent: session };
+      await store.create({ ...made, id: child });
+      const log = await store.acquire(child);
+      await log.append([used], NOW);
+      await log.release();
+      return store;
+    };
+    const enough = await reopen(await cutOff(), { budgets: { tree: { maxCostUsd: 0.51 } } });
+    expect(await enough.send("go on")).toMatchObject({ outcome: "answered" });
+    expect(enough.rig.of("TurnEnded").at(-1)?.tree_total).toMatchObject({ cost_usd: 0.5 });
+    const spent = await reopen(await cutOff(), { budgets: { tree: { maxCostUsd: 0.5 } } });
+    expect(await spent.send("go on")).toMatchObject({ outcome: "error", reason: "BudgetExceeded" });
+  });
+
   test("inside a call waits with that call for a person", async () => {
     const store = await crashed([...started(1, "delegate", { task: "Look." }, true), begun("sync")]);
     const { rig, send } = await reopen(store);
@@ -162,19 +185,27 @@ describe("a delegate that was cut off", () => {
       await log.append(drafts, NOW);
       await log.release();
     };
+    const asked = (cost_usd: number) =>
+      draft("CostIncremented", {
+        ...{ turn, step: 1, provider: "m", model: "m:m", cost_usd },
+        usage: { input_tokens: 10, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0 },
+      });
     const deeper = { ...begun("sync").payload, session: below } as EventPayload<"DelegationStarted">;
     await put(child, session, [
+      asked(0.5),
       ...started(2, "exec", { command: "make" }, true),
       ...started(3, "fs.read", { path: "a" }, false),
       ...started(4, "delegate", { task: "Look." }, true),
       draft("DelegationStarted", deeper),
     ]);
-    await put(below, child, started(5, "fs.write", { path: "a", content: "x" }, true));
+    await put(below, child, [asked(0.25), ...started(5, "fs.write", { path: "a", content: "x" }, true)]);
     const { rig } = await reopen(store);
     expect(rig.of("DelegationEnded")[0]?.cut_off).toEqual([
       { session: child, call_id: call(2), name: "exec" },
       { session: below, call_id: call(5), name: "fs.write" },
     ]);
     expect(await store.get(below)).toMatchObject({ state: "ended" });
+    // What they used is not lost either: the budget of the tree goes on with it.
+    expect(rig.of("DelegationEnded")[0]?.tree_total).toEqual({ cost_usd: 0.75, tokens: 22, steps: 2, calls: 4 });
   });
 });

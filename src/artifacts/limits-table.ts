@@ -127,7 +127,7 @@ export const budgetsTable = defineTable({
     tree: {
       type: budgetType,
       meaning:
-        "A session and all its delegates, at every depth, together; when it is used up all of them stop. Delegates of an earlier run of the session are not counted again.",
+        "A session and all its delegates, at every depth, together; when it is used up all of them stop. Earlier runs of the session count, with their delegates.",
     },
   } satisfies FieldMap,
 });

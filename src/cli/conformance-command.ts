@@ -14,6 +14,8 @@ export function addConformanceCommand(program: Command, ports: CliPorts, exit: (
     .option("--token-file <file>", "the token of a human")
     .option("--other-token-file <file>", "one of another human, which has not shaken hands yet")
     .option("--agent-token-file <file>", "one of an agent")
+    .option("--lan <address>", "https://HOST:PORT where other machines can reach the same server")
+    .option("--lan-ca <file>", "PEM of who vouches for its certificate")
     .option("--wire <wire>", "only this wire of a server over HTTP: rest, ws or plain; repeatable", httpWire)
     .option("--only <id>", "only this requirement, or all of one area (stream); repeatable", collect)
     .option("--slow", "also what takes more than 30 seconds")

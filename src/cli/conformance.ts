@@ -6,6 +6,7 @@ import {
   conformanceXml,
   conforms,
   documents,
+  type HttpTargetOptions,
   httpTarget,
   httpWires,
   isRequirement,
@@ -29,6 +30,8 @@ export interface ConformanceFlags {
   readonly tokenFile?: string;
   readonly otherTokenFile?: string;
   readonly agentTokenFile?: string;
+  readonly lan?: string;
+  readonly lanCa?: string;
   readonly wire?: readonly string[];
   readonly only?: readonly string[];
   readonly slow?: boolean;
@@ -90,7 +93,22 @@ function targetsOf(ports: CliPorts, against: string, flags: ConformanceFlags): r
     throw new ReasonError("UsageInvalid", { detail });
   }
   const wanted = httpWires.filter((wire) => flags.wire === undefined || flags.wire.includes(wire));
-  return wanted.map((wire) => ({ ...httpTarget(wire, { place: address.place, clock, waitMs, tokens }), ...patient }));
+  const lan = lanPlace(cwd, flags);
+  const options = { place: address.place, clock, waitMs, tokens, ...(lan === undefined ? {} : { lan }) };
+  return wanted.map((wire) => ({ ...httpTarget(wire, options), ...patient }));
+}
+
+function lanPlace(cwd: string, { lan, lanCa }: ConformanceFlags): HttpTargetOptions["lan"] {
+  if (lan === undefined) return undefined;
+  const [, host = "", port] = /^https:\/\/([^/:]+|\[[0-9a-f:]+\]):(\d{1,5})\/?$/i.exec(lan) ?? [];
+  if (port === undefined) throw new ReasonError("UsageInvalid", { detail: `--lan ${lan}: write https://HOST:PORT` });
+  const place = { kind: "tls", host, port: Number(port) } as const;
+  if (lanCa === undefined) return place;
+  try {
+    return { ...place, ca: readFileSync(resolve(cwd, lanCa), "utf8") };
+  } catch (error) {
+    throw new ReasonError("UsageInvalid", { detail: `${lanCa}: ${messageOf(error)}` });
+  }
 }
 
 /** As the daemon writes it, or as `token mint --file` does. */

@@ -130,6 +130,10 @@ export interface Target {
   expireContent?(): Promise<void>;
   /** The token of this role passes its time. */
   expireToken?(as: Caller): Promise<void>;
+  /** A client with a token that was made on the way. */
+  withToken?(token: string): Promise<Connection>;
+  /** The same server on an address that other machines can reach. */
+  readonly lan?: HttpPeer;
   /** Time goes by on the side of the server. */
   passTime?(ms: number): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Clock } from "#base";
 import type { Caller, Connection, Target } from "./driver.ts";
 import type { HttpPlace } from "./drivers/http-client.ts";
 import { connectPlain } from "./drivers/plain.ts";
-import { connectRest } from "./drivers/rest.ts";
+import { connectRest, httpPeer } from "./drivers/rest.ts";
 import { connectWebSocket } from "./drivers/web-socket.ts";
 import { given } from "./sighting.ts";
 
@@ -15,13 +15,15 @@ export interface HttpTargetOptions {
   readonly waitMs: number;
   /** What each caller has to show. */
   readonly tokens: { readonly [As in "human" | "other human" | "agent"]?: string };
+  /** Where other machines can reach it. */
+  readonly lan?: Extract<HttpPlace, { readonly kind: "tls" }>;
 }
 
 /** A token that no server has given out. */
 const STRANGER = "this-token-is-not-known";
 
 export function httpTarget(wire: (typeof httpWires)[number], options: HttpTargetOptions): Target {
-  const { tokens, ...rest } = options;
+  const { tokens, lan, ...rest } = options;
   const tokenOf = (as: Caller): string | undefined => {
     if (as === "nobody") return undefined;
     return as === "stranger" ? STRANGER : tokens[as];
@@ -33,10 +35,14 @@ export function httpTarget(wire: (typeof httpWires)[number], options: HttpTarget
       if (as === "agent") return "there is no token of an agent (--agent-token-file)";
       return as === "human" ? "there is no token (--token-file)" : "there is no second token (--other-token-file)";
     },
-    async connect(as = "human"): Promise<Connection> {
-      const own = { ...rest, ...given("token", tokenOf(as)) };
-      if (wire === "ws") return connectWebSocket(own);
-      return wire === "rest" ? connectRest(own) : connectPlain(own);
-    },
+    connect: (as = "human") => connectWith(tokenOf(as)),
+    withToken: connectWith,
+    ...(lan === undefined ? {} : { lan: httpPeer({ ...rest, place: lan, ...given("token", tokens.human) }) }),
   };
+
+  async function connectWith(token: string | undefined): Promise<Connection> {
+    const own = { ...rest, ...given("token", token) };
+    if (wire === "ws") return connectWebSocket(own);
+    return wire === "rest" ? connectRest(own) : connectPlain(own);
+  }
 }

@@ -4,7 +4,7 @@ import type { Target, Wire } from "./driver.ts";
 import { type RequirementId, requirements } from "./requirements.ts";
 import { missing, type Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios/index.ts";
-import { CheckFailed, createTrial } from "./trial.ts";
+import { CheckFailed, createTrial, NotApplicable } from "./trial.ts";
 
 /** `unknown`: the scenario ended before it got there. */
 export type Verdict = "pass" | "fail" | "not applicable" | "unknown";
@@ -48,7 +48,7 @@ export async function runConformance({ targets, clock, only = () => true, onScen
       }
       onScenario?.(scenario.name, wire);
       const startMs = clock.monotonicMs();
-      const found = await runScenario(scenario, target);
+      const found = await runScenario(scenario, target, clock);
       ran.push({ name: scenario.name, wire, durationMs: clock.monotonicMs() - startMs });
       findings.push(...found.filter(({ requirement }) => only(requirement)));
     }
@@ -63,9 +63,9 @@ export function citedOn(scenario: Scenario, wire: Wire): readonly RequirementId[
   return scenario.cites.filter((id) => requirements[id].wires.some((own) => own === wire));
 }
 
-async function runScenario(scenario: Scenario, target: Target): Promise<readonly Finding[]> {
+async function runScenario(scenario: Scenario, target: Target, clock: Clock): Promise<readonly Finding[]> {
   const cited = citedOn(scenario, target.wire);
-  const trial = createTrial(target, scenario.cites);
+  const trial = createTrial(target, scenario.cites, clock);
   const finding = { wire: target.wire, scenario: scenario.name };
   let failure: { readonly error: unknown } | undefined;
   try {
@@ -81,6 +81,10 @@ async function runScenario(scenario: Scenario, target: Target): Promise<readonly
     return cited.map((requirement) => ({ ...finding, requirement, verdict: "pass" as const }));
   }
   const { error } = failure;
+  if (error instanceof NotApplicable) {
+    const { message: detail } = error;
+    return cited.map((requirement) => ({ ...finding, requirement, verdict: "not applicable", detail }));
+  }
   // Whatever else goes wrong is held against what had not been checked yet: the server has not done what it should have.
   const guilty =
     error instanceof CheckFailed ? error.requirement : (cited.find((id) => !trial.held.has(id)) ?? cited[0]);

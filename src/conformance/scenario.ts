@@ -4,7 +4,7 @@ import type { RequirementId } from "./requirements.ts";
 import type { Trial } from "./trial.ts";
 
 /** What a target must be able to do for it. */
-export type Need = "restart" | "expired content" | "expired token" | "time" | Caller;
+export type Need = "restart" | "expired content" | "expired token" | "time" | "lan" | Caller;
 
 export interface Scenario {
   readonly name: string;
@@ -32,6 +32,8 @@ function lack(need: Need, target: Target): string | undefined {
       return target.expireContent === undefined ? "content cannot be made to expire from here" : undefined;
     case "expired token":
       return target.expireToken === undefined ? "no token can be made to expire from here" : undefined;
+    case "lan":
+      return target.lan === undefined ? "no address of it is named that other machines can reach (--lan)" : undefined;
     case "time":
       return target.passTime === undefined ? "it takes more than 30 seconds; --slow runs it" : undefined;
     default:

@@ -1,4 +1,5 @@
 /** One run of one scenario on one target: its connections, and what its checks came to. */
+import type { Clock } from "#base";
 import type { Caller, Connection, Feed, Sighting, Target } from "./driver.ts";
 import type { RequirementId } from "./requirements.ts";
 
@@ -6,10 +7,19 @@ export interface Trial {
   readonly target: Target;
   /** A new client; hands are shaken. */
   connect(as?: Caller): Promise<Connection>;
+  /** A client that was made elsewhere: it is closed with the trial. */
+  keep(connection: Connection): void;
   /** A new session on it. */
   session(connection: Connection): Promise<string>;
   /** Holds a fact against a requirement that the scenario cites. The first that does not hold ends the trial. */
   check(id: RequirementId, holds: boolean, otherwise: string): void;
+  /** Time goes by here. */
+  pause(ms: number): Promise<void>;
+}
+
+/** The target has shown that it, or whoever calls, cannot do what the scenario needs. */
+export class NotApplicable extends Error {
+  override readonly name = "NotApplicable";
 }
 
 export class CheckFailed extends Error {
@@ -28,7 +38,7 @@ export interface OpenTrial extends Trial {
   close(): Promise<void>;
 }
 
-export function createTrial(target: Target, cites: readonly RequirementId[]): OpenTrial {
+export function createTrial(target: Target, cites: readonly RequirementId[], clock: Pick<Clock, "sleep">): OpenTrial {
   const open: Connection[] = [];
   const held = new Set<RequirementId>();
   return {
@@ -41,11 +51,13 @@ export function createTrial(target: Target, cites: readonly RequirementId[]): Op
       if (!ok) throw new Error(`the handshake of the ${as} was refused: ${reason}`);
       return connection;
     },
+    keep: (connection) => void open.push(connection),
     async session(connection) {
       const { session, reason } = await connection.create();
       if (session === undefined) throw new Error(`no session was made: ${reason}`);
       return session;
     },
+    pause: (ms) => clock.sleep(ms),
     check(id, holds, otherwise) {
       if (!cites.includes(id)) throw new Error(`the scenario checks ${id} and does not cite it`);
       if (!holds) throw new CheckFailed(id, otherwise);

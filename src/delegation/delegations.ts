@@ -255,6 +255,7 @@ export function createDelegations(parts: DelegationParts): Delegations {
         usage: summary.usage,
         ...(summary.costUsd === undefined ? {} : { cost_usd: summary.costUsd }),
         duration_ms: durationMs,
+        ...(summary.treeTotal === undefined ? {} : { tree_total: summary.treeTotal }),
         ...(attrs === undefined ? {} : { attrs }),
       });
     }

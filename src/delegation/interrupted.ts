@@ -3,7 +3,7 @@
  * theirs that were cut off, for nobody else will ever be told of those.
  */
 import { delegationToolNames } from "#artifacts";
-import { type EventBus, reopenSession, type SessionLog, type SessionStore } from "#engine";
+import { type EventBus, reopenSession, type SessionLog, type SessionStore, type Spent, sumOf } from "#engine";
 import { type EventPayload, ReasonError, type SessionId } from "#protocol";
 
 /** Calls that are told of. */
@@ -18,25 +18,34 @@ export async function endInterrupted(
   store: Store,
 ): Promise<void> {
   for (const { turn, call_id, session, agent, mode } of open) {
-    const cutOff = await endBelow(session, store);
+    const { cutOff, used } = await endBelow(session, store);
     await bus.publish("DelegationEnded", {
       ...{ turn, call_id, session, agent, mode, status: "interrupted", reason: "Interrupted" },
       usage: { input_tokens: 0, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0 },
       ...{ steps: 0, tool_calls: 0, duration_ms: 0 },
+      ...(used.steps + used.calls === 0 ? {} : { tree_total: used }),
       ...(cutOff.length === 0 ? {} : { cut_off: cutOff.slice(0, MAX_CUT_OFF) }),
     });
   }
 }
 
-/** Ends the session and those below it; what was cut off in them. */
-async function endBelow(session: SessionId, store: Store): Promise<CutOff> {
-  if ((await store.get(session)) === undefined) return [];
+interface Below {
+  readonly cutOff: CutOff;
+  /** By the session and all below it. */
+  readonly used: Spent;
+}
+
+const NOTHING: Below = { cutOff: [], used: { cost_usd: 0, tokens: 0, steps: 0, calls: 0 } };
+
+/** Ends the session and those below it; what was cut off in them, and what they had used. */
+async function endBelow(session: SessionId, store: Store): Promise<Below> {
+  if ((await store.get(session)) === undefined) return NOTHING;
   let log: SessionLog;
   try {
     log = await store.acquire(session);
   } catch (error) {
     // Somebody alive has it: it was not cut off.
-    if (error instanceof ReasonError && error.reason === "SessionBusy") return [];
+    if (error instanceof ReasonError && error.reason === "SessionBusy") return NOTHING;
     throw error;
   }
   try {
@@ -45,9 +54,14 @@ async function endBelow(session: SessionId, store: Store): Promise<CutOff> {
       // What a delegation was cut off in is told of by the calls of its delegate.
       return toolClass === "mutating" && !delegationToolNames.includes(name) ? [{ session, call_id, name }] : [];
     });
-    for (const { session: below } of remains.openDelegations) cutOff.push(...(await endBelow(below, store)));
+    let used = sumOf(remains.spent, remains.delegated);
+    for (const { session: below } of remains.openDelegations) {
+      const found = await endBelow(below, store);
+      cutOff.push(...found.cutOff);
+      used = sumOf(used, found.used);
+    }
     await store.update(session, { state: "ended" });
-    return cutOff;
+    return { cutOff, used };
   } finally {
     await log.release();
   }

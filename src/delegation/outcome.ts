@@ -26,7 +26,7 @@ export interface DelegationOutcome {
   readonly verification: Verification;
   readonly toolCalls: number;
   readonly durationMs: number;
-  readonly summary: Pick<TurnSummary, "steps" | "usage" | "costUsd">;
+  readonly summary: Pick<TurnSummary, "steps" | "usage" | "costUsd" | "treeTotal">;
 }
 
 /** How the turn of a delegate reads as the end of a delegation. `stopped`: why it was cancelled, if it was. */

@@ -38,6 +38,7 @@ export type {
 export type { Orphan, OrphanResolution, Recovery } from "./recovery.ts";
 export type { CacheCounters, RedactedStream, Redaction } from "./redaction.ts";
 export { loadedRedaction } from "./redaction-guard.ts";
+export { type Spent, sumOf } from "./remains.ts";
 export { delegatedBy, type Reopened, refuseDelegate, reopenSession } from "./reopen.ts";
 export type { RequestCall, RequestHandler, RequestMiddleware } from "./request-chain.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";

@@ -14,6 +14,7 @@ import {
   type TurnId,
 } from "#protocol";
 import type { EventBus } from "./bus.ts";
+import { carriedOn } from "./carried-on.ts";
 import type { Remains } from "./remains.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolHandler } from "./tool-chain.ts";
@@ -28,6 +29,8 @@ export interface RecoveryParts {
   readonly handler: ToolHandler;
   readonly tools: () => readonly Tool[];
   readonly depth: number;
+  /** Inputs that wait; asked when the turn is closed. */
+  readonly queued: () => readonly number[];
 }
 
 export interface Recovery {
@@ -48,7 +51,8 @@ export interface Orphan {
   readonly startedAt: string;
 }
 
-export function createRecovery({ bus, remains, openCalls, handler, tools, depth }: RecoveryParts): Recovery {
+export function createRecovery(parts: RecoveryParts): Recovery {
+  const { bus, remains, openCalls, handler, tools, depth, queued } = parts;
   const waiting = new Map<CallId, Orphan>();
 
   function orphanOf({ ts, payload }: EventOf<"ToolIntent">): Orphan {
@@ -120,7 +124,15 @@ export function createRecovery({ bus, remains, openCalls, handler, tools, depth 
     const error = bus.publish("Error", { turn, reason, message: reasonText(reason), terminal: true });
     await Promise.all([
       error,
-      bus.publish("TurnEnded", { turn, outcome: "error", reason, steps, usage, duration_ms: 0 }),
+      bus.publish("TurnEnded", {
+        ...{ turn, outcome: "error", reason, steps, usage, duration_ms: 0 },
+        ...carriedOn({
+          spent: remains.spent,
+          delegated: remains.delegated,
+          labels: remains.labels,
+          queued: queued(),
+        }),
+      }),
     ]);
   }
 

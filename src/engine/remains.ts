@@ -2,7 +2,7 @@
  * What a log leaves unfinished, as a fold over its events: the turn that has not ended and the calls that were begun and
  * have no outcome. Holds nothing of what is finished, so it stays small however long the log is.
  */
-import type { CallId, Event, EventOf, EventPayload, Label, SessionId, TurnId } from "#protocol";
+import type { CallId, Event, EventOf, EventPayload, Label, SessionId, TurnId, Usage } from "#protocol";
 
 export interface Remains {
   /** Events of one session, oldest first. */
@@ -17,11 +17,32 @@ export interface Remains {
   readonly openDelegations: readonly EventPayload<"DelegationStarted">[];
   /** What the session has used so far. */
   readonly spent: Spent;
+  /** What its delegates, at every depth, have used so far, but for those of which no end is known. */
+  readonly delegated: Spent;
   /** What the session holds. */
   readonly labels: readonly Label[];
 }
 
 export type Spent = NonNullable<EventPayload<"TurnEnded">["session_total"]>;
+
+const NOTHING: Spent = { cost_usd: 0, tokens: 0, steps: 0, calls: 0 };
+
+export function sumOf(...all: readonly Spent[]): Spent {
+  return all.reduce(
+    (sum, one) => ({
+      cost_usd: sum.cost_usd + one.cost_usd,
+      tokens: sum.tokens + one.tokens,
+      steps: sum.steps + one.steps,
+      calls: sum.calls + one.calls,
+    }),
+    NOTHING,
+  );
+}
+
+/** With its delegates; undefined when they have used nothing. */
+export function treeTotal(spent: Spent, delegated: Spent): Spent | undefined {
+  return delegated.steps + delegated.tokens + delegated.calls === 0 ? undefined : sumOf(spent, delegated);
+}
 
 export function createRemains(): Remains {
   const starts = new Map<CallId, EventOf<"ToolCallStarted">>();
@@ -29,7 +50,8 @@ export function createRemains(): Remains {
   const delegations = new Map<SessionId, EventPayload<"DelegationStarted">>();
   let openTurn: { turn: TurnId; steps: number } | undefined;
   const labels = new Set<Label>();
-  let spent: Spent = { cost_usd: 0, tokens: 0, steps: 0, calls: 0 };
+  let spent = NOTHING;
+  let delegated = NOTHING;
 
   return {
     apply(event) {
@@ -40,11 +62,13 @@ export function createRemains(): Remains {
         case "TurnEnded":
           openTurn = undefined;
           spent = event.payload.session_total ?? spent;
+          // What is folded from here may be all that is read: the turns before are in its total.
+          if (event.payload.tree_total !== undefined) delegated = differenceOf(event.payload.tree_total, spent);
           for (const label of event.payload.labels ?? []) labels.add(label);
           return;
         case "CostIncremented": {
           const { usage, cost_usd = 0 } = event.payload;
-          const tokens = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+          const tokens = tokensOf(usage);
           spent = {
             ...spent,
             cost_usd: spent.cost_usd + cost_usd,
@@ -58,6 +82,7 @@ export function createRemains(): Remains {
           break;
         case "DelegationEnded":
           delegations.delete(event.payload.session);
+          delegated = sumOf(delegated, usedBy(event.payload));
           break;
         case "ToolCallStarted":
           starts.set(event.payload.call_id, event);
@@ -88,6 +113,9 @@ export function createRemains(): Remains {
     get spent() {
       return spent;
     },
+    get delegated() {
+      return delegated;
+    },
     get labels() {
       return [...labels].sort();
     },
@@ -98,4 +126,17 @@ export function createRemains(): Remains {
       return [...delegations.values()];
     },
   };
+}
+
+function usedBy({ tree_total, usage, cost_usd = 0, steps, tool_calls }: EventPayload<"DelegationEnded">): Spent {
+  return tree_total ?? { cost_usd, tokens: tokensOf(usage), steps, calls: tool_calls };
+}
+
+function tokensOf({ input_tokens, output_tokens, cache_read_tokens, cache_write_tokens }: Usage): number {
+  return input_tokens + output_tokens + cache_read_tokens + cache_write_tokens;
+}
+
+function differenceOf(whole: Spent, part: Spent): Spent {
+  const left = (name: keyof Spent): number => Math.max(0, whole[name] - part[name]);
+  return { cost_usd: left("cost_usd"), tokens: left("tokens"), steps: left("steps"), calls: left("calls") };
 }

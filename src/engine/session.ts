@@ -207,6 +207,7 @@ export function createSession(parts: SessionParts): EngineSession {
   const checkStop = parts.checkStop && inner.checking(parts.checkStop);
   const { chain, last } = parts.toolChain(bus, inner.nested, redaction);
   const toolHandler = compose(chain, last);
+  const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
   const recovery = createRecovery({
     bus,
     remains,
@@ -214,6 +215,7 @@ export function createSession(parts: SessionParts): EngineSession {
     handler: toolHandler,
     tools,
     depth,
+    queued,
   });
 
   function start(originator: ClientId, content: readonly InputBlock[], queued?: number) {
@@ -262,7 +264,7 @@ export function createSession(parts: SessionParts): EngineSession {
         {
           session: id,
           steering,
-          queued: () => inputs.waiting().map((waiting) => waiting.id),
+          queued,
           bus,
           conversation,
           redaction,
@@ -286,6 +288,7 @@ export function createSession(parts: SessionParts): EngineSession {
           maxSteps: parts.maxSteps,
           monotonicMs: () => clock.monotonicMs(),
           spent: remains.spent,
+          delegated: () => remains.delegated,
           labels: () => remains.labels,
         },
         input,

@@ -16,6 +16,7 @@ import {
   type Usage,
 } from "#protocol";
 import type { EventBus } from "./bus.ts";
+import { carriedOn } from "./carried-on.ts";
 import type { Conversation } from "./conversation.ts";
 import { dispatchCalls, type HiddenTools, type RequestedCall, type ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
@@ -60,6 +61,8 @@ export interface TurnParts {
   readonly monotonicMs: () => number;
   /** What the session had used before this turn. */
   readonly spent: Spent;
+  /** What its delegates have used until now; asked at the end of the turn. */
+  readonly delegated: () => Spent;
   /** What the session holds; asked at the end of the turn. */
   readonly labels: () => readonly Label[];
   readonly steering: Steering;
@@ -85,6 +88,8 @@ export interface TurnSummary {
   readonly steps: number;
   readonly usage: Usage;
   readonly costUsd?: number;
+  /** What the session and its delegates have used together; absent when it had none. */
+  readonly treeTotal?: Spent;
 }
 
 /** Runs one turn to its end. Rejects only with StoreFailed, when not even the end could be recorded. */
@@ -132,6 +137,12 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     store_write_ms: bus.writeMs - startWriteMs,
     tools: tally.tools,
   });
+  const carried = carriedOn({
+    spent: totalOf(parts.spent, tally),
+    delegated: parts.delegated(),
+    labels: parts.labels(),
+    queued: parts.queued(),
+  });
   const ended: EventPayload<"TurnEnded"> = {
     turn,
     outcome: ending.outcome,
@@ -140,9 +151,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     usage,
     ...(costUsd === undefined ? {} : { cost_usd: costUsd }),
     duration_ms: monotonicMs() - startMs,
-    ...labelsOf(parts),
-    ...queuedOf(parts),
-    session_total: totalOf(parts.spent, tally),
+    ...carried,
   };
   await Promise.all([timing, bus.publish("TurnEnded", ended)]);
   return {
@@ -153,6 +162,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     steps,
     usage,
     ...(costUsd === undefined ? {} : { costUsd }),
+    ...(carried.tree_total === undefined ? {} : { treeTotal: carried.tree_total }),
   };
 }
 
@@ -301,16 +311,6 @@ async function tellTotals({ bus, beforeEnd }: TurnParts, turn: TurnId): Promise<
   // What the last step has cost is told to those who count.
   await bus.flush();
   beforeEnd(turn);
-}
-
-function labelsOf({ labels }: TurnParts): Pick<EventPayload<"TurnEnded">, "labels"> {
-  const held = labels();
-  return held.length === 0 ? {} : { labels: [...held] };
-}
-
-function queuedOf({ queued }: TurnParts): Pick<EventPayload<"TurnEnded">, "queued"> {
-  const waiting = queued();
-  return waiting.length === 0 ? {} : { queued: [...waiting] };
 }
 
 function providerOf(parts: TurnParts): string {

@@ -82,6 +82,15 @@ export function createBudgets({ clock, limits, tree, spent, onTreeUsedUp }: Budg
     tellChange(tree);
   }
 
+  /** Of a delegate of an earlier run, which nobody here has counted. */
+  function addEarlier({ tree_total }: EventPayload<"DelegationEnded">): void {
+    if (tree_total === undefined) return;
+    tree.costUsd += tree_total.cost_usd;
+    tree.tokens += tree_total.tokens;
+    tree.steps += tree_total.steps;
+    tree.calls += tree_total.calls;
+  }
+
   function begin(id: TurnId): void {
     if (turn?.id === id) return;
     turn = { id, use: newBudgetUse() };
@@ -125,6 +134,7 @@ export function createBudgets({ clock, limits, tree, spent, onTreeUsedUp }: Budg
     onEvent(event) {
       if (event.kind === "TurnStarted") begin(event.payload.turn);
       if (event.kind === "ToolIntent") places.get(event.payload.call_id)?.();
+      if (event.kind === "DelegationEnded" && event.payload.status === "interrupted") addEarlier(event.payload);
       tally(event, turn === undefined ? [session, tree] : [turn.use, session, tree]);
       if (event.kind === "CostIncremented") {
         const { usage, cost_usd = 0 } = event.payload;

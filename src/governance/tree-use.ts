@@ -20,7 +20,7 @@ export interface TreeUse extends BudgetUse {
 
 type Spent = NonNullable<EventPayload<"TurnEnded">["session_total"]>;
 
-/** `spent`: what the session at its root has used in earlier runs. */
+/** `spent`: what the session at its root and its delegates have used in earlier runs. */
 export function newTreeUse(spent: Spent = { cost_usd: 0, tokens: 0, steps: 0, calls: 0 }): TreeUse {
   const { cost_usd: costUsd, tokens, steps, calls } = spent;
   return {

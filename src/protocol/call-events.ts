@@ -16,6 +16,7 @@ import {
   sha256,
   step,
   toolClass,
+  total,
   turn,
   usage,
 } from "./event-fields.ts";
@@ -131,6 +132,11 @@ export const callEvents = {
     usage,
     cost_usd: z.number().nonnegative().optional().describe("Absent when no price is known."),
     duration_ms: durationMs,
+    tree_total: total
+      .optional()
+      .describe(
+        "What it and all delegates below it have used together; absent when there were none below, or it used nothing.",
+      ),
     cut_off: z
       .array(wire({ session: idSchema(SessionId), call_id: callId, name: z.string() }))
       .optional()

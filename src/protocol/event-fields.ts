@@ -70,6 +70,13 @@ export const usage = wire({
   cache_write_tokens: z.number().int().nonnegative(),
 });
 
+export const total = wire({
+  cost_usd: z.number().nonnegative(),
+  tokens: z.number().int().nonnegative(),
+  steps: z.number().int().nonnegative(),
+  calls: z.number().int().nonnegative(),
+});
+
 /** How a turn ended. */
 export const turnOutcome = z.enum(["answered", "yielded", "cancelled", "step_limit", "error"]);
 

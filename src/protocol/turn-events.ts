@@ -1,7 +1,19 @@
 /** What happens in a turn: its input, what the model writes, what it costs, and how it ends. */
 import { z } from "zod";
 import { inputBlock } from "./content.ts";
-import { block, callId, durationMs, labels, queuedId, step, turn, turnOutcome, usage, where } from "./event-fields.ts";
+import {
+  block,
+  callId,
+  durationMs,
+  labels,
+  queuedId,
+  step,
+  total,
+  turn,
+  turnOutcome,
+  usage,
+  where,
+} from "./event-fields.ts";
 import { ClientId, TokenId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
 
@@ -55,14 +67,10 @@ export const turnEvents = {
     duration_ms: durationMs,
     labels: labels.optional().describe("Of all that the session holds, this turn included; absent when none."),
     queued: z.array(queuedId).optional().describe("Inputs that still wait, oldest first; absent when none."),
-    session_total: wire({
-      cost_usd: z.number().nonnegative(),
-      tokens: z.number().int().nonnegative(),
-      steps: z.number().int().nonnegative(),
-      calls: z.number().int().nonnegative(),
-    })
+    session_total: total.optional().describe("What all turns of the session have used together."),
+    tree_total: total
       .optional()
-      .describe("What all turns of the session have used together."),
+      .describe("What the session and all its delegates, at every depth, have used together; absent when it had none."),
   }).describe("The turn is over; exactly one for each TurnStarted."),
   TurnTiming: wire({
     turn,

@@ -1,13 +1,17 @@
 /** `harness conformance` as people run it, and a daemon that is killed under it. */
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { signToken, TOKEN_KEY_PURPOSE, tokenFileText } from "#auth";
 import { createSystemClock } from "#base";
 import { httpTarget, type RequirementId, runConformance, type Target } from "#conformance";
+import { deriveKey, machineKey } from "#sessions";
 import { type CliHome, createCliHome, finish, runCli } from "../fakes/cli-process.ts";
 import { daemonPlace, startDaemonRun } from "../fakes/daemon-run.ts";
 import { launcher } from "../fakes/launcher.ts";
+import { createSelfSignedCertificate } from "../fakes/self-signed-certificate.ts";
+import { sessionId, wholeClaims } from "../fakes/token-claims.ts";
 
 const MODEL = ["-m", "scripted:conformance", "--sandbox", "off"];
 
@@ -15,14 +19,16 @@ interface Daemon {
   readonly socketPath: string;
   readonly tokenFile: string;
   child: ChildProcessWithoutNullStreams;
+  /** What it told a person when it began to listen. */
+  readonly said: string;
 }
 
-async function startDaemon(home: CliHome): Promise<Daemon> {
+async function startDaemon(home: CliHome, ...more: string[]): Promise<Daemon> {
   const { socket: socketPath, tokenFile, flags } = daemonPlace(home);
   rmSync(tokenFile, { force: true });
-  const { child } = await startDaemonRun(home, ...flags, ...MODEL);
+  const { child, said } = await startDaemonRun(home, ...flags, ...MODEL, ...more);
   expect(existsSync(tokenFile)).toBe(true);
-  return { socketPath, tokenFile, child };
+  return { socketPath, tokenFile, child, said: said() };
 }
 
 test("what a kill leaves is mended by the next start, over both wires", { timeout: 120_000 }, async () => {
@@ -79,10 +85,42 @@ test("prints findings as JSON and JUnit, with the exit code of the whole", { tim
     "auth:host pass",
     "auth:origin pass",
     "auth:expired not applicable",
+    "auth:expiring not applicable",
+    "auth:drain not applicable",
+    "auth:drain-end not applicable",
+    "auth:tls not applicable",
+    "auth:lan-scope not applicable",
   ]);
+  expect(report.findings[5]).toMatchObject({ detail: expect.stringContaining("harness token mint --can-mint") });
   const xml = readFileSync(join(home.workspace, "out/report.xml"), "utf8");
-  expect(xml).toContain('<testsuite name="rest" tests="5" failures="0" errors="0" skipped="1">');
+  expect(xml).toContain('<testsuite name="rest" tests="10" failures="0" errors="0" skipped="6">');
   expect(good.out).not.toContain(readFileSync(tokenFile, "utf8").trim());
+});
+
+test("a token that may mint, and an address in the network, let it ask for the end of tokens and for TLS", {
+  timeout: 120_000,
+}, async () => {
+  const HARNESS_MACHINE_KEY = "11".repeat(32);
+  const home = createCliHome({ HARNESS_MACHINE_KEY });
+  const key = deriveKey(machineKey({ HARNESS_MACHINE_KEY }), TOKEN_KEY_PURPOSE);
+  const certificate = createSelfSignedCertificate("localhost");
+  home.put("cert.pem", certificate.cert);
+  chmodSync(home.put("key.pem", certificate.key), 0o600);
+  const lan = tokenFileText(signToken(wholeClaims({ jti: "lan", sessions: [sessionId(1)] }), key));
+  chmodSync(home.put("lan.json", lan), 0o400);
+  const minting = home.put("minting", signToken(wholeClaims({ jti: "minting", can_mint: true }), key));
+  const tls = ["--tls-cert", "cert.pem", "--tls-key", "key.pem", "--auth-token-file", "lan.json"];
+  const { socketPath, said } = await startDaemon(home, "--listen", "0.0.0.0:0", ...tls);
+  const [, port = ""] = /0\.0\.0\.0:(\d+) with TLS/.exec(said) ?? [];
+  const { code, out } = await runCli(home, [
+    "conformance",
+    ...["--against", `unix://${socketPath}`, "--token-file", minting, "--wire", "rest", "--json"],
+    ...["--lan", `https://localhost:${port}`, "--lan-ca", "cert.pem"],
+    ...["--only", "auth:expiring", "--only", "auth:drain", "--only", "auth:tls", "--only", "auth:lan-scope"],
+  ]);
+  const { findings } = JSON.parse(out) as { findings: { requirement: string; verdict: string; detail?: string }[] };
+  expect({ code, findings: findings.filter(({ verdict }) => verdict !== "pass") }).toEqual({ code: 0, findings: [] });
+  expect(findings).toHaveLength(4);
 });
 
 test("says why nothing could be tried", { timeout: 60_000 }, async () => {
@@ -97,6 +135,7 @@ test("says why nothing could be tried", { timeout: 60_000 }, async () => {
     [["--against", "stdio://true", "--only", "nothing"], "there is no such requirement"],
     [["--against", "unix:///nowhere", "--token-file", "none"], "no such file"],
     [["--against", "http://192.0.2.1:80", "--token-file", "token"], "a token goes to this machine only"],
+    [["--against", "unix:///nowhere", "--lan", "http://here:1"], "--lan http://here:1: write https://HOST:PORT"],
     [["--against", "unix:///nowhere", "--wire", "pigeon"], "Expected one of rest, ws, plain"],
   ];
   for (const [args, message] of cases) {

@@ -17,6 +17,10 @@ interface Case {
 /** What stands where in the frame of an event. */
 const kindOf = (frame: string): string => /^event: (\w+)$/m.exec(frame)?.[1] ?? "";
 
+/** By a token that the run has made on its way. */
+const isMade = (headers: Readonly<Record<string, string>>): boolean =>
+  !Object.values<string | undefined>(TOKENS).includes(headers["x-harness-token"]);
+
 const ACCEPTED = { status: 202, body: {} } as const;
 
 function swapped(): Lie {
@@ -115,6 +119,21 @@ const cases: Readonly<Record<string, Case>> = {
     },
     breaks: "permission:agent",
     detail: /answered with yes/,
+  },
+  "says nothing of the end of a token": {
+    lie: { onFrame: (frame) => (kindOf(frame) === "TokenExpiring" ? [] : [frame]) },
+    breaks: "auth:expiring",
+    detail: /TokenExpiring did not come/,
+  },
+  "takes commands after the end of a token": {
+    lie: { onRequest: ({ path, headers }) => (path.endsWith("/cancel") && isMade(headers) ? ACCEPTED : undefined) },
+    breaks: "auth:drain",
+    detail: /its end is answered with yes/,
+  },
+  "lets an agent take back rules": {
+    lie: { onRequest: ({ body }) => (body.includes("RevokeRule") ? ACCEPTED : undefined) },
+    breaks: "permission:agent-steers",
+    detail: /RevokeRule was answered with yes/,
   },
   "cancels nothing": {
     lie: { onRequest: ({ path }) => (path.endsWith("/cancel") ? ACCEPTED : undefined) },

@@ -90,7 +90,8 @@ describe("harness daemon", () => {
     const home = createDaemonHome();
     const pids = await Promise.all(Array.from({ length: 5 }, () => home.start()));
     expect(new Set(pids).size).toBe(1);
-    expect(readdirSync(home.claims)).toHaveLength(1);
+    // One that came too late may still be about to step back.
+    while (readdirSync(home.claims).length > 1) await new Promise((resolve) => setTimeout(resolve, 25));
     expect(await home.status()).toMatchObject({ state: "running", pid: pids[0] });
   });
 

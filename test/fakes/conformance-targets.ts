@@ -4,23 +4,40 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { defaultSettings } from "#artifacts";
-import { type Clock, createSystemClock } from "#base";
-import { type Caller, connectInProcess, httpTarget, rpcTarget, type Target, type Wire } from "#conformance";
+import {
+  createAuthenticator,
+  createFailureLimit,
+  createIssuance,
+  createTokenDesk,
+  createTokenRecords,
+  signToken,
+  tokenStanding,
+} from "#auth";
+import { type Clock, createSystemClock, createSystemRandom, createUlidFactory } from "#base";
+import { connectInProcess, type HttpTargetOptions, httpTarget, rpcTarget, type Target, type Wire } from "#conformance";
 import { assembleHarness, type Harness } from "#harness";
-import { ReasonError } from "#protocol";
+import { createIdMint, ReasonError } from "#protocol";
+import { commands } from "#protocol/schemas";
 import { createHeldKeys } from "#providers";
 import { defaultRetention, type MachineKey, runRetention } from "#sessions";
-import { type HttpServer, startHttpServer } from "#transports/http";
+import { type HttpServer, type HttpServerOptions, startHttpServer } from "#transports/http";
 import { httpBackend } from "../../src/cli/daemon-backend.ts";
 import { createOutward } from "../../src/cli/outward.ts";
 import { createCliHome } from "./cli-process.ts";
 import { launcher } from "./launcher.ts";
+import { createSelfSignedCertificate } from "./self-signed-certificate.ts";
 import { wholeClaims } from "./token-claims.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 export const SCENARIO = join(root, "scenarios/conformance.yaml");
 export const WAIT_MS = 15_000;
-export const TOKENS = { human: "token-human", "other human": "token-other", agent: "token-agent" } as const;
+const KEY = new Uint8Array(32).fill(7);
+/** Real ones, of a key that only tests have; the first person's may make further ones. */
+export const TOKENS = {
+  human: signToken(wholeClaims({ jti: "tok_human", can_mint: true }), KEY),
+  "other human": signToken(wholeClaims({ jti: "tok_other" }), KEY),
+  agent: signToken(wholeClaims({ jti: "tok_agent", identity_class: "agent" }), KEY),
+} as const;
 
 /** A target with everything that scenarios can need, on a log and a folder of its own. */
 export async function ownTarget(wire: Wire): Promise<Target> {
@@ -57,15 +74,17 @@ export interface OwnServer {
   readonly socketPath: string;
   /** The harness behind it, as it is now. */
   harness(): Harness;
+  /** Where other machines could reach it. */
+  readonly lan: NonNullable<HttpTargetOptions["lan"]>;
   readonly abilities: Required<Pick<Target, "restart" | "expireContent" | "expireToken" | "passTime">>;
 }
 
 async function ownHarness(wire: Exclude<Wire, "rpc">): Promise<Target> {
-  const { socketPath, harness, abilities } = await ownServer();
+  const { socketPath, harness, lan, abilities } = await ownServer();
   const options = { clock: createSystemClock(), waitMs: WAIT_MS };
   if (wire !== "in-process") {
     return {
-      ...httpTarget(wire, { ...options, place: { kind: "unix", path: socketPath }, tokens: TOKENS }),
+      ...httpTarget(wire, { ...options, place: { kind: "unix", path: socketPath }, tokens: TOKENS, lan }),
       ...abilities,
     };
   }
@@ -92,7 +111,18 @@ export async function ownServer(): Promise<OwnServer> {
   const key: MachineKey = { bytes: Buffer.alloc(32, 7), source: "the test" };
   const path = join(folder, "sessions.db");
   const socketPath = join(folder, "c.sock");
-  const expired = new Set<Caller>();
+  const expired = new Set<string>();
+  const { clock } = time;
+  const records = createTokenRecords(folder);
+  const certificate = createSelfSignedCertificate("localhost");
+  const authenticator = createAuthenticator({
+    key: () => KEY,
+    records,
+    clock,
+    failures: createFailureLimit({ clock }),
+  });
+  const random = createSystemRandom();
+  const ids = createIdMint(createUlidFactory({ clock, random }));
   let running = await start();
 
   async function start(): Promise<Running> {
@@ -110,26 +140,41 @@ export async function ownServer(): Promise<OwnServer> {
       undo: { directory: join(folder, "undo"), key: key.bytes },
       autoApprove: false,
       waitsForHumans: true,
-      checkToken: async () => undefined,
+      checkToken: async (token) => tokenStanding({ records, clock }, token),
     });
     const outward = createOutward({ env: { HOME: folder }, cwd: folder, clock: createSystemClock() });
     const build = { version: "0.0.0", commit: "", builtAt: "" };
     const server = await startHttpServer({
       backend: await httpBackend({ clock: createSystemClock(), build, credentials, outward }, harness, defaultSettings),
-      authenticate: ({ token }) => authenticate(token),
-      clock: time.clock,
-      listen: [{ kind: "unix", path: socketPath }],
+      authenticate,
+      desk: () =>
+        createTokenDesk({
+          key: () => KEY,
+          records,
+          clock,
+          newId: () => ids.token(),
+          knownCommands: Object.keys(commands),
+          issuance: createIssuance({ clock, random, channels: [] }),
+          failures: createFailureLimit({ clock }),
+        }),
+      clock,
+      tls: certificate,
+      listen: [
+        { kind: "unix", path: socketPath },
+        { kind: "tcp", host: "0.0.0.0", port: 0 },
+      ],
     });
     return { harness, server };
   }
 
-  function authenticate(token: string) {
-    const [as] = Object.entries(TOKENS).find(([, own]) => own === token) ?? [];
-    if (as === undefined) return { refusal: new ReasonError("TokenInvalid", { detail: "not known" }) };
-    if ([...expired].some((name) => name === as)) {
-      return { refusal: new ReasonError("TokenExpired", { exp: "just now" }) };
+  function authenticate({ token, source }: Parameters<HttpServerOptions["authenticate"]>[0]) {
+    if (expired.has(token)) return { refusal: new ReasonError("TokenExpired", { exp: "just now" }) };
+    try {
+      return { claims: authenticator.authenticate(token, source) };
+    } catch (error) {
+      if (error instanceof ReasonError) return { refusal: error };
+      throw error;
     }
-    return { claims: wholeClaims({ jti: `tok_${as}`, identity_class: as === "agent" ? "agent" : "human" }) };
   }
 
   async function stop(): Promise<void> {
@@ -144,6 +189,10 @@ export async function ownServer(): Promise<OwnServer> {
   return {
     socketPath,
     harness: () => running.harness,
+    get lan() {
+      const [port = 0] = running.server.addresses.flatMap((one) => (one.kind === "tcp" ? [one.port] : []));
+      return { kind: "tls" as const, host: "localhost", port, ca: certificate.cert };
+    },
     abilities: {
       async restart() {
         await stop();
@@ -153,12 +202,12 @@ export async function ownServer(): Promise<OwnServer> {
         runRetention({
           path,
           key,
-          clock: { now: () => Date.now() + 60_000 },
+          clock: { now: () => clock.now() + 60_000 },
           policy: { ...defaultRetention, contentTtlMs: 0 },
         });
       },
       async expireToken(as) {
-        expired.add(as);
+        expired.add(TOKENS[as as keyof typeof TOKENS]);
       },
       passTime: time.pass,
     },
@@ -168,10 +217,12 @@ export async function ownServer(): Promise<OwnServer> {
 /** The real clock, with sleepers that can be told that their time is over. */
 function createHastyClock(): { readonly clock: Clock; pass(ms: number): Promise<void> } {
   const real = createSystemClock();
+  let passedMs = 0;
   const sleepers = new Set<{ readonly ms: number; readonly wake: AbortController }>();
   return {
     clock: {
       ...real,
+      now: () => real.now() + passedMs,
       async sleep(ms, signal) {
         const sleeper = { ms, wake: new AbortController() };
         sleepers.add(sleeper);
@@ -183,6 +234,7 @@ function createHastyClock(): { readonly clock: Clock; pass(ms: number): Promise<
       },
     },
     async pass(ms) {
+      passedMs += ms;
       for (const sleeper of sleepers) if (sleeper.ms <= ms) sleeper.wake.abort();
     },
   };

@@ -1,12 +1,15 @@
 /** A plain HTTP client on a Unix socket or a port: requests, streams and raw bytes, each on a connection of its own. */
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
 import type { HttpAsked, HttpReply } from "../driver.ts";
 import { PIECE_MAX_BYTES } from "../intake.ts";
 
 export type HttpPlace =
   | { readonly kind: "unix"; readonly path: string }
-  | { readonly kind: "tcp"; readonly host: string; readonly port: number };
+  | { readonly kind: "tcp"; readonly host: string; readonly port: number }
+  /** `ca`: who vouches for it, as PEM; absent: those that the system knows. */
+  | { readonly kind: "tls"; readonly host: string; readonly port: number; readonly ca?: string };
 
 /** What an answer may take in all, as often as it may take to begin. */
 const ANSWER_WAITS = 4;
@@ -28,8 +31,10 @@ export function openResponse(
   const where =
     place.kind === "unix" ? { socketPath: place.path } : { host: place.host.replace(/^\[|\]$/g, ""), port: place.port };
   return new Promise((resolve, reject) => {
-    const request = httpRequest({
+    const send = place.kind === "tls" ? httpsRequest : httpRequest;
+    const request = send({
       ...where,
+      ...(place.kind === "tls" && place.ca !== undefined ? { ca: place.ca } : {}),
       method,
       path,
       agent: false,
@@ -78,7 +83,11 @@ export async function textOf(response: IncomingMessage): Promise<string> {
 }
 
 /** Lines of a request as they are; what came back until the server closed the connection, or said nothing for `waitMs`. */
-export function exchange(place: HttpPlace, waitMs: number, head: readonly string[]): Promise<string> {
+export function exchange(
+  place: Exclude<HttpPlace, { kind: "tls" }>,
+  waitMs: number,
+  head: readonly string[],
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket =
       place.kind === "unix" ? connect(place.path) : connect(place.port, place.host.replace(/^\[|\]$/g, ""));

@@ -179,7 +179,7 @@ async function openSocket(
 
 function addressOf(place: HttpPlace, path: string): string {
   if (place.kind === "unix") return `ws+unix:${place.path}:${path}`;
-  return `ws://${place.host.includes(":") ? `[${place.host}]` : place.host}:${place.port}${path}`;
+  return `${place.kind === "tls" ? "wss" : "ws"}://${place.host.includes(":") ? `[${place.host}]` : place.host}:${place.port}${path}`;
 }
 
 function parsed(data: Buffer): unknown {

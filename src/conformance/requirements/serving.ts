@@ -32,6 +32,36 @@ export const servingRequirements = {
     "Token expiry mid-turn",
     "A command with a token that has passed its time is refused with TokenExpired.",
   ),
+  "auth:expiring": row(
+    ["rest", "ws"],
+    "service",
+    "Token expiry mid-turn",
+    "Before its token ends a client is told on its streams which and when; the log has nothing of it.",
+  ),
+  "auth:drain": row(
+    ["rest", "ws"],
+    "service",
+    "Token expiry mid-turn",
+    "From the end of its token on no command of a client is taken and no stream is opened; the one that is open goes on.",
+  ),
+  "auth:drain-end": row(
+    ["rest", "ws"],
+    "adr19",
+    "Decision",
+    "A minute after the end of its token the streams of a client end.",
+  ),
+  "auth:tls": row(
+    ["rest"],
+    "service",
+    "Listening and binding",
+    "An address that other machines can reach speaks TLS and nothing else, and wants a token.",
+  ),
+  "auth:lan-scope": row(
+    ["rest"],
+    "adr19",
+    "Decision",
+    "A token for all sessions is refused on an address that other machines can reach.",
+  ),
   "session:listed": row(
     ["rest", "rpc"],
     "service",

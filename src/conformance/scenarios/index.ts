@@ -9,6 +9,7 @@ import { restartScenarios } from "./restarts.ts";
 import { rpcScenarios } from "./rpc-surface.ts";
 import { sessionScenarios } from "./sessions.ts";
 import { streamScenarios } from "./streams.ts";
+import { tokenEndScenarios } from "./token-end.ts";
 import { turnScenarios } from "./turns.ts";
 
 /** The plain surface comes before anybody has shaken hands for the second person. */
@@ -22,5 +23,6 @@ export const scenarios: readonly Scenario[] = [
   ...sessionScenarios,
   ...rpcScenarios,
   ...accessScenarios,
+  ...tokenEndScenarios,
   ...restartScenarios,
 ];

@@ -1,0 +1,129 @@
+/** The end of a token that is in use, and addresses that other machines can reach. */
+import { messageOf } from "#base";
+import type { Connection, Feed, Target } from "../driver.ts";
+import { Refused } from "../drivers/rest.ts";
+import type { Scenario } from "../scenario.ts";
+import { fieldOf, textField } from "../sighting.ts";
+import { NotApplicable, nth, type Trial } from "../trial.ts";
+import { ended, eventsOf, type Stage, stage } from "./steps.ts";
+
+/** Of a token that is made to end: long enough to open its streams, and at its end from the beginning. */
+const LIFE_SECONDS = 5;
+/** Between two looks whether its end has come. */
+const LOOK_MS = 200;
+/** What is attached goes on for so long after it. */
+const DRAIN_MS = 60_000;
+
+export const tokenEndScenarios: readonly Scenario[] = [
+  {
+    name: "a token that ends while it is in use",
+    wires: ["rest", "ws"],
+    cites: ["auth:expiring", "auth:drain"],
+    async run(trial) {
+      const human = await stage(trial);
+      const { connection, feed, jti, exp } = await shortLived(trial, human);
+      const { event } = await nth(feed, "TokenExpiring", 1);
+      const told = [textField(event, "payload", "token"), textField(event, "payload", "expires_at")].join();
+      const expected = [jti, new Date(exp * 1000).toISOString()].join();
+      trial.check("auth:expiring", told === expected, `${told} is told of ${expected}`);
+      const kept = eventsOf(await human.connection.log(human.session), "TokenExpiring").length;
+      trial.check("auth:expiring", kept === 0, "the log has it");
+      const reason = await firstRefusal(trial, connection, human.session);
+      trial.check("auth:drain", reason === "TokenExpired", `its end is answered with ${reason}`);
+      const again = await refusalOf(() => connection.watch(human.session));
+      trial.check("auth:drain", again !== undefined, "another stream was opened after its end");
+      await human.connection.send(human.session, "say hello");
+      await ended(human.feed);
+      // On the stream of the token that is over.
+      const seen = await ended(feed).then(() => undefined, messageOf);
+      trial.check("auth:drain", seen === undefined, `the stream that was open does not go on: ${seen}`);
+    },
+  },
+  {
+    name: "the end of the time after a token",
+    wires: ["rest", "ws"],
+    cites: ["auth:drain-end"],
+    needs: ["time"],
+    async run(trial) {
+      const human = await stage(trial);
+      const { connection, feed } = await shortLived(trial, human);
+      await firstRefusal(trial, connection, human.session);
+      await trial.target.passTime?.(DRAIN_MS + LIFE_SECONDS * 1000);
+      // Nothing else happens in the session: what ends the wait is the end of the stream, or that it is late.
+      const why = await feed
+        .until(({ kind }) => kind === "TurnStarted", "the end of the stream")
+        .then(String, messageOf);
+      trial.check("auth:drain-end", !why.includes("within"), "the stream goes on");
+    },
+  },
+  {
+    name: "an address that other machines can reach",
+    wires: ["rest"],
+    cites: ["auth:tls", "auth:lan-scope"],
+    needs: ["lan"],
+    async run(trial) {
+      const lan = lanOf(trial.target);
+      const plain = await lan
+        .exchange(["GET /v1/health HTTP/1.1", `Host: ${lan.host}`, "Connection: close"])
+        .catch(messageOf);
+      trial.check("auth:tls", !/^HTTP\/1\.1 [23]/.test(plain), `without TLS the answer is ${plain.slice(0, 40)}`);
+      const { status: without } = await lan.ask("GET", "/v1/health", { token: null });
+      trial.check("auth:tls", without === 401, `without a token the answer is ${without}`);
+      const { status, json } = await lan.ask("GET", "/v1/health");
+      const reason = textField(json, "error", "reason");
+      trial.check("auth:lan-scope", status === 403 && reason === "TokenScope", `the answer is ${status} ${reason}`);
+    },
+  },
+];
+
+interface ShortLived {
+  readonly connection: Connection;
+  readonly feed: Feed;
+  readonly jti: string;
+  readonly exp: number;
+}
+
+/** A client whose token, made with that of the human, ends in a moment; it is attached. */
+async function shortLived(trial: Trial, { connection: human, session }: Stage): Promise<ShortLived> {
+  const commands = ["AttachSession", "CancelTurn", "ListRules"];
+  const body = { sessions: [session], commands, identity_class: "human", ttl_seconds: LIFE_SECONDS };
+  const made = await human.http?.ask("POST", "/v1/auth/tokens", { body });
+  const [token, jti] = [textField(made?.json, "token"), textField(made?.json, "claims", "jti")];
+  const exp = fieldOf(made?.json, "claims", "exp");
+  if (token === undefined || jti === undefined || typeof exp !== "number") {
+    const why = textField(made?.json, "error", "reason") ?? `status ${made?.status}`;
+    throw new NotApplicable(
+      `no token can be made with this one (${why}); harness token mint --can-mint makes one that may`,
+    );
+  }
+  const connection = await trial.target.withToken?.(token);
+  if (connection === undefined) throw new NotApplicable("nobody can call with a token that was made on the way");
+  trial.keep(connection);
+  await connection.handshake();
+  return { connection, feed: await connection.watch(session), jti, exp };
+}
+
+/** Why a harmless command is refused in the end. */
+async function firstRefusal(trial: Trial, connection: Connection, session: string): Promise<string> {
+  for (let waitedMs = 0; waitedMs < LIFE_SECONDS * 3 * 1000; waitedMs += LOOK_MS) {
+    const { ok, reason = "no reason" } = await connection.cancel(session);
+    if (!ok) return reason;
+    await trial.pause(LOOK_MS);
+  }
+  return "yes";
+}
+
+async function refusalOf(open: () => Promise<Feed>): Promise<Refused | undefined> {
+  try {
+    await open();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refused) return error;
+    throw error;
+  }
+}
+
+function lanOf({ lan }: Target): NonNullable<Target["lan"]> {
+  if (lan === undefined) throw new NotApplicable("there is no such address");
+  return lan;
+}

@@ -1,0 +1,27 @@
+/** What the end of a turn says of everything before it: a resume from a snapshot that was made there reads nothing further back. */
+import type { EventPayload, Label } from "#protocol";
+import { type Spent, treeTotal } from "./remains.ts";
+
+export interface CarriedOn {
+  /** What the session has used, this turn included. */
+  readonly spent: Spent;
+  readonly delegated: Spent;
+  readonly labels: readonly Label[];
+  /** Inputs that wait, by the ids of their events. */
+  readonly queued: readonly number[];
+}
+
+export function carriedOn({
+  spent,
+  delegated,
+  labels,
+  queued,
+}: CarriedOn): Pick<EventPayload<"TurnEnded">, "labels" | "queued" | "session_total" | "tree_total"> {
+  const tree_total = treeTotal(spent, delegated);
+  return {
+    ...(labels.length === 0 ? {} : { labels: [...labels] }),
+    ...(queued.length === 0 ? {} : { queued: [...queued] }),
+    session_total: spent,
+    ...(tree_total === undefined ? {} : { tree_total }),
+  };
+}
