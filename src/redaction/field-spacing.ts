@@ -31,7 +31,6 @@ export function behindSpacing(probe: Probe, start: number, from: number, here: n
   return text.charCodeAt(from) === TAB ? LISTED + here : isAloneOnLine(probe, start, from, here);
 }
 
-const LINE_BREAK = charSet("\\n\\r");
 const MAX_PREFIX_CHARS = 24;
 const TAG_PREFIX = /<[A-Za-z][\w-]*:$/;
 
