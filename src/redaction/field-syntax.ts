@@ -13,6 +13,7 @@ import {
   LISTED,
   MAX_SPACE,
   NO_SEPARATOR,
+  RETURN_SIGN,
   skipSpace,
 } from "./field-opening.ts";
 import {
@@ -234,7 +235,8 @@ function skipColours(text: string, from: number, end: number): number {
 /** `"--password", "…"` and `password("…")`: a value in quotes, and nothing else. */
 function behindOpening({ text, end, final }: Probe, from: number): number {
   const first = runEnd(BLANK, text, from, Math.min(end, from + MAX_BLANK));
-  const here = has(OPENS_PAIR, text.charCodeAt(first)) ? behindPair(text.slice(0, end), first, final) : first;
+  const code = text.charCodeAt(first);
+  const here = has(OPENS_PAIR, code) || code === RETURN_SIGN ? behindPair(text.slice(0, end), first, final) : first;
   if (here === CUT_SEPARATOR) return here;
   const opens = here >= end ? end : quoteAt(text, here);
   if (opens === end) return final ? NO_SEPARATOR : CUT_SEPARATOR;
@@ -303,7 +305,7 @@ function hasBreak(text: string, from: number, to: number): boolean {
 const MAX_PLACE_CHARS = 140;
 /** Line breaks, `12:` or a tab behind the number, `src/a.yaml:12:`. */
 const LINE_START =
-  /^(?:\\[nrt]|\s)*(?:(?:\d{1,6}(?:[\t|:→-]|\\t)|(?=[^\s:]*[./])[^\s:"'\\]{1,100}:(?:\d{1,6}[:-])?)(?:\\[nrt]|\s)*)?/;
+  /^(?:\\[nrt]|[\s⏎])*(?:(?:\d{1,6}(?:[\t|:→-]|\\t)|(?=[^\s:]*[./])[^\s:"'\\]{1,100}:(?:\d{1,6}[:-])?)(?:\\[nrt]|\s)*)?/;
 /** May still become such a place. */
 const CUT_PLACE = /^[^\s:"'\\]*(?::\d{0,6})?\\?$/;
 
@@ -339,7 +341,7 @@ const DASH = 45;
 const MAX_JAVA_FLAG_CHARS = 16;
 
 function isNetrc(text: string, at: number): boolean {
-  return /\b(?:login|machine|account)[ \t]+\S+\s+$/.test(text.slice(Math.max(0, at - LOOK_BACK), at));
+  return /\b(?:login|machine|account|user|username)[ \t]+\S+\s+$/.test(text.slice(Math.max(0, at - LOOK_BACK), at));
 }
 
 /**
