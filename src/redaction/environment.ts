@@ -1,5 +1,5 @@
 /** Which variables of an environment hold secrets, by their names. */
-import { ABOUT_SECRET } from "./field-syntax.ts";
+import { ABOUT_SECRET } from "./field-name.ts";
 import type { LiteralSecret } from "./literals.ts";
 
 const SECRET_NAME =

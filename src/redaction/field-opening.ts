@@ -46,8 +46,13 @@ function colourEnd(text: string, at: number, end: number): number {
 }
 
 function isWideSpace(code: number): boolean {
-  return code === 0xa0 || code === 0x202f || code === 0x2007 || code === 0x2009 || code === 0x3000;
+  return (
+    code === 0xa0 || code === 0x202f || code === 0x2007 || code === 0x2009 || code === 0x3000 || code === RETURN_SIGN
+  );
 }
+
+/** `⏎`: stands for a line break where several lines are shown as one. */
+export const RETURN_SIGN = 0x23ce;
 
 /** `<key>password</key> <string>…`, as property lists have it. */
 export function behindTag({ text, end, final }: Probe, from: number): number {
@@ -60,8 +65,8 @@ export function behindTag({ text, end, final }: Probe, from: number): number {
 const MAX_TAGS_CHARS = 128;
 /** Cells of a table hold other things as well. */
 const TAGS =
-  /^<\/(?:key|name|t[dh]|dt)>(?:\s|\\[nrt]){0,48}(?:\d{1,6}(?:[\t:-]|\\t)|[\w./-]{1,40}:\d{1,6}[:-])?(?:\s|\\[nrt]){0,16}<(?:string|value|(td|dd))(?: [^<>\n]{0,48})?>/i;
-const CUT_TAGS = /^<(?:\/(?:\w{0,4}|(?:key|name|t[dh]|dt)>[\w\s./:\\-]*(?:<(?:\w{0,6}(?: [^<>\n]{0,48})?)?)?))?$/i;
+  /^<\/(?:key|name|t[dh]|dt)>(?:[\s⏎]|\\[nrt]){0,48}(?:\d{1,6}(?:[\t:-]|\\t)|[\w./-]{1,40}:\d{1,6}[:-])?(?:[\s⏎]|\\[nrt]){0,16}<(?:string|value|(td|dd))(?: [^<>\n]{0,48})?>/i;
+const CUT_TAGS = /^<(?:\/(?:\w{0,4}|(?:key|name|t[dh]|dt)>[\w\s⏎./:\\-]*(?:<(?:\w{0,6}(?: [^<>\n]{0,48})?)?)?))?$/i;
 const CDATA = "<![CDATA[";
 const VALUE_TAG = "<value>";
 

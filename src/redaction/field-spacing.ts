@@ -3,7 +3,7 @@
  * the name, in a tag with attributes, as the default of a variable, in a part of a form.
  */
 import { charSet, has, runEnd } from "./char-set.ts";
-import { CUT_SEPARATOR, LISTED, NO_SEPARATOR, skipSpace } from "./field-opening.ts";
+import { CUT_SEPARATOR, LISTED, MAX_SPACE, NO_SEPARATOR, RETURN_SIGN, skipSpace } from "./field-opening.ts";
 import type { Probe } from "./probe.ts";
 
 const PIPE = 124;
@@ -165,8 +165,9 @@ function isAloneOnLine({ text, end, final }: Probe, start: number, from: number,
   if (has(UPPER, text.charCodeAt(start)) && VARIABLE.test(text.slice(start, from))) return LISTED + here;
   if (!opensLine(text, start)) return NO_SEPARATOR;
   const to = runEnd(WORD, text, here, Math.min(end, here + MAX_WORD_CHARS));
-  const lineEnd = skipSpace(text, text.charCodeAt(to) === SEMICOLON ? to + 1 : to, end);
-  if (lineEnd < end) return has(ENDS_LINE, text.charCodeAt(lineEnd)) ? LISTED + here : NO_SEPARATOR;
+  const behind = text.charCodeAt(to) === SEMICOLON ? to + 1 : to;
+  const lineEnd = runEnd(SPACE, text, behind, Math.min(end, behind + MAX_SPACE));
+  if (lineEnd < end) return endsLine(text.charCodeAt(lineEnd)) ? LISTED + here : NO_SEPARATOR;
   return final || to === end ? LISTED + here : CUT_SEPARATOR;
 }
 
@@ -178,12 +179,16 @@ function opensLine(text: string, start: number): boolean {
   let at = start;
   while (at > least && has(SPACE, text.charCodeAt(at - 1))) at -= 1;
   // Most names have another word in front of them, or nothing.
-  if (at === 0 || text.charCodeAt(at - 1) === NEW_LINE) return true;
+  if (at === 0 || text.charCodeAt(at - 1) === NEW_LINE || text.charCodeAt(at - 1) === RETURN_SIGN) return true;
   // The letter of an escaped line break looks like the first one of the name.
   if (text.charCodeAt(start - 1) === BACKSLASH) return has(BREAK_LETTER, text.charCodeAt(start));
   return (
     has(ENDS_OPENING, text.charCodeAt(at - 1)) && LINE_OPENS.test((least === 0 ? "" : " ") + text.slice(least, start))
   );
+}
+
+function endsLine(code: number): boolean {
+  return has(ENDS_LINE, code) || code === RETURN_SIGN;
 }
 
 const NEW_LINE = 10;

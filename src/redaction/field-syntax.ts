@@ -2,7 +2,8 @@
  * Where the value of a named field is, in any notation that assigns one: JSON (also escaped inside a string), YAML, environment
  * files, INI, code, XML, command-line flags, netrc, headers, query strings, and "the password is …".
  */
-import { charSet, DIGIT, has, NAME, runEnd } from "./char-set.ts";
+import { charSet, has, NAME, runEnd } from "./char-set.ts";
+import { createSuffixEnd, LOOK_BACK, skipNumber } from "./field-name.ts";
 import {
   behindCdata,
   behindTag,
@@ -12,6 +13,7 @@ import {
   LISTED,
   MAX_SPACE,
   NO_SEPARATOR,
+  RETURN_SIGN,
   skipSpace,
 } from "./field-opening.ts";
 import {
@@ -51,7 +53,6 @@ const WORD = charSet("A-Za-z0-9_");
 const TYPE_NAME = charSet("A-Za-z&<>\\[\\].*?");
 const MAX_TYPE_CHARS = 24;
 const MAX_BLANK = 48;
-const LOOK_BACK = 48;
 
 const quotedSets: Readonly<Record<string, Uint8Array>> = {
   '"': charSet('^"\\n\\r'),
@@ -152,58 +153,6 @@ const EQUALS = 61;
 const COLON = 58;
 const GREATER = 62;
 
-/** `PASSWORD2`, `api_key_1`. */
-function skipNumber(text: string, after: number, end: number): number {
-  const code = text.charCodeAt(after);
-  const digits = code === 95 || code === 45 ? after + 1 : after;
-  if (!has(DIGIT, text.charCodeAt(digits))) return after;
-  const to = runEnd(DIGIT, text, digits, Math.min(end, digits + 3));
-  return to > digits ? to : after;
-}
-
-/**
- * Behind `_PROD` of `PASSWORD_PROD`; `after` for a name that says more about the secret than that it is one. Remembers where the name
- * begins and ends, because several words of it may be asked about.
- */
-function createSuffixEnd(): (probe: Probe, at: number, after: number) => number {
-  let generation = -1;
-  let from = 0;
-  let nameEnd = 0;
-  return (probe, at, after) => {
-    const { text, end } = probe;
-    if (text.charCodeAt(after) !== UNDERSCORE || !has(UPPER_NAME, text.charCodeAt(after - 1))) return after;
-    const least = Math.max(0, at - LOOK_BACK);
-    if (generation !== probe.generation || at < from || after > nameEnd) {
-      generation = probe.generation;
-      nameEnd = runEnd(UPPER_NAME, text, after, end);
-      from = after;
-      while (from > least && has(UPPER_NAME, text.charCodeAt(from - 1))) from -= 1;
-    }
-    const to = Math.min(nameEnd, after + MAX_SUFFIX_CHARS);
-    if (to < end && !has(BEHIND_NAME, text.charCodeAt(to))) return after;
-    const start = Math.max(from, least);
-    if (start > at || has(NAME, text.charCodeAt(start - 1))) return after;
-    // A later word of the name that says the same is looked at by itself.
-    if (SECRET_WORD.test(text.slice(after, to))) return after;
-    return to < end && ABOUT_SECRET.has(text.slice(text.lastIndexOf("_", to - 1) + 1, to)) ? after : to;
-  };
-}
-
-const UNDERSCORE = 95;
-const SECRET_WORD = /_(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|PASSPHRASE)_/;
-const UPPER_NAME = charSet("A-Z0-9_");
-const BEHIND_NAME = charSet(" \\t=:\"'\x1b");
-const MAX_SUFFIX_CHARS = 40;
-/** What follows is a name, a place or a number, not the secret; or the last word is one that says that it is secret itself. */
-export const ABOUT_SECRET: ReadonlySet<string> = new Set(
-  (
-    "ID IDS NAME NAMES URL URLS URI URIS FILE FILES PATH PATHS DIR TYPE TYPES HOST PORT USER LEN LENGTH SIZE TTL AGE EXPIRY EXPIRES " +
-    "EXPIRATION TIMEOUT COUNT LIMIT MIN MAX HASH ALG ALGO ALGORITHM ARN VERSION FIELD HEADER PREFIX SUFFIX FORMAT ENABLED REQUIRED REGEX " +
-    "PATTERN POLICY PROVIDER ISSUER AUDIENCE SCOPE SCOPES ENDPOINT REGION BUCKET ENV VAR INTERVAL LABEL CLASS MODE SOURCE STORE TABLE " +
-    "COLUMN PROMPT MESSAGE ERROR KEY TOKEN SECRET SECRETS PASSWORD PASSWD PASS PWD PASSPHRASE CREDENTIALS AUTHORIZATION JWT"
-  ).split(" "),
-);
-
 /** The quote, escaped or not, and the bracket that end a name. */
 function skipClosing(text: string, at: number): number {
   let here = at;
@@ -286,7 +235,8 @@ function skipColours(text: string, from: number, end: number): number {
 /** `"--password", "…"` and `password("…")`: a value in quotes, and nothing else. */
 function behindOpening({ text, end, final }: Probe, from: number): number {
   const first = runEnd(BLANK, text, from, Math.min(end, from + MAX_BLANK));
-  const here = has(OPENS_PAIR, text.charCodeAt(first)) ? behindPair(text.slice(0, end), first, final) : first;
+  const code = text.charCodeAt(first);
+  const here = has(OPENS_PAIR, code) || code === RETURN_SIGN ? behindPair(text.slice(0, end), first, final) : first;
   if (here === CUT_SEPARATOR) return here;
   const opens = here >= end ? end : quoteAt(text, here);
   if (opens === end) return final ? NO_SEPARATOR : CUT_SEPARATOR;
@@ -355,7 +305,7 @@ function hasBreak(text: string, from: number, to: number): boolean {
 const MAX_PLACE_CHARS = 140;
 /** Line breaks, `12:` or a tab behind the number, `src/a.yaml:12:`. */
 const LINE_START =
-  /^(?:\\[nrt]|\s)*(?:(?:\d{1,6}(?:[\t|:→-]|\\t)|(?=[^\s:]*[./])[^\s:"'\\]{1,100}:(?:\d{1,6}[:-])?)(?:\\[nrt]|\s)*)?/;
+  /^(?:\\[nrt]|[\s⏎])*(?:(?:\d{1,6}(?:[\t|:→-]|\\t)|(?=[^\s:]*[./])[^\s:"'\\]{1,100}:(?:\d{1,6}[:-])?)(?:\\[nrt]|\s)*)?/;
 /** May still become such a place. */
 const CUT_PLACE = /^[^\s:"'\\]*(?::\d{0,6})?\\?$/;
 
@@ -391,7 +341,7 @@ const DASH = 45;
 const MAX_JAVA_FLAG_CHARS = 16;
 
 function isNetrc(text: string, at: number): boolean {
-  return /\b(?:login|machine|account)[ \t]+\S+\s+$/.test(text.slice(Math.max(0, at - LOOK_BACK), at));
+  return /\b(?:login|machine|account|user|username)[ \t]+\S+\s+$/.test(text.slice(Math.max(0, at - LOOK_BACK), at));
 }
 
 /**
