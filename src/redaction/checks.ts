@@ -25,7 +25,13 @@ export interface Makeup {
   readonly entropy: number;
 }
 
-const TOKEN_MARK = charSet("_=+/-");
+/** Counts of up to {@link JUDGED_CHARS} in one number: small letters, capitals, digits, marks of code. */
+const SORT_BITS = 7;
+const SORT_MASK = 2 ** SORT_BITS - 1;
+const SORTS = Int32Array.from({ length: 129 }, (_, code) => {
+  const sets = [charSet("a-z"), charSet("A-Z"), charSet("0-9"), charSet("^A-Za-z0-9_=+/-")];
+  return 2 ** (SORT_BITS * sets.findIndex((set) => has(set, code)));
+});
 
 /** By how much `n log2 n` grows with one more of a character. */
 const GROWTH = Float64Array.from({ length: JUDGED_CHARS + 1 }, (_, count) =>
@@ -43,12 +49,9 @@ let base = 0;
 /** Of the first {@link JUDGED_CHARS} characters; `length` is that of the whole. */
 export function makeup(text: string, from: number, to: number): Makeup {
   const end = Math.min(to, from + JUDGED_CHARS);
-  let lower = 0;
-  let upper = 0;
-  let digits = 0;
+  let sorts = 0;
   let distinct = 0;
   let sum = 0;
-  let codeMarks = 0;
   base += BASE_STEP;
   if (base > MAX_BASE) {
     base = BASE_STEP;
@@ -56,21 +59,33 @@ export function makeup(text: string, from: number, to: number): Makeup {
   }
   for (let at = from; at < end; at++) {
     const code = text.charCodeAt(at);
-    if (code >= 97 && code <= 122) lower += 1;
-    else if (code >= 65 && code <= 90) upper += 1;
-    else if (code >= 48 && code <= 57) digits += 1;
-    else if (!has(TOKEN_MARK, code)) codeMarks += 1;
     const slot = code < 128 ? code : 128;
     const known = counts[slot]!;
-    const count = known > base ? known - base : 0;
-    if (count === 0) distinct += 1;
-    sum += GROWTH[count]!;
-    counts[slot] = base + count + 1;
+    if (known > base) {
+      sum += GROWTH[known - base]!;
+      counts[slot] = known + 1;
+    } else {
+      distinct += 1;
+      counts[slot] = base + 1;
+    }
+    sorts += SORTS[slot]!;
   }
   const judged = end - from;
   const entropy = judged === 0 ? 0 : Math.log2(judged) - sum / judged;
-  const marks = judged - lower - upper - digits;
-  return { length: to - from, lower, upper, digits, marks, hasCodeMarks: codeMarks > 0, distinct, entropy };
+  const lower = sorts & SORT_MASK;
+  const upper = (sorts >> SORT_BITS) & SORT_MASK;
+  const digits = (sorts >> (2 * SORT_BITS)) & SORT_MASK;
+  const hasCodeMarks = sorts >> (3 * SORT_BITS) > 0;
+  return {
+    length: to - from,
+    lower,
+    upper,
+    digits,
+    marks: judged - lower - upper - digits,
+    hasCodeMarks,
+    distinct,
+    entropy,
+  };
 }
 
 const isPlaceholderWord = createWordTest(

@@ -293,6 +293,8 @@ function behindValueName({ text, end, final }: Probe, after: number, from: numbe
 function behindLineStart(text: string, from: number, blank: number, end: number): number {
   const code = text.charCodeAt(blank);
   if (code !== BACKSLASH && !hasBreak(text, from, blank)) return blank;
+  // A quote that is escaped ends no line.
+  if (code === BACKSLASH && !has(BREAK_LETTER, text.charCodeAt(blank + 1))) return blank;
   const start = LINE_START.exec(text.slice(blank, Math.min(end, blank + MAX_PLACE_CHARS)));
   return start === null ? blank : blank + start[0].length;
 }
@@ -302,6 +304,7 @@ function hasBreak(text: string, from: number, to: number): boolean {
   return false;
 }
 
+const BREAK_LETTER = charSet("nrt");
 const MAX_PLACE_CHARS = 140;
 /** Line breaks, `12:` or a tab behind the number, `src/a.yaml:12:`. */
 const LINE_START =

@@ -160,6 +160,7 @@ export function createContextMatcher(row: ContextRow, stretches: Stretches): Key
   function isValue(shape: Shape, probe: Probe, from: number, to: number): boolean {
     const { text } = probe;
     if (!shapeEnds(shape, probe, to)) return false;
+    if (row.check === "basic-auth" && !opensPrintable(text, from)) return false;
     const made = makeup(text, from, to);
     if (made.entropy < entropy || isPlaceholder(judgedPart(text, from, to), made)) return false;
     return row.check !== "basic-auth" || isBasicAuth(text.slice(from, to));
@@ -172,6 +173,13 @@ function parseValue(pattern: string): Shape {
   return shape;
 }
 
+/** The first two characters of base64 tell whether the first of what it stands for can be printed. Asked before it is decoded. */
+function opensPrintable(text: string, from: number): boolean {
+  const first = (BASE64_ORDER.indexOf(text.charAt(from)) << 2) | (BASE64_ORDER.indexOf(text.charAt(from + 1)) >> 4);
+  return first >= 0x20 && first <= 0x7e;
+}
+
+const BASE64_ORDER = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
 /** Base64 of `user:password`. A value cut in its middle decodes as far as it goes. */
