@@ -116,9 +116,12 @@ function isSecretValue(level: FieldRow["value"], text: string, from: number, to:
   if (style === "unquoted" && level !== "password" && isCodeName(value, made)) return false;
   if (level === "password" && !isPassword(made, value, style)) return false;
   if ((level === "secret" || level === "token") && !isToken(made, value)) return false;
-  return !isReference(value) && !isPlaceholder(value, made.distinct <= 2 ? ANY_DISTINCT : made);
+  const mayRefer = made.hasCodeMarks || has(OPENS_REFERENCE, value.charCodeAt(0));
+  return !(mayRefer && isReference(value)) && !isPlaceholder(value, made.distinct <= 2 ? ANY_DISTINCT : made);
 }
 
+/** What a reference without marks of code begins with: a path, `sha256-…`, `secretsmanager…`, `ref+…`. */
+const OPENS_REFERENCE = charSet("/sr");
 const ANY_DISTINCT = { distinct: 3 };
 const LEAST_CHARS = { any: 3, password: 4, secret: 10, token: 12 } as const;
 /** Three digits can be a code, three letters are nothing. */
@@ -148,7 +151,7 @@ function isUncommon(made: Makeup, value: string): boolean {
   if (length < LEAST_UNCOMMON_CHARS || lower + upper === 0) return false;
   if (NO_SECRET.test(value))
     return length >= LEAST_SALT_CHARS && made.entropy >= LEAST_SALT_ENTROPY && !value.includes(" ");
-  return !isCodeName(value, made) && (!IDENTIFIERS.test(value) || (lower > 1 && upper > 1));
+  return !isCodeName(value, made) && (!isIdentifiers(made, value) || (lower > 1 && upper > 1));
 }
 
 const LEAST_UNCOMMON_CHARS = 8;
@@ -167,7 +170,7 @@ function isRandom({ lower, upper, digits, marks, length, entropy }: Makeup, leas
 function isToken(made: Makeup, value: string): boolean {
   if (value.includes(" ") || (has(DIGIT, value.charCodeAt(0)) && DATE.test(value))) return false;
   if (value.length >= LEAST_ID_CHARS && OWN_ID.test(value)) return false;
-  if (IDENTIFIERS.test(value)) return isJumble(made, value);
+  if (isIdentifiers(made, value)) return isJumble(made, value);
   return made.digits > 0 || !(CAMEL.test(value) || isCodeName(value, made));
 }
 
@@ -176,6 +179,13 @@ function isJumble(made: Makeup, value: string): boolean {
   const { length, lower, upper, marks } = made;
   return length >= LEAST_LETTERS_ONLY_CHARS && lower > 2 && upper > 2 && marks === 0 && !isCodeName(value, made);
 }
+
+function isIdentifiers({ digits }: Makeup, value: string): boolean {
+  // Digits are at its end, or nowhere.
+  return (digits === 0 || has(ENDS_IDENTIFIER, value.charCodeAt(value.length - 1))) && IDENTIFIERS.test(value);
+}
+
+const ENDS_IDENTIFIER = charSet("0-9?!*:");
 
 /** Words joined by marks: a name of something, not a password. */
 const JOINED_WORDS = /^[$@]?[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)+[?!*:]*$/;
