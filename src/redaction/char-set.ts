@@ -99,7 +99,7 @@ function outsideOf(set: CharSet): RegExp {
 const expressions = new WeakMap<CharSet, RegExp>();
 
 /** What stands in the brackets of a regular expression for a set. */
-export function classOf(set: CharSet): string {
+function classOf(set: CharSet): string {
   const ascii = [...set.subarray(0, ASCII).entries()].flatMap(([code, isIn]) => (isIn === 1 ? [escapeOf(code)] : []));
   const others = [ASCII, MARKER_OPENS - 1, MARKER_OPENS + 1, MAX_CODE].map(escapeOf);
   return ascii.join("") + (set[ASCII] === 1 ? `${others[0]}-${others[1]}${others[2]}-${others[3]}` : "");

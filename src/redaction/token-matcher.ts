@@ -1,5 +1,5 @@
 /** Matchers for tokens that are known by their own form, and for values that are known by the vendor named before them. */
-import { ALNUM, type CharSet, charSet, classOf, DIGIT, has } from "./char-set.ts";
+import { ALNUM, type CharSet, charSet, DIGIT, has } from "./char-set.ts";
 import { isPlaceholder, judgedPart, makeup } from "./checks.ts";
 import { ARMED, beginsHere, createRunEnds, found, type Matcher, NOTHING, PENDING, type Probe } from "./probe.ts";
 import type { ContextRow, TokenRow } from "./rule.ts";
@@ -60,7 +60,7 @@ const LEAST_VALUE_CHARS = 12;
 /** What the rules of all vendors learn about a stretch of text, because many look through the same one. */
 export interface Stretches {
   /**
-   * The first place at or behind `from` where a value may begin: behind what opens one, not inside a word, and with at least
+   * The first place at or behind `from` where a value may begin: behind what opens one, and with at least
    * {@link LEAST_VALUE_CHARS} characters without white space. The end of the text when there is none.
    */
   nextValue(probe: Probe, from: number): number;
@@ -75,19 +75,21 @@ export function createStretches(): Stretches {
   /** Among them the one that was asked for last: the next question is about its neighbours. */
   let index = 0;
   let searched = 0;
+  const solidEnd = createRunEnds(charSet("^\\s"));
 
   /** False when there is no other one. */
-  function findNext({ text, final }: Probe): boolean {
-    const opening = final ? OPENING : OPENING_OF_PART;
-    opening.lastIndex = searched;
-    while (opening.test(text)) {
-      const at = opening.lastIndex;
-      if (!beginsHere(text, at) || (has(WORD, text.charCodeAt(at - 1)) && has(WORD, text.charCodeAt(at)))) continue;
+  function findNext(probe: Probe): boolean {
+    const { text, end, final } = probe;
+    for (let at = searched + 1; at < end; at++) {
+      if (!has(VALUE_OPENS, text.charCodeAt(at - 1))) continue;
+      const to = solidEnd(probe, at);
+      // What the end of the text cuts off may still grow.
+      if (to - at < LEAST_VALUE_CHARS && (final || to < end)) continue;
       searched = at;
       values.push(at);
       return true;
     }
-    searched = text.length;
+    searched = end;
     return false;
   }
 
@@ -110,14 +112,6 @@ export function createStretches(): Stretches {
     lineEnd: createRunEnds(charSet("^\\n")),
   };
 }
-
-const SOLID = classOf(charSet("^\\s"));
-const OPENING = new RegExp(`[${classOf(VALUE_OPENS)}](?=[${SOLID}]{${LEAST_VALUE_CHARS}})`, "g");
-/** What the end of the text cuts off may still grow. */
-const OPENING_OF_PART = new RegExp(
-  `[${classOf(VALUE_OPENS)}](?=[${SOLID}]{${LEAST_VALUE_CHARS}}|[${SOLID}]{0,${LEAST_VALUE_CHARS - 1}}$)`,
-  "g",
-);
 
 export function createContextMatcher(row: ContextRow, stretches: Stretches): KeywordMatcher {
   const { entropy = 0, plainly = false } = row;
