@@ -1,12 +1,15 @@
 /** Who is the daemon: never two at a time, whoever comes at the same moment, dies or leaves something behind. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { createSystemClock, processPlace, startMark } from "#base";
 import { claimDaemon, type DaemonFacts, findClaim } from "../src/cli/daemon-claim.ts";
+import { daemonPlaces, lookForDaemon } from "../src/cli/daemon-state.ts";
 
 const module = resolve(import.meta.dirname, "../src/cli/daemon-claim.ts");
 const base = resolve(import.meta.dirname, "../src/base/index.ts");
@@ -120,4 +123,22 @@ test("a file of the living that cannot be read counts by its name alone", () => 
     put(content, mode);
     expect(findClaim(path)).toEqual({ pid: process.pid, mark, state: "claiming" });
   }
+});
+
+test("a daemon that begins to listen after the look for its claim is known by it all the same", async () => {
+  const home = dirname(folder());
+  const env = { HOME: home, XDG_DATA_HOME: home };
+  const places = daemonPlaces(env);
+  mkdirSync(dirname(places.socket), { recursive: true });
+  const server = createServer(async (_request, response) => {
+    const claimed = await claimDaemon(places.claims, facts, clock);
+    if ("held" in claimed) claimed.held.ready(facts);
+    response.writeHead(401, { "content-type": "application/json" }).end('{"error":{"reason":"TokenInvalid"}}');
+  });
+  onTestFinished(() => void server.close());
+  server.listen(places.socket);
+  await once(server, "listening");
+  const build = { version: facts.version, commit: facts.commit, builtAt: "" };
+  const state = await lookForDaemon({ env, clock, build });
+  expect(state).toMatchObject({ kind: "running", claim: { pid: process.pid }, version: "1.0.0", isOtherBuild: false });
 });

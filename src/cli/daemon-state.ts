@@ -11,6 +11,8 @@ export const START_PATIENCE_MS = 30_000;
 
 export type DaemonPorts = Pick<CliPorts, "env" | "cwd" | "clock" | "build" | "relaunch" | "outward">;
 
+type LookPorts = Pick<DaemonPorts, "env" | "clock" | "build">;
+
 export interface DaemonPlaces {
   readonly socket: string;
   readonly claims: string;
@@ -49,8 +51,21 @@ export type DaemonState =
   /** On our socket, and not one of ours. */
   | { readonly kind: "foreign" };
 
+/** A daemon may begin to listen between the look for its claim and the question. */
+const MAX_LOOKS = 3;
+
 /** Looks, and changes nothing but what killed daemons left behind. */
-export async function lookForDaemon({ env, clock, build }: DaemonPorts): Promise<DaemonState> {
+export async function lookForDaemon(ports: LookPorts): Promise<DaemonState> {
+  const { claims } = daemonPlaces(ports.env);
+  let state = await look(ports);
+  for (let looks = 1; looks < MAX_LOOKS; looks++) {
+    if (state.kind !== "running" || state.claim !== undefined || findClaim(claims) === undefined) break;
+    state = await look(ports);
+  }
+  return state;
+}
+
+async function look({ env, clock, build }: LookPorts): Promise<DaemonState> {
   const places = daemonPlaces(env);
   const claim = findClaim(places.claims);
   if (claim !== undefined && isStopped(claim.pid)) return { kind: "hung", claim, how: "stopped" };
