@@ -22,7 +22,7 @@ export default defineConfig({
           pool: "forks",
           isolate: true,
           // They wait for processes more than they compute.
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,
         },
