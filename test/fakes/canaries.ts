@@ -37,7 +37,8 @@ export function makeCanaries(count: number, seed = 7_001): readonly Canary[] {
     found.push({ name, kind, text, needles, ...(variable === undefined ? {} : { variable }) });
   };
   for (let round = 0; round < MAX_SEEDS && found.length < count; round++) {
-    for (const { kind, text, secret } of shuffled(secretCases(seed + round), seed)) {
+    for (const { kind, text: whole, secret } of shuffled(secretCases(seed + round), seed)) {
+      const text = whole.trimEnd();
       if (found.length >= count) break;
       if (found.length % LITERAL_EVERY === 0) {
         const value = `${random.chars(ALPHABETS.lower, 3)}+${random.chars(ALPHABETS.alnum, LITERAL_CHARS)}/&`;
@@ -48,7 +49,7 @@ export function makeCanaries(count: number, seed = 7_001): readonly Canary[] {
       const places = [text, `made ${text} again`, `made ${text} {"x":1}`];
       if (places.some((place) => redactor.redact(place).text.includes(secret))) continue;
       seen.add(secret);
-      add(kind, text.trimEnd(), [secret]);
+      add(kind, text, [secret]);
     }
   }
   if (found.length < count) throw new Error(`there are only ${found.length} canaries`);
