@@ -130,10 +130,11 @@ test("a daemon that begins to listen after the look for its claim is known by it
   const env = { HOME: home, XDG_DATA_HOME: home };
   const places = daemonPlaces(env);
   mkdirSync(dirname(places.socket), { recursive: true });
-  const server = createServer(async (_request, response) => {
-    const claimed = await claimDaemon(places.claims, facts, clock);
-    if ("held" in claimed) claimed.held.ready(facts);
-    response.writeHead(401, { "content-type": "application/json" }).end('{"error":{"reason":"TokenInvalid"}}');
+  const server = createServer((_request, response) => {
+    void claimDaemon(places.claims, facts, clock).then((claimed) => {
+      if ("held" in claimed) claimed.held.ready(facts);
+      response.writeHead(401, { "content-type": "application/json" }).end('{"error":{"reason":"TokenInvalid"}}');
+    });
   });
   onTestFinished(() => void server.close());
   server.listen(places.socket);
