@@ -225,6 +225,14 @@ describe("speaking", () => {
     expect(lines.at(-1)?.message).toContain("the rest is left out");
   });
 
+  test("a line that is too long is not cut in the middle of a key, whose end would tell what it is", async () => {
+    const { evaluate, lines } = rig();
+    await evaluate("log(args['text'])", {
+      text: `${"word ".repeat(780)}\n${`${"Ab0/".repeat(16)}\n`.repeat(8)}-----END`,
+    });
+    expect(lines[0]?.message).toMatch(/ word…$/);
+  });
+
   test("events are named, encoded and counted", async () => {
     const { evaluate, emitted } = rig();
     await evaluate("emit('custom.a', {'x': 1})\nevents.emit('b')");

@@ -1,5 +1,5 @@
 /** One run of a script: what its built-ins may reach, and how much they have used. Scripts cannot see it. */
-import type { FilePort, ProcessPort, WebPort } from "#base";
+import { cutAtBlank, type FilePort, type ProcessPort, type WebPort } from "#base";
 import type { Attributes, HookPorts, ToolOutput } from "#engine";
 import type { HostCall } from "#starlark";
 import { AsyncTasks } from "./async-tasks.ts";
@@ -58,7 +58,7 @@ export class ScriptCall {
       this.lines > MAX_LINES
         ? `more than ${MAX_LINES} lines in one run; the rest is left out`
         : text.length > MAX_LINE_CHARS
-          ? `${text.slice(0, MAX_LINE_CHARS)}…`
+          ? `${cutAtBlank(text, MAX_LINE_CHARS)}…`
           : text;
     this.services.log({ ...this.parts.point, source: this.parts.source, level, message });
   }
