@@ -9,7 +9,10 @@ import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { createSystemClock, processPlace, startMark } from "#base";
 import { claimDaemon, type DaemonFacts, findClaim } from "../src/cli/daemon-claim.ts";
+import { createDaemonRevival } from "../src/cli/daemon-revival.ts";
 import { daemonPlaces, lookForDaemon } from "../src/cli/daemon-state.ts";
+import { createOutward } from "../src/cli/outward.ts";
+import { quietCliPorts } from "./fakes/quiet-cli-ports.ts";
 
 const module = resolve(import.meta.dirname, "../src/cli/daemon-claim.ts");
 const base = resolve(import.meta.dirname, "../src/base/index.ts");
@@ -142,4 +145,16 @@ test("a daemon that begins to listen after the look for its claim is known by it
   const build = { version: facts.version, commit: facts.commit, builtAt: "" };
   const state = await lookForDaemon({ env, clock, build });
   expect(state).toMatchObject({ kind: "running", claim: { pid: process.pid }, version: "1.0.0", isOtherBuild: false });
+});
+
+test("who was the daemon is known after its end: what it was asked for is told from what the next one is", async () => {
+  const home = dirname(folder());
+  const env = { HOME: home, XDG_DATA_HOME: home };
+  const claimed = await claimDaemon(daemonPlaces(env).claims, facts, clock);
+  const ports = quietCliPorts({ out: "", err: "" }, { cwd: home, env });
+  const revival = createDaemonRevival({ ...ports, outward: createOutward(ports) });
+  const id = `${process.pid}.${startMark(process.pid)}`;
+  expect(revival.process()).toBe(id);
+  if ("held" in claimed) claimed.held.release();
+  expect(revival.process()).toBe(id);
 });

@@ -14,7 +14,10 @@ const FOREGROUND_PATIENCE_MS = 5_000;
 export interface DaemonRevival {
   /** Before each try to reach it again. Rejects with DaemonFailed when it cannot be started. */
   beforeRetry(): Promise<void>;
-  /** Which process is the daemon now: another one cannot begin what the one before was asked for. Undefined when none is known. */
+  /**
+   * Which process is the daemon, or was the last: another one cannot begin what the one before was asked for. Undefined when none was
+   * ever known.
+   */
   process(): string | undefined;
 }
 
@@ -25,10 +28,12 @@ export function createDaemonRevival(ports: DaemonPorts & Pick<CliPorts, "termina
   let goneSinceMs: number | undefined;
   /** Events and commands wait for the same one. */
   let reviving: Promise<void> | undefined;
+  let last: string | undefined;
   remember(findClaim(places.claims));
 
   function remember(claim: DaemonClaim | undefined): void {
     known = claim?.facts ?? known;
+    if (claim !== undefined) last = `${claim.pid}.${claim.mark}`;
   }
 
   async function revive(): Promise<void> {
@@ -63,8 +68,8 @@ export function createDaemonRevival(ports: DaemonPorts & Pick<CliPorts, "termina
       return reviving;
     },
     process() {
-      const claim = findClaim(places.claims);
-      return claim === undefined ? undefined : `${claim.pid}.${claim.mark}`;
+      remember(findClaim(places.claims));
+      return last;
     },
   };
 }
