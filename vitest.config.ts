@@ -10,8 +10,6 @@ export default defineConfig({
           include: ["src/**/*.test.ts", "test/*.test.ts"],
           pool: "threads",
           isolate: false,
-          // All cores: nothing else runs meanwhile.
-          maxWorkers: "100%",
           setupFiles: ["test/fixed-seed.ts"],
           testTimeout: 20_000,
         },

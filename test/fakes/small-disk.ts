@@ -1,12 +1,13 @@
 /** A real file system of a few megabytes that can be filled up, emptied and made read-only. Needs the right to mount. */
 import { execFileSync } from "node:child_process";
-import { closeSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
 const FILLER = "filler";
 const FILL_CHUNK_BYTES = 4096;
+const MAX_TRIES = 200;
 
 export interface SmallDisk {
   readonly path: string;
@@ -58,7 +59,12 @@ export function createSmallDisk(size = "4m"): SmallDisk {
         closeSync(file);
       }
     },
-    makeRoom: () => rmSync(join(path, FILLER)),
+    makeRoom() {
+      rmSync(join(path, FILLER));
+      // The system may count what was freed a moment later.
+      for (let tries = 0; statfsSync(path).bavail === 0 && tries < MAX_TRIES; tries++)
+        execFileSync("sync", ["-f", path]);
+    },
     makeReadOnly: () => void execFileSync("mount", ["-o", "remount,ro", path]),
   };
 }
