@@ -13,6 +13,8 @@ const KEPT = 30;
 const VARIED = 12;
 const SHOWN = 5;
 const MAX_PIECES = 8;
+const ROUNDS = 2;
+const CONFIRMING_ROUNDS = 9;
 const WARM_UP_ROUNDS = 200;
 const BETWEEN =
   '_PROD= PASSWORD_ = : is for -- " \' \\" \\n <key> </key> <string> -----BEGIN -----END PRIVATE KEY----- :// @ a 1 xK9# Basic ; , ( [ { ' +
@@ -37,7 +39,9 @@ while (performance.now() < until) {
   const known = slowest.filter((content) => content.pieces.join("") !== chosen.join(""));
   slowest = [...known, measure(chosen)].sort((a, b) => b.msPerMb - a.msPerMb).slice(0, KEPT);
 }
-const figures: Figure[] = slowest.slice(0, SHOWN).map(({ pieces, msPerMb }) => ({
+// A measure that something else has disturbed stays on top: those on top are measured again.
+const confirmed = slowest.map(({ pieces }) => measure(pieces, CONFIRMING_ROUNDS)).sort((a, b) => b.msPerMb - a.msPerMb);
+const figures: Figure[] = confirmed.slice(0, SHOWN).map(({ pieces, msPerMb }) => ({
   name: `1 MB of \`${JSON.stringify(pieces.join(""))}\``,
   unit: "ms",
   ours: msPerMb,
@@ -57,10 +61,10 @@ function next(): string[] {
   return varied;
 }
 
-function measure(chosen: readonly string[]): Content {
+function measure(chosen: readonly string[], rounds = ROUNDS): Content {
   const piece = chosen.join("");
   const text = piece.repeat(Math.ceil(CHARS / piece.length)).slice(0, CHARS);
-  const times = [0, 1].map(() => {
+  const times = Array.from({ length: rounds }, () => {
     const startMs = cpuMs();
     redactor.redact(text);
     return cpuMs() - startMs;

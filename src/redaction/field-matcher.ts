@@ -1,5 +1,5 @@
 /** Values of fields whose name says that they are secret. The name calls for a look; the value must bear it out. */
-import { ALNUM, charSet, DIGIT, has } from "./char-set.ts";
+import { ALNUM, charSet, DIGIT, has, runEnd } from "./char-set.ts";
 import {
   isCodeName,
   isDullWord,
@@ -82,13 +82,15 @@ function createIsPlain(
 
 /** `Bearer`, `Basic` and `token` in front of what an `Authorization` holds. */
 function skipScheme(text: string, from: number, to: number): number {
-  if (!has(SCHEME_LETTER, text.charCodeAt(from)) || text.slice(from, from + MAX_SCHEME_CHARS).indexOf(" ") < 0)
-    return from;
+  if (!has(SCHEME_LETTER, text.charCodeAt(from))) return from;
+  const end = Math.min(to, from + MAX_SCHEME_CHARS);
+  if (runEnd(NO_SPACE, text, from, end) === end) return from;
   const scheme = /^(?:bearer|basic|token|apikey|digest) +/i.exec(text.slice(from, Math.min(to, from + 12)));
   return scheme === null ? from : from + scheme[0].length;
 }
 
 const SCHEME_LETTER = charSet("BbTtAaDd");
+const NO_SPACE = charSet("^ ");
 const MAX_SCHEME_CHARS = 7;
 
 function openRun({ text, end }: Probe, from: number, to: number, style: FieldStyle) {
@@ -107,10 +109,10 @@ function isSecretValue(level: FieldRow["value"], text: string, from: number, to:
   if (made.distinct <= 2 && !(level === "any" && made.digits === length)) return false;
   if (style === "prose" && (length < 6 || made.digits === 0 || (made.digits === length && level !== "any")))
     return false;
-  if ((style === "listed" || style === "block") && !isUncommon(made, judgedPart(text, from, to))) return false;
   if (level === "secret" && !isRandom(made, LEAST_SECRET_ENTROPY)) return false;
   if (level === "token" && !isRandom(made, LEAST_TOKEN_ENTROPY)) return false;
   const value = judgedPart(text, from, to);
+  if ((style === "listed" || style === "block") && !isUncommon(made, value)) return false;
   if (made.digits === 0 && isDullWord(value)) return false;
   if (made.hasCodeMarks && style !== "quoted" && style !== "listed" && isExpression(value)) return false;
   if (style === "unquoted" && level !== "password" && isCodeName(value, made)) return false;
@@ -151,7 +153,7 @@ function isUncommon(made: Makeup, value: string): boolean {
   if (length < LEAST_UNCOMMON_CHARS || lower + upper === 0) return false;
   if (NO_SECRET.test(value))
     return length >= LEAST_SALT_CHARS && made.entropy >= LEAST_SALT_ENTROPY && !value.includes(" ");
-  return !isCodeName(value, made) && (!isIdentifiers(made, value) || (lower > 1 && upper > 1));
+  return !isCodeName(value, made) && ((lower > 1 && upper > 1) || !isIdentifiers(made, value));
 }
 
 const LEAST_UNCOMMON_CHARS = 8;

@@ -12,7 +12,7 @@ const LESS = 60;
 const TAB = 9;
 const COLON = 58;
 const BACKSLASH = 92;
-const NAME_QUOTE = /["'`]/;
+const NAME_QUOTE = charSet("\"'`");
 
 /** `start` to `from` is the name with the quote that closes it, `here` what follows it behind spaces. */
 export function behindSpacing(probe: Probe, start: number, from: number, here: number): number {
@@ -24,7 +24,7 @@ export function behindSpacing(probe: Probe, start: number, from: number, here: n
     return code === PIPE && here > from ? behindBar(probe, here + 1) : NO_SEPARATOR;
   }
   if (here === from) return code === BACKSLASH && text.charAt(here + 1) === "t" ? LISTED + here + 2 : NO_SEPARATOR;
-  if (NAME_QUOTE.test(text.charAt(here)) || code === BACKSLASH) return LISTED + here;
+  if (has(NAME_QUOTE, code) || code === BACKSLASH) return LISTED + here;
   const opens = text.charCodeAt(start - 1);
   if (opens === LESS || (opens === COLON && TAG_PREFIX.test(text.slice(Math.max(0, start - MAX_PREFIX_CHARS), start))))
     return behindAttributes(probe, here);
@@ -45,7 +45,7 @@ function behindOr(probe: Probe, from: number): number {
 /** A quote, or what escapes one. */
 function opensText(text: string, at: number): boolean {
   return (
-    NAME_QUOTE.test(text.charAt(at)) ||
+    has(NAME_QUOTE, text.charCodeAt(at)) ||
     (text.charCodeAt(at) === BACKSLASH && !has(BREAK_LETTER, text.charCodeAt(at + 1)))
   );
 }
@@ -72,11 +72,12 @@ function behindAttributes({ text, end, final }: Probe, from: number): number {
 /** Whether the name at `start` is in the attribute that says what a tag is for. */
 export function isNameAttribute(text: string, start: number): boolean {
   return (
-    /["'\\]/.test(text.charAt(start - 1)) &&
+    has(OPENS_NAME, text.charCodeAt(start - 1)) &&
     NAME_ATTRIBUTE.test(text.slice(Math.max(0, start - MAX_ATTRIBUTE_CHARS), start))
   );
 }
 
+const OPENS_NAME = charSet("\"'\\\\");
 const MAX_ATTRIBUTE_CHARS = 10;
 const NAME_ATTRIBUTE = /name=\\{0,3}["']$/;
 
@@ -150,11 +151,13 @@ const CUT_LINE = /^[\w\s./:\\-]*$/;
 
 const MAX_OPENING_CHARS = 64;
 /**
- * The line begins with the name, or with what sets a variable; before that a search, a listing, a quotation, a comment or a collector
+ * A line that begins with the name, or with what sets a variable; before that a search, a listing, a quotation, a comment or a collector
  * of logs may have put something.
  */
-const LINE_OPENS =
-  /(?:^|\n|\\[nr]|["'])(?:[\w./-]{1,40}:)?(?: {0,6}\d{1,6}(?:[:\t|-]|\\t))?(?:[\w.-]{1,24} +\| )?[ \t]*(?:(?:[-+>#|*]|\/\/) ?)?(?:ENV |export |proxy_set_header |set -[a-zA-Z]{1,4} )?$/;
+const LINE_OPENING =
+  /^(?:[\w./-]{1,40}:)?(?: {0,6}\d{1,6}(?:[:\t|-]|\\t))?(?:[\w.-]{1,24} +\| )?[ \t]*(?:(?:[-+>#|*]|\/\/) ?)?(?:ENV |export |proxy_set_header |set -[a-zA-Z]{1,4} )?$/;
+/** What {@link LINE_OPENING} is made of, but for an escaped tab. */
+const IN_OPENING = charSet("A-Za-z0-9_./: \\t|+>#*-");
 const WORD = charSet("^\\s\"'`,;<>(){}\\[\\]|&\\\\\x1b");
 const MAX_WORD_CHARS = 256;
 
@@ -179,23 +182,38 @@ function opensLine(text: string, start: number): boolean {
   let at = start;
   while (at > least && has(SPACE, text.charCodeAt(at - 1))) at -= 1;
   // Most names have another word in front of them, or nothing.
-  if (at === 0 || text.charCodeAt(at - 1) === NEW_LINE || text.charCodeAt(at - 1) === RETURN_SIGN) return true;
+  const before = text.charCodeAt(at - 1);
+  if (at === 0 || has(LINE_BEGINS, before) || before === RETURN_SIGN) return true;
   // The letter of an escaped line break looks like the first one of the name.
   if (text.charCodeAt(start - 1) === BACKSLASH) return has(BREAK_LETTER, text.charCodeAt(start));
-  return (
-    has(ENDS_OPENING, text.charCodeAt(at - 1)) && LINE_OPENS.test((least === 0 ? "" : " ") + text.slice(least, start))
-  );
+  if (!has(ENDS_OPENING, before)) return false;
+  const from = lineStart(text, at, least);
+  return from >= 0 && LINE_OPENING.test(text.slice(from, start));
+}
+
+/** Where the line begins that `at` is in, behind a break, also an escaped one, or a quote; -1 when nothing of that sort is near. */
+function lineStart(text: string, at: number, least: number): number {
+  for (let from = at; from > least; from--) {
+    const code = text.charCodeAt(from - 1);
+    if (has(IN_OPENING, code)) continue;
+    if (has(LINE_BEGINS, code)) return from;
+    if (code !== BACKSLASH) return -1;
+    const escaped = text.charCodeAt(from);
+    if (escaped !== SMALL_T) return has(BREAK_LETTER, escaped) ? from + 1 : -1;
+  }
+  return least === 0 ? 0 : -1;
 }
 
 function endsLine(code: number): boolean {
   return has(ENDS_LINE, code) || code === RETURN_SIGN;
 }
 
-const NEW_LINE = 10;
 const SEMICOLON = 59;
 const SPACE = charSet(" \\t");
 const BREAK_LETTER = charSet("nrt");
+const SMALL_T = 116;
+const LINE_BEGINS = charSet("\\n\"'");
 /** The end of a line or of the string that it is in, also an escaped one, and the mark of what was cut. */
 const ENDS_LINE = charSet("\\n\\r\"'\\\\");
-/** The last characters of what {@link LINE_OPENS} allows in front of a space or a name. */
-const ENDS_OPENING = charSet("0-9+Vtnxpgur>#|*/:\"'-");
+/** The last characters of what {@link LINE_OPENING} allows in front of a space or a name. */
+const ENDS_OPENING = charSet("0-9+Vtnxpgur>#|*/:-");

@@ -343,9 +343,21 @@ const DASH = 45;
 /** `-storepass`, `-Password`: flags of Java and PowerShell have one dash. */
 const MAX_JAVA_FLAG_CHARS = 16;
 
+/** `login ada password …`: two words in front of the name, the first of which says who it is. */
 function isNetrc(text: string, at: number): boolean {
-  return /\b(?:login|machine|account|user|username)[ \t]+\S+\s+$/.test(text.slice(Math.max(0, at - LOOK_BACK), at));
+  const least = Math.max(0, at - LOOK_BACK);
+  let here = at;
+  while (here > least && has(BLANK, text.charCodeAt(here - 1))) here -= 1;
+  if (here === at) return false;
+  while (here > least && !has(BLANK, text.charCodeAt(here - 1))) here -= 1;
+  const value = here;
+  while (here > least && has(SPACE, text.charCodeAt(here - 1))) here -= 1;
+  return here < value && has(ENDS_LOGIN, text.charCodeAt(here - 1)) && LOGIN.test(text.slice(least, here));
 }
+
+/** The last letters of what {@link LOGIN} allows. */
+const ENDS_LOGIN = charSet("netr");
+const LOGIN = /\b(?:login|machine|account|user|username)$/;
 
 /**
  * Where the quote is that opens a value at `at`: behind backslashes when it is inside another string, or behind the letter that

@@ -135,55 +135,79 @@ function isTokenUser(text: string, from: number, to: number): boolean {
 }
 
 /** At `-p` or `-a `: the password of a command that takes it there, with or without a space. */
-export const matchPasswordFlag: Matcher = (probe, at, after) => {
-  const { text, end, final } = probe;
-  if (!has(BEFORE_FLAG, text.charCodeAt(at - 1))) return NOTHING;
-  const start = runEnd(SPACE, text, after, Math.min(end, after + 4));
-  if (text.charCodeAt(start) === DASH || !takesPassword(text, at)) return NOTHING;
-  if (start === end && !final) return PENDING;
-  // `mysql -p shop` asks for the password; what follows is the database.
-  if (start > after && !takesPassword(text, at, true)) return NOTHING;
-  const from = /["']/.test(text.charAt(start)) ? start + 1 : start;
-  const to = runEnd(USER_PASSWORD, text, from, end);
-  if (to === end && !final) return ARMED;
-  if (to - from < 4) return NOTHING;
-  const made = makeup(text, from, to);
-  const value = judgedPart(text, from, to);
-  if (made.digits === made.length || isDullWord(value) || isReference(value) || isPlaceholder(value, made))
-    return NOTHING;
-  return found(probe, from, to, USER_PASSWORD);
-};
+export function createPasswordFlagMatcher(): Matcher {
+  const commands = createPasswordCommands();
+  return (probe, at, after) => {
+    const { text, end, final } = probe;
+    if (!has(BEFORE_FLAG, text.charCodeAt(at - 1))) return NOTHING;
+    const start = runEnd(SPACE, text, after, Math.min(end, after + 4));
+    const command = text.charCodeAt(start) === DASH ? "" : (commands[text.charAt(at + 1)]?.before(probe, at) ?? "");
+    if (command === "") return NOTHING;
+    if (start === end && !final) return PENDING;
+    // `mysql -p shop` asks for the password; what follows is the database.
+    if (start > after && !commands[text.charAt(at + 1)]!.takesSpaced(command)) return NOTHING;
+    const from = /["']/.test(text.charAt(start)) ? start + 1 : start;
+    const to = runEnd(USER_PASSWORD, text, from, end);
+    if (to === end && !final) return ARMED;
+    if (to - from < 4) return NOTHING;
+    const made = makeup(text, from, to);
+    const value = judgedPart(text, from, to);
+    if (made.digits === made.length || isDullWord(value) || isReference(value) || isPlaceholder(value, made))
+      return NOTHING;
+    return found(probe, from, to, USER_PASSWORD);
+  };
+}
 
 const DASH = 45;
 /** A space, or the quote of a list of arguments. */
 const BEFORE_FLAG = charSet(" \\t\"'");
 const FLAG_LOOK_BACK = 80;
-/** By the flag: what a command before it is called. `joined`: only where nothing stands between flag and password. */
-const PASSWORD_COMMANDS: Readonly<Record<string, readonly { readonly word: string; readonly joined?: true }[]>> = {
-  a: [{ word: "redis-cli" }, { word: "valkey-cli" }],
-  k: [{ word: "openssl enc" }],
-  p: [
-    { word: "sshpass" },
-    { word: " login " },
-    { word: "mongo" },
-    { word: "psexec" },
-    { word: "mysql", joined: true },
-    { word: "mariadb", joined: true },
-    { word: "7z", joined: true },
-  ],
-  P: [{ word: "unzip" }, { word: "zip " }, { word: "sqlcmd" }, { word: "mosquitto_" }, { word: "bcp " }],
-  w: [{ word: "ldap" }],
+const MAX_COMMAND_CHARS = 12;
+/** By the flag: what a command before it is called, and which of these take the password behind a space as well. */
+const PASSWORD_COMMANDS: Readonly<Record<string, { readonly words: RegExp; readonly spaced?: RegExp }>> = {
+  a: { words: /redis-cli|valkey-cli/ },
+  k: { words: /openssl enc/ },
+  p: { words: /sshpass| login |mongo|psexec|mysql|mariadb|7z/, spaced: /sshpass| login |mongo|psexec/ },
+  P: { words: /unzip|zip |sqlcmd|mosquitto_|bcp / },
+  w: { words: /ldap/ },
 };
 
-function takesPassword(text: string, at: number, spaced = false): boolean {
-  const before = text.slice(Math.max(0, at - FLAG_LOOK_BACK), at);
-  for (const { word, joined } of PASSWORD_COMMANDS[text.charAt(at + 1)] ?? []) {
-    const found = before.lastIndexOf(word);
-    if (found < 0 || (spaced && joined === true)) continue;
-    const limit = before.length;
-    if (runEnd(COMMAND, before, found, limit) === limit) return true;
-  }
-  return false;
+interface PasswordCommand {
+  /** The text of the command that the flag at `at` belongs to; empty when it takes no password there. */
+  before(probe: Probe, at: number): string;
+  takesSpaced(command: string): boolean;
+}
+
+function createPasswordCommands(): Readonly<Record<string, PasswordCommand>> {
+  return Object.fromEntries(
+    Object.entries(PASSWORD_COMMANDS).map(([flag, { words, spaced = words }]) => [
+      flag,
+      createPasswordCommand(words, spaced),
+    ]),
+  );
+}
+
+/** Remembers up to where no command is called, because flags can stand close together. */
+function createPasswordCommand(words: RegExp, spaced: RegExp): PasswordCommand {
+  let generation = -1;
+  let without = 0;
+  return {
+    before(probe, at) {
+      const { text } = probe;
+      if (generation !== probe.generation) {
+        generation = probe.generation;
+        without = 0;
+      }
+      const least = Math.max(without, at - FLAG_LOOK_BACK);
+      let start = at;
+      while (start > least && has(COMMAND, text.charCodeAt(start - 1))) start -= 1;
+      const command = text.slice(start, at);
+      if (words.test(command)) return command;
+      without = Math.max(0, at - MAX_COMMAND_CHARS);
+      return "";
+    },
+    takesSpaced: (command) => spaced.test(command),
+  };
 }
 
 /** At `-u `, of a command that takes `user:password` there. */

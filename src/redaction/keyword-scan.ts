@@ -33,7 +33,10 @@ interface Node {
 /** Keywords are in lower case, each of them once. */
 export function createKeywordScan(keywords: readonly string[]): KeywordScan {
   const { symbols, codes } = assignSymbols(keywords);
-  const stride = codes.length;
+  // A power of two, so that the number of a row is a shift away.
+  const shift = Math.ceil(Math.log2(codes.length));
+  const stride = 2 ** shift;
+  const lengths = Uint16Array.from(keywords, ({ length }) => length);
   const sorted = keywords.toSorted();
   const numbers = new Map(keywords.map((keyword, number) => [keyword, number]));
   const root: Node = { first: 0, last: sorted.length, depth: 0, suffix: ROOT, endings: [] };
@@ -57,7 +60,7 @@ export function createKeywordScan(keywords: readonly string[]): KeywordScan {
     const from = firstAtLeast(sorted, first, last, depth, code);
     const to = firstAtLeast(sorted, from, last, depth, code + 1);
     if (from === to) return undefined;
-    const suffix = (elsewhere >> 1) / stride;
+    const suffix = elsewhere >> (shift + 1);
     const inherited = nodes[suffix]!.endings;
     const own = sorted[from]!.length === depth + 1 ? numbers.get(sorted[from]!) : undefined;
     const endings = own === undefined ? inherited : [own, ...inherited];
@@ -78,19 +81,19 @@ export function createKeywordScan(keywords: readonly string[]): KeywordScan {
         const symbol = symbols[text.charCodeAt(at)]!;
         const next = rows[(state >> 1) + symbol]!;
         if (next === 0) {
-          state = follow((state >> 1) / stride, symbol);
+          state = follow(state >> (shift + 1), symbol);
           rows = table;
         } else {
           state = next;
         }
         if ((state & ENDS) === 0) continue;
-        const { endings } = nodes[(state >> 1) / stride]!;
+        const { endings } = nodes[state >> (shift + 1)]!;
         for (let index = 0; index < endings.length; index++) {
           const keyword = endings[index]!;
-          hit(keyword, at + 1 - keywords[keyword]!.length, at + 1);
+          hit(keyword, at + 1 - lengths[keyword]!, at + 1);
         }
       }
-      return nodes[(state >> 1) / stride]!.depth;
+      return nodes[state >> (shift + 1)]!.depth;
     },
   };
 }

@@ -144,8 +144,9 @@ function hasLength(digits: string): boolean {
 
 /** The end of the IBAN that begins at `at`, NOT, or CUT. */
 function ibanEnd(text: string, at: number, end: number, final: boolean): number {
+  if (!beginsHere(text, at)) return NOT;
   const length = IBAN_LENGTHS.get(text.slice(at, at + 2));
-  if (length === undefined || !beginsHere(text, at)) return NOT;
+  if (length === undefined) return NOT;
   let here = at;
   let count = 0;
   while (here < end && count < length) {

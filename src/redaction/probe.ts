@@ -2,7 +2,7 @@
  * What matchers look at and answer: a text whose end may still move (`final` false, in a stream), and whether something was
  * found, was not, or cannot be told before more text is there. A matcher never looks behind the end and never backtracks.
  */
-import { ALNUM, type CharSet, has, runEnd } from "./char-set.ts";
+import { ALNUM, type CharSet, charSet, has, runEnd } from "./char-set.ts";
 
 export const NOTHING = 0;
 /** `from`, `to` and `run` of the probe say what. */
@@ -73,6 +73,13 @@ export function beginsHere(text: string, at: number): boolean {
   if (before === 109 && COLOUR.test(text.slice(Math.max(0, at - MAX_COLOUR_CHARS), at))) return true;
   if (text.charCodeAt(at - 3) === 37 && HEX.test(text.slice(at - 2, at))) return true;
   return text.charCodeAt(at - 6) === 92 && text.charCodeAt(at - 5) === 117;
+}
+
+const WORD = charSet("A-Za-z0-9_");
+
+/** Whether a letter, a digit or `_` is at `at`, and belongs to what is before it. */
+export function isInWord(text: string, at: number): boolean {
+  return has(WORD, text.charCodeAt(at)) && !beginsHere(text, at);
 }
 
 /** Whether something may end in front of `at`: no letter or digit follows. */

@@ -285,3 +285,9 @@ describe("time", () => {
     expect(performance.now() - start).toBeLessThan(3_000);
   });
 });
+
+test("flags that stand close together are told apart by their commands", () => {
+  const flags = "docker run -p 80:80 -p 81:81 alpine; ".repeat(9);
+  const { text } = createRedactor().redact(`${flags}mysql -u root -pn7R8wQz2v shop; ${flags}`);
+  expect(text).toBe(`${flags}mysql -u root -p«redacted:flag-password» shop; ${flags}`);
+});

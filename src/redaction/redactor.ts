@@ -108,10 +108,8 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     let walkJson = newWalk();
     const tally = (kinds: readonly string[]): RedactionCounts => {
       const counts: Record<string, number> = {};
-      for (const kind of kinds) {
-        counts[kind] = (counts[kind] ?? 0) + 1;
-        totals.set(kind, (totals.get(kind) ?? 0) + 1);
-      }
+      for (const kind of kinds) counts[kind] = (counts[kind] ?? 0) + 1;
+      for (const [kind, count] of Object.entries(counts)) totals.set(kind, (totals.get(kind) ?? 0) + count);
       return counts;
     };
     return {

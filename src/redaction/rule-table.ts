@@ -3,9 +3,9 @@ import { matchDataSource, matchLoginCall } from "./argument-matcher.ts";
 import { createFieldMatchers } from "./field-matcher.ts";
 import {
   createCookieMatcher,
+  createPasswordFlagMatcher,
   createSetCookieMatcher,
   createUserFlagMatcher,
-  matchPasswordFlag,
   matchUrlPassword,
 } from "./header-matcher.ts";
 import { matchKeyBlock, matchKeyTail } from "./key-block-matcher.ts";
@@ -45,7 +45,7 @@ export interface CompiledRule extends KeywordMatcher {
   readonly kind: string;
   /** Of two that overlap, the lower rank names the marker: what knows the token beats what knows its field. */
   readonly rank: number;
-  readonly pass?: "card" | "iban";
+  readonly pass?: "card" | "iban" | undefined;
 }
 
 export const RANK_LITERAL = 0;
@@ -64,7 +64,10 @@ export function compileRules(rows: readonly RuleRow[]): readonly CompiledRule[] 
   const fields = rows.filter((row): row is FieldRow => row.type === "field");
   const fieldMatchers = new Map(createFieldMatchers(fields).map((matcher, index) => [fields[index], matcher]));
   const stretches = createStretches();
-  return rows.map((row) => ({ kind: row.kind, rank: rankOf(row), ...compile(row, fieldMatchers, stretches) }));
+  return rows.map((row) => {
+    const { keywords, match, atWordStart = false, pass } = compile(row, fieldMatchers, stretches);
+    return { kind: row.kind, rank: rankOf(row), keywords, match, atWordStart, pass };
+  });
 }
 
 function rankOf(row: RuleRow): number {
@@ -109,7 +112,7 @@ function specialMatcher(name: Exclude<SpecialRow["matcher"], "card" | "iban">): 
     case "user-flag":
       return createUserFlagMatcher();
     case "password-flag":
-      return matchPasswordFlag;
+      return createPasswordFlagMatcher();
     case "login-call":
       return matchLoginCall;
     case "data-source":

@@ -1,8 +1,10 @@
 /** One look at a text with all rules: what was found, and from where on it is too early to say. */
+
 import { createKeywordScan, type KeywordScan } from "./keyword-scan.ts";
 import { findMarkers, firstBehind, type MarkerRange, outsideMarkers } from "./marker.ts";
+import { ownCopy } from "./own-copy.ts";
 import { scanPayments } from "./payment-scan.ts";
-import { ARMED, FOUND, NOTHING, type OpenRun, type Probe } from "./probe.ts";
+import { ARMED, FOUND, isInWord, NOTHING, type OpenRun, type Probe } from "./probe.ts";
 import { RuleError } from "./rule-error.ts";
 import { type CompiledRule, RANK_FIELD } from "./rule-table.ts";
 
@@ -66,8 +68,9 @@ export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<
   const card = indexes.flatMap(({ rules }) => rules).find(({ pass }) => pass === "card");
   const iban = indexes.flatMap(({ rules }) => rules).find(({ pass }) => pass === "iban");
 
-  return (text, from, final, known) => {
+  return (given, from, final, known) => {
     generation += 1;
+    const text = ownCopy(given);
     const end = text.length;
     const probe: Probe = { text, end, final, generation, from: 0, to: 0, run: undefined };
     const findings: Finding[] = [];
@@ -86,17 +89,27 @@ export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<
     };
     const markers = findMarkers(text, from, kinds);
     let partial = 0;
-    for (const { scan, owners } of indexes) {
+    /** What is tried right now, so that its failure can be named. */
+    let tried: CompiledRule | undefined;
+    const look = ({ scan, owners }: RuleIndex): void => {
       coveredFrom = known?.from ?? 0;
       coveredTo = known?.to ?? 0;
       coveredRank = known?.rank ?? 0;
       const begun = scan(text, from, (keyword, at, after) => {
         if (markers.length > 0 && isInMarker(markers, at)) return;
-        for (const rule of owners[keyword]!) {
-          // Inside of what was found already: what a rule that knows no more would find goes with it.
-          const isInside = after <= coveredTo && (at > coveredFrom || (at === coveredFrom && rule.rank === RANK_FIELD));
-          if (isInside && rule.rank >= coveredRank) continue;
-          const verdict = attempt(rule, probe, at, after);
+        const rules = owners[keyword]!;
+        const isInside = after <= coveredTo;
+        const inWord = isInWord(text, at);
+        for (let index = 0; index < rules.length; index++) {
+          const rule = rules[index]!;
+          if (inWord && rule.atWordStart) continue;
+          // What a rule that knows no more would find inside of what was found already goes with it.
+          if (isInside && rule.rank >= coveredRank) {
+            if (at > coveredFrom || (at === coveredFrom && rule.rank === RANK_FIELD)) continue;
+          }
+          tried = rule;
+          probe.from = at;
+          const verdict = rule.match(probe, at, after);
           if (verdict === NOTHING) continue;
           if (verdict === FOUND) {
             add(rule, probe.from, probe.to, probe.run);
@@ -107,6 +120,11 @@ export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<
         }
       });
       partial = Math.max(partial, begun);
+    };
+    try {
+      for (const index of indexes) look(index);
+    } catch (error) {
+      throw new RuleError(`the rule ${tried?.kind} failed`, { cause: error });
     }
     if (card !== undefined || iban !== undefined) {
       const pending = scanPayments(text, from, final, {
@@ -131,15 +149,6 @@ const ARMED_DIGITS = 8;
 function isInMarker(markers: readonly MarkerRange[], at: number): boolean {
   const next = markers[firstBehind(markers, at)];
   return next !== undefined && next.from <= at;
-}
-
-function attempt(rule: CompiledRule, probe: Probe, at: number, after: number) {
-  probe.from = at;
-  try {
-    return rule.match(probe, at, after);
-  } catch (error) {
-    throw new RuleError(`the rule ${rule.kind} failed`, { cause: error });
-  }
 }
 
 /** In order and without overlaps: what overlaps becomes one, named by the lowest rank. */

@@ -133,6 +133,15 @@ function minCharsOf(step: Step): number {
   return step.kind === "run" ? step.min : Math.min(...step.texts.map(({ length }) => length));
 }
 
+/** Whether one of what it matches holds a space. */
+export function mayHoldSpace({ steps }: Shape): boolean {
+  return steps.some((step) => {
+    if (step.kind === "run") return has(step.set, SPACE);
+    return step.kind === "word" ? step.text.includes(" ") : step.texts.some((text) => text.includes(" "));
+  });
+}
+
+const SPACE = 32;
 const MAX_HEADS = 12;
 
 /** The parts of a pattern that its beginning can be told from: each stands for a few plain texts and is not repeated. */
