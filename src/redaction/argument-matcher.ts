@@ -1,5 +1,5 @@
 /** Passwords that are known by their place among others: the arguments of a call that logs in, and the address of a database of Go. */
-import { charSet, has, runEnd } from "./char-set.ts";
+import { charSet, codeAt, has, runEnd } from "./char-set.ts";
 import { isDullWord, isPlaceholder, isReference, judgedPart, makeup } from "./checks.ts";
 import { quotedSet } from "./field-syntax.ts";
 import { ARMED, beginsHere, found, type Matcher, NOTHING, PENDING } from "./probe.ts";
@@ -54,7 +54,7 @@ export const matchLoginCall: Matcher = (probe, at, after) => {
     here = runEnd(BLANK, text, here, Math.min(end, here + MAX_BLANK_CHARS));
     const opens = runEnd(ESCAPES, text, here, Math.min(end, here + MAX_ESCAPES));
     if (opens >= end) return cut;
-    const isText = has(QUOTES, text.charCodeAt(opens));
+    const isText = has(QUOTES, codeAt(text, opens));
     const from = isText ? opens + 1 : here;
     const set = !isText ? EXPRESSION : opens > here ? ESCAPED_TEXT : quotedSet(text.charAt(opens));
     const to = runEnd(set, text, from, Math.min(end, from + (isText ? MAX_ARGUMENT_CHARS : MAX_EXPRESSION_CHARS)));
@@ -63,7 +63,7 @@ export const matchLoginCall: Matcher = (probe, at, after) => {
     // Escapes, the quote that ends a text, and what stands in front of the comma.
     here = runEnd(isText ? CLOSING : BLANK, text, to, Math.min(end, to + MAX_BLANK_CHARS));
     if (here >= end) return cut;
-    if (text.charCodeAt(here) !== COMMA) return NOTHING;
+    if (codeAt(text, here) !== COMMA) return NOTHING;
     here += 1;
   }
   return NOTHING;
@@ -77,9 +77,8 @@ export const matchDataSource: Matcher = (probe, at) => {
   const { text } = probe;
   const least = Math.max(0, at - MAX_DSN_CHARS);
   let from = at;
-  while (from > least && (has(DSN_PART, text.charCodeAt(from - 1)) || text.charCodeAt(from - 1) === AT_SIGN)) from -= 1;
-  if (from === least || text.charCodeAt(from - 1) !== COLON || !has(DSN_PART, text.charCodeAt(from - 2)))
-    return NOTHING;
+  while (from > least && (has(DSN_PART, codeAt(text, from - 1)) || codeAt(text, from - 1) === AT_SIGN)) from -= 1;
+  if (from === least || codeAt(text, from - 1) !== COLON || !has(DSN_PART, codeAt(text, from - 2))) return NOTHING;
   return isWrittenOut(text, from, at) ? found(probe, from, at) : NOTHING;
 };
 

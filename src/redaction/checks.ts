@@ -1,5 +1,5 @@
 /** What tells a secret from something that only looks like one: entropy, placeholders, code, checksums. Pure functions. */
-import { charSet, has } from "./char-set.ts";
+import { charSet, codeAt, has } from "./char-set.ts";
 import { createWordTest } from "./keyword-scan.ts";
 
 /** A value is judged by its beginning: enough to tell, and the same whether or not the rest has arrived. */
@@ -129,13 +129,13 @@ export function isExpression(value: string): boolean {
 
 const DULL_MAX_CHARS = 24;
 /** Length and first letter of the dull words: most values are none by these alone. */
-const DULL_BEGINNINGS = new Set([...DULL_WORDS].map((word) => word.length * 128 + word.charCodeAt(0)));
+const DULL_BEGINNINGS = new Set([...DULL_WORDS].map((word) => word.length * 128 + codeAt(word, 0)));
 
 /** A word of documentation or a type, not a value of its own. */
 export function isDullWord(value: string): boolean {
   let { length } = value;
   while (length > 0 && ENDS_SENTENCE.includes(value[length - 1]!)) length -= 1;
-  if (length > DULL_MAX_CHARS || !DULL_BEGINNINGS.has(length * 128 + (value.charCodeAt(0) | 32))) return false;
+  if (length > DULL_MAX_CHARS || !DULL_BEGINNINGS.has(length * 128 + (codeAt(value, 0) | 32))) return false;
   return DULL_WORDS.has(value.slice(0, length).toLowerCase());
 }
 
@@ -159,7 +159,7 @@ const MAX_UNSPOKEN_CHARS = Math.max(...[...UNSPOKEN].map(({ length }) => length)
 /** A short word of letters as one number, the same in both cases: faster to look up than a part of a text. */
 function wordNumber(text: string, from: number, to: number): number {
   let number = 0;
-  for (let at = from; at < to; at++) number = (number << 5) | (text.charCodeAt(at) & 31);
+  for (let at = from; at < to; at++) number = (number << 5) | (codeAt(text, at) & 31);
   return number;
 }
 
@@ -174,12 +174,12 @@ export function isCodeName(value: string, { digits, lower, upper }: Makeup): boo
   let vowels = 0;
   let wasLower = false;
   for (let at = 0; at <= value.length; at++) {
-    const code = value.charCodeAt(at);
+    const code = codeAt(value, at);
     const isLower = code >= 97 && code <= 122;
     const isUpper = code >= 65 && code <= 90;
     if (at < value.length && !isLower && !isUpper && !has(NAME_CHAR, code)) return false;
     // A capital behind a small letter or in front of one begins a word; so does everything behind what is no letter.
-    const begins = isUpper && (wasLower || has(LOWER, value.charCodeAt(at + 1)));
+    const begins = isUpper && (wasLower || has(LOWER, codeAt(value, at + 1)));
     wasLower = isLower;
     if (begins || (!isLower && !isUpper)) {
       if (isWord(value, start, at, vowels)) inWords += at - start;
@@ -205,7 +205,7 @@ const VOWEL = charSet("AEIOUYaeiouy");
 export function luhnHolds(digits: string): boolean {
   let sum = 0;
   for (let at = digits.length - 1, double = false; at >= 0; at--, double = !double) {
-    const digit = digits.charCodeAt(at) - 48;
+    const digit = codeAt(digits, at) - 48;
     const counted = double ? digit * 2 : digit;
     sum += counted > 9 ? counted - 9 : counted;
   }
@@ -217,7 +217,7 @@ export function mod97Holds(iban: string): boolean {
   const { length } = iban;
   let rest = 0;
   for (let at = 0; at < length; at++) {
-    const code = iban.charCodeAt((at + 4) % length);
+    const code = codeAt(iban, (at + 4) % length);
     rest = (code > 57 ? rest * 100 + code - 55 : rest * 10 + code - 48) % 97;
   }
   return rest === 1;

@@ -1,5 +1,5 @@
 /** Values of fields whose name says that they are secret. The name calls for a look; the value must bear it out. */
-import { ALNUM, charSet, DIGIT, has, runEnd } from "./char-set.ts";
+import { ALNUM, charSet, codeAt, DIGIT, has, runEnd } from "./char-set.ts";
 import {
   isCodeName,
   isDullWord,
@@ -35,7 +35,7 @@ export function createFieldMatchers(rows: readonly FieldRow[]): readonly Keyword
     ),
     match(probe, at, after) {
       const { text } = probe;
-      if (row.whole && at > 0 && has(ALNUM, text.charCodeAt(at - 1))) return NOTHING;
+      if (row.whole && at > 0 && has(ALNUM, codeAt(text, at - 1))) return NOTHING;
       if (generation !== probe.generation || known !== after) {
         generation = probe.generation;
         known = after;
@@ -82,7 +82,7 @@ function createIsPlain(
 
 /** `Bearer`, `Basic` and `token` in front of what an `Authorization` holds. */
 function skipScheme(text: string, from: number, to: number): number {
-  if (!has(SCHEME_LETTER, text.charCodeAt(from))) return from;
+  if (!has(SCHEME_LETTER, codeAt(text, from))) return from;
   const end = Math.min(to, from + MAX_SCHEME_CHARS);
   if (runEnd(NO_SPACE, text, from, end) === end) return from;
   const scheme = /^(?:bearer|basic|token|apikey|digest) +/i.exec(text.slice(from, Math.min(to, from + 12)));
@@ -118,7 +118,7 @@ function isSecretValue(level: FieldRow["value"], text: string, from: number, to:
   if (style === "unquoted" && level !== "password" && isCodeName(value, made)) return false;
   if (level === "password" && !isPassword(made, value, style)) return false;
   if ((level === "secret" || level === "token") && !isToken(made, value)) return false;
-  const mayRefer = made.hasCodeMarks || has(OPENS_REFERENCE, value.charCodeAt(0));
+  const mayRefer = made.hasCodeMarks || has(OPENS_REFERENCE, codeAt(value, 0));
   return !(mayRefer && isReference(value)) && !isPlaceholder(value, made.distinct <= 2 ? ANY_DISTINCT : made);
 }
 
@@ -148,10 +148,10 @@ function isPassword(made: Makeup, value: string, style: FieldStyle): boolean {
 
 /** Where names and other values stand as well as secrets: letters and digits that are no word with a number. */
 function isUncommon(made: Makeup, value: string): boolean {
-  const { length, lower, upper, digits } = made;
+  const { length, lower, upper, digits, marks } = made;
   if (digits === 0) return isJumble(made, value);
   if (length < LEAST_UNCOMMON_CHARS || lower + upper === 0) return false;
-  if (NO_SECRET.test(value))
+  if (marks > 0 && NO_SECRET.test(value))
     return length >= LEAST_SALT_CHARS && made.entropy >= LEAST_SALT_ENTROPY && !value.includes(" ");
   return !isCodeName(value, made) && ((lower > 1 && upper > 1) || !isIdentifiers(made, value));
 }
@@ -170,7 +170,7 @@ function isRandom({ lower, upper, digits, marks, length, entropy }: Makeup, leas
 }
 
 function isToken(made: Makeup, value: string): boolean {
-  if (value.includes(" ") || (has(DIGIT, value.charCodeAt(0)) && DATE.test(value))) return false;
+  if ((made.marks > 0 && value.includes(" ")) || (has(DIGIT, codeAt(value, 0)) && DATE.test(value))) return false;
   if (value.length >= LEAST_ID_CHARS && OWN_ID.test(value)) return false;
   if (isIdentifiers(made, value)) return isJumble(made, value);
   return made.digits > 0 || !(CAMEL.test(value) || isCodeName(value, made));
@@ -184,7 +184,7 @@ function isJumble(made: Makeup, value: string): boolean {
 
 function isIdentifiers({ digits }: Makeup, value: string): boolean {
   // Digits are at its end, or nowhere.
-  return (digits === 0 || has(ENDS_IDENTIFIER, value.charCodeAt(value.length - 1))) && IDENTIFIERS.test(value);
+  return (digits === 0 || has(ENDS_IDENTIFIER, codeAt(value, value.length - 1))) && IDENTIFIERS.test(value);
 }
 
 const ENDS_IDENTIFIER = charSet("0-9?!*:");

@@ -1,5 +1,5 @@
 /** Where the name of a field ends: behind a number, and behind what says which of several secrets it is. */
-import { charSet, DIGIT, has, NAME, runEnd } from "./char-set.ts";
+import { charSet, codeAt, DIGIT, has, NAME, runEnd } from "./char-set.ts";
 import type { Probe } from "./probe.ts";
 
 /** How far a name may begin in front of the word that says that it is secret. */
@@ -7,9 +7,9 @@ export const LOOK_BACK = 48;
 
 /** `PASSWORD2`, `api_key_1`. */
 export function skipNumber(text: string, after: number, end: number): number {
-  const code = text.charCodeAt(after);
+  const code = codeAt(text, after);
   const digits = code === 95 || code === 45 ? after + 1 : after;
-  if (!has(DIGIT, text.charCodeAt(digits))) return after;
+  if (!has(DIGIT, codeAt(text, digits))) return after;
   const to = runEnd(DIGIT, text, digits, Math.min(end, digits + 3));
   return to > digits ? to : after;
 }
@@ -24,18 +24,18 @@ export function createSuffixEnd(): (probe: Probe, at: number, after: number) => 
   let nameEnd = 0;
   return (probe, at, after) => {
     const { text, end } = probe;
-    if (text.charCodeAt(after) !== UNDERSCORE || !has(UPPER_NAME, text.charCodeAt(after - 1))) return after;
+    if (codeAt(text, after) !== UNDERSCORE || !has(UPPER_NAME, codeAt(text, after - 1))) return after;
     const least = Math.max(0, at - LOOK_BACK);
     if (generation !== probe.generation || at < from || after > nameEnd) {
       generation = probe.generation;
       nameEnd = runEnd(UPPER_NAME, text, after, end);
       from = after;
-      while (from > least && has(UPPER_NAME, text.charCodeAt(from - 1))) from -= 1;
+      while (from > least && has(UPPER_NAME, codeAt(text, from - 1))) from -= 1;
     }
     const to = Math.min(nameEnd, after + MAX_SUFFIX_CHARS);
-    if (to < end && !has(BEHIND_NAME, text.charCodeAt(to))) return after;
+    if (to < end && !has(BEHIND_NAME, codeAt(text, to))) return after;
     const start = Math.max(from, least);
-    if (start > at || has(NAME, text.charCodeAt(start - 1))) return after;
+    if (start > at || has(NAME, codeAt(text, start - 1))) return after;
     // A later word of the name that says the same is looked at by itself.
     if (SECRET_WORD.test(text.slice(after, to))) return after;
     return to < end && ABOUT_SECRET.has(text.slice(text.lastIndexOf("_", to - 1) + 1, to)) ? after : to;

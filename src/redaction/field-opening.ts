@@ -2,7 +2,7 @@
  * What stands between the name of a field and its value besides the sign that assigns: spaces, colours of a terminal, tags, and
  * what opens a value in YAML.
  */
-import { charSet, has, runEnd } from "./char-set.ts";
+import { charSet, codeAt, has, runEnd } from "./char-set.ts";
 import type { Probe } from "./probe.ts";
 
 export const NO_SEPARATOR = 0;
@@ -16,13 +16,13 @@ export const LISTED = 2 ** 29;
 
 /** White space within a line, also of other kinds, and the colours of a terminal. */
 export function skipSpace(text: string, from: number, end: number): number {
-  const code = text.charCodeAt(from);
+  const code = codeAt(text, from);
   if (code > SPACE_CODE && code < FIRST_WIDE_SPACE) return from;
   const limit = Math.min(end, from + MAX_SPACE);
   let at = from;
   for (;;) {
-    while (at < limit && (has(SPACE, text.charCodeAt(at)) || isWideSpace(text.charCodeAt(at)))) at += 1;
-    if (text.charCodeAt(at) !== ESCAPE || at >= end) return at;
+    while (at < limit && (has(SPACE, codeAt(text, at)) || isWideSpace(codeAt(text, at)))) at += 1;
+    if (codeAt(text, at) !== ESCAPE || at >= end) return at;
     const behind = colourEnd(text, at, end);
     if (behind === at || behind - from > MAX_COLOURS_CHARS) return at;
     at = behind;
@@ -39,7 +39,7 @@ const COLOUR_NUMBER = charSet("0-9;");
 /** Behind `ESC [ … m`; the end of the text when that cuts it, `at` when it is nothing of that sort. */
 function colourEnd(text: string, at: number, end: number): number {
   if (at + 1 >= end) return end;
-  if (text.charCodeAt(at + 1) !== 91) return at;
+  if (codeAt(text, at + 1) !== 91) return at;
   const letter = runEnd(COLOUR_NUMBER, text, at + 2, Math.min(end, at + MAX_COLOUR_CHARS));
   if (letter >= end) return end;
   return /[A-Za-z]/.test(text.charAt(letter)) ? letter + 1 : at;
@@ -82,7 +82,7 @@ export function behindCdata({ text, end, final }: Probe, at: number): number {
  * The end of the text when it is too early to say.
  */
 export function behindYaml({ text, end, final }: Probe, from: number): number {
-  const code = text.charCodeAt(from);
+  const code = codeAt(text, from);
   if (!has(YAML_OPENING, code)) return from;
   const part = text.slice(from, Math.min(end, from + MAX_OPENING_CHARS));
   const [opening] = YAML_VALUE.exec(part) ?? [""];

@@ -2,7 +2,7 @@
  * Where a value stands beside its name although nothing assigns it: in quotes, in the next cell of a table, alone on the line behind
  * the name, in a tag with attributes, as the default of a variable, in a part of a form.
  */
-import { charSet, has, runEnd } from "./char-set.ts";
+import { charSet, codeAt, has, runEnd } from "./char-set.ts";
 import { CUT_SEPARATOR, LISTED, MAX_SPACE, NO_SEPARATOR, RETURN_SIGN, skipSpace } from "./field-opening.ts";
 import type { Probe } from "./probe.ts";
 
@@ -17,18 +17,18 @@ const NAME_QUOTE = charSet("\"'`");
 /** `start` to `from` is the name with the quote that closes it, `here` what follows it behind spaces. */
 export function behindSpacing(probe: Probe, start: number, from: number, here: number): number {
   const { text, end, final } = probe;
-  const code = text.charCodeAt(here);
+  const code = codeAt(text, here);
   if (code === PIPE || code === QUESTION) {
     if (here + 1 >= end) return final ? NO_SEPARATOR : CUT_SEPARATOR;
-    if (text.charCodeAt(here + 1) === code) return behindOr(probe, here + 2);
+    if (codeAt(text, here + 1) === code) return behindOr(probe, here + 2);
     return code === PIPE && here > from ? behindBar(probe, here + 1) : NO_SEPARATOR;
   }
   if (here === from) return code === BACKSLASH && text.charAt(here + 1) === "t" ? LISTED + here + 2 : NO_SEPARATOR;
   if (has(NAME_QUOTE, code) || code === BACKSLASH) return LISTED + here;
-  const opens = text.charCodeAt(start - 1);
+  const opens = codeAt(text, start - 1);
   if (opens === LESS || (opens === COLON && TAG_PREFIX.test(text.slice(Math.max(0, start - MAX_PREFIX_CHARS), start))))
     return behindAttributes(probe, here);
-  return text.charCodeAt(from) === TAB ? LISTED + here : isAloneOnLine(probe, start, from, here);
+  return codeAt(text, from) === TAB ? LISTED + here : isAloneOnLine(probe, start, from, here);
 }
 
 const MAX_PREFIX_CHARS = 24;
@@ -45,8 +45,7 @@ function behindOr(probe: Probe, from: number): number {
 /** A quote, or what escapes one. */
 function opensText(text: string, at: number): boolean {
   return (
-    has(NAME_QUOTE, text.charCodeAt(at)) ||
-    (text.charCodeAt(at) === BACKSLASH && !has(BREAK_LETTER, text.charCodeAt(at + 1)))
+    has(NAME_QUOTE, codeAt(text, at)) || (codeAt(text, at) === BACKSLASH && !has(BREAK_LETTER, codeAt(text, at + 1)))
   );
 }
 
@@ -72,7 +71,7 @@ function behindAttributes({ text, end, final }: Probe, from: number): number {
 /** Whether the name at `start` is in the attribute that says what a tag is for. */
 export function isNameAttribute(text: string, start: number): boolean {
   return (
-    has(OPENS_NAME, text.charCodeAt(start - 1)) &&
+    has(OPENS_NAME, codeAt(text, start - 1)) &&
     NAME_ATTRIBUTE.test(text.slice(Math.max(0, start - MAX_ATTRIBUTE_CHARS), start))
   );
 }
@@ -87,7 +86,7 @@ const MAX_STARS = 3;
 
 /** `**Password:** …`, as Markdown has it. */
 export function skipEmphasis(text: string, at: number): number {
-  return text.charCodeAt(at) === STAR ? runEnd(STARS, text, at, Math.min(text.length, at + MAX_STARS)) : at;
+  return codeAt(text, at) === STAR ? runEnd(STARS, text, at, Math.min(text.length, at + MAX_STARS)) : at;
 }
 
 const MAX_ENCODED_CHARS = 12;
@@ -117,7 +116,7 @@ const VALUE_OF_OBJECT = /^\{[^{}]{0,140}?"value\\{0,3}"\s{0,4}:\s{0,4}(?=\\{0,3}
  * too early to say.
  */
 export function behindBracket({ text, end, final }: Probe, here: number): number {
-  const code = text.charCodeAt(here);
+  const code = codeAt(text, here);
   if (code === OPENS_LIST) {
     const first = runEnd(BLANK, text, here + 1, Math.min(end, here + 1 + MAX_BLANK_CHARS));
     if (first >= end) return final ? here : end;
@@ -135,7 +134,7 @@ const OPENS_OBJECT = 123;
 
 /** `Content-Disposition: form-data; name="password"`, an empty line, and the value. */
 export function behindFormPart({ text, end, final }: Probe, start: number, from: number, here: number): number {
-  if (here > from || !has(BREAK_OPENS, text.charCodeAt(here)) || !isNameAttribute(text, start)) return NO_SEPARATOR;
+  if (here > from || !has(BREAK_OPENS, codeAt(text, here)) || !isNameAttribute(text, start)) return NO_SEPARATOR;
   const part = text.slice(here, Math.min(end, here + MAX_BREAKS_CHARS));
   const breaks = EMPTY_LINE.exec(part);
   if (breaks !== null) return LISTED + here + breaks[0].length;
@@ -163,15 +162,16 @@ const MAX_WORD_CHARS = 256;
 
 /** `password …` as the files of many programs have it: one word behind the name, and the line ends. */
 function isAloneOnLine({ text, end, final }: Probe, start: number, from: number, here: number): number {
-  if (!has(WORD, text.charCodeAt(here))) return NO_SEPARATOR;
+  if (!has(WORD, codeAt(text, here))) return NO_SEPARATOR;
   // `DB_PASSWORD …` is the name of a variable wherever it stands.
-  if (has(UPPER, text.charCodeAt(start)) && VARIABLE.test(text.slice(start, from))) return LISTED + here;
-  if (!opensLine(text, start)) return NO_SEPARATOR;
+  if (has(UPPER, codeAt(text, start)) && VARIABLE.test(text.slice(start, from))) return LISTED + here;
   const to = runEnd(WORD, text, here, Math.min(end, here + MAX_WORD_CHARS));
-  const behind = text.charCodeAt(to) === SEMICOLON ? to + 1 : to;
+  const behind = codeAt(text, to) === SEMICOLON ? to + 1 : to;
   const lineEnd = runEnd(SPACE, text, behind, Math.min(end, behind + MAX_SPACE));
-  if (lineEnd < end) return endsLine(text.charCodeAt(lineEnd)) ? LISTED + here : NO_SEPARATOR;
-  return final || to === end ? LISTED + here : CUT_SEPARATOR;
+  // Asked first: what is in front takes longer to tell.
+  if (lineEnd < end && !endsLine(codeAt(text, lineEnd))) return NO_SEPARATOR;
+  if (!opensLine(text, start)) return NO_SEPARATOR;
+  return lineEnd < end || final || to === end ? LISTED + here : CUT_SEPARATOR;
 }
 
 const UPPER = charSet("A-Z");
@@ -180,12 +180,12 @@ const VARIABLE = /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/;
 function opensLine(text: string, start: number): boolean {
   const least = Math.max(0, start - MAX_OPENING_CHARS);
   let at = start;
-  while (at > least && has(SPACE, text.charCodeAt(at - 1))) at -= 1;
+  while (at > least && has(SPACE, codeAt(text, at - 1))) at -= 1;
   // Most names have another word in front of them, or nothing.
-  const before = text.charCodeAt(at - 1);
+  const before = codeAt(text, at - 1);
   if (at === 0 || has(LINE_BEGINS, before) || before === RETURN_SIGN) return true;
   // The letter of an escaped line break looks like the first one of the name.
-  if (text.charCodeAt(start - 1) === BACKSLASH) return has(BREAK_LETTER, text.charCodeAt(start));
+  if (codeAt(text, start - 1) === BACKSLASH) return has(BREAK_LETTER, codeAt(text, start));
   if (!has(ENDS_OPENING, before)) return false;
   const from = lineStart(text, at, least);
   return from >= 0 && LINE_OPENING.test(text.slice(from, start));
@@ -194,11 +194,11 @@ function opensLine(text: string, start: number): boolean {
 /** Where the line begins that `at` is in, behind a break, also an escaped one, or a quote; -1 when nothing of that sort is near. */
 function lineStart(text: string, at: number, least: number): number {
   for (let from = at; from > least; from--) {
-    const code = text.charCodeAt(from - 1);
+    const code = codeAt(text, from - 1);
     if (has(IN_OPENING, code)) continue;
     if (has(LINE_BEGINS, code)) return from;
     if (code !== BACKSLASH) return -1;
-    const escaped = text.charCodeAt(from);
+    const escaped = codeAt(text, from);
     if (escaped !== SMALL_T) return has(BREAK_LETTER, escaped) ? from + 1 : -1;
   }
   return least === 0 ? 0 : -1;

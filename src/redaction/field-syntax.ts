@@ -2,7 +2,7 @@
  * Where the value of a named field is, in any notation that assigns one: JSON (also escaped inside a string), YAML, environment
  * files, INI, code, XML, command-line flags, netrc, headers, query strings, and "the password is …".
  */
-import { charSet, has, NAME, runEnd } from "./char-set.ts";
+import { charSet, codeAt, has, NAME, runEnd } from "./char-set.ts";
 import { createSuffixEnd, LOOK_BACK, skipNumber } from "./field-name.ts";
 import {
   behindCdata,
@@ -78,9 +78,9 @@ export function createFieldSyntax(): (probe: Probe, at: number, after: number, r
     // Of the field before: one whose value has not come yet is no code.
     result.isCode = false;
     const plainEnd = skipNumber(text, after, end);
-    const nameEnd = has(WORD, text.charCodeAt(plainEnd)) ? suffixEnd(probe, at, after) : plainEnd;
+    const nameEnd = has(WORD, codeAt(text, plainEnd)) ? suffixEnd(probe, at, after) : plainEnd;
     result.isSuffixed = nameEnd !== plainEnd;
-    if (has(WORD, text.charCodeAt(nameEnd))) return;
+    if (has(WORD, codeAt(text, nameEnd))) return;
     const separator = nameEnd === end ? CUT_SEPARATOR : findSeparator(probe, at, after, nameEnd);
     if (separator === NO_SEPARATOR) return;
     result.state = final ? "none" : "unfinished";
@@ -90,8 +90,8 @@ export function createFieldSyntax(): (probe: Probe, at: number, after: number, r
     const assigned = isProse ? -separator : isBeside ? separator - LISTED : separator;
     const sameLine = skipSpace(text, assigned, end);
     if (sameLine === end) return;
-    const first = text.charCodeAt(assigned - 1) === COLON ? behindYaml(probe, sameLine) : sameLine;
-    const here = first < end && has(BRACKET, text.charCodeAt(first)) ? behindBracket(probe, first) : first;
+    const first = codeAt(text, assigned - 1) === COLON ? behindYaml(probe, sameLine) : sameLine;
+    const here = first < end && has(BRACKET, codeAt(text, first)) ? behindBracket(probe, first) : first;
     if (here === end) return;
     const isBlock = isBeside || (here > sameLine && hasBreak(text, sameLine, here));
 
@@ -107,7 +107,7 @@ export function createFieldSyntax(): (probe: Probe, at: number, after: number, r
           ? "environment"
           : "unquoted";
     const to = result.style === "environment" ? toBlankEnd(probe, here) : unquotedEnd(probe, here);
-    const next = text.charCodeAt(to);
+    const next = codeAt(text, to);
     result.from = here;
     result.to = isProse ? trimSentence(text, here, to) : to;
     result.isCode = result.style !== "environment" && (next === 40 || next === 91);
@@ -126,7 +126,7 @@ function readQuoted(
 ): void {
   const quote = text.charAt(opens);
   const set = quotedSet(quote);
-  const isEscaped = opens > at && text.charCodeAt(opens - 1) === BACKSLASH;
+  const isEscaped = opens > at && codeAt(text, opens - 1) === BACKSLASH;
   // Three quotes open a string of several lines; two are an empty one, unless the third has not come yet.
   const quotes = text.charAt(opens + 1) === quote && text.charAt(opens + 2) === quote ? 3 : 1;
   if (!final && opens + 2 >= end && text.charAt(opens + 1) === quote) {
@@ -136,7 +136,7 @@ function readQuoted(
   const from = opens + quotes;
   let to = runEnd(set, text, from, end);
   // Inside a plain string, `\"` is part of the value.
-  while (!isEscaped && to < end && to > from && text.charAt(to) === quote && text.charCodeAt(to - 1) === BACKSLASH) {
+  while (!isEscaped && to < end && to > from && text.charAt(to) === quote && codeAt(text, to - 1) === BACKSLASH) {
     to = runEnd(set, text, to + 1, end);
   }
   result.from = from;
@@ -156,11 +156,11 @@ const GREATER = 62;
 /** The quote, escaped or not, and the bracket that end a name. */
 function skipClosing(text: string, at: number): number {
   let here = at;
-  while (here < at + MAX_ESCAPES && text.charCodeAt(here) === BACKSLASH) here += 1;
+  while (here < at + MAX_ESCAPES && codeAt(text, here) === BACKSLASH) here += 1;
   if (here === text.length) return here;
-  if (isQuote(text.charCodeAt(here))) here += 1;
+  if (isQuote(codeAt(text, here))) here += 1;
   else if (here > at) return at;
-  return text.charCodeAt(here) === 93 ? here + 1 : here;
+  return codeAt(text, here) === 93 ? here + 1 : here;
 }
 
 function isQuote(code: number): boolean {
@@ -178,13 +178,13 @@ function findSeparator(probe: Probe, at: number, after: number, nameEnd: number)
   let here = skipSpace(text, from, end);
   if (cut(here)) return CUT_SEPARATOR;
   const spaced = here > from;
-  if (text.charCodeAt(here) === 63 && text.charCodeAt(here + 1) !== 63) here += 1;
-  const code = text.charCodeAt(here);
+  if (codeAt(text, here) === 63 && codeAt(text, here + 1) !== 63) here += 1;
+  const code = codeAt(text, here);
   if (code === WIDE_EQUALS || code === WIDE_COLON) return here + 1;
   if (code === EQUALS || code === COLON) {
     here += 1;
     if (cut(here)) return CUT_SEPARATOR;
-    while (here < end && (text.charCodeAt(here) === EQUALS || text.charCodeAt(here) === GREATER)) here += 1;
+    while (here < end && (codeAt(text, here) === EQUALS || codeAt(text, here) === GREATER)) here += 1;
     here = skipEmphasis(text, here);
     if (cut(here)) return CUT_SEPARATOR;
     return code === COLON ? behindType(probe, here) : here;
@@ -192,25 +192,27 @@ function findSeparator(probe: Probe, at: number, after: number, nameEnd: number)
   if (code === PERCENT && here === from) return behindEncoded(probe, here);
   if (code === GREATER) {
     const start = nameStart(text, at);
-    if (text.charCodeAt(start - 1) === LESS) return behindCdata(probe, here + 1);
+    if (codeAt(text, start - 1) === LESS) return behindCdata(probe, here + 1);
     return from > plainEnd && isNameAttribute(text, start) ? LISTED + here + 1 : NO_SEPARATOR;
   }
   if (code === LESS) return behindTag(probe, here);
   if ((code === COMMA && from > plainEnd) || (code === OPENS_CALL && here === nameEnd))
     return behindOpening(probe, here + 1);
-  if (spaced && isFlag(text, at)) return here;
-  if (spaced && isNetrc(text, at)) return here;
+  const isQuoted = from > plainEnd;
+  if (!spaced && !isQuoted && !has(BESIDE, code)) return behindValueName(probe, after, here);
+  const start = nameStart(text, at);
+  if (spaced && (isFlag(text, at, start) || isNetrc(text, at))) return here;
   if (spaced && (code === 105 || code === 119 || code === 102)) {
     const told = text.slice(here, Math.min(end, here + MAX_VERB_CHARS));
     if (!final && end - here < MAX_VERB_CHARS && CUT_VERB.test(told)) return CUT_SEPARATOR;
     const verb = VERB.exec(told);
     if (verb !== null) return -(here + verb[0].length);
   }
-  const inForm = from > plainEnd ? behindFormPart(probe, nameStart(text, at), from, here) : NO_SEPARATOR;
+  const inForm = isQuoted ? behindFormPart(probe, start, from, here) : NO_SEPARATOR;
   if (inForm !== NO_SEPARATOR) return inForm;
   const named = behindValueName(probe, after, here);
   if (named !== NO_SEPARATOR || !(spaced || has(BESIDE, code))) return named;
-  return behindSpacing(probe, nameStart(text, at), from, here);
+  return behindSpacing(probe, start, from, here);
 }
 
 const LESS = 60;
@@ -229,13 +231,13 @@ const VERB = /^(?:(?:is|was|ist):? |for ['"]?[\w.@/-]{1,32}['"]?: )/;
 const CUT_VERB = /^(?:i|is|ist|w|wa|was|f|fo|for)$|^(?:(?:is|was|ist):?|for ['"]?[\w.@/-]{0,32}['"]?:?)$/;
 
 function skipColours(text: string, from: number, end: number): number {
-  return text.charCodeAt(from) === ESCAPE ? skipSpace(text, from, end) : from;
+  return codeAt(text, from) === ESCAPE ? skipSpace(text, from, end) : from;
 }
 
 /** `"--password", "…"` and `password("…")`: a value in quotes, and nothing else. */
 function behindOpening({ text, end, final }: Probe, from: number): number {
   const first = runEnd(BLANK, text, from, Math.min(end, from + MAX_BLANK));
-  const code = text.charCodeAt(first);
+  const code = codeAt(text, first);
   const here = has(OPENS_PAIR, code) || code === RETURN_SIGN ? behindPair(text.slice(0, end), first, final) : first;
   if (here === CUT_SEPARATOR) return here;
   const opens = here >= end ? end : quoteAt(text, here);
@@ -255,7 +257,7 @@ function behindPair(text: string, first: number, final: boolean): number {
   const place = LINE_START.exec(text.slice(first, first + MAX_PLACE_CHARS))?.[0].length ?? 0;
   const pair = text.slice(first + place, first + place + MAX_PAIR_CHARS);
   const isCut = !final && first + place + pair.length === text.length;
-  if (isCut && (pair === "" || CUT_PAIR.test(pair) || (text.charCodeAt(first) !== QUOTE && CUT_PLACE.test(pair))))
+  if (isCut && (pair === "" || CUT_PAIR.test(pair) || (codeAt(text, first) !== QUOTE && CUT_PLACE.test(pair))))
     return CUT_SEPARATOR;
   const value = PAIR.exec(pair);
   return value === null ? first : first + place + value[0].length;
@@ -266,8 +268,8 @@ const QUOTE = 34;
 /** Whether what was assigned stands behind a comma or a bracket. */
 function isListed(text: string, assigned: number): boolean {
   let at = assigned - 1;
-  while (at > 0 && has(BLANK, text.charCodeAt(at))) at -= 1;
-  const code = text.charCodeAt(at);
+  while (at > 0 && has(BLANK, codeAt(text, at))) at -= 1;
+  const code = codeAt(text, at);
   return code === COMMA || code === OPENS_CALL;
 }
 
@@ -277,10 +279,10 @@ function behindValueName({ text, end, final }: Probe, after: number, from: numbe
   if (blank === end && !final) return CUT_SEPARATOR;
   const here = behindLineStart(text, from, blank, end);
   if (here === end && !final) return CUT_SEPARATOR;
-  const isNewLine = here > blank || text.charCodeAt(blank) === BACKSLASH || hasBreak(text, from, blank);
+  const isNewLine = here > blank || codeAt(text, blank) === BACKSLASH || hasBreak(text, from, blank);
   if (!final && isNewLine && end - here < MAX_PLACE_CHARS && CUT_PLACE.test(text.slice(here, end)))
     return CUT_SEPARATOR;
-  const first = text.charCodeAt(here) | 32;
+  const first = codeAt(text, here) | 32;
   if (here < end && first !== 118 && first !== 99 && first !== 34) return NO_SEPARATOR;
   const word = text.slice(here, here + 8);
   const match = /^(?:"?value"?[:=]|content=)/i.exec(word);
@@ -291,16 +293,16 @@ function behindValueName({ text, end, final }: Probe, after: number, from: numbe
 
 /** From `blank` on, behind an escaped line break and what a listing or a search puts in front of a line. */
 function behindLineStart(text: string, from: number, blank: number, end: number): number {
-  const code = text.charCodeAt(blank);
+  const code = codeAt(text, blank);
   if (code !== BACKSLASH && !hasBreak(text, from, blank)) return blank;
   // A quote that is escaped ends no line.
-  if (code === BACKSLASH && !has(BREAK_LETTER, text.charCodeAt(blank + 1))) return blank;
+  if (code === BACKSLASH && !has(BREAK_LETTER, codeAt(text, blank + 1))) return blank;
   const start = LINE_START.exec(text.slice(blank, Math.min(end, blank + MAX_PLACE_CHARS)));
   return start === null ? blank : blank + start[0].length;
 }
 
 function hasBreak(text: string, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if (text.charCodeAt(at) === 10) return true;
+  for (let at = from; at < to; at++) if (codeAt(text, at) === 10) return true;
   return false;
 }
 
@@ -317,8 +319,8 @@ function behindType({ text, end }: Probe, from: number): number {
   const type = runEnd(SPACE, text, from, Math.min(end, from + MAX_SPACE));
   const typeEnd = runEnd(TYPE_NAME, text, type, Math.min(end, type + MAX_TYPE_CHARS));
   const equals = runEnd(SPACE, text, typeEnd, Math.min(end, typeEnd + MAX_SPACE));
-  const assigns = typeEnd > type && equals > typeEnd && text.charCodeAt(equals) === 61;
-  return assigns && text.charCodeAt(equals + 1) !== 61 ? equals + 1 : from;
+  const assigns = typeEnd > type && equals > typeEnd && codeAt(text, equals) === 61;
+  return assigns && codeAt(text, equals + 1) !== 61 ? equals + 1 : from;
 }
 
 /** The text ends behind what may be a type: then the value is still to come. */
@@ -329,14 +331,13 @@ function mayBeType(text: string, from: number, to: number, end: number): boolean
 function nameStart(text: string, at: number): number {
   let start = at;
   const least = Math.max(0, at - LOOK_BACK);
-  while (start > least && has(NAME, text.charCodeAt(start - 1))) start -= 1;
+  while (start > least && has(NAME, codeAt(text, start - 1))) start -= 1;
   return start;
 }
 
-function isFlag(text: string, at: number): boolean {
-  const start = nameStart(text, at);
-  const isLong = text.startsWith("--", start) || (text.charCodeAt(start) === DASH && at - start < MAX_JAVA_FLAG_CHARS);
-  return isLong && has(BLANK, start === 0 ? 32 : text.charCodeAt(start - 1));
+function isFlag(text: string, at: number, start: number): boolean {
+  const isLong = text.startsWith("--", start) || (codeAt(text, start) === DASH && at - start < MAX_JAVA_FLAG_CHARS);
+  return isLong && has(BLANK, start === 0 ? 32 : codeAt(text, start - 1));
 }
 
 const DASH = 45;
@@ -347,12 +348,12 @@ const MAX_JAVA_FLAG_CHARS = 16;
 function isNetrc(text: string, at: number): boolean {
   const least = Math.max(0, at - LOOK_BACK);
   let here = at;
-  while (here > least && has(BLANK, text.charCodeAt(here - 1))) here -= 1;
+  while (here > least && has(BLANK, codeAt(text, here - 1))) here -= 1;
   if (here === at) return false;
-  while (here > least && !has(BLANK, text.charCodeAt(here - 1))) here -= 1;
+  while (here > least && !has(BLANK, codeAt(text, here - 1))) here -= 1;
   const value = here;
-  while (here > least && has(SPACE, text.charCodeAt(here - 1))) here -= 1;
-  return here < value && has(ENDS_LOGIN, text.charCodeAt(here - 1)) && LOGIN.test(text.slice(least, here));
+  while (here > least && has(SPACE, codeAt(text, here - 1))) here -= 1;
+  return here < value && has(ENDS_LOGIN, codeAt(text, here - 1)) && LOGIN.test(text.slice(least, here));
 }
 
 /** The last letters of what {@link LOGIN} allows. */
@@ -365,10 +366,10 @@ const LOGIN = /\b(?:login|machine|account|user|username)$/;
  */
 function quoteAt(text: string, at: number): number {
   let here = at;
-  if (has(STRING_PREFIX, text.charCodeAt(here)) && isQuote(text.charCodeAt(here + 1))) here += 1;
+  if (has(STRING_PREFIX, codeAt(text, here)) && isQuote(codeAt(text, here + 1))) here += 1;
   const first = here;
-  while (here < first + MAX_ESCAPES && text.charCodeAt(here) === BACKSLASH) here += 1;
-  if (here === text.length || isQuote(text.charCodeAt(here))) return here;
+  while (here < first + MAX_ESCAPES && codeAt(text, here) === BACKSLASH) here += 1;
+  if (here === text.length || isQuote(codeAt(text, here))) return here;
   return -1;
 }
 
@@ -379,9 +380,9 @@ const ENDS_BEFORE_NAME = charSet("\\n +n-");
 
 /** `NAME=value` where a line, or a command with `export`, begins. */
 function isEnvironment(text: string, at: number, after: number, value: number): boolean {
-  if (text.charCodeAt(value - 1) !== 61 || value - after > 4) return false;
+  if (codeAt(text, value - 1) !== 61 || value - after > 4) return false;
   const start = nameStart(text, at);
-  if (start > 0 && !has(ENDS_BEFORE_NAME, text.charCodeAt(start - 1))) return false;
+  if (start > 0 && !has(ENDS_BEFORE_NAME, codeAt(text, start - 1))) return false;
   if (/[^A-Z0-9_]/.test(text.slice(start, after))) return false;
   const before = text.slice(Math.max(0, start - 8), start);
   return before === "" || /(?:\n|^[+ -]?|\\n|export |ENV |ARG |-e |--env )$/.test(before) || /\n[+ -]$/.test(before);
@@ -395,6 +396,6 @@ function trimSentence(text: string, from: number, to: number): number {
 
 function skipBack(text: string, from: number, to: number): number {
   let end = to;
-  while (end > from && text.charCodeAt(end - 1) === 92) end -= 1;
+  while (end > from && codeAt(text, end - 1) === 92) end -= 1;
   return end;
 }

@@ -1,5 +1,5 @@
 /** Cookies, passwords in URLs and `-u user:password`: secrets that stand in a place, not under a name of their own. */
-import { charSet, has, runEnd } from "./char-set.ts";
+import { charSet, codeAt, has, runEnd } from "./char-set.ts";
 import { isCodeName, isDullWord, isPlaceholder, isReference, judgedPart, makeup } from "./checks.ts";
 import { ARMED, beginsHere, createRunEnds, found, type Matcher, NOTHING, PENDING, type Probe } from "./probe.ts";
 
@@ -21,11 +21,11 @@ export function createCookieMatcher(): Matcher {
     const from = skipOpening(text, after, end);
     const equals = runEnd(COOKIE_NAME, text, from, Math.min(end, from + MAX_COOKIE_NAME_CHARS));
     if (equals === end && !final) return PENDING;
-    if (equals === from || text.charCodeAt(equals) !== 61) return NOTHING;
+    if (equals === from || codeAt(text, equals) !== 61) return NOTHING;
     const to = cookiesEnd(probe, from);
     if (to === end && !final) return ARMED;
     const first = runEnd(COOKIE_VALUE, text, equals + 1, to);
-    const hasMore = text.charCodeAt(first) === 59 && to - first > LEAST_COOKIE_VALUE_CHARS;
+    const hasMore = codeAt(text, first) === 59 && to - first > LEAST_COOKIE_VALUE_CHARS;
     return hasMore || isCookieValue(text, equals + 1, first) ? found(probe, from, to, COOKIES) : NOTHING;
   };
 }
@@ -40,7 +40,7 @@ export function createSetCookieMatcher(): Matcher {
     const from = skipOpening(text, after, end);
     const equals = runEnd(COOKIE_NAME, text, from, Math.min(end, from + MAX_COOKIE_NAME_CHARS));
     if (equals === end && !final) return PENDING;
-    if (equals === from || text.charCodeAt(equals) !== 61) return NOTHING;
+    if (equals === from || codeAt(text, equals) !== 61) return NOTHING;
     const to = valueEnd(probe, equals + 1);
     if (to === end && !final) return ARMED;
     return isCookieValue(text, equals + 1, to) ? found(probe, equals + 1, to, COOKIE_VALUE) : NOTHING;
@@ -82,25 +82,25 @@ export const matchUrlPassword: Matcher = (probe, _at, after) => {
   const colon = runEnd(USER, text, after, Math.min(end, after + MAX_USER_CHARS));
   if (colon === end && !final) return colon - after < LEAST_TOKEN_USER_CHARS ? PENDING : ARMED;
   // `https://TOKEN@host` and `https://TOKEN:x-oauth-basic@host`: the user is the secret.
-  if (text.charCodeAt(colon) === 64) return isTokenUser(text, after, colon) ? found(probe, after, colon) : NOTHING;
-  if (text.charCodeAt(colon) !== 58) return NOTHING;
+  if (codeAt(text, colon) === 64) return isTokenUser(text, after, colon) ? found(probe, after, colon) : NOTHING;
+  if (codeAt(text, colon) !== 58) return NOTHING;
   const from = colon + 1;
   let to = runEnd(PASSWORD, text, from, Math.min(end, from + MAX_PASSWORD_CHARS));
   if (to === end && !final) return to === from ? PENDING : ARMED;
   // `p@ss@host`: the last `@` before the host counts.
   for (;;) {
-    if (text.charCodeAt(to) !== 64) break;
+    if (codeAt(text, to) !== 64) break;
     const next = runEnd(PASSWORD, text, to + 1, Math.min(end, from + MAX_PASSWORD_CHARS));
     if (next === end && !final) return ARMED;
-    if (text.charCodeAt(next) !== 64) break;
+    if (codeAt(text, next) !== 64) break;
     to = next;
   }
-  if (to > from && has(PATH_OPENS, text.charCodeAt(to)) && mayHoldPath(text, after, from)) {
+  if (to > from && has(PATH_OPENS, codeAt(text, to)) && mayHoldPath(text, after, from)) {
     const loose = runEnd(LOOSE_PASSWORD, text, to, Math.min(end, from + MAX_PASSWORD_CHARS));
     if (loose === end && !final) return ARMED;
-    if (text.charCodeAt(loose) === 64) to = loose;
+    if (codeAt(text, loose) === 64) to = loose;
   }
-  if (to - from < 3 || text.charCodeAt(to) !== 64) return NOTHING;
+  if (to - from < 3 || codeAt(text, to) !== 64) return NOTHING;
   const value = judgedPart(text, from, to);
   if (isTokenUser(text, after, colon)) return found(probe, after, to);
   const isUnreal = isPlaceholder(value, makeup(text, from, to)) || isReference(value) || isDullWord(value);
@@ -139,17 +139,20 @@ export function createPasswordFlagMatcher(): Matcher {
   const commands = createPasswordCommands();
   return (probe, at, after) => {
     const { text, end, final } = probe;
-    if (!has(BEFORE_FLAG, text.charCodeAt(at - 1))) return NOTHING;
+    if (!has(BEFORE_FLAG, codeAt(text, at - 1))) return NOTHING;
     const start = runEnd(SPACE, text, after, Math.min(end, after + 4));
-    const command = text.charCodeAt(start) === DASH ? "" : (commands[text.charAt(at + 1)]?.before(probe, at) ?? "");
+    if (codeAt(text, start) === DASH) return NOTHING;
+    const from = has(QUOTES, codeAt(text, start)) ? start + 1 : start;
+    const to = runEnd(USER_PASSWORD, text, from, end);
+    const isCut = to === end && !final;
+    // Asked first: what command it is takes longer to tell.
+    if (to - from < LEAST_PASSWORD_CHARS && !isCut) return NOTHING;
+    const command = commands[text.charAt(at + 1)]?.before(probe, at) ?? "";
     if (command === "") return NOTHING;
     if (start === end && !final) return PENDING;
     // `mysql -p shop` asks for the password; what follows is the database.
     if (start > after && !commands[text.charAt(at + 1)]!.takesSpaced(command)) return NOTHING;
-    const from = /["']/.test(text.charAt(start)) ? start + 1 : start;
-    const to = runEnd(USER_PASSWORD, text, from, end);
-    if (to === end && !final) return ARMED;
-    if (to - from < 4) return NOTHING;
+    if (isCut) return ARMED;
     const made = makeup(text, from, to);
     const value = judgedPart(text, from, to);
     if (made.digits === made.length || isDullWord(value) || isReference(value) || isPlaceholder(value, made))
@@ -161,6 +164,8 @@ export function createPasswordFlagMatcher(): Matcher {
 const DASH = 45;
 /** A space, or the quote of a list of arguments. */
 const BEFORE_FLAG = charSet(" \\t\"'");
+const QUOTES = charSet("\"'");
+const LEAST_PASSWORD_CHARS = 4;
 const FLAG_LOOK_BACK = 80;
 const MAX_COMMAND_CHARS = 12;
 /** By the flag: what a command before it is called, and which of these take the password behind a space as well. */
@@ -200,7 +205,7 @@ function createPasswordCommand(words: RegExp, spaced: RegExp): PasswordCommand {
       }
       const least = Math.max(without, at - FLAG_LOOK_BACK);
       let start = at;
-      while (start > least && has(COMMAND, text.charCodeAt(start - 1))) start -= 1;
+      while (start > least && has(COMMAND, codeAt(text, start - 1))) start -= 1;
       const command = text.slice(start, at);
       if (words.test(command)) return command;
       without = Math.max(0, at - MAX_COMMAND_CHARS);
@@ -215,12 +220,12 @@ export function createUserFlagMatcher(): Matcher {
   const takesUser = createTakesUser();
   return (probe, at, after) => {
     const { text, end, final } = probe;
-    if (!has(SPACE, text.charCodeAt(at - 1))) return NOTHING;
+    if (!has(SPACE, codeAt(text, at - 1))) return NOTHING;
     let here = runEnd(SPACE, text, after, Math.min(end, after + 4));
     if (/["']/.test(text.charAt(here))) here += 1;
     const colon = runEnd(USER, text, here, Math.min(end, here + MAX_USER_CHARS));
     if (colon === end && !final) return PENDING;
-    if (colon === here || text.charCodeAt(colon) !== 58) return NOTHING;
+    if (colon === here || codeAt(text, colon) !== 58) return NOTHING;
     const to = runEnd(USER_PASSWORD, text, colon + 1, end);
     if (to === end && !final) return ARMED;
     const from = colon + 1;
@@ -245,7 +250,7 @@ function createTakesUser(): (probe: Probe, at: number) => boolean {
     const least =
       generation === probe.generation && took && at - asked < LOOK_BACK ? asked : Math.max(0, at - LOOK_BACK);
     let start = at;
-    while (start > least && has(COMMAND, text.charCodeAt(start - 1))) start -= 1;
+    while (start > least && has(COMMAND, codeAt(text, start - 1))) start -= 1;
     const isSame = least === asked && start === asked && generation === probe.generation && took;
     took = isSame || /(?:\b|\\[nrt])(?:curl|https?|wget|xh|siege|smbclient|etcdctl|ab)\b/.test(text.slice(start, at));
     generation = probe.generation;

@@ -2,7 +2,7 @@
  * Private keys in PEM and similar armour: whole, with the end cut off, or with the beginning cut off. Lines may be real ones,
  * escaped ones inside a string, quoted ones in code, numbered or marked as in a listing or a diff.
  */
-import { BASE64, charSet, DIGIT, has, runEnd } from "./char-set.ts";
+import { BASE64, charSet, codeAt, DIGIT, has, runEnd } from "./char-set.ts";
 import { makeup } from "./checks.ts";
 import { ARMED, found, type Matcher, NOTHING, type Probe, type Verdict } from "./probe.ts";
 
@@ -25,7 +25,7 @@ const HEADER_END = charSet("^\\n\\r\\\\\"'");
 /** At `-----BEGIN `, or at `Private-Lines: `, which has the number of lines behind it. */
 export const matchKeyBlock: Matcher = (probe, at, after) => {
   const { text, end, final } = probe;
-  if (text.charCodeAt(at) !== DASH) return matchPrivateLines(probe, at, after);
+  if (codeAt(text, at) !== DASH) return matchPrivateLines(probe, at, after);
   const labelEnd = runEnd(LABEL, text, after, Math.min(end, after + MAX_LABEL_CHARS));
   if (!final && end - labelEnd < DASHES.length && "-----".startsWith(text.slice(labelEnd, end))) return ARMED;
   const label = text.slice(after, labelEnd);
@@ -107,7 +107,7 @@ function behindDecoration(text: string, at: number, end: number, final: boolean)
   const limit = Math.min(end, at + MAX_DECORATION_CHARS);
   let breaks = 0;
   for (let here = at; here < limit; ) {
-    const code = text.charCodeAt(here);
+    const code = codeAt(text, here);
     if (code === 10 && ++breaks > 1) return at;
     if (code === DASH && text.startsWith("-----END ", here)) return here;
     if (code === DASH && text.startsWith("-----BEGIN ", here)) return at;
@@ -127,9 +127,9 @@ function isWords(text: string, from: number, to: number): boolean {
 /** Where the line of a header ends; where all lines were put into one, in front of the next header or line of the key. */
 function headerEnd(text: string, from: number, limit: number): number {
   let here = from;
-  while (here < limit && has(HEADER_END, text.charCodeAt(here))) {
+  while (here < limit && has(HEADER_END, codeAt(text, here))) {
     const next = here + 1;
-    if (text.charCodeAt(here) === 32) {
+    if (codeAt(text, here) === 32) {
       const isLine = runEnd(BASE64, text, next, next + LEAST_TAIL_LINE_CHARS) === next + LEAST_TAIL_LINE_CHARS;
       if (isLine || HEADER.test(text.slice(next, next + HEADER_NAME_CHARS))) break;
     }
@@ -148,8 +148,8 @@ function skipBetween(text: string, from: number, end: number): number {
   let here = from;
   const limit = Math.min(end, from + MAX_BETWEEN_CHARS);
   while (here < limit) {
-    if (text.charCodeAt(here) === 92 && has(ESCAPE_LETTER, text.charCodeAt(here + 1))) here += 2;
-    else if (has(BETWEEN, text.charCodeAt(here))) here += 1;
+    if (codeAt(text, here) === 92 && has(ESCAPE_LETTER, codeAt(text, here + 1))) here += 2;
+    else if (has(BETWEEN, codeAt(text, here))) here += 1;
     else if (isMark(text, here)) here += 1;
     else {
       const behind = behindListing(text, here, end);
@@ -171,7 +171,7 @@ function behindListing(text: string, at: number, end: number): number {
 }
 
 function opensLine(text: string, at: number): boolean {
-  return text.charCodeAt(at - 1) === 10 || (endsEscape(text, at) && text.charCodeAt(at - 1) === 110);
+  return codeAt(text, at - 1) === 10 || (endsEscape(text, at) && codeAt(text, at - 1) === 110);
 }
 
 const MAX_PLACE_CHARS = 140;
@@ -193,7 +193,7 @@ function behindNumber(text: string, at: number): number {
 
 /** The `-` of a removed line in a diff; `+` counts as base64 unless it opens the line. */
 function isMark(text: string, at: number): boolean {
-  return text.charCodeAt(at) === 45 && text.charCodeAt(at + 1) !== 45 && text.charCodeAt(at - 1) === 10;
+  return codeAt(text, at) === 45 && codeAt(text, at + 1) !== 45 && codeAt(text, at - 1) === 10;
 }
 
 /** At `-----END `: the lines before it, when the beginning was cut off. */
@@ -222,7 +222,7 @@ export function keyTailStart(text: string, at: number, maxChars: number): number
   while (at - here < maxChars) {
     const lineEnd = skipBetweenBack(text, here);
     let line = lineEnd;
-    while (line > 0 && has(BASE64, text.charCodeAt(line - 1)) && !endsEscape(text, line)) line -= 1;
+    while (line > 0 && has(BASE64, codeAt(text, line - 1)) && !endsEscape(text, line)) line -= 1;
     const length = lineEnd - line;
     if (length === 0 || (length < LEAST_TAIL_LINE_CHARS && !isFirst)) break;
     start = line;
@@ -238,7 +238,7 @@ function skipBetweenBack(text: string, from: number): number {
   const least = Math.max(0, from - MAX_BETWEEN_CHARS);
   while (here > least) {
     if (endsEscape(text, here)) here -= 2;
-    else if (has(BETWEEN, text.charCodeAt(here - 1)) && text.charCodeAt(here - 1) !== 43) here -= 1;
+    else if (has(BETWEEN, codeAt(text, here - 1)) && codeAt(text, here - 1) !== 43) here -= 1;
     else {
       const number = numberBefore(text, here, from);
       if (number === here) break;
@@ -251,15 +251,15 @@ function skipBetweenBack(text: string, from: number): number {
 /** Where the number of a line begins that ends at `at`, with its `:` where it has one; `at` when there is none. */
 function numberBefore(text: string, at: number, lineStart: number): number {
   // Between it and the line there is a tab, a blank, a bar or a colon.
-  const digits = text.charCodeAt(at - 1) === 58 ? at - 1 : at;
+  const digits = codeAt(text, at - 1) === 58 ? at - 1 : at;
   if (digits === at && !/^(?:[\t |]|\\t)/.test(text.slice(at, Math.min(lineStart, at + 2)))) return at;
   let start = digits;
-  while (start > 0 && digits - start < MAX_NUMBER_DIGITS && has(DIGIT, text.charCodeAt(start - 1))) start -= 1;
-  const before = start === 0 ? 10 : text.charCodeAt(start - 1);
+  while (start > 0 && digits - start < MAX_NUMBER_DIGITS && has(DIGIT, codeAt(text, start - 1))) start -= 1;
+  const before = start === 0 ? 10 : codeAt(text, start - 1);
   const opensLine = has(BETWEEN, before) || endsEscape(text, start);
   return start < digits && opensLine ? start : at;
 }
 
 function endsEscape(text: string, at: number): boolean {
-  return has(ESCAPE_LETTER, text.charCodeAt(at - 1)) && text.charCodeAt(at - 2) === 92;
+  return has(ESCAPE_LETTER, codeAt(text, at - 1)) && codeAt(text, at - 2) === 92;
 }

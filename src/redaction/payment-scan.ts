@@ -1,5 +1,5 @@
 /** Card numbers and IBANs: found by their digits in a pass of their own, and believed only with their check digits. */
-import { charSet, DIGIT, has, runEnd } from "./char-set.ts";
+import { charSet, codeAt, DIGIT, has, runEnd } from "./char-set.ts";
 import { luhnHolds, mod97Holds } from "./checks.ts";
 import { beginsHere, endsHere } from "./probe.ts";
 
@@ -50,7 +50,7 @@ export function scanPayments(text: string, from: number, final: boolean, hits: P
   };
   for (let at = from; at < end; at++) {
     if (!isDigit(text.charCodeAt(at))) continue;
-    if (isUpper(text.charCodeAt(at - 1)) && isUpper(text.charCodeAt(at - 2))) {
+    if (isUpper(codeAt(text, at - 1)) && isUpper(codeAt(text, at - 2))) {
       const to = ibanEnd(text, at - 2, end, final);
       if (to === CUT) wait(at - 2);
       if (to > 0) {
@@ -60,7 +60,7 @@ export function scanPayments(text: string, from: number, final: boolean, hits: P
       }
     }
     const group = runEnd(DIGIT, text, at, end);
-    const to = isDigit(text.charCodeAt(at - 1)) ? NOT : cardEnd(text, at, group, end, final);
+    const to = isDigit(codeAt(text, at - 1)) ? NOT : cardEnd(text, at, group, end, final);
     if (to === CUT) wait(at);
     if (to > 0) hits.card(at, to);
     at = Math.max(group, to) - 1;
@@ -72,7 +72,7 @@ export function scanPayments(text: string, from: number, final: boolean, hits: P
 /** The end of the card number whose first digits are `at` to `group`, NOT, or CUT. */
 function cardEnd(text: string, at: number, group: number, end: number, final: boolean): number {
   const first = group - at;
-  const code = text.charCodeAt(at);
+  const code = codeAt(text, at);
   if (first > MOST_CARD_DIGITS || code < 50 || code > 56 || !beginsHere(text, at)) return NOT;
   if (group === end && !final) return CUT;
   if (first >= LEAST_CARD_DIGITS) {
@@ -128,8 +128,8 @@ function isInList(text: string, from: number, to: number): boolean {
   const isJoint = (code: number): boolean =>
     code === 32 || code === 45 || (code >= ASCII && JOINTS.includes(String.fromCharCode(code)));
   const isGroup = (at: number): boolean => runEnd(DIGIT, text, at, at + 4) === at + 4;
-  if (from >= LOOK_AHEAD && isJoint(text.charCodeAt(from - 1)) && isGroup(from - LOOK_AHEAD)) return true;
-  return to + LOOK_AHEAD <= text.length && isJoint(text.charCodeAt(to)) && isGroup(to + 1);
+  if (from >= LOOK_AHEAD && isJoint(codeAt(text, from - 1)) && isGroup(from - LOOK_AHEAD)) return true;
+  return to + LOOK_AHEAD <= text.length && isJoint(codeAt(text, to)) && isGroup(to + 1);
 }
 
 /** The lengths that the issuers give; numbers of other lengths are ids and times far more often than cards. */
@@ -152,7 +152,7 @@ function ibanEnd(text: string, at: number, end: number, final: boolean): number 
   while (here < end && count < length) {
     const code = text.charCodeAt(here);
     if (has(IBAN_CHAR, code)) count += 1;
-    else if (!JOINTS.includes(text.charAt(here)) || (here + 1 < end && !has(IBAN_CHAR, text.charCodeAt(here + 1))))
+    else if (!JOINTS.includes(text.charAt(here)) || (here + 1 < end && !has(IBAN_CHAR, codeAt(text, here + 1))))
       return NOT;
     // The check digits stand right behind the country.
     if ((count === 3 || count === 4) && here < at + 4 && !isDigit(code)) return NOT;
@@ -166,7 +166,7 @@ function ibanEnd(text: string, at: number, end: number, final: boolean): number 
 /** One or two capitals at the very end may be the country of an IBAN. */
 function isCountryCut(text: string, end: number, back: number): boolean {
   if (back > end) return false;
-  for (let at = end - back; at < end; at++) if (!isUpper(text.charCodeAt(at))) return false;
+  for (let at = end - back; at < end; at++) if (!isUpper(codeAt(text, at))) return false;
   return beginsHere(text, end - back);
 }
 

@@ -2,7 +2,7 @@
  * What matchers look at and answer: a text whose end may still move (`final` false, in a stream), and whether something was
  * found, was not, or cannot be told before more text is there. A matcher never looks behind the end and never backtracks.
  */
-import { ALNUM, type CharSet, charSet, has, runEnd } from "./char-set.ts";
+import { ALNUM, type CharSet, charSet, codeAt, has, runEnd } from "./char-set.ts";
 
 export const NOTHING = 0;
 /** `from`, `to` and `run` of the probe say what. */
@@ -66,23 +66,23 @@ const HEX = /^[0-9A-Fa-f]{2}$/;
  */
 export function beginsHere(text: string, at: number): boolean {
   if (at === 0) return true;
-  const before = text.charCodeAt(at - 1);
+  const before = codeAt(text, at - 1);
   if (!has(ALNUM, before)) return true;
-  const isEscape = text.charCodeAt(at - 2) === 92;
+  const isEscape = codeAt(text, at - 2) === 92;
   if (isEscape && (before === 110 || before === 114 || before === 116)) return true;
   if (before === 109 && COLOUR.test(text.slice(Math.max(0, at - MAX_COLOUR_CHARS), at))) return true;
-  if (text.charCodeAt(at - 3) === 37 && HEX.test(text.slice(at - 2, at))) return true;
-  return text.charCodeAt(at - 6) === 92 && text.charCodeAt(at - 5) === 117;
+  if (codeAt(text, at - 3) === 37 && HEX.test(text.slice(at - 2, at))) return true;
+  return codeAt(text, at - 6) === 92 && codeAt(text, at - 5) === 117;
 }
 
 const WORD = charSet("A-Za-z0-9_");
 
 /** Whether a letter, a digit or `_` is at `at`, and belongs to what is before it. */
 export function isInWord(text: string, at: number): boolean {
-  return has(WORD, text.charCodeAt(at)) && !beginsHere(text, at);
+  return has(WORD, codeAt(text, at)) && !beginsHere(text, at);
 }
 
 /** Whether something may end in front of `at`: no letter or digit follows. */
 export function endsHere(text: string, at: number): boolean {
-  return !has(ALNUM, text.charCodeAt(at));
+  return !has(ALNUM, codeAt(text, at));
 }

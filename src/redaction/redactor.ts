@@ -4,7 +4,7 @@
  * work it throws `RedactionFailed`, and no text comes out.
  */
 import { canonicalHash, type SecretFingerprint } from "#base";
-import { charSet, has } from "./char-set.ts";
+import { charSet, codeAt, has } from "./char-set.ts";
 import { failClosed } from "./fail-closed.ts";
 import { createJsonWalk, type RedactedText } from "./json-walk.ts";
 import { compileFingerprint, compileLiterals, LITERAL_KIND, type LiteralSecret } from "./literals.ts";
@@ -107,10 +107,10 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     const newWalk = () => createJsonWalk(rows, find, (text) => redactText(text, find), kinds);
     let walkJson = newWalk();
     const tally = (kinds: readonly string[]): RedactionCounts => {
-      const counts: Record<string, number> = {};
-      for (const kind of kinds) counts[kind] = (counts[kind] ?? 0) + 1;
-      for (const [kind, count] of Object.entries(counts)) totals.set(kind, (totals.get(kind) ?? 0) + count);
-      return counts;
+      const counts = new Map<string, number>();
+      for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      for (const [kind, count] of counts) totals.set(kind, (totals.get(kind) ?? 0) + count);
+      return Object.fromEntries(counts);
     };
     return {
       redact: (text) =>
@@ -232,14 +232,14 @@ const NAME_MAX_CHARS = 24;
 
 /** Whether what is in front of a secret may be more than its name, or goes on right behind it. */
 function touchesText(text: string, from: number, to: number): boolean {
-  if (has(VALUE, text.charCodeAt(to))) return true;
+  if (has(VALUE, codeAt(text, to))) return true;
   if (from === 0) return false;
-  const before = text.charCodeAt(from - 1);
+  const before = codeAt(text, from - 1);
   if (has(OPENS_VALUE, before)) return false;
   if (before !== 61) return true;
   const least = Math.max(0, from - 1 - NAME_MAX_CHARS);
   let start = from - 1;
-  while (start > least && has(VALUE, text.charCodeAt(start - 1))) start -= 1;
+  while (start > least && has(VALUE, codeAt(text, start - 1))) start -= 1;
   return start === least && least > 0;
 }
 

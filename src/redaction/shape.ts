@@ -3,7 +3,7 @@
  * back, so that its time is linear whatever the text. Characters, `\` escapes, classes, `{n}`, `{m,n}`, `{m,}`, `?` behind a
  * character or class, and `(?:a|b)` with plain alternatives. Every repetition takes all it can get.
  */
-import { type CharSet, charSet, has, runEnd, union } from "./char-set.ts";
+import { type CharSet, charSet, codeAt, has, runEnd, union } from "./char-set.ts";
 import { createRunEnds, type Probe } from "./probe.ts";
 
 interface Word {
@@ -187,5 +187,5 @@ function shorthandSet(shorthand: string | undefined): string | undefined {
 
 /** Whether the match may end at `to`: what follows would not have belonged to it. */
 export function shapeEnds({ boundary }: Shape, { text }: Probe, to: number): boolean {
-  return !has(boundary, text.charCodeAt(to));
+  return !has(boundary, codeAt(text, to));
 }

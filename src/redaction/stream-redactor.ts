@@ -3,7 +3,7 @@
  * {@link STREAM_WINDOW_CHARS}. A secret that is longer than that is replaced when the window is full, and the rest of it is
  * swallowed as it comes. The pieces together give what the whole text would have given, however it was cut.
  */
-import { charSet, has, runEnd } from "./char-set.ts";
+import { charSet, codeAt, has, runEnd } from "./char-set.ts";
 import { keyTailStart, matchKeyBody } from "./key-block-matcher.ts";
 import { marker } from "./marker.ts";
 import { FOUND, type OpenRun, type Probe } from "./probe.ts";
@@ -195,7 +195,7 @@ function lastLine(text: string): string {
 function lastWord(text: string): number {
   const limit = Math.max(0, text.length - LEAD_MAX_CHARS);
   let start = text.length - (DATA_SOURCE.exec(text.slice(-DATA_SOURCE_CHARS))?.[0].length ?? 0);
-  while (start > limit && has(LEAD, text.charCodeAt(start - 1))) start -= 1;
+  while (start > limit && has(LEAD, codeAt(text, start - 1))) start -= 1;
   return start;
 }
 

@@ -1,5 +1,5 @@
 /** Matchers for tokens that are known by their own form, and for values that are known by the vendor named before them. */
-import { charSet, DIGIT, has } from "./char-set.ts";
+import { charSet, codeAt, DIGIT, has } from "./char-set.ts";
 import { isPlaceholder, judgedPart, makeup } from "./checks.ts";
 import { ARMED, createRunEnds, found, isInWord, type Matcher, NOTHING, PENDING, type Probe } from "./probe.ts";
 import type { ContextRow, TokenRow } from "./rule.ts";
@@ -37,8 +37,8 @@ export function createTokenMatcher(row: TokenRow): KeywordMatcher {
       const start = at - lead;
       const { text, end, final } = probe;
       if (lead > 0 && (start < 0 || isInWord(text, start))) return NOTHING;
-      if (before !== undefined && has(before, text.charCodeAt(start - 1))) return NOTHING;
-      if (check === "after-digit" && !has(DIGIT, text.charCodeAt(start - 1))) return NOTHING;
+      if (before !== undefined && has(before, codeAt(text, start - 1))) return NOTHING;
+      if (check === "after-digit" && !has(DIGIT, codeAt(text, start - 1))) return NOTHING;
       probe.from = start;
       parsed ??= parseShape(row.pattern);
       const shape = parsed;
@@ -193,7 +193,7 @@ function isBasicAuth(text: string, from: number, to: number): boolean {
   let decoded = 0;
   let hasColon = false;
   for (let at = from; at < end; at++) {
-    const value = BASE64_VALUES[text.charCodeAt(at)] ?? -1;
+    const value = BASE64_VALUES[codeAt(text, at)] ?? -1;
     // Spaces in front of it.
     if (value < 0) continue;
     bits = ((bits << 6) | value) & 0xffff;
