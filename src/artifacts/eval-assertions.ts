@@ -147,7 +147,11 @@ type Complete<Fields extends FieldMap> = {
 };
 
 const substring = {
-  value: { type: text(), required: true, meaning: "The text; upper and lower case count." },
+  value: {
+    type: text(),
+    required: true,
+    meaning: "The text; upper and lower case count. A secret in it stands for any of its kind, because logs hold none.",
+  },
 } as const;
 const tool = {
   tool: { type: words("the name of a tool"), required: true, meaning: "Its canonical name, or the one people see." },

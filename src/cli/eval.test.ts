@@ -390,6 +390,8 @@ test("no report holds a secret of a case: not in the words of an assertion, not 
   );
   const texts = { shown, json, plan, junit: readFileSync(join(cli.workspace, "evals.xml"), "utf8"), logs };
   expect(shown).toMatchObject({ code: 1, out: expect.stringContaining("«redacted:github-pat»") });
+  // The log holds a marker in its place: that it is not found there as it is says nothing.
+  expect(shown.out).toContain("✗ response_not_contains");
   for (const [where, text] of Object.entries(texts)) {
     expect(JSON.stringify(text), where).not.toContain("plain-words");
     expect(JSON.stringify(text), where).not.toContain(token.slice(0, 12));

@@ -106,6 +106,7 @@ async function run(
       clock,
       spending: createSpending(flags.budget),
       sources: [cwd],
+      redact: redactor.text,
       signal: stop.signal,
       open(opening) {
         const open = openers.get(opening.loaded);

@@ -29,7 +29,11 @@ function judge(assertion: Assertion, ...told: readonly Told[]): Promise<Judged> 
     return { id: index + 1, kind, session: of, ts: "2026-01-01T00:00:00.000Z", payload };
   });
   const log = createRunLog(events as unknown as Event[], session);
-  return grade(assertion, { log, files: createWorkspaceFiles(folder) });
+  return grade(assertion, {
+    log,
+    files: createWorkspaceFiles(folder),
+    redact: (text) => text.replace("ghp_1", "«redacted:key»"),
+  });
 }
 
 const text = (words: string, step = 1): Told => ["TextDelta", { step, block: 0, text: words }];
@@ -55,6 +59,19 @@ const verified = (yes: boolean): Told => [
 ];
 
 describe("response_contains and response_not_contains", () => {
+  test("look for a secret where the log has put a marker", async () => {
+    const answer = text("use «redacted:key» here");
+    expect(await judge({ type: "response_not_contains", value: "ghp_1" }, answer, ended)).toMatchObject({
+      passed: false,
+    });
+    expect(await judge({ type: "response_contains", value: "use ghp_1" }, answer, ended)).toMatchObject({
+      passed: true,
+    });
+    expect(await judge({ type: "response_not_contains", value: "ghp_1" }, text("use none"), ended)).toMatchObject({
+      passed: true,
+    });
+  });
+
   const answer = [text("I look first. "), called("fs.read"), text("The answer is 42.", 2), ended];
 
   test("look at the last response alone, and name its end", async () => {

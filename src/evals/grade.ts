@@ -14,6 +14,8 @@ const SHOWN_CHARS = 160;
 export interface GradedRun {
   readonly log: RunLog;
   readonly files: FilePort;
+  /** What the log holds in place of a text: one that is looked for may be a secret. */
+  readonly redact: (text: string) => string;
 }
 
 type Grader<Type extends AssertionType> = (
@@ -33,18 +35,19 @@ export async function grade(assertion: Assertion, run: GradedRun): Promise<Judge
 }
 
 const graders: { readonly [Type in AssertionType]: Grader<Type> } = {
-  response_contains({ value }, { log }) {
+  response_contains({ value }, { log, redact }) {
     const response = log.response();
     const at = responsePlace(log);
-    return response.includes(value)
+    return response.includes(redact(value))
       ? { passed: true, reason: "it is in the response", ...at }
       : { passed: false, reason: `the response does not have it: ${shown(response)}`, ...at };
   },
-  response_not_contains({ value }, { log }) {
+  response_not_contains({ value }, { log, redact }) {
     const response = log.response();
     const at = responsePlace(log);
-    return response.includes(value)
-      ? { passed: false, reason: `the response has it: ${shown(around(response, value))}`, ...at }
+    const sought = redact(value);
+    return response.includes(sought)
+      ? { passed: false, reason: `the response has it: ${shown(around(response, sought))}`, ...at }
       : { passed: true, reason: "it is not in the response", ...at };
   },
   tool_called({ tool }, { log }) {

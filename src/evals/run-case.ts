@@ -54,6 +54,8 @@ export interface CaseRequest {
   readonly spending: Spending;
   /** Folders that files may be copied from, besides that of the case. */
   readonly sources: readonly string[];
+  /** What a log holds in place of a text. */
+  readonly redact: (text: string) => string;
   /** Somebody wants the suite to end. */
   readonly signal: AbortSignal;
 }
@@ -135,7 +137,7 @@ export async function runCase(request: CaseRequest): Promise<CaseRun> {
     const files = createWorkspaceFiles(workspace);
     const results: AssertionResult[] = [];
     for (const { assertion, label, place } of assertions) {
-      const judged = await grade(assertion, { log: of, files });
+      const judged = await grade(assertion, { log: of, files, redact: request.redact });
       results.push({ type: assertion.type, label, file: shown, line: place.line, ...judged });
     }
     return results;
