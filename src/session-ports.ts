@@ -1,15 +1,71 @@
 /** What a session can do to the world: its folder, its processes, the web. Only the gate hands these out. */
+import { hostname } from "node:os";
+import type { Project } from "#artifacts";
 import {
   createProcesses,
+  createProgramFacts,
   createPublicWeb,
+  createSystemRandom,
   createWorkspaceFiles,
   EffectError,
   type EffectPorts,
   type ProcessPort,
+  type ProgramFacts,
 } from "#base";
-import { ReasonError } from "#protocol";
-import type { SessionDomains } from "./session-domains.ts";
+import { ReasonError, type SessionId } from "#protocol";
+import type { Machine } from "./project-runtime.ts";
+import type { SessionDependencies } from "./session-dependencies.ts";
+import { createSessionDomains, type SessionDomains } from "./session-domains.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
+import type { TapedSession } from "./taped-world.ts";
+
+export interface SessionWorld {
+  readonly ports: EffectPorts;
+  readonly sandbox: SessionSandbox;
+  /** What starts processes for the whole tree. */
+  readonly processes: ProcessPort;
+  readonly domains: SessionDomains;
+  readonly machine: Machine;
+  readonly programs: ProgramFacts;
+  /** Absent unless the program is recorded or replayed. */
+  readonly taped: TapedSession | undefined;
+}
+
+export interface WorldParts {
+  readonly id: SessionId;
+  /** Where the workspace is here. */
+  readonly folder: string;
+  readonly dependencies: SessionDependencies;
+  /** As it is now; asked whenever a host is judged. */
+  readonly project: () => Project | undefined;
+  /** What starts processes for the whole tree, once its root has made it. */
+  readonly running: ProcessPort | undefined;
+}
+
+/** Rejects with ConfigInvalid or SandboxUnavailable before anything has begun. */
+export async function openWorld({ id, folder, dependencies, project, running }: WorldParts): Promise<SessionWorld> {
+  const { settings, env, ownPaths } = dependencies;
+  const taped = dependencies.taped?.session(id);
+  const domains = createSessionDomains(settings, project);
+  domains(); // a wrong entry is told before anything begins
+  const sandboxed = (root: string, outside: ProcessPort): SessionSandbox =>
+    dependencies.sandboxFor({ root, outside, domains, mode: settings.sandbox });
+  const made = effectPorts({ workspace: folder, env, domains, ownPaths, sandboxed, running });
+  const sandbox = taped?.sandbox(made.sandbox) ?? made.sandbox;
+  const observed = dependencies.observePorts?.(made.ports) ?? made.ports;
+  const ports = taped?.ports(observed, domains) ?? observed;
+  await sandbox.ensure();
+  const facts = createProgramFacts({ root: ports.files.root, env });
+  return {
+    ports,
+    sandbox,
+    processes: made.outside,
+    domains,
+    machine: taped?.machine ?? thisMachine(),
+    programs: taped?.programs(facts) ?? facts,
+    taped,
+  };
+}
 
 interface PortParts {
   readonly workspace: string;
@@ -22,7 +78,7 @@ interface PortParts {
   readonly running: ProcessPort | undefined;
 }
 
-export function effectPorts({ workspace, env, domains, ownPaths, sandboxed, running }: PortParts): {
+function effectPorts({ workspace, env, domains, ownPaths, sandboxed, running }: PortParts): {
   readonly ports: EffectPorts;
   readonly sandbox: SessionSandbox;
   readonly outside: ProcessPort;
@@ -37,4 +93,14 @@ export function effectPorts({ workspace, env, domains, ownPaths, sandboxed, runn
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;
     throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
   }
+}
+
+function thisMachine(): Machine {
+  return {
+    platform: process.platform,
+    hostname: hostname(),
+    random: createSystemRandom(),
+    variable: (_name, read) => read(),
+    secret: (_name, read) => read(),
+  };
 }
