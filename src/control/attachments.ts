@@ -2,14 +2,14 @@
 import type { EngineSession, SessionStore } from "#engine";
 import { type Event, ReasonError, type SessionId } from "#protocol";
 import type { Client } from "./client.ts";
-import type { OpenSession } from "./open-session.ts";
 import { gapEvent } from "./outbox.ts";
+import type { SharedSession } from "./shared-session.ts";
 import { subscribe } from "./subscription.ts";
 
 /** Resolves when it has caught up. `since` is the last event that the client has seen; without it only what comes is told. */
 export async function attach(
   store: SessionStore,
-  session: OpenSession,
+  session: SharedSession,
   client: Client,
   since: number | undefined,
 ): Promise<void> {
@@ -45,7 +45,7 @@ export async function requireSeen(
   throw new ReasonError("InvalidCommand", { detail: `the log of ${id} has no event ${since}` });
 }
 
-export function detach({ attached }: OpenSession, client: Client): void {
+export function detach({ attached }: SharedSession, client: Client): void {
   attached.get(client)?.();
   attached.delete(client);
 }

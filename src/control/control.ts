@@ -10,9 +10,9 @@ import { attach, detach } from "./attachments.ts";
 import type { Client, ClientOptions, ControlClient, Reply } from "./client.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
 import type { LiveSession, RestoreCommand } from "./live-session.ts";
-import { type OpenSession, refuseDelegate, refuseWhileEnding, refuseWhileRestoring } from "./open-session.ts";
 import { requireHuman } from "./require-human.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
+import { refuseDelegate, refuseWhileEnding, refuseWhileRestoring, type SharedSession } from "./shared-session.ts";
 
 /** How long a permission request waits when somebody is there to answer it. */
 export const PERMISSION_TIMEOUT_MS = 60_000;
@@ -61,11 +61,11 @@ type EndReason = "idle" | "user" | "binary-shutdown" | "delegation-over";
 
 export function createControl(options: ControlOptions): Control {
   const { clock, ids, store } = options;
-  const sessions = new Map<SessionId, OpenSession>();
+  const sessions = new Map<SessionId, SharedSession>();
   const opening = new Map<SessionId, Promise<Reply>>();
   let isDraining = false;
 
-  function find(id: SessionId): OpenSession {
+  function find(id: SessionId): SharedSession {
     const session = sessions.get(id);
     if (session === undefined) throw new ReasonError("SessionNotFound", { session: id });
     return session;
@@ -112,7 +112,7 @@ export function createControl(options: ControlOptions): Control {
     return session.ending;
   }
 
-  async function endSession(id: SessionId, session: OpenSession, reason: EndReason): Promise<void> {
+  async function endSession(id: SessionId, session: SharedSession, reason: EndReason): Promise<void> {
     const { engine } = session.live;
     engine.holdQueue();
     engine.cancel({ reason: reason === "binary-shutdown" ? "shutdown" : "user" });
@@ -156,7 +156,7 @@ export function createControl(options: ControlOptions): Control {
     const approvals = createApprovals({ clock, timeoutMs, waitsForHumans, attached: () => audience(parent, attached) });
     const live = await open(approvals);
     const { id, bus } = live.engine;
-    const session: OpenSession = { live, parent, approvals, attached };
+    const session: SharedSession = { live, parent, approvals, attached };
     sessions.set(id, session);
     forwardQuestions(bus, () => [...audience(parent, attached)].filter((client) => !attached.has(client)));
     await live.begin();
@@ -207,7 +207,7 @@ export function createControl(options: ControlOptions): Control {
   }
 
   /** The session, when a turn may begin in it. */
-  function forInput(id: SessionId): OpenSession {
+  function forInput(id: SessionId): SharedSession {
     const session = find(id);
     refuseWhileDraining();
     refuseWhileEnding(session);

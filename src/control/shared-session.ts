@@ -1,10 +1,10 @@
-/** A session while it is open here, with its clients; and when a command for it is refused because of what goes on in it. */
+/** A session while clients can share it, with what goes on in it; and when a command for it is refused because of that. */
 import { type ClientId, ReasonError, type SessionId } from "#protocol";
 import type { Approvals } from "./approvals.ts";
 import type { Client } from "./client.ts";
 import type { LiveSession } from "./live-session.ts";
 
-export interface OpenSession {
+export interface SharedSession {
   readonly live: LiveSession;
   /** The session whose delegate it is. */
   readonly parent?: SessionId;
@@ -19,15 +19,15 @@ export interface OpenSession {
   ending?: Promise<void>;
 }
 
-export function refuseWhileEnding(session: OpenSession): void {
+export function refuseWhileEnding(session: SharedSession): void {
   if (session.ending !== undefined) throw new ReasonError("SessionClosed", { session: session.live.engine.id });
 }
 
-export function refuseDelegate({ parent }: OpenSession, why: string): void {
+export function refuseDelegate({ parent }: SharedSession, why: string): void {
   if (parent !== undefined) throw new ReasonError("NotAllowed", { detail: `This session is a delegate's: it ${why}.` });
 }
 
-export function refuseWhileRestoring({ restoring }: OpenSession): void {
+export function refuseWhileRestoring({ restoring }: SharedSession): void {
   if (restoring !== undefined) {
     throw new ReasonError("TurnInProgress", { originator: restoring.by, ts: restoring.since });
   }
