@@ -35,7 +35,7 @@ interface Below {
   readonly used: Spent;
 }
 
-const NOTHING: Below = { cutOff: [], used: { cost_usd: 0, tokens: 0, steps: 0, calls: 0 } };
+const NOTHING: Below = { cutOff: [], used: sumOf() };
 
 /** Ends the session and those below it; what was cut off in them, and what they had used. */
 async function endBelow(session: SessionId, store: Store): Promise<Below> {

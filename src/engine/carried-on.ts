@@ -1,6 +1,6 @@
 /** What the end of a turn says of everything before it: a resume from a snapshot that was made there reads nothing further back. */
 import type { EventPayload, Label } from "#protocol";
-import { type Spent, treeTotal } from "./remains.ts";
+import { type Spent, treeTotal } from "./spent.ts";
 
 export interface CarriedOn {
   /** What the session has used, this turn included. */

@@ -38,12 +38,12 @@ export type {
 export type { Orphan, OrphanResolution, Recovery } from "./recovery.ts";
 export type { CacheCounters, RedactedStream, Redaction } from "./redaction.ts";
 export { loadedRedaction } from "./redaction-guard.ts";
-export { type Spent, sumOf } from "./remains.ts";
 export { delegatedBy, type Reopened, refuseDelegate, reopenSession } from "./reopen.ts";
 export type { RequestCall, RequestHandler, RequestMiddleware } from "./request-chain.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";
 export { createRunTool, type NestedCall } from "./run-tool.ts";
 export { createSession, type EngineSession, type SessionParts } from "./session.ts";
+export { type Spent, sumOf, tokensOf } from "./spent.ts";
 export type { CheckCall, Claim, StopCheck, StopVerdict } from "./stop-check.ts";
 export type {
   EventDraft,

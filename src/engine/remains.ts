@@ -2,7 +2,8 @@
  * What a log leaves unfinished, as a fold over its events: the turn that has not ended and the calls that were begun and
  * have no outcome. Holds nothing of what is finished, so it stays small however long the log is.
  */
-import type { CallId, Event, EventOf, EventPayload, Label, SessionId, TurnId, Usage } from "#protocol";
+import type { CallId, Event, EventOf, EventPayload, Label, SessionId, TurnId } from "#protocol";
+import { differenceOf, type Spent, sumOf, tokensOf } from "./spent.ts";
 
 export interface Remains {
   /** Events of one session, oldest first. */
@@ -23,35 +24,14 @@ export interface Remains {
   readonly labels: readonly Label[];
 }
 
-export type Spent = NonNullable<EventPayload<"TurnEnded">["session_total"]>;
-
-const NOTHING: Spent = { cost_usd: 0, tokens: 0, steps: 0, calls: 0 };
-
-export function sumOf(...all: readonly Spent[]): Spent {
-  return all.reduce(
-    (sum, one) => ({
-      cost_usd: sum.cost_usd + one.cost_usd,
-      tokens: sum.tokens + one.tokens,
-      steps: sum.steps + one.steps,
-      calls: sum.calls + one.calls,
-    }),
-    NOTHING,
-  );
-}
-
-/** With its delegates; undefined when they have used nothing. */
-export function treeTotal(spent: Spent, delegated: Spent): Spent | undefined {
-  return delegated.steps + delegated.tokens + delegated.calls === 0 ? undefined : sumOf(spent, delegated);
-}
-
 export function createRemains(): Remains {
   const starts = new Map<CallId, EventOf<"ToolCallStarted">>();
   const open = new Set<CallId>();
   const delegations = new Map<SessionId, EventPayload<"DelegationStarted">>();
   let openTurn: { turn: TurnId; steps: number } | undefined;
   const labels = new Set<Label>();
-  let spent = NOTHING;
-  let delegated = NOTHING;
+  let spent = sumOf();
+  let delegated = sumOf();
 
   return {
     apply(event) {
@@ -130,13 +110,4 @@ export function createRemains(): Remains {
 
 function usedBy({ tree_total, usage, cost_usd = 0, steps, tool_calls }: EventPayload<"DelegationEnded">): Spent {
   return tree_total ?? { cost_usd, tokens: tokensOf(usage), steps, calls: tool_calls };
-}
-
-function tokensOf({ input_tokens, output_tokens, cache_read_tokens, cache_write_tokens }: Usage): number {
-  return input_tokens + output_tokens + cache_read_tokens + cache_write_tokens;
-}
-
-function differenceOf(whole: Spent, part: Spent): Spent {
-  const left = (name: keyof Spent): number => Math.max(0, whole[name] - part[name]);
-  return { cost_usd: left("cost_usd"), tokens: left("tokens"), steps: left("steps"), calls: left("calls") };
 }

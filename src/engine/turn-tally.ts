@@ -3,7 +3,7 @@ import type { TurnId, Usage } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import type { CallTiming, RequestedCall } from "./dispatch.ts";
 import { note } from "./note.ts";
-import type { Spent } from "./remains.ts";
+import { type Spent, sumOf, tokensOf } from "./spent.ts";
 import type { ToldCall } from "./turn-hooks.ts";
 
 /** Calls of a turn that `turn.end` and `agent.stop` are told of. */
@@ -68,13 +68,7 @@ export function tallyCalls(tally: Tally, calls: readonly RequestedCall[]): void 
 
 /** Of the session, this turn included. */
 export function totalOf(before: Spent, { usage, costUsd = 0, steps, tools }: Tally): Spent {
-  const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
-  return {
-    cost_usd: before.cost_usd + costUsd,
-    tokens: before.tokens + input_tokens + output_tokens + cache_read_tokens + cache_write_tokens,
-    steps: before.steps + steps,
-    calls: before.calls + tools.length,
-  };
+  return sumOf(before, { cost_usd: costUsd, tokens: tokensOf(usage), steps, calls: tools.length });
 }
 
 function toldCall({ name, arguments: raw }: RequestedCall): ToldCall {

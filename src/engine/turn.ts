@@ -22,8 +22,8 @@ import { dispatchCalls, type HiddenTools, type RequestedCall, type ToolSettings 
 import type { HookDispatcher } from "./hook.ts";
 import type { ModelEvent, ModelOutcome } from "./provider.ts";
 import type { Redaction } from "./redaction.ts";
-import type { Spent } from "./remains.ts";
 import type { RequestHandler } from "./request-chain.ts";
+import type { Spent } from "./spent.ts";
 import type { Steering } from "./steering.ts";
 import { type Claim, checkClaim, type StopVerdict } from "./stop-check.ts";
 import type { Tool } from "./tool.ts";

@@ -4,8 +4,16 @@
  */
 import type { BudgetConfig } from "#artifacts";
 import type { Clock } from "#base";
-import { type EventBus, note, type RequestMiddleware, refusal, type ToolMiddleware } from "#engine";
-import { type CallId, type Event, type EventPayload, reasonText, type TurnId, type Usage } from "#protocol";
+import {
+  type EventBus,
+  note,
+  type RequestMiddleware,
+  refusal,
+  type Spent,
+  type ToolMiddleware,
+  tokensOf,
+} from "#engine";
+import { type CallId, type Event, type EventPayload, reasonText, type TurnId } from "#protocol";
 import { mayBeCalledOut, mayBeUsedUp, nextChange, type TreeUse, tellChange } from "./tree-use.ts";
 
 export type BudgetScope = "turn" | "session" | "tree";
@@ -33,7 +41,7 @@ export interface BudgetOptions {
   /** The budget of the tree is used up: what still runs in it is to stop. */
   readonly onTreeUsedUp?: () => void;
   /** What the session used in earlier runs. */
-  readonly spent?: EventPayload<"TurnEnded">["session_total"];
+  readonly spent?: Spent;
 }
 
 export interface Budgets {
@@ -211,10 +219,6 @@ function tally(event: Event, uses: readonly BudgetUse[]): void {
   } else if (event.kind === "ToolIntent") {
     for (const use of uses) use.calls += 1;
   }
-}
-
-function tokensOf({ input_tokens, output_tokens, cache_read_tokens, cache_write_tokens }: Usage): number {
-  return input_tokens + output_tokens + cache_read_tokens + cache_write_tokens;
 }
 
 function stepKey({ turn, step }: { readonly turn: TurnId; readonly step: number }): string {

@@ -2,9 +2,8 @@
  * What all sessions of a tree use together, and what is on its way in them. Agents that work side by side must not each make the
  * one call that crosses a limit: when what runs could use up the rest, the next one waits until that is known.
  */
-
 import type { BudgetConfig } from "#artifacts";
-import type { EventPayload } from "#protocol";
+import { type Spent, sumOf } from "#engine";
 import type { BudgetUse } from "./budgets.ts";
 
 export interface TreeUse extends BudgetUse {
@@ -18,10 +17,8 @@ export interface TreeUse extends BudgetUse {
   readonly waiting: Set<() => void>;
 }
 
-type Spent = NonNullable<EventPayload<"TurnEnded">["session_total"]>;
-
 /** `spent`: what the session at its root and its delegates have used in earlier runs. */
-export function newTreeUse(spent: Spent = { cost_usd: 0, tokens: 0, steps: 0, calls: 0 }): TreeUse {
+export function newTreeUse(spent: Spent = sumOf()): TreeUse {
   const { cost_usd: costUsd, tokens, steps, calls } = spent;
   return {
     ...{ costUsd, tokens, steps, calls },
