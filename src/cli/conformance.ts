@@ -10,6 +10,7 @@ import {
   httpTarget,
   httpWires,
   isRequirement,
+  parseLanAddress,
   parseTargetAddress,
   probe,
   type Report,
@@ -20,6 +21,7 @@ import {
   type Target,
 } from "#conformance";
 import { ReasonError } from "#protocol";
+import { isLoopback } from "#transports/http";
 import type { CliPorts } from "./cli-ports.ts";
 import { findingText, listText, summaryText } from "./conformance-report.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -41,6 +43,15 @@ export interface ConformanceFlags {
   readonly json?: boolean;
   readonly junit?: string;
 }
+
+const HTTP_FLAGS = [
+  ["tokenFile", "--token-file"],
+  ["otherTokenFile", "--other-token-file"],
+  ["agentTokenFile", "--agent-token-file"],
+  ["lan", "--lan"],
+  ["lanCa", "--lan-ca"],
+  ["wire", "--wire"],
+] as const;
 
 /** 0 when everything that applies holds, 1 when not, 2 when nothing could be tried. */
 export async function conformanceCommand(ports: CliPorts, flags: ConformanceFlags): Promise<ExitCode> {
@@ -78,6 +89,11 @@ function targetsOf(ports: CliPorts, against: string, flags: ConformanceFlags): r
   const patient = flags.slow === true ? { passTime: (ms: number) => clock.sleep(ms) } : {};
   const address = parseTargetAddress(against);
   if (address.kind === "stdio") {
+    const unused = HTTP_FLAGS.filter(([name]) => flags[name] !== undefined).map(([, flag]) => flag);
+    if (unused.length > 0) {
+      const detail = `--against ${against}: ${unused.join(", ")} ${unused.length === 1 ? "is" : "are"} for a server over HTTP`;
+      throw new ReasonError("UsageInvalid", { detail });
+    }
     // `exec`, so that a kill meets the program and not the shell.
     const args = ["-c", `exec ${address.command}`];
     return [{ ...rpcTarget({ command: "sh", args, cwd, env, clock, waitMs }), ...patient }];
@@ -88,21 +104,23 @@ function targetsOf(ports: CliPorts, against: string, flags: ConformanceFlags): r
     ...tokenFrom(cwd, "agent", flags.agentTokenFile),
   };
   const { place } = address;
-  if (place.kind === "tcp" && Object.keys(tokens).length > 0 && !/^(localhost|127(\.\d+){3}|::1)$/.test(place.host)) {
+  const isHere = place.kind !== "tcp" || place.host === "localhost" || isLoopback(place.host);
+  if (!isHere && Object.keys(tokens).length > 0) {
     const detail = `--against ${against}: a token goes to this machine only, because the way to another one is not encrypted`;
     throw new ReasonError("UsageInvalid", { detail });
   }
   const wanted = httpWires.filter((wire) => flags.wire === undefined || flags.wire.includes(wire));
   const lan = lanPlace(cwd, flags);
-  const options = { place: address.place, clock, waitMs, tokens, ...(lan === undefined ? {} : { lan }) };
+  const options = { place, clock, waitMs, tokens, ...(lan === undefined ? {} : { lan }) };
   return wanted.map((wire) => ({ ...httpTarget(wire, options), ...patient }));
 }
 
 function lanPlace(cwd: string, { lan, lanCa }: ConformanceFlags): HttpTargetOptions["lan"] {
-  if (lan === undefined) return undefined;
-  const [, host = "", port] = /^https:\/\/([^/:]+|\[[0-9a-f:]+\]):(\d{1,5})\/?$/i.exec(lan) ?? [];
-  if (port === undefined) throw new ReasonError("UsageInvalid", { detail: `--lan ${lan}: write https://HOST:PORT` });
-  const place = { kind: "tls", host, port: Number(port) } as const;
+  if (lan === undefined) {
+    if (lanCa === undefined) return undefined;
+    throw new ReasonError("UsageInvalid", { detail: "--lan-ca is for an address in the network: name it with --lan" });
+  }
+  const place = parseLanAddress(lan);
   if (lanCa === undefined) return place;
   try {
     return { ...place, ca: readFileSync(resolve(cwd, lanCa), "utf8") };

@@ -1,7 +1,7 @@
 /** A server that is reached over HTTP, tried on one of its wires. */
 import type { Clock } from "#base";
 import type { Caller, Connection, Target } from "./driver.ts";
-import type { HttpPlace } from "./drivers/http-client.ts";
+import type { HttpPlace, TlsPlace } from "./drivers/http-client.ts";
 import { connectPlain } from "./drivers/plain.ts";
 import { connectRest, httpPeer } from "./drivers/rest.ts";
 import { connectWebSocket } from "./drivers/web-socket.ts";
@@ -16,7 +16,7 @@ export interface HttpTargetOptions {
   /** What each caller has to show. */
   readonly tokens: { readonly [As in "human" | "other human" | "agent"]?: string };
   /** Where other machines can reach it. */
-  readonly lan?: Extract<HttpPlace, { readonly kind: "tls" }>;
+  readonly lan?: TlsPlace;
 }
 
 /** A token that no server has given out. */

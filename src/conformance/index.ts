@@ -9,4 +9,4 @@ export { documents, isRequirement, type RequirementId, requirements } from "./re
 export { rpcTarget } from "./rpc-target.ts";
 export { citedOn, conforms, type Finding, type Report, runConformance, type Verdict, verdictsOn } from "./run.ts";
 export { scenarios } from "./scenarios/index.ts";
-export { parseTargetAddress, type TargetAddress } from "./target-address.ts";
+export { parseLanAddress, parseTargetAddress, type TargetAddress } from "./target-address.ts";

@@ -1,6 +1,6 @@
-/** What is to be tried, as people write it: `http://HOST:PORT`, `unix:///PATH` or `stdio://COMMAND`. */
+/** What is to be tried, as people write it: `http://HOST:PORT`, `unix:///PATH` or `stdio://COMMAND`; and where other machines reach it. */
 import { ReasonError } from "#protocol";
-import type { HttpPlace } from "./drivers/http-client.ts";
+import type { HttpPlace, TlsPlace } from "./drivers/http-client.ts";
 
 export type TargetAddress =
   | { readonly kind: "http"; readonly place: HttpPlace }
@@ -21,9 +21,21 @@ export function parseTargetAddress(text: string): TargetAddress {
     if (!rest.startsWith("/")) throw refuse("name the socket by its absolute path, after unix://");
     return { kind: "http", place: { kind: "unix", path: rest } };
   }
-  const parts = /^(?:\[([0-9a-f:]+)\]|([^:[\]/]+)):(\d{1,5})\/?$/i.exec(rest);
+  const at = hostAndPort(rest);
+  if (at === undefined) throw refuse("write http://HOST:PORT");
+  return { kind: "http", place: { kind: "tcp", ...at } };
+}
+
+/** `https://HOST:PORT`. Throws UsageInvalid. */
+export function parseLanAddress(text: string): TlsPlace {
+  const at = text.startsWith("https://") ? hostAndPort(text.slice("https://".length)) : undefined;
+  if (at === undefined) throw new ReasonError("UsageInvalid", { detail: `--lan ${text}: write https://HOST:PORT` });
+  return { kind: "tls", ...at };
+}
+
+function hostAndPort(text: string): { readonly host: string; readonly port: number } | undefined {
+  const parts = /^(?:\[([0-9a-f:]+)\]|([^:[\]/]+)):(\d{1,5})\/?$/i.exec(text);
   const host = parts?.[1] ?? parts?.[2];
   const port = Number(parts?.[3]);
-  if (host === undefined || port > 65_535) throw refuse("write http://HOST:PORT");
-  return { kind: "http", place: { kind: "tcp", host, port } };
+  return host === undefined || port > 65_535 ? undefined : { host, port };
 }

@@ -136,6 +136,12 @@ test("says why nothing could be tried", { timeout: 60_000 }, async () => {
     [["--against", "unix:///nowhere", "--token-file", "none"], "no such file"],
     [["--against", "http://192.0.2.1:80", "--token-file", "token"], "a token goes to this machine only"],
     [["--against", "unix:///nowhere", "--lan", "http://here:1"], "--lan http://here:1: write https://HOST:PORT"],
+    [["--against", "unix:///nowhere", "--lan", "https://here:99999"], "write https://HOST:PORT"],
+    [["--against", "unix:///nowhere", "--lan-ca", "token"], "name it with --lan"],
+    [
+      ["--against", "stdio://true", "--token-file", "token", "--lan", "x"],
+      "--token-file, --lan are for a server over HTTP",
+    ],
     [["--against", "unix:///nowhere", "--wire", "pigeon"], "Expected one of rest, ws, plain"],
   ];
   for (const [args, message] of cases) {

@@ -5,11 +5,19 @@ import { connect } from "node:net";
 import type { HttpAsked, HttpReply } from "../driver.ts";
 import { PIECE_MAX_BYTES } from "../intake.ts";
 
+/** A host that is an IPv6 address has no brackets. */
 export type HttpPlace =
   | { readonly kind: "unix"; readonly path: string }
   | { readonly kind: "tcp"; readonly host: string; readonly port: number }
-  /** `ca`: who vouches for it, as PEM; absent: those that the system knows. */
-  | { readonly kind: "tls"; readonly host: string; readonly port: number; readonly ca?: string };
+  | TlsPlace;
+
+export interface TlsPlace {
+  readonly kind: "tls";
+  readonly host: string;
+  readonly port: number;
+  /** Who vouches for it, as PEM; absent: those that the system knows. */
+  readonly ca?: string;
+}
 
 /** What an answer may take in all, as often as it may take to begin. */
 const ANSWER_WAITS = 4;
@@ -28,8 +36,7 @@ export function openResponse(
   { body, headers = {}, token }: HttpAsked,
 ): Promise<IncomingMessage> {
   const bytes = bodyBytes(body);
-  const where =
-    place.kind === "unix" ? { socketPath: place.path } : { host: place.host.replace(/^\[|\]$/g, ""), port: place.port };
+  const where = place.kind === "unix" ? { socketPath: place.path } : { host: place.host, port: place.port };
   return new Promise((resolve, reject) => {
     const send = place.kind === "tls" ? httpsRequest : httpRequest;
     const request = send({
@@ -82,15 +89,13 @@ export async function textOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Lines of a request as they are; what came back until the server closed the connection, or said nothing for `waitMs`. */
-export function exchange(
-  place: Exclude<HttpPlace, { kind: "tls" }>,
-  waitMs: number,
-  head: readonly string[],
-): Promise<string> {
+/**
+ * Lines of a request as they are, without TLS also where that is spoken; what came back until the server closed the connection, or said
+ * nothing for `waitMs`.
+ */
+export function exchange(place: HttpPlace, waitMs: number, head: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket =
-      place.kind === "unix" ? connect(place.path) : connect(place.port, place.host.replace(/^\[|\]$/g, ""));
+    const socket = place.kind === "unix" ? connect(place.path) : connect(place.port, place.host);
     let text = "";
     socket.setEncoding("utf8").setTimeout(waitMs, () => socket.destroy());
     socket.on("data", (chunk: string) => {

@@ -71,8 +71,7 @@ export function httpPeer({ place, waitMs, token }: HttpConnectionOptions): HttpP
         ...asked,
         ...given("token", asked.token === undefined ? token : asked.token),
       }),
-    // Bytes as they are say the same on a port with TLS as on one without: that nothing else is spoken there.
-    exchange: (head) => exchange(place.kind === "tls" ? { ...place, kind: "tcp" } : place, waitMs, head),
+    exchange: (head) => exchange(place, waitMs, head),
   };
 }
 

@@ -6,7 +6,7 @@ import { createIntake, PIECE_MAX_BYTES } from "../intake.ts";
 import { createNews, type News } from "../news.ts";
 import { fieldOf, given, sightingOf, textField } from "../sighting.ts";
 import { createFeed, createOpenFeeds } from "./feed.ts";
-import { type HttpPlace, textOf } from "./http-client.ts";
+import { type HttpPlace, hostOf, textOf } from "./http-client.ts";
 import { answerOf, type HttpConnectionOptions, httpPeer, Refused, readLog } from "./rest.ts";
 
 interface OpenSocket {
@@ -153,7 +153,7 @@ async function openSocket(
       socket.terminate();
       return;
     }
-    const frame = parsed(data);
+    const frame = parsed(data.toString("utf8"));
     if (fieldOf(frame, "frame") !== "event") received.push(frame);
     onFrame(frame);
     news.tell();
@@ -168,7 +168,7 @@ async function openSocket(
     socket.once("unexpected-response", (_request, response) => {
       response.setTimeout(waitMs, () => response.destroy());
       textOf(response).then((text) => {
-        const json = parsed(Buffer.from(text));
+        const json = parsed(text);
         reject(new Refused(answerOf({ status: response.statusCode ?? 0, headers: {}, text: "", json })));
       }, reject);
     });
@@ -179,14 +179,14 @@ async function openSocket(
 
 function addressOf(place: HttpPlace, path: string): string {
   if (place.kind === "unix") return `ws+unix:${place.path}:${path}`;
-  return `${place.kind === "tls" ? "wss" : "ws"}://${place.host.includes(":") ? `[${place.host}]` : place.host}:${place.port}${path}`;
+  return `${place.kind === "tls" ? "wss" : "ws"}://${hostOf(place)}${path}`;
 }
 
-function parsed(data: Buffer): unknown {
+function parsed(text: string): unknown {
   try {
-    const value = JSON.parse(data.toString("utf8")) as unknown;
+    const value = JSON.parse(text) as unknown;
     return isRecord(value) ? value : { frame: "unreadable", body: value };
   } catch {
-    return { frame: "unreadable", body: data.toString("utf8").slice(0, 200) };
+    return { frame: "unreadable", body: text.slice(0, 200) };
   }
 }
