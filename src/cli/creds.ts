@@ -170,7 +170,8 @@ function hostsFor(provider: string, named: readonly string[]): string[] {
 async function readSecret({ terminal }: CliPorts, what: string): Promise<string> {
   if (!terminal.interactive) return (await terminal.readAll(MAX_SECRET_BYTES)).trim();
   const typed = await terminal.readSecret(`Key for ${what} (not shown): `, new AbortController().signal);
-  if (typed.kind !== "line") throw new ReasonError("Cancelled");
+  if (typed.kind !== "line")
+    throw ReasonError.withMessage("Cancelled", `No key was typed for ${what}: nothing was stored.`);
   return typed.text.trim();
 }
 

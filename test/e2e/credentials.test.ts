@@ -73,6 +73,18 @@ describe("harness creds", () => {
     expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining("a secret on the command line stays") });
   });
 
+  test("a key that is not typed after all is told as that, and nothing is stored", async () => {
+    const home = createCliHome();
+    for (const key of ["\u0003", "\u0004"]) {
+      const terminal = openCliTerminal(home, ["creds", "add", "anthropic"]);
+      await terminal.see("(not shown): ");
+      terminal.type(key);
+      await terminal.see("Cancelled: No key was typed for anthropic/default: nothing was stored.");
+      expect(await terminal.exit).toBe(130);
+    }
+    expect(existsSync(credentialFile(home))).toBe(false);
+  });
+
   test.each([
     [["add", "nobody"], "there is no provider 'nobody'"],
     [["add", "custom"], "say with --host where the key may be sent"],
