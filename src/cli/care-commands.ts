@@ -34,8 +34,11 @@ export function addCareCommands(program: Command, ports: CliPorts, exit: (code: 
     .description(
       "what goes to the model of a session and what comes back, redacted; without --raw: print what was written",
     )
-    .requiredOption("--session <id>", "which one: its id, or the beginning of it")
-    .option("--raw", "write its calls into a file of its own, from the next call on")
+    .requiredOption("--session <id>", "which one: its id, or the beginning of it for one in your log")
+    .option(
+      "--raw",
+      "write its calls into a file of its own, from the next call on; for a session in your log or in .harness/threads here",
+    )
     .option("--minutes <n>", "for how long", positiveInteger, DEBUG_MINUTES)
     .option("--off", "stop, and delete the file")
     .option("--json", "print JSON, with --raw or --off")
