@@ -123,7 +123,7 @@ test("a session is named by the beginning of its id, also in the JSONL log, whic
   const jsonl = ["--store", "jsonl", "--root", home.workspace];
   expect(await runCli(home, ["audit", "verify", id.slice(5, 22), ...jsonl])).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/^intact: sess_\w+ \(\d+ events, 1 checkpoints?, 0 anchors\)\n$/),
+    out: expect.stringMatching(/^intact: sess_\w+ \(\d+ events, 1 checkpoint, 0 anchors\)\n$/),
   });
   expect(await runCli(home, ["audit", "anchor", id, "--file", "anchors.txt", ...jsonl])).toMatchObject({ code: 0 });
   const file = join(home.workspace, ".harness", "threads", id, "events.jsonl");
