@@ -3,25 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import {
-  type Claims,
-  type ConfirmationChannel,
-  createAuthenticator,
-  createFailureLimit,
-  createIssuance,
-  createTokenDesk,
-  createTokenRecords,
-  signToken,
-  type TokenRecords,
-  tokenStanding,
-} from "#auth";
-import { createSystemRandom } from "#base";
-import { commands } from "#protocol/schemas";
-import { authenticateWith } from "#transports/http";
+import { type Claims, type ConfirmationChannel, createTokenRecords, signToken, type TokenRecords } from "#auth";
 import { createHttpRig, type HttpRig, type HttpRigOptions, type ReadStream, type SocketClient } from "./http-rig.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 import type { MockReply } from "./mock-reply.ts";
 import { tokenId, wholeClaims } from "./token-claims.ts";
+import { createTokenService, TOKEN_KEY } from "./token-service.ts";
 
 export interface AuthRig extends HttpRig {
   readonly clock: ManualClock;
@@ -36,7 +23,6 @@ export interface AuthRig extends HttpRig {
   terminal: { isThere: boolean };
 }
 
-const key = new Uint8Array(32).fill(7);
 const DAY_SECONDS = 86_400;
 
 export async function createAuthRig(
@@ -46,13 +32,6 @@ export async function createAuthRig(
   const clock = createManualClock();
   const state = mkdtempSync(join(tmpdir(), "harness-auth-rig-"));
   onTestFinished(() => rmSync(state, { recursive: true, force: true }));
-  const records = createTokenRecords(state);
-  const authenticator = createAuthenticator({
-    key: () => key,
-    records,
-    clock,
-    failures: createFailureLimit({ clock }),
-  });
   const shown: AuthRig["shown"] = [];
   const terminal = { isThere: true };
   const terminalChannel: ConfirmationChannel = {
@@ -65,22 +44,14 @@ export async function createAuthRig(
   };
   let ids = 0;
   const newId = () => tokenId(++ids);
+  const tokens = createTokenService(state, clock, newId);
   const known = new Map<string, Claims>();
   const rig = await createHttpRig(replies, {
     ...options,
     serverClock: clock,
-    checkToken: async (token) => tokenStanding({ records, clock }, token),
-    authenticate: authenticateWith(authenticator),
-    desk: (clients) =>
-      createTokenDesk({
-        key: () => key,
-        records,
-        clock,
-        newId,
-        knownCommands: Object.keys(commands),
-        issuance: createIssuance({ clock, random: createSystemRandom(), channels: [clients, terminalChannel] }),
-        failures: createFailureLimit({ clock }),
-      }),
+    checkToken: tokens.checkToken,
+    authenticate: tokens.authenticate,
+    desk: (clients) => tokens.desk(clients, terminalChannel),
   });
   return {
     ...rig,
@@ -89,7 +60,7 @@ export async function createAuthRig(
     token(change = {}) {
       const nbf = clock.now() / 1000;
       const claims = { ...wholeClaims({ jti: "", nbf, exp: nbf + DAY_SECONDS }), jti: newId(), ...change };
-      const token = signToken(claims, key);
+      const token = signToken(claims, TOKEN_KEY);
       known.set(token, claims);
       return token;
     },

@@ -4,39 +4,30 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { defaultSettings } from "#artifacts";
-import {
-  createAuthenticator,
-  createFailureLimit,
-  createIssuance,
-  createTokenDesk,
-  createTokenRecords,
-  signToken,
-  tokenStanding,
-} from "#auth";
+import { signToken } from "#auth";
 import { type Clock, createSystemClock, createSystemRandom, createUlidFactory } from "#base";
 import { connectInProcess, type HttpTargetOptions, httpTarget, rpcTarget, type Target, type Wire } from "#conformance";
 import { assembleHarness, type Harness } from "#harness";
 import { createIdMint, ReasonError } from "#protocol";
-import { commands } from "#protocol/schemas";
 import { createHeldKeys } from "#providers";
 import { defaultRetention, type MachineKey, runRetention } from "#sessions";
-import { type HttpServer, type HttpServerOptions, startHttpServer } from "#transports/http";
+import { type HttpServer, startHttpServer } from "#transports/http";
 import { httpBackend } from "../../src/cli/daemon-backend.ts";
 import { createOutward } from "../../src/cli/outward.ts";
 import { createCliHome } from "./cli-process.ts";
 import { launcher } from "./launcher.ts";
 import { createSelfSignedCertificate } from "./self-signed-certificate.ts";
 import { wholeClaims } from "./token-claims.ts";
+import { createTokenService, TOKEN_KEY } from "./token-service.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 export const SCENARIO = join(root, "scenarios/conformance.yaml");
 export const WAIT_MS = 15_000;
-const KEY = new Uint8Array(32).fill(7);
-/** Real ones, of a key that only tests have; the first person's may make further ones. */
+/** Real ones; the first person's may make further ones. */
 export const TOKENS = {
-  human: signToken(wholeClaims({ jti: "tok_human", can_mint: true }), KEY),
-  "other human": signToken(wholeClaims({ jti: "tok_other" }), KEY),
-  agent: signToken(wholeClaims({ jti: "tok_agent", identity_class: "agent" }), KEY),
+  human: signToken(wholeClaims({ jti: "tok_human", can_mint: true }), TOKEN_KEY),
+  "other human": signToken(wholeClaims({ jti: "tok_other" }), TOKEN_KEY),
+  agent: signToken(wholeClaims({ jti: "tok_agent", identity_class: "agent" }), TOKEN_KEY),
 } as const;
 
 /** A target with everything that scenarios can need, on a log and a folder of its own. */
@@ -113,16 +104,9 @@ export async function ownServer(): Promise<OwnServer> {
   const socketPath = join(folder, "c.sock");
   const expired = new Set<string>();
   const { clock } = time;
-  const records = createTokenRecords(folder);
   const certificate = createSelfSignedCertificate("localhost");
-  const authenticator = createAuthenticator({
-    key: () => KEY,
-    records,
-    clock,
-    failures: createFailureLimit({ clock }),
-  });
-  const random = createSystemRandom();
-  const ids = createIdMint(createUlidFactory({ clock, random }));
+  const ids = createIdMint(createUlidFactory({ clock, random: createSystemRandom() }));
+  const tokens = createTokenService(folder, clock, () => ids.token());
   let running = await start();
 
   async function start(): Promise<Running> {
@@ -140,23 +124,17 @@ export async function ownServer(): Promise<OwnServer> {
       undo: { directory: join(folder, "undo"), key: key.bytes },
       autoApprove: false,
       waitsForHumans: true,
-      checkToken: async (token) => tokenStanding({ records, clock }, token),
+      checkToken: tokens.checkToken,
     });
     const outward = createOutward({ env: { HOME: folder }, cwd: folder, clock: createSystemClock() });
     const build = { version: "0.0.0", commit: "", builtAt: "" };
     const server = await startHttpServer({
       backend: await httpBackend({ clock: createSystemClock(), build, credentials, outward }, harness, defaultSettings),
-      authenticate,
-      desk: () =>
-        createTokenDesk({
-          key: () => KEY,
-          records,
-          clock,
-          newId: () => ids.token(),
-          knownCommands: Object.keys(commands),
-          issuance: createIssuance({ clock, random, channels: [] }),
-          failures: createFailureLimit({ clock }),
-        }),
+      authenticate: (presented) =>
+        expired.has(presented.token)
+          ? { refusal: new ReasonError("TokenExpired", { exp: "just now" }) }
+          : tokens.authenticate(presented),
+      desk: () => tokens.desk(),
       clock,
       tls: certificate,
       listen: [
@@ -165,16 +143,6 @@ export async function ownServer(): Promise<OwnServer> {
       ],
     });
     return { harness, server };
-  }
-
-  function authenticate({ token, source }: Parameters<HttpServerOptions["authenticate"]>[0]) {
-    if (expired.has(token)) return { refusal: new ReasonError("TokenExpired", { exp: "just now" }) };
-    try {
-      return { claims: authenticator.authenticate(token, source) };
-    } catch (error) {
-      if (error instanceof ReasonError) return { refusal: error };
-      throw error;
-    }
   }
 
   async function stop(): Promise<void> {

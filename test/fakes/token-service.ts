@@ -1,0 +1,44 @@
+/** What a server checks and makes tokens with: records in a real folder, and a key that only tests have. */
+import {
+  type ConfirmationChannel,
+  createAuthenticator,
+  createFailureLimit,
+  createIssuance,
+  createTokenDesk,
+  createTokenRecords,
+  type TokenDesk,
+  type TokenRecords,
+  tokenStanding,
+} from "#auth";
+import { type Clock, createSystemRandom } from "#base";
+import type { CheckToken } from "#engine";
+import type { TokenId } from "#protocol";
+import { commands } from "#protocol/schemas";
+import { type Authenticate, authenticateWith } from "#transports/http";
+
+export const TOKEN_KEY = new Uint8Array(32).fill(7);
+
+export interface TokenService {
+  readonly records: TokenRecords;
+  readonly authenticate: Authenticate;
+  readonly checkToken: CheckToken;
+  desk(...channels: readonly ConfirmationChannel[]): TokenDesk;
+}
+
+export function createTokenService(folder: string, clock: Clock, newId: () => TokenId): TokenService {
+  const records = createTokenRecords(folder);
+  const shared = { key: () => TOKEN_KEY, records, clock };
+  return {
+    records,
+    authenticate: authenticateWith(createAuthenticator({ ...shared, failures: createFailureLimit({ clock }) })),
+    checkToken: async (token) => tokenStanding({ records, clock }, token),
+    desk: (...channels) =>
+      createTokenDesk({
+        ...shared,
+        newId,
+        knownCommands: Object.keys(commands),
+        issuance: createIssuance({ clock, random: createSystemRandom(), channels }),
+        failures: createFailureLimit({ clock }),
+      }),
+  };
+}
