@@ -17,6 +17,14 @@ import {
 import { ClientId, TokenId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
 
+/** One budget, and how much of it is used. */
+const budgetLine = {
+  scope: z.enum(["turn", "session", "tree"]),
+  kind: z.enum(["cost_usd", "tokens", "steps", "calls", "wall_ms"]),
+  used: z.number().nonnegative(),
+  limit: z.number().nonnegative(),
+};
+
 export const turnEvents = {
   TurnStarted: wire({
     turn,
@@ -95,24 +103,10 @@ export const turnEvents = {
   MetricsCounted: wire({ turn, counters: z.record(z.string(), z.number()) }).describe(
     "Counters of the project's scripts that the turn has changed, as they are now.",
   ),
-  BudgetLeft: wire({
-    turn,
-    budgets: z.array(
-      wire({
-        scope: z.enum(["turn", "session", "tree"]),
-        kind: z.enum(["cost_usd", "tokens", "steps", "calls", "wall_ms"]),
-        used: z.number().nonnegative(),
-        limit: z.number().nonnegative(),
-      }),
-    ),
-  }).describe("What is left of each budget at the end of a turn. Not there when none is set."),
-  BudgetWarning: wire({
-    turn,
-    scope: z.enum(["turn", "session", "tree"]),
-    kind: z.enum(["cost_usd", "tokens", "steps", "calls", "wall_ms"]),
-    used: z.number().nonnegative(),
-    limit: z.number().nonnegative(),
-  }).describe("Less than a fifth of a budget is left."),
+  BudgetLeft: wire({ turn, budgets: z.array(wire(budgetLine)) }).describe(
+    "What is left of each budget at the end of a turn. Not there when none is set.",
+  ),
+  BudgetWarning: wire({ turn, ...budgetLine }).describe("Less than a fifth of a budget is left."),
   Cancelled: wire({
     turn,
     by: idSchema(ClientId).optional(),
