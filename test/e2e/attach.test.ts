@@ -6,7 +6,15 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import type { Event } from "#protocol";
-import { type CliHome, createCliHome, finish, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
+import {
+  type CliHome,
+  type CliTerminal,
+  createCliHome,
+  finish,
+  openCliTerminal,
+  runCli,
+  startCli,
+} from "../fakes/cli-process.ts";
 import { createDaemonHome } from "../fakes/daemon-home.ts";
 import { startDaemonRun } from "../fakes/daemon-run.ts";
 
@@ -27,6 +35,11 @@ rules:
     reply: [{ text: "This came from the queue." }]
 otherwise: [{ text: "Nothing to do." }]
 `;
+
+async function leave(terminal: CliTerminal): Promise<void> {
+  terminal.type(CTRL_D);
+  expect(await terminal.exit).toBe(0);
+}
 
 async function startDaemon(home: CliHome, ...flags: string[]) {
   home.put("shared.yaml", SCENARIO);
@@ -102,8 +115,7 @@ describe("harness attach", () => {
     // A key that comes before the line is read is not that line's.
     await picking.see("/help for help");
     await picking.see("› ");
-    picking.type(CTRL_D);
-    expect(await picking.exit).toBe(0);
+    await leave(picking);
     for (const terminal of [first, second, other]) terminal.type(CTRL_D);
     expect(await Promise.all([first.exit, second.exit, other.exit])).toEqual([0, 0, 0]);
   });
@@ -125,8 +137,7 @@ describe("harness attach", () => {
     await terminal.see("› ");
     terminal.type(`hi${ENTER}`);
     await terminal.see("Nothing to do.");
-    terminal.type(CTRL_D);
-    expect(await terminal.exit).toBe(0);
+    await leave(terminal);
   });
 
   test("shows the code when a program asks for a token", async () => {
@@ -147,8 +158,7 @@ describe("harness attach", () => {
     expect(JSON.parse(asked)).toMatchObject({ channel: "client" });
     const shown = await terminal.see("To allow it, give it this code before");
     expect(shown).toContain("It may send: SendInput");
-    terminal.type(CTRL_D);
-    expect(await terminal.exit).toBe(0);
+    await leave(terminal);
   });
 
   test("tells that the daemon is gone, finds it again, and shows what happened meanwhile", async () => {
@@ -166,8 +176,7 @@ describe("harness attach", () => {
     await terminal.see("Connected again; nothing was missed.");
     terminal.type(`two${ENTER}`);
     await terminal.see("Nothing to do.");
-    terminal.type(CTRL_D);
-    expect(await terminal.exit).toBe(0);
+    await leave(terminal);
   });
 
   test("a daemon that was killed is started again as it was, and nothing that was typed is lost or sent twice", {
@@ -208,8 +217,7 @@ describe("harness attach", () => {
     await terminal.see("Connected again; nothing was missed.");
     terminal.type(`ee${ENTER}`);
     await terminal.see("Nothing to do.");
-    terminal.type(CTRL_D);
-    expect(await terminal.exit).toBe(0);
+    await leave(terminal);
     const { json } = await home.ask("GET", `/v1/sessions/${id}/log?limit=1000`);
     const log = json.events as Event[];
     const inputs = log.flatMap((event) => (event.kind === "TurnStarted" ? event.payload.content : []));
@@ -237,8 +245,7 @@ describe("harness attach", () => {
       background: true,
       health: { subsystems: { providers: { model: "scripted:./shared.yaml" }, sandbox: { mode: "off" } } },
     });
-    terminal.type(CTRL_D);
-    expect(await terminal.exit).toBe(0);
+    await leave(terminal);
   });
 
   test("one that was stopped, or is at an address that was named, is not started; what to do is said", {
@@ -310,8 +317,7 @@ describe("harness attach", () => {
       await second.see("offline");
       await second.see("› ");
       for (const terminal of [first, second]) {
-        terminal.type(CTRL_D);
-        expect(await terminal.exit).toBe(0);
+        await leave(terminal);
       }
       expect(await runCli(home, ["daemon", "status"])).toMatchObject({ code: 0 });
     } finally {
@@ -319,8 +325,7 @@ describe("harness attach", () => {
     }
     const inside = openCliTerminal(home, ["--no-daemon"]);
     expect(await inside.see("› ")).not.toContain("attached on");
-    inside.type(CTRL_D);
-    expect(await inside.exit).toBe(0);
+    await leave(inside);
     expect(await runCli(home, ["daemon", "status"])).toMatchObject({ code: 1 });
   });
 
@@ -333,8 +338,7 @@ describe("harness attach", () => {
       const seen = await second.see("› ");
       expect(seen).toContain("without the key of anthropic that is set here: harness daemon restart");
       expect(seen).toContain("scripted:demo");
-      second.type(CTRL_D);
-      expect(await second.exit).toBe(0);
+      await leave(second);
     } finally {
       expect(await runCli(home, ["daemon", "stop"])).toMatchObject({ code: 0 });
     }
@@ -345,7 +349,6 @@ describe("harness attach", () => {
     mkdirSync(join(home.env.XDG_DATA_HOME ?? "", "harness", "control.sock"), { recursive: true });
     const terminal = openCliTerminal(home, []);
     expect(await terminal.see("› ")).toContain("going on in this process");
-    terminal.type(CTRL_D);
-    expect(await terminal.exit).toBe(0);
+    await leave(terminal);
   });
 });
