@@ -1,8 +1,7 @@
 /** The sandbox of a session, as the composition root hands it out: nothing of it is loaded or tried before it is needed. */
-import { existsSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Settings } from "#artifacts";
-import { type Clock, type DomainList, once, type ProcessPort } from "#base";
+import { type Clock, type DomainList, once, type ProcessPort, realPath } from "#base";
 import type { EventBus } from "#engine";
 import { ReasonError } from "#protocol";
 import type { CommandSandbox } from "#sandbox";
@@ -111,7 +110,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
 /** Also by its real name, before a command has run: a link above it that a command makes anew must not show it. */
 function asItIs(path: string): string[] {
   const absolute = resolve(path);
-  return existsSync(absolute) ? [absolute, realpathSync.native(absolute)] : [absolute];
+  return [absolute, realPath(absolute)];
 }
 
 /** The folders of the program, wherever the environment says that they are. */

@@ -2,10 +2,9 @@
  * What the program itself keeps in a workspace is not for tools, whatever the rules say. Nobody reads or changes it, nor moves or removes
  * a folder that holds it. Knows names only: whoever opens something asks with the names under which it opens it.
  */
-import { realpathSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isAbsolute, relative, resolve, sep } from "node:path";
 import { EffectError } from "./ports.ts";
-import { errnoOf } from "./thrown.ts";
+import { realPath } from "./real-path.ts";
 
 export interface HiddenFiles {
   /** Relative to the root. */
@@ -38,14 +37,4 @@ function isBelow(path: string): boolean {
 
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}${sep}`);
-}
-
-/** With links resolved, as far as it is there. */
-function realPath(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT" || dirname(path) === path) return path;
-    return join(realPath(dirname(path)), basename(path));
-  }
 }

@@ -2,9 +2,9 @@
  * Where undo keeps what calls have changed: one folder for each workspace below one directory, everything in it sealed
  * with the key that is handed in and readable by its owner alone.
  */
-import { existsSync, realpathSync, statSync, utimesSync } from "node:fs";
+import { realpathSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { type Clock, makePrivateDirectory } from "#base";
+import { type Clock, makePrivateDirectory, realPath } from "#base";
 import { createSeal } from "./seal.ts";
 import { readRoot, workspaceName, workspaceNames, writeRoot } from "./workspace-name.ts";
 import { forgetWorkspace, openWorkspaceUndo, type UndoLimits, type WorkspaceUndo } from "./workspace-undo.ts";
@@ -55,7 +55,7 @@ export function createUndoStore({ directory, key, clock, ownPaths = [], limits }
         seal,
         clock,
         limits: bounds,
-        ownPaths: [directory, ...ownPaths].flatMap(realPaths),
+        ownPaths: [directory, ...ownPaths].flatMap((path) => [path, realPath(path)]),
       });
       if (readRoot(folder, seal) !== root) writeRoot(folder, seal, root);
       const now = new Date();
@@ -65,11 +65,6 @@ export function createUndoStore({ directory, key, clock, ownPaths = [], limits }
       return workspace;
     },
   };
-}
-
-/** As it is given and as it is reached without symlinks. */
-function realPaths(path: string): readonly string[] {
-  return existsSync(path) ? [path, realpathSync(path)] : [path];
 }
 
 function dropUnused(directory: string, used: string, maxWorkspaces: number): void {
