@@ -1,10 +1,11 @@
 /**
  * The engine, installed, against a bare fetch loop, in one run: cold start to the first request, own time per step, twenty steps, a
- * reply of 20,000 deltas, peak memory and the size of the first prompt. Ratios count; the machine's speed does not. The model
- * needs no key: what one adds is measured in credentials.ts.
+ * reply of 20,000 deltas, peak memory and the size of the first prompt. Ratios count; the machine's speed does not, but for its disk:
+ * what a step takes without the log on it, and what a sync takes there, say how much of a step that is. The model needs no key: what
+ * one adds is measured in credentials.ts.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fdatasyncSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { installInto } from "../test/fakes/installed-package.ts";
@@ -16,6 +17,7 @@ const REPEATS = Number(process.env.BENCH_REPEATS ?? 15);
 
 /** Model calls of the long turn: each but the last reads a file. */
 const STEPS = 20;
+const SYNCS = 200;
 
 interface Run {
   readonly wallMs: number;
@@ -45,10 +47,10 @@ export async function benchEngine(): Promise<Figure[]> {
   const ours = [program, "run", "--model", "ollama:bench", "--cwd", workspace, "hello"];
   const bare = [join(root, "bench/bare-loop.mjs"), baseUrl, workspace];
   try {
-    const compare = async (plan: MockPlan, repeats: number) => {
+    const compare = async (plan: MockPlan, repeats: number, ...flags: string[]) => {
       const results: { ours: Run[]; bare: Run[] } = { ours: [], bare: [] };
       for (let i = 0; i < repeats + 2; i++) {
-        const ourRun = await run(ours, env, baseUrl, plan);
+        const ourRun = await run([...ours, ...flags], env, baseUrl, plan);
         const bareRun = await run(bare, env, baseUrl, plan);
         // The first runs fill the compile cache and the page cache.
         if (i < 2) continue;
@@ -59,11 +61,14 @@ export async function benchEngine(): Promise<Figure[]> {
     };
     const cold = await compare({ steps: 0, deltas: 5 }, REPEATS);
     const steps = await compare({ steps: STEPS - 1, deltas: 5 }, REPEATS);
+    const inMemory = await compare({ steps: STEPS - 1, deltas: 5 }, Math.ceil(REPEATS / 2), "--store", "memory");
     const deltas = await compare({ steps: 0, deltas: 20_000 }, Math.ceil(REPEATS / 2));
     const promptBytes = cold.ours[0]?.report.promptBytes ?? Number.NaN;
     return [
-      figure("cold start to the first request", "ms", cold, ({ coldMs }) => coldMs, 1.6),
+      figure("cold start to the first request, without a key", "ms", cold, ({ coldMs }) => coldMs, 1.6),
       figure("own time per step", "ms", steps, ({ report }) => median(report.gapsMs), 1.5),
+      figure("own time per step, the log in memory", "ms", inMemory, ({ report }) => median(report.gapsMs)),
+      { name: "a sync of 4 KiB on the disk of the log", unit: "ms", ours: syncMs(scratch) },
       figure("20 steps, wall", "ms", steps, ({ wallMs }) => wallMs, 1.8),
       figure("20 steps, CPU", "ms", steps, ({ cpuMs }) => cpuMs, 2),
       figure("20,000 deltas, wall", "ms", deltas, ({ wallMs }) => wallMs, 1.5),
@@ -81,9 +86,23 @@ function figure(
   unit: string,
   runs: { readonly ours: readonly Run[]; readonly bare: readonly Run[] },
   measure: (run: Run) => number,
-  maxRatio: number,
+  maxRatio?: number,
 ): Figure {
-  return { name, unit, ours: median(runs.ours.map(measure)), floor: median(runs.bare.map(measure)), maxRatio };
+  const medians = { ours: median(runs.ours.map(measure)), floor: median(runs.bare.map(measure)) };
+  return { name, unit, ...medians, ...(maxRatio === undefined ? {} : { maxRatio }) };
+}
+
+function syncMs(folder: string): number {
+  const file = openSync(join(folder, "synced"), "w");
+  const page = Buffer.alloc(4096);
+  const took = Array.from({ length: SYNCS }, () => {
+    writeSync(file, page);
+    const startMs = performance.now();
+    fdatasyncSync(file);
+    return performance.now() - startMs;
+  });
+  closeSync(file);
+  return median(took);
 }
 
 async function startMock(): Promise<{ server: ChildProcess; baseUrl: string }> {
