@@ -53,7 +53,7 @@ export {
 } from "./processes.ts";
 export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
 export { createPublicWeb, listedHost, type PublicWebOptions } from "./public-web.ts";
-export { realPath } from "./real-path.ts";
+export { realPath, realPathIfThere } from "./real-path.ts";
 export { isRecord } from "./record.ts";
 export { BOX_EXTRA_BYTES, BOX_KEY_BYTES, openBox, sealBox } from "./sealed-box.ts";
 export {

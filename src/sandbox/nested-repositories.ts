@@ -4,9 +4,9 @@
  */
 import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { realPathIfThere } from "#base";
 import { moveAside } from "./held-back.ts";
 import { sweepNewRepository } from "./new-repository.ts";
-import { realpathOf } from "./real-path.ts";
 import { entriesOf, isInside, MAX_LINK_BYTES, smallText } from "./repositories.ts";
 
 const MAX_NESTED = 64;
@@ -75,10 +75,10 @@ function sweepLink(root: string, folder: string): readonly string[] {
   if (info === undefined) return [];
   if (info.isDirectory()) return sweepNewRepository(link);
   const named = info.isFile() ? /^gitdir: (.+?)\r?\n?$/.exec(smallText(link, MAX_LINK_BYTES) ?? "")?.[1] : undefined;
-  const git = named === undefined ? undefined : realpathOf(resolve(folder, named));
+  const git = named === undefined ? undefined : realPathIfThere(resolve(folder, named));
   if (git === undefined) return [`${link} is protected: ${moveAside(link)}`];
   // A worktree of the workspace's own repository, whose configuration is protected already.
   const common = smallText(join(git, "commondir"), MAX_LINK_BYTES)?.trim();
-  if (common !== undefined && realpathOf(resolve(git, common)) === join(root, ".git")) return [];
+  if (common !== undefined && realPathIfThere(resolve(git, common)) === join(root, ".git")) return [];
   return isInside(root, git) ? sweepNewRepository(git) : [];
 }

@@ -1,9 +1,9 @@
 /** From a workspace to the policy of one command: looks at the disk as it is now, changes nothing. */
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { realPathIfThere } from "#base";
 import { hiddenPaths, kernelSwitches, shownFiles } from "./hidden-paths.ts";
 import { protectedNames } from "./protected-names.ts";
-import { realpathOf } from "./real-path.ts";
 import { parentsBelow, type RepositoryPaths, repositoryPaths } from "./repositories.ts";
 import type { HeldName, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
 
@@ -48,7 +48,7 @@ export function planPolicy(options: PolicyOptions): PlannedPolicy | string {
   const { pinned: fixed, steering, writable } = merged(repositories);
   // A hidden file in the workspace would show again when a folder above it were called something else.
   const pinned = [...fixed, ...hidden.flatMap(({ path }) => parentsBelow(root, path))];
-  const isHome = homes.some((home) => realpathOf(home) === root);
+  const isHome = homes.some((home) => realPathIfThere(home) === root);
   const names = [
     ...protectedNames(isHome).map(({ name, missing }) => {
       return { path: join(root, name), missing: missing === "hold" ? ("folder" as const) : missing };
@@ -60,7 +60,7 @@ export function planPolicy(options: PolicyOptions): PlannedPolicy | string {
   // Most names lie in the same few folders.
   const straight = new Map<string, boolean>([[root, true]]);
   const isStraight = (folder: string): boolean => {
-    const known = straight.get(folder) ?? realpathOf(folder) === folder;
+    const known = straight.get(folder) ?? realPathIfThere(folder) === folder;
     straight.set(folder, known);
     return known;
   };
@@ -76,7 +76,7 @@ export function planPolicy(options: PolicyOptions): PlannedPolicy | string {
       watched.push({ path, was: "missing" });
     } else if (info.isSymbolicLink()) {
       watched.push({ path, was: "symlink", target: readlinkSync(path) });
-      const real = realpathOf(path);
+      const real = realPathIfThere(path);
       if (real !== undefined && real !== root && real.startsWith(`${root}/`)) {
         readOnly.push(real);
         pinned.push(...parentsBelow(root, real));
