@@ -11,7 +11,8 @@ const INHERITED = new Set(
   ).split(" "),
 );
 const SECRET_NAME = /^HARNESS_|_(KEY|TOKEN|SECRET)$/i;
-const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+/** Where programs of the system are, whatever the environment says. */
+export const SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /** Git asks its configuration which programs to run; these settings win over any repository's own. */
 const GIT_SETTINGS: readonly (readonly [string, string])[] = [
@@ -27,12 +28,12 @@ export function childEnvironment(
   root: string,
   added: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  const environment: Record<string, string> = { PATH: DEFAULT_PATH };
+  const environment: Record<string, string> = { PATH: SYSTEM_PATH };
   for (const [name, value] of Object.entries(source)) {
     if (value === undefined || SECRET_NAME.test(name)) continue;
     if (INHERITED.has(name)) environment[name] = value;
   }
-  environment.PATH = outsidePath(environment.PATH ?? DEFAULT_PATH, root);
+  environment.PATH = outsidePath(environment.PATH ?? SYSTEM_PATH, root);
   // Bash takes an input that is a socket for a login from afar, and would run the user's start-up file before the command.
   environment.SHLVL = "1";
   // Looking at a repository must not write its index; commands that change it take their locks all the same.
@@ -51,7 +52,7 @@ export function childEnvironment(
 /** The search path without relative folders and without those of the workspace. */
 function outsidePath(path: string, root: string): string {
   const kept = path.split(":").filter((folder) => isAbsolute(folder) && !isInside(root, folder));
-  return kept.length > 0 ? kept.join(":") : DEFAULT_PATH;
+  return kept.length > 0 ? kept.join(":") : SYSTEM_PATH;
 }
 
 function isInside(root: string, folder: string): boolean {

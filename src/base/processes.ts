@@ -8,7 +8,7 @@ import { statSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { childEnvironment } from "./child-environment.ts";
+import { childEnvironment, SYSTEM_PATH } from "./child-environment.ts";
 import { fileError } from "./file-error.ts";
 import { coveredDescriptors } from "./inherited-descriptors.ts";
 import { type Clock, EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "./ports.ts";
@@ -28,9 +28,6 @@ const running = new Set<ProcessGroup>();
 
 /** How long leftovers of a finished program may keep its group and its pipes. */
 const LEFTOVER_GRACE_MS = 100;
-
-/** Where programs of the system are, whatever the environment says. */
-const SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 export interface ProcessesOptions {
   /** The workspace; a working directory must be inside it. */

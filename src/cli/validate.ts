@@ -64,27 +64,19 @@ async function tell(
   const errors = problems.filter(({ severity }) => severity === "error").length;
   const warnings = problems.length - errors;
   if (project === undefined) {
-    terminal.out(`❌ ${name} not valid\n   ${countedAll([[errors, "error"]])}${and(warnings)} (${took} ms)\n`);
+    terminal.out(`❌ ${name} not valid\n   ${counted(errors, "error")}${and(warnings)} (${took} ms)\n`);
   } else {
     const { tools, hooks, agents } = project;
-    const counts = countedAll([
-      [tools.length, "tool"],
-      [hooks.length, "hook"],
-      [agents.length, "agent"],
-    ]);
-    terminal.out(`✅ ${name} valid\n   ${counts} (${took} ms)\n`);
-    if (warnings > 0) terminal.out(`   ${countedAll([[warnings, "warning"]])}\n`);
+    const counts = [counted(tools.length, "tool"), counted(hooks.length, "hook"), counted(agents.length, "agent")];
+    terminal.out(`✅ ${name} valid\n   ${counts.join(", ")} (${took} ms)\n`);
+    if (warnings > 0) terminal.out(`   ${counted(warnings, "warning")}\n`);
   }
   for (const group of byFile(problems)) terminal.out(`\n${group.map(problemLines).join("")}`);
   if (flags.verbose && project !== undefined) terminal.out(`\n${listing(project)}`);
 }
 
 function and(warnings: number): string {
-  return warnings === 0 ? "" : `, ${countedAll([[warnings, "warning"]])}`;
-}
-
-function countedAll(counts: readonly (readonly [count: number, what: string])[]): string {
-  return counts.map(([count, what]) => counted(count, what)).join(", ");
+  return warnings === 0 ? "" : `, ${counted(warnings, "warning")}`;
 }
 
 /** Files with errors first; within a file errors first, then by place. */

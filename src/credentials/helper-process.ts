@@ -86,8 +86,7 @@ export function runCredentialHelper(): void {
     return { secret: await lookUpInKeychain(entry), hosts: entry.hosts };
   }
 
-  /** A key is one whether or not a model needs it: a file may hold it as well. */
-  /** Once for each; a key that is bound was told of when it came. */
+  /** Once for each, whether or not a model needs it: a file may hold it as well, and one that is bound was told of when it came. */
   function tell(secret: Buffer): void {
     if (toldOf.has(secret)) return;
     toldOf.add(secret);
