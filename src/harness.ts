@@ -29,7 +29,7 @@ import {
 } from "#engine";
 import { parseRule } from "#governance";
 import { type ClientId, type Command, type CommandOf, createIdMint, type SessionId } from "#protocol";
-import { chooseModel, type ModelChoice } from "#providers";
+import { chooseModel, createLimiters, type ModelChoice } from "#providers";
 import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Signer } from "#sessions";
 import { createBuiltinTools } from "#tools";
 import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
@@ -155,6 +155,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     },
   );
   const extensions = registerPlugins(options.plugins ?? [], () => control);
+  const limiterFor = createLimiters({ clock: options.clock });
   const chooseFor = (chosenBy: Settings): Promise<ModelChoice> =>
     chooseModel({
       settings: chosenBy,
@@ -162,7 +163,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
       offlineAllowed: options.offlineAllowed,
       extraProviders: extensions.providers,
       scenarioFile: options.scenarioFile,
-      ports: { env, credentials, clock: options.clock, random: createSystemRandom() },
+      ports: { env, credentials, clock: options.clock, random: createSystemRandom(), limiterFor },
     });
   const choose = (): Promise<ModelChoice> => chooseFor(settings);
   const taped = await openTaped(options, choose);
@@ -246,7 +247,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   };
 }
 
-/** Projects with the same models share a choice, and with it its limits of rates. */
+/** Projects with the same models share a choice, and with it its connections. */
 function sharedChoices(
   settings: Settings,
   models: ModelChoice,

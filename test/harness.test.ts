@@ -2,11 +2,13 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { defaultSettings } from "#artifacts";
 import { createSystemClock, createWorkspaceRestore } from "#base";
 import { type Plugin, type Tool, textOutput } from "#engine";
 import { createUndoStore, undo } from "#undo";
 import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
 import { processesWith } from "./fakes/marked-processes.ts";
+import { openProjects } from "./fakes/open-projects.ts";
 import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 
 describe.each(["openai", "anthropic"] as const)("a turn over the %s wire", (vendor) => {
@@ -152,6 +154,32 @@ describe("models", () => {
     expect(await rig.send()).toMatchObject({ outcome: "answered" });
     expect(rig.of("Error")).toMatchObject([{ reason: "RateLimited", terminal: false }]);
   });
+});
+
+test("a rate limit holds for all sessions of the program, also where a project has other models", async () => {
+  const other = createTemporaryWorkspace();
+  other.put("harness.md", "---\n---\nBe brief.\n");
+  const settings = {
+    ...defaultSettings,
+    rateLimits: { global: { requestsPerMinute: 1 }, models: {}, tools: [] },
+  };
+  const own = { ...settings, models: [{ model: "openai:mock-model" }, { model: "openai:second" }] };
+  const rig = await createHarnessRig([says("one"), says("two")], {
+    settings,
+    async projects(folder) {
+      const opened = folder === other.root ? await openProjects(folder) : undefined;
+      return opened && { ...opened, settings: own };
+    },
+  });
+  expect(await rig.send()).toMatchObject({ outcome: "answered" });
+  const { session } = await rig.client.submit({ kind: "CreateSession", working_dir: other.root });
+  if (session === undefined) throw new Error("no session");
+  const content = [{ type: "text" as const, text: "go on" }];
+  const { done } = await rig.client.submit({ kind: "SendInput", session, content });
+  expect(await rig.next("Error")).toMatchObject({ reason: "RateLimited", terminal: false });
+  await rig.client.submit({ kind: "CancelTurn", session });
+  expect(await done).toMatchObject({ outcome: "cancelled" });
+  expect(rig.vendor.requests).toHaveLength(1);
 });
 
 describe("plugins", () => {

@@ -8,7 +8,7 @@ import type { PriceOverrides } from "./cost.ts";
 import { createHttpClient, type HttpClient } from "./http.ts";
 import { parseModelRef } from "./model-ref.ts";
 import { openaiFamily } from "./openai.ts";
-import { createRateLimiter, type RateLimiter, type RateLimits, withRateLimit } from "./rate-limit.ts";
+import { createLimiters, type LimiterFor, type RateLimiter, type RateLimits, withRateLimit } from "./rate-limit.ts";
 import { defaultRetryPolicy, type RetryPolicy, withRetry } from "./retry.ts";
 import { type CallLimits, defaultLimits } from "./stream-call.ts";
 import { type Vendor, vendors } from "./vendors.ts";
@@ -42,6 +42,8 @@ export interface ProviderPorts {
   /** Shared by all providers of a program; a private one is made when absent. */
   readonly http?: HttpClient;
   readonly prices?: PriceOverrides;
+  /** Shared by all choices of models of a program; private ones are made when absent. */
+  readonly limiterFor?: LimiterFor;
   /** A limit over all models. */
   readonly globalLimiter?: RateLimiter;
 }
@@ -79,9 +81,10 @@ export function createProvider(config: ModelConfig, ports: ProviderPorts): Provi
     },
     { http, clock: ports.clock, catalog, ...prices },
   );
+  const { limiterFor = createLimiters(ports) } = ports;
   const limiters = [
     ...(ports.globalLimiter === undefined ? [] : [ports.globalLimiter]),
-    ...(config.rateLimit === undefined ? [] : [createRateLimiter(config.rateLimit, ports)]),
+    ...(config.rateLimit === undefined ? [] : [limiterFor(config.model, config.rateLimit)]),
   ];
   const limited = limiters.length === 0 ? wire : withRateLimit(wire, limiters);
   return withRetry(limited, { ...defaultRetryPolicy, ...config.retry }, ports);

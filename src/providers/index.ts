@@ -8,7 +8,7 @@ export { createHttpClient, type HttpClient } from "./http.ts";
 export { chooseModel, type ModelChoice } from "./model-choice.ts";
 export { defaultModel, type ModelRef, parseModelRef } from "./model-ref.ts";
 export type { Price } from "./prices.ts";
-export { createRateLimiter, type RateLimiter, type RateLimits, withRateLimit } from "./rate-limit.ts";
+export { createLimiters, type LimiterFor, type RateLimits } from "./rate-limit.ts";
 export { defaultRetryPolicy, type RetryPolicy, withRetry } from "./retry.ts";
 export { createModelRouter, type ModelRouter, type RouterConfig } from "./router.ts";
 export { loadScenario, parseScenario } from "./scenario.ts";

@@ -8,6 +8,7 @@ import { createFakeProvider, says, text } from "../../test/fakes/fake-provider.t
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { type MockProviderServer, startMockProvider } from "../../test/fakes/mock-provider-server.ts";
 import { chooseModel, type ModelChoiceOptions } from "./model-choice.ts";
+import { createLimiters } from "./rate-limit.ts";
 
 let mock: MockProviderServer;
 beforeAll(async () => {
@@ -97,20 +98,32 @@ describe("the fallback chain", () => {
   });
 });
 
-test.each(["global", "models"] as const)("the %s rate limit holds a second request back", async (which) => {
-  const clock = createManualClock();
+describe.each(["global", "models"] as const)("the %s rate limit", (which) => {
   const limit = { requestsPerMinute: 1 };
   const rateLimits = which === "global" ? { global: limit, models: {} } : { models: { "openai:first": limit } };
-  const settings = { ...defaultSettings, models: [first()], rateLimits: { ...rateLimits, tools: [] } };
-  const { provider } = await choose({ settings, ports: { ...testPorts(), clock } });
-  mock.reply(ok, ok);
-  await callModel(provider, userRequest("openai:first"));
-  const before = mock.requests.length;
-  const waiting = callModel(provider, userRequest("openai:first"));
-  while (clock.sleeping === 0) await new Promise((resolve) => setImmediate(resolve));
-  expect(mock.requests).toHaveLength(before);
-  await clock.advance(60_000);
-  const { events, outcome } = await waiting;
-  expect(events[0]).toMatchObject({ type: "retrying", reason: "RateLimited" });
-  expect(outcome).toMatchObject({ type: "done" });
+  const limited = (models: Settings["models"]): Settings => ({
+    ...defaultSettings,
+    models,
+    rateLimits: { ...rateLimits, tools: [] },
+  });
+
+  test.each([
+    ["of the same choice", false],
+    ["of another choice in the same program", true],
+  ])("holds a second request back, %s", async (_of, isOther) => {
+    const clock = createManualClock();
+    const ports = { ...testPorts(), clock, limiterFor: createLimiters({ clock }) };
+    const { provider } = await choose({ settings: limited([first()]), ports });
+    const other = isOther ? (await choose({ settings: limited([first(), second()]), ports })).provider : provider;
+    mock.reply(ok, ok);
+    await callModel(provider, userRequest("openai:first"));
+    const before = mock.requests.length;
+    const waiting = callModel(other, userRequest("openai:first"));
+    while (clock.sleeping === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(mock.requests).toHaveLength(before);
+    await clock.advance(60_000);
+    const { events, outcome } = await waiting;
+    expect(events[0]).toMatchObject({ type: "retrying", reason: "RateLimited" });
+    expect(outcome).toMatchObject({ type: "done" });
+  });
 });

@@ -9,7 +9,7 @@ import type { ProviderPorts } from "./create.ts";
 import { refused } from "./failure.ts";
 import { withFallback } from "./fallback.ts";
 import { defaultModel } from "./model-ref.ts";
-import { createRateLimiter } from "./rate-limit.ts";
+import { createLimiters } from "./rate-limit.ts";
 import { defaultRetryPolicy, withRetry } from "./retry.ts";
 import { createModelRouter, type ModelRouter } from "./router.ts";
 import { loadScenario } from "./scenario.ts";
@@ -20,6 +20,9 @@ import { findVendor } from "./vendors.ts";
 const SCRIPTED = "scripted";
 /** The scenario that plays when nothing else is configured. */
 export const OFFLINE_MODEL = "scripted:offline";
+
+/** No model has this name. */
+const ALL_MODELS = "*";
 
 export interface ModelChoiceOptions {
   readonly settings: Pick<Settings, "models" | "prices" | "rateLimits">;
@@ -140,6 +143,7 @@ function createRouter(settings: ModelChoiceOptions["settings"], wanted: string, 
   const models: readonly ModelSettings[] =
     isVendor && first.length === 0 ? [{ model: wanted }, ...listed] : [...first, ...others];
   const { global, models: perModel } = settings.rateLimits;
+  const { limiterFor = createLimiters(ports) } = ports;
   return createModelRouter(
     {
       models: models.map((model) => {
@@ -150,7 +154,7 @@ function createRouter(settings: ModelChoiceOptions["settings"], wanted: string, 
     {
       ...ports,
       prices: settings.prices,
-      ...(global === undefined ? {} : { globalLimiter: createRateLimiter(global, ports) }),
+      ...(global === undefined ? {} : { globalLimiter: limiterFor(ALL_MODELS, global) }),
     },
   );
 }

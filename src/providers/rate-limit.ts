@@ -96,6 +96,22 @@ interface Bucket {
 }
 
 /** Holds one minute's worth and fills evenly. Without a rate it is never empty. */
+/** The limiter for a model, or for all of them. */
+export type LimiterFor = (what: string, limits: RateLimits) => RateLimiter;
+
+/** One for a program: whoever asks for the same, with the same limits, waits in the same line. */
+export function createLimiters(ports: { readonly clock: Clock }): LimiterFor {
+  const made = new Map<string, { readonly limits: string; readonly limiter: RateLimiter }>();
+  return (what, limits) => {
+    const text = JSON.stringify(limits);
+    const known = made.get(what);
+    if (known?.limits === text) return known.limiter;
+    const limiter = createRateLimiter(limits, ports);
+    made.set(what, { limits: text, limiter });
+    return limiter;
+  };
+}
+
 function createBucket(perMinute: number | undefined, clock: Clock): Bucket {
   if (perMinute === undefined) return { waitMs: () => 0, take: () => {} };
   let level = perMinute;
