@@ -8,7 +8,7 @@ import { printable, printableValue, type Terminal } from "./terminal.ts";
 
 /** How far back the beginning of the last turn is looked for. */
 const LOOK_BACK_EVENTS = 500;
-/** Inputs from here that are remembered until they come back. */
+/** Inputs from here that are remembered until they come back, and queued ones of anybody until their turns begin. */
 const SENT_MAX = 100;
 
 export interface AttachedView {
@@ -73,6 +73,8 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
         queuedTexts.delete(event.payload.queued ?? 0);
       } else if (event.kind === "InputQueued") {
         queuedTexts.set(event.id, textOf(event.payload.content));
+        const [oldest] = queuedTexts.keys();
+        if (queuedTexts.size > SENT_MAX && oldest !== undefined) queuedTexts.delete(oldest);
         showInput("queued: ", event.payload.content, true);
       } else if (event.kind === "InputRefused") {
         forget(queuedTexts.get(event.payload.queued) ?? "");

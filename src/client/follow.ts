@@ -42,14 +42,8 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Even
     };
     try {
       for await (const event of transport.events(session, last, signal, onOpen)) {
-        // A question of a delegate, whose log is another one.
-        if (event.session !== session) {
-          failures = 0;
-          yield event;
-          continue;
-        }
-        // About this stream: it stands nowhere in the log.
-        if (isNotice(event)) {
+        // A question of a delegate, whose log is another one; or about this stream: that stands in no log.
+        if (event.session !== session || isNotice(event)) {
           failures = 0;
           yield event;
           continue;
