@@ -177,6 +177,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const toolSources = [...(options.toolSources ?? [createBuiltinTools(taped?.tape.clock)]), ...extensions.toolSources];
   const opened = extensions.store ?? (await openStore(options));
   const store = taped?.store(opened) ?? opened;
+  const ownPaths = [...usualPaths(env), ...(options.ownPaths ?? []).map((path) => resolve(path))];
   const undoFolder = options.undo === undefined || options.undo === "off" ? [] : [options.undo.directory];
   const dependencies: SessionDependencies = {
     settings,
@@ -190,7 +191,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     toolSources,
     rules,
     rulesVersion,
-    undo: taped === undefined ? prepareUndo(options) : undefined,
+    undo: taped === undefined ? prepareUndo(options, ownPaths) : undefined,
     workspace: taped?.asRecorded(options.workspace) ?? options.workspace,
     namedModel: options.model,
     autoApprove: options.autoApprove,
@@ -206,12 +207,12 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     secretsTold: () => credentials.told(),
     checkToken: options.checkToken,
     taped,
-    ownPaths: [...usualPaths(env), ...(options.ownPaths ?? []).map((path) => resolve(path))],
+    ownPaths,
     sandboxFor: prepareSandbox({
       settings,
       env,
       clock: options.clock,
-      ownPaths: [...logFiles(options.store), ...undoFolder, ...(options.ownPaths ?? [])],
+      ownPaths: [...logFiles(options.store), ...undoFolder, ...ownPaths],
     }),
   };
   const own = createControl({
@@ -296,7 +297,10 @@ export interface Undo {
 }
 
 /** One store for all sessions and a recorder for each, loaded with the first call that changes something. */
-function prepareUndo({ undo: place = "off", store, clock, ownPaths: further = [] }: HarnessOptions): Undo | undefined {
+function prepareUndo(
+  { undo: place = "off", store, clock }: HarnessOptions,
+  further: readonly string[],
+): Undo | undefined {
   if (place === "off") return undefined;
   const ownPaths = [...logFiles(store), ...further];
   const loaded = once(async () => {

@@ -21,7 +21,7 @@ export interface SandboxOptions {
   readonly settings: Pick<Settings, "sandbox">;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Log, undo, tokens and sockets, wherever they are; the usual folders of the program are added. */
+  /** Log, undo, tokens and sockets, wherever they are, and the usual folders of the program. */
   readonly ownPaths: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
       mode: settings.sandbox,
       env,
       clock,
-      ownPaths: [...options.ownPaths.flatMap(asItIs), ...usualPaths(env)],
+      ownPaths: options.ownPaths.flatMap(asItIs),
     });
   });
   return ({ root, outside, domains: domainsNow, mode }) => {

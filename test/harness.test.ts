@@ -182,6 +182,25 @@ test("a rate limit holds for all sessions of the program, also where a project h
   expect(rig.vendor.requests).toHaveLength(1);
 });
 
+test("undo leaves the program's own files alone, where the workspace is a home", async () => {
+  // As a daemon does while a call runs.
+  const command = "touch made .local/state/harness/tokens/tok_x.revoked";
+  const home = createTemporaryWorkspace();
+  home.put(".local/state/harness/tokens/tok_x.json", "{}");
+  const rig = await createHarnessRig([calls(["exec", { command }]), says("done")], {
+    autoApprove: true,
+    settings: { sandbox: "off" },
+    workspace: home.root,
+    extraEnv: { HOME: home.root },
+    undo: { directory: join(home.outside, "undo"), key: Buffer.alloc(32, 1) },
+  });
+  await rig.send();
+  await rig.submit({ kind: "UndoTurn" });
+  expect(rig.of("WorkspaceRestored")).toMatchObject([{ counts: { restored: 1 } }]);
+  expect(existsSync(join(home.root, "made"))).toBe(false);
+  expect(existsSync(join(home.root, ".local/state/harness/tokens/tok_x.revoked"))).toBe(true);
+});
+
 describe("plugins", () => {
   test("reach every seam", async () => {
     const seen: string[] = [];
