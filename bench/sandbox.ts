@@ -7,7 +7,14 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { createProcesses, createPublicWeb, createSystemClock, createWorkspaceFiles, type ProcessPort } from "#base";
+import {
+  createDomainList,
+  createProcesses,
+  createPublicWeb,
+  createSystemClock,
+  createWorkspaceFiles,
+  type ProcessPort,
+} from "#base";
 import { CallId, ClientId, SessionId, TurnId } from "#protocol";
 import { createSandboxes } from "#sandbox";
 import { createBuiltinTools } from "#tools";
@@ -73,7 +80,8 @@ async function measureOverhead(): Promise<Figure[]> {
     },
   };
   const clock = createSystemClock();
-  const sandbox = createSandboxes({ mode: "required", env: process.env, ownPaths: [], clock }).open({
+  const sandbox = createSandboxes({ env: process.env, ownPaths: [], clock }).open({
+    mode: "required",
     root,
     processes: spying,
   });
@@ -170,8 +178,9 @@ async function measureOverhead(): Promise<Figure[]> {
 }
 
 async function measureListed(root: string, processes: ProcessPort): Promise<number> {
-  const options = { mode: "required", env: process.env, ownPaths: [], clock: createSystemClock() } as const;
-  const sandbox = createSandboxes({ ...options, allowedDomains: ["example.com"] }).open({ root, processes });
+  const options = { env: process.env, ownPaths: [], clock: createSystemClock() } as const;
+  const domains = createDomainList([["example.com"]]);
+  const sandbox = createSandboxes(options).open({ mode: "required", root, processes, domains });
   const spec = { file: "bash", args: ["-c", ":"], timeoutMs: 30_000 };
   const times: number[] = [];
   for (let round = 0; round < LISTED_ROUNDS; round++) {

@@ -209,7 +209,6 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     taped,
     ownPaths,
     sandboxFor: prepareSandbox({
-      settings,
       env,
       clock: options.clock,
       ownPaths: [...logFiles(options.store), ...undoFolder, ...ownPaths],

@@ -18,7 +18,6 @@ export interface SessionSandbox {
 }
 
 export interface SandboxOptions {
-  readonly settings: Pick<Settings, "sandbox">;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /** Log, undo, tokens and sockets, wherever they are, and the usual folders of the program. */
@@ -30,21 +29,16 @@ export interface SandboxPlace {
   readonly root: string;
   readonly outside: ProcessPort;
   readonly domains: () => DomainList | undefined;
-  /** As the settings of the session say it, where a project has a word in them. */
+  /** As the settings of the session say it: a project may have a word in them. */
   readonly mode: Settings["sandbox"];
 }
 
 /** One for all sessions of a program. */
 export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) => SessionSandbox {
-  const { settings, env, clock } = options;
+  const { env, clock } = options;
   const loaded = once(async () => {
     const { createSandboxes } = await import("#sandbox");
-    return createSandboxes({
-      mode: settings.sandbox,
-      env,
-      clock,
-      ownPaths: options.ownPaths.flatMap(asItIs),
-    });
+    return createSandboxes({ env, clock, ownPaths: options.ownPaths.flatMap(asItIs) });
   });
   return ({ root, outside, domains: domainsNow, mode }) => {
     let bus: Pick<EventBus, "publish"> | undefined;

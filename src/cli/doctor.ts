@@ -161,7 +161,8 @@ async function checkSandbox(ports: CliPorts, { cwd, config }: DoctorFlags): Prom
   const root = resolve(ports.cwd, cwd ?? ".");
   const { dataDir, configDir, stateDir } = harnessPaths(env);
   const mode = settings.sandbox;
-  const sandbox = createSandboxes({ mode, env, clock, ownPaths: [dataDir, configDir, stateDir] }).open({
+  const sandbox = createSandboxes({ env, clock, ownPaths: [dataDir, configDir, stateDir] }).open({
+    mode,
     root,
     processes: createProcesses({ root, env }),
   });

@@ -25,11 +25,11 @@ export async function sandboxCheckCommand(ports: CliPorts, flags: SandboxCheckFl
   const lists = domainLists(settings, project).map(({ entries }) => entries);
   const { dataDir, configDir, stateDir } = harnessPaths(env);
   const sandbox = createSandboxes({
-    mode: settings.sandbox,
     env,
     clock,
     ownPaths: [dataDir, configDir, stateDir],
   }).open({
+    mode: settings.sandbox,
     root,
     processes: createProcesses({ root, env }),
     ...(lists.length === 0 ? {} : { domains: createDomainList(lists) }),

@@ -8,7 +8,6 @@ import { isAbsolute, join } from "node:path";
 import {
   type Clock,
   childEnvironment,
-  createDomainList,
   type DomainList,
   EffectError,
   type ProcessExit,
@@ -39,9 +38,6 @@ export interface SandboxStatus {
 }
 
 export interface SandboxesOptions {
-  readonly mode: SandboxMode;
-  /** `network.allowed_domains`; absent: the network is left as it is, empty: there is none. */
-  readonly allowedDomains?: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Files and folders of the harness itself, hidden from every command. */
   readonly ownPaths: readonly string[];
@@ -52,16 +48,15 @@ export interface SandboxesOptions {
 }
 
 export interface SandboxSession {
+  readonly mode: SandboxMode;
   /** The workspace, absolute and real. */
   readonly root: string;
   /** Starts programs outside. */
   readonly processes: ProcessPort;
   /** Of this workspace, besides what is hidden from every session. */
   readonly hidden?: readonly string[];
-  /** Instead of the list for all sessions. */
+  /** What it may reach; absent: the network is left as it is, empty: there is none. */
   readonly domains?: DomainList;
-  /** Instead of the mode for all sessions. */
-  readonly mode?: SandboxMode;
 }
 
 /** Awaited: what cannot be recorded does not happen. */
@@ -97,14 +92,12 @@ export function createSandboxes(options: SandboxesOptions): { open(session: Sand
 
 function createCommandSandbox(
   options: SandboxesOptions,
-  { root, processes: outside, hidden = [], domains: ownDomains, mode = options.mode }: SandboxSession,
+  { root, processes: outside, hidden = [], domains, mode }: SandboxSession,
   guard: NameGuard,
   probeOnce: (tryIt: () => Promise<Probe>) => Promise<Probe>,
 ): CommandSandbox {
   const { env, clock } = options;
   const ownPaths = [...options.ownPaths, ...hidden];
-  const given = options.allowedDomains;
-  const domains = ownDomains ?? (given === undefined ? undefined : createDomainList([given]));
   const networkKind = domains === undefined ? "open" : domains.entries.length === 0 ? "none" : "listed";
   const homes = homeFolders(env);
   let recorder: SandboxRecorder = { status: async () => undefined, connection: async () => undefined };

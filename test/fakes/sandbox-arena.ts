@@ -23,7 +23,7 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer, type Server } from "node:net";
 import { homedir, networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
-import { createProcesses, createSystemClock } from "#base";
+import { createDomainList, createProcesses, createSystemClock } from "#base";
 import { createSandboxes, type EgressRecord } from "#sandbox";
 import { processesWith } from "./marked-processes.ts";
 
@@ -81,17 +81,20 @@ export async function createSandboxArena(): Promise<SandboxArena> {
     const env = { ...process.env, HOME: places.home, SSH_AUTH_SOCK: servers.socketPath };
     const records: EgressRecord[] = [];
     const sandbox = createSandboxes({
-      mode: how?.unconfined ? "off" : "required",
       env,
       clock: createSystemClock(),
       ownPaths: [places.own],
-      ...(network === "open" ? {} : { allowedDomains: network === "none" ? [] : DOMAINS }),
       resolve: async (name) => {
         if (name === "allowed.test") return [{ address: ALLOWED_ADDRESS, family: 4 }];
         if (name === "rebind.test") return [{ address: "127.0.0.1", family: 4 }];
         throw new Error(`${name} does not exist`);
       },
-    }).open({ root: places.workspace, processes: createProcesses({ root: places.workspace, env }) });
+    }).open({
+      mode: how?.unconfined ? "off" : "required",
+      root: places.workspace,
+      processes: createProcesses({ root: places.workspace, env }),
+      ...(network === "open" ? {} : { domains: createDomainList([network === "none" ? [] : DOMAINS]) }),
+    });
     sandbox.recordTo({
       status: async () => undefined,
       connection: async (entry) => void records.push(entry),

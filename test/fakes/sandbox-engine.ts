@@ -4,11 +4,10 @@ import { createSandboxes } from "#sandbox";
 
 const [root = ".", mark = "mark"] = process.argv.slice(2);
 const { processes } = createSandboxes({
-  mode: "required",
   env: process.env,
   ownPaths: [],
   clock: createSystemClock(),
-}).open({ root, processes: createProcesses({ root, env: process.env }) });
+}).open({ mode: "required", root, processes: createProcesses({ root, env: process.env }) });
 const never = new AbortController().signal;
 await processes.run({ file: "true", args: [], timeoutMs: 10_000 }, never);
 // What the machine has is known from here on: the next command begins at once.

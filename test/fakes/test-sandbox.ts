@@ -1,7 +1,7 @@
 /** The sandbox of this machine around the workspace of a test. Where there is none, tests that need it are left out. */
 import { spawnSync } from "node:child_process";
 import { onTestFinished } from "vitest";
-import { createSystemClock } from "#base";
+import { createDomainList, createSystemClock } from "#base";
 import { type CommandSandbox, createSandboxes, type EgressRecord, type SandboxStatus } from "#sandbox";
 import type { TemporaryWorkspace } from "./temporary-workspace.ts";
 
@@ -17,17 +17,20 @@ export interface TestSandbox extends CommandSandbox {
   shell(script: string, options?: { readonly signal?: AbortSignal; readonly timeoutMs?: number }): Promise<string>;
 }
 
-export function createTestSandbox(
-  workspace: TemporaryWorkspace,
-  options: Partial<Parameters<typeof createSandboxes>[0]> = {},
-): TestSandbox {
-  const sandbox = createSandboxes({
-    mode: "auto",
-    env: process.env,
-    ownPaths: [],
-    clock: createSystemClock(),
-    ...options,
-  }).open({ root: workspace.root, processes: workspace.ports.processes });
+export interface TestSandboxOptions extends Partial<Parameters<typeof createSandboxes>[0]> {
+  /** Default: auto. */
+  readonly mode?: SandboxStatus["mode"];
+  readonly allowedDomains?: readonly string[];
+}
+
+export function createTestSandbox(workspace: TemporaryWorkspace, options: TestSandboxOptions = {}): TestSandbox {
+  const { mode = "auto", allowedDomains, ...rest } = options;
+  const sandbox = createSandboxes({ env: process.env, ownPaths: [], clock: createSystemClock(), ...rest }).open({
+    mode,
+    root: workspace.root,
+    processes: workspace.ports.processes,
+    ...(allowedDomains === undefined ? {} : { domains: createDomainList([allowedDomains]) }),
+  });
   const statuses: SandboxStatus[] = [];
   const connections: EgressRecord[] = [];
   sandbox.recordTo({
