@@ -10,6 +10,8 @@ export default defineConfig({
           include: ["src/**/*.test.ts", "test/*.test.ts"],
           pool: "threads",
           isolate: false,
+          // By default one core stays idle.
+          maxWorkers: "100%",
           setupFiles: ["test/fixed-seed.ts"],
           testTimeout: 20_000,
         },
