@@ -165,6 +165,10 @@ function hostileTexts(): Readonly<Record<string, string>> {
     // Found by a search for what takes longest, over all words of the table.
     "vendors close together": fill("AIza[\\w-]{35}zai_mj_bot otpauth://trello-token.pagerduty"),
     "a secret in every word": fill("scw_secret:APA91bsk-bot "),
+    "keys and flags": fill('apikey -p\\"auth\\"'),
+    "keys in strings": fill('.atlasv1.apikey cookieJQQJ99\\"auth\\"'),
+    "vendors and headers": fill('railway\\"auth\\"authorization: apikey '),
+    "keys and headers": fill('psk="t7#kLm9qPz"authorization: apikey '),
     "all keywords": fill(
       "password token secret ghp_ AKIA eyJ -----BEGIN Bearer sk- :// cookie: -u api_key datadog aws_secret ",
     ),

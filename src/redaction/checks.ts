@@ -5,6 +5,9 @@ import { createWordTest } from "./keyword-scan.ts";
 /** A value is judged by its beginning: enough to tell, and the same whether or not the rest has arrived. */
 export const JUDGED_CHARS = 64;
 
+/** A value without digits is no secret that can be told by itself when it is shorter. */
+export const LEAST_LETTERS_ONLY_CHARS = 12;
+
 /** The part of a value that it is judged by. */
 export function judgedPart(text: string, from: number, to: number): string {
   return text.slice(from, Math.min(to, from + JUDGED_CHARS));
@@ -119,8 +122,13 @@ const DULL_WORDS = new Set(
 
 /** It stands for a value that is kept elsewhere. */
 export function isReference(value: string): boolean {
+  // Most values begin with a letter, and hold nothing that a reference with that letter must have.
+  if (has(OPENS_ADDRESS, codeAt(value, 0)) && !value.includes(":")) return false;
   return REFERENCE.test(value);
 }
+
+/** Letters and digits; but for `env.`, `ref+`, `sha256-` and `secretsmanager`, what begins so and is a reference has a colon. */
+const OPENS_ADDRESS = charSet("A-Za-df-qt-z0-9");
 
 /** It is computed: what stands without quotes in code. */
 export function isExpression(value: string): boolean {

@@ -8,6 +8,7 @@ import {
   isReference,
   JUDGED_CHARS,
   judgedPart,
+  LEAST_LETTERS_ONLY_CHARS,
   type Makeup,
   makeup,
 } from "./checks.ts";
@@ -130,7 +131,6 @@ const LEAST_CHARS = { any: 3, password: 4, secret: 10, token: 12 } as const;
 const LEAST_WORD_CHARS = 4;
 const LEAST_SECRET_ENTROPY = 2.6;
 const LEAST_TOKEN_ENTROPY = 2.9;
-const LEAST_LETTERS_ONLY_CHARS = 12;
 
 function isPassword(made: Makeup, value: string, style: FieldStyle): boolean {
   const { length, lower, upper, digits, marks } = made;
@@ -139,11 +139,11 @@ function isPassword(made: Makeup, value: string, style: FieldStyle): boolean {
   if (style === "quoted") {
     if (value.includes(" ")) return digits > 0 && upper + lower > 0 && length >= 8 && value.split(" ").length <= 3;
     if (digits === 0 && marks === 0) return upper === 0 ? length >= 6 : upper > 1 && lower > 1 && length >= 8;
-    return length >= 5 && !JOINED_WORDS.test(value);
+    return length >= 5 && (digits > 0 || !JOINED_WORDS.test(value));
   }
   if (digits + marks === 0) return isJumble(made, value);
   if (length < 6) return false;
-  return digits === length || !(JOINED_WORDS.test(value) || (marks > 0 && isCodeName(value, made)));
+  return digits === length || !((digits === 0 && JOINED_WORDS.test(value)) || (marks > 0 && isCodeName(value, made)));
 }
 
 /** Where names and other values stand as well as secrets: letters and digits that are no word with a number. */

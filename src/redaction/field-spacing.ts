@@ -3,6 +3,7 @@
  * the name, in a tag with attributes, as the default of a variable, in a part of a form.
  */
 import { charSet, codeAt, has, runEnd } from "./char-set.ts";
+import { LEAST_LETTERS_ONLY_CHARS } from "./checks.ts";
 import { CUT_SEPARATOR, LISTED, MAX_SPACE, NO_SEPARATOR, RETURN_SIGN, skipSpace } from "./field-opening.ts";
 import type { Probe } from "./probe.ts";
 
@@ -169,11 +170,17 @@ function isAloneOnLine({ text, end, final }: Probe, start: number, from: number,
   const behind = codeAt(text, to) === SEMICOLON ? to + 1 : to;
   const lineEnd = runEnd(SPACE, text, behind, Math.min(end, behind + MAX_SPACE));
   // Asked first: what is in front takes longer to tell.
-  if (lineEnd < end && !endsLine(codeAt(text, lineEnd))) return NO_SEPARATOR;
+  if (lineEnd < end && (!endsLine(codeAt(text, lineEnd)) || isPlainWord(text, here, to))) return NO_SEPARATOR;
   if (!opensLine(text, start)) return NO_SEPARATOR;
   return lineEnd < end || final || to === end ? LISTED + here : CUT_SEPARATOR;
 }
 
+/** Nothing that stands beside a name is a secret with so few letters and no digit. One letter may belong to a quote behind it. */
+function isPlainWord(text: string, from: number, to: number): boolean {
+  return to - from > 1 && to - from < LEAST_LETTERS_ONLY_CHARS && runEnd(NO_DIGIT, text, from, to) === to;
+}
+
+const NO_DIGIT = charSet("^0-9");
 const UPPER = charSet("A-Z");
 const VARIABLE = /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/;
 
