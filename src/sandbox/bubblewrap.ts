@@ -3,7 +3,7 @@
  * what is hidden comes after what is writable. Builds command lines only; starts nothing.
  */
 
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { GATE_SCRIPT } from "#base";
 import { EGRESS_PORT, FORWARDER } from "./egress-forwarder.ts";
 import type { ResourceLimits } from "./resource-limits.ts";
@@ -17,6 +17,9 @@ const INNER_READY = "/run/harness/ready";
 /** An empty read-only folder needs no room; this is the least that is given. */
 const EMPTY_FOLDER_BYTES = 4096;
 const RUN_FOLDER_BYTES = 16 * 1024 * 1024;
+
+/** Where a program that is called like a shell is one. What lies elsewhere may be anybody's, also of the workspace. */
+const SHELL_FOLDERS = ["/bin", "/usr/bin", "/usr/local/bin"];
 
 const USER_NAMESPACES = {
   closed: ", own user namespace and none below it",
@@ -132,8 +135,10 @@ function withGate(command: CommandLine): CommandLine {
   return beginWith(GATE_SCRIPT, { file: "/bin/sh", args: ["-c", 'exec "$@"', "sh", command.file, ...command.args] });
 }
 
-function isScriptOf(shells: readonly string[], { file, args }: CommandLine): boolean {
-  return shells.includes(basename(file)) && args[0] === "-c" && args.length > 1;
+/** Whether what follows `-c` is the script, and a shell of the system reads it: an option there comes before the script. */
+function isScriptOf(shells: readonly string[], { file, args: [flag, script] }: CommandLine): boolean {
+  const isShell = shells.includes(basename(file)) && SHELL_FOLDERS.includes(dirname(file));
+  return isShell && flag === "-c" && script !== undefined && !/^[-+]/.test(script);
 }
 
 function beginWith(line: string, { file, args: [flag = "-c", script = "", ...rest] }: CommandLine): CommandLine {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -326,6 +326,28 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
       code: 2,
       said: expect.stringContaining("syntax error"),
     });
+  });
+
+  test("waits and has its limits whatever it is called, and a shell reads its options itself", async () => {
+    const workspace = createTemporaryWorkspace();
+    const sandbox = createTestSandbox(workspace);
+    const program = '#!/bin/bash\necho "$# $1 $2" $(ulimit -n); { echo >&4; } 2>&1\n';
+    for (const name of ["bash", "sh"]) chmodSync(workspace.put(name, program), 0o755);
+    const run = async (file: string, args: string[]) => {
+      let said = "";
+      const onOutput = (_stream: string, chunk: Buffer): void => {
+        said += chunk.toString("utf8");
+      };
+      const exit = await sandbox.processes.run({ file, args, timeoutMs: 20_000, onOutput }, NEVER);
+      return { code: exit.code, said };
+    };
+    for (const name of ["./bash", "./sh"]) {
+      expect(await run(name, ["-c", "x"])).toMatchObject({
+        said: expect.stringMatching(/^2 -c x 16384\n.*4: Bad file descriptor/),
+      });
+    }
+    expect(await run("bash", ["-c", "-e", "false; echo not"])).toEqual({ code: 1, said: "" });
+    expect(await run("sh", ["-c", "+e", 'echo "$0" $(ulimit -n)', "name"])).toEqual({ code: 0, said: "name 16384\n" });
   });
 
   test("does not run when there is no place for what the sandbox says", async () => {
