@@ -5,7 +5,7 @@
 import type { CommandLine } from "./sandbox.ts";
 
 const STEERING =
-  /^(?:LD_|DYLD_|GLIBC_|MALLOC_|BASH|GCONV_PATH$|GETCONF_DIR$|LOCPATH$|NLSPATH$|ENV$|IFS$|PS4$|SHELLOPTS$|SHLVL$)/;
+  /^(?:LD_|DYLD_|OBJC_|GLIBC_|MALLOC_|Malloc[A-Z]|BASH|GCONV_PATH$|GETCONF_DIR$|LOCPATH$|NLSPATH$|ENV$|IFS$|PS4$|SHELLOPTS$|SHLVL$)/;
 
 /** A name that a shell cannot take (an exported function) ends it before the command. */
 const SET_AND_RUN = 'while [ "$1" != -- ]; do export "$1" || exit 126; shift; done; shift; exec "$@"';
