@@ -7,7 +7,7 @@ export { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } fr
 export { childEnvironment } from "./child-environment.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
 export { CONCEAL_MIN_BYTES, type Concealer, createConcealer } from "./concealer.ts";
-export { cutAtBlank } from "./cut-text.ts";
+export { beginningOf, CUT_LOOK_CHARS, cutAtBlank, endOf, withoutCutEnd, withoutCutStart } from "./cut-text.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
 export { makeFolder } from "./make-folder.ts";

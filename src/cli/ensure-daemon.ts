@@ -4,7 +4,7 @@
  */
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
-import { type DetachedProcess, makePrivateDirectory } from "#base";
+import { type DetachedProcess, endOf, makePrivateDirectory } from "#base";
 import { ReasonError } from "#protocol";
 import { endDaemon, type FoundDaemon } from "./daemon-end.ts";
 import {
@@ -151,7 +151,7 @@ async function printedBy(
   code: number | null | undefined,
 ): Promise<string> {
   const { output } = daemonPlaces(env);
-  const printed = readFileSync(output).subarray(from).toString("utf8").trim().slice(-SHOWN_OUTPUT_CHARS);
+  const printed = endOf(readFileSync(output).subarray(from).toString("utf8").trim(), SHOWN_OUTPUT_CHARS);
   const how = code === undefined ? "it did not answer in time" : `it ended with ${code ?? "a signal"}`;
   return `${how}. ${(await outward.orNothing(printed)) || `What it printed is in ${output}`}`;
 }

@@ -78,7 +78,9 @@ describe("the log", () => {
     const { log, lines } = recorded();
     log.of("engine").info("long", { text: "x".repeat(10_000) });
     log.of("engine").info("many", { list: Array.from({ length: 10_000 }, () => "word") });
-    expect(JSON.stringify(lines()).length).toBeLessThan(4_000);
+    log.of("engine").info("cut", { text: `${"word ".repeat(399)}ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5` });
+    expect(JSON.stringify(lines()).length).toBeLessThan(6_000);
+    expect(JSON.stringify(lines())).not.toContain("ghp_");
     expect(lines()[1]).toMatchObject({ msg: "many", cut: expect.any(Number) });
   });
 

@@ -2,7 +2,7 @@
  * One line of JSON for each thing that happened to the program. Every line passes `clean` before anybody sees it, and where that
  * fails the line is withheld. Writing never throws and never waits: what could not be written is counted.
  */
-import type { Clock } from "#base";
+import { beginningOf, type Clock } from "#base";
 import { LOG_LEVELS, type LogLevel, type LogLevels, levelOf } from "./log-level.ts";
 
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -90,7 +90,7 @@ function shortened(fields: LogFields): LogFields {
     Object.entries(fields).map(([name, value]) => {
       return [
         name,
-        typeof value === "string" && value.length > MAX_TEXT_CHARS ? `${value.slice(0, MAX_TEXT_CHARS)}…` : value,
+        typeof value === "string" && value.length > MAX_TEXT_CHARS ? `${beginningOf(value, MAX_TEXT_CHARS)}…` : value,
       ];
     }),
   );

@@ -1,9 +1,8 @@
 /** `web.fetch`: one public web page as text the model can read. Whether it may be fetched is decided by the port. */
-import type { WebResponse } from "#base";
+import { beginningOf, type WebResponse, withoutCutEnd } from "#base";
 import { type Tool, ToolError } from "#engine";
 import { flagArgument, textArgument } from "./arguments.ts";
 import { binaryKind, formatBytes } from "./file-kind.ts";
-import { cutText } from "./numbered-lines.ts";
 
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
@@ -29,7 +28,8 @@ export const fetchTool: Tool = {
     const response = await ports.web.get(request, signal);
     const failed = response.status < 200 || response.status > 299;
     const text = await readableText(response, flagArgument(args, "raw"), failed);
-    const shown = cutText(text, failed ? MAX_ERROR_CHARS : MAX_TEXT_CHARS);
+    const maxChars = failed ? MAX_ERROR_CHARS : MAX_TEXT_CHARS;
+    const shown = response.truncated && text.length <= maxChars ? withoutCutEnd(text) : beginningOf(text, maxChars);
     const cut = shown.length < text.length || response.truncated ? "\n[… the rest was left out]" : "";
     return {
       content: [{ type: "text", text: `[${response.status} ${response.url}]\n\n${shown}${cut}` }],

@@ -1,4 +1,5 @@
 /** Text as the model sees it: lines with their numbers, cut to bounds. */
+import { beginningOf } from "#base";
 
 /** A longer line is cut, with a marker that says how much is missing. */
 const MAX_LINE_CHARS = 2_000;
@@ -18,15 +19,8 @@ export function numberedLine(line: string, number: number): string {
 
 export function cutLine(line: string, maxChars: number): string {
   if (line.length <= maxChars) return line;
-  const kept = cutText(line, maxChars);
+  const kept = beginningOf(line, maxChars);
   return `${kept}… [${line.length - kept.length} more characters]`;
-}
-
-/** The first `maxChars` UTF-16 units, less one where that would split a character. */
-export function cutText(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  const last = text.charCodeAt(maxChars - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? maxChars - 1 : maxChars);
 }
 
 /** One-based line of a position in a text. */

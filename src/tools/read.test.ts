@@ -52,8 +52,20 @@ describe("text", () => {
     workspace.put("wide.txt", `${"w".repeat(5_000)}\n`.repeat(200));
     const text = await readText(workspace, { path: "wide.txt" });
     expect(text.length).toBeLessThan(103_000);
-    expect(text.split("\n")[0]).toBe(`     1\t${"w".repeat(2_000)}… [3000 more characters]`);
+    expect(text.split("\n")[0]).toBe(`     1\t${"w".repeat(1_000)}… [4000 more characters]`);
     expect(text).toMatch(/next page: offset=\d+\]$/);
+  });
+
+  test("cuts a long line in front of a word, so that nobody takes half a secret for anything else", async () => {
+    const workspace = createTemporaryWorkspace();
+    const secret = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5";
+    for (let at = 1; at < secret.length; at++) {
+      workspace.put(
+        "a.json",
+        `{"a":"${"w ".repeat(1_000).slice(0, 1_994 - at)}","b":"${secret}","c":"${"w ".repeat(100)}"}`,
+      );
+      expect(await readText(workspace, { path: "a.json" })).not.toContain("ghp_");
+    }
   });
 
   test("of one huge line gives its beginning", async () => {

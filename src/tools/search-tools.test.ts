@@ -146,6 +146,12 @@ describe("fs.search", () => {
     for (let index = 0; index < 40; index++) workspace.put(`many/${index}.txt`, "hit\n".repeat(1_000));
     const wide = await run(searchTool, workspace, { pattern: "w+", path: "wide.txt" });
     expect(wide.length).toBeLessThan(700);
+    workspace.put("long.txt", `${"needle ".repeat(70)} ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5 needle\n`);
+    for (const context of [0, 1]) {
+      const long = await run(searchTool, workspace, { pattern: "needle", path: "long.txt", context });
+      expect(long).toMatch(/needle {2,3}\[\.\.\. .*\]$/);
+      expect(long).not.toContain("ghp_");
+    }
     const lines = (await run(searchTool, workspace, { pattern: "hit", path: "many" })).split("\n");
     expect(lines.length).toBeLessThan(305);
     expect(lines.at(-1)).toBe("[more matches; narrow the pattern, path or glob]");

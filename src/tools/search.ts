@@ -1,5 +1,5 @@
 /** `fs.search`: file contents by regular expression, in ripgrep's linear-time syntax. */
-import type { EffectPorts } from "#base";
+import { type EffectPorts, withoutCutEnd } from "#base";
 import { type Tool, ToolError, textOutput } from "#engine";
 import { type Arguments, flagArgument, optionalInteger, optionalText, textArgument } from "./arguments.ts";
 import { suggestNames } from "./near-names.ts";
@@ -118,7 +118,15 @@ const PASS_OVER_SECRETS = SECRET_FILES.split(" ").map((name) => `--iglob=!${name
 function readable(record: string, mode: OutputMode, prefix: string): string {
   if (mode === "files") return prefix + record.slice(2);
   const end = record.indexOf("\0");
-  if (end === -1) return record;
+  if (end === -1) return withoutCutWord(record);
   const file = prefix + record.slice(2, end);
-  return mode === "count" ? `${file}: ${record.slice(end + 1)}` : `${file}\n${record.slice(end + 1)}`;
+  return mode === "count" ? `${file}: ${record.slice(end + 1)}` : `${file}\n${withoutCutWord(record.slice(end + 1))}`;
+}
+
+/** What ripgrep puts behind a line that it cuts, wherever that is. */
+const CUT_MARK = / \[\.\.\. (?:omitted end of long line|\d+ more match(?:es)?)\]$/;
+
+function withoutCutWord(line: string): string {
+  const mark = CUT_MARK.exec(line);
+  return mark === null ? line : withoutCutEnd(line.slice(0, mark.index)) + mark[0];
 }

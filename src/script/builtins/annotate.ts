@@ -1,4 +1,5 @@
 /** `annotate(...)`: attributes for the record of the operation. */
+import { beginningOf } from "#base";
 import { dictOf, typeName } from "../arguments.ts";
 import { type FunctionRow, scripts } from "./definition.ts";
 
@@ -18,7 +19,7 @@ export const annotate: FunctionRow = {
     if (entries.length > MAX_ATTRIBUTES) throw new Error(`at most ${MAX_ATTRIBUTES} attributes at once`);
     const attributes: Record<string, string | number | boolean> = {};
     for (const [name, value] of entries) {
-      if (typeof value === "string") attributes[name] = value.slice(0, MAX_VALUE_CHARS);
+      if (typeof value === "string") attributes[name] = beginningOf(value, MAX_VALUE_CHARS);
       else if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) {
         attributes[name] = value;
       } else throw new Error(`attribute ${name}: got ${typeName(value)}, want string, number or bool`);

@@ -1,5 +1,5 @@
 /** `exec`: one program, without a shell, through the port that the gate has bound. */
-import type { ProcessSpec } from "#base";
+import { type ProcessSpec, withoutCutEnd } from "#base";
 import { dictOf, isAbsent, optionalNumber, optionalText, revealed, textOf, textsOf } from "../arguments.ts";
 import { signalOf } from "../script-call.ts";
 import { spanMs } from "../time-span.ts";
@@ -80,7 +80,7 @@ function createKept(): { add(chunk: Buffer): void; text(): string } {
     },
     text() {
       const text = Buffer.concat(chunks).toString("utf8");
-      return dropped === 0 ? text : `${text}\n[… ${dropped} more bytes were left out]`;
+      return dropped === 0 ? text : `${withoutCutEnd(text)}\n[… at least ${dropped} more bytes were left out]`;
     },
   };
 }
