@@ -4,7 +4,7 @@ import type { Clock, EffectPorts } from "#base";
 import type { Control } from "#control";
 import type { CallTrace, CheckToken, Redaction, SessionStore, ToolSource } from "#engine";
 import type { Rule } from "#governance";
-import type { CommandOf, IdMint, SessionId } from "#protocol";
+import type { CommandOf, IdMint, ReasonError, SessionId } from "#protocol";
 import type { ModelChoice } from "#providers";
 import type { Undo } from "./harness.ts";
 import type { AskForAck } from "./live-project.ts";
@@ -45,8 +45,8 @@ export interface SessionDependencies {
   readonly traceCall: ((session: SessionId) => CallTrace | undefined) | undefined;
   readonly redaction: Promise<Redaction>;
   readonly checkToken: CheckToken | undefined;
-  /** Resolves when the redaction knows every key that was found so far. */
-  readonly secretsTold: () => Promise<void>;
+  /** Resolves when the redaction knows every key that was found so far; to why not, when it cannot. */
+  readonly secretsTold: () => Promise<ReasonError | undefined>;
   /** Absent unless the program is recorded or replayed. */
   readonly taped: TapedWorld | undefined;
   /** Makes the session of a delegate known to clients. */

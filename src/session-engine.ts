@@ -44,6 +44,7 @@ import {
   sharedUndo,
 } from "./session-place.ts";
 import type { SessionWorld } from "./session-ports.ts";
+import { createUntoldNotice } from "./session-redaction.ts";
 import { askingOf, toolChain } from "./session-tool-chain.ts";
 
 export interface SessionEngineParts {
@@ -89,6 +90,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
   });
   const rules = (): readonly Rule[] =>
     runtime === undefined ? dependencies.rules : [...dependencies.rules, ...runtime.live.rules()];
+  const untold = createUntoldNotice(dependencies.secretsTold);
   let permission: Permission | undefined;
   let delegating: Delegating | undefined;
   const engine: EngineSession = createSession({
@@ -106,6 +108,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
       permission = permissionOf(parts, bus, rules);
       budgets.attach(bus);
       world.sandbox.recordTo(bus);
+      untold.attach(bus);
       runtime?.attach(bus, nested);
       if (runtime !== undefined && hidden !== undefined) {
         delegating = delegatingOf(parts, { bus, runtime, hidden, engine: () => engine });
@@ -120,7 +123,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     settle: async () => delegating?.delegations.settle(),
     ...(runtime === undefined && Object.keys(settings.budgets).length === 0 ? {} : { beforeEnd: tellTotals }),
     // No input and no answer is written before every key that is in use can be recognised.
-    beforeTurn: dependencies.secretsTold,
+    beforeTurn: untold.beforeTurn,
     toolSettings: settings.tools,
     ...(dependencies.checkToken === undefined ? {} : { checkToken: dependencies.checkToken }),
     maxSteps: birth?.spec.maxSteps ?? settings.maxSteps,

@@ -71,8 +71,9 @@ export async function openTapedWorld(
     const models = await chooseModel();
     const { model, fallbacks, offline } = models;
     const redactor = await createCassetteRedactor(options);
-    // Before the first input, which is the first that is written.
-    await options.credentials.told();
+    // Before the first input, which is the first that is written. A cassette is made to be passed on: not without knowing every key.
+    const untold = await options.credentials.told();
+    if (untold !== undefined) throw untold;
     const tape = createRecorder({
       head: {
         ...place,

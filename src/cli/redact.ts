@@ -29,7 +29,8 @@ export async function redactCommand(ports: CliPorts, flags: RedactFlags): Promis
   const redaction = { patterns: [...patterns, ...more], disabledKinds };
   const redactor = await loadRedactor({ settings: { redaction, models: settings.models }, env, clock });
   credentials.onSecret((fingerprint) => redactor.learn(fingerprint));
-  await credentials.told();
+  const untold = await credentials.told();
+  if (untold !== undefined) terminal.err(`${untold.message} Its keys are found by their form only.\n`);
   if (flags.explain !== true && flags.check !== true) {
     if (flags.json) throw new ReasonError("UsageInvalid", { detail: "--json goes with --explain or --check" });
     await filter(terminal, clock, redactor.createStreamRedactor());

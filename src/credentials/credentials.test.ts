@@ -1,5 +1,14 @@
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -369,18 +378,29 @@ test("every key of the environment is told, also while no model needs one", asyn
   expect(known.length, "the next helper tells it again").toBe(2);
 });
 
-test("stored keys are told, also those that no model needs; a file that cannot be opened stops nobody", async () => {
+test("stored keys are told, also those that no model needs; those that cannot be are said to be unknown", async () => {
   const directory = mkdtempSync(join(tmpdir(), "harness-creds-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const clock = createManualClock();
   const key = Buffer.alloc(32, 7);
   const store = createCredentialStore({ directory, clock, key: () => key });
   const secret = Buffer.from("correct-horse-41");
-  await store.add({ provider: "custom", name: "default", hosts: ["https://x.test"], secret, useKeychain: false });
-  for (const [storeKey, isFound] of [
-    [key, true],
-    [Buffer.alloc(32, 8), false],
+  const changed = Buffer.from("changed-horse-42");
+  const bound = { provider: "custom", hosts: ["https://x.test"], useKeychain: false };
+  await store.add({ ...bound, name: "another", secret: changed });
+  await store.add({ ...bound, name: "default", secret });
+  const whole = readFileSync(store.path, "utf8");
+  const [entry = "", tampered = ""] = [
+    /"another"[\s\S]*?"https/.exec(whole)?.[0],
+    '"another",\n   "hosts": [\n    "http',
+  ];
+  for (const [storeKey, content, isFound, problem] of [
+    [key, whole, true, undefined],
+    [Buffer.alloc(32, 8), whole, false, /sealed with another machine key/],
+    [key, whole.replace(entry, tampered), true, /custom\/another was changed after it was stored/],
+    [key, "{", false, /creds\.enc/],
   ] as const) {
+    writeFileSync(store.path, content, { mode: 0o600 });
     const credentials = createHelperCredentials({
       file: helperFile,
       env: { PATH: process.env.PATH },
@@ -393,7 +413,9 @@ test("stored keys are told, also those that no model needs; a file that cannot b
     onTestFinished(() => credentials.close());
     const known: SecretFingerprint[] = [];
     credentials.onSecret((fingerprint) => known.push(fingerprint));
-    await credentials.told();
+    const untold = await credentials.told();
+    expect(untold?.message).toEqual(problem === undefined ? undefined : expect.stringMatching(problem));
+    expect(untold?.reason).toBe(problem && "CredentialStoreFailed");
     expect(finds(known, "correct-horse-41")).toBe(isFound);
   }
 });
@@ -428,7 +450,7 @@ test("without any place for the socket the helper has failed, and nothing else h
   vi.stubEnv("TMPDIR", "/nonexistent");
   onTestFinished(() => void vi.unstubAllEnvs());
   const rig = open();
-  await rig.credentials.told();
+  expect((await rig.credentials.told())?.message).toMatch(/does not work: it has no place for its socket: ENOENT/);
   expect(await rig.credentials.check()).toMatch(/no place for its socket: ENOENT/);
 });
 

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { type Clock, createKnownSecrets } from "#base";
 import type { CredentialPort, CredentialRef, CredentialRoute, CredentialWish } from "#engine";
-import { type Reason, reasonText } from "#protocol";
+import { type Reason, ReasonError, reasonText } from "#protocol";
 import { CREDENTIAL_FILE } from "./credential-file.ts";
 import { type CredentialInfo, createCredentialStore } from "./credential-store.ts";
 import type { EnvironmentKeys } from "./environment-keys.ts";
@@ -19,10 +19,11 @@ export interface HelperCredentials extends CredentialPort {
   /** Told each time that the helper has died. */
   onCrash(listener: (status: HelperStatus) => void): void;
   /**
-   * Resolves when listeners were told of every key that there is, or when the helper cannot tell. Starts it where there is one: a
-   * key is a secret also while no model needs it, and this process is not where it stays.
+   * Resolves when listeners were told of every key that there is; to CredentialStoreFailed or CredentialHelperFailed when some cannot
+   * be told. Starts the helper where there is one: a key is a secret also while no model needs it, and this process is not where it
+   * stays.
    */
-  told(): Promise<void>;
+  told(): Promise<ReasonError | undefined>;
   /** Begins to start the helper when one of these variables is set: what is sure to be needed need not be waited for. */
   prepare(variables: readonly string[]): void;
   /** Starts the helper, if it was not, and resolves to what is wrong with it; undefined when nothing is. */
@@ -74,13 +75,21 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
     return stored;
   };
 
-  /** Whether the file has some. One that cannot be read, or has no place, is told to whoever needs a key of it. */
-  function holdsStored(): boolean {
+  /** Whether the file has some, or why that cannot be told. One that has no place has none. */
+  function holdsStored(): boolean | ReasonError {
     try {
       return list().some(({ place }) => place === "file");
-    } catch {
-      return false;
+    } catch (error) {
+      return error instanceof ReasonError && error.reason === "CredentialStoreFailed" ? error : false;
     }
+  }
+
+  /** Why the helper has not told of all that it was given. */
+  function untoldByHelper(): ReasonError | undefined {
+    const { state, detail = "it ended" } = supervisor.status();
+    if (state === "failed") return new ReasonError("CredentialHelperFailed", { detail });
+    const untold = supervisor.untold();
+    return untold === undefined ? undefined : new ReasonError("CredentialStoreFailed", { detail: untold });
   }
 
   function fromEnvironment({ variables, auth, hosts }: CredentialWish): CredentialRef | undefined {
@@ -117,11 +126,13 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
     onSecret: secrets.listen,
     onCrash: (listener) => void crashListeners.push(listener),
     async told() {
-      const hasStored = holdsStored();
-      if (!hasStored && !options.keyVariables.some((name) => keys.has(name))) return;
+      const stored = holdsStored();
+      const problem = typeof stored === "boolean" ? undefined : stored;
+      if (stored !== true && !options.keyVariables.some((name) => keys.has(name))) return problem;
       handOver();
-      if (hasStored) supervisor.openStore();
+      if (stored === true) supervisor.openStore();
       await supervisor.told([...found]);
+      return problem ?? untoldByHelper();
     },
     async check() {
       handOver();

@@ -43,6 +43,8 @@ export type HelperAnswer =
   | { readonly type: "synced" }
   /** A key that the helper has, as whoever redacts can recognise it. */
   | { readonly type: "known"; readonly fingerprint: SecretFingerprint }
+  /** Some stored keys could not be opened, so nobody can recognise them. */
+  | { readonly type: "untold"; readonly detail: string }
   | { readonly type: "refused"; readonly id: string; readonly problem: string; readonly detail: string }
   | { readonly type: "failed"; readonly detail: string };
 

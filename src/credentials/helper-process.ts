@@ -94,15 +94,22 @@ export function runCredentialHelper(): void {
     if (fingerprint !== undefined) say({ type: "known", fingerprint });
   }
 
-  /** All of a file that can be opened. One that cannot is told to whoever needs it; a keychain would ask the person. */
+  /** All of a file that can be opened: one that was damaged hides no other. A keychain would ask the person. */
   function tellStored({ path, key }: NonNullable<typeof store>): void {
-    try {
+    const orSay = (work: () => void): void => {
+      try {
+        work();
+      } catch (error) {
+        if (!(error instanceof CredentialFileError)) throw error;
+        say({ type: "untold", detail: error.message });
+      }
+    };
+    orSay(() => {
       const file = readCredentialFile(path);
-      if (file === undefined) return;
-      for (const entry of file.entries) if (entry.place === "file") tell(openSecret(file, key, entry));
-    } catch (error) {
-      if (!(error instanceof CredentialFileError)) throw error;
-    }
+      for (const entry of file?.entries ?? []) {
+        if (file !== undefined && entry.place === "file") orSay(() => tell(openSecret(file, key, entry)));
+      }
+    });
   }
 
   async function bind(command: Bind): Promise<void> {

@@ -56,6 +56,8 @@ export interface HelperSupervisor {
   openStore(): void;
   /** Resolves when everybody was told of all that the helper was given so far and of what `ids` are bound to, or cannot be told. */
   told(ids: readonly string[]): Promise<void>;
+  /** Why stored keys could not be told; undefined when they were, or there are none. */
+  untold(): string | undefined;
   /** Without a name: only whether the helper is there. */
   route(id: string | undefined): Promise<HelperRoute>;
   status(): HelperStatus;
@@ -102,6 +104,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
   let crashes = 0;
   let detail: string | undefined;
   let usesStore = false;
+  let untold: string | undefined;
   let stopWatching = (): void => undefined;
   const removeFolder = (): void => {
     if (folder !== "") rmSync(folder, { recursive: true, force: true });
@@ -130,7 +133,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
     readAnswers(generation);
     send(generation, { type: "hello", pass, folder, proxy: proxyVariables(options.env) });
     send(generation, { type: "recovery" }, recoveryKey);
-    if (usesStore) sendStore(generation);
+    if (usesStore) untold = sendStore(generation);
     for (const bind of binds.values()) sendBind(generation, bind);
   }
 
@@ -180,6 +183,9 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
         break;
       case "known":
         options.onSecret?.(answer.fingerprint);
+        break;
+      case "untold":
+        if (generation === current) untold ??= answer.detail;
         break;
       case "failed":
         detail = answer.detail;
@@ -293,7 +299,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
     },
     openStore() {
       if (!usesStore && current !== undefined) {
-        sendStore(current);
+        untold = sendStore(current);
         current.told = undefined;
       }
       usesStore = true;
@@ -312,6 +318,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
         }
       }
     },
+    untold: () => untold,
     route: reach,
     status,
     close() {

@@ -1,6 +1,6 @@
 /** How a provider reaches a key without seeing it: it names a credential, and somebody else adds it to the request. */
 import type { SecretFingerprint } from "#base";
-import type { Reason } from "#protocol";
+import type { Reason, ReasonError } from "#protocol";
 
 export interface CredentialWish {
   readonly provider: string;
@@ -39,8 +39,8 @@ export interface CredentialPort {
   route(credential: CredentialRef, url: URL): Promise<CredentialRoute>;
   /** Told of every key that is used, so that it can be recognised where it turns up: those there are, then those to come. */
   onSecret(listener: (fingerprint: SecretFingerprint) => void): void;
-  /** Resolves when the listeners were told of every key that was found so far, or when nobody can tell. */
-  told(): Promise<void>;
+  /** Resolves when the listeners were told of every key that was found so far; to why not, when somebody cannot tell. */
+  told(): Promise<ReasonError | undefined>;
   status(): CredentialStatus;
   /** Ends what it has started. */
   close(): void;

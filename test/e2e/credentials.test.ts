@@ -53,6 +53,32 @@ describe("harness creds", () => {
     expect(said.join("")).not.toContain(SECRET);
   });
 
+  test("a broken file stops no session that needs no key, but says that its keys are not recognised", async () => {
+    const home = createCliHome();
+    await runCli(home, ["creds", "add", "openai"], SECRET);
+    writeFileSync(credentialFile(home), "{", { mode: 0o600 });
+    const offline = ["-m", "scripted:offline"];
+    const { code, out, err } = await runCli(home, ["run", ...offline, "--json", "hi"]);
+    expect({ code, err }).toMatchObject({ code: 0 });
+    const events = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { kind: string; payload: unknown });
+    expect(events.filter(({ kind }) => kind === "Error").map(({ payload }) => payload)).toEqual([
+      {
+        reason: "CredentialStoreFailed",
+        message: expect.stringMatching(/creds\.enc.* Redaction does not know these keys/),
+        terminal: false,
+      },
+    ]);
+    expect((await runCli(home, ["run", ...offline, "hi"])).err).toContain("Redaction does not know these keys");
+    expect((await runCli(home, ["redact"], "text\n")).err).toContain("creds.enc");
+    expect(await runCli(home, ["run", ...offline, "--record", "a.cassette", "hi"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("CredentialStoreFailed"),
+    });
+  });
+
   test("a stored key goes to no address but its own, whatever the environment says", async () => {
     const vendor = await openVendor();
     const home = createCliHome({ OPENAI_BASE_URL: `${vendor.url}/v1` });
