@@ -55,6 +55,11 @@ test("nothing below a hidden path is reached, by any name or tool, and everythin
   await expect(rest.move("state", "other")).rejects.toMatchObject(denied);
   await expect(rest.move("token2", "state/harness/new")).rejects.toMatchObject(denied);
   await expect(rest.remove("state", { recursive: true })).rejects.toMatchObject(denied);
+  // On a disk that takes these for the same name they would be the same file.
+  for (const path of ["Token", "STATE/harness/token", "link/HARNESS/token", "ſtate/harness/token", "to\u212aen"]) {
+    await expect(rest.read(path, 100)).rejects.toMatchObject(denied);
+    await expect(rest.write(path, Buffer.from("x"))).rejects.toMatchObject(denied);
+  }
   expect(Buffer.from(await rest.read("token2", 100)).toString()).toBe("plain");
   await rest.write("state/other", Buffer.from("x"));
   await rest.move("token2", "token3");

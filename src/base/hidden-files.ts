@@ -18,8 +18,12 @@ export interface HiddenFiles {
 /** `root` is real; `paths`: files and folders, absolute; those outside the workspace do not matter. */
 export function createHiddenFiles(root: string, paths: readonly string[]): HiddenFiles {
   const hidden = [...new Set(paths.map((path) => relative(root, realPath(path))).filter(isBelow))];
-  const meets = (name: string, whole: boolean): boolean =>
-    hidden.some((own) => isWithin(name, own) || (whole && isWithin(own, name)));
+  const folded = hidden.map(fold);
+  const meets = (real: string, whole: boolean): boolean => {
+    if (folded.length === 0) return false;
+    const name = fold(real);
+    return folded.some((own) => isWithin(name, own) || (whole && isWithin(own, name)));
+  };
   return {
     paths: hidden,
     meets,
@@ -29,6 +33,11 @@ export function createHiddenFiles(root: string, paths: readonly string[]): Hidde
       throw new EffectError("AccessDenied", `${shown} belongs to the harness itself, and is not for tools`);
     },
   };
+}
+
+/** Names that some disk takes for the same are: on another it costs nobody anything. Upper case first, for letters that have two lower ones. */
+function fold(name: string): string {
+  return name.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
 }
 
 function isBelow(path: string): boolean {

@@ -74,10 +74,10 @@ export async function runRipgrep(ports: EffectPorts, run: RipgrepRun, signal: Ab
   }
 }
 
-/** Relative to where it runs, as ripgrep wants them; what is written there stands for itself. */
+/** Relative to where it runs, as ripgrep wants them; what is written there stands for itself, in whichever case. */
 function hiddenGlobs({ files }: EffectPorts, cwd: string): string[] {
   const above = cwd === "." ? "" : `${cwd}/`;
   return (files.hidden ?? [])
-    .filter((path) => path.startsWith(above))
-    .map((path) => `--glob=!/${path.slice(above.length).replace(/[\\*?[\]{}!]/g, "\\$&")}`);
+    .filter((path) => path.toLowerCase().startsWith(above.toLowerCase()))
+    .map((path) => `--iglob=!/${path.slice(above.length).replace(/[\\*?[\]{}!]/g, "\\$&")}`);
 }
