@@ -159,3 +159,55 @@ test("who was the daemon is known after its end: what it was asked for is told f
   claimed.held.release();
   expect(revival.process()).toBe(id);
 });
+
+test("a daemon that is killed again and again is not started for ever", async () => {
+  const home = dirname(folder());
+  const env = { HOME: home, XDG_DATA_HOME: home };
+  const places = daemonPlaces(env);
+  mkdirSync(dirname(places.socket), { recursive: true });
+  const tokenFile = join(home, "token");
+  writeFileSync(tokenFile, "token", { mode: 0o600 });
+  const about = { ...facts, tokenFile, startedAt: new Date().toISOString() };
+  const build = { version: facts.version, commit: facts.commit, builtAt: "" };
+  let killed = async (): Promise<void> => undefined;
+  let starts = 0;
+  const begin = async (): Promise<void> => {
+    const claimed = await claimDaemon(places.claims, about, clock);
+    if (!("held" in claimed)) throw new Error("nobody else is here");
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).end('{"service":"harness"}');
+    });
+    await once(server.listen(places.socket), "listening");
+    claimed.held.ready(about);
+    killed = async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      claimed.held.release();
+    };
+  };
+  onTestFinished(() => killed());
+  await begin();
+  const said = { out: "", err: "" };
+  const ports = {
+    ...quietCliPorts(said, { cwd: home, env, clock }),
+    build,
+    relaunch() {
+      starts += 1;
+      void begin();
+      return { pid: process.pid, ended: () => undefined };
+    },
+  };
+  const revival = createDaemonRevival({ ...ports, outward: createOutward(ports) });
+  const lives = async (): Promise<void> => {
+    for (let life = 0; life < 20; life++) {
+      await killed();
+      killed = async () => undefined;
+      await revival.beforeRetry();
+    }
+  };
+  await expect(lives()).rejects.toMatchObject({
+    reason: "DaemonFailed",
+    message: expect.stringMatching(/killed 8 times within a minute/),
+  });
+  expect(starts).toBe(8);
+});

@@ -3,6 +3,7 @@
  * stopped in order stays stopped, and one that hangs is left to whoever starts the next.
  */
 import { existsSync } from "node:fs";
+import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { type DaemonClaim, type DaemonFacts, findClaim } from "./daemon-claim.ts";
 import { type DaemonPorts, daemonPlaces, lookForDaemon } from "./daemon-state.ts";
@@ -10,9 +11,12 @@ import { ensureDaemon, type StartOptions } from "./ensure-daemon.ts";
 
 /** Somebody, or a supervisor, started it in the foreground and may do so again. */
 const FOREGROUND_PATIENCE_MS = 5_000;
+/** One that is killed as often as this is killed by something that the next would not survive either. */
+const MAX_REVIVALS = 8;
+const REVIVALS_WITHIN_MS = 60_000;
 
 export interface DaemonRevival {
-  /** Before each try to reach it again. Rejects with DaemonFailed when it cannot be started. */
+  /** Before each try to reach it again. Rejects with DaemonFailed when it cannot be started, or was too often. */
   beforeRetry(): Promise<void>;
   /**
    * Which process is the daemon, or was the last: another one cannot begin what the one before was asked for. Undefined when none was
@@ -29,6 +33,7 @@ export function createDaemonRevival(ports: DaemonPorts & Pick<CliPorts, "termina
   /** Events and commands wait for the same one. */
   let reviving: Promise<void> | undefined;
   let last: string | undefined;
+  let revivedMs: readonly number[] = [];
   remember(findClaim(places.claims));
 
   function remember(claim: DaemonClaim | undefined): void {
@@ -47,6 +52,12 @@ export function createDaemonRevival(ports: DaemonPorts & Pick<CliPorts, "termina
     }
     goneSinceMs ??= clock.monotonicMs();
     if (known?.background !== true && clock.monotonicMs() - goneSinceMs < FOREGROUND_PATIENCE_MS) return;
+    const nowMs = clock.monotonicMs();
+    revivedMs = [...revivedMs.filter((ms) => nowMs - ms < REVIVALS_WITHIN_MS), nowMs];
+    if (revivedMs.length > MAX_REVIVALS) {
+      const detail = `it was killed ${MAX_REVIVALS} times within a minute and is not started again. ${places.output} may say why`;
+      throw new ReasonError("DaemonFailed", { detail });
+    }
     terminal.err("The daemon was killed: starting it again.\n");
     await ensureDaemon(ports, undefined, before);
     goneSinceMs = undefined;
