@@ -4,7 +4,7 @@
  * has to: a small shell that waits for the end of this program, then ends whoever has this program's mark in the environment.
  */
 
-import { EffectError } from "./ports.ts";
+import { type Clock, EffectError } from "./ports.ts";
 import type { OwnProcess } from "./processes.ts";
 import { messageOf } from "./thrown.ts";
 
@@ -12,6 +12,8 @@ const SHELL = "/bin/sh";
 /** Looks that find nobody before it is over: who is about to become a monitor has no mark yet. */
 const QUIET_LOOKS = 3;
 const MAX_LOOKS = 50;
+/** A shell begins within milliseconds; one that takes this long is none. */
+const READY_PATIENCE_MS = 10_000;
 
 /** `$1` is what the environment of a process has to have in it. Its input ends with this program, however that ends. */
 const SCRIPT = `
@@ -44,7 +46,7 @@ export type StartShell = (
 ) => Pick<OwnProcess, "pid" | "stdout" | "errors" | "awaitAnswer" | "kill">;
 
 /** `text` is in the environment of whoever is to end, and of nobody else. */
-export function startReaper(text: string, start: StartShell, onEnd: () => void): Reaper {
+export function startReaper(text: string, start: StartShell, onEnd: () => void, clock: Pick<Clock, "sleep">): Reaper {
   const begun = Promise.withResolvers<void>();
   begun.promise.catch(() => undefined);
   const shell = start({ program: SHELL, args: ["-c", SCRIPT, "sh", text] }, () => {
@@ -52,11 +54,25 @@ export function startReaper(text: string, start: StartShell, onEnd: () => void):
     onEnd();
   });
   shell.stdout.once("data", () => begun.resolve());
+  const answeredInTime = async (): Promise<void> => {
+    const over = new AbortController();
+    const late = clock.sleep(READY_PATIENCE_MS, over.signal).then(() => {
+      if (over.signal.aborted) return;
+      begun.reject(new Error(`${SHELL} did not answer`));
+      shell.kill();
+    });
+    try {
+      await begun.promise;
+    } finally {
+      over.abort();
+      await late;
+    }
+  };
   return {
     async ready() {
       const answered = shell.awaitAnswer();
       try {
-        await begun.promise;
+        await answeredInTime();
       } catch (error) {
         const detail = `nothing would end a command if this program was killed: ${messageOf(error)}`;
         throw new EffectError("SpawnFailed", `the sandbox cannot be used; ${detail}`, { cause: error });

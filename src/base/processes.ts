@@ -44,7 +44,7 @@ export function createProcesses(options: ProcessesOptions): ProcessPort {
       const cwd = await workingDirectory(options.root, spec);
       if (signal.aborted) return { code: null, signal: null, ended: "cancelled", durationMs: 0 };
       const startedMs = clock.monotonicMs();
-      const mark = `${spec.monitor ? await reapedMark() : ""}${randomMark()}`;
+      const mark = `${spec.monitor ? await reapedMark(clock) : ""}${randomMark()}`;
       const monitor = spec.monitor ? openMonitorStatus(mark) : undefined;
       let group: ProcessGroup | undefined;
       let gate: ProcessGate | undefined;
@@ -170,14 +170,19 @@ export function startPiped(
 let reaper: { readonly mark: string; readonly shell: Reaper } | undefined;
 
 /** What the marks of all commands begin with that the reaper ends; it waits by then. */
-async function reapedMark(): Promise<string> {
+async function reapedMark(clock: Clock): Promise<string> {
   if (reaper === undefined) {
     const mark = randomMark();
-    const shell = startReaper(`${MARK_NAME}=${mark}`, startShell, () => {
-      if (reaper?.mark !== mark) return;
-      reaper = undefined;
-      process.off("exit", dismissReaper);
-    });
+    const shell = startReaper(
+      `${MARK_NAME}=${mark}`,
+      startShell,
+      () => {
+        if (reaper?.mark !== mark) return;
+        reaper = undefined;
+        process.off("exit", dismissReaper);
+      },
+      clock,
+    );
     reaper = { mark, shell };
     process.on("exit", dismissReaper);
   }
