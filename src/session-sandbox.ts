@@ -82,8 +82,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
     };
     return {
       processes: {
-        run: async (spec, signal) =>
-          spec.outsideSandbox ? outside.run(spec, signal) : (await sandbox()).processes.run(spec, signal),
+        run: async (spec, signal) => (await sandbox()).processes.run(spec, signal),
       },
       recordTo(next) {
         bus = next;

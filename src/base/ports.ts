@@ -66,8 +66,9 @@ export interface ProcessSpec {
   readonly stdin?: string;
   readonly timeoutMs: number;
   /**
-   * Runs beside the sandbox, where there is one. Only for a program of ours with arguments of ours that changes nothing;
-   * what a model or a project file had a word in runs inside. `cwd` is then as `locate` gives it: a link in it is refused.
+   * Runs beside the sandbox of commands, where there is one, and sees nothing but the workspace where that can be had. Only for a
+   * program of ours with arguments of ours that changes nothing; what a model or a project file had a word in runs inside. `cwd` is
+   * then as `locate` gives it: a link in it is refused.
    */
   readonly outsideSandbox?: true;
   /**

@@ -23,6 +23,7 @@ import { isExecutable, probeSandbox } from "./probe.ts";
 import type { Probe, Sandbox, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
 import { createSessionFolder, type SessionFolder } from "./session-folder.ts";
 import { setInside } from "./steering-variables.ts";
+import { createWorkspaceReader, type TriedReaders } from "./workspace-reader.ts";
 
 export type SandboxMode = "auto" | "required" | "off";
 
@@ -80,10 +81,11 @@ export interface CommandSandbox {
 /** One for the program: what was found out about the machine and which names are held is shared by all sessions. */
 export function createSandboxes(options: SandboxesOptions): { open(session: SandboxSession): CommandSandbox } {
   const guard = createNameGuard();
+  const tried: TriedReaders = new Map();
   let found: Promise<Probe> | undefined;
   return {
     open: (session) =>
-      createCommandSandbox(options, session, guard, (tryIt) => {
+      createCommandSandbox(options, session, { guard, tried }, (tryIt) => {
         found ??= options.probe?.() ?? tryIt();
         return found;
       }),
@@ -93,19 +95,20 @@ export function createSandboxes(options: SandboxesOptions): { open(session: Sand
 function createCommandSandbox(
   options: SandboxesOptions,
   { root, processes: outside, hidden = [], domains, mode }: SandboxSession,
-  guard: NameGuard,
+  { guard, tried }: { readonly guard: NameGuard; readonly tried: TriedReaders },
   probeOnce: (tryIt: () => Promise<Probe>) => Promise<Probe>,
 ): CommandSandbox {
   const { env, clock } = options;
   const ownPaths = [...options.ownPaths, ...hidden];
   const networkKind = domains === undefined ? "open" : domains.entries.length === 0 ? "none" : "listed";
   const homes = homeFolders(env);
+  const path = childEnvironment(env, root).PATH ?? "";
+  const reader = createWorkspaceReader({ root, ownPaths, path, env, processes: outside, tried });
   let recorder: SandboxRecorder = { status: async () => undefined, connection: async () => undefined };
   let folder: SessionFolder | undefined;
   let nested: ReturnType<typeof nestedRepositories> | undefined;
   let proxy: Promise<EgressProxy> | undefined;
   let told: Promise<SandboxStatus> | undefined;
-  let searchPath: string | undefined;
 
   function plan(network: SandboxNetwork): PlannedPolicy | string {
     nested ??= nestedRepositories(root);
@@ -131,7 +134,7 @@ function createCommandSandbox(
       const policy = { ...planned.policy, held: [] };
       return probeSandbox({
         platform: process.platform,
-        path: childEnvironment(env, root).PATH ?? "",
+        path,
         processes: outside,
         policy,
         node: process.execPath,
@@ -186,8 +189,7 @@ function createCommandSandbox(
   async function runInside(sandbox: Sandbox, spec: ProcessSpec, signal: AbortSignal): Promise<ProcessExit> {
     const planned = plan(await network(domains));
     if (typeof planned === "string") throw new EffectError("SandboxUnavailable", `the command was refused: ${planned}`);
-    searchPath ??= childEnvironment(env, root).PATH ?? "";
-    const file = findFile(spec, root, searchPath);
+    const file = findFile(spec, root, path);
     const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
     try {
       const policy = sandbox.holdsNames ? { ...planned.policy, held } : planned.policy;
@@ -205,7 +207,7 @@ function createCommandSandbox(
   return {
     processes: {
       async run(spec, signal) {
-        if (spec.outsideSandbox === true) return outside.run(spec, signal);
+        if (spec.outsideSandbox === true) return (mode === "off" ? outside : reader).run(spec, signal);
         const current = await tell();
         if (mode === "off") return outside.run(spec, signal);
         const found = await probe();
