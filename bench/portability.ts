@@ -96,7 +96,11 @@ async function longSession(): Promise<Figure[]> {
     key: { bytes: Buffer.alloc(32, 7), source: "the benchmark" },
   });
   const importing = await time(async () => {
-    await importSession(target, { name: path, lines: () => readTextLines(path, 1 << 28) });
+    await importSession(target, {
+      name: path,
+      lines: () => readTextLines(path, 1 << 28),
+      now: new Date().toISOString(),
+    });
   });
   const branching = await time(async () => {
     await branchSession(target, ID, { now: NOW });
@@ -152,7 +156,11 @@ async function kills(runs: number): Promise<Figure[]> {
   await writeExport(store, path);
   const check = await openJsonlStore({ root: join(directory, "checked"), clock });
   // Verifies every link and every payload.
-  const { events } = await importSession(check, { name: path, lines: () => readTextLines(path, 1 << 28) });
+  const { events } = await importSession(check, {
+    name: path,
+    lines: () => readTextLines(path, 1 << 28),
+    now: new Date().toISOString(),
+  });
   await Promise.all([store.close(), check.close()]);
   process.stderr.write(
     `${runs} kills, ${told} events acknowledged, ${events} in the log, ${torn} torn writes repaired\n`,

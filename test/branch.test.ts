@@ -35,3 +35,29 @@ test("a branch is resumed with the conversation up to its cut, under its own ids
   expect(grown?.lastEventId).toBeGreaterThan(cut);
   await store.close();
 });
+
+test("an input that waited in its source does not begin in a branch", async () => {
+  const root = join(createTemporaryWorkspace().root, "log");
+  const rig = await createHarnessRig([says("first answer"), says("second answer"), says("third answer")], {
+    store: { kind: "jsonl", root },
+  });
+  const content = (text: string) => [{ type: "text" as const, text }];
+  const first = { session: rig.session, content: content("first question") };
+  const { done } = await rig.client.submit({ kind: "SendInput", ...first });
+  await rig.client.submit({ kind: "QueueInput", session: rig.session, content: content("second question") });
+  await done;
+  await expect.poll(() => rig.events.filter(({ kind }) => kind === "TurnEnded").length).toBe(2);
+  const cut = rig.events.find(({ kind }) => kind === "TurnEnded");
+  expect(cut).toMatchObject({ payload: { queued: [expect.any(Number)] } });
+
+  const { openJsonlStore, branchSession } = await loadPortability();
+  const store = await openJsonlStore({ root, clock: createSystemClock() });
+  const { session } = await branchSession(store, rig.session, { at: cut?.id ?? 0, now: "2026-01-01T00:00:00.000Z" });
+  await rig.client.submit({ kind: "CreateSession", resume: session });
+  const { done: answered } = await rig.client.submit({ kind: "SendInput", session, content: content("instead") });
+  await answered;
+  const started = rig.events.filter((event) => event.session === session && event.kind === "TurnStarted");
+  expect(started).toMatchObject([{ payload: { content: content("instead") } }]);
+  expect(JSON.stringify(rig.vendor.requests.at(-1)?.body)).not.toContain("second question");
+  await store.close();
+});

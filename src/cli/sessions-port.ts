@@ -127,6 +127,7 @@ export async function importCommand(ports: CliPorts, file: string, flags: Import
     importSession(store, {
       name: piped === undefined ? path : "standard input",
       lines: () => piped ?? fileLines(path, readTextLines(path, LINE_MAX_BYTES)),
+      now: new Date(ports.clock.now()).toISOString(),
       ...(flags.newId === true ? { newLog: mintLog(ports) } : {}),
     }),
   );

@@ -38,6 +38,12 @@ export const reasons = {
     1,
     "<waiting> inputs of <session> wait already. Wait until one has begun, or cancel the turn.",
   ),
+  InputLeftBehind: row(
+    409,
+    -32602,
+    1,
+    "The input waited in the session that this one was copied from, and does not begin here. Send it again if it is meant for this one.",
+  ),
   HostRefused: row(421, -32600, 2, "The request is not for this server: <detail>."),
   OriginRefused: row(403, -32600, 2, "Pages of <origin> may not use this server. Allow an origin with --allow-origin."),
   RouteNotFound: row(404, -32601, 2, "There is no <method> <path>. GET /v1/openapi.json lists what there is."),

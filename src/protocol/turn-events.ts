@@ -47,9 +47,11 @@ export const turnEvents = {
   InputRefused: wire({
     queued: queuedId,
     by: idSchema(ClientId),
-    reason: z.string().describe("A reason code: TokenRevoked, TokenExpired or TokenInvalid."),
+    reason: z.string().describe("A reason code: TokenRevoked, TokenExpired, TokenInvalid or InputLeftBehind."),
     message: z.string(),
-  }).describe("An input that waited does not begin a turn: its token does not hold any more. Feature: queue_input."),
+  }).describe(
+    "An input that waited does not begin a turn: its token does not hold any more, or it waited in the session that this one was copied from. Feature: queue_input.",
+  ),
   TurnSteered: wire({ turn, step, content: z.array(inputBlock), by: idSchema(ClientId) }).describe(
     "Somebody told the running turn something while this step ran; the model reads it at the next one. Feature: steer_turn.",
   ),

@@ -7,6 +7,7 @@ import { copyRecords, rewriteId, toSource } from "./copied-session.ts";
 import { createSalts } from "./evidence.ts";
 import type { ChainedRecord } from "./record.ts";
 import { sessionNotFound } from "./store-errors.ts";
+import { leaveWaitingInputs } from "./waiting-inputs.ts";
 
 export interface BranchOptions {
   /** Id of a TurnEnded event; default: the last one. */
@@ -43,6 +44,7 @@ export async function branchSession(store: ArchiveStore, source: SessionId, opti
   const made = { createdAt: now, updatedAt: now, title, state: "active", pinned: false, parent: source } as const;
   const copied = copyRecords(records.map(toSource), { source, log, nextSalt: createSalts(), parent: source });
   await store.restore({ id: session, workingDir, profile, model, ...made }, copied);
+  if (records.some(({ kind }) => kind === "InputQueued")) await leaveWaitingInputs(store, session, now);
   return { session, log, at, created: true };
 }
 

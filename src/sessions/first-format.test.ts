@@ -130,7 +130,7 @@ it.each(["memory", "jsonl", "sqlite"])("is imported with its evidence into %s, a
       : kind === "jsonl"
         ? await openJsonlStore({ root: directory, clock, signer: key })
         : await openSqliteStore({ path, clock, key: TEST_KEY, signer: key });
-  expect(await importSession(store, { lines: () => lines, name: "it" })).toMatchObject({ evidence: "kept" });
+  expect(await importSession(store, { lines: () => lines, name: "it", now: NOW })).toMatchObject({ evidence: "kept" });
   await writeTurns(store, sessionId(1), createRng(2), sampleDrafts(createRng(2), 1));
   const again = await exported(store, sessionId(1));
   expect(again.slice(1, lines.length - 1)).toEqual(lines.slice(1, -1));

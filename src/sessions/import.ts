@@ -10,6 +10,7 @@ import { parseMark } from "./evidence-lines.ts";
 import { type ExportHead, parseExportHead } from "./export-head.ts";
 import { checkLink } from "./link-check.ts";
 import { type ChainedRecord, type ChainHead, hashAfter } from "./record.ts";
+import { leaveWaitingInputs } from "./waiting-inputs.ts";
 
 export interface ImportOptions {
   /** The lines without their newlines; iterated more than once, so that a large file need not be held. */
@@ -18,6 +19,8 @@ export interface ImportOptions {
   readonly name: string;
   /** Takes the session in under new ids, which follow from this one. */
   readonly newLog?: LogId;
+  /** When it is imported, for what is said of inputs that waited. */
+  readonly now: string;
 }
 
 export interface Imported {
@@ -37,11 +40,12 @@ export async function importSession(store: ArchiveStore, options: ImportOptions)
     const detail = `session ${id} exists already; import it under new ids (--new-id), or delete it first.`;
     throw new ReasonError("UsageInvalid", { detail });
   }
-  const { count, hasEvidence, checkpoints } = checkEvents(options, head, parseEvent);
+  const { count, hasEvidence, hasQueued, checkpoints } = checkEvents(options, head, parseEvent);
   const keep = hasEvidence && newLog === undefined;
   const session = { ...head.session, id };
   if (keep) await store.restore(session, keptRecords(options, head), checkpoints);
   else await store.restore(session, madeRecords(options, head, { newLog, hasEvidence }));
+  if (hasQueued) await leaveWaitingInputs(store, id, options.now);
   return { session: id, events: count, evidence: keep ? "kept" : "made" };
 }
 
@@ -54,15 +58,22 @@ function checkEvents(
   options: ImportOptions,
   head: ExportHead,
   parseEvent: (raw: unknown) => Event,
-): { readonly count: number; readonly hasEvidence: boolean; readonly checkpoints: readonly Checkpoint[] } {
+): {
+  readonly count: number;
+  readonly hasEvidence: boolean;
+  readonly hasQueued: boolean;
+  readonly checkpoints: readonly Checkpoint[];
+} {
   let hasEvidence = false;
+  let hasQueued = false;
   let count = 0;
   for (const { line, number } of eventLines(options, head)) {
     at(options.name, number, () => {
-      const { payload } = parseEvent(line.event);
+      const { kind, payload } = parseEvent(line.event);
       // What the schema would have to fill in, the engine would miss.
       if (!isPartOf(payload, line.event.payload)) throw new Error("the payload is not in its canonical form");
       hasEvidence ||= line.link !== undefined;
+      hasQueued ||= kind === "InputQueued";
     });
     count += 1;
   }
@@ -72,7 +83,7 @@ function checkEvents(
     const detail = `${options.name} ends after event ${count} of ${head.lastEventId}: it was cut off.`;
     throw new ReasonError("UsageInvalid", { detail });
   }
-  return { count, hasEvidence, checkpoints };
+  return { count, hasEvidence, hasQueued, checkpoints };
 }
 
 interface EventLine {

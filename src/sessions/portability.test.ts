@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { EXPIRED_CONTENT, LogId, type SessionId } from "#protocol";
+import { ClientId, EXPIRED_CONTENT, LogId, type SessionId, TokenId } from "#protocol";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { callDrafts, draft, sessionStarted, turnDrafts, turnId } from "../../test/fakes/session-drafts.ts";
 import type { ArchiveStore } from "./archive.ts";
@@ -49,10 +49,39 @@ async function exported(store: ArchiveStore, id: SessionId = sessionId(1)): Prom
 const importing = (lines: readonly string[], change: object = {}) => ({
   lines: () => lines,
   name: "it.jsonl",
+  now: NOW,
   ...change,
 });
 
 describe.each(Object.keys(stores))("from %s", (from) => {
+  it("leaves inputs that waited behind, and says so in the copy", async () => {
+    const source = (await stores[from]?.()) ?? createMemoryStore();
+    await fill(source);
+    const by = ClientId.from("01JZ0000000000000000000003");
+    const token = { ids: [TokenId.from("01JZ0000000000000000000004")], until: NOW };
+    const waits = draft("InputQueued", { content: [{ type: "text", text: "deploy" }], by, allowed_by: token });
+    const queued = ((await source.get(sessionId(1)))?.lastEventId ?? 0) + 1;
+    await append(source, sessionId(1), [waits, ...turnDrafts(4, "third", "three"), waits], NOW);
+    const lines = await exported(source);
+    const inputsOf = async (store: ArchiveStore, id: SessionId) =>
+      (await store.read(id, { after: queued - 1, limit: 100 })).filter(({ kind }) => kind.startsWith("Input"));
+    const [kept, renamed] = [createMemoryStore(), createMemoryStore()];
+    await importSession(kept, importing(lines));
+    const newLog = LogId.from("01JZ0000000000000000000009");
+    const { session } = await importSession(renamed, importing(lines, { newLog }));
+    const branch = await branchSession(source, sessionId(1), { now: NOW });
+    const left = (id: number) => ({ kind: "InputRefused", payload: { queued: id, reason: "InputLeftBehind" } });
+    const last = lines.length - 2;
+    const all = [{ kind: "InputQueued" }, { kind: "InputQueued" }, left(queued), left(last)];
+    expect(await inputsOf(kept, sessionId(1))).toMatchObject(all);
+    expect(await inputsOf(renamed, session)).toMatchObject(all);
+    expect(await inputsOf(source, branch.session)).toMatchObject([{ kind: "InputQueued" }, left(queued)]);
+    expect((await inputsOf(source, sessionId(1))).length).toBe(2);
+    const { findings } = await verifyEvidence(kept.readEvidence(sessionId(1)), { trustedKeys: [] });
+    expect(findings.filter(({ what }) => what !== "unsigned")).toEqual([]);
+    await source.close();
+  });
+
   it.each(Object.keys(stores))("to %s and back is the same, byte for byte", async (to) => {
     const source = (await stores[from]?.()) ?? createMemoryStore();
     const target = (await stores[to]?.()) ?? createMemoryStore();

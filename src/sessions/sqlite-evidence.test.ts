@@ -141,7 +141,7 @@ describe("sessions that come in whole", () => {
     const db = openDatabase({ path: join(directory, "target.db"), clock, key: TEST_KEY });
     return createSqliteStore(db, clock, newSigningKey());
   };
-  const given = (lines: readonly string[]) => ({ lines: () => lines, name: "it.jsonl" });
+  const given = (lines: readonly string[]) => ({ lines: () => lines, name: "it.jsonl", now: NOW });
 
   it("keep the checkpoints they came with", async () => {
     const { store, lines } = await signedExport();
