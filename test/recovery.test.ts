@@ -83,6 +83,12 @@ describe("a session that was cut off", () => {
     expect(JSON.stringify(rig.vendor.requests[0]?.body)).toContain("I looked.");
   });
 
+  test("does not believe a log that says that a tool of ours changes nothing", async () => {
+    const { rig, kinds } = await reopen(await crashed(started(1, "exec", { command: "touch ran" }, false)));
+    expect(kinds()).toEqual(["SessionStarted", "OrphanedCall"]);
+    expect(await rig.workspace.ports.files.stat("ran")).toBeUndefined();
+  });
+
   test("abort ends the session", async () => {
     const { rig, send, submit } = await reopen(await crashed(started(1, "fs.write", { path: "x" }, true)));
     await submit({ kind: "ResolveOrphan", session, call_id: call(1), resolution: "abort" });

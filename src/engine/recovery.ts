@@ -143,7 +143,9 @@ export function createRecovery(parts: RecoveryParts): Recovery {
     async begin() {
       for (const intent of openCalls) {
         const orphan = orphanOf(intent);
-        if (intent.payload.class === "mutating") waiting.set(orphan.callId, orphan);
+        // A log from elsewhere may call a tool harmless that is not, and one of ours may have been so then.
+        const classNow = tools().find(({ name }) => name === orphan.name)?.class;
+        if ([intent.payload.class, classNow].includes("mutating")) waiting.set(orphan.callId, orphan);
         else await runAgain(orphan);
       }
       for (const { callId: call_id, turn, name, args, startedAt: started_at } of waiting.values()) {
