@@ -1,4 +1,5 @@
 /** What comes out of a delegation: for the parent, as JSON that is all it ever sees; for hooks and the log, with more. Pure. */
+import { beginningOf, endOf } from "#base";
 import type { Attributes, CancelCause, TurnSummary } from "#engine";
 import { type EventPayload, type Reason, reasonText, type SessionId } from "#protocol";
 
@@ -37,7 +38,7 @@ export function statusOf(
   const { outcome, reason = "InternalError", message } = summary;
   if (outcome === "answered" || outcome === "yielded") return { status: "ok" };
   if (outcome !== "cancelled") {
-    return { status: "failed", reason, error: (message ?? reasonText(reason)).slice(0, ERROR_MAX_CHARS) };
+    return { status: "failed", reason, error: beginningOf(message ?? reasonText(reason), ERROR_MAX_CHARS) };
   }
   switch (stopped?.reason) {
     case "timeout":
@@ -107,5 +108,6 @@ export function attributesOf(
 export function cutMiddle(text: string, maxChars = RESULT_MAX_CHARS): string {
   if (text.length <= maxChars) return text;
   const half = Math.floor(maxChars / 2);
-  return `${text.slice(0, half)}\n… ${text.length - 2 * half} characters left out …\n${text.slice(-half)}`;
+  const [first, last] = [beginningOf(text, half), endOf(text, half)];
+  return `${first}\n… ${text.length - first.length - last.length} characters left out …\n${last}`;
 }

@@ -3,6 +3,7 @@
  * then the hooks on `delegation.post_verify`; all of them have to agree. A claim that is not accepted goes back to the same delegate,
  * in its own conversation, a bounded number of times. A verifier that is broken is a failure, never a yes.
  */
+import { beginningOf } from "#base";
 import type { CallResult, CheckCall, Claim, HookDispatcher, HookPoint, StopCheck, StopVerdict, Tool } from "#engine";
 import { type EventPayload, type Reason, reasonText } from "#protocol";
 import type { Verification, VerifyOutcome } from "./outcome.ts";
@@ -94,7 +95,7 @@ export function createVerification(parts: VerificationParts): Verifying {
       await record({ attempt: attempts, verified: true });
       return { accepted: true };
     }
-    const why = reasons.join("; ").slice(0, REASON_MAX_CHARS);
+    const why = beginningOf(reasons.join("; "), REASON_MAX_CHARS);
     if (attempts > maxRetries) return fail("KindVerificationFailed", why);
     outcome = "failed";
     await record({ attempt: attempts, verified: false, reason: why });
@@ -134,12 +135,12 @@ export function retryPrompt(reason: string): string {
 
 function verdictOf({ outcome, content }: CallResult): Verdict {
   const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-  if (outcome !== "ok") return { broken: text.slice(0, REASON_MAX_CHARS) };
+  if (outcome !== "ok") return { broken: beginningOf(text, REASON_MAX_CHARS) };
   const answer = parsed(text);
   if (answer === true) return { verified: true };
   if (answer === false) return { verified: false, why: "the verifier did not accept it" };
   if (!isRecord(answer) || typeof answer.verified !== "boolean") {
-    const shown = text.slice(0, 200);
+    const shown = beginningOf(text, 200);
     return { broken: `it returned ${shown}, not a JSON object with "verified": true or false` };
   }
   if (answer.verified) return { verified: true };
