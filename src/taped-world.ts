@@ -146,6 +146,7 @@ function world(tape: Tape, models: ModelChoice, place: Place, cassetteFile: stri
           root: ports.files.root,
           restore,
           protectedNames: names,
+          hidden: ports.files.hidden ?? [],
           file: cassetteFile,
         });
         const allowed = (url: URL): void => void listedHost(url, domains());

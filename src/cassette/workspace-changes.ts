@@ -6,7 +6,7 @@ import type { BigIntStats } from "node:fs";
 import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import type { RestorePort } from "#base";
+import { createHiddenFiles, type RestorePort } from "#base";
 import { ReasonError } from "#protocol";
 import { type Bytes, bytesOf, toBytes } from "./bytes.ts";
 
@@ -47,6 +47,8 @@ export interface WorkspaceChangesOptions {
   readonly restore: RestorePort;
   /** Relative to the workspace; they and what is below them are left out. `.git` is left out wherever it is. */
   readonly protectedNames: readonly string[];
+  /** Of the program itself, relative to the workspace; left out in the same way. */
+  readonly hidden: readonly string[];
   /** For messages. */
   readonly file: string;
 }
@@ -56,12 +58,18 @@ export function createWorkspaceChanges({
   root,
   restore,
   protectedNames,
+  hidden,
   file,
 }: WorkspaceChangesOptions): WorkspaceChanges {
-  const leftOut = new Set(protectedNames);
+  // All are known in every case of their letters: some disks take them for the same.
+  const leftOut = new Set(protectedNames.map((name) => name.toLowerCase()));
+  const own = createHiddenFiles(
+    root,
+    hidden.map((path) => join(root, path)),
+  );
   const isLeftOut = (path: string): boolean => {
-    const names = path.split("/");
-    return leftOut.has(names[0] ?? "") || names.includes(".git");
+    const names = path.toLowerCase().split("/");
+    return leftOut.has(names[0] ?? "") || names.includes(".git") || own.meets(path, false);
   };
 
   async function look(): Promise<Map<string, string>> {
