@@ -42,3 +42,16 @@ test("an endless output is reported up to a total", () => {
   expect(reports.join("").length).toBeLessThan(270_000);
   expect(reports.at(-1)).toMatch(/the rest is not shown live\]\n$/);
 });
+
+test("the total ends with a line: what is cut in a secret is not found by anybody", () => {
+  const { reports, progress } = gatherer();
+  for (let round = 0; round < 63; round++) progress.add("x".repeat(4_095).concat("\n"));
+  progress.add(`${"x".repeat(4_050)} ghp_aB3dE5fG7hJ9kL1mN3p`);
+  progress.add("Q5rS7tU9vW1xY3zA5 later");
+  progress.add(" and more\nnot shown\n");
+  progress.add("nor this\n");
+  progress.close();
+  expect(reports.join("")).toMatch(
+    / ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5 later and more\n\[more output follows; the rest is not shown live\]\n$/,
+  );
+});
