@@ -26,19 +26,21 @@ export interface ReaderOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Starts programs outside. */
   readonly processes: ProcessPort;
-  /** What was found out for each program, shared by all workspaces. */
+  /** What was found out so far, shared by all sessions. */
   readonly tried: TriedReaders;
 }
 
-/** By program: the command line in front of it, or undefined where it cannot run so. */
+/** By program and workspace: the command line in front of it, or undefined where it cannot run so. */
 export type TriedReaders = Map<string, Promise<readonly string[] | undefined>>;
 
 export function createWorkspaceReader(options: ReaderOptions): ProcessPort {
   const { root, processes, tried } = options;
 
   function wrapperFor(file: string): ReturnType<typeof findWrapper> {
-    const known = tried.get(file) ?? findWrapper(file);
-    tried.set(file, known);
+    // A workspace may lie where it cannot be mounted.
+    const key = JSON.stringify([file, root]);
+    const known = tried.get(key) ?? findWrapper(file);
+    tried.set(key, known);
     return known;
   }
 
