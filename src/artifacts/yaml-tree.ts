@@ -2,7 +2,9 @@
  * YAML as a small tree in which every key and every value knows where it is written. Nothing in here throws: what the parser
  * refuses, and what would grow beyond its bounds, becomes a problem.
  */
+
 import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument, Scalar, type YAMLMap } from "yaml";
+import { beginningOf } from "#base";
 import type { Place, Problem } from "./project.ts";
 
 export type Tree = ScalarTree | ListTree | MapTree;
@@ -223,5 +225,5 @@ function isNode(value: unknown): value is Node {
 /** The parser ends some messages with the text it stumbled over, which may be the whole file. */
 function sentence(message: string): string {
   const line = message.split("\n")[0] ?? "";
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+  return line.length > 200 ? `${beginningOf(line, 200)}…` : line;
 }

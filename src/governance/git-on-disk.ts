@@ -1,5 +1,5 @@
 /** Whether git may run without a question here: a repository's own files can make it run programs, on a mere `git status`. */
-import { EffectError } from "#base";
+import { beginningOf, EffectError } from "#base";
 import type { DiskReader } from "./disk-view.ts";
 
 const MAX_GIT_CONFIG_BYTES = 64 * 1024;
@@ -48,7 +48,7 @@ export async function loudRepository(files: DiskReader, folder: string): Promise
     .find((line) => !PLAIN_CONFIG_LINE.test(line));
   return odd === undefined
     ? undefined
-    : `the repository's configuration can change what git runs (${odd.trim().slice(0, 80)})`;
+    : `the repository's configuration can change what git runs (${beginningOf(odd.trim(), 80)})`;
 }
 
 /** False when it is not there, or says only what git takes for granted: then it keeps the name free for a command that runs. */

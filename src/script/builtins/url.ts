@@ -1,4 +1,5 @@
 /** `url`: addresses as text. */
+import { beginningOf } from "#base";
 import { textOf } from "../arguments.ts";
 import { everyone, type ModuleRow } from "./definition.ts";
 
@@ -23,7 +24,7 @@ export const url: ModuleRow = {
       run(args) {
         const text = textOf(args, "rawURL");
         const parsed = URL.parse(text);
-        if (parsed === null) throw new Error(`not a URL: ${text.slice(0, 200)}`);
+        if (parsed === null) throw new Error(`not a URL: ${beginningOf(text, 200)}`);
         return {
           scheme: parsed.protocol.slice(0, -1),
           host: parsed.hostname.replace(/^\[|\]$/g, ""),
