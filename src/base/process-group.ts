@@ -13,8 +13,10 @@ import { errnoOf } from "./thrown.ts";
 export const MARK_NAME = "TOOL_RUN_MARK";
 /** Between the polite signal and the last one. */
 const TERM_GRACE_MS = 300;
-/** After SIGKILL the kernel needs a moment. */
+/** After SIGKILL the kernel needs a moment, on a machine with much to do a longer one. */
 const KILL_GRACE_MS = 200;
+/** Whoever was just becoming another program had no environment to be known by, and is met the next time. */
+const KILL_ROUNDS = 8;
 const POLL_MS = 20;
 const FIRST_POLL_MS = 1;
 const SPIN_ROUNDS = 40;
@@ -61,8 +63,10 @@ export function createProcessGroup(pid: number, mark: string, clock: Clock, moni
     async end({ strays }) {
       await signalAll("SIGTERM", strays);
       if (await waitUntilGone(TERM_GRACE_MS, strays)) return;
-      await signalAll("SIGKILL", strays);
-      await waitUntilGone(KILL_GRACE_MS, strays);
+      for (let round = 0; round < KILL_ROUNDS; round++) {
+        await signalAll("SIGKILL", strays);
+        if (await waitUntilGone(KILL_GRACE_MS, strays)) return;
+      }
     },
   };
 }
