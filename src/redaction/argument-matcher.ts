@@ -77,7 +77,7 @@ export const matchDataSource: Matcher = (probe, at) => {
   const { text } = probe;
   const least = Math.max(0, at - MAX_DSN_CHARS);
   let from = at;
-  while (from > least && (has(DSN_PART, codeAt(text, from - 1)) || codeAt(text, from - 1) === AT_SIGN)) from -= 1;
+  while (from > least && (has(DSN_PART, text.charCodeAt(from - 1)) || text.charCodeAt(from - 1) === AT_SIGN)) from -= 1;
   if (from === least || codeAt(text, from - 1) !== COLON || !has(DSN_PART, codeAt(text, from - 2))) return NOTHING;
   return isWrittenOut(text, from, at) ? found(probe, from, at) : NOTHING;
 };

@@ -167,7 +167,7 @@ const MAX_UNSPOKEN_CHARS = Math.max(...[...UNSPOKEN].map(({ length }) => length)
 /** A short word of letters as one number, the same in both cases: faster to look up than a part of a text. */
 function wordNumber(text: string, from: number, to: number): number {
   let number = 0;
-  for (let at = from; at < to; at++) number = (number << 5) | (codeAt(text, at) & 31);
+  for (let at = from; at < to; at++) number = (number << 5) | (text.charCodeAt(at) & 31);
   return number;
 }
 
@@ -177,17 +177,20 @@ function wordNumber(text: string, from: number, to: number): number {
  */
 export function isCodeName(value: string, { digits, lower, upper }: Makeup): boolean {
   if (digits > MOST_IDENTIFIER_DIGITS || lower + upper === 0) return false;
+  const { length } = value;
   let inWords = 0;
   let start = 0;
   let vowels = 0;
   let wasLower = false;
-  for (let at = 0; at <= value.length; at++) {
-    const code = codeAt(value, at);
+  let next = length === 0 ? 0 : value.charCodeAt(0);
+  for (let at = 0; at < length; at++) {
+    const code = next;
+    next = at + 1 < length ? value.charCodeAt(at + 1) : 0;
     const isLower = code >= 97 && code <= 122;
     const isUpper = code >= 65 && code <= 90;
-    if (at < value.length && !isLower && !isUpper && !has(NAME_CHAR, code)) return false;
+    if (!isLower && !isUpper && !has(NAME_CHAR, code)) return false;
     // A capital behind a small letter or in front of one begins a word; so does everything behind what is no letter.
-    const begins = isUpper && (wasLower || has(LOWER, codeAt(value, at + 1)));
+    const begins = isUpper && (wasLower || (next >= 97 && next <= 122));
     wasLower = isLower;
     if (begins || (!isLower && !isUpper)) {
       if (isWord(value, start, at, vowels)) inWords += at - start;
@@ -196,6 +199,7 @@ export function isCodeName(value: string, { digits, lower, upper }: Makeup): boo
     }
     if (has(VOWEL, code)) vowels += 1;
   }
+  if (isWord(value, start, length, vowels)) inWords += length - start;
   return inWords >= LEAST_WORD_SHARE * (lower + upper);
 }
 
@@ -206,7 +210,6 @@ function isWord(value: string, from: number, to: number, vowels: number): boolea
   return length <= MAX_UNSPOKEN_CHARS && UNSPOKEN_NUMBERS.has(wordNumber(value, from, to));
 }
 
-const LOWER = charSet("a-z");
 const VOWEL = charSet("AEIOUYaeiouy");
 
 /** The check digit of card numbers. */

@@ -30,7 +30,7 @@ export function createSuffixEnd(): (probe: Probe, at: number, after: number) => 
       generation = probe.generation;
       nameEnd = runEnd(UPPER_NAME, text, after, end);
       from = after;
-      while (from > least && has(UPPER_NAME, codeAt(text, from - 1))) from -= 1;
+      while (from > least && has(UPPER_NAME, text.charCodeAt(from - 1))) from -= 1;
     }
     const to = Math.min(nameEnd, after + MAX_SUFFIX_CHARS);
     if (to < end && !has(BEHIND_NAME, codeAt(text, to))) return after;

@@ -21,7 +21,7 @@ export function skipSpace(text: string, from: number, end: number): number {
   const limit = Math.min(end, from + MAX_SPACE);
   let at = from;
   for (;;) {
-    while (at < limit && (has(SPACE, codeAt(text, at)) || isWideSpace(codeAt(text, at)))) at += 1;
+    while (at < limit && (has(SPACE, text.charCodeAt(at)) || isWideSpace(text.charCodeAt(at)))) at += 1;
     if (codeAt(text, at) !== ESCAPE || at >= end) return at;
     const behind = colourEnd(text, at, end);
     if (behind === at || behind - from > MAX_COLOURS_CHARS) return at;

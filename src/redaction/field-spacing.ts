@@ -187,7 +187,7 @@ const VARIABLE = /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/;
 function opensLine(text: string, start: number): boolean {
   const least = Math.max(0, start - MAX_OPENING_CHARS);
   let at = start;
-  while (at > least && has(SPACE, codeAt(text, at - 1))) at -= 1;
+  while (at > least && has(SPACE, text.charCodeAt(at - 1))) at -= 1;
   // Most names have another word in front of them, or nothing.
   const before = codeAt(text, at - 1);
   if (at === 0 || has(LINE_BEGINS, before) || before === RETURN_SIGN) return true;
@@ -201,7 +201,7 @@ function opensLine(text: string, start: number): boolean {
 /** Where the line begins that `at` is in, behind a break, also an escaped one, or a quote; -1 when nothing of that sort is near. */
 function lineStart(text: string, at: number, least: number): number {
   for (let from = at; from > least; from--) {
-    const code = codeAt(text, from - 1);
+    const code = text.charCodeAt(from - 1);
     if (has(IN_OPENING, code)) continue;
     if (has(LINE_BEGINS, code)) return from;
     if (code !== BACKSLASH) return -1;

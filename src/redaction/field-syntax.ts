@@ -184,7 +184,7 @@ function findSeparator(probe: Probe, at: number, after: number, nameEnd: number)
   if (code === EQUALS || code === COLON) {
     here += 1;
     if (cut(here)) return CUT_SEPARATOR;
-    while (here < end && (codeAt(text, here) === EQUALS || codeAt(text, here) === GREATER)) here += 1;
+    while (here < end && (text.charCodeAt(here) === EQUALS || text.charCodeAt(here) === GREATER)) here += 1;
     here = skipEmphasis(text, here);
     if (cut(here)) return CUT_SEPARATOR;
     return code === COLON ? behindType(probe, here) : here;
@@ -302,7 +302,7 @@ function behindLineStart(text: string, from: number, blank: number, end: number)
 }
 
 function hasBreak(text: string, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if (codeAt(text, at) === 10) return true;
+  for (let at = from; at < to; at++) if (text.charCodeAt(at) === 10) return true;
   return false;
 }
 
@@ -318,9 +318,9 @@ const CUT_PLACE = /^[^\s:"'\\]*(?::\d{0,6})?\\?$/;
 function behindType({ text, end }: Probe, from: number): number {
   const type = runEnd(SPACE, text, from, Math.min(end, from + MAX_SPACE));
   const typeEnd = runEnd(TYPE_NAME, text, type, Math.min(end, type + MAX_TYPE_CHARS));
+  if (typeEnd === type || !has(SPACE, codeAt(text, typeEnd))) return from;
   const equals = runEnd(SPACE, text, typeEnd, Math.min(end, typeEnd + MAX_SPACE));
-  const assigns = typeEnd > type && equals > typeEnd && codeAt(text, equals) === 61;
-  return assigns && codeAt(text, equals + 1) !== 61 ? equals + 1 : from;
+  return codeAt(text, equals) === EQUALS && codeAt(text, equals + 1) !== EQUALS ? equals + 1 : from;
 }
 
 /** The text ends behind what may be a type: then the value is still to come. */
@@ -331,7 +331,7 @@ function mayBeType(text: string, from: number, to: number, end: number): boolean
 function nameStart(text: string, at: number): number {
   let start = at;
   const least = Math.max(0, at - LOOK_BACK);
-  while (start > least && has(NAME, codeAt(text, start - 1))) start -= 1;
+  while (start > least && has(NAME, text.charCodeAt(start - 1))) start -= 1;
   return start;
 }
 
@@ -348,11 +348,11 @@ const MAX_JAVA_FLAG_CHARS = 16;
 function isNetrc(text: string, at: number): boolean {
   const least = Math.max(0, at - LOOK_BACK);
   let here = at;
-  while (here > least && has(BLANK, codeAt(text, here - 1))) here -= 1;
+  while (here > least && has(BLANK, text.charCodeAt(here - 1))) here -= 1;
   if (here === at) return false;
-  while (here > least && !has(BLANK, codeAt(text, here - 1))) here -= 1;
+  while (here > least && !has(BLANK, text.charCodeAt(here - 1))) here -= 1;
   const value = here;
-  while (here > least && has(SPACE, codeAt(text, here - 1))) here -= 1;
+  while (here > least && has(SPACE, text.charCodeAt(here - 1))) here -= 1;
   return here < value && has(ENDS_LOGIN, codeAt(text, here - 1)) && LOGIN.test(text.slice(least, here));
 }
 
@@ -396,6 +396,6 @@ function trimSentence(text: string, from: number, to: number): number {
 
 function skipBack(text: string, from: number, to: number): number {
   let end = to;
-  while (end > from && codeAt(text, end - 1) === 92) end -= 1;
+  while (end > from && text.charCodeAt(end - 1) === 92) end -= 1;
   return end;
 }

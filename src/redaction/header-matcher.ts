@@ -205,7 +205,7 @@ function createPasswordCommand(words: RegExp, spaced: RegExp): PasswordCommand {
       }
       const least = Math.max(without, at - FLAG_LOOK_BACK);
       let start = at;
-      while (start > least && has(COMMAND, codeAt(text, start - 1))) start -= 1;
+      while (start > least && has(COMMAND, text.charCodeAt(start - 1))) start -= 1;
       const command = text.slice(start, at);
       if (words.test(command)) return command;
       without = Math.max(0, at - MAX_COMMAND_CHARS);
@@ -250,7 +250,7 @@ function createTakesUser(): (probe: Probe, at: number) => boolean {
     const least =
       generation === probe.generation && took && at - asked < LOOK_BACK ? asked : Math.max(0, at - LOOK_BACK);
     let start = at;
-    while (start > least && has(COMMAND, codeAt(text, start - 1))) start -= 1;
+    while (start > least && has(COMMAND, text.charCodeAt(start - 1))) start -= 1;
     const isSame = least === asked && start === asked && generation === probe.generation && took;
     took = isSame || /(?:\b|\\[nrt])(?:curl|https?|wget|xh|siege|smbclient|etcdctl|ab)\b/.test(text.slice(start, at));
     generation = probe.generation;

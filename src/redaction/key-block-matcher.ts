@@ -222,7 +222,7 @@ export function keyTailStart(text: string, at: number, maxChars: number): number
   while (at - here < maxChars) {
     const lineEnd = skipBetweenBack(text, here);
     let line = lineEnd;
-    while (line > 0 && has(BASE64, codeAt(text, line - 1)) && !endsEscape(text, line)) line -= 1;
+    while (line > 0 && has(BASE64, text.charCodeAt(line - 1)) && !endsEscape(text, line)) line -= 1;
     const length = lineEnd - line;
     if (length === 0 || (length < LEAST_TAIL_LINE_CHARS && !isFirst)) break;
     start = line;
@@ -254,7 +254,7 @@ function numberBefore(text: string, at: number, lineStart: number): number {
   const digits = codeAt(text, at - 1) === 58 ? at - 1 : at;
   if (digits === at && !/^(?:[\t |]|\\t)/.test(text.slice(at, Math.min(lineStart, at + 2)))) return at;
   let start = digits;
-  while (start > 0 && digits - start < MAX_NUMBER_DIGITS && has(DIGIT, codeAt(text, start - 1))) start -= 1;
+  while (start > 0 && digits - start < MAX_NUMBER_DIGITS && has(DIGIT, text.charCodeAt(start - 1))) start -= 1;
   const before = start === 0 ? 10 : codeAt(text, start - 1);
   const opensLine = has(BETWEEN, before) || endsEscape(text, start);
   return start < digits && opensLine ? start : at;

@@ -125,11 +125,10 @@ function isCard(text: string, from: number, to: number, joint: string): boolean 
 
 /** Groups of four go on before or behind it. */
 function isInList(text: string, from: number, to: number): boolean {
-  const isJoint = (code: number): boolean =>
-    code === 32 || code === 45 || (code >= ASCII && JOINTS.includes(String.fromCharCode(code)));
+  const isInside = (code: number): boolean => code !== DOT && isJoint(code);
   const isGroup = (at: number): boolean => runEnd(DIGIT, text, at, at + 4) === at + 4;
-  if (from >= LOOK_AHEAD && isJoint(codeAt(text, from - 1)) && isGroup(from - LOOK_AHEAD)) return true;
-  return to + LOOK_AHEAD <= text.length && isJoint(codeAt(text, to)) && isGroup(to + 1);
+  if (from >= LOOK_AHEAD && isInside(codeAt(text, from - 1)) && isGroup(from - LOOK_AHEAD)) return true;
+  return to + LOOK_AHEAD <= text.length && isInside(codeAt(text, to)) && isGroup(to + 1);
 }
 
 /** The lengths that the issuers give; numbers of other lengths are ids and times far more often than cards. */
@@ -152,8 +151,7 @@ function ibanEnd(text: string, at: number, end: number, final: boolean): number 
   while (here < end && count < length) {
     const code = text.charCodeAt(here);
     if (has(IBAN_CHAR, code)) count += 1;
-    else if (!JOINTS.includes(text.charAt(here)) || (here + 1 < end && !has(IBAN_CHAR, codeAt(text, here + 1))))
-      return NOT;
+    else if (!isJoint(code) || (here + 1 < end && !has(IBAN_CHAR, codeAt(text, here + 1)))) return NOT;
     // The check digits stand right behind the country.
     if ((count === 3 || count === 4) && here < at + 4 && !isDigit(code)) return NOT;
     here += 1;
@@ -168,6 +166,15 @@ function isCountryCut(text: string, end: number, back: number): boolean {
   if (back > end) return false;
   for (let at = end - back; at < end; at++) if (!isUpper(codeAt(text, at))) return false;
   return beginsHere(text, end - back);
+}
+
+const SPACE = 32;
+const DASH = 45;
+const DOT = 46;
+
+function isJoint(code: number): boolean {
+  if (code < ASCII) return code === SPACE || code === DASH || code === DOT;
+  return JOINTS.includes(String.fromCharCode(code));
 }
 
 function isUpper(code: number): boolean {

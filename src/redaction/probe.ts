@@ -66,7 +66,7 @@ const HEX = /^[0-9A-Fa-f]{2}$/;
  */
 export function beginsHere(text: string, at: number): boolean {
   if (at === 0) return true;
-  const before = codeAt(text, at - 1);
+  const before = text.charCodeAt(at - 1);
   if (!has(ALNUM, before)) return true;
   const isEscape = codeAt(text, at - 2) === 92;
   if (isEscape && (before === 110 || before === 114 || before === 116)) return true;
@@ -79,7 +79,7 @@ const WORD = charSet("A-Za-z0-9_");
 
 /** Whether a letter, a digit or `_` is at `at`, and belongs to what is before it. */
 export function isInWord(text: string, at: number): boolean {
-  return has(WORD, codeAt(text, at)) && !beginsHere(text, at);
+  return has(WORD, text.charCodeAt(at)) && !beginsHere(text, at);
 }
 
 /** Whether something may end in front of `at`: no letter or digit follows. */

@@ -239,7 +239,7 @@ function touchesText(text: string, from: number, to: number): boolean {
   if (before !== 61) return true;
   const least = Math.max(0, from - 1 - NAME_MAX_CHARS);
   let start = from - 1;
-  while (start > least && has(VALUE, codeAt(text, start - 1))) start -= 1;
+  while (start > least && has(VALUE, text.charCodeAt(start - 1))) start -= 1;
   return start === least && least > 0;
 }
 

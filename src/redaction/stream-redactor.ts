@@ -195,7 +195,7 @@ function lastLine(text: string): string {
 function lastWord(text: string): number {
   const limit = Math.max(0, text.length - LEAD_MAX_CHARS);
   let start = text.length - (DATA_SOURCE.exec(text.slice(-DATA_SOURCE_CHARS))?.[0].length ?? 0);
-  while (start > limit && has(LEAD, codeAt(text, start - 1))) start -= 1;
+  while (start > limit && has(LEAD, text.charCodeAt(start - 1))) start -= 1;
   return start;
 }
 

@@ -193,7 +193,7 @@ function isBasicAuth(text: string, from: number, to: number): boolean {
   let decoded = 0;
   let hasColon = false;
   for (let at = from; at < end; at++) {
-    const value = BASE64_VALUES[codeAt(text, at)] ?? -1;
+    const value = BASE64_VALUES[text.charCodeAt(at)] ?? -1;
     // Spaces in front of it.
     if (value < 0) continue;
     bits = ((bits << 6) | value) & 0xffff;
