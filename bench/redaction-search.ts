@@ -7,15 +7,15 @@ import { ruleRows } from "../src/redaction/rule-table.ts";
 import { createSeededRandom } from "../test/corpora/seeded-random.ts";
 import { type Figure, holds, printFigures } from "./figures.ts";
 
-const CHARS = 300_000;
+const CHARS = 1_000_000;
 const LIMIT_MS_PER_MB = 100;
 const KEPT = 30;
 const VARIED = 12;
 const SHOWN = 5;
 const MAX_PIECES = 8;
-const ROUNDS = 2;
+const ROUNDS = 1;
 const CONFIRMING_ROUNDS = 9;
-const WARM_UP_ROUNDS = 200;
+const WARM_UP_ROUNDS = 60;
 const BETWEEN =
   '_PROD= PASSWORD_ = : is for -- " \' \\" \\n <key> </key> <string> -----BEGIN -----END PRIVATE KEY----- :// @ a 1 xK9# Basic ; , ( [ { ' +
   "value: name: login machine - . / % %3D \\u0022 4111 DE89 $ { } | > & ! \u001b[31m «redacted: » пароль";

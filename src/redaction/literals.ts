@@ -29,6 +29,7 @@ export function compileLiterals(literals: readonly LiteralSecret[]): CompiledLit
     secretForms(value).map((form) => ({
       kind,
       rank: RANK_LITERAL,
+      cost: 0,
       keywords: [form.text.slice(0, KEYWORD_CHARS)],
       match: matcherOf(form),
     })),
@@ -63,6 +64,6 @@ export function compileFingerprint(fingerprint: SecretFingerprint): readonly Com
       if (to + after > end && !final) return ARMED;
       return found(probe, at - Math.min(before, at), Math.min(end, to + after));
     };
-    return { kind: LITERAL_KIND, rank: RANK_LITERAL, keywords: [anchor], match };
+    return { kind: LITERAL_KIND, rank: RANK_LITERAL, cost: 0, keywords: [anchor], match };
   });
 }

@@ -8,6 +8,7 @@ import { charSet, codeAt, has } from "./char-set.ts";
 import { failClosed } from "./fail-closed.ts";
 import { createJsonWalk, type RedactedText } from "./json-walk.ts";
 import { compileFingerprint, compileLiterals, LITERAL_KIND, type LiteralSecret } from "./literals.ts";
+import { UNREAD_KIND } from "./look-budget.ts";
 import { findMarkers, outsideMarkers, replaceFindings } from "./marker.ts";
 import type { RuleRow } from "./rule.ts";
 import { RuleError } from "./rule-error.ts";
@@ -76,7 +77,7 @@ const MAX_PASSES = 4;
 const REPEATED_MAX_CHARS = 65_536;
 const MAX_STRING_DEPTH = 3;
 /** Changes when the same rules would find something else. */
-const ENGINE_VERSION = 3;
+const ENGINE_VERSION = 4;
 const VERSION_CHARS = 16;
 /** A helper that is started again tells its keys again; the latest count. */
 const MAX_LEARNED = 256;
@@ -92,6 +93,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
       ...[...index.rules, ...known.rules].map(({ kind }) => kind),
       ...userPatterns.map(({ kind }) => kind),
       LITERAL_KIND,
+      UNREAD_KIND,
     ]);
     const indexes = known.rules.length === 0 ? [index] : [indexRules(known.rules), index];
     let learned: (readonly CompiledRule[])[] = [];

@@ -9,6 +9,7 @@ import {
   matchUrlPassword,
 } from "./header-matcher.ts";
 import { matchKeyBlock, matchKeyTail } from "./key-block-matcher.ts";
+import { LOOK_COSTS } from "./look-budget.ts";
 import type { Matcher } from "./probe.ts";
 import type { FieldRow, RuleRow, SpecialRow } from "./rule.ts";
 import { RuleError } from "./rule-error.ts";
@@ -45,9 +46,13 @@ export interface CompiledRule extends KeywordMatcher {
   readonly kind: string;
   /** Of two that overlap, the lower rank names the marker: what knows the token beats what knows its field. */
   readonly rank: number;
+  /** Of a look, for the budget of a text; nothing for what is compared with a known value. */
+  readonly cost: number;
   readonly pass?: "card" | "iban" | undefined;
 }
 
+/** Names all that it touches: nobody has looked for anything else there. */
+export const RANK_UNREAD = -1;
 export const RANK_LITERAL = 0;
 export const RANK_USER_PATTERN = 1;
 const RANK_BY_PLACE = 4;
@@ -66,7 +71,7 @@ export function compileRules(rows: readonly RuleRow[]): readonly CompiledRule[] 
   const stretches = createStretches();
   return rows.map((row) => {
     const { keywords, match, atWordStart = false, pass } = compile(row, fieldMatchers, stretches);
-    return { kind: row.kind, rank: rankOf(row), keywords, match, atWordStart, pass };
+    return { kind: row.kind, rank: rankOf(row), cost: LOOK_COSTS[row.type], keywords, match, atWordStart, pass };
   });
 }
 

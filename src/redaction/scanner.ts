@@ -1,12 +1,13 @@
 /** One look at a text with all rules: what was found, and from where on it is too early to say. */
 
 import { createKeywordScan, type KeywordScan } from "./keyword-scan.ts";
+import { FIND_COST, isOverBudget, UNREAD_KIND } from "./look-budget.ts";
 import { findMarkers, firstBehind, type MarkerRange, outsideMarkers } from "./marker.ts";
 import { ownCopy } from "./own-copy.ts";
 import { scanPayments } from "./payment-scan.ts";
 import { ARMED, FOUND, isInWord, NOTHING, type OpenRun, type Probe } from "./probe.ts";
 import { RuleError } from "./rule-error.ts";
-import { type CompiledRule, RANK_FIELD } from "./rule-table.ts";
+import { type CompiledRule, RANK_FIELD, RANK_UNREAD } from "./rule-table.ts";
 
 export interface Finding {
   readonly from: number;
@@ -89,6 +90,9 @@ export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<
     };
     const markers = findMarkers(text, from, kinds);
     let partial = 0;
+    let cost = 0;
+    /** Up to here the text is read. A stream comes in pieces, each of which is short enough to be read. */
+    let readTo = end;
     /** What is tried right now, so that its failure can be named. */
     let tried: CompiledRule | undefined;
     const look = ({ scan, owners }: RuleIndex): void => {
@@ -96,7 +100,11 @@ export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<
       coveredTo = known?.to ?? 0;
       coveredRank = known?.rank ?? 0;
       const begun = scan(text, from, (keyword, at, after) => {
-        if (markers.length > 0 && isInMarker(markers, at)) return;
+        if (at >= readTo || (markers.length > 0 && isInMarker(markers, at))) return;
+        if (final && isOverBudget(cost, at - from)) {
+          readTo = at;
+          return;
+        }
         const rules = owners[keyword]!;
         const isInside = after <= coveredTo;
         const inWord = isInWord(text, at);
@@ -108,10 +116,12 @@ export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<
             if (at > coveredFrom || (at === coveredFrom && rule.rank === RANK_FIELD)) continue;
           }
           tried = rule;
+          cost += rule.cost;
           probe.from = at;
           const verdict = rule.match(probe, at, after);
           if (verdict === NOTHING) continue;
           if (verdict === FOUND) {
+            cost += FIND_COST;
             add(rule, probe.from, probe.to, probe.run);
             continue;
           }
@@ -136,6 +146,7 @@ export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<
         if (end - pending >= ARMED_DIGITS) safe = Math.min(safe, pending);
       }
     }
+    if (readTo < end) findings.push({ from: readTo, to: end, kind: UNREAD_KIND, rank: RANK_UNREAD, run: undefined });
     const outside = outsideMarkers(findings, markers);
     if (final) return { findings: outside, settled: end, safe: end };
     return { findings: outside, settled: Math.min(settled, end - partial), safe };
