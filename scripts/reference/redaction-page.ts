@@ -53,7 +53,7 @@ export function redactionPage(): string {
     "If the table cannot be loaded, a rule fails, a user pattern is wrong or exceeds its budget, or a value is nested deeper than 256, " +
       "no text comes out: `RedactionFailed`.",
     "Every name of a field or a vendor calls for a look at what is behind it. A long text that is made of little else, as no file is, is " +
-      "not read to its end: what is behind the last look that fits is withheld as `«redacted:unread»`. Texts of up to about 64 KiB and " +
+      "not read to its end: what is behind the last look that fits is withheld as `«redacted:unread»`. Texts of up to 32 KiB and " +
       "streams are always read; a longer text has half a look of the cheapest kind for each character besides, which is several times " +
       "as much as a list of nothing but keys takes. So 1 MB takes less than 100 ms, whatever it is.",
     "## What it does not find",
