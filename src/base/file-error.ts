@@ -30,3 +30,15 @@ export function fileError(error: unknown, shown: string): EffectError {
   const [reason, text] = REASONS[code ?? ""] ?? ["AccessDenied", `failed (${code ?? String(error)})`];
   return new EffectError(reason, `${shown} ${text}`, { cause: error });
 }
+
+/**
+ * What the file system said, in a sentence about the path that it named, or about `shown` where it named none; undefined for an error
+ * that is not of the file system.
+ */
+export function fileErrorText(error: unknown, shown: string): string | undefined {
+  const [, text] = REASONS[errnoOf(error) ?? ""] ?? [];
+  // What a socket says carries its address.
+  if (text === undefined || !(error instanceof Error) || !("syscall" in error) || "address" in error) return undefined;
+  const path = "path" in error && typeof error.path === "string" ? error.path : shown;
+  return `${path} ${text}`;
+}

@@ -10,6 +10,7 @@ export { CONCEAL_MIN_BYTES, type Concealer, createConcealer } from "./concealer.
 export { beginningOf, CUT_LOOK_CHARS, cutAtBlank, endOf, withoutCutEnd, withoutCutStart } from "./cut-text.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { createHiddenFiles } from "./hidden-files.ts";
+export { fileErrorText } from "./file-error.ts";
 export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
 export { makeFolder } from "./make-folder.ts";
 export { createModelConnections, proxyVariables } from "./model-connections.ts";

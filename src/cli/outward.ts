@@ -4,8 +4,9 @@
  */
 import type { Settings } from "#artifacts";
 import { messageOf } from "#base";
-import { type Reason, ReasonError } from "#protocol";
+import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
+import { reasonOf } from "./error-line.ts";
 import type { LogRedaction } from "./log-redaction.ts";
 import { describeError, printable, type Terminal } from "./terminal.ts";
 
@@ -90,7 +91,7 @@ export function createOutward(
       // What redaction says of itself holds no text, and is all there is when it cannot be had.
       if (isRedactionFailure(error)) return describeError(error);
       const text = await outward.orNothing(describeError(error));
-      return text === "" ? `✗ ${codeOf(error)}` : text;
+      return text === "" ? `✗ ${reasonOf(error)}` : text;
     },
     messageOf: (error) =>
       isRedactionFailure(error) ? Promise.resolve(messageOf(error)) : outward.orNothing(messageOf(error)),
@@ -112,10 +113,6 @@ export function createOutward(
 
 function isRedactionFailure(error: unknown): boolean {
   return error instanceof ReasonError && error.reason === "RedactionFailed";
-}
-
-function codeOf(error: unknown): Reason {
-  return error instanceof ReasonError ? error.reason : "InternalError";
 }
 
 /** Everything that is written and asked; what is read stays as it is. */
@@ -155,8 +152,9 @@ function jsonLines(redactor: OutwardRedactor, text: string): string {
     .join("\n");
 }
 
-/** Of a crash: what happened and where, as much of it as fits on a screen. */
+/** Of a crash: what happened, and where unless it has a reason, as much of it as fits on a screen. */
 export async function describeCrash(outward: Outward, error: unknown): Promise<string> {
+  if (error instanceof ReasonError) return outward.describe(error);
   const stack = error instanceof Error && error.stack !== undefined ? error.stack : messageOf(error);
   const shown = printable(stack).split("\n").slice(0, MAX_STACK_LINES).join("\n");
   const text = await outward.orNothing(`✗ InternalError: harness stopped on an error of its own.\n${shown}`);

@@ -6,7 +6,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import { addConformanceCommand } from "./conformance-command.ts";
 import { addCredsCommands } from "./creds-commands.ts";
 import { addDaemonCommands } from "./daemon-commands.ts";
-import { errorLine } from "./error-line.ts";
+import { errorLine, reasonOf, withReason } from "./error-line.ts";
 import { addEvalCommand } from "./eval-command.ts";
 import { type ExitCode, exitCodeOfError } from "./exit-code.ts";
 import {
@@ -24,6 +24,9 @@ import { addPolicyCommands } from "./policy-commands.ts";
 import { addProjectCommands } from "./project-commands.ts";
 import { paint } from "./renderer.ts";
 import { addTokenCommands } from "./token-commands.ts";
+
+/** What commander puts before a complaint. */
+const PARSER_PREFIX = /^error: /;
 
 /** Runs the command that `argv` (without node and script) names and returns the exit code. Never throws. */
 export async function runCli(
@@ -61,19 +64,19 @@ export async function runCli(
       await program.parseAsync([...argv], { from: "user" });
     }
     return exitCode;
-  } catch (error) {
-    if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return 0;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) {
+      if (thrown.exitCode === 0) return 0;
       terminal.err((await outward.orNothing(complaint)) || "✗ UsageInvalid\n");
       if (tellsJson) {
-        terminal.out(`${errorLine("UsageInvalid", await outward.orNothing(error.message))}\n`);
+        const message = thrown.message.replace(PARSER_PREFIX, "");
+        terminal.out(`${errorLine("UsageInvalid", await outward.orNothing(message))}\n`);
       }
       return 2;
     }
+    const error = withReason(thrown);
     terminal.err(`${paint(terminal, "red", await outward.describe(error))}\n`);
-    if (tellsJson && error instanceof ReasonError) {
-      terminal.out(`${errorLine(error.reason, await outward.messageOf(error))}\n`);
-    }
+    if (tellsJson) terminal.out(`${errorLine(reasonOf(error), await outward.messageOf(error))}\n`);
     return exitCodeOfError(error);
   }
 }
@@ -98,7 +101,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
     .configureOutput({
       writeOut: terminal.out,
       writeErr: complain,
-      outputError: (text, write) => write(text.replace(/^error: /, "✗ UsageInvalid: ")),
+      outputError: (text, write) => write(text.replace(PARSER_PREFIX, "✗ UsageInvalid: ")),
     })
     .showHelpAfterError("(add --help for usage)")
     .showSuggestionAfterError();

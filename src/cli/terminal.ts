@@ -1,7 +1,7 @@
 /** The terminal as the commands see it: two outputs, one prompt line, interrupts. The real one and nothing about agents. */
 import { fstatSync } from "node:fs";
 import type { Interface } from "node:readline";
-import { messageOf } from "#base";
+import { fileErrorText, messageOf } from "#base";
 import { ReasonError } from "#protocol";
 
 const LINE_FEED = 0x0a;
@@ -95,8 +95,17 @@ export function createTerminal(process: NodeJS.Process): Terminal {
         return;
       }
       if (error.code === "EPIPE") process.exit(0);
-      throw error;
+      const detail = fileErrorText(error, stream === stdout ? "standard output" : "standard error");
+      throw detail === undefined ? error : new ReasonError("FileFailed", { detail }, { cause: error });
     });
+  }
+  /** Node takes a folder for an input without content, and whoever looks for secrets in it would find none. */
+  function input(): AsyncIterable<Buffer> {
+    if (fstatSync(stdin.fd).isDirectory()) {
+      const detail = "standard input is a folder: name a file with < FILE, or use a pipe";
+      throw new ReasonError("UsageInvalid", { detail });
+    }
+    return stdin as AsyncIterable<Buffer>; // no encoding is set
   }
   return {
     out: (text) => write(stdout, text),
@@ -213,7 +222,7 @@ export function createTerminal(process: NodeJS.Process): Terminal {
     async readAll(maxBytes) {
       const chunks: Buffer[] = [];
       let size = 0;
-      for await (const chunk of stdin as AsyncIterable<Buffer>) {
+      for await (const chunk of input()) {
         size += chunk.length;
         if (size > maxBytes) {
           throw new ReasonError("UsageInvalid", { detail: `standard input is larger than ${maxBytes} bytes` });
@@ -228,7 +237,7 @@ export function createTerminal(process: NodeJS.Process): Terminal {
       signal.addEventListener("abort", stop, { once: true });
       let rest = Buffer.alloc(0);
       try {
-        for await (const chunk of stdin as AsyncIterable<Buffer>) {
+        for await (const chunk of input()) {
           rest = Buffer.concat([rest, chunk]);
           for (let end = rest.indexOf(LINE_FEED); end >= 0; end = rest.indexOf(LINE_FEED)) {
             yield rest.subarray(0, end).toString("utf8");
@@ -253,7 +262,7 @@ export function createTerminal(process: NodeJS.Process): Terminal {
       if (signal.aborted) return;
       signal.addEventListener("abort", stop, { once: true });
       try {
-        yield* stdin as AsyncIterable<Buffer>;
+        yield* input();
       } catch (error) {
         // Destroying the input is how an abort ends the loop.
         if (!signal.aborted) throw error;
@@ -289,7 +298,7 @@ export function createTerminal(process: NodeJS.Process): Terminal {
     },
     async *readChunks() {
       const decoder = new TextDecoder();
-      for await (const chunk of stdin as AsyncIterable<Buffer>) yield decoder.decode(chunk, { stream: true });
+      for await (const chunk of input()) yield decoder.decode(chunk, { stream: true });
       yield decoder.decode();
     },
     outDrained(text) {

@@ -213,6 +213,7 @@ export const reasons = {
   OutputLimit: row(422, -32603, 1, "The model wrote more than <limit> bytes in one response."),
   StoreFailed: row(507, -32603, 1, "The session log could not be written: <detail>. The turn was stopped."),
   RedactionFailed: row(500, -32603, 1, "Secrets could not be removed from the text, so it was kept back: <detail>."),
+  FileFailed: row(500, -32603, 1, "<detail>."),
   InternalError: row(500, -32603, 1, "Something in the harness failed: <detail>"),
   ModelNotConfigured: row(400, -32602, 2, "<detail>"),
   MissingCredential: row(

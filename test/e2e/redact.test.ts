@@ -1,8 +1,10 @@
 /** `harness redact` as scripts call it. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type CliHome, createCliHome, finish, runCli, startCli } from "../fakes/cli-process.ts";
+import { launcher } from "../fakes/launcher.ts";
 
 const alnum = "Zk3Qm9Tx7Lp2Vb8Nc4Rd6Wf1Yh5Jg0SaUeKi";
 const pat = `ghp_${alnum}`;
@@ -109,4 +111,45 @@ describe("harness redact", () => {
     expect((await runCli(home, ["redact", "--json"], "x")).code).toBe(2);
     expect((await runCli(home, ["redact", "--pattern", "nokind"], "x")).code).toBe(2);
   });
+
+  test.each([[["redact"]], [["redact", "--check"]], [["redact", "--explain"]]])("%j refuses a folder", async (args) => {
+    const { code, out, err } = await runWith(home, args, { input: home.workspace });
+    expect({ code, out, err }).toEqual({
+      code: 2,
+      out: "",
+      err: "✗ UsageInvalid: standard input is a folder: name a file with < FILE, or use a pipe\n",
+    });
+  });
+
+  test.each([[["redact"]], [["redact", "--explain"]], [["version"]]])("%j tells of a full disk", async (args) => {
+    const input = home.put("input.txt", `${pat}\n`);
+    const { code, err } = await runWith(home, args, { input, output: "/dev/full" });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: "✗ FileFailed: standard output cannot be written: the disk is full.\n",
+    });
+  });
 });
+
+/** With a file or folder in the place of a pipe, as `<` and `>` of a shell do it. */
+function runWith(
+  { workspace, env }: CliHome,
+  args: readonly string[],
+  { input, output }: { readonly input: string; readonly output?: string },
+): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
+  const opened = [openSync(input, "r"), ...(output === undefined ? [] : [openSync(output, "w")])];
+  const child = spawn(process.execPath, [launcher, ...args], {
+    cwd: workspace,
+    env: { ...env },
+    stdio: [opened[0], opened[1] ?? "pipe", "pipe"],
+  });
+  for (const file of opened) closeSync(file);
+  const shown = { out: "", err: "" };
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+    shown.out += chunk;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+    shown.err += chunk;
+  });
+  return new Promise((done) => child.once("close", (code) => done({ code, ...shown })));
+}
