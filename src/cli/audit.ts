@@ -199,7 +199,8 @@ function tell({ terminal }: CliPorts, verdict: Verdict, json: boolean): ExitCode
   if (unsealed > 0) facts.push(`the last ${unsealed} not signed yet`);
   if (intact) terminal.out(`intact: ${session} (${facts.join(", ")})\n`);
   else {
-    const detail = `The log of ${session} is not as it was written (${facts.join(", ")}): ${counted(findings.length, "finding")}.`;
+    const log = session === undefined ? "The log" : `The log of ${session}`;
+    const detail = `${log} is not as it was written (${facts.join(", ")}): ${counted(findings.length, "finding")}.`;
     const message = reasonText("EvidenceBroken", { detail });
     terminal.err(`${paint(terminal, "red", `✗ EvidenceBroken: ${message}`)}\n`);
   }

@@ -1,14 +1,12 @@
 /** `harness sandbox check`: tries the sandbox and explains what commands are held to. Starts one harmless program in it. */
-import { realpathSync } from "node:fs";
-import { resolve } from "node:path";
 import { domainLists } from "#artifacts";
 import { createDomainList, createProcesses } from "#base";
-import { ReasonError } from "#protocol";
 import { createSandboxes, type Probe, type SandboxPolicy, type SandboxStatus } from "#sandbox";
 import { harnessPaths } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
+import { namedFolder } from "./named-folder.ts";
 import { loadSettings, projectPlace, userFlags } from "./open-program.ts";
 import { openProject } from "./project.ts";
 
@@ -19,7 +17,7 @@ export interface SandboxCheckFlags extends Pick<RunFlags, "config" | "cwd" | "sa
 /** Exits with 0 when commands run in a sandbox here, with 1 when they do not. */
 export async function sandboxCheckCommand(ports: CliPorts, flags: SandboxCheckFlags): Promise<ExitCode> {
   const { terminal, env, clock } = ports;
-  const root = workspaceOf(resolve(ports.cwd, flags.cwd ?? "."));
+  const root = namedFolder(ports.cwd, flags.cwd);
   const { project } = (await openProject(ports, projectPlace(flags))).loaded;
   const { settings } = await loadSettings(ports, userFlags(flags), project);
   const lists = domainLists(settings, project).map(({ entries }) => entries);
@@ -43,14 +41,6 @@ export async function sandboxCheckCommand(ports: CliPorts, flags: SandboxCheckFl
     return status.active ? 0 : 1;
   } finally {
     await sandbox.close();
-  }
-}
-
-function workspaceOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    throw new ReasonError("UsageInvalid", { detail: `the folder ${path} cannot be used` }, { cause: error });
   }
 }
 

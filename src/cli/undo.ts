@@ -1,12 +1,13 @@
 /** `harness undo` and `harness redo`: take back what an agent has changed in this folder, or make it again. */
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { createWorkspaceRestore } from "#base";
 import { CallId, type EventPayload, ReasonError, reasonText, SessionId, TurnId } from "#protocol";
 import { harnessPaths } from "#sessions";
 import { createUndoStore, redo, restoredEvent, type UndoReport, type UndoTarget, undo } from "#undo";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
+import { namedFolder } from "./named-folder.ts";
 import { paint } from "./renderer.ts";
 import { type StoreFlags, withStore } from "./session-store.ts";
 import type { Terminal } from "./terminal.ts";
@@ -33,7 +34,7 @@ export async function undoCommand(
   const target = parseTarget(named);
   const session = parseSession(flags.session);
   const store = createUndoStore({ ...undoPlace(ports), clock });
-  const folder = resolve(ports.cwd, flags.cwd ?? ".");
+  const folder = namedFolder(ports.cwd, flags.cwd);
   const request = {
     workspace: store.workspace(folder),
     port: createWorkspaceRestore(folder),
@@ -122,7 +123,8 @@ export function renderReport(terminal: Terminal, report: UndoReport): void {
       terminal.out,
       restored.map(({ path, what: done }) => `  ${path}  ${done}`),
     );
-    if (restored.length === 0) terminal.out("  (everything is as it should be already)\n");
+    const nothing = outcome === "partial" ? "nothing could be" : "everything is as it should be already";
+    if (restored.length === 0) terminal.out(`  (${nothing})\n`);
   }
   const lines = (title: string, paths: readonly { readonly path: string; readonly why: string }[]): void => {
     if (paths.length === 0) return;

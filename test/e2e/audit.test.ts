@@ -82,6 +82,9 @@ test("an export verifies with the key, not with another, and not after an edit",
   expect(script(file, key)).toMatchObject({ code: 1, out: expect.stringMatching(/^event 2: altered/) });
   writeFileSync(file, Buffer.concat([readFileSync(file), Buffer.from([0xff])]));
   expect((await runCli(home, ["audit", "verify", file])).out).toContain("unreadable");
+  writeFileSync(file, "");
+  const empty = await runCli(home, ["audit", "verify", file]);
+  expect(empty).toMatchObject({ code: 1, err: expect.stringContaining("EvidenceBroken: The log is not as it was") });
 });
 
 test("an anchor in a file and one in a git note show that the tail was cut", async () => {

@@ -85,11 +85,23 @@ describe("usage", () => {
     [["run", "--output-schema", "missing.json", "hi"], "missing.json"],
     [["run", "--cwd", "missing", "hi"], "missing"],
     [["models", "nobody"], "Providers:"],
+    [["undo", "--cwd", "missing"], "there is no folder"],
+    [["sandbox", "check", "--cwd", "missing"], "there is no folder"],
     [["cost", "--session", "sess_x"], "There is no session"],
   ])("%j is exit 2 and says what to do", async (args, message) => {
     const { code, out, err } = await runCli(home, args);
     expect(err).toContain(message);
     expect({ code, out }).toEqual({ code: 2, out: "" });
+  });
+
+  test.each([
+    [["undo", "--cwd", "missing"], "there is no folder"],
+    [["run", "--modle", "x", "hi"], "unknown option '--modle'"],
+  ])("%j --json ends with the same on standard output", async (args, message) => {
+    const { code, out } = await runCli(home, [...args, "--json"]);
+    expect(JSON.parse(out)).toEqual({
+      error: { reason: "UsageInvalid", message: expect.stringMatching(new RegExp(`^${message}`)), exit_code: code },
+    });
   });
 
   test("a broken configuration names file and line", async () => {
