@@ -107,7 +107,7 @@ function emitLockfile(
   } catch (error) {
     rmSync(draft, { force: true });
     const why = errnoOf(error) ?? messageOf(error);
-    const detail = `the lock file ${path} cannot be written (${why}): name a file in a folder that is there`;
+    const detail = `the lock file ${path} cannot be written (${why}): name a file in a folder that is there and that you can write to`;
     throw new ReasonError("UsageInvalid", { detail }, { cause: error });
   }
   terminal.err(

@@ -105,10 +105,13 @@ export function sealSecret(
 export function openSecret(file: CredentialFile, key: Uint8Array, entry: CredentialEntry): Buffer {
   const secret = openBox(key, Buffer.from(entry.sealed, "base64"), labelOf(entry));
   if (secret !== undefined) return secret;
-  if (!keyFits(file, key)) {
-    throw new CredentialFileError("wrong-key", `${file.path} was sealed with another machine key.`);
-  }
+  if (!keyFits(file, key)) throw wrongKey(file.path);
   throw damaged(file.path, `${entry.provider}/${entry.name} was changed after it was stored`);
+}
+
+export function wrongKey(path: string): CredentialFileError {
+  const remedy = "Set HARNESS_MACHINE_KEY or HARNESS_PASSPHRASE as it was, or put the key file back.";
+  return new CredentialFileError("wrong-key", `${path} was sealed with another machine key. ${remedy}`);
 }
 
 export function fingerprintOf(key: Uint8Array, secret: Uint8Array): string {

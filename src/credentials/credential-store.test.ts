@@ -76,8 +76,13 @@ test("with another machine key nothing can be read and nothing is written", asyn
   const other = storeIn(directory, OTHER_KEY);
   await expect(other.add(newKey("work"))).rejects.toMatchObject({ reason: "KeyInvalid" });
   await expect(other.remove({ provider: "openai", name: "default" })).rejects.toMatchObject({ reason: "KeyInvalid" });
-  expect(() => secretIn(other.path, "default", OTHER_KEY)).toThrow(expect.objectContaining({ problem: "wrong-key" }));
+  expect(() => secretIn(other.path, "default", OTHER_KEY)).toThrow(
+    expect.objectContaining({ problem: "wrong-key", message: expect.stringContaining("put the key file back") }),
+  );
+  expect(() => other.check()).toThrow(expect.objectContaining({ reason: "KeyInvalid" }));
   expect(readFileSync(other.path)).toEqual(before);
+  expect(() => storeIn(directory).check()).not.toThrow();
+  expect(() => storeIn(folder()).check()).not.toThrow();
 });
 
 test("who edits where a key goes gets no key", async () => {

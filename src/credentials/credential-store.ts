@@ -17,6 +17,7 @@ import {
   readCredentialFile,
   sealSecret,
   serializeCredentialFile,
+  wrongKey,
 } from "./credential-file.ts";
 import { withFileLock } from "./file-lock.ts";
 import type { Keychain, KeychainItem } from "./keychain.ts";
@@ -42,6 +43,8 @@ export interface CredentialStore {
   readonly path: string;
   /** Needs no key. Throws CredentialStoreFailed when the file cannot be used. */
   list(): readonly CredentialInfo[];
+  /** Throws KeyInvalid when what is stored does not open with this machine's key. Opens no secret. */
+  check(): void;
   add(credential: NewCredential): Promise<AddedCredential>;
   /** False when there is none; `keychainProblem` says that the keychain still has its secret. */
   remove(item: KeychainItem): Promise<{ readonly removed: boolean; readonly keychainProblem?: string }>;
@@ -65,12 +68,13 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
     const file = readCredentialFile(path);
     if (file === undefined) return { path, check: newCheck(key()), entries: [] };
     if (keyFits(file, key())) return file;
-    throw new CredentialFileError("wrong-key", `${path} was sealed with another machine key.`);
+    throw wrongKey(path);
   }
 
   return {
     path,
     list: () => typed(path, () => (readCredentialFile(path)?.entries ?? []).map(shown)),
+    check: () => void typed(path, current),
     add: ({ provider, name, hosts, secret, useKeychain }) =>
       locked(path, clock, async () => {
         const file = current();
@@ -203,8 +207,7 @@ function asReason(path: string, error: unknown): ReasonError {
     if (error.problem !== "wrong-key") {
       return new ReasonError("CredentialStoreFailed", { detail: error.message }, { cause: error });
     }
-    const detail = `${error.message} Set HARNESS_MACHINE_KEY or HARNESS_PASSPHRASE as it was, or put the key file back.`;
-    return new ReasonError("KeyInvalid", { detail }, { cause: error });
+    return new ReasonError("KeyInvalid", { detail: error.message }, { cause: error });
   }
   const why = error instanceof Error ? error.message : String(error);
   const detail = `${path} could not be written: ${why}. What was stored before is still there.`;

@@ -101,7 +101,7 @@ describe("harness creds", () => {
 
   test("a key that is not typed after all is told as that, and nothing is stored", async () => {
     const home = createCliHome();
-    for (const key of ["\u0003", "\u0004"]) {
+    for (const key of ["sk-half\u0003", "\u0004"]) {
       const terminal = openCliTerminal(home, ["creds", "add", "anthropic"]);
       await terminal.see("(not shown): ");
       terminal.type(key);
