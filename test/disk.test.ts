@@ -191,6 +191,10 @@ describe.skipIf(missing !== undefined)("the program", () => {
     const again = await runCli(home, ["run", randomBytes(40_000).toString("hex")]);
     expect([1, 2]).toContain(again.code);
     expect(again.err).toMatch(/sessions\.db.*(no space|disk is full)/i);
+    const looked = await runCli(home, ["doctor"]);
+    expect(looked).toMatchObject({ code: 1, out: expect.stringContaining("Make room") });
+    // Nobody is told to put a good log away.
+    expect(looked.out).not.toMatch(/move it away|backup/);
     disk.makeRoom();
     expect(await runCli(home, ["sessions", "doctor"])).toMatchObject({ code: 0 });
     expect(await runCli(home, ["run", "hello"])).toMatchObject({ code: 0 });
@@ -211,6 +215,9 @@ describe.skipIf(missing !== undefined)("the program", () => {
     expect([1, 2]).toContain(refused.code);
     expect(refused.err).toMatch(/read-only|EROFS/i);
     expect(refused.err).not.toMatch(/\n\s+at /);
+    const looked = await runCli(home, ["doctor"]);
+    expect(looked).toMatchObject({ code: 1, out: expect.stringContaining("mounted read-only") });
+    expect(looked.out).not.toMatch(/chmod u\+w|move it away/);
     if (before !== undefined) expect(readFileSync(file).equals(before)).toBe(true);
   });
 });

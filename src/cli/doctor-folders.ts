@@ -2,6 +2,7 @@
 import { accessSync, constants, readdirSync, type Stats, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
+import { errnoOf } from "#base";
 import { type Finding, ok, warning, wrong } from "./doctor-finding.ts";
 
 const OTHERS = 0o077;
@@ -19,8 +20,10 @@ export function checkFolder(path: string): readonly Finding[] {
   if (!info.isDirectory()) return [wrong(`${path} is not a folder`, `Move it away: mv ${path} ${path}.old`)];
   try {
     accessSync(path, constants.W_OK);
-  } catch {
-    return [wrong(`${path} cannot be written to`, `Run: chmod u+w ${path}`), ...notOurs(path, info)];
+  } catch (error) {
+    const isReadOnly = errnoOf(error) === "EROFS";
+    const fix = isReadOnly ? "Its file system is mounted read-only: mount it for writing." : `Run: chmod u+w ${path}`;
+    return [wrong(`${path} cannot be written to`, fix), ...notOurs(path, info)];
   }
   if (process.platform === "win32") return [ok(path)];
   const found = [...notOurs(path, info), ...foldersIn(path), ...foldersAround(path)];

@@ -87,7 +87,9 @@ const checks: readonly Check[] = [
     async run({ env, clock, credentials }) {
       const { configDir } = harnessPaths(env);
       const key = (): Uint8Array => deriveKey(machineKey(env), "credentials");
-      const stored = createCredentialStore({ directory: configDir, clock, key }).list();
+      const store = createCredentialStore({ directory: configDir, clock, key });
+      const stored = store.list();
+      if (stored.length > 0) store.check();
       const problem = await credentials.check();
       if (problem !== undefined) {
         return [wrong(`the process that holds keys does not work: ${problem}`, "Run: harness creds test")];

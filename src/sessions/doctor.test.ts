@@ -78,9 +78,11 @@ describe("what it finds", () => {
 
   it("a key that is not the one, a file that is none, a newer schema", () => {
     const other = { bytes: Buffer.alloc(32), source: "elsewhere" };
-    expect(diagnoseStore({ path, clock, key: other })).toEqual(found("error", /key from elsewhere/));
+    expect(diagnoseStore({ path, clock, key: other })).toEqual(
+      found("error", /key from elsewhere/, /HARNESS_MACHINE_KEY/),
+    );
     tamper("INSERT INTO schema_migrations VALUES (99, 'later', 'abc')");
-    expect(diagnose()).toEqual(found("error", /schema is version 99/));
+    expect(diagnose()).toEqual(found("error", /schema is version 99/, /backup/));
     writeFileSync(path, "dear diary ".repeat(100));
     expect(diagnose()).toEqual(found("error", /not a session log/));
   });
@@ -100,8 +102,8 @@ describe("what it finds", () => {
       process.kill(process.pid, "SIGKILL");`;
     await once(spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: "inherit" }), "exit");
     expect(diagnose()).toEqual([
-      ...found("warning", /left open by a process that has ended/, /sessions resume/),
-      ...found("warning", /Call call_1 .* was cut off/, /sessions resume/),
+      ...found("warning", /left open by a process that has ended/, /harness run --resume/),
+      ...found("warning", /Call call_1 .* was cut off/, /harness run --resume/),
     ]);
   });
 });

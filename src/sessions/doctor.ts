@@ -4,7 +4,7 @@
  */
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { messageOf } from "#base";
+import { errnoOf, messageOf } from "#base";
 import { ReasonError, type SessionId } from "#protocol";
 import { chainStart } from "./evidence.ts";
 import { isAlive } from "./lease.ts";
@@ -23,6 +23,10 @@ const FREE_BYTES_WARNING = 64 * 1024 * 1024;
 /** Damage is often everywhere; a handful of places tells as much. */
 const MAX_CHECK_ROWS = 20;
 const RESTORE = "Restore the file from a backup, or move it away to start a new one.";
+
+const KEY_BACK =
+  "Set HARNESS_MACHINE_KEY or HARNESS_PASSPHRASE as it was, or put the key file back. Without that key the log is lost: move it away to start a new one.";
+const TRY_AGAIN = "Make room on the disk, or its folder writable, and look again: the log itself may be whole.";
 
 /** Empty when all is well; also when there is no log yet. Never throws for what is wrong with the log. */
 export function diagnoseStore(options: DatabaseOptions): readonly Finding[] {
@@ -60,8 +64,12 @@ function* checkPlace(path: string): Generator<Finding> {
   if (statSync(folder, { throwIfNoEntry: false }) === undefined) return;
   try {
     accessSync(folder, constants.W_OK);
-  } catch {
-    yield error(`${folder} cannot be written to; the log needs its journal there.`, `Run: chmod u+w ${folder}`);
+  } catch (cause) {
+    const isReadOnly = errnoOf(cause) === "EROFS";
+    const remedy = isReadOnly
+      ? "Its file system is mounted read-only: mount it for writing."
+      : `Run: chmod u+w ${folder}`;
+    yield error(`${folder} cannot be written to; the log needs its journal there.`, remedy);
   }
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize < FREE_BYTES_WARNING) {
@@ -153,7 +161,7 @@ function* checkLeases(db: SqliteDatabase, nowMs: number): Generator<Finding> {
     if (isAlive(owner, owner_until, nowMs)) continue;
     yield warning(
       `Session ${id} was left open by a process that has ended (${owner}).`,
-      `Nothing is lost. Resume it with harness sessions resume ${id}; that takes it over.`,
+      `Nothing is lost. Resume it with harness run --resume ${id}; that takes it over.`,
     );
   }
 }
@@ -175,15 +183,21 @@ function* checkOpenCalls(db: SqliteDatabase, nowMs: number): Generator<Finding> 
     else if (owner === null || !isAlive(owner, owner_until, nowMs)) {
       yield warning(
         `Call ${call_id} of session ${id} was cut off; nobody knows how far it got.`,
-        `Say what became of it: harness sessions resume ${id}`,
+        `Say what became of it: harness run --resume ${id}`,
       );
     }
   }
 }
 
 function failure(cause: unknown, path = ""): Finding {
-  if (cause instanceof ReasonError) return error(cause.message, RESTORE);
+  if (cause instanceof ReasonError) return error(cause.message, remedyFor(cause));
   return error(`${path} cannot be read: ${messageOf(cause)}.`, RESTORE);
+}
+
+/** Nobody puts a good log away because of a disk that is full or a key that was not set. */
+function remedyFor({ reason, cause }: ReasonError): string {
+  if (reason === "KeyInvalid") return KEY_BACK;
+  return reason === "ConfigInvalid" && errnoOf(cause) !== undefined ? TRY_AGAIN : RESTORE;
 }
 
 function error(what: string, remedy: string): Finding {

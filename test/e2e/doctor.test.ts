@@ -93,6 +93,22 @@ describe("harness doctor", () => {
     );
   });
 
+  test("notices stored keys that the key of the machine does not open", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const home = createCliHome();
+    const ofKeys = async (env: Readonly<Record<string, string>> = {}) =>
+      (await doctor({ ...home, env: { ...home.env, ...env } })).report.checks.find(
+        ({ check }) => check === "credentials",
+      );
+    expect(await runCli(home, ["creds", "add", "openai"], "sk-test-Qm3TzR8vLx2N")).toMatchObject({ code: 0 });
+    expect(await ofKeys()).toMatchObject({ state: "ok" });
+    expect(await ofKeys({ HARNESS_PASSPHRASE: "another one" })).toMatchObject({
+      state: "error",
+      detail: expect.stringContaining("sealed with another machine key"),
+    });
+  });
+
   test("warns of folders that are not the user's alone, with the command that mends each", {
     timeout: TIMEOUT_MS,
   }, async () => {
