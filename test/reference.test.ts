@@ -115,6 +115,28 @@ describe("cli.md", () => {
   });
 });
 
+test("every command below another, and every first flag, that a message or a document names is there", async () => {
+  const groups = ["audit", "creds", "daemon", "policy", "sandbox", "sessions", "token"];
+  const commands = new Set([...(await help([])).matchAll(/^ {2}([a-z-]+) [[<]/gm)].map(([, name = ""]) => name));
+  const named = new Map<string, string>();
+  for (const path of [...documents(), ...sources()]) {
+    // In words or in code, but not across the end of a line.
+    const calls = read(path).matchAll(/\bharness ([a-z-]+)(?: ([a-z]+(?:-[a-z]+)*))?(?: [<[]?(--[a-z-]+))?/g);
+    for (const [, command = "", below = "", flag = ""] of calls) {
+      if (groups.includes(command)) named.set(`${command} ${below} ${flag}`, path);
+      else if (commands.has(command) && below === "") named.set(`${command}  ${flag}`, path);
+    }
+  }
+  const wrong: string[] = [];
+  for (const [call, path] of named) {
+    const [command = "", below = "", flag = ""] = call.split(" ");
+    const text = await help(below === "" ? [command] : [command, below]);
+    const isThere = below === "" || text.startsWith(`Usage: harness ${command} ${below} `);
+    if (!isThere || !text.includes(flag)) wrong.push(`${path}: harness ${call}`);
+  }
+  expect(wrong).toEqual([]);
+});
+
 test("ARCHITECTURE.md has every folder of src", () => {
   const folders = readdirSync(join(root, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const page = read("ARCHITECTURE.md");
@@ -159,6 +181,13 @@ function headings(text: string): string[] {
       .replace(/[^\p{L}\p{N} _-]/gu, "")
       .replaceAll(" ", "-"),
   );
+}
+
+/** The program without its tests. */
+function sources(): string[] {
+  return readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts"))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 }
 
 function documents(): string[] {
