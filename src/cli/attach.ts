@@ -170,6 +170,7 @@ async function converse({
 }: Conversation): Promise<string | undefined> {
   const { terminal } = ports;
   if (!terminal.interactive) {
+    terminal.err(`${session.id} · without a terminal it is only shown: nothing is sent\n`);
     await view.ended;
     return undefined;
   }
@@ -217,6 +218,11 @@ async function chosenSession(
   flags: AttachFlags,
 ): Promise<ClientSession | undefined> {
   if (named !== undefined) return namedSession(parts.client, named);
+  if (!parts.terminal.interactive && flags.json !== true && flags.last !== true) {
+    const detail =
+      "there is no terminal to converse on: name a session to look at, or --last; harness run sends a prompt";
+    throw new ReasonError("UsageInvalid", { detail });
+  }
   if (flags.new) return newSession(parts);
   if (!flags.last) return offeredSession(parts);
   const last = await lastSession(parts);

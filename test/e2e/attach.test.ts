@@ -298,6 +298,21 @@ describe("harness attach", () => {
     watching.kill("SIGINT");
     expect(await ended).toMatchObject({ code: 0 });
     expect(lines.map((event) => event.id)).toEqual(lines.map((_, index) => index + 1));
+    // A prompt in a pipe would wait for ever in a session that nobody can say anything to.
+    const before = await runCli(home, ["sessions", "list", "--json"]);
+    for (const flags of [[], ["--new"]]) {
+      expect(await runCli(home, ["attach", ...flags], "hi\n")).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("harness run sends a prompt"),
+      });
+    }
+    expect(await runCli(home, ["sessions", "list", "--json"])).toEqual(before);
+    const looking = startCli(home, ["attach", id]);
+    const left = finish(looking);
+    looking.stderr.on("data", (chunk: string) => {
+      if (chunk.includes("nothing is sent")) looking.kill("SIGINT");
+    });
+    expect(await left).toMatchObject({ code: 0 });
     expect(await runCli(home, ["attach", "sess_NOBODY"])).toMatchObject({
       code: 2,
       err: expect.stringContaining("SessionNotFound"),
