@@ -38,7 +38,7 @@ export async function main(): Promise<void> {
   ] as const) {
     process.on(signal, () => {
       // A second one is a second Ctrl-C, and no reason to end in the middle of it.
-      if (stopping !== undefined) process.emit("SIGINT");
+      if (stopping !== undefined) process.emit("SIGINT", "SIGTERM");
       else stop(code, stopGraceMs);
       stopping ??= code;
     });
@@ -62,8 +62,16 @@ export async function main(): Promise<void> {
       crashed = true;
     });
   }
+  const terminal = createTerminal(process, (failure) => {
+    if (stopping !== undefined) return;
+    const code = failure === undefined ? 0 : 1;
+    stopping = code;
+    if (failure === undefined) stop(code, stopGraceMs);
+    else
+      void outward.describe(failure).then((text) => process.stderr.write(`${text}\n`, () => stop(code, stopGraceMs)));
+  });
   const code = await runCli(argv, {
-    terminal: createTerminal(process),
+    terminal,
     outward,
     ...world,
     concealed: () => keys.concealed,
@@ -106,6 +114,6 @@ function crash(description: Promise<string>): void {
 function stop(code: number, graceMs: number): void {
   // An orderly exit runs the handlers that end what tools have started.
   setTimeout(() => process.exit(code), graceMs).unref();
-  if (!process.emit("SIGINT")) process.exit(code);
-  setTimeout(() => process.emit("SIGINT"), graceMs / 2).unref();
+  if (!process.emit("SIGINT", "SIGTERM")) process.exit(code);
+  setTimeout(() => process.emit("SIGINT", "SIGTERM"), graceMs / 2).unref();
 }

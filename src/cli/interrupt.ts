@@ -15,11 +15,11 @@ export interface InterruptOptions {
 /** Returns how to stop listening. */
 export function handleInterrupts({ terminal, clock, cancel, exit }: InterruptOptions): () => void {
   let lastMs = Number.NEGATIVE_INFINITY;
-  return terminal.onInterrupt(() => {
+  return terminal.onInterrupt((by) => {
     const nowMs = clock.monotonicMs();
     if (nowMs - lastMs <= EXIT_WINDOW_MS) return exit();
     lastMs = nowMs;
     cancel();
-    terminal.err("\nPress Ctrl-C again within 2s to exit.\n");
+    if (by === "person") terminal.err("\nPress Ctrl-C again within 2s to exit.\n");
   });
 }

@@ -152,9 +152,8 @@ function jsonLines(redactor: OutwardRedactor, text: string): string {
     .join("\n");
 }
 
-/** Of a crash: what happened, and where unless it has a reason, as much of it as fits on a screen. */
+/** Of a crash: what happened and where, as much of it as fits on a screen. */
 export async function describeCrash(outward: Outward, error: unknown): Promise<string> {
-  if (error instanceof ReasonError) return outward.describe(error);
   const stack = error instanceof Error && error.stack !== undefined ? error.stack : messageOf(error);
   const shown = printable(stack).split("\n").slice(0, MAX_STACK_LINES).join("\n");
   const text = await outward.orNothing(`✗ InternalError: harness stopped on an error of its own.\n${shown}`);

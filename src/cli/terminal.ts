@@ -36,9 +36,12 @@ export interface Terminal {
   claimOutput(): ProtocolOutput;
   /** As `out`, and resolves when the reader has taken it, so that a slow one holds back the source and fills no memory. */
   outDrained(text: string): Promise<void>;
-  /** Called on Ctrl-C, also while a line is read. Returns how to stop listening. */
-  onInterrupt(listener: () => void): () => void;
+  /** Called on Ctrl-C, also while a line is read, and when the program is told to end. Returns how to stop listening. */
+  onInterrupt(listener: (by: InterruptedBy) => void): () => void;
 }
+
+/** `system`: nobody is there who pressed a key, and nobody needs to be told of keys. */
+export type InterruptedBy = "person" | "system";
 
 export interface ProtocolOutput {
   /** Resolves when the reader can take more; rejects when it has gone away. */
@@ -65,12 +68,17 @@ const ERASE_LINE = "\r\u001b[K";
 const BACKSPACE = "\u007f";
 const ENDS_A_SECRET = `\r\n${CTRL_C}${CTRL_D}`;
 
-export function createTerminal(process: NodeJS.Process): Terminal {
+/**
+ * `onOutputLost` ends the program in good order, at once or soon: a reader went away (`| head`), which is no failure, or what is
+ * written does not arrive, which is one. It can be called again and again.
+ */
+export function createTerminal(process: NodeJS.Process, onOutputLost: (failure?: ReasonError) => void): Terminal {
   const { stdin, stdout, stderr, env } = process;
   const interactive = stdin.isTTY === true && stderr.isTTY === true;
-  const listeners = new Set<() => void>();
-  const interrupt = (): void => {
-    for (const listener of listeners) listener();
+  const listeners = new Set<(by: InterruptedBy) => void>();
+  /** `signal` is the one that it stands for. */
+  const interrupt = (signal: NodeJS.Signals = "SIGINT"): void => {
+    for (const listener of listeners) listener(signal === "SIGINT" ? "person" : "system");
   };
   /** The line that is being read, and what is written meanwhile has not ended its own. */
   let reading: { readonly lines: Interface; isMidLine: boolean } | undefined;
@@ -87,16 +95,16 @@ export function createTerminal(process: NodeJS.Process): Terminal {
   }
   /** Set when a protocol has standard output; aborted when its reader is gone. */
   let readerGone: AbortController | undefined;
-  // A reader that went away (`| head`) ends the program quietly, as it does for every other one.
   for (const stream of [stdout, stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (readerGone !== undefined) {
         if (stream === stdout) readerGone.abort();
         return;
       }
-      if (error.code === "EPIPE") process.exit(0);
+      if (error.code === "EPIPE") return onOutputLost();
       const detail = fileErrorText(error, stream === stdout ? "standard output" : "standard error");
-      throw detail === undefined ? error : new ReasonError("FileFailed", { detail }, { cause: error });
+      if (detail === undefined) throw error;
+      onOutputLost(new ReasonError("FileFailed", { detail }, { cause: error }));
     });
   }
   /** Node takes a folder for an input without content, and whoever looks for secrets in it would find none. */

@@ -1,11 +1,12 @@
 /** The command line as users and scripts call it: real processes, exit codes, both outputs. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { parseEvent } from "#protocol/schemas";
 import { type CliHome, createCliHome, finish, runCli, startCli } from "../fakes/cli-process.ts";
+import { launcher } from "../fakes/launcher.ts";
 import { processesWith } from "../fakes/marked-processes.ts";
 import { type MockProviderServer, startMockProvider } from "../fakes/mock-provider-server.ts";
 import type { MockReply } from "../fakes/mock-reply.ts";
@@ -281,6 +282,36 @@ output = 0
     expect(performance.now() - startMs).toBeLessThan(2000);
     expect(out).toContain('"kind":"Cancelled"');
     expect(processesWith(mark)).toEqual([]);
+  });
+});
+
+describe("an output that is lost in the middle of a turn", () => {
+  const scenario = `
+name: two-commands
+rules:
+  - when: { step: 1 }
+    reply: [{ tool: exec, args: { command: "echo one" } }]
+  - when: { step: 2 }
+    reply: [{ tool: exec, args: { command: "echo on > begun; sleep 600" } }]
+`;
+
+  test.each([
+    ["a reader that went away", "| head -1", 0, ""],
+    ["a full disk", "> /dev/full", 1, "✗ FileFailed: standard output cannot be written: the disk is full.\n"],
+  ])("%s cancels it: recorded, with nothing left open", async (_, redirection, code, err) => {
+    home.put("model.yaml", scenario);
+    const command = `"$0" "$1" run --json -m scripted:./model.yaml --allow Bash go ${redirection}; exit \${PIPESTATUS[0]}`;
+    const shell = spawn("bash", ["-c", command, process.execPath, launcher], {
+      cwd: home.workspace,
+      env: { ...home.env },
+    });
+    onTestFinished(() => void shell.kill("SIGKILL"));
+    expect(await finish(shell)).toMatchObject({ code, err });
+    const { out } = await runCli(home, ["sessions", "list", "--json"]);
+    const [id = ""] = /sess_\w+/.exec(out) ?? [];
+    const events = (await runCli(home, ["sessions", "export", id])).out.match(/"kind":"\w+"/g)?.slice(-2);
+    expect(events).toEqual(['"kind":"TurnEnded"', '"kind":"SessionEnded"']);
+    expect(await runCli(home, ["sessions", "doctor"])).toMatchObject({ code: 0, out: expect.not.stringContaining(id) });
   });
 });
 

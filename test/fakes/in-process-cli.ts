@@ -30,13 +30,13 @@ export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = 
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const workspace = join(home, "workspace");
   mkdirSync(workspace);
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(by: "person") => void>();
   const cli: InProcessCli = {
     workspace,
     env: { HOME: home, ...extraEnv },
     clock: createManualClock(),
     interrupt() {
-      for (const listener of listeners) listener();
+      for (const listener of listeners) listener("person");
     },
     put(path, content) {
       const file = resolve(workspace, path);
