@@ -33,9 +33,7 @@ export interface AckFlags extends PlaceFlags {
 export async function ackCommand(ports: CliPorts, flags: AckFlags): Promise<ExitCode> {
   const { terminal } = ports;
   const survey = await soundSurvey(ports, flags);
-  const trust = userTrust(ports, survey.root);
-  const problem = trust.problem();
-  if (problem !== undefined) terminal.err(`warning: ${problem}\n`);
+  const trust = ownTrust(ports, survey.root);
   if (flags.yes === true && !trust.isOwnFolder) {
     const detail =
       "--yes is for folders of your own below the configuration folder. Files of a project are reviewed one by one, without --yes";
@@ -51,6 +49,14 @@ export async function ackCommand(ports: CliPorts, flags: AckFlags): Promise<Exit
   else terminal.err(`${filesOf(survey, ` of ${printable(survey.root)}`)} acked.\n`);
   if (flags.emitLockfile !== undefined) emitLockfile(ports, survey, trust, flags.emitLockfile);
   return 0;
+}
+
+/** What was acked here; tells when that does not count any more. */
+function ownTrust(ports: CliPorts, root: string): ProjectTrust {
+  const trust = userTrust(ports, root);
+  const problem = trust.problem();
+  if (problem !== undefined) ports.terminal.err(`warning: ${problem}\n`);
+  return trust;
 }
 
 /** What still waits afterwards. */
@@ -126,7 +132,7 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
   const survey = await soundSurvey(ports, flags);
   const lockfile = lockFilePath(ports, flags.lockfile);
   const trust =
-    lockfile === undefined ? userTrust(ports, survey.root) : createLockFileTrust(survey.root, readLockFile(lockfile));
+    lockfile === undefined ? ownTrust(ports, survey.root) : createLockFileTrust(survey.root, readLockFile(lockfile));
   const changed = trust.judge(survey.files);
   const isGood = changed.length === 0;
   if (flags.json === true) {

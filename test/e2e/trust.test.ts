@@ -202,6 +202,13 @@ describe("in CI", () => {
     expect(await runCli(ci, ["run", "--no-project", "hello"])).toMatchObject({ code: 0 });
   });
 
+  test("verify-ack says when what was acked here does not count any more", async () => {
+    expect(await runCli(home, ["init", "."])).toMatchObject({ code: 0 });
+    const other = { ...home, env: { ...home.env, HARNESS_PASSPHRASE: "another key" } };
+    const { code, err } = await runCli(other, ["verify-ack"]);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("approved.lock does not count") });
+  });
+
   test("a folder of the user's own is acked with one answer, or with --yes", async () => {
     const { XDG_CONFIG_HOME = "" } = home.env;
     const own = join("..", "config", "harness", "agents", "mine");
