@@ -109,7 +109,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
   addTurnFlags(addRunFlags(program.command("run")))
     .description("run one prompt, or a conversation on a terminal")
     .argument("[prompt]", "what to do; '-' or nothing reads it from standard input when that is not a terminal")
-    .option("--resume <session>", "go on with an earlier session, where it was")
+    .option("--resume <session>", "go on with an earlier session, where it was; its id, or the beginning of it")
     .option("--record <file>", "write what comes from outside into a cassette, without its secrets")
     .option(
       "--replay <file>",

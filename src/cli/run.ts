@@ -58,7 +58,9 @@ export async function runCommand(
       terminal,
       outward: ports.outward,
       output,
-      ...(flags.resume === undefined ? { workingDir: workspace } : { resume: sessionId(flags.resume) }),
+      ...(flags.resume === undefined
+        ? { workingDir: workspace }
+        : { resume: await resumed(ports, flags.resume, { ...flags, workspace }) }),
       ...(flags.set === undefined ? {} : { context: flags.set }),
       ...(isReplay ? { interactive: false } : {}),
     });
@@ -103,9 +105,17 @@ function cassetteOf({ cwd }: CliPorts, { record, replay, resume }: RunCommandFla
   return record === undefined ? { replay: path } : { record: path };
 }
 
-function sessionId(text: string): SessionId {
-  if (!SessionId.is(text)) throw new ReasonError("SessionNotFound", { session: text });
-  return text;
+/** By its id, or by the beginning of it. */
+async function resumed(
+  ports: CliPorts,
+  named: string,
+  { store, workspace }: { readonly store: RunFlags["store"]; readonly workspace: string },
+): Promise<SessionId> {
+  if (SessionId.is(named)) return named;
+  if (store === "memory") throw new ReasonError("SessionNotFound", { session: named });
+  const { findSession, withStore } = await import("./session-store.ts");
+  const place = store === "jsonl" ? { store, root: workspace } : { store };
+  return withStore(ports, place, async (opened) => (await findSession(opened, named)).id);
 }
 
 /** The answer on standard output, or on standard error why there is none. */

@@ -180,6 +180,19 @@ describe("looking after the log", () => {
     expect(again).toMatchObject({ code: 0, err: expect.not.stringContaining("never acknowledged") });
   });
 
+  test.each(["sqlite", "jsonl"])("--resume takes the beginning of an id, as other commands do (%s)", async (store) => {
+    const home = createCliHome();
+    const run = ["run", "--store", store, "--json"];
+    const sessionOf = (out: string) => /"session":"(sess_\w+)"/.exec(out)?.[1];
+    const session = sessionOf((await runCli(home, [...run, "hello"])).out);
+    const resumed = await runCli(home, [...run, "--resume", session?.slice("sess_".length, -1) ?? "", "hello again"]);
+    expect({ code: resumed.code, session: sessionOf(resumed.out) }).toEqual({ code: 0, session });
+    expect(await runCli(home, ["run", "--store", store, "--resume", "sess_NONE", "hello"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("harness sessions list shows those"),
+    });
+  });
+
   test("content goes when its time is over, and the session can still be read", async () => {
     const home = createCliHome();
     home.configure("[retention]\ncontent_days = 0.0000001\n");
