@@ -219,7 +219,7 @@ Exit codes: 0 an answer, 1 no answer (an error, a limit, a refusal), 2 configura
 
   program
     .command("redact")
-    .description("standard input without its secrets")
+    .description("standard input without its secrets: harness redact < FILE")
     .option("--explain", "print kind and line:column of each secret instead, never its value")
     .option("--check", "print how many of each kind instead; exit code 1 when there is one")
     .option("--json", "print JSON, with --explain or --check")

@@ -56,6 +56,13 @@ describe("token mint", () => {
     );
   });
 
+  test("a file that is there already is told before anybody is asked for a code", async () => {
+    const alone = createInProcessCli({ HARNESS_MACHINE_KEY: KEY });
+    alone.put("ci.json", "{}");
+    const refused = await alone.run("token", "mint", "--session", sessionId(1), "--file", "ci.json");
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("AlreadyExists") });
+  });
+
   test("with nobody to confirm it: refused, with what to do instead", async () => {
     const alone = createInProcessCli({ HARNESS_MACHINE_KEY: KEY });
     const refused = await alone.run("token", "mint", "--session", sessionId(1));
@@ -90,6 +97,13 @@ describe("token mint", () => {
       "AlreadyExists",
     );
     expect(await cli.json("token", "check", "--file", "ci.json")).toMatchObject({ sessions: [sessionId(2)] });
+    // No token is left on record that nobody was given.
+    expect(await mint("--session", sessionId(2), "--commands", "SendInput", "--file", "no/ci.json")).toMatchObject({
+      code: 2,
+      out: "",
+    });
+    const listed = (await cli.json("token", "list")) as readonly { readonly state: string }[];
+    expect(listed.filter(({ state }) => state === "valid")).toHaveLength(1);
     chmodSync(file, 0o600);
     expect(await cli.run("token", "check", "--file", "ci.json")).toMatchObject({ code: 2, out: "" });
   });

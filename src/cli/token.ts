@@ -1,5 +1,5 @@
 /** `harness token`: capability tokens made, listed, checked and revoked by the person whose machine it is. */
-import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, lstatSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import {
   type Claims,
@@ -58,11 +58,18 @@ export async function tokenMintCommand(ports: CliPorts, flags: MintFlags): Promi
       ...(parent === undefined ? {} : { parent }),
     },
   );
+  const file = flags.file === undefined ? undefined : freeTokenFile(ports, flags.file);
   // Whoever holds a token that may mint was confirmed when it was made.
   const claims = parent === undefined ? await confirmed(ports, asked) : asked;
   const token = signToken(claims, key());
   records.add(claims, clock.now());
-  const file = flags.file === undefined ? undefined : writeTokenFile(ports, flags.file, token);
+  try {
+    if (file !== undefined) writeTokenFile(file, token);
+  } catch (error) {
+    // It was given to nobody.
+    records.revoke(claims.jti, clock.now());
+    throw error;
+  }
   if (flags.json) terminal.out(`${JSON.stringify({ ...(file === undefined ? { token } : { file }), claims })}\n`);
   else {
     terminal.err(`${describeClaims(claims)}\n`);
@@ -183,23 +190,34 @@ function secondsOf(text: string): number {
   return Number(count) * SECONDS[unit as keyof typeof SECONDS];
 }
 
-/** Never over a file that is there. */
-function writeTokenFile(ports: CliPorts, named: string | true, token: string): string {
+/** Asked before anybody is asked for a code: never over a file that is there. */
+function freeTokenFile(ports: CliPorts, named: string | true): string {
   const path = named === true ? defaultTokenFile(ports) : resolve(ports.cwd, named);
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw taken(path);
+  if (named === true) makePrivateDirectory(dirname(path));
+  return path;
+}
+
+function writeTokenFile(path: string, token: string): void {
   try {
-    if (named === true) makePrivateDirectory(dirname(path));
     const file = openSync(path, "wx", TOKEN_FILE_MODE);
     try {
       writeSync(file, tokenFileText(token));
       fsyncSync(file);
+    } catch (error) {
+      rmSync(path, { force: true });
+      throw error;
     } finally {
       closeSync(file);
     }
   } catch (error) {
-    if (errnoOf(error) === "EEXIST") throw new ReasonError("AlreadyExists", { detail: `${path} is there already.` });
+    if (errnoOf(error) === "EEXIST") throw taken(path);
     throw usage(`cannot write ${path}: ${messageOf(error)}`);
   }
-  return path;
+}
+
+function taken(path: string): ReasonError {
+  return new ReasonError("AlreadyExists", { detail: `${path} is there already. Name another file, or move it away.` });
 }
 
 function usage(detail: string): ReasonError {
