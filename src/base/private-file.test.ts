@@ -16,6 +16,12 @@ function folder(): string {
   return made;
 }
 
+test("names the file that was meant when it cannot be written", () => {
+  const path = join(folder(), "taken");
+  makePrivateDirectory(path);
+  expect(() => writePrivateFile(path, "one", { durable: false })).toThrow(expect.objectContaining({ path }));
+});
+
 test("is written whole, for its owner alone, and leaves nothing beside it", () => {
   const directory = join(folder(), "a/b");
   makePrivateDirectory(directory);

@@ -41,7 +41,8 @@ export function writePrivateFile(
     if (options.durable) syncDirectory(dirname(path));
   } catch (error) {
     rmSync(temporary, { force: true });
-    throw error;
+    // A write names no file, and a rename one that nobody knows.
+    throw errnoOf(error) === undefined ? error : Object.assign(error as Error, { path });
   }
 }
 

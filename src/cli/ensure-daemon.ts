@@ -153,6 +153,7 @@ async function printedBy(
   const { output } = daemonPlaces(env);
   const printed = endOf(readFileSync(output).subarray(from).toString("utf8").trim(), SHOWN_OUTPUT_CHARS);
   const how = code === undefined ? "it did not answer in time" : `it ended with ${code ?? "a signal"}`;
+  if (printed === "") return `${how} and printed nothing. See what is wrong here with: harness doctor`;
   return `${how}. ${(await outward.orNothing(printed)) || `What it printed is in ${output}`}`;
 }
 

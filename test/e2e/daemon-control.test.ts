@@ -242,6 +242,16 @@ describe("harness daemon", () => {
     expect(await home.start()).not.toBe(pid);
   });
 
+  test("one that ends without a word is told with where to look", { timeout: TIMEOUT_MS }, async () => {
+    const dies = "data:text/javascript,if(process.argv.includes('--background'))process.exit(3)";
+    const home = createDaemonHome({ NODE_OPTIONS: `--import ${dies}` });
+    const { code, err } = await runCli(home, ["daemon", "start"]);
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: "✗ DaemonFailed: The daemon cannot be used: it ended with 3 and printed nothing. See what is wrong here with: harness doctor.\n",
+    });
+  });
+
   test("a start that cannot work says why", { timeout: TIMEOUT_MS }, async () => {
     const home = createDaemonHome();
     const broken = await home.daemon("start", "-m", "nobody:nothing");
