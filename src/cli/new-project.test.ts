@@ -92,7 +92,7 @@ test("scaffold makes a new folder with a project that is valid without a warning
 
 test.each([
   [["scaffold"], 2],
-  [["scaffold", "no/parent"], 1],
+  [["scaffold", "no/parent"], 2],
   [["scaffold", "a\nb"], 2],
   [["init", "a/b"], 2],
   [["init", "x".repeat(101)], 2],

@@ -40,7 +40,12 @@ export async function scaffoldCommand(ports: CliPorts, name: string): Promise<Ex
   try {
     await mkdir(root);
   } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error;
+    const code = errnoOf(error);
+    if (code === "ENOENT") {
+      const detail = `there is no folder ${dirname(root)} to make it in`;
+      throw new ReasonError("UsageInvalid", { detail }, { cause: error });
+    }
+    if (code !== "EEXIST") throw error;
     throw new ReasonError("AlreadyExists", { detail: `${root} is there already; nothing was written.` });
   }
   const { written } = await writeProject(ports, root, title, scaffoldLayout);
