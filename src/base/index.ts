@@ -38,6 +38,7 @@ export {
   movePrivateFile,
   readOwnedFile,
   readPrivateFile,
+  removeDrafts,
   removePrivateFile,
   rewritePrivateFile,
   writePrivateFile,

@@ -6,6 +6,7 @@ import {
   fsyncSync,
   ftruncateSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,9 +14,12 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { makeFolder } from "./make-folder.ts";
 import { errnoOf } from "./thrown.ts";
+
+/** How the name of a file ends that is being written. */
+const DRAFT = /\.[0-9a-f]{12}\.tmp$/;
 
 export function makePrivateDirectory(path: string): void {
   makeFolder(path, 0o700);
@@ -43,6 +47,14 @@ export function writePrivateFile(
     rmSync(temporary, { force: true });
     // A write names no file, and a rename one that nobody knows.
     throw errnoOf(error) === undefined ? error : Object.assign(error as Error, { path });
+  }
+}
+
+/** Drafts of writers that were killed, for whoever alone may write the file now. */
+export function removeDrafts(path: string): void {
+  const folder = dirname(path);
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(`${basename(path)}.`) && DRAFT.test(name)) rmSync(join(folder, name), { force: true });
   }
 }
 

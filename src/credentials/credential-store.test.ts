@@ -134,6 +134,17 @@ test("processes that write at once lose nothing", { timeout: 60_000 }, async () 
   expect(readdirSync(directory)).toEqual(["creds.enc"]);
 });
 
+test("a draft of a process that was killed goes with the next change: a deleted key is nowhere", async () => {
+  const directory = folder();
+  const store = storeIn(directory);
+  await store.add(newKey());
+  for (const name of ["creds.enc.0123456789ab.tmp", "creds.enc.next.0123456789ab.tmp", "creds.enc.old", "notes.tmp"]) {
+    writeFileSync(join(directory, name), readFileSync(store.path));
+  }
+  await store.remove({ provider: "openai", name: "default" });
+  expect(readdirSync(directory).toSorted()).toEqual(["creds.enc", "creds.enc.old", "notes.tmp"]);
+});
+
 test("a lock of a process that died does not count", async () => {
   const store = storeIn(folder());
   await store.add(newKey());

@@ -3,7 +3,7 @@
  * credential helper alone takes them out.
  */
 import { join } from "node:path";
-import { type Clock, movePrivateFile, removePrivateFile, writePrivateFile } from "#base";
+import { type Clock, movePrivateFile, removeDrafts, removePrivateFile, writePrivateFile } from "#base";
 import { ReasonError } from "#protocol";
 import {
   CREDENTIAL_FILE,
@@ -153,7 +153,10 @@ export async function whileCredentialsRest<Result>(
   work: () => Result,
 ): Promise<Result> {
   const path = join(directory, CREDENTIAL_FILE);
-  const held = await withFileLock(path, clock, work);
+  const held = await withFileLock(path, clock, () => {
+    removeDrafts(path);
+    return work();
+  });
   if (held === undefined) throw keptByOther(path);
   return held.result;
 }
@@ -181,7 +184,10 @@ async function intoKeychain(
 
 async function locked<Result>(path: string, clock: Clock, work: () => Promise<Result> | Result): Promise<Result> {
   try {
-    const held = await withFileLock(path, clock, work);
+    const held = await withFileLock(path, clock, () => {
+      removeDrafts(path);
+      return work();
+    });
     if (held !== undefined) return held.result;
   } catch (error) {
     throw asReason(path, error);
