@@ -177,7 +177,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "`sessions export`, to the file that a person names.",
   },
   "src/cli/token.ts": {
-    uses: "fs.fsyncSync fs.openSync fs.writeSync",
+    uses: "fs.fsyncSync fs.openSync fs.rmSync fs.writeSync",
     why: "`token mint --file`, to the file that a person names.",
   },
   "src/cli/verify.ts": {
