@@ -17,6 +17,8 @@ const credentialHelper = join(dirname(entry), `credential-helper${extname(entry)
 const OWN_SECRETS = /^HARNESS_(?:MACHINE_KEY|PASSPHRASE|TOKEN|SECRET_.*)$/;
 
 const STOP_GRACE_MS = 2000;
+/** As the signal for it has it: a check that nobody read to its end has not passed. */
+const READER_GONE = 141;
 /** Longer nobody waits for the redactor when the program has failed: its code alone is shown then. */
 const CRASH_GRACE_MS = 2000;
 
@@ -64,7 +66,7 @@ export async function main(): Promise<void> {
   }
   const terminal = createTerminal(process, (failure) => {
     if (stopping !== undefined) return;
-    const code = failure === undefined ? 0 : 1;
+    const code = failure === undefined ? READER_GONE : 1;
     stopping = code;
     if (failure === undefined) stop(code, stopGraceMs);
     else

@@ -69,8 +69,8 @@ const BACKSPACE = "\u007f";
 const ENDS_A_SECRET = `\r\n${CTRL_C}${CTRL_D}`;
 
 /**
- * `onOutputLost` ends the program in good order, at once or soon: a reader went away (`| head`), which is no failure, or what is
- * written does not arrive, which is one. It can be called again and again.
+ * `onOutputLost` ends the program in good order, at once or soon: a reader went away (`| head`), of which nothing is said, or what is
+ * written does not arrive, which is a failure. It can be called again and again.
  */
 export function createTerminal(process: NodeJS.Process, onOutputLost: (failure?: ReasonError) => void): Terminal {
   const { stdin, stdout, stderr, env } = process;

@@ -296,7 +296,7 @@ rules:
 `;
 
   test.each([
-    ["a reader that went away", "| head -1", 0, ""],
+    ["a reader that went away", "| head -1", 141, ""],
     ["a full disk", "> /dev/full", 1, "✗ FileFailed: standard output cannot be written: the disk is full.\n"],
   ])("%s cancels it: recorded, with nothing left open", async (_, redirection, code, err) => {
     home.put("model.yaml", scenario);
