@@ -11,6 +11,9 @@ import { loadConfig } from "./user-config-file.ts";
 const INPUT_MAX_BYTES = 64 * 1024 * 1024;
 /** How long text is held back that only might begin a secret. */
 const IDLE_MS = 50;
+/** Two letters, of either byte order, behind the mark of the order, which is no UTF-8, or without it. */
+const UTF16 = /^(?:\ufffd\ufffd)?(?:[^\0]\0[^\0]\0|\0[^\0]\0[^\0])/;
+const BEGIN_CHARS = 6;
 
 export interface RedactFlags {
   readonly explain?: boolean;
@@ -36,7 +39,9 @@ export async function redactCommand(ports: CliPorts, flags: RedactFlags): Promis
     await filter(terminal, clock, redactor.createStreamRedactor());
     return 0;
   }
-  const findings = redactor.explain(await terminal.readAll(INPUT_MAX_BYTES));
+  const text = await terminal.readAll(INPUT_MAX_BYTES);
+  refuseUtf16(text);
+  const findings = redactor.explain(text);
   report(terminal, redactor, findings, flags);
   return flags.check && findings.length > 0 ? 1 : 0;
 }
@@ -50,6 +55,7 @@ function parsePattern(text: string): UserPattern {
 /** Writes what can go out with each piece; when none comes for a while, what is held for no good reason. */
 async function filter(terminal: Terminal, clock: Clock, stream: StreamRedactor): Promise<void> {
   const chunks = terminal.readChunks()[Symbol.asyncIterator]();
+  let begin = "";
   for (;;) {
     const next = chunks.next();
     const idle = new AbortController();
@@ -58,9 +64,20 @@ async function filter(terminal: Terminal, clock: Clock, stream: StreamRedactor):
     if (first === undefined) await terminal.outDrained(stream.settle());
     const { value, done } = first ?? (await next);
     if (done) break;
+    if (begin.length < BEGIN_CHARS) {
+      begin += value.slice(0, BEGIN_CHARS);
+      refuseUtf16(begin);
+    }
     await terminal.outDrained(stream.push(value));
   }
   await terminal.outDrained(stream.flush());
+}
+
+/** Read as UTF-8, every second character of it is none, and no secret looks like one. */
+function refuseUtf16(text: string): void {
+  if (!UTF16.test(text)) return;
+  const detail = "standard input is UTF-16: make it UTF-8 first, as iconv -f UTF-16 does";
+  throw new ReasonError("UsageInvalid", { detail });
 }
 
 function report(

@@ -131,6 +131,25 @@ describe("harness redact", () => {
   });
 });
 
+describe("a text in UTF-16, in which nothing would be found", () => {
+  const text = `password = Xk9mQz2vLp7\n`;
+  test.each([
+    ["with a mark", Buffer.from(`\ufeff${text}`, "utf16le")],
+    ["without one", Buffer.from(text, "utf16le")],
+    ["the other way round", Buffer.from(`\ufeff${text}`, "utf16le").swap16()],
+  ])("%s is refused", async (_, bytes) => {
+    for (const flags of [[], ["--check"], ["--explain"]]) {
+      const child = startCli(home, ["redact", ...flags]);
+      child.stdin.end(bytes);
+      expect(await finish(child)).toEqual({
+        code: 2,
+        out: "",
+        err: "✗ UsageInvalid: standard input is UTF-16: make it UTF-8 first, as iconv -f UTF-16 does\n",
+      });
+    }
+  });
+});
+
 /** With a file or folder in the place of a pipe, as `<` and `>` of a shell do it. */
 function runWith(
   { workspace, env }: CliHome,
