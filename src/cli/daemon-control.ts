@@ -97,6 +97,11 @@ function tellAccess(
   args: readonly string[],
 ): void {
   const { address, tokenFile, pid, version, started, recycled } = access;
+  if (!started && args.length > 0) {
+    terminal.err(
+      "It runs as it was started: the flags given here do not count. harness daemon restart applies them.\n",
+    );
+  }
   if (json) {
     const told = { address, token_file: tokenFile, pid, version, started, recycled };
     terminal.out(`${JSON.stringify(told)}\n`);
@@ -106,9 +111,6 @@ function tellAccess(
   const who = pid === undefined ? "" : ` (process ${pid})`;
   terminal.out(`${started ? "the daemon runs" : "a daemon runs already"}${who}\n`);
   terminal.out(`  version: ${version}\n  address: ${address}\n  token:   ${tokenFile}\n`);
-  if (!started && args.length > 0) {
-    terminal.err("It was started with other flags; harness daemon restart applies yours.\n");
-  }
 }
 
 function statusOf({ env, build }: CliPorts, state: DaemonState) {

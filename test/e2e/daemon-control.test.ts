@@ -58,7 +58,14 @@ describe("harness daemon", () => {
     expect(statSync(home.socket).mode & 0o777).toBe(0o600);
     expect(statSync(claimFile(home)).mode & 0o777).toBe(0o600);
     expect(await home.start()).toBe(pid);
-    expect((await home.daemon("start")).out).toContain(`a daemon runs already (process ${pid})`);
+    expect(await home.daemon("start")).toMatchObject({
+      err: "",
+      out: expect.stringContaining(`a daemon runs already (process ${pid})`),
+    });
+    for (const json of [[], ["--json"]]) {
+      const { err } = await home.daemon("start", "--max-steps", "3", ...json);
+      expect(err).toContain("the flags given here do not count");
+    }
     expect(await home.status()).toMatchObject({
       state: "running",
       pid,
