@@ -3,7 +3,7 @@
  * {@link STREAM_WINDOW_CHARS}. A secret that is longer than that is replaced when the window is full, and the rest of it is
  * swallowed as it comes. The pieces together give what the whole text would have given, however it was cut.
  */
-import { charSet, codeAt, has, runEnd } from "./char-set.ts";
+import { charSet, has, runEnd } from "./char-set.ts";
 import { keyTailStart, matchKeyBody } from "./key-block-matcher.ts";
 import { marker } from "./marker.ts";
 import { FOUND, type OpenRun, type Probe } from "./probe.ts";
