@@ -152,8 +152,9 @@ export async function doctorCommand(ports: CliPorts, flags: DoctorFlags): Promis
 /** Asks for the key only where there is one: asking makes one. */
 function checkMachineKey(env: CliPorts["env"]): Finding {
   const isGiven = env.HARNESS_MACHINE_KEY !== undefined || env.HARNESS_PASSPHRASE !== undefined;
-  const file = join(harnessPaths(env).configDir, "machine.key");
-  if (!isGiven && !existsSync(file)) return ok("it is made with the first session");
+  const { configDir } = harnessPaths(env);
+  const isThere = ["machine.key", "creds.enc"].some((name) => existsSync(join(configDir, name)));
+  if (!isGiven && !isThere) return ok("it is made with the first session");
   return ok(`from ${machineKey(env).source}`);
 }
 

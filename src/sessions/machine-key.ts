@@ -15,6 +15,8 @@ export const PASSPHRASE_VARIABLE = "HARNESS_PASSPHRASE";
 export const KEY_FILE = "machine.key";
 /** The new key of a rotation that has begun; it takes the place of KEY_FILE at the end. */
 export const NEXT_KEY_FILE = "machine.key.next";
+/** The stored credentials, beside the key: where they are, there was one. */
+const SEALED_FILE = "creds.enc";
 const SALT_FILE = "passphrase.salt";
 const SALT_BYTES = 16;
 /** About 60 ms and 32 MiB for each guess. */
@@ -56,6 +58,11 @@ export function resolveMachineKey(env: Environment, files: () => KeyFiles): Mach
   if (keyFiles.has(NEXT_KEY_FILE)) {
     throw keyInvalid(
       `A change of the machine key was interrupted: ${keyFiles.pathOf(NEXT_KEY_FILE)} is still there. Run harness sessions rekey to finish it.`,
+    );
+  }
+  if (!keyFiles.has(KEY_FILE) && keyFiles.has(SEALED_FILE)) {
+    throw keyInvalid(
+      `${keyFiles.pathOf(KEY_FILE)} is gone, and ${keyFiles.pathOf(SEALED_FILE)} can be opened with that key alone. Put it back, or set ${KEY_VARIABLE} or ${PASSPHRASE_VARIABLE} as it was. Without it, move ${SEALED_FILE} away; a new key is made then.`,
     );
   }
   const { bytes, path } = keyFiles.readOrCreate(KEY_FILE, KEY_BYTES);

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -91,6 +92,23 @@ describe("harness doctor", () => {
         detail: expect.stringContaining("config.toml:1"),
       }),
     );
+  });
+
+  test("notices that the key of the machine is gone, and makes no other", { timeout: TIMEOUT_MS }, async () => {
+    const home = createCliHome();
+    await runCli(home, ["creds", "add", "openai"], SECRET);
+    const file = join(home.env.XDG_CONFIG_HOME ?? "", "harness/machine.key");
+    rmSync(file);
+    const { code, report } = await doctor(home);
+    expect(code).toBe(1);
+    expect(report.checks).toContainEqual(
+      expect.objectContaining({
+        check: "machine key",
+        state: "error",
+        detail: expect.stringContaining("machine.key is gone"),
+      }),
+    );
+    expect(existsSync(file)).toBe(false);
   });
 
   test("notices stored keys that the key of the machine does not open", {

@@ -8,6 +8,11 @@ export const modelRules: readonly RuleRow[] = [
   token("anthropic-key", "sk-ant-api[0-9]{2}-[\\w-]{80,120}", "sk-ant-api03-<a93>AA"),
   token("anthropic-admin-key", "sk-ant-admin[0-9]{2}-[\\w-]{80,120}", "sk-ant-admin01-<a93>AA"),
   token("anthropic-oauth-token", "sk-ant-(?:oat|ort|sid)[0-9]{2}-[\\w-]{80,}", "sk-ant-oat01-<a93>AA"),
+  token("anthropic-key-part", "sk-ant-[\\w-]{20,85}", "sk-ant-api03-<a40>", {
+    entropy: 3.3,
+    check: "digit",
+    counter: "sk-ant-api03-your-key-goes-here",
+  }),
   token("openrouter-key", "sk-or-(?:v1-|)[a-f0-9]{64}", "sk-or-v1-<h64>"),
   token("model-api-key", "sk-[A-Za-z0-9]{32,64}", "sk-<h32>", {
     entropy: 3,

@@ -8,6 +8,11 @@ export const sourceControlRules: readonly RuleRow[] = [
   token("github-user-token", "ghu_[A-Za-z0-9]{36,}", "ghu_<a36>"),
   token("github-app-token", "ghs_[A-Za-z0-9._-]{36,}", "ghs_<a36>"),
   token("github-refresh-token", "ghr_[A-Za-z0-9]{36,}", "ghr_<a76>"),
+  token("github-token-part", "gh[opurs]_[A-Za-z0-9]{16,35}", "ghp_<a24>", {
+    entropy: 3,
+    check: "digit",
+    counter: "ghp_tokenOfTheUser",
+  }),
   context("github-legacy-token", ["github", "gh_token"], "[a-f0-9]{40}", "GITHUB_TOKEN=<h40>", {
     entropy: 3,
     counter: "github.com/a/b/commit/<h40>",
