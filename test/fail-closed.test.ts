@@ -5,17 +5,11 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { loadFieldParser } from "#artifacts";
-import { createSystemClock, createSystemRandom } from "#base";
-import { createHookDispatcher } from "#governance";
-import { SessionId } from "#protocol";
-import { createRunStates, createScriptChecker, createScripts } from "#script";
+import { createDelegationRig, type DelegationRig } from "./fakes/delegation-rig.ts";
 import { calls, says } from "./fakes/harness-rig.ts";
 import type { MockReply } from "./fakes/mock-reply.ts";
 import { createProjectRig, type ProjectRig } from "./fakes/project-rig.ts";
-import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
-
-const parseFields = await loadFieldParser();
+import { agentFile, answers, delegates } from "./fakes/roles.ts";
 
 const HARNESS = `---
 permissions: { allow: [touch, "meta.*"] }
@@ -190,34 +184,39 @@ describe.each([0, 1])("at depth %i", (depth) => {
   });
 });
 
-describe("guards of delegation, which no session asks yet", () => {
-  const services = { ...noServices(), states: createRunStates() };
-  const scripts = createScripts(services);
+describe.each([0, 1])("guards of delegation at depth %i", (depth) => {
+  const guarded = [
+    { event: "delegation.pre", happened: (rig: DelegationRig) => rig.children().length > 0 },
+    { event: "delegate.pre", happened: (rig: DelegationRig) => rig.children().length > 0 },
+    {
+      event: "delegation.post_verify",
+      happened: (rig: DelegationRig) => rig.of("ToolResult").some(({ outcome }) => outcome === "ok"),
+    },
+  ] as const;
+  const delegated = async (guard: string): Promise<DelegationRig> => {
+    const rig = await createDelegationRig(
+      { ".harness/agents/scout.md": agentFile("scout"), ".harness/hooks/guard.md": guard },
+      {
+        root: [delegates({ agent: "scout", task: "Look.", max_verify_retries: 0 }), answers("done")],
+        scout: [answers("found")],
+      },
+      { depth },
+    );
+    await rig.send("go");
+    return rig;
+  };
 
-  test.each(["delegation.pre", "delegation.post_verify", "delegate.pre"])("%s", async (event) => {
-    for (const [name, { body, extra = "" }] of Object.entries(failures)) {
-      if (extra !== "" || name.startsWith("modifies into")) continue;
-      const script = `def handle(event, payload):\n    ${body.replaceAll("\n      ", "\n    ")}\n`;
-      const { artifact } = parseFields("hook", { name: "guard", event, priority: 1, script }, createScriptChecker());
-      if (artifact === undefined) throw new Error(`${name} does not load`);
-      const guard = scripts.hook(artifact);
-      const dispatcher = createHookDispatcher({
-        source: { hooks: (asks) => (asks === guard.event ? [guard] : []) },
-        bus: { publish: async () => undefined, publishSoon: async () => undefined },
-        ports: createTemporaryWorkspace().ports,
-        monotonicMs: () => 0,
-      });
-      const at = {
-        session: SessionId.from("01ARZ3NDEKTSV4RRFFQ69G5FAV"),
-        depth: 1,
-        nesting: 0,
-        signal: new AbortController().signal,
-      };
-      const verdict = await dispatcher.dispatch(guard.event, { agent: "a", prompt: "p", depth: 1 }, at);
+  describe.each(guarded)("$event", ({ event, happened }) => {
+    test("passes with a hook that allows", async () => {
+      expect(happened(await delegated(hook(event, { body: "return allow()" })))).toBe(true);
+    });
+
+    test.each(Object.entries(failures))("a hook that %s blocks", async (_name, failure) => {
+      const passes = happened(await delegated(hook(event, failure)));
       tried += 1;
-      if (!verdict.blocked) letThrough += 1;
-      expect(verdict.blocked, name).toBe(true);
-    }
+      if (passes) letThrough += 1;
+      expect(passes).toBe(false);
+    });
   });
 });
 
@@ -285,19 +284,6 @@ describe("events that guard nothing", () => {
     expect(rig.of("HookError")).toEqual([]);
   });
 });
-
-function noServices() {
-  const nothing = (): undefined => undefined;
-  return {
-    clock: createSystemClock(),
-    random: createSystemRandom(),
-    host: { args: [], hostname: "", platform: "linux" },
-    env: nothing,
-    secret: nothing,
-    log: nothing,
-    emit: nothing,
-  };
-}
 
 afterAll(() => {
   process.stdout.write(`fail-closed matrix: ${tried} failures of guards, ${letThrough} let through\n`);

@@ -161,7 +161,8 @@ function parsed(text: string): unknown {
 
 /** `response` and `result` are two names of one thing: whichever differs counts. Undefined when neither is text. */
 export function changedResponse(payload: unknown, given: string): string | undefined {
-  if (!isRecord(payload)) return undefined;
+  // What has neither is the payload of something else.
+  if (!isRecord(payload) || !("response" in payload || "result" in payload)) return undefined;
   const { response = given, result = given } = payload;
   const changed = response === given ? result : response;
   if (typeof changed === "string") return changed;
