@@ -47,6 +47,39 @@ describe("a long text of nothing but names", () => {
   });
 });
 
+describe("what is told by what stands behind it", () => {
+  const secret = "Zk3vQ9m";
+  const names = (chars: number): string => "pwd ".repeat(Math.ceil(chars / 4)).slice(0, chars);
+  /** As long are names that use up the looks of a text. */
+  const usedUp = 50_000;
+
+  test.each([
+    ["a password in an address of Go", `private_key a:${secret}@tcp(db:3306)/x`],
+    ["the end of a key", `pwd\n${secret}${"/pwd".repeat(13)}8\n-----END PRIVATE KEY-----`],
+  ])("%s does not come out when the looks are used up in front of that", (_, text) => {
+    const redactor = createRedactor();
+    for (let chars = usedUp - 30; chars < usedUp + 10; chars++) {
+      expect(redactor.redact(`${names(chars)} ${text} ${names(20_000)}`).text).not.toContain(secret);
+    }
+  });
+});
+
+test("a long secret in front of a text of nothing but names pays for no more of it than its marker does", () => {
+  const redactor = createRedactor();
+  const key = `-----BEGIN PRIVATE KEY-----\n${`${"Zk3vQ9mX2pLr7TnB5yHd8WcJ4sFg6Ae1".repeat(2)}\n`.repeat(4_000)}-----END PRIVATE KEY-----\n`;
+  const { text: once } = redactor.redact(key + dense(500_000));
+  expect(redactor.redact(once).text === once).toBe(true);
+});
+
+test("a long text with a known secret on every line is read to its end", () => {
+  const redactor = createRedactor({ literals: [{ value: "correct-horse-Battery7-staple" }] });
+  const lines = Array.from(
+    { length: 14_000 },
+    (_, line) => `${line} auth: request of correct-horse-Battery7-staple took 12 ms`,
+  );
+  expect(redactor.redact(lines.join("\n")).counts).toEqual({ "known-secret": 14_000 });
+});
+
 test("a short text of nothing but names is read to its end", () => {
   const { text } = createRedactor().redact(`${dense(32_768)}\n${SECRET}\nthe end`);
   expect(text.endsWith("\n«redacted:github-pat»\nthe end")).toBe(true);

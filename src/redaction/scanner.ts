@@ -1,7 +1,7 @@
 /** One look at a text with all rules: what was found, and from where on it is too early to say. */
 
 import { createKeywordScan, type KeywordScan } from "./keyword-scan.ts";
-import { FIND_COST, isOverBudget, UNREAD_KIND } from "./look-budget.ts";
+import { createLookBudget, FIND_COST, UNREAD_KIND, withheldFrom } from "./look-budget.ts";
 import { findMarkers, firstBehind, type MarkerRange, outsideMarkers } from "./marker.ts";
 import { ownCopy } from "./own-copy.ts";
 import { scanPayments } from "./payment-scan.ts";
@@ -84,24 +84,27 @@ export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<
     const add = ({ kind, rank }: CompiledRule, start: number, to: number, run?: OpenRun): void => {
       findings.push({ from: start, to, kind, rank, run });
       if (to <= coveredTo) return;
+      budget.cover(start, to);
       coveredFrom = start;
       coveredTo = to;
       coveredRank = rank;
     };
     const markers = findMarkers(text, from, kinds);
     let partial = 0;
-    let cost = 0;
+    let budget = createLookBudget(from, markers);
     /** Up to here the text is read. A stream comes in pieces, each of which is short enough to be read. */
     let readTo = end;
     /** What is tried right now, so that its failure can be named. */
     let tried: CompiledRule | undefined;
     const look = ({ scan, owners }: RuleIndex): void => {
+      // Each has its own: what was spent on known secrets all over the text is not missing at its beginning.
+      budget = createLookBudget(from, markers);
       coveredFrom = known?.from ?? 0;
       coveredTo = known?.to ?? 0;
       coveredRank = known?.rank ?? 0;
       const begun = scan(text, from, (keyword, at, after) => {
         if (at >= readTo || (markers.length > 0 && isInMarker(markers, at))) return;
-        if (final && isOverBudget(cost, at - from)) {
+        if (final && budget.isOver(at)) {
           readTo = at;
           return;
         }
@@ -116,12 +119,13 @@ export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<
             if (at > coveredFrom || (at === coveredFrom && rule.rank === RANK_FIELD)) continue;
           }
           tried = rule;
-          cost += rule.cost;
+          budget.cost += rule.cost;
           probe.from = at;
           const verdict = rule.match(probe, at, after);
           if (verdict === NOTHING) continue;
           if (verdict === FOUND) {
-            cost += FIND_COST;
+            // What two rules find at one place is replaced once.
+            if (probe.from !== coveredFrom || coveredTo === 0) budget.cost += FIND_COST;
             add(rule, probe.from, probe.to, probe.run);
             continue;
           }
@@ -146,7 +150,10 @@ export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<
         if (end - pending >= ARMED_DIGITS) safe = Math.min(safe, pending);
       }
     }
-    if (readTo < end) findings.push({ from: readTo, to: end, kind: UNREAD_KIND, rank: RANK_UNREAD, run: undefined });
+    if (readTo < end) {
+      const start = withheldFrom(text, from, readTo);
+      findings.push({ from: start, to: end, kind: UNREAD_KIND, rank: RANK_UNREAD, run: undefined });
+    }
     const outside = outsideMarkers(findings, markers);
     if (final) return { findings: outside, settled: end, safe: end };
     return { findings: outside, settled: Math.min(settled, end - partial), safe };
