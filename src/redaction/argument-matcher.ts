@@ -79,9 +79,18 @@ export const matchDataSource: Matcher = (probe, at) => {
   let from = at;
   while (from > least && (has(DSN_PART, text.charCodeAt(from - 1)) || text.charCodeAt(from - 1) === AT_SIGN)) from -= 1;
   if (from === least || codeAt(text, from - 1) !== COLON || !has(DSN_PART, codeAt(text, from - 2))) return NOTHING;
+  if (isKind(text, from, at)) return NOTHING;
   return isWrittenOut(text, from, at) ? found(probe, from, at) : NOTHING;
 };
 
+/** A marker has a colon too. It is no user, and its kind no password, but it may stand where the first part of one was. */
+function isKind(text: string, from: number, to: number): boolean {
+  if (!text.endsWith(MARKER_OPENING, from - 1) || !text.slice(from, to).includes(MARKER_CLOSING)) return false;
+  return codeAt(text, from - 2 - MARKER_OPENING.length) !== COLON;
+}
+
+const MARKER_OPENING = "«redacted";
+const MARKER_CLOSING = "»";
 const LEAST_CHARS = 4;
 
 function isWrittenOut(text: string, from: number, to: number): boolean {

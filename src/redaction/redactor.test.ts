@@ -144,6 +144,14 @@ describe("redact", () => {
     );
   });
 
+  test("takes no marker for the user and the password in front of a host", () => {
+    const once = redactor.redact(`${pat};@tcp(db:3306)`).text;
+    expect(once).toBe("«redacted:github-pat»;@tcp(db:3306)");
+    expect(redactor.redact(once).text).toBe(once);
+    expect(redactor.redact("app:«redacted:jwt»y2@tcp(db:3306)").text).not.toContain("y2");
+    expect(redactor.redact("app:x1»y2@tcp(db:3306)").text).toBe("app:«redacted:data-source-password»@tcp(db:3306)");
+  });
+
   test("takes nothing for a marker that is none", () => {
     expect(redactor.redact(`«redacted:${pat}»`).text).toBe("«redacted:«redacted:github-pat»»");
     expect(redactor.redact(`${pat}«redacted:jwt»${pat}`).text).toBe(
