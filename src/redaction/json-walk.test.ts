@@ -76,6 +76,17 @@ describe("redactJson", () => {
     expect(redactor.redactJson(value).value).toBe(value);
   });
 
+  test("reads a long name once, not with each of its values", () => {
+    const values = Array.from({ length: 2_000 }, (_, index) => `${index}`.padStart(4, "0"));
+    const token = fillExample("<a32>");
+    const name = `${"k ".repeat(50_000)}api_token`;
+    const start = performance.now();
+    const { value } = redactor.redactJson({ [name]: [...values, token] });
+    // Far above what it takes, and far below what reading 200 MB would take.
+    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(value[name]?.at(-1)).toBe("«redacted:api-key»");
+  });
+
   test("refuses what is nested too deep, also when it contains itself", () => {
     const loop: { self?: unknown } = {};
     loop.self = loop;

@@ -9,6 +9,8 @@ const MAX_DEPTH = 256;
 /** Values that may be one token are looked at together with their name. */
 const TOKEN_MIN_CHARS = 4;
 const TOKEN_MAX_CHARS = 512;
+/** The end of a name says what its values are; each of them is looked at with it. */
+const NAMING_CHARS = 256;
 const CARD_MIN_DIGITS = 13;
 const CLEAN_MAX_CHARS = 256;
 const MAX_CLEAN = 4_096;
@@ -62,7 +64,7 @@ export function createJsonWalk(
       let changed = false;
       const entries = Object.entries(item).map(([key, field]): [string, unknown] => {
         const name = key.length < TOKEN_MIN_CHARS ? key : redactString(key, "");
-        const redacted = walk(field, key, depth + 1);
+        const redacted = walk(field, key.slice(-NAMING_CHARS), depth + 1);
         changed ||= name !== key || redacted !== field;
         return [name, redacted];
       });
