@@ -248,12 +248,12 @@ function touchesText(text: string, from: number, to: number): boolean {
 function places(text: string, findings: readonly Finding[]): RedactionFinding[] {
   let line = 1;
   let lineStart = 0;
-  let at = 0;
+  // Asked for once a line: a long one may hold many.
+  let next = text.indexOf("\n");
   return findings.map(({ from, kind }) => {
-    for (let next = text.indexOf("\n", at); next >= 0 && next < from; next = text.indexOf("\n", at)) {
+    for (; next >= 0 && next < from; next = text.indexOf("\n", lineStart)) {
       line += 1;
       lineStart = next + 1;
-      at = next + 1;
     }
     return { kind, line, column: from - lineStart + 1 };
   });
