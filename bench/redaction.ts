@@ -188,6 +188,10 @@ function hostileTexts(): Readonly<Record<string, string>> {
     // Found by a search for what takes longest, over all words of the table.
     "vendors close together": fill("AIza[\\w-]{35}zai_mj_bot otpauth://trello-token.pagerduty"),
     "a secret in every word": fill("scw_secret:APA91bsk-bot "),
+    "short passwords, one a line": Array.from(
+      { length: HOSTILE_CHARS / 17 },
+      (_, line) => `PW_${String(line).padStart(5, "0")}=${random.chars(ALPHABETS.base64, 7)}`,
+    ).join("\n"),
     "keys and flags": fill('apikey -p\\"auth\\"'),
     "keys in strings": fill('.atlasv1.apikey cookieJQQJ99\\"auth\\"'),
     "vendors and headers": fill('railway\\"auth\\"authorization: apikey '),

@@ -11,7 +11,7 @@ export const UNREAD_KIND = "unread";
 
 /** What a look costs on average, in tenths of a microsecond, and what a find costs besides, until it is replaced. */
 export const LOOK_COSTS = { token: 1, context: 3, special: 3, url: 3, field: 5 } as const;
-export const FIND_COST = 8;
+export const FIND_COST = 12;
 
 /** For each text, so that a short one is read to its end whatever it is. */
 const FREE_COST = 100_000;
