@@ -38,7 +38,8 @@ export function createSuffixEnd(): (probe: Probe, at: number, after: number) => 
     if (start > at || has(NAME, codeAt(text, start - 1))) return after;
     // A later word of the name that says the same is looked at by itself.
     if (SECRET_WORD.test(text.slice(after, to))) return after;
-    return to < end && ABOUT_SECRET.has(text.slice(text.lastIndexOf("_", to - 1) + 1, to)) ? after : to;
+    const mayBeWord = to < end && !has(DIGIT, text.charCodeAt(to - 1));
+    return mayBeWord && ABOUT_SECRET.has(text.slice(text.lastIndexOf("_", to - 1) + 1, to)) ? after : to;
   };
 }
 

@@ -378,14 +378,18 @@ const STRING_PREFIX = charSet("bBrRfFuUNL@$");
 /** The last characters of what can stand in front of a variable of an environment; the `n` is that of an escape. */
 const ENDS_BEFORE_NAME = charSet("\\n +n-");
 
+const VARIABLE = charSet("A-Z0-9_");
+const LINE_FEED = 10;
+
 /** `NAME=value` where a line, or a command with `export`, begins. */
 function isEnvironment(text: string, at: number, after: number, value: number): boolean {
   if (codeAt(text, value - 1) !== 61 || value - after > 4) return false;
   const start = nameStart(text, at);
   if (start > 0 && !has(ENDS_BEFORE_NAME, codeAt(text, start - 1))) return false;
-  if (/[^A-Z0-9_]/.test(text.slice(start, after))) return false;
+  if (runEnd(VARIABLE, text, start, after) < after) return false;
+  if (start === 0 || text.charCodeAt(start - 1) === LINE_FEED) return true;
   const before = text.slice(Math.max(0, start - 8), start);
-  return before === "" || /(?:\n|^[+ -]?|\\n|export |ENV |ARG |-e |--env )$/.test(before) || /\n[+ -]$/.test(before);
+  return /(?:\n|^[+ -]?|\\n|export |ENV |ARG |-e |--env )$/.test(before) || /\n[+ -]$/.test(before);
 }
 
 function trimSentence(text: string, from: number, to: number): number {
