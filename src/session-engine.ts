@@ -184,6 +184,7 @@ function permissionOf(parts: SessionEngineParts, bus: EventBus, rules: () => rea
     autoApprove: dependencies.autoApprove,
     planMode: () => place.plan.active,
     labels: place.labels,
+    labelRules: () => labelRules(parts),
     isOffline: () => settings.sandbox !== "off" && domains()?.entries.length === 0,
     binding: { programs, policyVersion: () => policyVersion(parts) },
     newApproval: () => ids.approval(),
@@ -191,6 +192,11 @@ function permissionOf(parts: SessionEngineParts, bus: EventBus, rules: () => rea
     sessionRules: place.sessionRules,
     ...askingOf(birth),
   });
+}
+
+/** What is private or untrusted, in the words of the user and of the project. */
+function labelRules({ dependencies: { settings }, place: { runtime } }: SessionEngineParts): readonly LabelRule[] {
+  return [...settings.labelRules, ...(runtime?.live.current().config.labelRules ?? [])];
 }
 
 function policyVersion({ dependencies: { rulesVersion }, place: { runtime } }: SessionEngineParts): string {
@@ -211,11 +217,7 @@ function callChain(
   const { dependencies, approver, birth, world, place, depth } = parts;
   const { bus, nested, redaction, permission, budgets, hooks } = made;
   const { ports } = world;
-  const { labels, runtime } = place;
-  const labelRules = (): readonly LabelRule[] => [
-    ...dependencies.settings.labelRules,
-    ...(runtime?.live.current().config.labelRules ?? []),
-  ];
+  const { labels } = place;
   const retries = birth === undefined ? [] : [createToolRetries()];
   return toolChain({
     bus,
@@ -230,7 +232,7 @@ function callChain(
     policyVersion: () => policyVersion(parts),
     redaction,
     labels,
-    labelling: createLabelling({ labels, rules: labelRules, root: ports.files.root }),
+    labelling: createLabelling({ labels, rules: () => labelRules(parts), files: ports.files }),
     isShared: () => place.tree.count > depth - dependencies.depth,
     asking: askingOf(birth),
   });

@@ -1,4 +1,6 @@
 /** What a session holds decides what may leave it: labels on results, in rules and hooks, across turns and a resume. */
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Settings } from "#artifacts";
 import { calls, createHarnessRig, type HarnessRig, says } from "./fakes/harness-rig.ts";
@@ -152,6 +154,78 @@ describe("labels", () => {
     expect(rig.results().at(-1)).toContain("data may leave");
     const logged = rig.of("ScriptLogged").map(({ message }) => message);
     expect(logged).toEqual(["held ", "held untrusted", "held private,untrusted"]);
+  });
+
+  test.each([
+    ["a command", ["exec", { command: "cat customers/a.txt" }]],
+    ["a command in its folder", ["exec", { command: "cd customers && cat a.txt" }]],
+    ["a command with that folder as its own", ["exec", { command: "cat a.txt", cwd: "customers" }]],
+    ["a command that reads folders", ["exec", { command: "grep -r Ada ." }]],
+    ["a search", ["fs_search", { pattern: "Ada" }]],
+    ["a search that counts", ["fs_search", { pattern: "Ada", output: "count" }]],
+    ["a link", ["fs_read", { path: "link.txt" }]],
+    ["a command and a link", ["exec", { command: "cat link.txt" }]],
+  ] as const)("a rule about a file is about the file, also through %s", async (_, call) => {
+    const rig = await createHarnessRig([calls(call as [string, unknown]), says("ok")], {
+      settings: {
+        ...allowing("Bash"),
+        labelRules: [{ label: "private", rule: "Read(customers/**)", source: "test" }],
+      },
+      prepare: (workspace) => {
+        workspace.put("customers/a.txt", "Ada\n");
+        workspace.put("b.txt", "Bob\n");
+        symlinkSync("customers/a.txt", join(workspace.root, "link.txt"));
+      },
+    });
+    await rig.send();
+    expect(rig.of("ToolResult").map(({ outcome, labels }) => [outcome, labels])).toEqual([["ok", ["private"]]]);
+  });
+
+  test.each([
+    ["a command elsewhere", ["exec", { command: "cat b.txt" }]],
+    ["a search that shows other files", ["fs_search", { pattern: "Bob" }]],
+    ["a list of names", ["exec", { command: "ls customers" }]],
+  ] as const)("such a rule is not about %s", async (_, call) => {
+    const rig = await createHarnessRig([calls(call as [string, unknown]), says("ok")], {
+      settings: { labelRules: [{ label: "private", rule: "Read(customers/**)", source: "test" }], sandbox: "off" },
+      prepare: (workspace) => {
+        workspace.put("customers/a.txt", "Ada\n");
+        workspace.put("b.txt", "Bob\n");
+      },
+    });
+    await rig.send();
+    expect(rig.of("ToolResult").map(({ outcome, labels }) => [outcome, labels])).toEqual([["ok", undefined]]);
+  });
+
+  test("what a command reads from a file of secrets is private, whatever is in it", async () => {
+    const rig = await createHarnessRig([calls(["exec", { command: "cat .env" }]), says("ok")], {
+      settings: allowing("Bash"),
+      prepare: (workspace) => void workspace.put(".env", "COLOUR=green\n"),
+    });
+    await rig.send();
+    expect(rig.of("ToolResult").map(({ outcome, labels }) => [outcome, labels])).toEqual([["ok", ["private"]]]);
+  });
+
+  test("what a script reads has the labels that rules give to it", async () => {
+    const files = {
+      "harness.md": [
+        "---",
+        "permissions: { allow: [look], private: [Read(customers/**)] }",
+        "tools:",
+        "  - name: look",
+        "    description: Looks.",
+        "    script: |",
+        "      def run(args):",
+        '          return fs.read("customers/a.txt")',
+        "---",
+        "You test.",
+        "",
+      ].join("\n"),
+      "customers/a.txt": "Ada",
+    };
+    const rig = await createProjectRig(files, [calls(["look", {}]), says("ok")]);
+    await rig.send();
+    expect(rig.of("ToolResult").map(({ outcome, labels }) => [outcome, labels])).toEqual([["ok", ["private"]]]);
   });
 
   test("are still there when the session is resumed", async () => {

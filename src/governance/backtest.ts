@@ -5,9 +5,10 @@
 import { toolVisible } from "#artifacts";
 import { type Tool, ToolError } from "#engine";
 import type { Label } from "#protocol";
-import { NotOnRecord, rememberedDisk } from "./disk-view.ts";
+import { type DiskView, NotOnRecord, recordedPath, rememberedDisk } from "./disk-view.ts";
 import { asRuleCall, createJudge, type JudgedCall, type Verdict } from "./judge.ts";
-import { ALL_LABELS, labelsByNature, labelsByRules } from "./labels.ts";
+import { labelsByNature, labelsByRules } from "./labelled-content.ts";
+import { ALL_LABELS } from "./labels.ts";
 import type { Policy } from "./policy.ts";
 import {
   type Decided,
@@ -138,7 +139,7 @@ export function createBacktest(policy: Policy, tools: ReadonlyMap<string, ToolSh
           if (facts.isRedacted && dependsOnText(policy, call, facts.as)) {
             return unknown("it depends on a part of the arguments that was redacted");
           }
-          const { held, doubtful } = labels.at(call);
+          const { held, doubtful } = await labels.at(call);
           const decided = await judged(call, facts, held);
           if (doubtful.length === 0) return decided;
           const otherwise = await judged(
@@ -230,9 +231,21 @@ function dependsOnText(policy: Policy, call: RecordedCall, { tool }: JudgedCall)
   return [...relevant, ...call.sessionRules].some(({ pattern }) => pattern !== undefined);
 }
 
+const READS_MANY: ReadonlySet<string> = new Set(["exec", "fs.search"]);
+
+/** Where names led at the time, as far as somebody asked; what lay below folders was not asked for labels. */
+function diskOfResult({ root, judgedOn }: RecordedCall): DiskView {
+  return {
+    root,
+    locate: async (path) => recordedPath(judgedOn, path, root) ?? path,
+    finding: async () => undefined,
+    found: () => undefined,
+  };
+}
+
 interface LabelHistory {
   /** `doubtful`: held at the time, and it cannot be told whether this policy would have had the session hold them. */
-  at(call: RecordedCall): { readonly held: readonly Label[]; readonly doubtful: readonly Label[] };
+  at(call: RecordedCall): Promise<{ readonly held: readonly Label[]; readonly doubtful: readonly Label[] }>;
 }
 
 /** Which labels a session would have held under this policy: its own rules for labels may differ from those of the time. */
@@ -248,25 +261,29 @@ function createLabelHistory(
   const unclear = new Set<Label>();
   let seen = 0;
 
-  function see({ call, labels, redacted }: RecordedResult): void {
+  async function see({ call, labels, redacted }: RecordedResult): Promise<void> {
     if (call.live === undefined || call.outcome === "denied" || call.outcome === "not_executed") return;
     const as = labels.length === 0 && policy.labelRules.length === 0 ? undefined : asJudged(call, tools);
     if (as === undefined) return;
     const ruleCall = asRuleCall(as);
-    const natural: readonly Label[] = [...labelsByNature(ruleCall), ...(redacted ? (["private"] as const) : [])];
+    const disk = diskOfResult(call);
+    const natural: readonly Label[] = [
+      ...(await labelsByNature(ruleCall, disk)),
+      ...(redacted ? (["private"] as const) : []),
+    ];
     for (const label of labels) {
       if (natural.includes(label)) byNature.add(label);
-      // A tool that is not built in may have got it from what its script did.
-      else (isBuiltin(call.name) ? byOthers : unclear).add(label);
+      // From what a script did, from files below a folder or from those that a search has shown: none of that is on the record.
+      else (isBuiltin(call.name) && !READS_MANY.has(call.name) ? byOthers : unclear).add(label);
     }
-    for (const label of labelsByRules(ruleCall, policy.labelRules, call.root)) byPolicy.add(label);
+    for (const label of await labelsByRules(ruleCall, policy.labelRules, disk)) byPolicy.add(label);
   }
 
   return {
-    at(call) {
+    async at(call) {
       for (; seen < call.resultsBefore; seen++) {
         const result = results[seen];
-        if (result !== undefined) see(result);
+        if (result !== undefined) await see(result);
       }
       const wasHeld = (label: Label): boolean =>
         call.judgedOn === undefined

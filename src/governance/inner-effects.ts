@@ -41,7 +41,7 @@ export function createInnerEffects(
 }
 
 /** A built-in tool as far as judging needs it. */
-function standIn(name: InnerEffect["tool"]): Tool {
+export function standIn(name: InnerEffect["tool"]): Tool {
   const isReading = name === "fs.read" || name === "fs.list";
   const label = Object.entries(TOOL_ALIASES).find(([, canonical]) => canonical === name)?.[0] ?? name;
   return {

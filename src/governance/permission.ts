@@ -2,15 +2,18 @@
  * Tool middleware: decides whether a call may run. Plan mode, blocked programs and deny rules refuse; allow rules and the
  * quiet preset let pass; everything else asks a person, and without one it is denied at once.
  */
+
+import type { LabelRule } from "#artifacts";
 import { cutAtBlank } from "#base";
 import type { Approver, CallResult, EventBus, Judgement, ToolCall, ToolMiddleware } from "#engine";
 import { note, refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type Label, reasonText } from "#protocol";
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
 import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
-import { createInnerEffects, type InnerEffect, PERSON } from "./inner-effects.ts";
+import { createInnerEffects, type InnerEffect, PERSON, standIn } from "./inner-effects.ts";
 import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD, type Verdict } from "./judge.ts";
-import { labelsOfEffect, type SessionLabels } from "./labels.ts";
+import { labelsByNature, labelsByRules } from "./labelled-content.ts";
+import type { SessionLabels } from "./labels.ts";
 import { suggestArgvGlob } from "./quiet-preset.ts";
 import { lookAtOperands, lookAtRefused } from "./record-lookups.ts";
 import { createRepeats, withRepeats } from "./repeats.ts";
@@ -28,6 +31,8 @@ export interface PermissionOptions extends JudgeOptions {
   /** To see where a path really leads before it is judged. */
   readonly files: DiskReader;
   readonly labels: SessionLabels;
+  /** What the user calls private or untrusted. Asked for each effect. */
+  readonly labelRules: () => readonly LabelRule[];
   readonly approver: Approver;
   /** Answers every request with yes. Deny rules, blocked programs and plan mode still hold. */
   readonly autoApprove: boolean;
@@ -231,9 +236,12 @@ export function createPermission(options: PermissionOptions): Permission {
     isJudgedWhole: (call) => isBuiltin(call.tool.name),
     async judgeEffect(call, effect) {
       const why = await judgeInner(call, effect);
-      if (why === undefined)
-        for (const label of labelsOfEffect(effect)) options.labels.add(label, call.tool.name, call.id);
-      return why;
+      if (why !== undefined) return why;
+      const as = asRuleCall({ ...call, tool: standIn(effect.tool), args: effect.args });
+      const disk = lookAtDisk(options.files);
+      const found = [...(await labelsByNature(as, disk)), ...(await labelsByRules(as, options.labelRules(), disk))];
+      for (const label of found) options.labels.add(label, call.tool.name, call.id);
+      return undefined;
     },
   };
 }

@@ -42,6 +42,7 @@ export function createShellJudge(root: string, rules: readonly string[] = []): S
     },
     rules: () => written,
     labels: createSessionLabels(),
+    labelRules: () => [],
     isOffline: () => false,
     root,
     files,
