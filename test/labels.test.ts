@@ -3,9 +3,12 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Settings } from "#artifacts";
+import type { EventOf } from "#protocol";
+import { createDelegationRig } from "./fakes/delegation-rig.ts";
 import { calls, createHarnessRig, type HarnessRig, says } from "./fakes/harness-rig.ts";
 import { startLoopbackServer } from "./fakes/loopback-server.ts";
 import { createProjectRig } from "./fakes/project-rig.ts";
+import { agentFile, answers, delegates, HARNESS, makes } from "./fakes/roles.ts";
 
 const SECRET = `token = ghp_${"Zk3vQ9xT1mLr7WcB5nYp2HsDf8GjKa4uEoXi"}\n`;
 
@@ -20,6 +23,10 @@ function allowing(...rules: readonly string[]): Partial<Settings> {
 async function page(): Promise<string> {
   const { url } = await startLoopbackServer((_, response) => void response.end("a page"));
   return `${url}/`;
+}
+
+function textOf(result: EventOf<"ToolResult">["payload"] | undefined): string {
+  return JSON.stringify(result?.content);
 }
 
 function outcomes(rig: HarnessRig): readonly string[] {
@@ -250,4 +257,54 @@ describe("labels", () => {
     await done;
     expect(outcomes(rig).at(-1)).toBe("denied");
   });
+
+  test.each(["delegate", "delegate_async"])(
+    "of a delegate are those of its parent, and the other way (%s)",
+    async (way) => {
+      const url = await page();
+      const rig = await createDelegationRig(
+        {
+          "harness.md": HARNESS.replace(
+            "model: roles:one\n",
+            "model: roles:one\npermissions: { allow: [WebFetch, delegate, delegate_async], private: [Read(customers/**)] }\n",
+          ),
+          ".harness/agents/scout.md": agentFile("scout", "tools: [fs.read, web.fetch]\n"),
+          "customers/a.txt": "Ada",
+        },
+        {
+          root: [
+            makes(["web.fetch", { url }]),
+            delegates({ agent: "scout", task: "Look." }, way),
+            ...(way === "delegate" ? [] : [makes(["task.await", {}])]),
+            makes(["web.fetch", { url: `${url}root` }]),
+            answers("done"),
+            makes(["web.fetch", { url: `${url}resumed` }]),
+            answers("done"),
+          ],
+          scout: [
+            makes(["web.fetch", { url: `${url}before` }]),
+            makes(["fs.read", { path: "customers/a.txt" }]),
+            makes(["web.fetch", { url: `${url}after` }]),
+            answers("Seen."),
+          ],
+        },
+        { settings: allowing() },
+      );
+      await rig.send("go");
+      const [child] = rig.children();
+      expect(rig.ofSession(child, "ToolResult").map(({ outcome }) => outcome)).toEqual(["ok", "ok", "denied"]);
+      expect(
+        rig
+          .of("ToolResult")
+          .map(({ outcome }) => outcome)
+          .at(-1),
+      ).toBe("denied");
+      await rig.submit({ kind: "EndSession" });
+      const { session } = await rig.client.submit({ kind: "CreateSession", resume: rig.session });
+      const content = [{ type: "text" as const, text: "again" }];
+      await (await rig.client.submit({ kind: "SendInput", session: session!, content })).done;
+      const late = rig.of("ToolResult").at(-1);
+      expect([late?.outcome, textOf(late)]).toEqual(["denied", expect.stringContaining("data may leave")]);
+    },
+  );
 });
