@@ -141,6 +141,7 @@ function hasReason(error: unknown, reason: Reason): boolean {
 function slashSession(session: ClientSession): SlashSession {
   return {
     setModel: (model) => session.setModel(model),
+    health: async () => "The daemon tells how it is: harness daemon status\n",
     async rules() {
       const { result } = await session.submit({ kind: "ListRules" });
       // The answer to this command is the list; a daemon of another version may have more in each.

@@ -84,7 +84,7 @@ export async function httpBackend(
 }
 
 /** One entry for each part that can fail, with its `state`. */
-async function subsystemsOf(harness: Harness, settings: Settings, seen: DaemonSeen | undefined) {
+export async function subsystemsOf(harness: Harness, settings: Settings, seen?: DaemonSeen) {
   const { credentialHelper, redaction } = harness.health();
   const counters = seen?.log.counters();
   const { mode, ...sandbox } = seen?.watch.sandbox() ?? { mode: settings.sandbox };

@@ -1,10 +1,12 @@
 /** `harness daemon start`, `stop`, `status` and `restart`: one daemon of this user in the background. */
+
 import type { CliPorts } from "./cli-ports.ts";
 import type { DaemonFacts } from "./daemon-claim.ts";
 import { endDaemon } from "./daemon-end.ts";
 import { type DaemonState, daemonPlaces, describeState, lookForDaemon } from "./daemon-state.ts";
 import { type DaemonAccess, ensureDaemon } from "./ensure-daemon.ts";
 import type { ExitCode } from "./exit-code.ts";
+import { type Subsystems, subsystemLines } from "./health-text.ts";
 
 export interface DaemonFlags {
   readonly json?: boolean;
@@ -145,9 +147,7 @@ function statusText(ports: CliPorts, state: DaemonState): string {
   lines.push(`  token:   ${state.tokenFile}`);
   const { sessions, subsystems } = state.health ?? {};
   if (sessions !== undefined) lines.push(`  sessions: ${JSON.stringify(sessions)}`);
-  for (const [name, part] of Object.entries((subsystems ?? {}) as Record<string, { state?: unknown }>)) {
-    if (typeof part.state === "string") lines.push(`  ${name}: ${part.state}`);
-  }
+  lines.push(...subsystemLines((subsystems ?? {}) as Subsystems));
   if (state.isOtherBuild)
     lines.push(`  This program is ${ports.build.version}: harness daemon restart brings them together.`);
   return `${lines.join("\n")}\n`;

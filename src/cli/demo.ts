@@ -7,6 +7,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import { openCliSession } from "./cli-session.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
+import { healthText } from "./health-text.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { openProgram } from "./open-program.ts";
 import { paint } from "./renderer.ts";
@@ -23,7 +24,7 @@ export async function demoCommand(ports: CliPorts, { json = false }: { json?: bo
   terminal.err(
     `Rules for this demo: ${allow.map((rule) => `allow ${rule}`).join(", ")}. Everything else asks or is denied.\n`,
   );
-  const { harness, workspace } = await openProgram(ports, {
+  const { harness, settings, workspace } = await openProgram(ports, {
     flags,
     offlineAllowed: true,
     canAsk: terminal.interactive,
@@ -47,7 +48,7 @@ export async function demoCommand(ports: CliPorts, { json = false }: { json?: bo
     terminal.err(
       "\nYour turn. This is the offline model; set a key and start `harness` for a real one. /quit leaves.\n",
     );
-    await runRepl(ports, session, left.signal);
+    await runRepl(ports, session, left.signal, () => healthText(harness, settings));
     return left.signal.aborted ? 130 : 0;
   } finally {
     stopListening();

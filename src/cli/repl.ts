@@ -10,6 +10,7 @@ const HELP = `  /model provider:name   use another model from now on
   /rules keep RULE       write it into your configuration
   /undo [call|turn]      take back what the last turn, or the one named, changed in the folder
   /redo [call|turn]      make again what was undone last
+  /health                how the parts are that can fail: log, redaction, keys, sandbox
   /help                  this list
   /quit                  leave (also Ctrl-D, or Ctrl-C twice)
 `;
@@ -19,7 +20,9 @@ export async function runRepl(
   { terminal, outward }: Pick<CliPorts, "terminal" | "outward">,
   session: CliSession,
   left: AbortSignal,
+  health: SlashSession["health"],
 ): Promise<void> {
+  const slash: SlashSession = { ...session, health };
   while (!left.aborted) {
     const line = await terminal.readLine(paint(terminal, "green", "› "), left);
     if (line.kind === "end") return;
@@ -28,7 +31,7 @@ export async function runRepl(
     if (input === "") continue;
     if (input === "/quit" || input === "/exit") return;
     try {
-      if (input.startsWith("/")) await runSlash(terminal, session, input);
+      if (input.startsWith("/")) await runSlash(terminal, slash, input);
       else await session.send(input);
     } catch (error) {
       terminal.err(`${await outward.describe(error)}\n`);
@@ -38,7 +41,10 @@ export async function runRepl(
 }
 
 /** What slash words work on. */
-export type SlashSession = Pick<CliSession, "setModel" | "rules" | "changeRule" | "restore">;
+export interface SlashSession extends Pick<CliSession, "setModel" | "rules" | "changeRule" | "restore"> {
+  /** Lines for people. */
+  health(): Promise<string>;
+}
 
 /** `more`: help for words that are handled elsewhere. */
 export async function runSlash(terminal: Terminal, session: SlashSession, input: string, more = ""): Promise<void> {
@@ -48,6 +54,7 @@ export async function runSlash(terminal: Terminal, session: SlashSession, input:
   else if (verb !== undefined && rule !== undefined)
     await session.changeRule(verb === "revoke" ? "revoke" : "keep", rule);
   else if (name === "rules" && argument === undefined) terminal.err(await listRules(session));
+  else if (name === "health") terminal.err(await session.health());
   else if (name === "model" && argument !== undefined) await session.setModel(argument);
   else if (name === "undo" || name === "redo") {
     const { parseTarget, renderReport } = await import("./undo.ts");

@@ -9,6 +9,7 @@ import { type CliTurn, type OutputMode, openCliSession } from "./cli-session.ts"
 import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
+import { healthText } from "./health-text.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { closeProgram, type OpenOptions, openProgram } from "./open-program.ts";
 import { runRepl } from "./repl.ts";
@@ -78,7 +79,7 @@ export async function runCommand(
     }
     if (text === undefined) {
       terminal.err(`${session.id} · ${harness.model} · /help for help\n`);
-      await runRepl(ports, session, left.signal);
+      await runRepl(ports, session, left.signal, () => healthText(harness, settings));
       return left.signal.aborted ? 130 : 0;
     }
     const turn = schema === undefined ? await session.send(text) : await sendForSchema(session, text, schema);

@@ -48,6 +48,18 @@ describe("a terminal", () => {
     expect(await terminal.exit).toBe(0);
   });
 
+  test("/health says how the parts are, and why one of them does not work", async () => {
+    const home = createCliHome({ OPENAI_API_KEY: "sk-proj-abcdefghijklmnopqrstuvwxyz012345", TMPDIR: "/nowhere" });
+    const terminal = openCliTerminal(home, ["run", "-m", "scripted:offline"]);
+    await terminal.see("› ");
+    terminal.type(`/health${ENTER}`);
+    const shown = await terminal.see("credential_helper: ");
+    expect(shown).toMatch(/store: ok[\s\S]*redaction: loaded[\s\S]*sandbox: /);
+    await terminal.see("failed: ");
+    terminal.type(CTRL_D);
+    expect(await terminal.exit).toBe(0);
+  });
+
   test("demo goes on as a conversation", async () => {
     const terminal = openCliTerminal(createCliHome(), ["demo"]);
     await terminal.see("Your turn.");
