@@ -51,7 +51,12 @@ export function createOutward(
       import("./log-redaction.ts"),
       given ?? ownSettings(),
     ]);
-    const redactor = await loadRedactor({ settings: used, env: ports.env, clock: ports.clock });
+    const redactor = await loadRedactor({ settings: used, env: ports.env, clock: ports.clock }).catch(
+      async (cause: unknown) => {
+        const { redactionFailure } = await import("#engine");
+        throw redactionFailure(cause);
+      },
+    );
     // Keys are not in the environment any more; who has them tells how to recognise them.
     ports.credentials?.onSecret((fingerprint) => redactor.learn(fingerprint));
     await ports.credentials?.told?.();

@@ -37,7 +37,7 @@ export type {
 } from "./provider.ts";
 export type { Orphan, OrphanResolution, Recovery } from "./recovery.ts";
 export type { CacheCounters, RedactedStream, Redaction } from "./redaction.ts";
-export { loadedRedaction } from "./redaction-guard.ts";
+export { loadedRedaction, redactionFailure } from "./redaction-guard.ts";
 export { delegatedBy, type Reopened, refuseDelegate, reopenSession } from "./reopen.ts";
 export type { RequestCall, RequestHandler, RequestMiddleware } from "./request-chain.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";
