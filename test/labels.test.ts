@@ -9,6 +9,7 @@ import { calls, createHarnessRig, type HarnessRig, says } from "./fakes/harness-
 import { startLoopbackServer } from "./fakes/loopback-server.ts";
 import { createProjectRig } from "./fakes/project-rig.ts";
 import { agentFile, answers, delegates, HARNESS, makes } from "./fakes/roles.ts";
+import { hasSandbox } from "./fakes/test-sandbox.ts";
 
 const SECRET = `token = ghp_${"Zk3vQ9xT1mLr7WcB5nYp2HsDf8GjKa4uEoXi"}\n`;
 
@@ -307,4 +308,37 @@ describe("labels", () => {
       expect([late?.outcome, textOf(late)]).toEqual(["denied", expect.stringContaining("data may leave")]);
     },
   );
+
+  test.runIf(hasSandbox)("a connection that a command made brings foreign content, whatever made it", async () => {
+    const url = await page();
+    const { hostname } = new URL(url);
+    const asks = `GET ${url} HTTP/1.1\\r\\nHost: ${hostname}\\r\\nConnection: close\\r\\n\\r\\n`;
+    const script = `const {hostname, port} = new URL(process.env.HTTP_PROXY); require("net").connect(+port, hostname).end("${asks}").pipe(process.stdout)`;
+    const rig = await createHarnessRig(
+      [
+        calls(["exec", { command: `node -e '${script}'` }]),
+        calls(["fs_read", { path: "notes.txt" }]),
+        calls(["web_fetch", { url }]),
+        says("1"),
+        calls(["web_fetch", { url }]),
+        says("2"),
+      ],
+      {
+        settings: {
+          permissions: ["Bash", "WebFetch"].map((rule) => ({ effect: "allow" as const, rule, source: "test" })),
+          network: { allowedDomains: [hostname] },
+        },
+        prepare: (workspace) => void workspace.put("notes.txt", SECRET),
+      },
+    );
+    await rig.send();
+    expect(rig.of("NetworkConnection").map(({ state }) => state)).toContain("opened");
+    expect(outcomes(rig)).toEqual(["ok", "ok", "denied"]);
+    expect(rig.of("TurnEnded").map(({ labels }) => labels)).toEqual([["private", "untrusted"]]);
+    await rig.submit({ kind: "EndSession" });
+    const { session } = await rig.client.submit({ kind: "CreateSession", resume: rig.session });
+    const content = [{ type: "text" as const, text: "again" }];
+    await (await rig.client.submit({ kind: "SendInput", session: session!, content })).done;
+    expect(outcomes(rig).at(-1)).toBe("denied");
+  });
 });

@@ -75,6 +75,9 @@ export function createRemains(): Remains {
           open.delete(event.payload.call_id);
           starts.delete(event.payload.call_id);
           break;
+        case "NetworkConnection":
+          if (event.payload.state === "opened") labels.add("untrusted");
+          break;
         case "ToolResult":
           for (const label of event.payload.labels ?? []) labels.add(label);
           // Refused before it ran. A call that runs may be told off before its outcome is known.

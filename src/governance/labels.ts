@@ -23,7 +23,7 @@ export interface SessionLabels {
   /** Labels that the call has brought so far. */
   ofCall(call: CallId): readonly Label[];
   forget(call: CallId): void;
-  /** Events of the session as they are told: labels of a delegate's result count too. */
+  /** Events of the session as they are told: labels of a delegate's result count too, and so does what a command has reached. */
   onEvent(event: Event): void;
 }
 
@@ -49,6 +49,7 @@ export function createSessionLabels(earlier: readonly Label[] = []): SessionLabe
     forget: (call) => void calls.delete(call),
     onEvent(event) {
       if (event.kind === "ToolResult") for (const label of event.payload.labels ?? []) add(label, event.payload.name);
+      if (event.kind === "NetworkConnection" && event.payload.state === "opened") add("untrusted", event.payload.host);
     },
   };
 }
