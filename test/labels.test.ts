@@ -100,6 +100,35 @@ describe("labels", () => {
     expect(outcomes(rig)).toEqual(["ok", "ok", "ok", "ok"]);
   });
 
+  test.each([
+    ["allow_argv_glob", "WebFetch(domain:127.0.0.1)[private,untrusted]"],
+    ["allow_tool", "web.fetch[private,untrusted]"],
+  ] as const)(
+    "a yes for the session (%s) is one for a session that holds both: it is asked once",
+    async (decision, rule) => {
+      const url = await page();
+      const rig = await createHarnessRig(
+        [
+          calls(["web_fetch", { url }], ["fs_read", { path: "notes.txt" }]),
+          calls(["web_fetch", { url: `${url}first` }]),
+          calls(["web_fetch", { url: `${url}second` }]),
+          says("ok"),
+        ],
+        {
+          settings: allowing("WebFetch"),
+          interactive: true,
+          prepare: (workspace) => void workspace.put("notes.txt", SECRET),
+        },
+      );
+      const done = rig.send();
+      const { call_id } = await rig.next("PermissionRequested");
+      await rig.submit({ kind: "AnswerPermission", call_id, decision });
+      await done;
+      expect(rig.of("PermissionAnswered").map((answer) => answer.rule)).toEqual([rule]);
+      expect(outcomes(rig)).toEqual(["ok", "ok", "ok", "ok"]);
+    },
+  );
+
   test("make a deny rule hold from the moment they are there", async () => {
     const url = await page();
     const rig = await createHarnessRig(

@@ -13,7 +13,7 @@ import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
 import { createInnerEffects, type InnerEffect, PERSON, standIn } from "./inner-effects.ts";
 import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD, type Verdict } from "./judge.ts";
 import { labelsByNature, labelsByRules } from "./labelled-content.ts";
-import type { SessionLabels } from "./labels.ts";
+import { ALL_LABELS, type SessionLabels } from "./labels.ts";
 import { suggestArgvGlob } from "./quiet-preset.ts";
 import { lookAtOperands, lookAtRefused } from "./record-lookups.ts";
 import { createRepeats, withRepeats } from "./repeats.ts";
@@ -77,7 +77,10 @@ export function createPermission(options: PermissionOptions): Permission {
     const { bus, approver } = options;
     const { id: callId, turn, tool } = call;
     const { why } = judged;
-    const rule = ruleToOffer(call);
+    // A rule without them would not hold once the session holds both, and the question would come again.
+    const labelled = judged.by === LABEL_GUARD ? `[${ALL_LABELS.join()}]` : "";
+    const offered = ruleToOffer(call);
+    const rule = offered === undefined ? undefined : `${offered}${labelled}`;
     if (options.autoApprove) {
       await bus.publish("PermissionAnswered", { turn, call_id: callId, decision: "allow_once", by: "--auto-approve" });
       return { yesBy: "--auto-approve" };
@@ -109,7 +112,7 @@ export function createPermission(options: PermissionOptions): Permission {
       throw error;
     }
     const answer = await answered;
-    const text = ruleOfAnswer(answer.decision, tool.name, rule);
+    const text = ruleOfAnswer(answer.decision, `${tool.name}${labelled}`, rule);
     const added = text === undefined ? undefined : parseRule(text, "allow", "session");
     const expiresMs = options.now() + APPROVAL_MS;
     await bus.publish("PermissionAnswered", {
