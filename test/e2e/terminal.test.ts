@@ -56,6 +56,7 @@ describe("a terminal", () => {
     const shown = await terminal.see("credential_helper: ");
     expect(shown).toMatch(/store: ok[\s\S]*redaction: loaded[\s\S]*sandbox: /);
     await terminal.see("failed: ");
+    await terminal.see("› ");
     terminal.type(CTRL_D);
     expect(await terminal.exit).toBe(0);
   });
