@@ -23,7 +23,7 @@ export function createLogRedaction(payload: Redaction["payload"], text: (text: s
     before = (before + next).slice(-LOOK_BACK_CHARS);
     // What began in the event before is named here, once it shows. A long text is looked at again: with what is before it, it may
     // have been too long for a second look at secrets that touch each other.
-    return text(whole.slice(commonPrefix(seen, whole)));
+    return text(whole.slice(markerStart(whole, commonPrefix(seen, whole))));
   }
 
   return (kind, given) => {
@@ -51,3 +51,12 @@ function commonPrefix(a: string, b: string): number {
   while (at < a.length && a[at] === b[at]) at += 1;
   return at;
 }
+
+/** Where the marker begins that `at` is in; `at` itself outside of one. What is named by its first part may have another name as a whole. */
+function markerStart(text: string, at: number): number {
+  const opens = text.lastIndexOf(MARKER_OPENS, at);
+  return opens >= 0 && text.indexOf(MARKER_CLOSES, opens) >= at ? opens : at;
+}
+
+const MARKER_OPENS = "«redacted:";
+const MARKER_CLOSES = "»";
