@@ -27,6 +27,9 @@ export interface LookBudget {
   isOver(at: number): boolean;
 }
 
+/** For the pieces of a stream, each of which is short. Nobody asks what they cost. */
+export const NO_BUDGET: LookBudget = { cost: 0, cover: () => undefined, isOver: () => false };
+
 /** For a text that is read from `from` on. */
 export function createLookBudget(from: number, markers: readonly MarkerRange[]): LookBudget {
   /** Characters that do not pay. Those of a secret count when the text behind it is reached. */

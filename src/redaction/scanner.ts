@@ -1,7 +1,7 @@
 /** One look at a text with all rules: what was found, and from where on it is too early to say. */
 
 import { createKeywordScan, type KeywordScan } from "./keyword-scan.ts";
-import { createLookBudget, FIND_COST, UNREAD_KIND, withheldFrom } from "./look-budget.ts";
+import { createLookBudget, FIND_COST, NO_BUDGET, UNREAD_KIND, withheldFrom } from "./look-budget.ts";
 import { findMarkers, firstBehind, type MarkerRange, outsideMarkers } from "./marker.ts";
 import { ownCopy } from "./own-copy.ts";
 import { scanPayments } from "./payment-scan.ts";
@@ -91,20 +91,20 @@ export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<
     };
     const markers = findMarkers(text, from, kinds);
     let partial = 0;
-    let budget = createLookBudget(from, markers);
+    let budget = NO_BUDGET;
     /** Up to here the text is read. A stream comes in pieces, each of which is short enough to be read. */
     let readTo = end;
     /** What is tried right now, so that its failure can be named. */
     let tried: CompiledRule | undefined;
     const look = ({ scan, owners }: RuleIndex): void => {
       // Each has its own: what was spent on known secrets all over the text is not missing at its beginning.
-      budget = createLookBudget(from, markers);
+      if (final) budget = createLookBudget(from, markers);
       coveredFrom = known?.from ?? 0;
       coveredTo = known?.to ?? 0;
       coveredRank = known?.rank ?? 0;
       const begun = scan(text, from, (keyword, at, after) => {
         if (at >= readTo || (markers.length > 0 && isInMarker(markers, at))) return;
-        if (final && budget.isOver(at)) {
+        if (budget.isOver(at)) {
           readTo = at;
           return;
         }
