@@ -4,9 +4,10 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createProcesses } from "#base";
+import { createProcesses, type ProcessExit, type ProcessSpec } from "#base";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
 import { createTestSandbox, hasSandbox } from "../../test/fakes/test-sandbox.ts";
+import { createWorkspaceReader } from "./workspace-reader.ts";
 
 const NEVER = new AbortController().signal;
 const SWAPPING_MS = 2_000;
@@ -103,5 +104,27 @@ describe.runIf(hasSandbox)("a search beside the sandbox of commands", () => {
       reason: "SpawnFailed",
       message: expect.stringContaining("chdir"),
     });
+  });
+});
+
+describe.runIf(hasSandbox)("a search for which nobody could tell whether it can be shut in", () => {
+  const undecided: readonly ProcessExit[] = [
+    { code: null, signal: null, ended: "timeout", durationMs: 5_000 },
+    { code: null, signal: "SIGKILL", ended: "exit", durationMs: 1 },
+  ];
+
+  test.each(undecided)("does not run as it is ($ended, $signal), and is tried again", async (first) => {
+    const ran: ProcessSpec[] = [];
+    const good: ProcessExit = { code: 0, signal: null, ended: "exit", durationMs: 1 };
+    const { root } = createTemporaryWorkspace();
+    const reader = createWorkspaceReader({
+      ...{ root, ownPaths: [], path: process.env.PATH ?? "", env: {}, tried: new Map() },
+      processes: { run: async (spec) => (ran.push(spec) === 1 ? first : good) },
+    });
+    const spec = { file: rgPath, args: ["needle"], timeoutMs: 1_000 };
+    await expect(reader.run(spec, NEVER)).rejects.toMatchObject({ reason: "SpawnFailed" });
+    expect(ran.map(({ args }) => args.at(-1))).toEqual(["--version"]);
+    expect(await reader.run(spec, NEVER)).toEqual(good);
+    expect(ran.map(({ file }) => file.endsWith("/bwrap"))).toEqual([true, true, true]);
   });
 });

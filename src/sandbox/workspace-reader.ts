@@ -41,6 +41,8 @@ export function createWorkspaceReader(options: ReaderOptions): ProcessPort {
     const key = JSON.stringify([file, root]);
     const known = tried.get(key) ?? findWrapper(file);
     tried.set(key, known);
+    // What could not be found out is tried again.
+    known.catch(() => tried.delete(key));
     return known;
   }
 
@@ -50,7 +52,13 @@ export function createWorkspaceReader(options: ReaderOptions): ProcessPort {
     for (const namespace of [["--unshare-user"], []]) {
       const wrapper = [bwrap, ...namespace];
       const { exit } = await runIn(wrapper, { file, args: ["--version"], timeoutMs: TRY_TIMEOUT_MS }, NEVER);
-      if (exit.ended === "exit" && exit.code === 0) return wrapper;
+      if (exit.ended !== "exit" || exit.code === null) {
+        throw new EffectError(
+          "SpawnFailed",
+          "whether the workspace can be looked at alone was not found out in time; try again",
+        );
+      }
+      if (exit.code === 0) return wrapper;
     }
     return undefined;
   }
