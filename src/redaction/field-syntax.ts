@@ -2,8 +2,9 @@
  * Where the value of a named field is, in any notation that assigns one: JSON (also escaped inside a string), YAML, environment
  * files, INI, code, XML, command-line flags, netrc, headers, query strings, and "the password is …".
  */
-import { charSet, codeAt, has, NAME, runEnd } from "./char-set.ts";
-import { createSuffixEnd, LOOK_BACK, skipNumber } from "./field-name.ts";
+import { charSet, codeAt, has, runEnd } from "./char-set.ts";
+import { isEnvironment, isFlag, isNetrc, nameStart } from "./field-before.ts";
+import { createSuffixEnd, skipNumber } from "./field-name.ts";
 import {
   behindCdata,
   behindTag,
@@ -328,38 +329,6 @@ function mayBeType(text: string, from: number, to: number, end: number): boolean
   return end - to <= MAX_SPACE && runEnd(SPACE, text, to, end) === end && runEnd(TYPE_NAME, text, from, to) === to;
 }
 
-function nameStart(text: string, at: number): number {
-  let start = at;
-  const least = Math.max(0, at - LOOK_BACK);
-  while (start > least && has(NAME, text.charCodeAt(start - 1))) start -= 1;
-  return start;
-}
-
-function isFlag(text: string, at: number, start: number): boolean {
-  const isLong = text.startsWith("--", start) || (codeAt(text, start) === DASH && at - start < MAX_JAVA_FLAG_CHARS);
-  return isLong && has(BLANK, start === 0 ? 32 : codeAt(text, start - 1));
-}
-
-const DASH = 45;
-/** `-storepass`, `-Password`: flags of Java and PowerShell have one dash. */
-const MAX_JAVA_FLAG_CHARS = 16;
-
-/** `login ada password …`: two words in front of the name, the first of which says who it is. */
-function isNetrc(text: string, at: number): boolean {
-  const least = Math.max(0, at - LOOK_BACK);
-  let here = at;
-  while (here > least && has(BLANK, text.charCodeAt(here - 1))) here -= 1;
-  if (here === at) return false;
-  while (here > least && !has(BLANK, text.charCodeAt(here - 1))) here -= 1;
-  const value = here;
-  while (here > least && has(SPACE, text.charCodeAt(here - 1))) here -= 1;
-  return here < value && has(ENDS_LOGIN, codeAt(text, here - 1)) && LOGIN.test(text.slice(least, here));
-}
-
-/** The last letters of what {@link LOGIN} allows. */
-const ENDS_LOGIN = charSet("netr");
-const LOGIN = /\b(?:login|machine|account|user|username)$/;
-
 /**
  * Where the quote is that opens a value at `at`: behind backslashes when it is inside another string, or behind the letter that
  * some languages put before one. -1 when there is none, the end of the text when that cannot be said yet.
@@ -374,23 +343,6 @@ function quoteAt(text: string, at: number): number {
 }
 
 const STRING_PREFIX = charSet("bBrRfFuUNL@$");
-
-/** The last characters of what can stand in front of a variable of an environment; the `n` is that of an escape. */
-const ENDS_BEFORE_NAME = charSet("\\n +n-");
-
-const VARIABLE = charSet("A-Z0-9_");
-const LINE_FEED = 10;
-
-/** `NAME=value` where a line, or a command with `export`, begins. */
-function isEnvironment(text: string, at: number, after: number, value: number): boolean {
-  if (codeAt(text, value - 1) !== 61 || value - after > 4) return false;
-  const start = nameStart(text, at);
-  if (start > 0 && !has(ENDS_BEFORE_NAME, codeAt(text, start - 1))) return false;
-  if (runEnd(VARIABLE, text, start, after) < after) return false;
-  if (start === 0 || text.charCodeAt(start - 1) === LINE_FEED) return true;
-  const before = text.slice(Math.max(0, start - 8), start);
-  return /(?:\n|^[+ -]?|\\n|export |ENV |ARG |-e |--env )$/.test(before) || /\n[+ -]$/.test(before);
-}
 
 function trimSentence(text: string, from: number, to: number): number {
   let end = to;
