@@ -18,6 +18,7 @@ export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";
 export {
   type Clock,
+  type Confinement,
   type DirectoryEntry,
   EffectError,
   type EffectPorts,

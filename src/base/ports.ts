@@ -56,6 +56,12 @@ export interface FilePort {
   remove(path: string, options: { readonly recursive: boolean }): Promise<void>;
 }
 
+/**
+ * What holds a command. `reader`: nobody was asked, so it changes and sends nothing. `workspace`: a rule or a person allowed it.
+ * `outside`: a person agreed to this one call without a sandbox, or the user switched the sandbox off.
+ */
+export type Confinement = "reader" | "workspace" | "outside";
+
 export interface ProcessSpec {
   readonly file: string;
   readonly args: readonly string[];

@@ -1,5 +1,5 @@
 /** The tool chain: what one call is, and what every middleware around it sees. Embeds no policy. */
-import type { EffectPorts, Handler, Middleware } from "#base";
+import type { Confinement, EffectPorts, Handler, Middleware } from "#base";
 import type {
   CallId,
   CallOutcome,
@@ -75,6 +75,8 @@ export interface Judgement {
   /** Where that is written. */
   readonly source?: string;
   readonly why: string;
+  /** Where an allowed command runs; absent for other tools. */
+  readonly confinement?: Confinement;
   /** Throws when what a person said yes to is not what is there any more. Asked right before an effect. */
   recheck?(): Promise<void>;
   readonly trail: readonly {

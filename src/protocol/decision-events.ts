@@ -1,6 +1,18 @@
 /** Who decided what about a call: rules, people, hooks, the list of hosts. */
 import { z } from "zod";
-import { attrs, callId, delegate, durationMs, judgement, sha256, step, turn, where } from "./event-fields.ts";
+import { decision } from "./commands.ts";
+import {
+  attrs,
+  callId,
+  confinement,
+  delegate,
+  durationMs,
+  judgement,
+  sha256,
+  step,
+  turn,
+  where,
+} from "./event-fields.ts";
 import { ApprovalId, ClientId } from "./ids.ts";
 import { idSchema, wire } from "./wire.ts";
 
@@ -22,11 +34,20 @@ export const decisionEvents = {
     reason: z.string().describe("Why it asks: the rule or default, and where it is written."),
     argv_glob: z.string().optional().describe("The rule that allow_argv_glob would add."),
     delegate: delegate.optional().describe("Who asks, when it is not the root agent."),
+    confinement: confinement
+      .optional()
+      .describe("Where the command would run if it is allowed; absent for other tools."),
+    confinement_text: z.string().optional().describe("What that confinement can reach, in one line for a person."),
+    steering: z.array(z.string()).optional().describe("Steering files that the call would change."),
+    offers: z
+      .array(decision)
+      .optional()
+      .describe("The answers that count here; any other allow is taken as allow_once. Absent: all of them."),
   }).describe("A call waits for an answer."),
   PermissionAnswered: wire({
     turn,
     call_id: callId,
-    decision: z.enum(["allow_once", "allow_argv_glob", "allow_tool", "deny"]),
+    decision,
     by: z.string().describe("The client that answered, or the policy that did when nobody could."),
     rule: z.string().optional().describe("The session rule that the answer added."),
     reason: z.string().optional(),

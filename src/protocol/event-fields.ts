@@ -17,6 +17,9 @@ export const attrs = z
   .describe("Span attributes: what hooks and tools noted about it.");
 export const where = z.string().describe("Where it is written: file:line, a flag, or built-in.");
 
+/** What holds a command: chosen by who allowed it. */
+export const confinement = z.enum(["reader", "workspace", "outside"]);
+
 export const judgement = wire({
   effect: z.enum(["allow", "ask", "deny"]),
   by: z
@@ -27,6 +30,7 @@ export const judgement = wire({
   trail: z
     .array(wire({ stage: z.string(), name: z.string(), source: where, effect: z.string() }))
     .describe("Everything that was consulted, in order."),
+  confinement: confinement.optional().describe("Where an allowed command runs; absent for other tools."),
 });
 
 /** What content is, besides its text: from outside, or not to get out. */
