@@ -266,6 +266,8 @@ function tapedSandbox(tape: Tape, session: SessionId, sandbox: SessionSandbox): 
       tape.onNote(session, (note) => publishNote(bus, note as SandboxNote));
       sandbox.recordTo({ publish: (kind, payload) => tape.note(session, { kind, payload }) });
     },
+    // A replay decides as the recording did, whatever this machine has.
+    hold: () => tape.exchange({ of: "sandbox", session, request: {}, live: () => sandbox.hold() }),
     ensure: async () => (tape.mode === "record" ? sandbox.ensure() : undefined),
     close: async () => (tape.mode === "record" ? sandbox.close() : undefined),
   };

@@ -222,13 +222,13 @@ function mergedSettings(
   };
 }
 
-/** Later wins, but what a project or the machine's policy requires stays required. */
+/** What a project or the machine's policy requires stays required; only the user switches the sandbox off. */
 function sandboxMode(
   flag: Settings["sandbox"] | undefined,
   project: Settings["sandbox"] | undefined,
   user: Settings["sandbox"],
 ): Settings["sandbox"] {
-  return project === "required" ? "required" : (flag ?? project ?? user);
+  return project === "required" ? "required" : (flag ?? user);
 }
 
 /** Writes an allow rule into the user's configuration file, which need not be there yet. */
