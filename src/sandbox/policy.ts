@@ -1,9 +1,8 @@
 /** From a workspace to the policy of one command: looks at the disk as it is now, changes nothing. */
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { realPathIfThere } from "#base";
+import { protectedNames, realPathIfThere } from "#base";
 import { hiddenPaths, kernelSwitches, shownFiles } from "./hidden-paths.ts";
-import { protectedNames } from "./protected-names.ts";
 import { parentsBelow, type RepositoryPaths, repositoryPaths } from "./repositories.ts";
 import type { HeldName, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
 
