@@ -5,7 +5,14 @@
 import { realpathSync } from "node:fs";
 import { hostname } from "node:os";
 import { join, relative, resolve } from "node:path";
-import { createSystemRandom, createWorkspaceRestore, type EffectPorts, listedHost, type ProgramFacts } from "#base";
+import {
+  createSystemRandom,
+  createWorkspaceRestore,
+  type EffectPorts,
+  listedHost,
+  type ProgramFacts,
+  protectedNames,
+} from "#base";
 import {
   type CassetteHead,
   type CassetteRedactor,
@@ -26,7 +33,6 @@ import type { HarnessOptions } from "#harness";
 import { type Command, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ModelChoice } from "#providers";
 import { loadRedactor } from "#redaction";
-import { protectedNames } from "#sandbox";
 import { type Machine, SECRET_PREFIX } from "./project-runtime.ts";
 import type { SessionDomains } from "./session-domains.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";

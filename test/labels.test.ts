@@ -236,7 +236,7 @@ describe("labels", () => {
 
   test("what a command reads from a file of secrets is private, whatever is in it", async () => {
     const rig = await createHarnessRig([calls(["exec", { command: "cat .env" }]), says("ok")], {
-      settings: allowing("Bash"),
+      settings: allowing("Bash(cat .env)"),
       prepare: (workspace) => void workspace.put(".env", "COLOUR=green\n"),
     });
     await rig.send();

@@ -16,6 +16,7 @@ export { makeFolder } from "./make-folder.ts";
 export { createModelConnections, proxyVariables } from "./model-connections.ts";
 export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";
+export { foldedSegments } from "./path-segments.ts";
 export {
   type Clock,
   type Confinement,
@@ -69,6 +70,7 @@ export {
 } from "./secret-fingerprint.ts";
 export { isSearchable, SECRET_MIN_CHARS, type SecretForm, secretForms } from "./secret-forms.ts";
 export { matchStars } from "./star-match.ts";
+export { type ProtectedName, protectedNames, type Steering, steeringFile } from "./steering-files.ts";
 export { createSystemClock, createSystemRandom } from "./system.ts";
 export { errnoOf, messageOf } from "./thrown.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";

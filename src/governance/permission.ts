@@ -1,6 +1,6 @@
 /**
  * Tool middleware: decides whether a call may run. Plan mode, blocked programs and deny rules refuse; allow rules and the
- * quiet preset let pass; everything else asks a person, and without one it is denied at once.
+ * quiet preset let pass; everything else asks a person, and without one it is denied at once. Some questions only a person answers.
  */
 
 import type { LabelRule } from "#artifacts";
@@ -11,7 +11,7 @@ import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type 
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
 import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
 import { createInnerEffects, type InnerEffect, PERSON, standIn } from "./inner-effects.ts";
-import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD, type Verdict } from "./judge.ts";
+import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD } from "./judge.ts";
 import { labelsByNature, labelsByRules } from "./labelled-content.ts";
 import { ALL_LABELS, type SessionLabels } from "./labels.ts";
 import { suggestArgvGlob } from "./quiet-preset.ts";
@@ -19,6 +19,7 @@ import { lookAtOperands, lookAtRefused } from "./record-lookups.ts";
 import { createRepeats, withRepeats } from "./repeats.ts";
 import { parseRule, type Rule } from "./rules.ts";
 import { isBuiltin } from "./tool-aliases.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** Session rules a person can add; beyond it only single answers are possible. */
 export const MAX_SESSION_RULES = 200;
@@ -34,7 +35,7 @@ export interface PermissionOptions extends JudgeOptions {
   /** What the user calls private or untrusted. Asked for each effect. */
   readonly labelRules: () => readonly LabelRule[];
   readonly approver: Approver;
-  /** Answers every request with yes. Deny rules, blocked programs and plan mode still hold. */
+  /** Approves every request but those that only a person answers. Deny rules, blocked programs and plan mode still hold. */
   readonly autoApprove: boolean;
   /** What a yes is bound to. */
   readonly binding: Omit<BindingSources, "files">;
@@ -72,21 +73,22 @@ export function createPermission(options: PermissionOptions): Permission {
 
   const judgeInner = createInnerEffects(judge, options.files);
 
-  /** Who said yes and what to, or the refusal. */
-  async function ask(call: ToolCall, judged: Judgement): Promise<CallResult | Yes> {
+  /** Who approved it and what they approved, or the refusal. */
+  async function ask(call: ToolCall, { judged, personOnly }: Question): Promise<CallResult | Yes> {
     const { bus, approver } = options;
     const { id: callId, turn, tool } = call;
     const { why } = judged;
     // A rule without them would not hold once the session holds both, and the question would come again.
     const labelled = judged.by === LABEL_GUARD ? `[${ALL_LABELS.join()}]` : "";
-    const offered = ruleToOffer(call);
+    const offered = personOnly === undefined ? ruleToOffer(call) : undefined;
     const rule = offered === undefined ? undefined : `${offered}${labelled}`;
-    if (options.autoApprove) {
+    if (options.autoApprove && personOnly === undefined) {
       await bus.publish("PermissionAnswered", { turn, call_id: callId, decision: "allow_once", by: "--auto-approve" });
       return { yesBy: "--auto-approve" };
     }
     if (!approver.canAnswer(turn)) {
-      const text = `${tool.label} was denied: ${why}, and nobody can be asked. ${howToAllow(tool.name, rule, judged)}`;
+      const remedy = personOnly?.remedy ?? howToAllow(tool.name, rule, judged);
+      const text = `${tool.label} was denied: ${why}, and nobody can be asked. ${remedy}`;
       return refusal("denied", "PermissionDenied", text);
     }
     // Taken before the question goes out: what is shown is what is bound.
@@ -105,13 +107,18 @@ export function createPermission(options: PermissionOptions): Permission {
         reason: why,
         ...(rule === undefined ? {} : { argv_glob: rule }),
         ...(options.delegate === undefined ? {} : { delegate: options.delegate }),
+        ...(personOnly === undefined ? {} : { offers: ["allow_once", "deny"] }),
+        ...(personOnly?.steering === undefined ? {} : { steering: [...personOnly.steering] }),
       });
     } catch (error) {
       untold.abort();
       await answered;
       throw error;
     }
-    const answer = await answered;
+    const given = await answered;
+    // Any approval of such a question is for this one call.
+    const isOnce = personOnly !== undefined && YES.has(given.decision);
+    const answer = isOnce ? { ...given, decision: "allow_once" as const } : given;
     const text = ruleOfAnswer(answer.decision, `${tool.name}${labelled}`, rule);
     const added = text === undefined ? undefined : parseRule(text, "allow", "session");
     const expiresMs = options.now() + APPROVAL_MS;
@@ -191,7 +198,7 @@ export function createPermission(options: PermissionOptions): Permission {
     const recorded = { ...verdict.judged, trail: [...verdict.judged.trail] };
     note(options.bus, "CallJudged", { turn, step, call_id, name: tool.name, judged: recorded });
     if (verdict.effect === "deny") return verdict.result;
-    const answer = await ask(call, verdict.judged);
+    const answer = await ask(call, verdict);
     if (!("yesBy" in answer)) return answer;
     const refused = judge.refusedBy(call);
     if (refused !== undefined) return refused.result;
@@ -253,6 +260,8 @@ export function createPermission(options: PermissionOptions): Permission {
 function isAsking({ tool }: ToolCall): boolean {
   return tool.relays === true && tool.class === "read_only";
 }
+
+type Question = Extract<Verdict, { effect: "ask" }>;
 
 interface Yes {
   readonly yesBy: string;

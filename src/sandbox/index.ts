@@ -7,5 +7,4 @@ export {
   type SandboxStatus,
 } from "./command-sandbox.ts";
 export type { EgressRecord } from "./egress-proxy.ts";
-export { protectedNames } from "./protected-names.ts";
 export type { Probe, ProbeStep, SandboxPolicy } from "./sandbox.ts";

@@ -4,8 +4,7 @@
  */
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { realPathIfThere } from "#base";
-import { protectedNames } from "./protected-names.ts";
+import { protectedNames, realPathIfThere } from "#base";
 import { isInside, parentsBelow, type RepositoryPaths, repositoryPaths } from "./repositories.ts";
 import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
 import type { HeldName, HiddenPath, Mount, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
