@@ -39,7 +39,9 @@ export async function openSession(
   const { settings, models } = dependencies;
   let runtime = birth?.place.runtime;
   const project = () => runtime?.live.current() ?? opened?.project;
-  const world = await openWorld({ id, folder, dependencies, project, running: birth?.place.processes });
+  const denied = () => deniedPrograms([...dependencies.rules, ...(runtime?.live.rules() ?? [])]);
+  const running = birth?.place.processes;
+  const world = await openWorld({ id, folder, dependencies, project, running, deniedPrograms: denied });
   const taken = await takeLog(found, command, birth);
   const context = birth?.place.context ?? createRunContext({ ...dependencies.context, ...command.context });
   const standing = settings.systemPrompt ?? STANDING_PROMPT;

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import type { Settings } from "#artifacts";
 import { type Clock, type DomainList, once, type ProcessPort, realPath } from "#base";
 import type { EventBus } from "#engine";
-import { isSecretFile } from "#governance";
+import { isSecretFile, type SandboxHold } from "#governance";
 import { ReasonError } from "#protocol";
 import type { CommandSandbox } from "#sandbox";
 import { harnessPaths } from "#sessions";
@@ -19,8 +19,6 @@ export interface SessionSandbox {
   ensure(): Promise<void>;
   close(): Promise<void>;
 }
-
-export type SandboxHold = "sandbox" | "off" | "none";
 
 export interface SandboxOptions {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -94,6 +94,7 @@ export function createBacktest(policy: Policy, tools: ReadonlyMap<string, ToolSh
           planMode: () => at().call.planMode,
           labels: { held: () => at().held, origin: () => "earlier in this session" },
           isOffline: () => policy.isOffline,
+          hold: async () => at().call.judgedOn?.sandbox ?? "sandbox",
         });
         judges.set(root, made);
         return made;

@@ -1,4 +1,5 @@
 /** Effects inside a call that was allowed: what nobody has judged as a call of its own is judged as if it were one. */
+import type { Confinement } from "#base";
 import type { Tool, ToolCall } from "#engine";
 import { type DiskReader, lookAtDisk } from "./disk-view.ts";
 import { DOUBT, type Judge, LABEL_STAGE, SECRET } from "./judge.ts";
@@ -17,18 +18,22 @@ export const PERSON = "person";
 
 const INSIDE_REMEDY = "Make it a call of its own, so that a person can be asked";
 
-/** Says why the effect may not happen; undefined when it may. */
+/** Why the effect may not happen, or where it runs when it is a command. */
+export type InnerJudgement = { readonly refused: string } | { readonly confinement?: Confinement };
+
 export function createInnerEffects(
   { judge }: Judge,
   files: DiskReader,
-): (call: ToolCall, effect: InnerEffect) => Promise<string | undefined> {
+): (call: ToolCall, effect: InnerEffect) => Promise<InnerJudgement> {
   return async (call, { tool: name, args }) => {
     const disk = lookAtDisk(files);
     const verdict = await judge({ ...call, tool: standIn(name), args }, disk);
-    if (verdict.effect === "allow") return undefined;
+    const { confinement } = verdict.judged;
+    const allowed = confinement === undefined ? {} : { confinement };
+    if (verdict.effect === "allow") return allowed;
     const told = `${name} inside ${call.tool.name}`;
-    if (verdict.effect === "deny") return `${told} was denied: ${verdict.judged.why}. To allow it, change that rule`;
-    if (verdict.personOnly !== undefined) return `${told} was denied: ${verdict.judged.why}. ${INSIDE_REMEDY}`;
+    if (verdict.effect === "deny") return { refused: `${told} was denied: ${verdict.judged.why}. To allow it, change that rule` };
+    if (verdict.personOnly !== undefined) return { refused: `${told} was denied: ${verdict.judged.why}. ${INSIDE_REMEDY}` };
     // Whoever allowed the call has seen its arguments, not each thing that its script does.
     const asksByRule = verdict.judged.trail.some(
       ({ stage, effect }) => (stage === "rule" || stage === LABEL_STAGE) && effect === "ask",
@@ -43,8 +48,9 @@ export function createInnerEffects(
       );
     const { by } = call.judged ?? {};
     const isCovered = by === PERSON || (by?.startsWith("rule ") && !isSensitive) || by === "--auto-approve";
-    if (isCovered && !asksByRule && !isDoubtful && call.tool.class !== "read_only") return undefined;
-    return `${told} was denied: ${verdict.judged.why}, and allowing ${call.tool.name} does not cover it. To allow it, add a rule for ${name}`;
+    if (isCovered && !asksByRule && !isDoubtful && call.tool.class !== "read_only") return allowed;
+    const refused = `${told} was denied: ${verdict.judged.why}, and allowing ${call.tool.name} does not cover it. To allow it, add a rule for ${name}`;
+    return { refused };
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import { type CallResult, type Judgement, refusal, type Tool, type ToolCall } from "#engine";
 import { reasonText } from "#protocol";
+import { confined, QUIET, type SandboxHold } from "./confinement.ts";
 import type { DiskView } from "./disk-view.ts";
 import { judgeFileRules } from "./file-rules.ts";
 import { leavingNeedsYes, namesAllLabels, type SessionLabels } from "./labels.ts";
@@ -38,6 +39,8 @@ export interface JudgeOptions {
   readonly labels: Pick<SessionLabels, "held" | "origin">;
   /** Nothing that a command sends can get anywhere: there is no host that it may reach. */
   readonly isOffline: () => boolean;
+  /** What holds commands. Asked for each of them. */
+  readonly hold: () => Promise<SandboxHold>;
 }
 
 /** What a decision looks at. */
@@ -227,7 +230,8 @@ export function createJudge(options: JudgeOptions): Judge {
     async judge(call, disk) {
       // One judgement is made by one set of rules, also when an answer adds one meanwhile.
       const all = options.rules();
-      return guarded(call, await judge(call, disk, all), all);
+      const verdict = guarded(call, await judge(call, disk, all), all);
+      return call.tool.name === "exec" ? confined(call, verdict, await options.hold()) : verdict;
     },
   };
 
@@ -270,7 +274,6 @@ function namesLabels(rules: readonly Rule[]): boolean {
 /** Of a trail, and the name of what asks. */
 export const LABEL_STAGE = "labels";
 export const LABEL_GUARD = "labels of the session";
-const QUIET = "quiet preset";
 const STEERING = "steering files";
 export const SECRET = "secret files";
 

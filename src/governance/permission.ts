@@ -10,7 +10,8 @@ import { note, refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type Label, reasonText } from "#protocol";
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
 import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
-import { createInnerEffects, type InnerEffect, PERSON, standIn } from "./inner-effects.ts";
+import { confinementText, type SandboxHold } from "./confinement.ts";
+import { createInnerEffects, type InnerEffect, type InnerJudgement, PERSON, standIn } from "./inner-effects.ts";
 import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD } from "./judge.ts";
 import { labelsByNature, labelsByRules } from "./labelled-content.ts";
 import { ALL_LABELS, type SessionLabels } from "./labels.ts";
@@ -35,6 +36,8 @@ export interface PermissionOptions extends JudgeOptions {
   /** What the user calls private or untrusted. Asked for each effect. */
   readonly labelRules: () => readonly LabelRule[];
   readonly approver: Approver;
+  /** What allowed commands reach, for people. */
+  readonly network: () => string;
   /** Approves every request but those that only a person answers. Deny rules, blocked programs and plan mode still hold. */
   readonly autoApprove: boolean;
   /** What a yes is bound to. */
@@ -55,10 +58,10 @@ export interface Permission {
   /** False when there is no such rule. */
   revoke(text: string): boolean;
   /**
-   * Whether an effect inside an allowed call may happen: why not, or undefined. What nobody has judged as a call of its own,
-   * because a script does it, is judged here as if it were one.
+   * Whether an effect inside an allowed call may happen: why not, or where a command runs. What nobody has judged as a call of its
+   * own, because a script does it, is judged here as if it were one.
    */
-  judgeEffect(call: ToolCall, effect: InnerEffect): Promise<string | undefined>;
+  judgeEffect(call: ToolCall, effect: InnerEffect): Promise<InnerJudgement>;
   /** Whether the call is one effect, named by its tool, so that judging it has judged all it does. */
   isJudgedWhole(call: ToolCall): boolean;
 }
@@ -109,6 +112,7 @@ export function createPermission(options: PermissionOptions): Permission {
         ...(options.delegate === undefined ? {} : { delegate: options.delegate }),
         ...(personOnly === undefined ? {} : { offers: ["allow_once", "deny"] }),
         ...(personOnly?.steering === undefined ? {} : { steering: [...personOnly.steering] }),
+        ...(await confinementOf(judged)),
       });
     } catch (error) {
       untold.abort();
@@ -150,6 +154,14 @@ export function createPermission(options: PermissionOptions): Permission {
     return refusal("denied", "PermissionDenied", `The user denied ${tool.label}: ${summarise(call)}.${because}`);
   }
 
+  async function confinementOf(
+    judged: Judgement,
+  ): Promise<Pick<EventPayload<"PermissionRequested">, "confinement" | "confinement_text">> {
+    if (judged.confinement === undefined) return {};
+    const text = confinementText(judged, await options.hold(), options.network());
+    return { confinement: judged.confinement, ...(text === undefined ? {} : { confinement_text: text }) };
+  }
+
   async function recheck(call: ToolCall, binding: Binding, expiresMs: number): Promise<void> {
     // Written so that a clock that gives nonsense is late.
     const isLate = !(options.now() <= expiresMs);
@@ -159,13 +171,15 @@ export function createPermission(options: PermissionOptions): Permission {
   }
 
   interface Circumstances {
+    readonly hold: SandboxHold;
     readonly labels: readonly Label[];
     readonly rulesChanged: number;
     readonly planMode: boolean;
   }
 
-  function circumstances(): Circumstances {
-    return { labels: options.labels.held(), rulesChanged, planMode: options.planMode() };
+  async function circumstances({ tool }: ToolCall): Promise<Circumstances> {
+    const hold = tool.name === "exec" ? await options.hold() : "sandbox";
+    return { hold, labels: options.labels.held(), rulesChanged, planMode: options.planMode() };
   }
 
   function whatItRestedOn(
@@ -174,12 +188,13 @@ export function createPermission(options: PermissionOptions): Permission {
     before: Circumstances,
     { repeated, isSettled }: { repeated: boolean; isSettled: boolean },
   ): JudgedOn {
-    const { labels, planMode } = before;
+    const { hold, labels, planMode } = before;
     const { tool, args, isRewritten } = call;
     return {
       ...disk.found(),
       ...(labels.length === 0 ? {} : { labels: [...labels] }),
       ...(planMode ? { plan_mode: true } : {}),
+      ...(hold === "sandbox" ? {} : { sandbox: hold }),
       ...(repeated ? { repeated } : {}),
       ...(before.rulesChanged === 0 ? {} : { rules_changed: before.rulesChanged }),
       ...(isRewritten === true ? { args } : {}),
@@ -211,6 +226,7 @@ export function createPermission(options: PermissionOptions): Permission {
       source: yesBy,
       why: `${yesBy} allowed it`,
       trail: [...verdict.judged.trail, said],
+      ...confinementAfterAnswer(verdict),
       ...(answer.recheck === undefined ? {} : { recheck: answer.recheck }),
     };
     return next({ ...call, judged });
@@ -228,10 +244,10 @@ export function createPermission(options: PermissionOptions): Permission {
     async middleware(call, next) {
       const disk = lookAtDisk(options.files);
       await lookAtOperands(call, disk);
-      const before = circumstances();
+      const before = await circumstances(call);
       const judgement = await judge.judge(call, disk);
       // Labels never come off, so the same number is the same labels.
-      const isSettled = circumstances().labels.length === before.labels.length;
+      const isSettled = options.labels.held().length === before.labels.length;
       const repeated = isAsking(call) ? undefined : repeats.seen(call);
       if (judgement.effect === "deny") await lookAtRefused(call, disk);
       const judgedOn = whatItRestedOn(call, disk, before, { repeated: repeated !== undefined, isSettled });
@@ -245,13 +261,13 @@ export function createPermission(options: PermissionOptions): Permission {
     },
     isJudgedWhole: (call) => isBuiltin(call.tool.name),
     async judgeEffect(call, effect) {
-      const why = await judgeInner(call, effect);
-      if (why !== undefined) return why;
+      const judged = await judgeInner(call, effect);
+      if ("refused" in judged) return judged;
       const as = asRuleCall({ ...call, tool: standIn(effect.tool), args: effect.args });
       const disk = lookAtDisk(options.files);
       const found = [...(await labelsByNature(as, disk)), ...(await labelsByRules(as, options.labelRules(), disk))];
       for (const label of found) options.labels.add(label, call.tool.name, call.id);
-      return undefined;
+      return judged;
     },
   };
 }
@@ -262,6 +278,14 @@ function isAsking({ tool }: ToolCall): boolean {
 }
 
 type Question = Extract<Verdict, { effect: "ask" }>;
+
+/** Somebody was asked, so it is not a command that nobody was asked about. */
+function confinementAfterAnswer({ judged, personOnly }: Question): Pick<Judgement, "confinement" | "steering"> {
+  const { confinement } = judged;
+  if (confinement === undefined) return {};
+  const steering = personOnly?.steering;
+  return { confinement: confinement === "reader" ? "workspace" : confinement, ...(steering && { steering }) };
+}
 
 interface Yes {
   readonly yesBy: string;

@@ -104,6 +104,12 @@ export function isSensitivePath(relativePath: string): Sensitivity {
   return sensitiveName(segments.at(-1) ?? "");
 }
 
+/** Whether what is in the file is a secret, which a command that nobody was asked about does not get to see. */
+export function isSecretFile(relativePath: string): boolean {
+  const found = isSensitivePath(relativePath);
+  return found.sensitive && found.secret;
+}
+
 /**
  * Whether a glob could come to mean a sensitive file. In the `shell` a leading wildcard does not match a leading dot and
  * every key file in reach counts; in a `search`, which walks everything anyway, wildcards match hidden files and a key

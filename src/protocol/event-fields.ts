@@ -31,6 +31,7 @@ export const judgement = wire({
     .array(wire({ stage: z.string(), name: z.string(), source: where, effect: z.string() }))
     .describe("Everything that was consulted, in order."),
   confinement: confinement.optional().describe("Where an allowed command runs; absent for other tools."),
+  steering: z.array(z.string()).optional().describe("Steering files that a person let this command change."),
 });
 
 /** What content is, besides its text: from outside, or not to get out. */
@@ -54,6 +55,7 @@ export const judgedOn = wire({
   rules_changed: z.number().int().positive().optional().describe("Changes to the rules of the session until then."),
   args: z.unknown().optional().describe("What was judged, where a hook had changed the arguments."),
   subject: z.string().optional().describe("What rules were held against, for a tool that says so itself."),
+  sandbox: z.enum(["off", "none"]).optional().describe("Why no sandbox held commands; absent where one did."),
   unsettled: z.boolean().optional().describe("A label was added while it was being judged."),
   allowed_by: wire({ by: z.string(), source: where.optional() }).optional().describe("Of a memoized call."),
 });
