@@ -121,7 +121,7 @@ function createScanner(source: string): { run(): readonly RawMark[] } {
         continue;
       }
       if (word < 0) word = at;
-      if (char === "\\") escape(limit);
+      if (char === "\\") escaped(limit);
       else if (char === "'") single(limit, depth);
       else if (char === '"') double(limit, depth);
       else if (opens) substitution("process", limit, depth);
@@ -131,7 +131,7 @@ function createScanner(source: string): { run(): readonly RawMark[] } {
     endWord();
   }
 
-  function escape(limit: number): void {
+  function escaped(limit: number): void {
     if (at + 1 >= limit) refuse("a last backslash");
     if (source[at + 1] === "\n") refuse("a continued line");
     at += 2;
@@ -156,7 +156,7 @@ function createScanner(source: string): { run(): readonly RawMark[] } {
   function double(limit: number, depth: number): void {
     const start = at++;
     while (at < limit && source[at] !== '"') {
-      if (source[at] === "\\") escape(limit);
+      if (source[at] === "\\") escaped(limit);
       else if (!expansion(limit, depth, true) && take(PLAIN_RUN, limit) === undefined) at++;
     }
     if (at >= limit) refuse("an open quote");
@@ -222,8 +222,7 @@ function createScanner(source: string): { run(): readonly RawMark[] } {
       at += 3;
       return;
     }
-    const match = depth > 0 ? undefined : take(HERE, limit);
-    if (match === undefined) return refuse("<<");
+    const match = (depth > 0 ? undefined : take(HERE, limit)) ?? refuse("<<");
     const [, dash = "", apostrophes, quotes, backslash, plain] = match;
     const delimiter = apostrophes ?? quotes ?? backslash ?? plain ?? "";
     pending.push({ delimiter, quoted: plain === undefined, tabs: dash === "-" });
@@ -253,7 +252,7 @@ function createScanner(source: string): { run(): readonly RawMark[] } {
 
   function hereBody(limit: number, quoted: boolean): void {
     while (!quoted && at < limit) {
-      if (source[at] === "\\") escape(limit);
+      if (source[at] === "\\") escaped(limit);
       else if (!expansion(limit, 0, true) && take(PLAIN_RUN, limit) === undefined) at++;
     }
     at = limit;
