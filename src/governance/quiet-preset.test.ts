@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { everydayCommands, hostileCommands } from "../../test/fakes/shell-corpora.ts";
 import { blockedProgram, quietDecision, suggestArgvGlob } from "./quiet-preset.ts";
+import { evaluateRules, parseRule } from "./rules.ts";
 
 const ROOT = "/w/repo";
 
@@ -141,15 +142,25 @@ describe("suggestArgvGlob", () => {
   test.each([
     ["git push origin main", "git push *"],
     ["npm run build", "npm run *"],
-    ["cargo test --all", "cargo test *"],
+    ["cargo test --all", "cargo test --all *"],
+    ["cargo test --release a b", "cargo test --release *"],
+    ["git commit -m 'fix: a' -- src/a.ts", "git commit -m * -- *"],
+    ["touch /tmp/a b", "touch /tmp/a *"],
+    ["cp -r ../a b", "cp -r ../a *"],
+    ['gh issue create --title="a b"', 'gh issue * "--title=a b" *'],
+    ["prettier *.ts", "prettier *.ts *"],
+    ["curl -s https://example.com/a -o a", "curl -s * -o *"],
     ["docker ps", "docker ps *"],
     ["go test ./...", "go test *"],
     ["git", "git"],
-    ["mkdir -p a/b", "mkdir *"],
+    ["mkdir -p a/b", "mkdir -p *"],
     ["'jq' . a.json 2>/dev/null", "jq *"],
-    ["./scripts/check.sh --all", "./scripts/check.sh *"],
+    ["./scripts/check.sh --all", "./scripts/check.sh --all *"],
   ])("%s: %s", (command, expected) => {
     expect(suggestArgvGlob(command)).toBe(expected);
+    const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
+    const offered = parseRule(`Bash(${expected})`, "allow", "session");
+    expect(evaluateRules([offered], call, { Bash: "exec" }).effect).toBe("allow");
   });
 
   test.each([
@@ -182,6 +193,8 @@ describe("suggestArgvGlob", () => {
     "keyctl show",
     "PATH=.",
     "'a b' c",
+    "tar czf x.tgz *",
+    "echo '-(a)'",
     "",
   ])("nothing for %j", (command) => {
     expect(suggestArgvGlob(command)).toBeUndefined();

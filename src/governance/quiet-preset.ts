@@ -3,12 +3,13 @@
  * which argv glob to offer for the session. Decides about nothing else; whoever has switched the preset off does not
  * ask it.
  */
+import { argvPattern, isPlainWord, matchArgv } from "./argv-patterns.ts";
 import { CREDENTIAL_RULE, credentialProgram, UNMISTAKABLE_PROGRAMS } from "./credential-programs.ts";
 import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive-paths.ts";
 import { analyseShell, type ShellAnalysis } from "./shell.ts";
 import { everyCommand, type SimpleCommand } from "./shell-command.ts";
 import { WRAPPERS } from "./shell-launchers.ts";
-import { mentionedProgram, mentionsProgram } from "./shell-mentions.ts";
+import { mentionedProgram, namesInText } from "./shell-mentions.ts";
 import type { Workspace } from "./shell-paths.ts";
 import { loudness } from "./shell-quiet.ts";
 import { isInterpreter, programName } from "./shell-wrappers.ts";
@@ -103,7 +104,7 @@ function findBlocked(command: string, analysis: ShellAnalysis): BlockedVerdict |
   }
   if (asks !== undefined || analysis.understood) return asks;
   const bare = command.replace(/["'\\]/g, "");
-  const name = [...UNMISTAKABLE_PROGRAMS].find((blocked) => mentionsProgram(bare, blocked));
+  const name = namesInText(bare).find((named) => UNMISTAKABLE_PROGRAMS.has(named));
   if (name === undefined) return undefined;
   return { effect: "ask", why: `it names ${name} and was not understood: ${analysis.why} (${by})`, by };
 }
@@ -126,10 +127,28 @@ export function argvGlobOf(simple: SimpleCommand): string | undefined {
   const name = programName(simple.words);
   if (!PLAIN_WORD.test(program) || isInterpreter(name) || WRAPPERS.has(name) || name === "sed") return undefined;
   if (credentialProgram(simple) !== undefined || simple.dynamic.length > 0) return undefined;
-  if (!TWO_WORD_PROGRAMS.has(name)) return `${program} *`;
+  if (!TWO_WORD_PROGRAMS.has(name)) return writtenGlob(simple, 1);
   if (subcommand === undefined) return program;
   const launchesAnything = RUNNING_SUBCOMMANDS.has(subcommand) || (subcommand === "run" && !RUNS_SCRIPTS.has(name));
-  return PLAIN_WORD.test(subcommand) && !launchesAnything ? `${program} ${subcommand} *` : undefined;
+  return PLAIN_WORD.test(subcommand) && !launchesAnything ? writtenGlob(simple, 2) : undefined;
+}
+
+/** Longer ones are not offered: nobody would read them. */
+const MAX_OFFERED_CHARS = 200;
+
+/** The words up to `from` as they are, then `*` for plain words, and what `*` does not cover spelled out. */
+function writtenGlob(simple: SimpleCommand, from: number): string | undefined {
+  const patterned = new Set(simple.globbed);
+  const parts = simple.words.slice(0, from);
+  for (const [index, word] of simple.words.entries()) {
+    if (index < from) continue;
+    if (!isPlainWord(word, patterned.has(index))) parts.push(/^[^\s"']+$/.test(word) ? word : `"${word}"`);
+    else if (parts.at(-1) !== "*") parts.push("*");
+  }
+  if (parts.at(-1) !== "*") parts.push("*");
+  const text = parts.join(" ");
+  if (text.length > MAX_OFFERED_CHARS || !/^[^()[\]\p{Cc}]*$/u.test(text)) return undefined;
+  return matchArgv(argvPattern(text), simple, "narrow") === "yes" ? text : undefined;
 }
 
 const PLAIN_WORD = /^[A-Za-z0-9_./][A-Za-z0-9_.:/+-]*$/;

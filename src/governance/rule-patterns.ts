@@ -1,12 +1,10 @@
 /**
- * What the pattern of a permission rule means for each kind of call: paths, URLs, command words, other text. An allow
- * rule is read narrowly and a deny or ask rule widely, so that a doubt is never an allow.
+ * What the pattern of a permission rule means for paths and URLs; commands are in `argv-patterns.ts`. An allow rule is
+ * read narrowly and a deny or ask rule widely, so that a doubt is never an allow.
  */
 import picomatch from "picomatch";
 import { workspaceRelative } from "./sensitive-paths.ts";
-import { isHarmlessAssignment, type SimpleCommand } from "./shell-command.ts";
-import { programName } from "./shell-wrappers.ts";
-import { globsMeet, hasGlob, matchSequence, matchWildcard } from "./wildcard.ts";
+import { matchWildcard } from "./wildcard.ts";
 
 /** `maybe` comes only from wide readings: it cannot be told before the command runs. */
 export type PatternMatch = "yes" | "no" | "maybe";
@@ -98,124 +96,6 @@ function matchHost(pattern: string, host: string): boolean {
 
 function percentDecoded(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-}
-
-/** The words of an argv pattern: split at blanks, quotes keep a word together, `…:*` at the end means ` *`. */
-export function argvPattern(pattern: string): readonly string[] {
-  const known = argvPatterns.get(pattern);
-  if (known !== undefined) return known;
-  const words = wordsOf(pattern);
-  if (argvPatterns.size >= MAX_COMPILED) argvPatterns.clear();
-  argvPatterns.set(pattern, words);
-  return words;
-}
-
-const argvPatterns = new Map<string, readonly string[]>();
-
-function wordsOf(pattern: string): readonly string[] {
-  const words: string[] = [];
-  for (const match of pattern.replace(/:\*$/, " *").matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)) {
-    words.push(
-      match[0].replace(/"([^"]*)"|'([^']*)'/g, (_, double?: string, single?: string) => double ?? single ?? ""),
-    );
-  }
-  return words;
-}
-
-/**
- * Words against words: a `*` of its own is any number of words, inside a word it is any run of characters. Read
- * narrowly, nothing around the command may go beyond its words. Read widely, the folder and the case of the program do
- * not matter and further words may follow.
- */
-export function matchArgv(pattern: readonly string[], command: SimpleCommand, reading: Reading): PatternMatch {
-  if (command.words.length === 0) return "no";
-  return reading === "narrow" ? narrowArgv(pattern, command) : wideArgv(pattern, command);
-}
-
-function narrowArgv(pattern: readonly string[], command: SimpleCommand): PatternMatch {
-  const [program = ""] = command.words;
-  if (command.redirects.length > 0 || !command.assignments.every(isHarmlessAssignment)) return "no";
-  if (command.poisoned !== undefined || command.dynamic.length > 0) return "no";
-  // What a pattern allows is meant for the folder that the command starts in.
-  if (command.folders.join() !== ".") return "no";
-  if (command.unseen !== undefined && pattern.some(hasGlob)) return "no";
-  if (command.open && pattern.at(-1) !== "*") return "no";
-  // `./scripts/*` must not reach `./scripts/../../elsewhere`.
-  if (hasGlob(pattern[0] ?? "") && program.split("/").includes("..")) return "no";
-  return matchSequence(pattern, command.words, "*", matchWildcard) ? "yes" : "no";
-}
-
-function wideArgv(pattern: readonly string[], command: SimpleCommand): PatternMatch {
-  const prefix = pattern.at(-1) === "*" ? pattern : [...pattern, "*"];
-  const words = [programName(command.words).replace(/\.exe$/, ""), ...command.words.slice(1)];
-  const [program = "", ...rest] = prefix;
-  const folded = [program.slice(program.lastIndexOf("/") + 1).toLowerCase(), ...rest];
-  if (matchSequence(folded, words, "*", matchWildcard)) return "yes";
-  const reordered = optionsAnywhere(folded, words);
-  if (reordered !== "no") return reordered;
-  const [firstDynamic] = command.dynamic;
-  if (firstDynamic !== undefined && mayContinue(folded, words.slice(0, firstDynamic))) return "maybe";
-  const loose = (part: string, word: string, index: number): boolean =>
-    matchWildcard(part, word) || (command.globbed.includes(index) && globsMeet(word, part));
-  if (command.globbed.length > 0 && matchSequence(folded, words, "*", loose)) return "maybe";
-  return command.open && mayContinue(folded, words) ? "maybe" : "no";
-}
-
-/** Long names and the letters that many programs give them. */
-const LETTERS: Readonly<Record<string, string>> = {
-  "--force": "f",
-  "--recursive": "rR",
-  "--all": "aA",
-  "--delete": "dD",
-  "--no-verify": "n",
-  "--output": "o",
-  "--exec": "ex",
-  "--user": "u",
-  "--interactive": "i",
-  "--in-place": "i",
-};
-
-/** A program takes its options in any order and its letters in any cluster: `-rf` is also `-f -r`, behind the operands too. */
-function optionsAnywhere(pattern: readonly string[], words: readonly string[]): PatternMatch {
-  const isOption = (word: string): boolean => /^-./.test(word);
-  const wanted = pattern.filter((word) => isOption(word) && !hasGlob(word));
-  if (wanted.length === 0) return "no";
-  const rest = pattern.filter((word) => !wanted.includes(word));
-  if (
-    !matchSequence(
-      rest,
-      words.filter((word) => !isOption(word)),
-      "*",
-      matchWildcard,
-    )
-  )
-    return "no";
-  const long = words.filter((word) => word.startsWith("--")).map((word) => word.split("=", 1)[0] ?? "");
-  const letters = new Set(words.filter((word) => /^-[^-]/.test(word)).flatMap((word) => [...word.slice(1)]));
-  const hasLong = (name: string): boolean => long.some((given) => given.length > 2 && name.startsWith(given));
-  let match: PatternMatch = "yes";
-  for (const option of wanted) {
-    const [name = ""] = option.split("=", 1);
-    if (words.includes(option)) continue;
-    if (name.startsWith("--")) {
-      if (hasLong(name)) continue;
-      if (![...(LETTERS[name] ?? "")].some((letter) => letters.has(letter))) return "no";
-      match = "maybe";
-      continue;
-    }
-    for (const letter of name.slice(1)) {
-      if (letters.has(letter)) continue;
-      if (!Object.entries(LETTERS).some(([spelled, short]) => short.includes(letter) && hasLong(spelled))) return "no";
-      match = "maybe";
-    }
-  }
-  return match;
-}
-
-/** Whether words that come later could complete the pattern: what is there matches its beginning. */
-function mayContinue(pattern: readonly string[], words: readonly string[]): boolean {
-  if (words.length === 0) return true;
-  return pattern.some((_, length) => matchSequence(pattern.slice(0, length), words, "*", matchWildcard));
 }
 
 function lexical(path: string): string {

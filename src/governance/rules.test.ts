@@ -185,7 +185,41 @@ describe("commands", () => {
     ["git status -s", ["Bash(git status)"], "none"],
     ["git status", ["exec(git *)"], "allow"],
     ["npm run", ["Bash(npm run *)"], "allow"],
-    ["npm run build -- --x", ["Bash(npm run *)"], "allow"],
+    ["npm run build -- --x", ["Bash(npm run *)"], "none"],
+    ["npm run build -- --x", ["Bash(npm run * -- -*)"], "allow"],
+    ["npm run build -- --x y /z", ["Bash(npm run **)"], "allow"],
+    ["npm test src/a.test.ts", ["Bash(npm test *)"], "allow"],
+    ["npm test ../a.test.ts", ["Bash(npm test *)"], "none"],
+    ["npm test /a.test.ts", ["Bash(npm test *)"], "none"],
+    ["npm test ~/a.test.ts", ["Bash(npm test *)"], "none"],
+    ["cargo test --release a", ["Bash(cargo test *)"], "none"],
+    ["cargo test --release a", ["Bash(cargo test --release *)"], "allow"],
+    ["cargo test -q --release a", ["Bash(cargo test -* *)"], "allow"],
+    ["git log main..next src/a.ts", ["Bash(git log *)"], "allow"],
+    ["python a.py", ["Bash(python *.py)"], "allow"],
+    ["python src/a.py", ["Bash(python *.py)"], "none"],
+    ["python src/b/a.py", ["Bash(python **.py)"], "allow"],
+    ["python '-cimport os;os.system(\"x\")#.py'", ["Bash(python *.py)"], "none"],
+    ["python '-cimport os;os.system(\"x\")#.py'", ["Bash(python **.py)"], "none"],
+    ["python ../a.py", ["Bash(python **.py)"], "none"],
+    ["python /tmp/a.py", ["Bash(python **.py)"], "none"],
+    ["python /tmp/a.py", ["Bash(python /tmp/*.py)"], "allow"],
+    ["dd if=a of=/dev/sda", ["Bash(dd *)"], "none"],
+    ["curl file:///etc/passwd", ["Bash(curl *)"], "none"],
+    ["curl https://example.com/a", ["Bash(curl *)"], "allow"],
+    ["curl https://example.com/a/b", ["Bash(curl https://example.com/*)"], "none"],
+    ["curl https://example.com/a/b", ["Bash(curl https://example.com/**)"], "allow"],
+    ["touch *", ["Bash(touch *)"], "none"],
+    ["touch a*", ["Bash(touch *)"], "allow"],
+    ["git fetch --upl=x", ["Bash(git fetch *)"], "none"],
+    ["git fetch --upl=x", ["Bash(git fetch -*)"], "none"],
+    ["ssh -oProxyCommand=x h", ["Bash(ssh *)"], "none"],
+    ["rsync -e x a b", ["Bash(rsync *)"], "none"],
+    ["go test -exec x ./a", ["Bash(go test *)"], "none"],
+    ["go test -exec x ./a", ["Bash(go test -* *)"], "none"],
+    ["tar -Ix -cf a b", ["Bash(tar *)"], "none"],
+    ["tar If x a", ["Bash(tar *)"], "none"],
+    ["tar cf a.tar src", ["Bash(tar *)"], "allow"],
     ["npm run build", ["Bash(npm run:*)"], "allow"],
     ["npm runx", ["Bash(npm run *)"], "none"],
     ["npm run-script x", ["Bash(npm run *)"], "none"],
@@ -238,7 +272,8 @@ describe("commands", () => {
       bash("xargs rm", "Bash(xargs *)"),
       bash("xargs git status", "Bash(xargs *)", "Bash(git status)"),
       bash("xargs git status", "Bash(xargs *)", "Bash(git status *)"),
-    ]).toEqual(["allow", "none", "none", "allow", "none", "none", "allow", "none", "none", "none", "allow"]);
+      bash("xargs git status", "Bash(xargs *)", "Bash(git status **)"),
+    ]).toEqual(["allow", "none", "none", "allow", "none", "none", "allow", "none", "none", "none", "none", "allow"]);
   });
 
   test.each([
@@ -280,6 +315,43 @@ describe("commands", () => {
   ])("%s asks, although the tool is allowed", (command, why) => {
     const verdict = evaluateRules(rules("Bash", "-Bash(git push)"), call("exec", { command }), ALIASES);
     expect(verdict).toEqual({ effect: "ask", why, trail: [expect.objectContaining({ matched: command })] });
+  });
+
+  test.each([
+    "echo curl x | xargs -I{} {}",
+    "echo curl x | xargs -I{} env {}",
+    "echo curl | xargs --replace=R R x",
+    "bash <(echo curl x)",
+    'python3 "$x"',
+    "tar -I'curl x' -cf a b",
+    "tar -cI 'cu\"\"rl x' -f a b",
+    "tar cIf 'cu\"\"rl x' a b",
+    "tar --use-comp='cu\"\"rl x' -cf a b",
+    "env 'BASH_FUNC_ls%%=() { cu\"\"rl x; }' bash -c ls",
+    "env PATH=. ls",
+    "BASH_ENV=x bash -c ls",
+    "export PATH=.; ls",
+    "test -v 'a[$(cu\"\"rl x)]'",
+    "[ -v 'a[`c\\url x`]' ]",
+    "printf -v 'a[$(c\\url x)]' y",
+    "read 'a[$(c\\url x)]' < y",
+    "unset 'a[$(c\\url x)]'",
+    "git fetch --upl='cu\"\"rl x' y",
+    "ssh -oProxyCommand='cu\"\"rl x' h",
+    "rsync -ave 'cu\"\"rl x' a b",
+    "go test -exec 'cu\"\"rl x' ./a",
+  ])("%s does not pass a deny of curl", (command) => {
+    expect(bash(command, "Bash", "-Bash(curl *)")).not.toBe("allow");
+  });
+
+  test("options of a deny rule hold in every spelling", () => {
+    expect([
+      bash("git fetch --upl=x y", "Bash", "-Bash(git fetch --upload-pack=*)"),
+      bash("git fetch y --upload-pack x", "Bash", "-Bash(git fetch --upload-pack=*)"),
+      bash("rm a -v", "Bash", "-Bash(rm -*)"),
+      bash("rm a", "Bash", "-Bash(rm -*)"),
+      bash("rm /a", "Bash", "-Bash(rm **)"),
+    ]).toEqual(["deny", "deny", "deny", "allow", "deny"]);
   });
 
   test.each(["grep -r 'git push' .", "git log --grep push", "echo git push", "npm run push", "git status"])(

@@ -3,19 +3,12 @@
  * session live here, and a verdict of `none` leaves the decision to the caller.
  */
 import { type Label, ReasonError, type ToolClass } from "#protocol";
-import {
-  argvPattern,
-  isUrlPattern,
-  matchArgv,
-  matchPath,
-  matchUrl,
-  type PatternMatch,
-  type Reading,
-} from "./rule-patterns.ts";
+import { argvPattern, matchArgv, matchCost } from "./argv-patterns.ts";
+import { isUrlPattern, matchPath, matchUrl, type PatternMatch, type Reading } from "./rule-patterns.ts";
 import { analyseShell } from "./shell.ts";
 import { everyCommand, type SimpleCommand } from "./shell-command.ts";
-import { mentionedProgram, mentionsProgram } from "./shell-mentions.ts";
-import { startsPrograms } from "./shell-wrappers.ts";
+import { mentionedProgram, mentionsWord } from "./shell-mentions.ts";
+import { poisons, startsPrograms } from "./shell-wrappers.ts";
 import { hasGlob, matchWildcard } from "./wildcard.ts";
 
 export type RuleEffect = "allow" | "ask" | "deny";
@@ -203,13 +196,16 @@ function evaluateCommand(rules: readonly Rule[], call: RuleCall, context: RuleCo
   // What was seen of a command that was not understood is certain: a deny for it holds.
   let doubt =
     analysis.understood || strict.length === 0 ? undefined : `the command was not understood: ${analysis.why}`;
+  if (strict.length > 0) doubt ??= all.map(steeredBy).find((why) => why !== undefined);
   const covered = new Set<SimpleCommand>();
+  let work = MAX_MATCH_WORK;
   for (const rule of rules) {
     if (rule.pattern === undefined) continue;
     const pattern = argvPattern(rule.pattern);
     const reading: Reading = rule.effect === "allow" ? "narrow" : "wide";
     for (const command of all) {
-      const match = matchArgv(pattern, command, reading);
+      work -= matchCost(pattern, command);
+      const match = work > 0 ? matchArgv(pattern, command, reading) : reading === "narrow" ? "no" : "maybe";
       if (match === "yes") trail.push({ rule, matched: command.words.join(" ") });
       if (match === "yes" && rule.effect === "allow") covered.add(command);
       if (match === "maybe") doubt ??= `it cannot be told whether ${describe(rule)} covers ${command.words.join(" ")}`;
@@ -226,15 +222,28 @@ function evaluateCommand(rules: readonly Rule[], call: RuleCall, context: RuleCo
   return conclude(inRuleOrder(trail, rules), doubt, allowsTool || byParts);
 }
 
+/** Steps that all matching of one call may take. Counted, not timed, so that a replay decides the same. */
+const MAX_MATCH_WORK = 2_000_000;
+
+/** Variables that decide which program or which code a name stands for. */
+const STEERING =
+  /^(?:PATH|ENV|BASH_ENV|BASH_FUNC_.*|BASHOPTS|SHELLOPTS|IFS|PS4|PROMPT_COMMAND|(?:LD|DYLD)_.*|GIT_(?:EXEC_PATH|SSH.*|ASKPASS|.*EDITOR|PAGER|EXTERNAL_DIFF|CONFIG.*))\+?=/;
+
+function steeredBy({ assignments, words }: SimpleCommand): string | undefined {
+  const found = [...assignments, ...(poisons(words) === undefined ? [] : words.slice(1))].find((text) =>
+    STEERING.test(text),
+  );
+  return found === undefined ? undefined : `${found.split("=", 1)[0]} may change what its commands run`;
+}
+
 /** A denied program named in the arguments of something that may start it: `watch 'rm x'`. */
 function hiddenProgram(rule: Rule, pattern: readonly string[], command: SimpleCommand): string | undefined {
   const program = (pattern[0] ?? "").split("/").at(-1) ?? "";
   if (program === "" || hasGlob(program)) return undefined;
-  const rest = pattern.slice(1).filter((word) => !hasGlob(word));
+  const rest = pattern.slice(1).filter((word) => !hasGlob(word) && !/^-/.test(word));
   const named = mentionedProgram(command, [program]);
   if (named === undefined) return undefined;
-  const texts = command.words.slice(1);
-  if (!rest.every((word) => texts.some((text) => text.includes(word) || mentionsProgram(text, word)))) return undefined;
+  if (!rest.every((word) => mentionsWord(command, word))) return undefined;
   return `${command.words[0] ?? ""} may run ${named}, which ${describe(rule)} is about`;
 }
 

@@ -37,6 +37,7 @@ export function build(parsed: Parsed, reading: Reading): SimpleCommand {
     words: own.words,
     hereDocument,
     open: own.open,
+    dynamic: own.dynamic,
     ...text,
   });
   if (launched.unclear !== undefined) unclear(reading, launched.unclear);

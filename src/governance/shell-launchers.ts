@@ -267,27 +267,51 @@ export const RUNNING_OPERANDS: Readonly<Record<string, number>> = {
   direnv: 1,
 };
 
+export interface ScriptOptions {
+  /** Long names, space separated; the beginning of one counts too, as getopt completes it. */
+  readonly long?: string;
+  /** Short options, alone or in a cluster, value attached or as the next word. */
+  readonly short?: string;
+  /** Other spellings: a group is the value, which otherwise is the next word. */
+  readonly words?: RegExp;
+  /** The part of a value that is a command line; without it the whole value. A value that does not match is none. */
+  readonly value?: RegExp;
+}
+
+const EDITOR: ScriptOptions = { long: "cmd", short: "c", words: /^\+(.*)$/s };
+const REMOTE_SHELL: ScriptOptions = { short: "oS", value: /^(?:[^ =]*command[= ]+)?(.*)$/is };
+const FINDER: ScriptOptions = { long: "exec exec-batch", short: "xX" };
+
 /**
- * Options that hand a program a command line or the name of a program. Held against the words as written, value attached
- * or as the next word; only used to find what may be started, never to say that nothing is.
+ * Options that hand a program a command line or the name of a program. Held against the words as written; only used to
+ * find what may be started, never to say that nothing is.
  */
-export const SCRIPT_OPTIONS: Readonly<Record<string, RegExp>> = {
-  git: /^(?:--exec|--upload-pack|--receive-pack|--extcmd|--tree-filter|--index-filter|--msg-filter|--env-filter|--commit-filter|--parent-filter|--tag-name-filter|--open-files-in-pager)(?:=(.*))?$/s,
-  tar: /^(?:--checkpoint-action|--to-command|--use-compress-program|--rsh-command|--info-script|--new-volume-script|-I|-F)(?:=(?:exec=)?(.*))?$/s,
-  rsync: /^(?:-e|--rsh|--rsync-path)(?:=(.*))?$/s,
-  scp: /^(?:-S|-o)(?:=(.*))?$/s,
-  rg: /^(?:--pre|--hostname-bin)(?:=(.*))?$/s,
-  fd: /^(?:-x|-X|--exec|--exec-batch)(?:=(.*))?$/s,
-  fdfind: /^(?:-x|-X|--exec|--exec-batch)(?:=(.*))?$/s,
-  sort: /^--comp[a-z-]*(?:=(.*))?$/s,
-  man: /^(?:-P|-H|--pager|--html)(?:=(.*))?$/s,
-  zip: /^(?:-TT|--unzip-command)(?:=(.*))?$/s,
-  split: /^--filter(?:=(.*))?$/s,
-  make: /^(?:SHELL|--eval)=(.*)$/s,
-  npm: /^(?:-c|--call|--script-shell|--node-options)(?:=(.*))?$/s,
-  npx: /^(?:-c|--call)(?:=(.*))?$/s,
-  vim: /^(?:-c|--cmd)(?:=(.*))?$|^\+(.*)$/s,
-  vi: /^(?:-c|--cmd)(?:=(.*))?$|^\+(.*)$/s,
-  nvim: /^(?:-c|--cmd)(?:=(.*))?$|^\+(.*)$/s,
-  ssh: /^-o ?(?:Proxy|Local|Remote|KnownHosts|Permit)\w*Command[= ](.*)$/is,
+export const SCRIPT_OPTIONS: Readonly<Record<string, ScriptOptions>> = {
+  git: { long: "exec upload-pack receive-pack extcmd open-files-in-pager" },
+  "git filter-branch": {
+    long: "tree-filter index-filter msg-filter env-filter commit-filter parent-filter tag-name-filter setup",
+  },
+  tar: {
+    long: "checkpoint-action to-command use-compress-program rsh-command info-script new-volume-script",
+    short: "IF",
+    value: /^(?:exec=)?(.*)$/s,
+  },
+  rsync: { long: "rsh rsync-path", short: "e" },
+  scp: REMOTE_SHELL,
+  sftp: REMOTE_SHELL,
+  ssh: { short: "o", value: /^[^ =]*command[= ]+(.*)$/is },
+  go: { words: /^--?(?:exec|toolexec|vettool)(?:=(.*))?$/s },
+  rg: { long: "pre hostname-bin" },
+  fd: FINDER,
+  fdfind: FINDER,
+  sort: { long: "compress-program" },
+  man: { long: "pager html", short: "PH" },
+  zip: { long: "unzip-command", words: /^-TT(.*)$/s },
+  split: { long: "filter" },
+  make: { words: /^(?:SHELL|--eval)=(.*)$/s },
+  npm: { long: "call script-shell node-options", short: "c" },
+  npx: { long: "call", short: "c" },
+  vim: EDITOR,
+  vi: EDITOR,
+  nvim: EDITOR,
 };

@@ -10,27 +10,50 @@ import { programName } from "./shell-wrappers.ts";
  * Programs known not to run their arguments are passed over.
  */
 export function mentionedProgram(command: SimpleCommand, names: Iterable<string>): string | undefined {
-  const followed = command.starts.length > 0 && command.unseen === undefined;
-  const words = command.words.slice(1);
-  const data = takesData(command);
-  const texts = followed || data ? [] : [...words, ...(command.hereText === undefined ? [] : [command.hereText])];
-  // A variable such as PAGER names a program whatever the arguments are; and a copy of a program is one under another name.
-  const copied = COPIERS.has(programName(command.words)) ? words.filter((word) => word.includes("/")) : [];
-  return [...names].find(
-    (wanted) =>
-      [...texts, ...command.assignments].some((text) => mentionsProgram(text, wanted)) ||
-      copied.some((path) => programName([path]) === wanted.toLowerCase()),
+  const { startable } = namesIn(command);
+  for (const wanted of names) if (startable.has(wanted.toLowerCase())) return wanted;
+  return undefined;
+}
+
+/** True when the arguments of a command hold `word`, as a part of one of them or as a name of its own. */
+export function mentionsWord(command: SimpleCommand, word: string): boolean {
+  return (
+    namesIn(command).spoken.has(word.toLowerCase()) || command.words.some((text, at) => at > 0 && text.includes(word))
   );
 }
 
 const COPIERS = new Set(["cp", "mv", "ln", "install"]);
 
-/** True when `name` stands in `text` as a word of its own, with or without a folder in front, in any case. */
-export function mentionsProgram(text: string, name: string): boolean {
-  return text
-    .toLowerCase()
-    .split(/[^\w.+-]+/)
-    .includes(name.toLowerCase());
+interface Names {
+  /** What the command may start. */
+  readonly startable: ReadonlySet<string>;
+  /** What its arguments hold. */
+  readonly spoken: ReadonlySet<string>;
+}
+
+/** Kept by command, which nobody changes: each rule asks about the same names. */
+const namesOf = new WeakMap<SimpleCommand, Names>();
+
+function namesIn(command: SimpleCommand): Names {
+  const known = namesOf.get(command);
+  if (known !== undefined) return known;
+  const followed = command.starts.length > 0 && command.unseen === undefined;
+  const words = command.words.slice(1);
+  const texts = [...words, ...(command.hereText === undefined ? [] : [command.hereText])];
+  // A variable such as PAGER names a program whatever the arguments are; and a copy of a program is one under another name.
+  const copied = COPIERS.has(programName(command.words)) ? words.filter((word) => word.includes("/")) : [];
+  const startable = [...(followed || takesData(command) ? [] : texts), ...command.assignments].flatMap(namesInText);
+  const made = {
+    startable: new Set([...startable, ...copied.map((path) => programName([path]))]),
+    spoken: new Set(words.flatMap(namesInText)),
+  };
+  namesOf.set(command, made);
+  return made;
+}
+
+/** Everything in a text that may be the name of a program, in lower case and without a folder. */
+export function namesInText(text: string): string[] {
+  return text.toLowerCase().split(/[^\w.+-]+/);
 }
 
 const DATA_PROGRAMS = new Set(

@@ -9,13 +9,13 @@ import {
   PREFIXES,
   type PrefixRule,
   QUEUES,
-  RUNNING_OPERANDS,
-  RUNNING_WORDS,
   SCRIPT_OPTIONS,
   SHELL_CHANGERS,
   SHELLS,
   WRAPPERS,
 } from "./shell-launchers.ts";
+import { optionScripts } from "./shell-option-scripts.ts";
+import { subscriptProblem } from "./shell-subscripts.ts";
 
 /** Something that is started: words of the same command line, or a script for a shell. */
 export type Launch =
@@ -51,6 +51,8 @@ export interface LaunchingCommand {
   readonly hereText?: string;
   readonly hereDocument: boolean;
   readonly open: boolean;
+  /** Indexes of the words that are only known when it runs. */
+  readonly dynamic: readonly number[];
 }
 
 const PLAIN: Launched = { launches: [], transparent: false };
@@ -102,6 +104,10 @@ export function launchesOf(command: LaunchingCommand): Launched {
     const launches = hereText === undefined ? [] : [{ script: hereText }];
     return { launches, transparent: false, unclear: `${name} gets its program from a here-document` };
   }
+  if (isProgramDynamic(command, name)) {
+    const launches = SHELLS.has(name) ? shell(words, name).launches : [];
+    return { launches, transparent: false, unclear: `${name} gets its program at run time` };
+  }
   if (command.hereDocument && isInterpreter(name)) return unknown(`${name} gets its program from a here-document`);
   if (SHELLS.has(name)) {
     const launched = shell(words, name);
@@ -110,11 +116,13 @@ export function launchesOf(command: LaunchingCommand): Launched {
   if (QUEUES.has(name)) return unknown(`${name} gets its program from standard input`);
   if (command.open && (isInterpreter(name) || name === "find")) return unknown(`${name} gets words at run time`);
   if (isInterpreter(name) && readsStandardInput(words)) return unknown(`${name} gets its program from standard input`);
+  const code = subscriptProblem(name, words, command.dynamic);
+  if (code !== undefined) return unknown(code);
   if (name === "find") return find(words);
   if (name === "git") return git(words);
   const rule = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined;
   if (rule === undefined) return optionScripts(words, name);
-  const launched = prefix(words, name, rule);
+  const launched = withOptions(prefix(words, name, rule), words, name);
   return command.open && launched.launches.length === 0 && launched.unclear === undefined
     ? unknown(`what ${name} starts is only known at run time`)
     : launched;
@@ -146,7 +154,10 @@ function prefix(words: readonly string[], name: string, rule: PrefixRule): Launc
     at += skip;
   }
   const assignments: string[] = [];
-  while (rule.assignments === true && /^[A-Za-z_]\w*\+?=/.test(words[at] ?? "")) assignments.push(words[at++] ?? "");
+  while (rule.assignments === true && (words[at] ?? "").includes("=")) assignments.push(words[at++] ?? "");
+  const odd = assignments.find((assignment) => !/^[A-Za-z_]\w*\+?=/.test(assignment));
+  if (odd !== undefined)
+    return leftover(words.slice(at), `${name} sets ${odd.split("=", 1)[0]}, which is not followed`);
   at += scripts.length > 0 ? 0 : (rule.operands ?? 0);
   // Options may also stand behind the operand, as with `flock FILE -c …`.
   const late = scripts.length === 0 ? scriptValue(words, at, rule) : undefined;
@@ -163,7 +174,41 @@ function prefix(words: readonly string[], name: string, rule: PrefixRule): Launc
           { words: rest, from: at, assignments, open: rule.open === true },
         ]
       : [{ words: rest, from: at, assignments, open: rule.open === true }];
-  return { launches, transparent, ...(rule.unseen && { unseen: rule.unseen }) };
+  const mark = name === "xargs" ? replacedMark(words.slice(1, at)) : undefined;
+  const runsInput =
+    mark !== undefined && rest.some((word, index) => word.includes(mark) && (index === 0 || startsPrograms(rest)));
+  return {
+    launches,
+    transparent,
+    ...(rule.unseen && { unseen: rule.unseen }),
+    ...(runsInput && { unclear: "xargs runs what it reads" }),
+  };
+}
+
+/** What `xargs` replaces by the words that it reads; undefined when it only adds them. */
+function replacedMark(options: readonly string[]): string | undefined {
+  for (const [index, word] of options.entries()) {
+    const [, long, attached] = /^--rep[a-z]*(=(.*))?$/s.exec(word) ?? [];
+    if (/^--rep/.test(word)) return long === undefined ? "{}" : (attached ?? "{}");
+    const [, letter, value] = /^-[0rtpxo]*([Ii])(.*)$/s.exec(word) ?? [];
+    if (letter === "I") return value === "" ? (options[index + 1] ?? "") : value;
+    if (letter === "i") return value === "" ? "{}" : value;
+  }
+  return undefined;
+}
+
+/** What its options start besides. */
+function withOptions(launched: Launched, words: readonly string[], name: string): Launched {
+  const { launches, unseen } = optionScripts(words, name);
+  if (launches.length === 0) return launched;
+  return { ...launched, launches: [...launched.launches, ...launches], transparent: false, ...(unseen && { unseen }) };
+}
+
+/** A shell or interpreter whose program is a pipe or a variable: `bash <(…)`, `python3 "$x"`. */
+function isProgramDynamic({ words, dynamic }: LaunchingCommand, name: string): boolean {
+  if (dynamic.length === 0 || !(SHELLS.has(name) || isInterpreter(name))) return false;
+  const operand = words.findIndex((word, index) => index > 0 && !/^[-+]./.test(word));
+  return dynamic.some((index) => index > 0 && (operand < 0 || index <= operand));
 }
 
 /** What is left behind an option that is not known: each word may be the program, so each tail is looked at. */
@@ -343,45 +388,6 @@ function git(words: readonly string[]): Launched {
     transparent: transparent && unseen === undefined && isSystemProgram(words[0] ?? ""),
     ...(unseen && { unseen }),
   };
-}
-
-/** Command lines that are handed over as the value of an option, or that follow a word such as `exec`. */
-function optionScripts(words: readonly string[], name: string): Launched {
-  const launches: Launch[] = [];
-  const options = Object.hasOwn(SCRIPT_OPTIONS, name) ? SCRIPT_OPTIONS[name] : undefined;
-  for (const [index, word] of words.entries()) {
-    const match = index === 0 || options === undefined ? null : options.exec(word);
-    if (match === null) continue;
-    // An editor's command line begins with a colon, and a shell command in it with an exclamation mark.
-    const script = (match[1] ?? match[2] ?? words.slice(index + 1).join(" ")).replace(/^[:!]+/, "");
-    if (script.trim() !== "") launches.push({ script, guess: true });
-    const next = (words[index + 1] ?? "").replace(/^[:!]+/, "");
-    if (match[1] === undefined && next.trim() !== "") launches.push({ script: next, guess: true });
-  }
-  const short = name === "git" ? { rebase: "-x", grep: "-O" }[words[1] ?? ""] : undefined;
-  const shortAt = short === undefined ? -1 : words.findIndex((word, index) => index > 1 && word.startsWith(short));
-  if (shortAt > 0) {
-    const attached = (words[shortAt] ?? "").slice(2);
-    launches.push({ script: attached === "" ? (words[shortAt + 1] ?? ":") : attached, guess: true });
-  }
-  if (name === "git" && words[1] === "submodule" && words.includes("foreach")) {
-    const rest = words.slice(words.indexOf("foreach") + 1).filter((word) => word !== "--recursive");
-    if (rest.length > 0) launches.push({ script: rest.join(" ") });
-  }
-  const running = RUNNING_WORDS.find(
-    ([program, lead]) => program === name && lead.every((word, index) => words[index + 1] === word),
-  );
-  if (running !== undefined) {
-    let at = 1 + running[1].length;
-    while (running[2].test(words[at] ?? "")) at++;
-    at += RUNNING_OPERANDS[name] ?? 0;
-    while (words[at] === "--") at++;
-    const rest = words.slice(at);
-    if (rest.length > 0) launches.push({ words: rest, from: at, assignments: [], open: false });
-  }
-  return launches.length === 0
-    ? PLAIN
-    : { launches, transparent: false, unseen: `${name} starts what its options name` };
 }
 
 function unknown(why: string): Launched {

@@ -19,6 +19,7 @@ import { readArgument, readInner, readRedirects } from "./shell-arguments.ts";
 import { build, MAX_NESTED_SHELLS, MAX_SEGMENTS, NO_WORDS, type Parsed } from "./shell-build.ts";
 import { everyCommand, isHarmlessAssignment, isOwnVariable, type SimpleCommand } from "./shell-command.ts";
 import { feedOf } from "./shell-feeds.ts";
+import { rawProblem } from "./shell-raw-check.ts";
 import {
   emptyScope,
   forked,
@@ -104,7 +105,11 @@ function readScript(source: string, reading: Reading): SimpleCommand[] {
   const misread = misreadPart(script, source);
   if (misread !== undefined) unclear(reading, misread);
   const scope: Scope = { ...emptyScope(reading.scope.folders), untrusted: untrustedNames(script) };
-  return readStatements(script.commands, NOTHING_AROUND, { ...reading, scope });
+  const commands = readStatements(script.commands, NOTHING_AROUND, { ...reading, scope });
+  // Last, so that a reason that says more about the command comes first.
+  const unproven = rawProblem(script, source);
+  if (unproven !== undefined) unclear(reading, unproven);
+  return commands;
 }
 
 function readStatements(statements: readonly Statement[], around: Surroundings, reading: Reading): SimpleCommand[] {

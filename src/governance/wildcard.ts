@@ -21,6 +21,39 @@ export function matchSequence(
 }
 
 /**
+ * The same with several kinds of runs, each of which takes only some items: `runOf` says what a part takes when it is one.
+ * Follows every way to match at once, in time bounded by the product of both lengths.
+ */
+export function matchRuns(
+  pattern: readonly string[],
+  items: readonly string[],
+  runOf: (part: string) => ((item: string, index: number) => boolean) | undefined,
+  same: (part: string, item: string, index: number) => boolean,
+): boolean {
+  const runs = pattern.map(runOf);
+  let reached = new Set<number>();
+  const reach = (at: number, into: Set<number>): void => {
+    for (let to = at; ; to++) {
+      into.add(to);
+      if (runs[to] === undefined) return;
+    }
+  };
+  reach(0, reached);
+  for (const [index, item] of items.entries()) {
+    const next = new Set<number>();
+    for (const at of reached) {
+      const part = pattern[at];
+      const run = runs[at];
+      if (part === undefined) continue;
+      if (run === undefined ? same(part, item, index) : run(item, index)) reach(run === undefined ? at + 1 : at, next);
+    }
+    if (next.size === 0) return false;
+    reached = next;
+  }
+  return reached.has(pattern.length);
+}
+
+/**
  * True when some name could match both patterns. Brackets count as "any one character", so the answer errs towards
  * true.
  */

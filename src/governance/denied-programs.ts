@@ -1,0 +1,20 @@
+/** Which programs the rules deny as a whole: those that the sandbox can take away, so that nothing can start them either. */
+import { argvPattern } from "./argv-patterns.ts";
+import { namesTool, type Rule } from "./rules.ts";
+import { programName } from "./shell-wrappers.ts";
+import { TOOL_ALIASES } from "./tool-aliases.ts";
+import { hasGlob } from "./wildcard.ts";
+
+/**
+ * Names without a folder, each once, of the programs that a deny rule denies whatever their arguments are: `Bash(curl)`,
+ * `Bash(curl *)`, `Bash(curl:*)`. Expects rules that are in force; a rule that names labels counts like any other.
+ */
+export function deniedPrograms(rules: readonly Rule[]): readonly string[] {
+  const names = rules
+    .filter((rule) => rule.effect === "deny" && namesTool(rule, { tool: "exec", label: "Bash" }, TOOL_ALIASES))
+    .flatMap(({ pattern }) => {
+      const [program = "", ...rest] = pattern === undefined ? [] : argvPattern(pattern);
+      return rest.every((word) => /^\*+$/.test(word)) && !hasGlob(program) ? [programName([program])] : [];
+    });
+  return [...new Set(names)].filter((name) => name !== "").toSorted();
+}

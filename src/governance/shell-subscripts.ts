@@ -1,0 +1,38 @@
+/**
+ * Builtins that take the name of a variable: bash reads a subscript in it as arithmetic, and arithmetic runs the
+ * substitutions that it finds, quoted or not: `test -v 'a[$(x)]'`.
+ */
+
+/** Builtins to which a word may be the name of a variable, or arithmetic. */
+const TAKE_NAMES = new Set(
+  (
+    "read unset declare typeset local export readonly let wait getopts mapfile readarray printf test [ shift exit return " +
+    "break continue ulimit"
+  ).split(" "),
+);
+
+/** Why a builtin may run code that is hidden in one of its words, or undefined. */
+export function subscriptProblem(
+  name: string,
+  words: readonly string[],
+  dynamic: readonly number[],
+): string | undefined {
+  if (!TAKE_NAMES.has(name)) return undefined;
+  const names = namesAt(name, words);
+  const hidden = names.find((index) => /[[`$(]/.test(words[index] ?? "") || dynamic.includes(index));
+  return hidden === undefined ? undefined : `${name} may run code that is hidden in ${words[hidden] ?? ""}`;
+}
+
+/** The indexes of the words that are taken as names. */
+function namesAt(name: string, words: readonly string[]): number[] {
+  const all = words.map((_, index) => index).slice(1);
+  if (name === "test" || name === "[") return all.filter((index) => /^-[vR]$/.test(words[index - 1] ?? ""));
+  if (name === "printf") return /^-v/.test(words[1] ?? "") ? [1, 2] : [];
+  if (/^(?:shift|exit|return|break|continue)$/.test(name))
+    return all.filter((index) => /[[`(]/.test(words[index] ?? ""));
+  if (/^(?:export|readonly|declare|typeset|local)$/.test(name)) {
+    // Only the name counts: what is assigned is a value.
+    return all.filter((index) => /^[^=]*\[/.test(words[index] ?? ""));
+  }
+  return all;
+}
