@@ -17,7 +17,7 @@ import {
   sumOf,
   type Tool,
 } from "#engine";
-import { createSessionLabels, createToolRates, newTreeUse } from "#governance";
+import { createSessionLabels, createToolRates, deniedPrograms, newTreeUse } from "#governance";
 import { type CommandOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
 import { liveSession, ruleCommands } from "./session-commands.ts";

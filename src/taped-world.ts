@@ -10,6 +10,7 @@ import {
   createWorkspaceRestore,
   type EffectPorts,
   listedHost,
+  once,
   type ProgramFacts,
   protectedNames,
 } from "#base";
@@ -273,7 +274,9 @@ function tapedSandbox(tape: Tape, session: SessionId, sandbox: SessionSandbox): 
       sandbox.recordTo({ publish: (kind, payload) => tape.note(session, { kind, payload }) });
     },
     // A replay decides as the recording did, whatever this machine has.
-    hold: () => tape.exchange({ of: "sandbox", session, request: {}, live: () => sandbox.hold() }),
+    hold: once(() =>
+      tape.exchange({ of: "sandbox", session, request: {}, hear: () => undefined, live: () => sandbox.hold() }),
+    ),
     ensure: async () => (tape.mode === "record" ? sandbox.ensure() : undefined),
     close: async () => (tape.mode === "record" ? sandbox.close() : undefined),
   };

@@ -3,6 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createProcesses, messageOf } from "#base";
 import { createCredentialStore } from "#credentials";
+import { isSecretFile } from "#governance";
 import { ReasonError } from "#protocol";
 import { vendors } from "#providers";
 import { createSandboxes } from "#sandbox";
@@ -164,7 +165,12 @@ async function checkSandbox(ports: CliPorts, { cwd, config }: DoctorFlags): Prom
   const root = resolve(ports.cwd, cwd ?? ".");
   const { dataDir, configDir, stateDir } = harnessPaths(env);
   const mode = settings.sandbox;
-  const sandbox = createSandboxes({ env, clock, ownPaths: [dataDir, configDir, stateDir] }).open({
+  const sandbox = createSandboxes({
+    env,
+    clock,
+    ownPaths: [dataDir, configDir, stateDir],
+    isSecret: isSecretFile,
+  }).open({
     mode,
     root,
     processes: createProcesses({ root, env }),

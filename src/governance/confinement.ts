@@ -55,7 +55,10 @@ function outside(verdict: Verdict, because: string): Verdict {
 function loudWithoutSandbox({ judged }: Verdict): Verdict {
   const consulted = { stage: "built-in", name: OUTSIDE, source: "built-in", effect: "ask" };
   const why = "no rule allows it, and without a sandbox no command is quiet (built-in: outside-the-sandbox)";
-  return { effect: "ask", judged: { effect: "ask", by: OUTSIDE, source: "built-in", why, trail: [...judged.trail, consulted] } };
+  return {
+    effect: "ask",
+    judged: { effect: "ask", by: OUTSIDE, source: "built-in", why, trail: [...judged.trail, consulted] },
+  };
 }
 
 /** One line for a person, before they answer. `network` says what allowed commands reach. */

@@ -40,7 +40,9 @@ function ofCommand({ words }: SimpleCommand): string | undefined {
       return verb === "list" ? undefined : `git sparse-checkout ${verb}`;
     case "branch":
     case "push":
-      return rest.some((word) => UPSTREAM.test(word)) ? `git ${subcommand} ${rest.find((word) => UPSTREAM.test(word))}` : undefined;
+      return rest.some((word) => UPSTREAM.test(word))
+        ? `git ${subcommand} ${rest.find((word) => UPSTREAM.test(word))}`
+        : undefined;
     case "lfs":
       return verb === "install" ? "git lfs install" : undefined;
     default:

@@ -2,8 +2,9 @@
 export { createBacktest, isSame, type Redecided, type ToolShape } from "./backtest.ts";
 export { type Budgets, createBudgets } from "./budgets.ts";
 export { type CompletionHooksOptions, createCompletionHooks } from "./completion-hooks.ts";
-export { createCustomEvents } from "./custom-events.ts";
 export type { SandboxHold } from "./confinement.ts";
+export { createCustomEvents } from "./custom-events.ts";
+export { deniedPrograms } from "./denied-programs.ts";
 export { createGate } from "./gate.ts";
 export { createHookDispatcher } from "./hook-dispatch.ts";
 export { createLabelling, createSessionLabels, type SessionLabels } from "./labels.ts";

@@ -32,8 +32,10 @@ export function createInnerEffects(
     const allowed = confinement === undefined ? {} : { confinement };
     if (verdict.effect === "allow") return allowed;
     const told = `${name} inside ${call.tool.name}`;
-    if (verdict.effect === "deny") return { refused: `${told} was denied: ${verdict.judged.why}. To allow it, change that rule` };
-    if (verdict.personOnly !== undefined) return { refused: `${told} was denied: ${verdict.judged.why}. ${INSIDE_REMEDY}` };
+    if (verdict.effect === "deny")
+      return { refused: `${told} was denied: ${verdict.judged.why}. To allow it, change that rule` };
+    if (verdict.personOnly !== undefined)
+      return { refused: `${told} was denied: ${verdict.judged.why}. ${INSIDE_REMEDY}` };
     // Whoever allowed the call has seen its arguments, not each thing that its script does.
     const asksByRule = verdict.judged.trail.some(
       ({ stage, effect }) => (stage === "rule" || stage === LABEL_STAGE) && effect === "ask",

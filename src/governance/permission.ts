@@ -9,8 +9,8 @@ import type { Approver, CallResult, EventBus, Judgement, ToolCall, ToolMiddlewar
 import { note, refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type Label, reasonText } from "#protocol";
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
-import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
 import { confinementText, type SandboxHold } from "./confinement.ts";
+import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
 import { createInnerEffects, type InnerEffect, type InnerJudgement, PERSON, standIn } from "./inner-effects.ts";
 import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD } from "./judge.ts";
 import { labelsByNature, labelsByRules } from "./labelled-content.ts";
@@ -210,7 +210,8 @@ export function createPermission(options: PermissionOptions): Permission {
     next: (call: ToolCall) => Promise<CallResult>,
   ): Promise<CallResult> {
     const { turn, step, id: call_id, tool } = call;
-    const recorded = { ...verdict.judged, trail: [...verdict.judged.trail] };
+    const { steering: _, ...judged } = verdict.judged;
+    const recorded = { ...judged, trail: [...judged.trail] };
     note(options.bus, "CallJudged", { turn, step, call_id, name: tool.name, judged: recorded });
     if (verdict.effect === "deny") return verdict.result;
     const answer = await ask(call, verdict);
@@ -220,7 +221,7 @@ export function createPermission(options: PermissionOptions): Permission {
     repeats.forgive();
     const { yesBy } = answer;
     const said = { stage: "answer", name: "yes", source: yesBy, effect: "allow" };
-    const judged: Judgement = {
+    const allowed: Judgement = {
       effect: "allow",
       by: yesBy === "--auto-approve" ? yesBy : PERSON,
       source: yesBy,
@@ -229,7 +230,7 @@ export function createPermission(options: PermissionOptions): Permission {
       ...confinementAfterAnswer(verdict),
       ...(answer.recheck === undefined ? {} : { recheck: answer.recheck }),
     };
-    return next({ ...call, judged });
+    return next({ ...call, judged: allowed });
   }
 
   return {

@@ -2,10 +2,12 @@
  * Secret files that a call would read although no rule names them: a rule that allows reading in general was written with ordinary
  * files in mind. Says nothing about calls that no rule allows.
  */
+
+import { argvPattern, matchArgv } from "./argv-patterns.ts";
 import type { DiskView } from "./disk-view.ts";
 import { touchedFiles } from "./file-rules.ts";
 import { inFolder } from "./on-disk.ts";
-import { argvPattern, matchArgv, matchPath } from "./rule-patterns.ts";
+import { matchPath } from "./rule-patterns.ts";
 import { namesTool, type Rule, type RuleCall, type RuleMatch, subjectsOf } from "./rules.ts";
 import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive-paths.ts";
 import { analyseShell } from "./shell.ts";

@@ -37,7 +37,9 @@ export const sessionEvents = {
     backend: z.string().optional(),
     network: z
       .enum(["open", "public", "listed", "none"])
-      .describe("What allowed commands reach: the machine's network, every public host or the domains through the egress proxy."),
+      .describe(
+        "What allowed commands reach: the machine's network, every public host or the domains through the egress proxy.",
+      ),
     domains: z.array(z.string()).optional(),
     detail: z.string().describe("One line for a person."),
   }).describe("What commands of this session run in; before the first one does."),
