@@ -38,7 +38,11 @@ async function listen(server: Server, host: string): Promise<number> {
 }
 
 /** A server that greets everybody. */
-const startGreeter = (host = "127.0.0.1") => listen(createServer((socket) => void socket.end("machine\n")), host);
+const startGreeter = (host = "127.0.0.1") =>
+  listen(
+    createServer((socket) => void socket.end("machine\n")),
+    host,
+  );
 
 describe.runIf(hasSandbox)("commands of a session", () => {
   test("reach a server that another command runs, as long as it runs; the machine does not", async () => {
@@ -63,13 +67,15 @@ describe.runIf(hasSandbox)("commands of a session", () => {
     expect(await network.shell(`"$NODE" -e '${fetching}'`)).toBe(`host=allowed.test:${port}`);
     expect(await network.shell("curl -sS https://other.test/")).toContain("403");
     const entries = () => network.records.map(({ host, state }) => `${state} ${host}`).toSorted();
-    await expect.poll(entries).toEqual([
-      "closed allowed.test",
-      "closed allowed.test",
-      "opened allowed.test",
-      "opened allowed.test",
-      "refused other.test",
-    ]);
+    await expect
+      .poll(entries)
+      .toEqual([
+        "closed allowed.test",
+        "closed allowed.test",
+        "opened allowed.test",
+        "opened allowed.test",
+        "refused other.test",
+      ]);
   });
 
   test("reach a listed host by SOCKS5", async () => {

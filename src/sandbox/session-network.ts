@@ -5,7 +5,15 @@
  */
 import { closeSync, fstatSync, openSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Clock, type DomainList, EffectError, messageOf, type OwnProcess, type Resolve, type startReaped } from "#base";
+import {
+  type Clock,
+  type DomainList,
+  EffectError,
+  messageOf,
+  type OwnProcess,
+  type Resolve,
+  type startReaped,
+} from "#base";
 import type { EgressRecord } from "./egress-connections.ts";
 import { startEgressProxy } from "./egress-proxy.ts";
 import type { CommandLine } from "./sandbox.ts";
@@ -224,14 +232,21 @@ async function tryEntering(
   throw new Error(trial.errors().trim() || `${file} could not enter the namespace`);
 }
 
-/** `NODE_USE_ENV_PROXY` is for Node, which otherwise ignores the others. */
+/** For what most programs obey, and for those that have variables of their own. */
 function proxyVariables(port: number, domains: DomainList | undefined): Record<string, string> {
   const proxy = `http://127.0.0.1:${port}`;
   // Loopback inside is the session's own; one that the list names is the machine's, behind the proxy.
   const own = ["localhost", "127.0.0.1", "::1"].filter((host) => domains?.entries.includes(host) !== true);
   const variables = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ALL_PROXY: proxy, NO_PROXY: own.join(",") };
   const lower = Object.entries(variables).map(([name, value]) => [name.toLowerCase(), value]);
-  return { ...variables, ...Object.fromEntries(lower), NODE_USE_ENV_PROXY: "1" };
+  const java = ["http", "https"].map((scheme) => `-D${scheme}.proxyHost=127.0.0.1 -D${scheme}.proxyPort=${port}`);
+  return {
+    ...variables,
+    ...Object.fromEntries(lower),
+    NODE_USE_ENV_PROXY: "1",
+    MAVEN_OPTS: java.join(" "),
+    GRADLE_OPTS: java.join(" "),
+  };
 }
 
 function firstLine({ stdout }: OwnProcess): Promise<string> {
