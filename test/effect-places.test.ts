@@ -32,13 +32,17 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     uses: "fs.link fs.open fs.rename fs.rmdir fs.unlink",
     why: "The one place that changes workspace files for tools: the file port.",
   },
+  "src/sandbox/egress-connections.ts": {
+    uses: "node:net",
+    why: "The one place that opens connections for commands in a sandbox.",
+  },
   "src/sandbox/egress-forwarder.ts": {
     uses: "node:net",
     why: "Runs inside a sandbox and leads to the proxy; it can reach nothing else.",
   },
   "src/sandbox/egress-proxy.ts": {
     uses: "node:http node:net",
-    why: "The one place that opens connections for commands in a sandbox with a list.",
+    why: "Listens on Unix sockets for commands in a sandbox. http: sends their plain requests over connections that it was given.",
   },
   "src/sandbox/held-back.ts": {
     uses: "fs.renameSync",
@@ -55,6 +59,14 @@ const belowTheGate: Readonly<Record<string, Place>> = {
   "src/sandbox/session-folder.ts": {
     uses: "fs.mkdirSync fs.mkdtempSync fs.rmSync fs.writeFileSync",
     why: "The /tmp that commands of a session see, outside the workspace.",
+  },
+  "src/sandbox/session-forwarder.ts": {
+    uses: "node:net",
+    why: "Runs inside the network namespace of a session and leads to the proxy; it can reach nothing else.",
+  },
+  "src/sandbox/session-network.ts": {
+    uses: "fs.openSync fs.rmSync",
+    why: "Opens namespaces, to keep them; removes an old socket of its own from the folder of the session.",
   },
 };
 

@@ -55,6 +55,7 @@ export {
   startDetached,
   startOwnProcess,
   startPiped,
+  startReaped,
 } from "./processes.ts";
 export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
 export { createPublicWeb, listedHost, type PublicWebOptions } from "./public-web.ts";

@@ -185,6 +185,24 @@ export function startPiped(
   };
 }
 
+/** Sandboxes that run for a session rather than for a command; of this process, like `running`. */
+let reapedSandboxes = 0;
+
+/**
+ * Like `startPiped`, for a sandbox that runs for a session: should this process be killed while the sandbox is being made, the reaper
+ * ends it. Nothing of it keeps us alive.
+ */
+export async function startReaped(...[options, onEnd]: Parameters<typeof startPiped>): Promise<OwnProcess> {
+  const mark = await reapedMark(createSystemClock());
+  const started = startPiped({ ...options, env: { ...options.env, [MARK_NAME]: mark } }, (code) => {
+    reapedSandboxes -= 1;
+    onEnd(code);
+  });
+  reapedSandboxes += 1;
+  for (const stream of [started.stdin, started.stdout]) (stream as Socket).unref();
+  return started;
+}
+
 /** Of this process, like `running`: it waits for its end. Started with the first command in a sandbox. */
 let reaper: { readonly mark: string; readonly shell: Reaper } | undefined;
 
@@ -210,9 +228,9 @@ async function reapedMark(clock: Clock): Promise<string> {
   return mark;
 }
 
-/** In an orderly end there is nobody for it to end, unless a command is still there. */
+/** In an orderly end there is nobody for it to end, unless a command or a sandbox is still there. */
 function dismissReaper(): void {
-  if (running.size === 0) reaper?.shell.dismiss();
+  if (running.size === 0 && reapedSandboxes === 0) reaper?.shell.dismiss();
 }
 
 function startShell(options: { readonly program: string; readonly args: readonly string[] }, onEnd: () => void) {

@@ -8,3 +8,4 @@ export {
 } from "./command-sandbox.ts";
 export type { EgressRecord } from "./egress-proxy.ts";
 export type { Probe, ProbeStep, SandboxPolicy } from "./sandbox.ts";
+export { openSessionNetwork, type SessionNetwork, type SessionNetworkOptions } from "./session-network.ts";
