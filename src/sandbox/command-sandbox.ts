@@ -3,9 +3,17 @@
  * workspace confinement in a sandbox or not at all, outside only what the gate says may run there. Says once, before the first command,
  * what it found.
  */
-import { type Clock, type DomainList, EffectError, type ProcessPort, type ProcessSpec, type Resolve } from "#base";
+import {
+  type Clock,
+  type DomainList,
+  EffectError,
+  type ProcessPort,
+  type ProcessSpec,
+  type Resolve,
+  startReaped,
+} from "#base";
 import { createConfinedRuns, DEFAULT_READER_TIMEOUT_MS } from "./confined-run.ts";
-import type { EgressRecord } from "./egress-proxy.ts";
+import type { EgressRecord } from "./egress-connections.ts";
 import { createNameGuard, type NameGuard } from "./name-guard.ts";
 import { findProgram, probeSandbox } from "./probe.ts";
 import type { Probe, Sandbox, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
@@ -175,7 +183,7 @@ function createCommandSandbox(
     if (network !== undefined && !(await network).isOpen()) network = undefined;
     network ??= openSessionNetwork({
       bwrap: sandbox.program,
-      nsenter: nsenterProgram(ground.path),
+      nsenter: findProgram("nsenter", ground.path),
       node: process.execPath,
       folder: ground.folder().path,
       domains,
@@ -183,6 +191,7 @@ function createCommandSandbox(
       clock,
       record: (entry) => recorder.connection(entry),
       ...(options.resolve && { resolve: options.resolve }),
+      start: startReaped,
     });
     const opening = network;
     opening.catch(() => {
@@ -236,13 +245,6 @@ function networkOf({ domains, directNetwork }: SandboxSession): SandboxStatus["n
 function plainNetwork(kind: SandboxStatus["network"]): SandboxNetwork {
   if (kind === "open") return { kind: "direct" };
   return { kind: kind === "none" ? "none" : "session" };
-}
-
-function nsenterProgram(path: string): string {
-  const found = findProgram("nsenter", path);
-  if (found !== undefined) return found;
-  const why = "nsenter was not found, and allowed commands need it to share a network; install util-linux";
-  throw new EffectError("SandboxUnavailable", why);
 }
 
 function unavailableText(why: string, { confinement }: ProcessSpec): string {

@@ -156,11 +156,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
       const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
       const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
       try {
-        const policy = {
-          ...planned.policy,
-          ...(sandbox.holdsNames ? { held } : {}),
-          placed: [...planned.policy.placed, ...(entered?.mounts ?? [])],
-        };
+        const policy = sandbox.holdsNames ? { ...planned.policy, held } : planned.policy;
         const wrapped = sandbox.wrap(command, policy);
         const line = entered === undefined ? wrapped : { ...wrapped, ...entered.enter(wrapped) };
         const whole = { ...line, env: { ...line.env, ...entered?.env } };
