@@ -81,7 +81,7 @@ function createProxyServer(egress: EgressConnections, checksTls: boolean): Serve
   server.on("clientError", (_error, socket) => refuseRaw(socket, 400, "not an HTTP request"));
   const speakHttp = server.listeners("connection");
   server.removeAllListeners("connection");
-  server.on("connection", async (inside) => {
+  const greet = async (inside: Socket): Promise<void> => {
     const destroy = () => void inside.destroy();
     inside.once("error", destroy);
     const head = await firstBytes(inside, NOTHING, ({ length }) => length === 0, greetingLimit());
@@ -90,20 +90,20 @@ function createProxyServer(egress: EgressConnections, checksTls: boolean): Serve
     inside.off("error", destroy).unshift(head);
     for (const speak of speakHttp) speak.call(server, inside);
     inside.resume();
-  });
+  };
+  server.on("connection", (inside) => void greet(inside));
   return server;
 }
 
 function createLoopbackServer(egress: EgressConnections, port: number): Server {
   const { createServer } = process.getBuiltinModule("node:net");
-  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, async (inside) => {
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (inside) => {
     inside.on("error", () => inside.destroy());
-    try {
-      joinConnection(inside, await egress.toMachine(port));
-    } catch {
-      // The refusal is on the record; the program sees a connection that ends at once.
-      inside.destroy();
-    }
+    // The refusal is on the record; the program sees a connection that ends at once.
+    egress.toMachine(port).then(
+      (connection) => joinConnection(inside, connection),
+      () => inside.destroy(),
+    );
   });
   server.maxConnections = MAX_LOOPBACK_CONNECTIONS;
   return server;

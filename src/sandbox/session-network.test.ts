@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createDomainList } from "#base";
 import { processesWith } from "../../test/fakes/marked-processes.ts";
@@ -80,9 +80,7 @@ describe.runIf(hasSandbox)("commands of a session", () => {
 
   test("reach a listed host by SOCKS5", async () => {
     const { cert, key } = createSelfSignedCertificate("allowed.test");
-    const server = createTlsServer({ cert, key }, (socket) => {
-      socket.end("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nsecret way");
-    });
+    const server = createHttpsServer({ cert, key }, (_request, response) => response.end("secret way"));
     const port = await listen(server, ALLOWED);
     const network = await openNetwork(listed("allowed.test"));
     const curl = "curl -sS -k --socks5-hostname 127.0.0.1:3128";

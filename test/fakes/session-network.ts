@@ -34,7 +34,7 @@ export interface TestCommand {
 }
 
 export async function openTestNetwork(options: Partial<SessionNetworkOptions> = {}): Promise<TestNetwork> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-network-")));
+  const folder = options.folder ?? realpathSync(mkdtempSync(join(tmpdir(), "harness-network-")));
   const records: EgressRecord[] = [];
   const network = await openSessionNetwork({
     bwrap: BWRAP,
