@@ -13,9 +13,13 @@ import { scriptProblem } from "./shell-scripts.ts";
 import { type ProgramTable, QUIET_PROGRAMS } from "./shell-tables.ts";
 import { isPlainSet, isSystemProgram, programName } from "./shell-wrappers.ts";
 
+/** A command with more words asks. */
+const MAX_WORDS = 2000;
+
 /** Undefined when the command, and everything it starts, is quiet, in whichever folder it may run. */
 export function loudness(command: SimpleCommand, workspace: Workspace): string | undefined {
   if (command.poisoned !== undefined) return command.poisoned;
+  if (command.words.length > MAX_WORDS) return `it has more than ${MAX_WORDS} words`;
   for (const folder of command.folders) {
     const inside = workspaceRelative(workspace.root, folder, workspace.folder);
     if (inside === undefined) return `it runs in ${folder}, outside the workspace`;
