@@ -32,13 +32,13 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     uses: "fs.link fs.open fs.rename fs.rmdir fs.unlink",
     why: "The one place that changes workspace files for tools: the file port.",
   },
+  "src/sandbox/control-group.ts": {
+    uses: "fs.mkdirSync fs.rmdirSync fs.writeFileSync",
+    why: "A control group of the kernel that holds root to a number of processes.",
+  },
   "src/sandbox/egress-connections.ts": {
     uses: "node:net",
     why: "The one place that opens connections for commands in a sandbox.",
-  },
-  "src/sandbox/egress-forwarder.ts": {
-    uses: "node:net",
-    why: "Runs inside a sandbox and leads to the proxy; it can reach nothing else.",
   },
   "src/sandbox/egress-proxy.ts": {
     uses: "node:http node:net",
@@ -57,8 +57,8 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     why: "Takes settings that run programs out of a repository that a command began.",
   },
   "src/sandbox/session-folder.ts": {
-    uses: "fs.mkdirSync fs.mkdtempSync fs.rmSync fs.writeFileSync",
-    why: "The /tmp that commands of a session see, outside the workspace.",
+    uses: "fs.mkdirSync fs.mkdtempSync fs.rmSync fs.utimesSync fs.writeFileSync",
+    why: "The /tmp, the home and the cache that commands of a session see, outside the workspace.",
   },
   "src/sandbox/session-forwarder.ts": {
     uses: "node:net",
@@ -109,8 +109,8 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "What the program keeps for itself: undo and acks, in the data and state folders.",
   },
   "src/base/process-monitor.ts": {
-    uses: "fs.openSync fs.unlinkSync",
-    why: "A file without a name, for what the sandbox says about a command.",
+    uses: "fs.openSync fs.unlinkSync fs.writeSync",
+    why: "Files without a name: what the sandbox says about a command, and what it reads.",
   },
   "src/base/small-file.ts": {
     uses: "fs.openSync",

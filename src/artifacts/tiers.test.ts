@@ -56,7 +56,9 @@ meta: {enabled: true, max_tools: 3}
   test.each([
     ["off", "required", "required"],
     ["required", "off", "required"],
+    ["auto", "required", "required"],
     ["off", "auto", "auto"],
+    ["off", "off", undefined],
   ])("sandbox: a project that says %s under %s gets %s", async (project, policy, expected) => {
     expect((await configOf(`sandbox: ${project}\n`, `sandbox: ${policy}\n`))?.sandbox).toBe(expected);
   });

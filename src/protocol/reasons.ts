@@ -259,7 +259,7 @@ export const reasons = {
   NotExecuted: row(424, -32603, 1, "Not executed: an earlier call of this response failed."),
   ToolFailed: row(500, -32603, 1, "<detail>"),
   ToolTimeout: row(504, -32603, 1, "<tool> ran longer than <timeout>s and was stopped."),
-  SandboxUnavailable: row(403, -32603, 2, "There is no sandbox for commands: <detail>"),
+  SandboxUnavailable: row(403, -32603, 2, "The command cannot be confined: <detail>"),
   PlanModeActive: row(
     403,
     -32603,

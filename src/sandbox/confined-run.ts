@@ -196,10 +196,8 @@ function readerNote(timeoutMs: number): string {
 
 function notConfined(why: string): EffectError {
   const told = why.replace(/^bwrap: /, "").trim();
-  return new EffectError(
-    "SandboxUnavailable",
-    `the sandbox cannot contain this workspace, so the command was refused: ${told}`,
-  );
+  const remedy = "harness sandbox check says more; or start harness with --cwd in another folder";
+  return new EffectError("SandboxUnavailable", `${told}, so it was refused (built-in: sandbox). ${remedy}`);
 }
 
 /** The program by its full path, looked up as the process port would: what is missing must be reported as missing. */
