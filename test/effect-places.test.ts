@@ -100,6 +100,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.openSync fs.unlinkSync",
     why: "A file without a name, for what the sandbox says about a command.",
   },
+  "src/base/scratch-folder.ts": {
+    uses: "fs.rmdirSync",
+    why: "Removes the empty folder of a session that named none.",
+  },
   "src/base/small-file.ts": {
     uses: "fs.openSync",
     why: "Opens small files for reading.",

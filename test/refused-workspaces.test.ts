@@ -74,6 +74,15 @@ describe("a session", () => {
 });
 
 describe("the program", () => {
+  test("works in the folder of a project that -c names, from wherever it is started", async () => {
+    const cli = createInProcessCli();
+    const file = cli.put("project/harness.md", "Be brief.\n");
+    const inHome = ["--cwd", "..", "-c", file];
+    expect(await cli.run("deploy", "--dry-run", "--model", "scripted:x", ...inHome)).toMatchObject({ code: 2 });
+    const { err } = await cli.run("deploy", "--dry-run", "--model", "scripted:x", "-c", file);
+    expect(err).not.toContain("cannot be used");
+  });
+
   test.each([
     ["run", "--model", "scripted:offline", "hello"],
     ["deploy", "--model", "scripted:offline", "--input", "hello"],

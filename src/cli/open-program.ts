@@ -61,7 +61,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
   // The session of a replay has the id that it had: it may be in the log already.
   const store = cassette !== undefined && "replay" in cassette ? "memory" : flags.store;
   const place = projectPlace(flags);
-  if (options.foldersNamed !== true) refuseFolder(ports, flags);
+  if (options.foldersNamed !== true) refuseFolder(ports, place);
   // A folder without a project pays nothing for what projects need.
   // What the machine's policy says holds from the beginning, also where the project comes later.
   const first = options.projectLater === true ? { ...place, adminOnly: true } : place;
@@ -118,8 +118,9 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
 }
 
 /** Before anything of the folder is read. A session that is opened there would be refused anyway. */
-function refuseFolder({ cwd, env }: CliPorts, flags: Pick<RunFlags, "cwd">): void {
-  const detail = refusedWorkspace(resolve(cwd, flags.cwd ?? "."), { env, own: ownFolders(env) });
+function refuseFolder({ cwd, env }: CliPorts, { dir, config }: ProjectPlace): void {
+  const folder = resolve(cwd, dir ?? (config === undefined ? "." : dirname(config)));
+  const detail = refusedWorkspace(folder, { env, own: ownFolders(env) });
   if (detail !== undefined) throw new ReasonError("ConfigInvalid", { detail });
 }
 
