@@ -4,6 +4,7 @@ import type { Settings } from "#artifacts";
 import {
   type Clock,
   canonicalHash,
+  createScratchFolders,
   createSystemRandom,
   createUlidFactory,
   createWorkspaceRestore,
@@ -30,14 +31,21 @@ import {
 import { parseRule } from "#governance";
 import { type ClientId, type Command, type CommandOf, createIdMint, type SessionId } from "#protocol";
 import { chooseModel, createLimiters, type ModelChoice } from "#providers";
-import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Signer } from "#sessions";
+import {
+  createMemoryStore,
+  loadPortability,
+  type MachineKey,
+  openSqliteStore,
+  ownFolders,
+  type Signer,
+} from "#sessions";
 import { createBuiltinTools } from "#tools";
 import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
 import { openSession } from "./open-session.ts";
 import { registerPlugins } from "./plugins.ts";
 import type { OpenProject, SessionDependencies } from "./session-dependencies.ts";
 import { loadRedaction } from "./session-redaction.ts";
-import { prepareSandbox, usualPaths } from "./session-sandbox.ts";
+import { prepareSandbox } from "./session-sandbox.ts";
 import type { CassetteOption, TapedWorld } from "./taped-world.ts";
 
 /** Choices of models that projects made and that are kept. */
@@ -51,6 +59,11 @@ export interface HarnessOptions {
   readonly clock: Clock;
   /** Absolute path; a session may name another. */
   readonly workspace: string;
+  /**
+   * Absolute path: a session that names no folder gets one of its own in here, where `workspace` cannot be a workspace. Absent: such a
+   * session is refused.
+   */
+  readonly scratch?: string;
   /** `provider:name`; beats the settings. */
   readonly model?: string;
   readonly offlineAllowed: boolean;
@@ -177,7 +190,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const toolSources = [...(options.toolSources ?? [createBuiltinTools(taped?.tape.clock)]), ...extensions.toolSources];
   const opened = extensions.store ?? (await openStore(options));
   const store = taped?.store(opened) ?? opened;
-  const ownPaths = [...usualPaths(env), ...(options.ownPaths ?? []).map((path) => resolve(path))];
+  const ownPaths = [...ownFolders(env), ...(options.ownPaths ?? []).map((path) => resolve(path))];
   const undoFolder = options.undo === undefined || options.undo === "off" ? [] : [options.undo.directory];
   const dependencies: SessionDependencies = {
     settings,
@@ -193,6 +206,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     rulesVersion,
     undo: taped === undefined ? prepareUndo(options, ownPaths) : undefined,
     workspace: taped?.asRecorded(options.workspace) ?? options.workspace,
+    scratch: options.scratch === undefined ? undefined : createScratchFolders(options.scratch),
     namedModel: options.model,
     autoApprove: options.autoApprove,
     context: options.context ?? {},

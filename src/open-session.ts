@@ -1,6 +1,7 @@
 /** Opens one session: finds it and its folder, gives it ports, a log and a place in its tree, then its engine. */
 import { isAbsolute } from "node:path";
 import { loadFieldParser } from "#artifacts";
+import { refusedWorkspace } from "#base";
 import { STANDING_PROMPT } from "#context";
 import type { LiveSession } from "#control";
 import { createDelegationTree, endInterrupted } from "#delegation";
@@ -97,12 +98,28 @@ async function findSession(
     throw new ReasonError("InvalidCommand", { detail: "working_dir is an absolute path" });
   }
   if (previous !== undefined) await refuseDelegate(store, previous);
-  const workspace = working_dir ?? previous?.workingDir ?? program.workspace;
+  const id = previous?.id ?? ids.session();
+  const workspace = working_dir ?? previous?.workingDir ?? defaultFolder(program, id);
   // A replay may have it in another place than the recording, by whose name the session knows it.
   const folder = taped?.here(workspace) ?? workspace;
+  // A delegate works where its parent does.
+  const refused = birth === undefined ? refusal(program, folder) : undefined;
+  if (refused !== undefined) throw new ReasonError("ConfigInvalid", { detail: refused });
+  program.scratch?.open(folder);
   const opened = birth === undefined ? await program.projects?.(folder) : undefined;
   const dependencies = await withSettings(program, opened?.settings);
-  return { id: previous?.id ?? ids.session(), previous, workspace, folder, opened, dependencies };
+  return { id, previous, workspace, folder, opened, dependencies };
+}
+
+/** The folder of the program, or one of its own for the session where that cannot be a workspace. */
+function defaultFolder(program: SessionDependencies, id: SessionId): string {
+  const { workspace, scratch, taped } = program;
+  if (scratch === undefined || taped !== undefined) return workspace;
+  return refusal(program, workspace) === undefined ? workspace : scratch.of(id);
+}
+
+function refusal({ env, ownPaths }: SessionDependencies, folder: string): string | undefined {
+  return refusedWorkspace(folder, { env, own: ownPaths });
 }
 
 interface TakenLog {
@@ -236,6 +253,9 @@ function lifeOf({
       await engine.settled();
       close();
       await sandbox.close();
+      // The folder of another session stays: that one may be at work in it.
+      if (birth === undefined && dependencies.scratch?.of(engine.id) === workspace)
+        dependencies.scratch.close(workspace);
       await log.release();
     },
   };

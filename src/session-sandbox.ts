@@ -6,7 +6,6 @@ import type { EventBus } from "#engine";
 import { isSecretFile, type SandboxHold } from "#governance";
 import { ReasonError } from "#protocol";
 import type { CommandSandbox } from "#sandbox";
-import { harnessPaths } from "#sessions";
 
 export interface SessionSandbox {
   /** Inside the sandbox, as far as the settings ask for one. */
@@ -118,15 +117,4 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
 function asItIs(path: string): string[] {
   const absolute = resolve(path);
   return [absolute, realPath(absolute)];
-}
-
-/** The folders of the program, wherever the environment says that they are. */
-export function usualPaths(env: SandboxOptions["env"]): string[] {
-  try {
-    const { dataDir, configDir, stateDir } = harnessPaths(env);
-    return [dataDir, configDir, stateDir];
-  } catch {
-    // Without HOME the program has no usual folders, so there is nothing in them.
-    return [];
-  }
 }

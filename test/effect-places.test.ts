@@ -112,6 +112,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.openSync fs.unlinkSync fs.writeSync",
     why: "Files without a name: what the sandbox says about a command, and what it reads.",
   },
+  "src/base/scratch-folder.ts": {
+    uses: "fs.rmdirSync",
+    why: "Removes the empty folder of a session that named none.",
+  },
   "src/base/small-file.ts": {
     uses: "fs.openSync",
     why: "Opens small files for reading.",

@@ -61,6 +61,8 @@ export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
 export { createPublicWeb, listedHost, type PublicWebOptions } from "./public-web.ts";
 export { realPath, realPathIfThere } from "./real-path.ts";
 export { isRecord } from "./record.ts";
+export { refusedWorkspace } from "./refused-workspace.ts";
+export { createScratchFolders, type ScratchFolders } from "./scratch-folder.ts";
 export { BOX_EXTRA_BYTES, BOX_KEY_BYTES, openBox, sealBox } from "./sealed-box.ts";
 export {
   createFormTest,

@@ -9,10 +9,10 @@ import {
   type Project,
   type Settings,
 } from "#artifacts";
-import { makePrivateDirectory } from "#base";
+import { makePrivateDirectory, refusedWorkspace } from "#base";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
-import { createSigner, harnessPaths, machineKeySource } from "#sessions";
+import { createSigner, harnessPaths, machineKeySource, ownFolders, scratchBase } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
 import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProject } from "./project.ts";
@@ -37,6 +37,8 @@ export interface OpenOptions {
   readonly projectLater?: boolean;
   /** Clients come and go over a wire: questions wait for a person, but not for ever. */
   readonly isService?: boolean;
+  /** Clients name the folders of their sessions, so that the default one need not be usable. */
+  readonly foldersNamed?: boolean;
   /** Files of the program that commands must not see, besides the usual ones. */
   readonly ownPaths?: readonly string[];
   /** How long a question waits for its answer; default: as long as a person at the terminal may want. */
@@ -59,6 +61,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
   // The session of a replay has the id that it had: it may be in the log already.
   const store = cassette !== undefined && "replay" in cassette ? "memory" : flags.store;
   const place = projectPlace(flags);
+  if (options.foldersNamed !== true) refuseFolder(ports, place);
   // A folder without a project pays nothing for what projects need.
   // What the machine's policy says holds from the beginning, also where the project comes later.
   const first = options.projectLater === true ? { ...place, adminOnly: true } : place;
@@ -72,12 +75,14 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     for (const warning of told) shown.terminal.err(`${paint(terminal, "yellow", `warning: ${warning}`)}\n`);
   }
   const named = flags.model ?? env.HARNESS_MODEL;
+  const scratch = scratchBase(env);
   const harness = await assembleHarness({
     settings,
     env,
     credentials: ports.credentials,
     clock,
     workspace,
+    ...(scratch === undefined ? {} : { scratch }),
     offlineAllowed,
     scenarioFile: (name) => scenarioFile(ports, name),
     store: storeOf(store, workspace, env),
@@ -110,6 +115,13 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     );
   }
   return { harness, settings, workspace, ...(project === undefined ? {} : { project }) };
+}
+
+/** Before anything of the folder is read. A session that is opened there would be refused anyway. */
+function refuseFolder({ cwd, env }: CliPorts, { dir, config }: ProjectPlace): void {
+  const folder = resolve(cwd, dir ?? (config === undefined ? "." : dirname(config)));
+  const detail = refusedWorkspace(folder, { env, own: ownFolders(env) });
+  if (detail !== undefined) throw new ReasonError("ConfigInvalid", { detail });
 }
 
 /** Ends all sessions; then, once a day, what has expired goes from the log. */

@@ -12,7 +12,7 @@ import { type Binding, type BindingSources, bindApproval, bindingHash, whatChang
 import { confinementText, type SandboxHold } from "./confinement.ts";
 import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
 import { createInnerEffects, type InnerEffect, type InnerJudgement, PERSON, standIn } from "./inner-effects.ts";
-import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD } from "./judge.ts";
+import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD, SECRET } from "./judge.ts";
 import { labelsByNature, labelsByRules } from "./labelled-content.ts";
 import { ALL_LABELS, type SessionLabels } from "./labels.ts";
 import { suggestArgvGlob } from "./quiet-preset.ts";
@@ -83,7 +83,7 @@ export function createPermission(options: PermissionOptions): Permission {
     const { why } = judged;
     // A rule without them would not hold once the session holds both, and the question would come again.
     const labelled = judged.by === LABEL_GUARD ? `[${ALL_LABELS.join()}]` : "";
-    const offered = personOnly === undefined ? ruleToOffer(call) : undefined;
+    const offered = personOnly === undefined ? ruleToOffer(call, judged) : undefined;
     const rule = offered === undefined ? undefined : `${offered}${labelled}`;
     if (options.autoApprove && personOnly === undefined) {
       await bus.publish("PermissionAnswered", { turn, call_id: callId, decision: "allow_once", by: "--auto-approve" });
@@ -322,6 +322,7 @@ function howToAllow(tool: string, rule: string | undefined, { by, trail }: Judge
     return `To allow it, change the rule 'ask ${asks.name}' (${asks.source}), or run where somebody can answer.`;
   if (by === LABEL_GUARD)
     return `To allow it, run where somebody can answer, or add a rule that names both labels: ${tool}[private,untrusted].`;
+  if (by === SECRET && rule === undefined) return "The user can allow it with a rule that names the file.";
   if (by === "repeated calls") return "To allow it, run where somebody can answer, or make another call.";
   if (rule !== undefined) return `The user can allow it with the rule ${rule} (--allow '${rule}').`;
   return tool === "exec"
@@ -330,9 +331,13 @@ function howToAllow(tool: string, rule: string | undefined, { by, trail }: Judge
 }
 
 /** What "allow this kind for the session" would add; undefined where no pattern would mean one thing only. */
-function ruleToOffer(call: ToolCall): string | undefined {
-  const { tool } = call;
+function ruleToOffer(call: ToolCall, { by }: Judgement): string | undefined {
+  const { tool, args } = call;
   const { subject } = asRuleCall(call);
+  // A rule with a wildcard would not cover a secret file, nor would one for the folder of a search.
+  if (by === SECRET && tool.name === "exec")
+    return PLAIN_COMMAND.test(subject) ? `${tool.label}(${subject})` : undefined;
+  if (by === SECRET && args.glob !== undefined) return undefined;
   if (tool.name === "exec") {
     const glob = suggestArgvGlob(subject);
     return glob === undefined ? undefined : `${tool.label}(${glob})`;
@@ -344,6 +349,8 @@ function ruleToOffer(call: ToolCall): string | undefined {
   if (!tool.name.startsWith("fs.") || /[*?[\]{}()!\\]/.test(subject)) return undefined;
   return `${tool.label}(${subject})`;
 }
+
+const PLAIN_COMMAND = /^[\w./ -]+$/;
 
 /** What would run, complete enough to decide on: it is cut only when it is very long, and then says so. */
 function summarise(call: ToolCall): string {

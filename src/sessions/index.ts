@@ -8,7 +8,7 @@ export { isExpired } from "./expired-payload.ts";
 export { createKeyFiles } from "./key-files.ts";
 export { deriveKey, type MachineKey, machineKey, machineKeySource, resolveMachineKey } from "./machine-key.ts";
 export { createMemoryStore } from "./memory-store.ts";
-export { type HarnessPaths, harnessPaths } from "./paths.ts";
+export { type HarnessPaths, harnessCache, harnessPaths, ownFolders, scratchBase } from "./paths.ts";
 export { loadPortability } from "./portability.ts";
 export { rekeyStore, rotateKeyFile } from "./rekey.ts";
 export type { Replay, ReplayFrame } from "./replay.ts";
