@@ -6,6 +6,8 @@ import { dirname, join } from "node:path";
 
 export interface ShellWorkspace {
   readonly root: string;
+  /** Makes it again as it was at first. */
+  restore(): void;
   remove(): void;
 }
 
@@ -55,6 +57,18 @@ const FILES: Readonly<Record<string, string>> = {
 export function createShellWorkspace(): ShellWorkspace {
   const outside = realpathSync(mkdtempSync(join(tmpdir(), "harness-shell-")));
   const root = join(outside, "shop");
+  fillWorkspace(root);
+  return {
+    root,
+    restore() {
+      rmSync(root, { recursive: true, force: true });
+      fillWorkspace(root);
+    },
+    remove: () => rmSync(outside, { recursive: true, force: true }),
+  };
+}
+
+function fillWorkspace(root: string): void {
   mkdirSync(root);
   put(root, FILES);
   const git = (...args: string[]): void => {
@@ -68,7 +82,6 @@ export function createShellWorkspace(): ShellWorkspace {
   git("add", ".");
   git("commit", "-q", "-m", "docs: guide");
   git("tag", "v1.0.0");
-  return { root, remove: () => rmSync(outside, { recursive: true, force: true }) };
 }
 
 /** The same, with links, names and repositories that make harmless words mean something else. */

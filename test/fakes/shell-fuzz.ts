@@ -1,0 +1,227 @@
+/** Judges generated shell commands, runs those that pass, and counts what they did that the judge did not see. */
+import { quietDecision } from "../../src/governance/quiet-preset.ts";
+import { evaluateRules, parseRule } from "../../src/governance/rules.ts";
+import { analyseShell } from "../../src/governance/shell.ts";
+import { everyCommand } from "../../src/governance/shell-command.ts";
+import { programName } from "../../src/governance/shell-wrappers.ts";
+import { createCandidates } from "./shell-candidates.ts";
+import { createShellJudge } from "./shell-judge.ts";
+import type { Observed, OracleOptions, ShellOracle } from "./shell-oracle.ts";
+import { createShellWorkspace } from "./shell-workspace.ts";
+import { createRng } from "./tampering.ts";
+
+export interface FuzzFigures {
+  readonly judged: number;
+  /** Commands that bash ran, their programs recorded. */
+  readonly ran: number;
+  /** Of those: the ones whose programs ran too. */
+  readonly ranReal: number;
+  readonly effects: number;
+  readonly p99Ms: number;
+  readonly worstMs: number;
+}
+
+export interface ShellFuzz {
+  /** Goes on until so many were judged, at most so many ran, and so many of them for real, counted from the beginning. */
+  quiet(judged: number, ran: number, ranReal: number): Promise<FuzzFigures>;
+  /** Runs so many commands that `allow Bash` lets pass beside `deny Bash(touch *)`. */
+  denied(ran: number): Promise<FuzzFigures>;
+  remove(): void;
+}
+
+export interface ShellFuzzOptions {
+  readonly seed: number;
+  /** Milliseconds. */
+  readonly now: () => number;
+  readonly oracle: (root: string, options: OracleOptions) => ShellOracle;
+  /** Gets one line for each effect and each slow judgement. */
+  readonly report: (line: string) => void;
+}
+
+const BATCH = 200;
+/** Commands that ran are not run again; more are not remembered. */
+const MAX_REMEMBERED = 2_000_000;
+const SLOW_MS = 50;
+/** What took longer is timed again: another process may have had the machine. */
+const RETIMED_MS = 0.5;
+const BUCKETS_PER_MS = 50;
+
+/** Programs that a program starts as part of itself. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  egrep: ["grep", "sh"],
+  fgrep: ["grep", "sh"],
+  npm: ["node"],
+  zcat: ["gzip", "sh"],
+  zgrep: ["gzip", "grep", "sh", "sed"],
+  which: ["which.debianutils", "sh"],
+};
+/** What the oracle itself starts. */
+const OWN = new Set(["timeout", "bash"]);
+
+export function createShellFuzz({ seed, now, oracle, report }: ShellFuzzOptions): ShellFuzz {
+  const workspace = createShellWorkspace();
+  const judge = createShellJudge(workspace.root);
+  const next = createCandidates(createRng(seed));
+  const seen = new Set<string>();
+  const buckets = new Uint32Array(SLOW_MS * BUCKETS_PER_MS + 1);
+  const totals = { judged: 0, ran: 0, ranReal: 0, effects: 0, worstMs: 0 };
+  const oracles = new Map<OracleOptions["programs"], ShellOracle>();
+  let waiting: string[] = [];
+
+  function oracleFor(programs: OracleOptions["programs"]): ShellOracle {
+    const known = oracles.get(programs) ?? oracle(workspace.root, { writable: true, programs });
+    oracles.set(programs, known);
+    return known;
+  }
+
+  function timed(command: string): boolean {
+    const started = now();
+    const isQuiet = quietDecision({ tool: "exec", args: { command } }, workspace.root).quiet;
+    const firstMs = now() - started;
+    const tookMs = firstMs > RETIMED_MS ? steadyMs(command, firstMs) : firstMs;
+    const bucket = Math.min(Math.floor(tookMs * BUCKETS_PER_MS), buckets.length - 1);
+    buckets[bucket] = (buckets[bucket] ?? 0) + 1;
+    totals.worstMs = Math.max(totals.worstMs, tookMs);
+    return isQuiet;
+  }
+
+  /** The best of a few. A blank behind the command keeps the answer from being remembered. */
+  function steadyMs(command: string, first: number): number {
+    let best = first;
+    for (let tries = 1; tries <= 4; tries++) {
+      const started = now();
+      quietDecision({ tool: "exec", args: { command: command + " ".repeat(tries) } }, workspace.root);
+      best = Math.min(best, now() - started);
+    }
+    if (best > SLOW_MS) report(`slow: ${best.toFixed(1)} ms: ${JSON.stringify(command)}`);
+    return best;
+  }
+
+  function p99(): number {
+    let left = Math.floor(totals.judged * 0.99);
+    for (const [bucket, count] of buckets.entries()) {
+      left -= count;
+      if (left <= 0) return (bucket + 1) / BUCKETS_PER_MS;
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  function run(commands: readonly string[], programs: OracleOptions["programs"]): void {
+    const runner = oracleFor(programs);
+    const { observed, changed } = runner.run(commands);
+    for (const [index, command] of commands.entries()) {
+      const found = observed[index];
+      if (found === undefined) report(`did not end: ${JSON.stringify(command)}`);
+      if (found === undefined || !isStrange(command, found)) continue;
+      // What an earlier command left running may have started it.
+      const again = runner.run([command]).observed[0] ?? found;
+      if (!isStrange(command, again)) continue;
+      totals.effects++;
+      report(
+        `effect (${programs}): ${JSON.stringify(command)} starts ${strangers(command, again.programs).join(" ")} ${again.connections.join(" ")}`,
+      );
+    }
+    if (changed) blame(commands, programs);
+  }
+
+  /** Finds who changed the workspace, each command in a new one. */
+  function blame(commands: readonly string[], programs: OracleOptions["programs"]): void {
+    let blamed = 0;
+    const visit = (part: readonly string[]): void => {
+      if (part.length === 0 || !changes(part, programs)) return;
+      if (part.length === 1) {
+        blamed++;
+        report(`effect: ${JSON.stringify(part[0])} changes the workspace`);
+        return;
+      }
+      const half = Math.ceil(part.length / 2);
+      visit(part.slice(0, half));
+      visit(part.slice(half));
+    };
+    visit(commands);
+    totals.effects += Math.max(1, blamed);
+    if (blamed === 0) report(`effect: one of ${commands.length} commands changed the workspace, and none does alone`);
+    // The workspace that was judged is not as it was.
+    for (const used of oracles.values()) used.remove();
+    oracles.clear();
+    workspace.restore();
+  }
+
+  function changes(commands: readonly string[], programs: OracleOptions["programs"]): boolean {
+    const other = createShellWorkspace();
+    const single = oracle(other.root, { writable: true, programs });
+    try {
+      return single.run(commands.map((command) => command.replaceAll(workspace.root, other.root))).changed;
+    } finally {
+      single.remove();
+      other.remove();
+    }
+  }
+
+  return {
+    async quiet(judged, ran, ranReal) {
+      const runWaiting = (): void => {
+        const real = Math.max(0, Math.min(waiting.length, ranReal - totals.ranReal));
+        if (waiting.length > 0) run(waiting, "recorded");
+        if (real > 0) run(waiting.slice(0, real), "real");
+        totals.ran += waiting.length;
+        totals.ranReal += real;
+        waiting = [];
+      };
+      while (totals.judged < judged) {
+        const command = next();
+        totals.judged++;
+        if (!timed(command) || totals.ran + waiting.length >= ran || seen.has(command)) continue;
+        if ((await judge.judge(command)).outcome !== "allow") continue;
+        if (seen.size < MAX_REMEMBERED) seen.add(command);
+        waiting.push(command);
+        if (waiting.length >= BATCH) runWaiting();
+      }
+      runWaiting();
+      return { ...totals, p99Ms: p99() };
+    },
+    async denied(ran) {
+      const rules = [parseRule("Bash", "allow", "fuzz"), parseRule("Bash(touch *)", "deny", "fuzz")];
+      const held = oracle(workspace.root, { writable: false, programs: "real" });
+      const figures = { judged: 0, ran: 0, ranReal: 0, effects: 0, p99Ms: 0, worstMs: 0 };
+      let batch: string[] = [];
+      try {
+        while (figures.ran < ran) {
+          const command = next();
+          figures.judged++;
+          const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
+          if (!command.includes("touch") || evaluateRules(rules, call, { Bash: "exec" }).effect !== "allow") continue;
+          batch.push(command);
+          if (batch.length < Math.min(BATCH, ran)) continue;
+          const { observed } = held.run(batch);
+          for (const [index, one] of batch.entries()) {
+            if (observed[index]?.programs.includes("touch") !== true) continue;
+            if (held.run([one]).observed[0]?.programs.includes("touch") !== true) continue;
+            figures.effects++;
+            report(`denied, and started: ${JSON.stringify(one)}`);
+          }
+          figures.ran += batch.length;
+          batch = [];
+        }
+        return figures;
+      } finally {
+        held.remove();
+      }
+    },
+    remove() {
+      for (const used of oracles.values()) used.remove();
+      workspace.remove();
+    },
+  };
+}
+
+function isStrange(command: string, { programs, connections }: Observed): boolean {
+  return connections.length > 0 || strangers(command, programs).length > 0;
+}
+
+/** Programs that started although the judge did not see them. */
+function strangers(command: string, programs: readonly string[]): string[] {
+  const named = [...everyCommand(analyseShell(command).commands)].map(({ words }) => programName(words));
+  const known = new Set([...named, ...named.flatMap((name) => PARTS[name] ?? []), ...OWN]);
+  return programs.filter((program) => !known.has(program.toLowerCase()));
+}
