@@ -46,7 +46,9 @@ export function feedOf(command: Lister, input: Feed | undefined): Feed | undefin
 /** True for commands whose answer is numbers, dates, hashes or branch names: no blanks inside and no wildcards. */
 export function printsPlainly(words: readonly string[]): boolean {
   const name = programName(words);
-  if (name === "git") return words[1] === "rev-parse" || words.slice(1).join(" ") === "branch --show-current";
+  // Some of these print their own words.
+  if (words.slice(1).some((word) => /[*?[\\\s]/.test(word))) return false;
+  if (name === "git") return words[1] === "rev-parse" || (words[1] === "branch" && words[2] === "--show-current");
   return PLAIN_PRINTERS.has(name);
 }
 

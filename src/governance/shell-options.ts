@@ -36,12 +36,7 @@ export function splitOptions(
     if (globbed.has(at) && !onlyOperands && table.anyOption !== true && /^(?:\[|-(?!-[a-z-]+=))/.test(word)) {
       return `${word} may turn into an option of ${name}`;
     }
-    if (
-      onlyOperands ||
-      unknown.has(at) ||
-      !/^-./.test(word) ||
-      (table.expression === true && operands.length > 0)
-    ) {
+    if (onlyOperands || unknown.has(at) || !/^-./.test(word) || (table.expression === true && operands.length > 0)) {
       operands.push(at);
     } else if (word === "--") {
       onlyOperands = true;
@@ -60,8 +55,7 @@ export function splitOptions(
         if (at >= words.length && command.open) return `${word} of ${name} has no value`;
         if (words[at]?.startsWith("-") === true && table.dashValues !== true)
           return `${words[at]} may be an option of ${name}`;
-        if (globbed.has(at) || unknown.has(at))
-          return `${words[at] ?? ""} may turn into an option of ${name}`;
+        if (globbed.has(at) || unknown.has(at)) return `${words[at] ?? ""} may turn into an option of ${name}`;
         if (at < words.length) last.value = words[at] ?? "";
       }
       for (const { name: option, value, wants } of found) {
