@@ -38,6 +38,7 @@ t atlassian-token ATCTT3xFfG{W100-170}={A8}
 g authress-access-key {sc|ext|scauth|authress}_{A5-30}.{A4-6}.acc_{A10-32}.{W30-120}
 g aws-access-token {AKIA|ASIA|ABIA|ACCA}{t16}
 t aws-access-key {AKIA|ABIA|ACCA}{U16}
+g aws-access-token-legacy A3T{U1}{t16}
 g aws-bedrock-long-lived ABSK{b109-269}
 g aws-bedrock-short-lived bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t{b60-300}
 g azure-ad-client-secret {w3}{d1}Q~{W31-34}
@@ -59,6 +60,7 @@ t doppler-service dp.st.{l2-30}.{A40-44}
 g duffel-api-token duffel_{test|live}_{W43}
 g dynatrace-api-token dt0c01.{A24}.{A64}
 g easypost {EZAK|EZTK}{A54}
+t facebook-oauth EAACEdEose0cBA{A20-80}
 g facebook-page-access-token EAA{M|C}{A100-200}
 g flutterwave-encryption-key FLWSECK_TEST-{h12}
 g flutterwave-test-key FLWSECK_TEST-{h32}-X
@@ -228,7 +230,6 @@ t trufflehog-key thog-key-{h16}
 t trufflehog-secret thog-secret-{h32}
 t ubidots BBFF-{A30}
 t voiceflow VF.{DM|WS}.{X24}.{A16}
-t webex {A64}_{A4}_{uuid}
 t xai xai-{w80}
 t zoho 1000.{h32}.{h32}
 s vercel vc{p|i|a|r|k}_{A56}

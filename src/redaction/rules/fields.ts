@@ -168,7 +168,7 @@ export const fieldRules: readonly RuleRow[] = [
   field("passphrase", "any", ["passphrase", "pass-phrase"], 'passphrase: "nine tall ships at dawn"', {
     counter: "passphrase: none",
   }),
-  field("secret", "secret", ["secret", "secrets", "credential", "credentials", "secret-string"], "db.secret = <a32>", {
+  field("secret", "secret", ["secret", "secrets", "credential", "credentials", "creds", "secret-string"], "db.secret = <a32>", {
     counter: "secret: my-app-tls",
   }),
   field("token", "token", ["token", "jwt"], "token: <a40>", { counter: "token = lexer.next_token" }),
