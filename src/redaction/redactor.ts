@@ -9,7 +9,7 @@ import { failClosed } from "./fail-closed.ts";
 import { createJsonWalk, type RedactedText } from "./json-walk.ts";
 import { compileFingerprint, compileLiterals, type KnownRules, LITERAL_KIND, type LiteralSecret } from "./literals.ts";
 import { UNREAD_KIND } from "./look-budget.ts";
-import { findMarkers, outsideMarkers, replaceFindings } from "./marker.ts";
+import { countMarkers, findMarkers, outsideMarkers, replaceFindings } from "./marker.ts";
 import type { RuleRow } from "./rule.ts";
 import { RuleError } from "./rule-error.ts";
 import { type CompiledRule, compileRules, ruleRows } from "./rule-table.ts";
@@ -73,6 +73,8 @@ export interface Redactor {
   createStreamRedactor(): StreamRedactor;
   /** From now on a secret is found that only its fingerprint is known of. Throws `RedactionFailed`. */
   learn(fingerprint: SecretFingerprint): void;
+  /** Adds the markers of a text to `counts`, by kind. Throws nothing. */
+  countMarkers(text: string, counts: Map<string, number>): void;
   status(): RedactionStatus;
 }
 
@@ -153,8 +155,10 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
           scanned.folded = indexOf([known, ...learned].flatMap(({ folded }) => folded));
           walkJson = newWalk();
         }),
+      countMarkers: (text, counts) => countMarkers(text, kinds, counts),
       status() {
-        policyVersion ??= canonicalHash({ engine: ENGINE_VERSION, rows, userPatterns, policy }).slice(0, VERSION_CHARS);
+        // The disabled kinds are told by the rows.
+        policyVersion ??= canonicalHash({ engine: ENGINE_VERSION, rows, userPatterns }).slice(0, VERSION_CHARS);
         return {
           policy_version: policyVersion,
           redacted_count: [...totals.values()].reduce((sum, count) => sum + count, 0),

@@ -1,6 +1,12 @@
 /** Samples made from what public rule sets describe, and near-misses: texts that resemble them and hold no secret. */
 import { fillForm, uuid } from "./fill-form.ts";
-import { genericForms, genericNames, type PublicFormat, prefixedFormats, vendorKeyedFormats } from "./public-formats.ts";
+import {
+  genericForms,
+  genericNames,
+  type PublicFormat,
+  prefixedFormats,
+  vendorKeyedFormats,
+} from "./public-formats.ts";
 import type { SecretCase } from "./secret-case.ts";
 import { ALPHABETS, createSeededRandom, type SeededRandom } from "./seeded-random.ts";
 
@@ -90,9 +96,19 @@ function headOf({ form }: PublicFormat): string {
 
 const headed = prefixedFormats.filter((format) => headOf(format).length >= 3 && !format.form.startsWith("https:"));
 
+/** The beginning of a token: that, and one part in `parts` of what follows it. */
+function cutToken(random: SeededRandom, parts: number): string {
+  const format = random.pick(headed);
+  const token = fillForm(format.form, random);
+  const head = headOf(format).length;
+  return token.slice(0, head + Math.floor((token.length - head) / parts));
+}
+
 /** The right beginning, and behind it what cannot be a token. */
 const nearMissFamilies: ReadonlyMap<string, (random: SeededRandom) => string> = new Map([
   ["too short", (r) => `see ${headOf(r.pick(headed))}${r.chars(ALPHABETS.alnum, 4)} in the log`],
+  ["a third of a token", (r) => `see ${cutToken(r, 3)} in the log`],
+  ["half a token", (r) => `see ${cutToken(r, 2)} in the log`],
   ["prefix alone", (r) => `Tokens begin with \`${headOf(r.pick(headed))}\`.`],
   ["words behind the prefix", (r) => `${headOf(r.pick(headed))}${words(r, 3, "_")}`],
   ["placeholder", (r) => `${headOf(r.pick(headed))}${"x".repeat(20 + r.integer(20))}`],
@@ -111,15 +127,35 @@ const nearMissFamilies: ReadonlyMap<string, (random: SeededRandom) => string> = 
   ["certificate", (r) => `-----BEGIN CERTIFICATE-----\n${base64(r, 64)}\n-----END CERTIFICATE-----`],
   ["ssh public key", (r) => `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${base64(r, 43)} ada@host`],
   ["call", (r) => `const ${r.pick(genericNames)} = get${r.pick(["Password", "Secret", "Token"])}(${r.pick(WORDS)});`],
-  ["annotation", (r) => `${r.pick(["password", "secret", "apiKey"])}: ${r.pick(["string", "str", "Optional[str]", "String;"])}`],
+  [
+    "annotation",
+    (r) => `${r.pick(["password", "secret", "apiKey"])}: ${r.pick(["string", "str", "Optional[str]", "String;"])}`,
+  ],
   ["none", (r) => `${r.pick(genericNames)}=${r.pick(["None", "null", "undefined", "false", '""'])}`],
-  ["keyword argument", (r) => `connect(user=user, password=${r.pick(["password", "user_password", "pwd", "args.password"])})`],
+  [
+    "keyword argument",
+    (r) => `connect(user=user, password=${r.pick(["password", "user_password", "pwd", "args.password"])})`,
+  ],
   ["environment", (r) => `${r.pick(genericNames)}=\${${r.pick(["DB_PASSWORD", "API_KEY", "TOKEN"])}}`],
   ["angle brackets", (r) => `${r.pick(genericNames)}: <your-${r.pick(["key", "token", "password"])}>`],
-  ["member", (r) => `${r.pick(["password", "token", "secret"])} = ${r.pick(["config", "options", "this"])}.${r.pick(WORDS)}`],
-  ["camel case", (r) => `${r.pick(["password", "token", "secret"])}: ${r.pick(WORDS)}${r.pick(["Provider", "Manager", "Store"])},`],
-  ["documentation", (r) => `The ${r.pick(["password", "token", "API key"])} is required and must be at least ${8 + r.integer(9)} characters long.`],
-  ["label", (r) => `label: "${r.pick(["Password", "Secret", "Token"])}", placeholder: "Enter your ${r.pick(["password", "token"])}"`],
+  [
+    "member",
+    (r) => `${r.pick(["password", "token", "secret"])} = ${r.pick(["config", "options", "this"])}.${r.pick(WORDS)}`,
+  ],
+  [
+    "camel case",
+    (r) => `${r.pick(["password", "token", "secret"])}: ${r.pick(WORDS)}${r.pick(["Provider", "Manager", "Store"])},`,
+  ],
+  [
+    "documentation",
+    (r) =>
+      `The ${r.pick(["password", "token", "API key"])} is required and must be at least ${8 + r.integer(9)} characters long.`,
+  ],
+  [
+    "label",
+    (r) =>
+      `label: "${r.pick(["Password", "Secret", "Token"])}", placeholder: "Enter your ${r.pick(["password", "token"])}"`,
+  ],
   ["secret name", (r) => `secret: ${words(r, 2, "-")}-tls`],
   ["translation", (r) => `"password": "Passwort", "token": "${r.pick(WORDS)}"`],
   ["url without password", (r) => `https://example.test:8080/${words(r, 3, "/")}?page=${r.integer(9)}`],

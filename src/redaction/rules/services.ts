@@ -141,9 +141,14 @@ export const serviceRules: readonly RuleRow[] = [
   token("flexport-key", "shltm_[\\w-]{40}", "shltm_<a40>"),
   token("intra42-key", "[su]-s4t2(?:ud|af)-[a-f0-9]{64}", "s-s4t2ud-<h64>"),
   token("voiceflow-key", "VF\\.(?:DM\\.|WS\\.|)[a-fA-F0-9]{24}\\.[A-Za-z0-9]{16}", "VF.DM.<h24>.<a16>"),
-  token("tines-webhook", "\\.tines\\.com/webhook/[a-z0-9]{32}/[a-z0-9]{32}", "https://a.tines.com/webhook/<l32>/<l32>", {
-    keeps: 19,
-  }),
+  token(
+    "tines-webhook",
+    "\\.tines\\.com/webhook/[a-z0-9]{32}/[a-z0-9]{32}",
+    "https://a.tines.com/webhook/<l32>/<l32>",
+    {
+      keeps: 19,
+    },
+  ),
   token("lob-key", "(?:live|test)_[a-f0-9]{35}", "live_<h35>"),
   token("duffel-token", "duffel_(?:live|test)_[\\w-]{43}", "duffel_live_<a43>"),
   token("frameio-token", "fio-u-[\\w=-]{64}", "fio-u-<a64>"),

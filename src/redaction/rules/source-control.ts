@@ -55,7 +55,11 @@ export const sourceControlRules: readonly RuleRow[] = [
   token("dbt-token", "dbt[ucs]_[\\w-]{38,}", "dbtu_<a40>", { check: "digit", entropy: 3.5 }),
   token("sourcegraph-token", "sgp_(?:local_|)[a-fA-F0-9_]{40,64}", "sgp_<h16>_<h40>"),
   token("sourcegraph-cody-token", "slk_[a-f0-9]{64}", "slk_<h64>"),
-  token("harness-platform-key", "(?:pat|sat)\\.[\\w-]{22}\\.[A-Za-z0-9]{24}\\.[A-Za-z0-9]{20}", "pat.<a22>.<a24>.<a20>"),
+  token(
+    "harness-platform-key",
+    "(?:pat|sat)\\.[\\w-]{22}\\.[A-Za-z0-9]{24}\\.[A-Za-z0-9]{20}",
+    "pat.<a22>.<a24>.<a20>",
+  ),
   token("octopus-key", "API-[A-Z0-9]{26}", "API-<u26>", { check: "digit", entropy: 3, counter: "API-REFERENCE" }),
   token("gitlab-session", "_gitlab_session=[a-z0-9]{32}", "_gitlab_session=<h32>", { keeps: 16 }),
   token("endor-labs-key", "endr\\+[A-Za-z0-9-]{16}", "endr+<a16>", { check: "digit" }),
