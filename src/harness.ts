@@ -29,7 +29,14 @@ import {
   type ToolSource,
 } from "#engine";
 import { parseRule } from "#governance";
-import { type ClientId, type Command, type CommandOf, createIdMint, type SessionId } from "#protocol";
+import {
+  type ClientId,
+  type Command,
+  type CommandOf,
+  createIdMint,
+  type RedactionSummary,
+  type SessionId,
+} from "#protocol";
 import { chooseModel, createLimiters, type ModelChoice } from "#providers";
 import {
   createMemoryStore,
@@ -148,6 +155,8 @@ export interface Health {
     readonly state: "loading" | "loaded" | "failed";
     /** What it remembers of texts that have passed; absent where it remembers none. */
     readonly cache?: CacheCounters;
+    /** What it has replaced so far; absent where nobody counts. */
+    readonly totals?: RedactionSummary;
   };
 }
 
@@ -156,12 +165,12 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const { settings, env, credentials } = options;
   const redaction = loadedRedaction(options.redaction ?? (() => loadRedaction(options)));
   let redactionHealth: Health["redaction"] = { state: "loading" };
-  let redactionCache: Redaction["cache"];
+  let loadedParts: Pick<Redaction, "cache" | "totals"> = {};
   // Whoever opens a session is told of a failure.
   redaction.then(
     (loaded) => {
       redactionHealth = { state: "loaded" };
-      redactionCache = loaded.cache;
+      loadedParts = loaded;
     },
     () => {
       redactionHealth = { state: "failed" };
@@ -249,7 +258,11 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     tools: () => toolSources.flatMap((source) => source.tools()),
     health: () => ({
       credentialHelper: credentials.status(),
-      redaction: { ...redactionHealth, ...(redactionCache === undefined ? {} : { cache: redactionCache() }) },
+      redaction: {
+        ...redactionHealth,
+        ...(loadedParts.cache && { cache: loadedParts.cache() }),
+        ...(loadedParts.totals && { totals: loadedParts.totals() }),
+      },
     }),
     async shutdown() {
       try {

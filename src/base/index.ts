@@ -10,6 +10,7 @@ export { CONCEAL_MIN_BYTES, type Concealer, createConcealer } from "./concealer.
 export { beginningOf, CUT_LOOK_CHARS, cutAtBlank, endOf, withoutCutEnd, withoutCutStart } from "./cut-text.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { fileErrorText } from "./file-error.ts";
+export { foldedForms } from "./folded-forms.ts";
 export { createHiddenFiles } from "./hidden-files.ts";
 export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
 export { makeFolder } from "./make-folder.ts";
@@ -67,6 +68,7 @@ export { BOX_EXTRA_BYTES, BOX_KEY_BYTES, openBox, sealBox } from "./sealed-box.t
 export {
   createFormTest,
   createKnownSecrets,
+  type FingerprintedForm,
   fingerprintSecret,
   type KnownSecrets,
   type SecretFingerprint,

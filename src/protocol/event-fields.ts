@@ -83,6 +83,13 @@ export const total = wire({
   calls: z.number().int().nonnegative(),
 });
 
+/** How many secrets were replaced, by class, and which rules decided that; never a value. */
+export const redactionSummary = wire({
+  policy_version: z.string().describe("Changes with the rules, the disabled kinds and the user's patterns."),
+  redacted_count: count,
+  counts: z.record(z.string(), count).describe("By the kind that stands in the marker."),
+});
+
 /** How a turn ended. */
 export const turnOutcome = z.enum(["answered", "yielded", "cancelled", "step_limit", "error"]);
 
@@ -93,6 +100,7 @@ export const toolClass = z.enum(["read_only", "mutating", "sensitive"]);
 
 export type JudgedOn = z.infer<typeof judgedOn>;
 export type Label = z.infer<typeof label>;
+export type RedactionSummary = z.infer<typeof redactionSummary>;
 export type Usage = z.infer<typeof usage>;
 export type TurnOutcome = z.infer<typeof turnOutcome>;
 export type CallOutcome = z.infer<typeof callOutcome>;
