@@ -26,9 +26,17 @@ const rounds = Number(process.argv[2] ?? 60);
 const out = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 const workspace = createShellWorkspace();
-const processes = createProcesses({ root: workspace.root, env: process.env });
+/** Without the tools of this repository, which are not programs of the machine. */
+const env = {
+  ...process.env,
+  PATH: (process.env.PATH ?? "")
+    .split(":")
+    .filter((path) => !path.includes("node_modules"))
+    .join(":"),
+};
+const processes = createProcesses({ root: workspace.root, env });
 const sandbox = createSandboxes({
-  env: process.env,
+  env,
   ownPaths: [],
   clock: createSystemClock(),
   isSecret: isSecretFile,
@@ -91,7 +99,7 @@ function brief({ code, said }: Ran): Ran {
 
 async function measureCost(): Promise<Figure[]> {
   const times = { spawn: [] as number[], reader: [] as number[], workspace: [] as number[] };
-  const env = childEnvironment(process.env, workspace.root);
+  const plainEnv = childEnvironment(env, workspace.root);
   const timed = async (list: number[], work: () => Promise<unknown>): Promise<void> => {
     const startedMs = performance.now();
     await work();
@@ -100,7 +108,11 @@ async function measureCost(): Promise<Figure[]> {
   const spec = { file: "bash", args: ["-c", "printf x"], timeoutMs: TIMEOUT_MS };
   for (let round = 0; round < rounds + WARM_ROUNDS; round++) {
     await timed(times.spawn, async () => {
-      const child = spawn("bash", ["-c", "printf x"], { cwd: workspace.root, env, stdio: ["ignore", "pipe", "pipe"] });
+      const child = spawn("bash", ["-c", "printf x"], {
+        cwd: workspace.root,
+        env: plainEnv,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
       child.stdout.resume();
       child.stderr.resume();
       await once(child, "close");

@@ -121,7 +121,7 @@ function world(tape: Tape, models: ModelChoice, place: Place, cassetteFile: stri
     return pair === undefined ? path : pair[from === 0 ? 1 : 0] + path.slice(pair[from].length);
   };
   const asRecorded = (path: string): string => translate(path, 0);
-  const names = protectedNames(false).map(({ name }) => name);
+  const names = protectedNames().map(({ name }) => name);
   return {
     tape,
     models,

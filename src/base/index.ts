@@ -12,6 +12,7 @@ export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.
 export { fileErrorText } from "./file-error.ts";
 export { foldedForms } from "./folded-forms.ts";
 export { createHiddenFiles } from "./hidden-files.ts";
+export { homeFolders } from "./home-folders.ts";
 export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
 export { makeFolder } from "./make-folder.ts";
 export { createModelConnections, proxyVariables } from "./model-connections.ts";

@@ -2,8 +2,8 @@
  * Folders in which no session works: the whole file system, a home folder, the program's own folders, and folders whose files all
  * steer other programs. What is in them cannot be told apart from an ordinary project.
  */
-import { homedir, userInfo } from "node:os";
-import { basename, isAbsolute, resolve, sep } from "node:path";
+import { basename, resolve, sep } from "node:path";
+import { homeFolders } from "./home-folders.ts";
 import { realPath } from "./real-path.ts";
 import { steeringFile } from "./steering-files.ts";
 
@@ -31,21 +31,6 @@ function whyRefused(root: string, homes: readonly string[], own: readonly string
   // The name of a file is added, because some steering files are only ever files.
   const steering = steeringFile(`${basename(root)}/file`);
   return steering === undefined ? undefined : `it is ${steering.why}`;
-}
-
-/** A changed `HOME` does not make the real home folder an ordinary one. */
-function homeFolders(env: RefusedWorkspaceOptions["env"]): string[] {
-  const named = [env.HOME, homedir(), passwdHome()].filter((path) => path !== undefined && isAbsolute(path));
-  return [...new Set(named as string[])]; // undefined was filtered out
-}
-
-function passwdHome(): string | undefined {
-  try {
-    return userInfo().homedir;
-  } catch {
-    // A user without an entry in the password file has no home there.
-    return undefined;
-  }
 }
 
 function isWithin(path: string, folder: string): boolean {

@@ -89,10 +89,10 @@ describe("steering files", () => {
   });
 
   test("every name that the sandbox protects is a steering file for the file tools", () => {
-    const names = protectedNames(false).map(({ name }) => name);
+    const names = protectedNames().map(({ name }) => name);
     expect(names.filter((name) => steeringFile(name) === undefined)).toEqual([]);
     expect(new Set(names).size).toBe(names.length);
-    expect(protectedNames(true)).toEqual(expect.arrayContaining([{ name: ".bashrc", missing: "hold" }]));
+    expect(protectedNames()).toEqual(expect.arrayContaining([{ name: ".bashrc", missing: "hold" }]));
   });
 
   test("a long path is judged in linear time", () => {

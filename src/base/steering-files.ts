@@ -54,17 +54,9 @@ const GROUPS: readonly NameGroup[] = [
   group("SSH configuration, which can run programs", "sweep", ".ssh"),
 ];
 
-/** Only where the workspace is somebody's home folder. */
-const HOME_FOLDERS = [".ssh", ".gnupg", ".config", ".local"];
-
-/** What a command in the sandbox reads and must not change, besides git's own files. `isHome`: the workspace is a home folder. */
-export function protectedNames(isHome: boolean): readonly ProtectedName[] {
-  const names = GROUPS.flatMap(({ names, missing, why }) =>
-    names.map((name): ProtectedName => ({ name, missing: isHome && why === STARTUP ? "hold" : missing })),
-  );
-  if (!isHome) return names;
-  const home = HOME_FOLDERS.map((name): ProtectedName => ({ name, missing: "hold" }));
-  return [...names.filter(({ name }) => !HOME_FOLDERS.includes(name)), ...home];
+/** What a command in the sandbox reads and must not change, besides git's own files. */
+export function protectedNames(): readonly ProtectedName[] {
+  return GROUPS.flatMap(({ names, missing }) => names.map((name): ProtectedName => ({ name, missing })));
 }
 
 const WHY_BY_NAME: ReadonlyMap<string, string> = new Map(

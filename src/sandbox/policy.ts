@@ -238,7 +238,7 @@ function guardNames(options: WorkspaceOptions, hidden: readonly HiddenPath[]): G
   // A hidden file in the workspace would show again when a folder above it were called something else.
   const pinned = [...fixed, ...hidden.flatMap(({ path }) => parentsBelow(root, path))];
   const names = [
-    ...protectedNames(false).map(({ name, missing }) => {
+    ...protectedNames().map(({ name, missing }) => {
       return { path: join(root, name), missing: missing === "hold" ? ("folder" as const) : missing };
     }),
     ...(mayChangeSteering ? [] : steering),

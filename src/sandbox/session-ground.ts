@@ -3,9 +3,8 @@
  * workspace. Found out when a command first needs it. Only facts about the machine outlive the session.
  */
 import { lstatSync } from "node:fs";
-import { homedir, userInfo } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { type Clock, childEnvironment, once, realPath, realPathIfThere } from "#base";
+import { type Clock, childEnvironment, homeFolders, once, realPath, realPathIfThere } from "#base";
 import { settingsCopies, toolchainMounts } from "./home-view.ts";
 import type { PolicyOptions } from "./policy.ts";
 import { repositoriesAround } from "./repository-around.ts";
@@ -67,7 +66,7 @@ export function createSessionGround(
   systemViews: ReturnType<typeof createSystemViews>,
 ): SessionGround {
   const path = childEnvironment(env, root).PATH ?? "";
-  const homes = homeFolders(env);
+  const homes = homeFolders(env).filter((folder) => folder !== "/");
   const home = realPath(homes[0] ?? "/home/harness");
   let opened: SessionFolder | undefined;
   const folder = (): SessionFolder => {
@@ -109,21 +108,6 @@ function programPaths(name: string, path: string): string[] {
   const folders = [...new Set([...SYSTEM_FOLDERS, ...path.split(":").filter(isAbsolute)])];
   const found = folders.flatMap((folder) => realPathIfThere(join(folder, name)) ?? []);
   return [...new Set(found)].filter((file) => !MANY_PROGRAMS.has(basename(file)));
-}
-
-/** Where secrets of this person can be: a changed HOME must not bring the real one into view. */
-function homeFolders(env: GroundOptions["env"]): string[] {
-  const named = [env.HOME, homedir(), passwdHome()].filter((path) => path !== undefined && isAbsolute(path));
-  return [...new Set(named as string[])].filter((path) => path !== "/");
-}
-
-function passwdHome(): string | undefined {
-  try {
-    return userInfo().homedir;
-  } catch {
-    // A user without an entry in the password file has no home there.
-    return undefined;
-  }
 }
 
 function cacheFolder(env: GroundOptions["env"], homes: readonly string[], fallback: string): string {
