@@ -12,9 +12,10 @@ import {
 import { makePrivateDirectory } from "#base";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
-import { createSigner, harnessPaths, machineKeySource } from "#sessions";
+import { createSigner, harnessPaths, type MachineKey, machineKeySource } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
+import { keptHeads } from "./kept-heads.ts";
 import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProject } from "./project.ts";
 import { createRawDump } from "./raw-dump.ts";
 import { paint } from "./renderer.ts";
@@ -72,6 +73,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     for (const warning of told) shown.terminal.err(`${paint(terminal, "yellow", `warning: ${warning}`)}\n`);
   }
   const named = flags.model ?? env.HARNESS_MODEL;
+  const key = machineKeySource(env);
   const harness = await assembleHarness({
     settings,
     env,
@@ -80,8 +82,9 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     workspace,
     offlineAllowed,
     scenarioFile: (name) => scenarioFile(ports, name),
-    store: storeOf(store, workspace, env),
+    store: storeOf(store, workspace, env, key),
     signer: createSigner(() => harnessPaths(env).configDir),
+    ...(store === "memory" ? {} : { heads: keptHeads(ports, key) }),
     undo: store === "memory" || flags.undo === "off" || cassette !== undefined ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
     ...(options.isService === true
@@ -185,10 +188,15 @@ export function userFlags<Flags extends Pick<RunFlags, "config">>({
   return config === undefined || namesProject(config) ? flags : { ...flags, config };
 }
 
-function storeOf(kind: RunFlags["store"], workspace: string, env: CliPorts["env"]): HarnessOptions["store"] {
+function storeOf(
+  kind: RunFlags["store"],
+  workspace: string,
+  env: CliPorts["env"],
+  key: () => MachineKey,
+): HarnessOptions["store"] {
   if (kind === "memory") return { kind };
   if (kind === "jsonl") return { kind, root: workspace };
-  return { kind, path: harnessPaths(env).sessionsDb, key: machineKeySource(env) };
+  return { kind, path: harnessPaths(env).sessionsDb, key };
 }
 
 /** Configuration file, then the project, then flags; later wins, deny rules add up. */
