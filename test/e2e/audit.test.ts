@@ -145,7 +145,17 @@ test("a session is named by the beginning of its id, also in the JSONL log, whic
     out: expect.stringMatching(/^intact: sess_\w+ \(\d+ events, 1 checkpoint, 0 anchors\)\n$/),
   });
   expect(await runCli(home, ["audit", "anchor", id, "--file", "anchors.txt", ...jsonl])).toMatchObject({ code: 0 });
-  const file = join(home.workspace, ".harness", "threads", id, "events.jsonl");
+  const folder = join(home.workspace, ".harness", "threads", id);
+  cpSync(folder, `${home.workspace}-copy`, { recursive: true });
+  await runCli(home, ["run", "--store", "jsonl", "--resume", id, "again"]);
+  rmSync(folder, { recursive: true });
+  expect(await runCli(home, ["audit", "verify", id, ...jsonl])).toMatchObject({ code: 3, out: `gone: ${id}\n` });
+  cpSync(`${home.workspace}-copy`, folder, { recursive: true });
+  expect(await runCli(home, ["audit", "verify", id, ...jsonl])).toMatchObject({
+    code: 3,
+    err: expect.stringContaining(`harness audit accept ${id} --store jsonl --root ${home.workspace}`),
+  });
+  const file = join(folder, "events.jsonl");
   writeFileSync(file, readFileSync(file, "utf8").replace("hello", "hullo"));
   const bad = await runCli(home, ["audit", "verify", id, ...jsonl, "--anchor", "anchors.txt"]);
   expect(bad).toMatchObject({ code: 1, out: expect.stringContaining("altered") });
