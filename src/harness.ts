@@ -40,6 +40,7 @@ import {
 import { chooseModel, createLimiters, type ModelChoice } from "#providers";
 import {
   createMemoryStore,
+  type HeadsPlace,
   loadPortability,
   type MachineKey,
   openSqliteStore,
@@ -81,6 +82,8 @@ export interface HarnessOptions {
     | { readonly kind: "jsonl"; readonly root: string };
   /** Signs the log at the end of each turn; without it the log is chained, not signed. */
   readonly signer?: Signer;
+  /** Where the last known heads of logs on disk are kept; without it an older copy of a log is not noticed. */
+  readonly heads?: HeadsPlace;
   /**
    * Where undo keeps what mutating calls change; a call that cannot be kept there is then refused. Default `off`: nothing
    * is kept and nothing can be undone.
@@ -376,14 +379,14 @@ function logFiles(store: HarnessOptions["store"]): string[] {
   }
 }
 
-async function openStore({ store, clock, signer }: HarnessOptions): Promise<SessionStore> {
-  const signing = signer === undefined ? {} : { signer };
+async function openStore({ store, clock, signer, heads }: HarnessOptions): Promise<SessionStore> {
+  const proving = { ...(signer === undefined ? {} : { signer }), ...(heads === undefined ? {} : { heads }) };
   switch (store.kind) {
     case "memory":
       return createMemoryStore(signer && { signer, clock });
     case "jsonl":
-      return (await loadPortability()).openJsonlStore({ root: store.root, clock, ...signing });
+      return (await loadPortability()).openJsonlStore({ root: store.root, clock, ...proving });
     case "sqlite":
-      return openSqliteStore({ path: store.path, clock, key: store.key(), ...signing });
+      return openSqliteStore({ path: store.path, clock, key: store.key(), ...proving });
   }
 }

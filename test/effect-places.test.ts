@@ -276,6 +276,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.fsyncSync fs.linkSync fs.openSync fs.renameSync fs.rmSync fs.writeSync",
     why: "The machine key.",
   },
+  "src/sessions/known-heads.ts": {
+    uses: "fs.rmSync",
+    why: "Last known heads of logs that are long gone, in the state folder.",
+  },
   "src/sessions/signing-key.ts": {
     uses: "fs.fsyncSync fs.linkSync fs.openSync fs.unlinkSync fs.writeFileSync",
     why: "The key that signs checkpoints.",

@@ -103,6 +103,8 @@ export interface ProcessExit {
   readonly durationMs: number;
   /** One line about its confinement, for whoever reads the result. */
   readonly note?: string;
+  /** The time that it had, where its confinement gave it less than was asked for. */
+  readonly timeoutMs?: number;
 }
 
 /** Runs programs in their own process group; timeout, cancel and the end of this process end the whole group. */

@@ -12,9 +12,10 @@ import {
 import { makePrivateDirectory, refusedWorkspace } from "#base";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
-import { createSigner, harnessPaths, machineKeySource, ownFolders, scratchBase } from "#sessions";
+import { createSigner, harnessPaths, type MachineKey, machineKeySource, ownFolders, scratchBase } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
+import { keptHeads } from "./kept-heads.ts";
 import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProject } from "./project.ts";
 import { createRawDump } from "./raw-dump.ts";
 import { paint } from "./renderer.ts";
@@ -76,6 +77,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
   }
   const named = flags.model ?? env.HARNESS_MODEL;
   const scratch = scratchBase(env);
+  const key = machineKeySource(env);
   const harness = await assembleHarness({
     settings,
     env,
@@ -85,8 +87,9 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     ...(scratch === undefined ? {} : { scratch }),
     offlineAllowed,
     scenarioFile: (name) => scenarioFile(ports, name),
-    store: storeOf(store, workspace, env),
+    store: storeOf(store, workspace, env, key),
     signer: createSigner(() => harnessPaths(env).configDir),
+    ...(store === "memory" ? {} : { heads: keptHeads(ports, key) }),
     undo: store === "memory" || flags.undo === "off" || cassette !== undefined ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
     ...(options.isService === true
@@ -197,10 +200,15 @@ export function userFlags<Flags extends Pick<RunFlags, "config">>({
   return config === undefined || namesProject(config) ? flags : { ...flags, config };
 }
 
-function storeOf(kind: RunFlags["store"], workspace: string, env: CliPorts["env"]): HarnessOptions["store"] {
+function storeOf(
+  kind: RunFlags["store"],
+  workspace: string,
+  env: CliPorts["env"],
+  key: () => MachineKey,
+): HarnessOptions["store"] {
   if (kind === "memory") return { kind };
   if (kind === "jsonl") return { kind, root: workspace };
-  return { kind, path: harnessPaths(env).sessionsDb, key: machineKeySource(env) };
+  return { kind, path: harnessPaths(env).sessionsDb, key };
 }
 
 /** Configuration file, then the project, then flags; later wins, deny rules add up. */

@@ -4,6 +4,7 @@ import { refuseDelegate } from "#engine";
 import { LogId, ReasonError, type SessionId } from "#protocol";
 import { type ArchiveStore, loadPortability, scratchBase } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
+import { isConfirmed } from "./confirmation.ts";
 import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
@@ -78,12 +79,8 @@ export async function deleteSession(
   return withStore<ExitCode>(ports, flags, async (store) => {
     const { id, lastEventId, workingDir } = await findSession(store, name);
     if (flags.yes !== true) {
-      if (!terminal.interactive) {
-        throw new ReasonError("UsageInvalid", { detail: `deleting ${id} cannot be undone; say so with --yes.` });
-      }
       const question = `Delete ${id} and its ${counted(lastEventId, "event")} for good? [y/N] `;
-      const answer = await terminal.readLine(question, new AbortController().signal);
-      if (answer.kind !== "line" || !/^y(es)?$/i.test(answer.text.trim())) {
+      if (!(await isConfirmed(terminal, question, `deleting ${id} cannot be undone`))) {
         terminal.err("Nothing was deleted.\n");
         return 1;
       }

@@ -145,7 +145,8 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
       const exit = await run(sandbox.wrap(command, policy), limited, env, stop);
       const ended = tooMuch.signal.aborted && !signal.aborted ? "output" : exit.ended;
       const isPlain = ended === "cancelled" || (ended === "exit" && exit.code === 0);
-      return { ...exit, ended, ...(isPlain ? {} : { note: readerNote(limited.timeoutMs) }) };
+      const { timeoutMs } = limited;
+      return { ...exit, ended, ...(isPlain ? {} : { note: readerNote(readerTimeoutMs), timeoutMs }) };
     },
 
     async workspace(sandbox, spec, network, signal) {

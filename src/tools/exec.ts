@@ -54,7 +54,7 @@ export function createExecTool(clock: Pick<Clock, "sleep">): Tool {
       try {
         const exit = await runShell(context, { args: ["-c", command], cwd, timeoutMs, onOutput });
         take(decoders.stdout.decode() + decoders.stderr.decode());
-        return outcome(exit, output.text(), context);
+        return outcome(exit, output.text(), timeoutMs, context);
       } finally {
         progress.close();
       }
@@ -74,7 +74,7 @@ async function runShell(context: ToolContext, spec: Omit<ProcessSpec, "file">): 
   }
 }
 
-function outcome(exit: ProcessExit, output: string, context: ToolContext): ToolOutput {
+function outcome(exit: ProcessExit, output: string, timeoutMs: number, context: ToolContext): ToolOutput {
   const duration = `${(exit.durationMs / 1000).toFixed(1)} s`;
   if (exit.ended === "cancelled") {
     const values = { duration, list: "harness undo --dry-run names them, unless undo is off", id: context.session };
@@ -82,7 +82,8 @@ function outcome(exit: ProcessExit, output: string, context: ToolContext): ToolO
     throw new ToolError(output === "" ? text : `${text}\nOutput so far:\n${output}`, "BashCancelledMidCommand");
   }
   const notes: string[] = [];
-  if (exit.ended === "timeout") notes.push(`timed out after ${exit.durationMs} ms; the process group was ended`);
+  if (exit.ended === "timeout")
+    notes.push(`timed out after ${exit.timeoutMs ?? timeoutMs} ms; the process group was ended`);
   else if (exit.ended === "output") notes.push("ended because it printed too much");
   else if (exit.signal !== null) notes.push(`ended by ${exit.signal}`);
   else if (exit.code !== 0) notes.push(`exit code ${exit.code}`);
