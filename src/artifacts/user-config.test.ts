@@ -107,12 +107,12 @@ allowed_domains = ["api.example.com", "*.example.org", "127.0.0.1"]
         { model: "anthropic:b" },
       ],
       permissions: [
-        { effect: "allow", rule: "Bash(npm test)", source: "config.toml:19" },
-        { effect: "deny", rule: "Write", source: "config.toml:20" },
+        { effect: "allow", rule: "Bash(npm test)", source: "config.toml:21" },
+        { effect: "deny", rule: "Write", source: "config.toml:22" },
       ],
       labelRules: [
-        { label: "private", rule: "Read(customers/**)", source: "config.toml:21" },
-        { label: "untrusted", rule: "mcp.*", source: "config.toml:22" },
+        { label: "private", rule: "Read(customers/**)", source: "config.toml:23" },
+        { label: "untrusted", rule: "mcp.*", source: "config.toml:24" },
       ],
       strictPermissions: true,
       prices: { "custom:big": { input: 1, output: 2, cacheRead: 0.1 } },

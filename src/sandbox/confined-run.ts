@@ -54,7 +54,6 @@ export interface ConfinedRuns {
 
 export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
   const { root, outside, ground, guard, ownPaths, readerTimeoutMs, unixSockets, deniedPrograms } = options;
-  let runs = 0;
 
   async function run(
     { file, args, env, monitor, inputs }: WrappedCommand,
@@ -62,9 +61,8 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
     given: ProcessSpec["env"],
     signal: AbortSignal,
   ): Promise<ProcessExit> {
-    runs += 1;
     const { processes } = spec.confinement === "workspace" ? WORKSPACE_LIMITS : READER_LIMITS;
-    const group = monitor && createControlGroup(`harness-${process.pid}-${runs}`, processes);
+    const group = monitor && createControlGroup(processes);
     let complaint = "";
     const { confinement: _, mayChangeSteering: __, ownProgram: ___, ...plain } = spec;
     try {

@@ -2,6 +2,7 @@
  * Holds root to a number of processes: the kernel counts them for everybody else. Uses a control group of the second kind, or of the first
  * where that has the counter. Where neither can be written there is none, and the limit does not hold for root.
  */
+import { randomUUID } from "node:crypto";
 import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -15,9 +16,10 @@ export interface ControlGroup {
   remove(): void;
 }
 
-/** Undefined for whoever is not root, and where no group can be made. `name` is one that nobody else has. */
-export function createControlGroup(name: string, maxProcesses: number): ControlGroup | undefined {
+/** Undefined for whoever is not root, and where no group can be made. */
+export function createControlGroup(maxProcesses: number): ControlGroup | undefined {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return undefined;
+  const name = `harness-${randomUUID()}`;
   for (const parent of PARENTS) {
     const path = join(parent, name);
     if (!countsProcesses(parent)) continue;
