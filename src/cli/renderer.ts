@@ -1,10 +1,14 @@
 /** Events as a person reads them in a terminal: the answer on standard output, everything else on standard error. */
+import { visibleLine, visibleProse } from "#base";
 import type { CallId, Event, ToolOutputBlock } from "#protocol";
 import { counted } from "./counted.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 const PREVIEW_LINES = 6;
 const PREVIEW_CHARS = 100;
+
+/** A letter or a picture whose marks or joiners may come with the next piece. */
+const OPEN_END = /(?:\p{L}|\p{N}|\p{ExtPict})\p{M}{0,4}$/u;
 
 const style = { dim: "2", red: "31", yellow: "33", green: "32", cyan: "36", bold: "1" } as const;
 
@@ -27,17 +31,21 @@ export function paint(terminal: Pick<Terminal, "colour">, name: keyof typeof sty
 
 export function createRenderer(terminal: Terminal, { answer, activity }: RendererOptions): Renderer {
   let midLine = false;
+  /** The end of the answer so far, which is shown already. */
+  let before = "";
   /** Lines shown of each running call. */
   const progress = new Map<CallId, number>();
 
   function finishLine(): void {
     if (midLine) terminal.out("\n");
     midLine = false;
+    before = "";
   }
 
+  /** On one line, whatever is in the text. */
   function note(colour: keyof typeof style, text: string): void {
     finishLine();
-    terminal.err(`${paint(terminal, colour, printable(text))}\n`);
+    terminal.err(`${paint(terminal, colour, visibleLine(text))}\n`);
   }
 
   function showProgress(callId: CallId, text: string): void {
@@ -54,9 +62,10 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
     show(event) {
       switch (event.kind) {
         case "TextDelta": {
-          const text = printable(event.payload.text);
+          const { text } = event.payload;
           if (!answer || text === "") break;
-          terminal.out(text);
+          terminal.out(visibleProse(before + text).slice(visibleProse(before).length));
+          before = OPEN_END.exec(text.slice(-8))?.[0] ?? "";
           midLine = !text.endsWith("\n");
           break;
         }
@@ -75,7 +84,11 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
             if (outcome !== "ok" || took !== "") note(is_error ? "yellow" : "dim", `  [${outcome}]${took}`);
             break;
           }
-          note(is_error ? "yellow" : "dim", `${preview(content)}${outcome === "ok" ? "" : `  [${outcome}]`}${took}`);
+          const rows = preview(content);
+          const ending = `${outcome === "ok" ? "" : `  [${outcome}]`}${took}`;
+          for (const [at, row] of rows.entries()) {
+            note(is_error ? "yellow" : "dim", at === rows.length - 1 ? row + ending : row);
+          }
           break;
         }
         case "Error": {
@@ -178,7 +191,7 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
   };
 }
 
-/** The arguments in one line: the value alone when there is only one. */
+/** The arguments, cut: the value alone when there is only one. Whoever shows it makes it visible. */
 export function summarise(args: unknown): string {
   if (typeof args !== "object" || args === null) return clip(String(args));
   const values = Object.entries(args);
@@ -189,15 +202,15 @@ export function summarise(args: unknown): string {
   );
 }
 
-function preview(content: readonly ToolOutputBlock[]): string {
+function preview(content: readonly ToolOutputBlock[]): readonly string[] {
   const text = content.map((block) => (block.type === "text" ? block.text : `[${block.media_type}]`)).join("\n");
   const lines = text.trimEnd().split("\n");
   const shown = lines.slice(0, PREVIEW_LINES).map((line) => `  ${clip(line)}`);
   if (lines.length > PREVIEW_LINES) shown.push(`  … ${lines.length - PREVIEW_LINES} more lines`);
-  return shown.join("\n");
+  return shown;
 }
 
+/** Whoever shows it makes it visible. */
 function clip(text: string): string {
-  const oneLine = text.replace(/\s*\n\s*/g, " ⏎ ");
-  return oneLine.length <= PREVIEW_CHARS ? oneLine : `${oneLine.slice(0, PREVIEW_CHARS - 1)}…`;
+  return text.length <= PREVIEW_CHARS ? text : `${text.slice(0, PREVIEW_CHARS - 1)}…`;
 }

@@ -82,7 +82,7 @@ export async function deleteSession(
         throw new ReasonError("UsageInvalid", { detail: `deleting ${id} cannot be undone; say so with --yes.` });
       }
       const question = `Delete ${id} and its ${counted(lastEventId, "event")} for good? [y/N] `;
-      const answer = await terminal.readLine(question, new AbortController().signal);
+      const answer = await terminal.ask((screen) => screen.readAnswer(question, new AbortController().signal));
       if (answer.kind !== "line" || !/^y(es)?$/i.test(answer.text.trim())) {
         terminal.err("Nothing was deleted.\n");
         return 1;
