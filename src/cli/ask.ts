@@ -137,8 +137,9 @@ async function readDecision(
   { content, facts, keys, answers, letters }: PermissionQuestion,
   settled: AbortSignal,
 ): Promise<Pick<CommandOf<"AnswerPermission">, "decision" | "reason">> {
+  let before = "";
   for (;;) {
-    const line = await screen.readAnswer(keys, settled);
+    const line = await screen.readAnswer(before + keys, settled);
     if (line.kind !== "line") return { decision: "deny" };
     const [key = "", ...rest] = line.text.trim().split(/\s+/);
     const decision = answers.get(key.toLowerCase());
@@ -150,8 +151,8 @@ async function readDecision(
     if (!isPaste && decision !== undefined && rest.length === 0) return { decision };
     if (!isPaste && rest.length === 0 && key.toLowerCase() === "v") {
       await showPaged(screen, textsOf(content), settled);
-      screen.show(`${facts.join("\n")}\n`);
-    } else if (isPaste) screen.show("  Several lines at once are no answer; they were dropped.\n");
-    else screen.show(`  Type ${letters}; "d because …" tells the model why; v shows everything.\n`);
+      before = `${facts.join("\n")}\n`;
+    } else if (isPaste) before = "  Several lines at once are no answer; they were dropped.\n";
+    else before = `  Type ${letters}; "d because …" tells the model why; v shows everything.\n`;
   }
 }

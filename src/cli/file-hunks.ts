@@ -6,7 +6,6 @@ import { paint } from "./renderer.ts";
 import type { QuestionScreen } from "./terminal.ts";
 
 const CONTEXT_LINES = 3;
-const PAGE_LINES = 40;
 /** What else stands on the screen: the name of the file, what it is, how it changed, the title and the keys. */
 const OTHER_ROWS = 9;
 const PAGE_ROWS_MIN = 3;
@@ -31,8 +30,8 @@ export interface FilePages {
 
 /** No page is longer than the screen, however long the lines and hunks are. */
 export async function pagesOf(screen: QuestionScreen, waiting: WaitingFile): Promise<FilePages> {
-  const hunks = await hunksOf(waiting);
   const room = Math.max(PAGE_ROWS_MIN, screen.rows - OTHER_ROWS);
+  const hunks = await hunksOf(waiting, room);
   const parts = hunks.flatMap(({ title, lines }) => {
     const rows = renderedRows(screen, lines);
     const starts = Array.from({ length: Math.max(1, Math.ceil(rows.length / room)) }, (_, page) => page * room);
@@ -50,16 +49,17 @@ export async function pagesOf(screen: QuestionScreen, waiting: WaitingFile): Pro
   };
 }
 
-async function hunksOf({ change, text, acked }: WaitingFile): Promise<readonly Hunk[]> {
-  if (change === "removed") return acked?.text === undefined ? [] : pages("-", acked.text, "acked");
+async function hunksOf({ change, text, acked }: WaitingFile, pageLines: number): Promise<readonly Hunk[]> {
+  if (change === "removed") return acked?.text === undefined ? [] : pages("-", acked.text, "acked", pageLines);
   if (text === undefined) return [];
-  if (change === "new" || acked?.text === undefined) return pages("+", text, change === "new" ? "[new file]" : "now");
+  if (change === "new" || acked?.text === undefined)
+    return pages("+", text, change === "new" ? "[new file]" : "now", pageLines);
   const { structuredPatch } = await import("diff");
   const patch = structuredPatch("acked", "now", acked.text, text, "", "", {
     context: CONTEXT_LINES,
     timeout: DIFF_TIMEOUT_MS,
   });
-  if (patch === undefined) return pages("+", text, "now");
+  if (patch === undefined) return pages("+", text, "now", pageLines);
   if (patch.hunks.length === 0) {
     return [{ title: "only line ends or a byte order mark changed", lines: [] }];
   }
@@ -130,11 +130,11 @@ function coloured(screen: Screen, mark: string, text: string): string {
   return mark === "+" ? paint(screen, "green", text) : text;
 }
 
-function pages(mark: "+" | "-", text: string, title: string): readonly Hunk[] {
+function pages(mark: "+" | "-", text: string, title: string, pageLines: number): readonly Hunk[] {
   const lines = text.replace(/\n$/, "").split("\n");
-  const starts = Array.from({ length: Math.ceil(lines.length / PAGE_LINES) }, (_, page) => page * PAGE_LINES);
+  const starts = Array.from({ length: Math.ceil(lines.length / pageLines) }, (_, page) => page * pageLines);
   return starts.map((start) => {
-    const shown = lines.slice(start, start + PAGE_LINES);
+    const shown = lines.slice(start, start + pageLines);
     return {
       title: `${title} lines ${start + 1}–${start + shown.length} of ${lines.length}`,
       lines: shown.map((line) => `${mark}${line}`),

@@ -25,8 +25,8 @@ export function foreignRows(screen: Screen, text: string): Row[] {
 
 /** One line behind a beginning of ours, whatever is in it. */
 export function lineRows(screen: Screen, begin: string, line: string): Row[] {
-  // The bar and the arrow take two columns in some terminals, and the last one stays free.
-  const width = Math.max(MIN_TEXT_COLUMNS, screen.columns - Math.max(columnsOf(begin), GOES_ON.length) - 2);
+  // The last column stays free: some terminals begin a row when it is filled.
+  const width = Math.max(MIN_TEXT_COLUMNS, screen.columns - Math.max(columnsOf(begin), columnsOf(GOES_ON)) - 1);
   const pieces = wrapped(visibleLine(line), width);
   return pieces.map((piece, at) => ({
     text: `${at === 0 ? begin : GOES_ON}${marked(screen, piece)}`,

@@ -29,7 +29,8 @@ const SHOWN_ROWS_MIN = 3;
 export function permissionQuestion(screen: Screen, payload: Request): PermissionQuestion {
   const { summary, args, reason, argv_glob, offers } = payload;
   const label = shortened(payload.label, NAME_CHARS);
-  const content = [...foreignRows(screen, summary), ...argumentRows(screen, args, summary)];
+  const main = summarised(args, summary);
+  const content = [...foreignRows(screen, main), ...argumentRows(screen, args, main)];
   const lines = content.filter(({ endsLine }) => endsLine).length;
   const bytes = Buffer.byteLength(canonicalJson(args ?? null));
   const isOffered = (decision: Decision): boolean => offers === undefined || offers.includes(decision);
@@ -92,12 +93,24 @@ export function grouped(count: number): string {
   return count.toLocaleString("en-US");
 }
 
-/** Every argument besides the one that the summary is. Their names stand behind a branch of ours, where no content can be. */
-function argumentRows(screen: Screen, args: unknown, summary: string): Row[] {
+/** The argument that the summary is the beginning of, else the summary itself. */
+function summarised(args: unknown, summary: string): string {
+  const cutAt = summary.lastIndexOf("… (");
+  const isMeant = (value: unknown): value is string =>
+    typeof value === "string" &&
+    (value === summary ||
+      (cutAt > 0 &&
+        value.startsWith(summary.slice(0, cutAt)) &&
+        summary.slice(cutAt) === `… (${value.length - cutAt} more characters)`));
+  return Object.values(args ?? {}).find(isMeant) ?? summary;
+}
+
+/** Every argument besides the main one. Their names stand behind a branch of ours, where no content can be. */
+function argumentRows(screen: Screen, args: unknown, main: string): Row[] {
   if (typeof args !== "object" || args === null)
     return args == null ? [] : lineRows(screen, "  ├ ", canonicalJson(args));
   return Object.entries(args).flatMap(([name, value]: [string, unknown]) => {
-    if (value === summary) return [];
+    if (value === main) return [];
     const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
     if (!text.includes("\n")) return lineRows(screen, "  ├ ", `${name}: ${text}`);
     return [...lineRows(screen, "  ├ ", `${name}:`), ...foreignRows(screen, text)];

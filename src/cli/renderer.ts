@@ -48,6 +48,11 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
     terminal.err(`${paint(terminal, colour, visibleLine(text))}\n`);
   }
 
+  /** A message of several lines: what follows the first stands behind a bar. */
+  function message(colour: keyof typeof style, text: string): void {
+    for (const [at, line] of text.split("\n").entries()) note(colour, at === 0 ? line : `  │ ${line}`);
+  }
+
   function showProgress(callId: CallId, text: string): void {
     for (const line of text.split("\n").filter((part) => part.trim() !== "")) {
       const shown = progress.get(callId) ?? 0;
@@ -92,15 +97,15 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           break;
         }
         case "Error": {
-          const { reason, message, terminal: final } = event.payload;
-          if (final || activity) note(final ? "red" : "yellow", `${final ? "✗" : "…"} ${reason}: ${message}`);
+          const { reason, message: detail, terminal: final } = event.payload;
+          if (final || activity) message(final ? "red" : "yellow", `${final ? "✗" : "…"} ${reason}: ${detail}`);
           break;
         }
         case "ScriptLogged":
-          if (activity) note(event.payload.level === "info" ? "dim" : "yellow", `[script] ${event.payload.message}`);
+          if (activity) message(event.payload.level === "info" ? "dim" : "yellow", `[script] ${event.payload.message}`);
           break;
         case "HookError":
-          note("yellow", `hook ${event.payload.hook} failed: ${event.payload.message}`);
+          message("yellow", `hook ${event.payload.hook} failed: ${event.payload.message}`);
           break;
         case "Reprompted":
           if (activity) note("yellow", `sent back to work (${event.payload.source}): ${clip(event.payload.text)}`);
@@ -146,7 +151,7 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
             break;
           }
           note("yellow", "the project as it is now is not in force; the last good version stays:");
-          for (const problem of problems) note("yellow", `  ${problem}`);
+          for (const problem of problems) message("yellow", `  ${problem}`);
           break;
         }
         case "BudgetLeft": {
