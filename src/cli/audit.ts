@@ -2,7 +2,7 @@
 import { createReadStream, statSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { messageOf } from "#base";
+import { messageOf, visibleLine } from "#base";
 import type { SessionMeta } from "#engine";
 import { ReasonError, reasonText, SessionId } from "#protocol";
 import {
@@ -192,7 +192,8 @@ function tell({ terminal }: CliPorts, verdict: Verdict, json: boolean): ExitCode
     );
     return intact ? 0 : 1;
   }
-  for (const { event, what, detail } of findings) terminal.out(`event ${event}: ${what}: ${detail}\n`);
+  for (const { event, what, detail } of findings)
+    terminal.out(`${visibleLine(`event ${event}: ${what}: ${detail}`)}\n`);
   if (findingsLeftOut > 0) terminal.out(`and ${findingsLeftOut} more\n`);
   const facts = [counted(events, "event"), counted(checkpoints, "checkpoint"), counted(anchors, "anchor")];
   if (expired > 0) facts.push(`content of ${counted(expired, "event")} has expired`);

@@ -39,7 +39,7 @@ export function createProgressLine(terminal: Terminal, isQuiet: boolean): Progre
     clear,
     show({ done, total, running, spentUsd }) {
       if (!isShown) return;
-      const names = running.join(", ");
+      const names = visibleLine(running.join(", "));
       const money = spentUsd === 0 ? "" : ` · ${dollars(spentUsd)}`;
       const line = `${done} of ${total}${money}${names === "" ? "" : ` · ${names}`}`;
       const fits = line.slice(0, Math.max(10, Math.min(terminal.columns, 200) - 1));

@@ -157,7 +157,7 @@ function printPlan({ terminal }: CliPorts, prepared: readonly PreparedCase[], { 
 /** Warnings are told; with an error nothing is run. */
 function refuseErrors({ terminal }: CliPorts, problems: readonly Problem[]): void {
   for (const problem of problems.filter(({ severity }) => severity === "warning")) {
-    terminal.err(`${paint(terminal, "yellow", `warning: ${problemText(problem)}`)}\n`);
+    terminal.err(`${paint(terminal, "yellow", `warning: ${visibleLine(problemText(problem))}`)}\n`);
   }
   const errors = problems.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new ReasonError("ConfigInvalid", { detail: errors.map(problemText).join("\n") });

@@ -28,6 +28,11 @@ export function lineRows(screen: Screen, begin: string, line: string): Row[] {
   // The last column stays free: some terminals begin a row when it is filled.
   const width = Math.max(MIN_TEXT_COLUMNS, screen.columns - Math.max(columnsOf(begin), columnsOf(GOES_ON)) - 1);
   const pieces = wrapped(visibleLine(line), width);
+  // On a narrow screen a long beginning has a row of its own.
+  if (width === MIN_TEXT_COLUMNS && columnsOf(begin) > MIN_TEXT_COLUMNS) {
+    const own = { text: begin.trimEnd(), endsLine: false };
+    return [own, ...lineRows(screen, GOES_ON, line)];
+  }
   return pieces.map((piece, at) => ({
     text: `${at === 0 ? begin : GOES_ON}${marked(screen, piece)}`,
     endsLine: at === pieces.length - 1,

@@ -33,7 +33,7 @@ export async function starlarkCommand(
     globalReassign: flags.globalReassign === true,
   };
   const limits = {
-    print: (line: string) => terminal.out(`${line}\n`),
+    print: (line: string) => terminal.out(`${visibleLines(line)}\n`),
     ...(flags.maxSteps === undefined ? {} : { maxSteps: flags.maxSteps }),
     ...(flags.timeoutMs === undefined ? {} : { timeoutMs: flags.timeoutMs }),
   };

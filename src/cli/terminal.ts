@@ -138,10 +138,10 @@ export function createTerminal(
   const screen: QuestionScreen = {
     show: (text) => void stderr.write(text),
     get columns() {
-      return stderr.columns ?? DEFAULT_COLUMNS;
+      return stderr.columns || DEFAULT_COLUMNS;
     },
     get rows() {
-      return stderr.rows ?? DEFAULT_ROWS;
+      return stderr.rows || DEFAULT_ROWS;
     },
     colour,
     readAnswer: keyboard.readAnswer,
