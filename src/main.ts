@@ -64,7 +64,7 @@ export async function main(): Promise<void> {
       crashed = true;
     });
   }
-  const terminal = createTerminal(process, (failure) => {
+  const terminal = createTerminal(process, world.clock, (failure) => {
     if (stopping !== undefined) return;
     const code = failure === undefined ? READER_GONE : 1;
     stopping = code;

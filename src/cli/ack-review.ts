@@ -1,15 +1,18 @@
-/** The review of files that wait for an ack: one after the other, hunk by hunk, one key for each answer. */
+/** The review of files that wait for an ack: one after the other, page by page. Only what was shown to its end can be accepted. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AwaitingFile } from "#artifacts";
-import { makePrivateDirectory } from "#base";
+import { makePrivateDirectory, visibleLine } from "#base";
 import { harnessPaths } from "#sessions";
 import type { ProjectTrust, WaitingFile } from "#trust";
 import type { CliPorts } from "./cli-ports.ts";
-import { type Hunk, hunksOf, patchText, renderHunk } from "./file-hunks.ts";
+import { counted } from "./counted.ts";
+import { pagesOf, patchText } from "./file-hunks.ts";
 import { kindNames, powers } from "./file-kinds.ts";
+import { foreignRows, lineRows, showPaged } from "./foreign-rows.ts";
+import { DIGEST_CHARS, grouped, textsOf } from "./permission-question.ts";
 import { paint } from "./renderer.ts";
-import { revealed, shownName } from "./terminal.ts";
+import type { QuestionScreen } from "./terminal.ts";
 
 const MAX_PARTS_CHARS = 200;
 
@@ -31,7 +34,8 @@ export async function reviewFiles(
   const denied: string[] = [];
   for (const [index, file] of awaiting.entries()) {
     const waiting = trust.look(file);
-    const answer = await reviewFile(ports, waiting, `${index + 1} of ${awaiting.length}`, signal);
+    const position = `${index + 1} of ${awaiting.length}`;
+    const answer = await ports.terminal.ask((screen) => reviewFile(ports, screen, waiting, position, signal));
     if (answer === "quit") return { accepted, denied, quit: true };
     if (answer === "accept") {
       trust.ack([waiting], "individual");
@@ -43,51 +47,77 @@ export async function reviewFiles(
 
 async function reviewFile(
   ports: CliPorts,
+  screen: QuestionScreen,
   waiting: WaitingFile,
   position: string,
   signal: AbortSignal,
 ): Promise<"accept" | "deny" | "quit"> {
-  const { terminal } = ports;
-  const { file, kind, change } = waiting;
-  const isReadable = change === "removed" || waiting.hash !== undefined;
-  terminal.err(`\n${paint(terminal, "bold", `${shownName(file)} needs your ack`)} (${position})\n`);
-  terminal.err(`  ${kindNames[kind]}: ${powers[kind]}\n  ${changeText(waiting)}\n`);
-  if (!isReadable) terminal.err("  It cannot be read, so it cannot be accepted.\n");
-  const hunks = await hunksOf(waiting);
+  const isReadable = waiting.change === "removed" || waiting.hash !== undefined;
+  screen.show(`${headOf(screen, waiting, position).join("\n")}\n`);
+  if (!isReadable) screen.show("  It cannot be read, so it cannot be accepted.\n");
+  const { pages, isWhole } = await pagesOf(screen, waiting);
+  const unseen = new Set(pages.keys());
   let at = 0;
-  const show = (hunk: Hunk | undefined): void => {
-    if (hunk !== undefined) terminal.err(renderHunk(terminal, hunk, `${at + 1} of ${hunks.length}`));
+  const show = (page: number): void => {
+    if (page < 0 || page >= pages.length) return;
+    at = page;
+    unseen.delete(page);
+    screen.show(pages[page] ?? "");
   };
-  show(hunks[at]);
+  show(0);
   for (;;) {
-    const moves = hunks.length > 1 ? "  [n]ext  [p]revious" : "";
-    const keys = `  ${isReadable ? "[a]ccept  " : ""}[d]eny${moves}  [v]iew whole  [s]ave  [q]uit > `;
-    const answer = await terminal.readKey(keys, signal);
+    const answer = await screen.readKey(keysFor({ isReadable, pages: pages.length, unseen: unseen.size }), signal);
     if (answer.kind !== "key") return "quit";
     switch (answer.key.toLowerCase()) {
-      case "a":
-        if (isReadable) return "accept";
+      case "a": {
+        const [next] = unseen;
+        if (next !== undefined) show(next);
+        else if (isReadable) return "accept";
         break;
+      }
       case "d":
         return "deny";
       case "q":
         return "quit";
       case "n":
-      case "p": {
-        const next = at + (answer.key.toLowerCase() === "n" ? 1 : -1);
-        if (next >= 0 && next < hunks.length) at = next;
-        show(hunks[at]);
+        show(at + 1);
+        break;
+      case "p":
+        show(at - 1);
+        break;
+      case "v": {
+        const whole = (waiting.text ?? waiting.acked?.text ?? "").replace(/\n$/, "");
+        if ((await showPaged(screen, textsOf(foreignRows(screen, whole)), signal)) && isWhole) unseen.clear();
         break;
       }
-      case "v":
-        terminal.err(`${revealed(waiting.text ?? waiting.acked?.text ?? "").trimEnd()}\n`);
-        break;
       case "s":
-        terminal.err(`  Saved: ${await save(ports, waiting)}\n`);
+        screen.show(`  Saved: ${visibleLine(await save(ports, waiting))}\n`);
         break;
       default:
     }
   }
+}
+
+function headOf(screen: QuestionScreen, waiting: WaitingFile, position: string): readonly string[] {
+  const { file, kind, text, hash, acked } = waiting;
+  const [first = "", ...rest] = textsOf(lineRows(screen, "", `${file} needs your ack`));
+  const shown = text ?? acked?.text ?? "";
+  const size = `${counted(shown.split("\n").length - (shown.endsWith("\n") ? 1 : 0), "line")}, ${grouped(Buffer.byteLength(shown))} bytes`;
+  const digest = hash ?? acked?.sha256;
+  return [
+    "",
+    `${paint(screen, "bold", first)}${rest.length === 0 ? ` (${position})` : ""}`,
+    ...rest,
+    `  ${kindNames[kind]}: ${powers[kind]}`,
+    ...textsOf(lineRows(screen, "  ", changeText(waiting))),
+    `  ${size}${digest === undefined ? "" : ` · sha256 ${digest.slice(0, DIGEST_CHARS)}`}`,
+  ];
+}
+
+function keysFor({ isReadable, pages, unseen }: { isReadable: boolean; pages: number; unseen: number }): string {
+  const accept = unseen === 0 ? "[a]ccept  " : `[a] next page, ${unseen} of ${pages} not shown yet  `;
+  const moves = pages > 1 ? "  [n]ext  [p]revious" : "";
+  return `  ${isReadable ? accept : ""}[d]eny${moves}  [v]iew whole  [s]ave  [q]uit > `;
 }
 
 function changeText({ change, changed, acked }: WaitingFile): string {
@@ -95,7 +125,7 @@ function changeText({ change, changed, acked }: WaitingFile): string {
   if (change === "removed") return "[removed] it was acked and is gone; a guard that is gone guards nothing";
   const since = acked === undefined ? "" : ` since ${acked.at.slice(0, 10)}`;
   if (changed === undefined) return `[changed${since}] the acked text was not kept: this is the whole file`;
-  const parts = changed.parts.length === 0 ? "" : ` (${shownName(changed.parts.join(", ").slice(0, MAX_PARTS_CHARS))})`;
+  const parts = changed.parts.length === 0 ? "" : ` (${changed.parts.join(", ").slice(0, MAX_PARTS_CHARS)})`;
   return `[changed${since}] ${changed.class}${parts}`;
 }
 

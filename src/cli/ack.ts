@@ -3,13 +3,12 @@ import { randomBytes } from "node:crypto";
 import { realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AwaitingFile, type ProjectSurvey, surveyProject } from "#artifacts";
-import { errnoOf, messageOf } from "#base";
+import { errnoOf, messageOf, visibleLine } from "#base";
 import { ReasonError } from "#protocol";
 import { createLockFileTrust, type ProjectTrust, writeLock } from "#trust";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { locate, problemText } from "./project.ts";
-import { printable, shownName } from "./terminal.ts";
 import { lockFilePath, readLockFile, refusal, userTrust } from "./trusted-project.ts";
 
 const DEFAULT_LOCKFILE = "approved.lock";
@@ -42,11 +41,11 @@ export async function ackCommand(ports: CliPorts, flags: AckFlags): Promise<Exit
   const awaiting = trust.judge(survey.files);
   const left = awaiting.length === 0 ? [] : await agree(ports, trust, awaiting, flags);
   if (left.length > 0) {
-    terminal.err(`Not acked:\n${left.map(({ file }) => `  ${shownName(file)}\n`).join("")}`);
+    terminal.err(`Not acked:\n${left.map(({ file }) => `  ${visibleLine(file)}\n`).join("")}`);
     return 1;
   }
-  if (survey.files.length === 0) terminal.err(`There is no project in ${printable(survey.root)}: nothing to ack.\n`);
-  else terminal.err(`${filesOf(survey, ` of ${printable(survey.root)}`)} acked.\n`);
+  if (survey.files.length === 0) terminal.err(`There is no project in ${visibleLine(survey.root)}: nothing to ack.\n`);
+  else terminal.err(`${filesOf(survey, ` of ${visibleLine(survey.root)}`)} acked.\n`);
   if (flags.emitLockfile !== undefined) emitLockfile(ports, survey, trust, flags.emitLockfile);
   return 0;
 }
@@ -79,10 +78,11 @@ async function agree(
     }
     const waiting = awaiting.map((file) => trust.look(file));
     terminal.err(
-      `Of your own folder:\n${waiting.map(({ change, file }) => `  ${change.padEnd(8)}${shownName(file)}\n`).join("")}`,
+      `Of your own folder:\n${waiting.map(({ change, file }) => `  ${change.padEnd(8)}${visibleLine(file)}\n`).join("")}`,
     );
     if (yes !== true) {
-      const answer = await terminal.readKey("  [a]ccept all  [q]uit > ", interrupted.signal);
+      const keys = "  [a]ccept all  [q]uit > ";
+      const answer = await terminal.ask((screen) => screen.readKey(keys, interrupted.signal));
       if (answer.kind !== "key" || answer.key.toLowerCase() !== "a") return awaiting;
     }
     trust.ack(waiting, "bulk");
@@ -117,7 +117,7 @@ function emitLockfile(
     throw new ReasonError("UsageInvalid", { detail }, { cause: error });
   }
   terminal.err(
-    `Written: ${printable(path)}. Hand it in with --lockfile or HARNESS_LOCKFILE; it is never read by itself.\n`,
+    `Written: ${visibleLine(path)}. Hand it in with --lockfile or HARNESS_LOCKFILE; it is never read by itself.\n`,
   );
 }
 
@@ -150,11 +150,11 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
       })),
     };
     terminal.out(`${JSON.stringify(report)}\n`);
-  } else if (isGood && survey.files.length === 0) terminal.out(`There is no project in ${printable(survey.root)}.\n`);
+  } else if (isGood && survey.files.length === 0) terminal.out(`There is no project in ${visibleLine(survey.root)}.\n`);
   else if (isGood) terminal.out(`${filesOf(survey)} as ${survey.files.length === 1 ? "it was" : "they were"} acked.\n`);
   else {
     terminal.err("✗ HookHashChanged: these files are not as they were acked:\n");
-    terminal.out(changed.map(({ file, change }) => `${change.padEnd(8)}${shownName(file)}\n`).join(""));
+    terminal.out(changed.map(({ file, change }) => `${change.padEnd(8)}${visibleLine(file)}\n`).join(""));
   }
   return isGood ? 0 : 1;
 }

@@ -1,18 +1,20 @@
 /** Which session to attach to: the one that is named, else an offer by folder and state: the last one here, a new one, or a list. */
+import { visibleLine } from "#base";
 import type { Client, ClientSession, SessionInfo } from "#client";
 import { ReasonError, SessionId } from "#protocol";
 import { paint } from "./renderer.ts";
-import { printable, printableValue, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Sessions that a list shows, and among which an id is looked for by its beginning. */
 const LISTED = 20;
 const SEARCHED = 1000;
 const TITLE_CHARS = 60;
+const OFFERED_KEYS = "  [l] attach to it (Enter)  [n] a new session  [p] pick from the list\n  > ";
 
 export interface OfferParts {
   readonly client: Client;
   /** What it shows was redacted. */
-  readonly terminal: Pick<Terminal, "err" | "readLine" | "colour" | "interactive">;
+  readonly terminal: Pick<Terminal, "err" | "ask" | "colour" | "interactive">;
   /** Absolute. */
   readonly workingDir: string;
   readonly model?: string;
@@ -49,8 +51,7 @@ export async function offeredSession(parts: OfferParts): Promise<ClientSession |
   if (last === undefined || !terminal.interactive) return newSession(parts);
   terminal.err(`${paint(terminal, "bold", "Last session here:")} ${describe(last, parts.nowMs)}\n`);
   for (;;) {
-    terminal.err("  [l] attach to it (Enter)  [n] a new session  [p] pick from the list\n");
-    const line = await terminal.readLine("  > ", signal);
+    const line = await terminal.ask((screen) => screen.readAnswer(OFFERED_KEYS, signal));
     if (line.kind !== "line") return undefined;
     const answer = line.text.trim().toLowerCase();
     if (answer === "" || answer === "l" || answer === "last") return client.session(idOf(last));
@@ -79,20 +80,20 @@ async function pickedSession(parts: OfferParts): Promise<ClientSession | undefin
   const { client, terminal, nowMs, signal } = parts;
   const sessions = await listedSessions(parts);
   for (const [index, info] of sessions.entries()) {
-    terminal.err(`  ${String(index + 1).padStart(2)}. ${describe(info, nowMs)} · ${printable(info.working_dir)}\n`);
+    terminal.err(`  ${String(index + 1).padStart(2)}. ${describe(info, nowMs)} · ${visibleLine(info.working_dir)}\n`);
   }
-  const line = await terminal.readLine("  number > ", signal);
+  const line = await terminal.ask((screen) => screen.readAnswer("  number > ", signal));
   const picked = line.kind === "line" ? sessions[Number(line.text.trim()) - 1] : undefined;
   return picked === undefined ? undefined : client.session(idOf(picked));
 }
 
-/** `sess_… · running, 2 attached · 5 min ago · "title"`. */
+/** `sess_… · running, 2 attached · 5 min ago · "title"`, visible. */
 export function describe(info: SessionInfo, nowMs: number): string {
-  const { id, state, activity, attached, updated_at, title } = printableValue(info);
+  const { id, state, activity, attached, updated_at, title } = info;
   const doing = activity ?? (state === "ended" ? "ended" : "cut off");
   const seen = attached === 0 ? "" : `, ${attached} attached`;
-  const named = title === "" ? "" : ` · "${title.slice(0, TITLE_CHARS).replaceAll("\n", " ")}"`;
-  return `${id} · ${doing}${seen} · ${age(nowMs - Date.parse(updated_at))}${named}`;
+  const named = title === "" ? "" : ` · "${title.slice(0, TITLE_CHARS)}"`;
+  return visibleLine(`${id} · ${doing}${seen} · ${age(nowMs - Date.parse(updated_at))}${named}`);
 }
 
 function age(ms: number): string {

@@ -2,6 +2,7 @@
  * The conversation on a session of a daemon. A line can be typed at any time: what happens, here or in another terminal, is shown
  * above it, and a question takes its place until somebody has answered.
  */
+import { visibleLine } from "#base";
 import type { Client, ClientSession } from "#client";
 import { type Command, type Reason, ReasonError, type TurnId } from "#protocol";
 import type { UndoReport } from "#undo";
@@ -12,7 +13,6 @@ import { restoreCommand, type SessionRule } from "./cli-session.ts";
 import type { DaemonRevival } from "./daemon-revival.ts";
 import { paint } from "./renderer.ts";
 import { runSlash, type SlashSession } from "./repl.ts";
-import { printable } from "./terminal.ts";
 
 const HELP = `  /queue TEXT            send it when the running turn has ended
   /steer TEXT            tell the running turn something
@@ -84,7 +84,7 @@ async function attachedCommand(parts: AttachReplParts, input: string): Promise<b
     const nowMs = ports.clock.now();
     const { terminal } = await ports.outward.through(ports, false);
     for (const info of await listedSessions({ client })) {
-      terminal.err(`  ${describe(info, nowMs)} · ${printable(info.working_dir)}\n`);
+      terminal.err(`  ${describe(info, nowMs)} · ${visibleLine(info.working_dir)}\n`);
     }
   } else if (verb === "steer" && rest !== "") await session.steer(rest);
   else if (verb === "queue" && rest !== "") await sendAs(parts, rest, async () => void (await session.queue(rest)));
@@ -109,8 +109,8 @@ async function sendAs(
     if (sent !== undefined) view.sent(text, sent.turn);
   } catch (error) {
     view.untyped(text);
-    if (isLost(error)) parts.ports.terminal.err(`Look above whether it was taken: ${printable(text)}\n`);
-    if (hasReason(error, "ServerUnreachable")) parts.ports.terminal.err(`Not sent: ${printable(text)}\n`);
+    if (isLost(error)) parts.ports.terminal.err(`Look above whether it was taken: ${visibleLine(text)}\n`);
+    if (hasReason(error, "ServerUnreachable")) parts.ports.terminal.err(`Not sent: ${visibleLine(text)}\n`);
     throw error;
   }
 }

@@ -1,5 +1,7 @@
 /** `harness attach`: this terminal on a session of a running daemon, beside whoever else is on it. */
+
 import { resolve } from "node:path";
+import { visibleJson, visibleLine } from "#base";
 import type { Client, ClientSession } from "#client";
 import { ReasonError } from "#protocol";
 import { lastSession, namedSession, newSession, type OfferParts, offeredSession } from "./attach-offer.ts";
@@ -12,7 +14,6 @@ import { ensureDaemon } from "./ensure-daemon.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { mayHaveProject } from "./project.ts";
-import { printable, printableLine } from "./terminal.ts";
 
 export interface AttachFlags extends DaemonFlags {
   readonly new?: boolean;
@@ -175,7 +176,7 @@ async function converse({
     return undefined;
   }
   const { model } = await session.info();
-  terminal.err(`${session.id} · ${printable(String(model))} · attached on ${client.address} · /help for help\n`);
+  terminal.err(`${session.id} · ${visibleLine(String(model))} · attached on ${client.address} · /help for help\n`);
   const stop = AbortSignal.any([left.signal, here.signal]);
   // The line that is being read ends with the session.
   const over = view.ended.then(
@@ -189,7 +190,7 @@ async function converse({
   const repl = runAttachRepl({ ports, client, revival, session, view, unsent, left: stop });
   const reason = await Promise.race([repl, over]).catch((error: unknown) => {
     view.finishLine();
-    for (const text of unsent) terminal.err(`Not sent: ${printable(text)}\n`);
+    for (const text of unsent) terminal.err(`Not sent: ${visibleLine(text)}\n`);
     throw error;
   });
   view.finishLine();
@@ -242,7 +243,7 @@ async function printEvents(
   signal: AbortSignal,
 ): Promise<ExitCode> {
   for await (const event of session.events({ signal, ...(since === undefined ? {} : { since }) })) {
-    await terminal.outDrained(`${printableLine(JSON.stringify(event))}\n`);
+    await terminal.outDrained(`${visibleJson(JSON.stringify(event))}\n`);
   }
   return 0;
 }

@@ -1,10 +1,11 @@
 /** A session of a daemon in this terminal: what happens as it happens, and the questions that somebody here may answer. */
+import { visibleLine } from "#base";
 import type { Client, ClientSession, Event } from "#client";
 import { type InputBlock, ReasonError, type TurnId } from "#protocol";
 import { createAsker } from "./ask.ts";
 import type { Outward } from "./outward.ts";
 import { createRenderer, paint } from "./renderer.ts";
-import { printable, printableValue, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** How far back the beginning of the last turn is looked for. */
 const LOOK_BACK_EVENTS = 500;
@@ -17,7 +18,7 @@ export interface AttachedView {
   /** Aborts when something is asked: whoever reads a line gives way, and waits for `idle`. */
   interruption(): AbortSignal;
   readonly isAsking: boolean;
-  /** Resolves when what is asked now is not any more. */
+  /** Resolves when the current question is answered or withdrawn. */
   idle(): Promise<void>;
   /** What is about to be sent from here, so that it is not shown again when it comes back. */
   typed(text: string): void;
@@ -92,10 +93,10 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
     if (event.session === session.id && event.id >= last) caughtUp.resolve();
   }
 
-  /** The server may be anybody's: what it says does not steer the terminal, and what makes no sense is its mistake. */
+  /** The server may be anybody's: what makes no sense is its mistake. Whoever shows its texts makes them visible. */
   function showForeign(event: Event): void {
     try {
-      show(printableValue(event));
+      show(event);
     } catch (cause) {
       if (!(cause instanceof TypeError || cause instanceof RangeError)) throw cause;
       const detail = `an event of kind ${event.kind} that is not one (${cause.message})`;
@@ -132,7 +133,7 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
       return;
     }
     renderer.finishLine();
-    terminal.err(`${paint(terminal, "green", mark)}${printable(text)}\n`);
+    terminal.err(`${paint(terminal, "green", mark)}${visibleLine(text)}\n`);
   }
 
   function forget(text: string): void {

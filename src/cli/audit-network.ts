@@ -9,7 +9,6 @@ import { namedOrLatest } from "./latest-session.ts";
 import { type StoreFlags, withStore } from "./session-store.ts";
 import { readEvents } from "./sessions-read.ts";
 import { formatTable } from "./table.ts";
-import { printable } from "./terminal.ts";
 
 /** Sessions that `--all` reads, newest first. */
 const MAX_SESSIONS = 1000;
@@ -66,9 +65,7 @@ export async function auditNetworkCommand(ports: CliPorts, flags: NetworkFlags):
       last.slice(0, 19).replace("T", " "),
       reasons.join("; "),
     ]);
-    terminal.out(
-      printable(formatTable(["HOST", "REACHED", "REFUSED", "LAST (UTC)", "WHY REFUSED"], cells, terminal.columns)),
-    );
+    terminal.out(formatTable(["HOST", "REACHED", "REFUSED", "LAST (UTC)", "WHY REFUSED"], cells, terminal.columns));
     return 0;
   });
 }

@@ -1,5 +1,6 @@
 /** What `harness audit` says of a log: its findings, how it stands to its last known head, and the exit code. */
 import { resolve } from "node:path";
+import { visibleLine } from "#base";
 import { reasonText, type SessionId } from "#protocol";
 import { type HeadStanding, headProblem, seen, type Verdict } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
@@ -32,7 +33,8 @@ export function tellVerdict(ports: CliPorts, verdict: Verdict, flags: ToldFlags)
     return code;
   }
   const { terminal } = ports;
-  for (const { event, what, detail } of findings) terminal.out(`event ${event}: ${what}: ${detail}\n`);
+  for (const { event, what, detail } of findings)
+    terminal.out(`${visibleLine(`event ${event}: ${what}: ${detail}`)}\n`);
   if (findingsLeftOut > 0) terminal.out(`and ${findingsLeftOut} more\n`);
   const facts = [counted(events, "event"), counted(checkpoints, "checkpoint"), counted(anchors, "anchor")];
   if (expired > 0) facts.push(`content of ${counted(expired, "event")} has expired`);

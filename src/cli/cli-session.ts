@@ -1,4 +1,5 @@
 /** One session driven from the terminal: a client in this process that renders events and answers questions. */
+import { visibleJson } from "#base";
 import { type Control, type ControlClient, createAnswerCollector, type LiveSession } from "#control";
 import type { TurnSummary } from "#engine";
 import { type Command, type Event, ReasonError, type SessionId } from "#protocol";
@@ -63,7 +64,7 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
 
   function onEvent(event: Event): void {
     collector.add(event);
-    if (output === "json") terminal.out(`${JSON.stringify(event)}\n`);
+    if (output === "json") terminal.out(`${visibleJson(JSON.stringify(event))}\n`);
     else renderer.show(event);
     if (interactive) asker.handle(event);
   }

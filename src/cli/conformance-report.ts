@@ -1,4 +1,5 @@
 /** The findings of a conformance run, and the requirements, as a person reads them. */
+import { visibleLine } from "#base";
 import {
   conforms,
   documents,
@@ -11,7 +12,7 @@ import {
   type Wire,
 } from "#conformance";
 import { paint } from "./renderer.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 const MARKS = { pass: "✓", fail: "✗", unknown: "?", "not applicable": "–" } as const;
 const COLOURS = { pass: "green", fail: "red", unknown: "yellow", "not applicable": "yellow" } as const;
@@ -27,8 +28,8 @@ function lineOf(terminal: Terminal, { requirement, verdict, detail, scenario }: 
   const { text, document, section } = requirements[requirement];
   const head = `  ${paint(terminal, COLOURS[verdict], MARKS[verdict])} ${requirement}: ${text}\n`;
   if (verdict === "pass") return head;
-  if (verdict === "not applicable") return `${head}      not applicable: ${printable(detail ?? "")}\n`;
-  return `${head}      ${printable(detail ?? "")} (scenario: ${scenario})\n      ${documents[document]}, ${section}\n`;
+  if (verdict === "not applicable") return `${head}      not applicable: ${visibleLine(detail ?? "")}\n`;
+  return `${head}      ${visibleLine(detail ?? "")} (scenario: ${scenario})\n      ${documents[document]}, ${section}\n`;
 }
 
 export function summaryText(terminal: Terminal, report: Report): string {

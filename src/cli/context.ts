@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { contextTexts, type Project } from "#artifacts";
-import { messageOf } from "#base";
+import { messageOf, visibleLine } from "#base";
 import { promptBlocks, STANDING_PROMPT } from "#context";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
@@ -13,7 +13,6 @@ import { loadSettings } from "./open-program.ts";
 import { conditionCheck, openProject, soundProject } from "./project.ts";
 import { toolFacts } from "./project-facts.ts";
 import { formatTable } from "./table.ts";
-import { printable } from "./terminal.ts";
 
 const DEFAULT_BUDGET = 128_000;
 const MAX_COMPARED_BYTES = 10 * 1024 * 1024;
@@ -58,7 +57,7 @@ export async function contextCommand(ports: CliPorts, flags: ContextFlags): Prom
   const report = await makeReport(ports, project, flags);
   if (flags.diff !== undefined) return compare(ports, flags, report);
   if (flags.json) terminal.out(`${JSON.stringify(report)}\n`);
-  else terminal.out(printable(render(report, flags, terminal.columns)));
+  else terminal.out(render(report, flags, terminal.columns));
   return 0;
 }
 
@@ -117,7 +116,7 @@ function findAgent(project: Project, name: string): Project["agents"][number] {
 
 function render({ model, counted, sections, tokens, budget }: Report, flags: ContextFlags, columns: number): string {
   const share = ((100 * tokens) / budget).toFixed(1);
-  const head = `${model} · ${tokens} of ${budget} tokens (${share} %), ${counted}\n\n`;
+  const head = `${visibleLine(`${model} · ${tokens} of ${budget} tokens (${share} %), ${counted}`)}\n\n`;
   if (flags.verbose !== true) {
     const rows = sections.map(({ active, kind, name, tokens: own, source }) => {
       return [active ? "✅" : "⚪", kind, name, active ? String(own) : "–", source];
@@ -137,7 +136,7 @@ function details({ active, kind, name, priority, source, condition, hidden, toke
     `   Tokens: ${tokens}`,
     ...(kind === "tool" ? [] : text.split("\n").map((line) => `   │ ${line}`)),
   ];
-  return `${lines.join("\n")}\n`;
+  return `${lines.map(visibleLine).join("\n")}\n`;
 }
 
 /** 1 when anything is another, so that a build can stop at it. */
@@ -167,7 +166,7 @@ async function compare(ports: CliPorts, flags: ContextFlags, now: Report): Promi
       name,
       `${tokens > 0 ? "+" : ""}${tokens}`,
     ]);
-    ports.terminal.out(printable(formatTable(["CHANGE", "KIND", "NAME", "TOKENS"], rows, ports.terminal.columns)));
+    ports.terminal.out(formatTable(["CHANGE", "KIND", "NAME", "TOKENS"], rows, ports.terminal.columns));
   }
   return changes.length === 0 ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 /** `harness creds`: keys of providers, stored, listed, deleted and tried. A secret goes in and never comes out. */
-import { boundHost, createProcesses } from "#base";
+import { boundHost, createProcesses, visibleLine } from "#base";
 import {
   type CredentialInfo,
   type CredentialStore,
@@ -17,7 +17,6 @@ import { credentialKey } from "./credential-key.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { paint } from "./renderer.ts";
 import { formatTable } from "./table.ts";
-import { printable } from "./terminal.ts";
 
 const DEFAULT_NAME = "default";
 
@@ -59,7 +58,7 @@ export async function credsAddCommand(
   if (added.keychainProblem !== undefined) {
     warn(
       ports,
-      `the keychain cannot be used (${printable(added.keychainProblem)}); the key is in ${store.path} instead.`,
+      `the keychain cannot be used (${visibleLine(added.keychainProblem)}); the key is in ${store.path} instead.`,
     );
   }
   if (added.credential.place === "file" && key !== undefined && key.source.startsWith("/")) {
@@ -110,7 +109,7 @@ export async function credsDeleteCommand(
     });
   }
   if (keychainProblem !== undefined) {
-    warn(ports, `the keychain still has its secret (${printable(keychainProblem)}); remove it there.`);
+    warn(ports, `the keychain still has its secret (${visibleLine(keychainProblem)}); remove it there.`);
   }
   ports.terminal.out(
     flags.json ? `${JSON.stringify({ provider, name, deleted: true })}\n` : `Deleted ${provider}/${name}.\n`,

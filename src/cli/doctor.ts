@@ -1,7 +1,7 @@
 /** `harness doctor`: looks at everything that a session or a daemon needs here, says what is wrong and what to do. Changes nothing. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { createProcesses, messageOf } from "#base";
+import { createProcesses, messageOf, visibleLine } from "#base";
 import { createCredentialStore } from "#credentials";
 import { isSecretFile } from "#governance";
 import { ReasonError } from "#protocol";
@@ -146,8 +146,8 @@ export async function doctorCommand(ports: CliPorts, flags: DoctorFlags): Promis
     for (const { check, state, detail, fix } of results) {
       const mark = { ok: "✓", warning: "!", error: "✗" }[state];
       const colour = { ok: "green", warning: "yellow", error: "red" } as const;
-      terminal.out(`${paint(terminal, colour[state], mark)} ${check}: ${detail}\n`);
-      if (fix !== undefined) terminal.out(`    ${fix}\n`);
+      terminal.out(`${paint(terminal, colour[state], mark)} ${check}: ${visibleLine(detail)}\n`);
+      if (fix !== undefined) terminal.out(`    ${visibleLine(fix)}\n`);
     }
   }
   return isGood ? 0 : 1;

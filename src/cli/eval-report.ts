@@ -1,10 +1,11 @@
 /** A suite as a person reads it, and as JSON. */
+import { visibleLine } from "#base";
 import type { AssertionResult, CaseResult, SuiteProgress, SuiteResult } from "#evals";
 import { allPassed, countOf } from "#evals";
 import { counted } from "./counted.ts";
 import type { OutwardRedactor } from "./outward.ts";
 import { paint } from "./renderer.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 const MARKS = { passed: "✓", failed: "✗", broken: "✗", not_run: "–" } as const;
 const COLOURS = { passed: "green", failed: "red", broken: "red", not_run: "yellow" } as const;
@@ -38,7 +39,7 @@ export function createProgressLine(terminal: Terminal, isQuiet: boolean): Progre
     clear,
     show({ done, total, running, spentUsd }) {
       if (!isShown) return;
-      const names = running.join(", ");
+      const names = visibleLine(running.join(", "));
       const money = spentUsd === 0 ? "" : ` · ${dollars(spentUsd)}`;
       const line = `${done} of ${total}${money}${names === "" ? "" : ` · ${names}`}`;
       const fits = line.slice(0, Math.max(10, Math.min(terminal.columns, 200) - 1));
@@ -58,22 +59,22 @@ export function caseText(terminal: Terminal, result: CaseResult): string {
     costUsd === undefined ? "cost not known" : dollars(costUsd),
     seconds(durationMs),
   ];
-  const head = printable([title, ...(status === "not_run" ? [] : facts)].join(" · "));
+  const head = visibleLine([title, ...(status === "not_run" ? [] : facts)].join(" · "));
   const why = status === "broken" ? "did not get to its end" : "not run";
   const place = session === undefined ? result.file : `${result.file} · ${session}`;
   return [
     `${paint(terminal, COLOURS[status], MARKS[status])} ${head}\n`,
     ...result.assertions.map((one) => assertionText(terminal, one)),
-    ...(detail === undefined ? [] : [`    ${paint(terminal, COLOURS[status], why)}: ${printable(detail)}\n`]),
-    ...(status === "broken" ? [`      ${printable(place)}\n`] : []),
+    ...(detail === undefined ? [] : [`    ${paint(terminal, COLOURS[status], why)}: ${visibleLine(detail)}\n`]),
+    ...(status === "broken" ? [`      ${visibleLine(place)}\n`] : []),
   ].join("");
 }
 
 function assertionText(terminal: Terminal, { passed, label, reason, file, line, at }: AssertionResult): string {
   const mark = passed ? paint(terminal, "green", "✓") : paint(terminal, "red", "✗");
-  const head = `    ${mark} ${printable(`${label}: ${reason}`)}\n`;
+  const head = `    ${mark} ${visibleLine(`${label}: ${reason}`)}\n`;
   if (passed) return head;
-  return `${head}      ${printable(file)}:${line}${at === undefined ? "" : ` · ${at.session} event ${at.event}`}\n`;
+  return `${head}      ${visibleLine(file)}:${line}${at === undefined ? "" : ` · ${at.session} event ${at.event}`}\n`;
 }
 
 export function summaryText(terminal: Terminal, suite: SuiteResult): string {

@@ -1,7 +1,9 @@
 /** `harness eval`: runs cases and grades them; a suite is its exit code. */
+
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Problem } from "#artifacts";
+import { visibleLine } from "#base";
 import {
   allPassed,
   type CaseResult,
@@ -23,7 +25,6 @@ import { userFlags } from "./open-program.ts";
 import type { OutwardRedactor } from "./outward.ts";
 import { namesProject, problemText } from "./project.ts";
 import { paint } from "./renderer.ts";
-import { printable } from "./terminal.ts";
 import { DEFAULT_CASES, requireAckedCases } from "./trusted-cases.ts";
 
 export interface EvalCommandFlags extends Omit<EvalFlags, "wanted"> {
@@ -147,7 +148,7 @@ function printPlan({ terminal }: CliPorts, prepared: readonly PreparedCase[], { 
   for (const { name, file, turns, assertions, mode, not_run } of rows) {
     const how = mode ?? `would not run: ${not_run}`;
     const size = `${counted(turns, "turn")}, ${counted(assertions, "assertion")}`;
-    terminal.out(printable(`${name} · ${file} · ${size} · ${how}\n`));
+    terminal.out(`${visibleLine(`${name} · ${file} · ${size} · ${how}`)}\n`);
   }
   terminal.out(`${counted(rows.length, "case")} checked without an error. Nothing was run.\n`);
   return 0;
@@ -156,7 +157,7 @@ function printPlan({ terminal }: CliPorts, prepared: readonly PreparedCase[], { 
 /** Warnings are told; with an error nothing is run. */
 function refuseErrors({ terminal }: CliPorts, problems: readonly Problem[]): void {
   for (const problem of problems.filter(({ severity }) => severity === "warning")) {
-    terminal.err(`${paint(terminal, "yellow", `warning: ${problemText(problem)}`)}\n`);
+    terminal.err(`${paint(terminal, "yellow", `warning: ${visibleLine(problemText(problem))}`)}\n`);
   }
   const errors = problems.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new ReasonError("ConfigInvalid", { detail: errors.map(problemText).join("\n") });

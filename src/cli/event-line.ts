@@ -1,13 +1,16 @@
 /** An event of the log on one line: when, what, and the one thing a person wants to know about it. */
+import { visibleLine } from "#base";
 import type { Event } from "#protocol";
 import { summarise } from "./renderer.ts";
 
 const LINE_CHARS = 200;
 
+/** Visible, and cut. */
 export function eventLine(event: Event): string {
-  const line = `${String(event.id).padStart(5)}  ${event.ts.slice(11, 23)}  ${event.kind}  ${gist(event)}`.trimEnd();
-  const oneLine = line.replace(/\s*\n\s*/g, " ⏎ ");
-  return oneLine.length <= LINE_CHARS ? oneLine : `${oneLine.slice(0, LINE_CHARS - 1)}…`;
+  const text = `${String(event.id).padStart(5)}  ${event.ts.slice(11, 23)}  ${event.kind}  ${gist(event)}`.trimEnd();
+  // What is cut off anyway need not be made visible.
+  const line = visibleLine(text.slice(0, LINE_CHARS + 1));
+  return line.length <= LINE_CHARS ? line : `${line.slice(0, LINE_CHARS - 1)}…`;
 }
 
 /** Something was refused or went wrong. */

@@ -1,4 +1,5 @@
 /** `harness explain`: for one recorded call, every rule and hook that was consulted, in order, and which of them decided. */
+import { visibleLine } from "#base";
 import type { SessionMeta } from "#engine";
 import { type CallId, type Event, type EventOf, type EventPayload, ReasonError } from "#protocol";
 import type { ArchiveStore } from "#sessions";
@@ -7,7 +8,6 @@ import type { ExitCode } from "./exit-code.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 import { readEvents } from "./sessions-read.ts";
 import { formatTable } from "./table.ts";
-import { printable } from "./terminal.ts";
 
 /** Sessions in which a call is looked for, newest first, when none is named. */
 const SEARCHED_SESSIONS = 100;
@@ -57,7 +57,7 @@ export async function explainCommand(ports: CliPorts, call: string, flags: Expla
       if ("call_id" in event.payload && event.payload.call_id === started.payload.call_id) events.push(event);
     }
     const explanation = explain(meta, started, events);
-    terminal.out(flags.json ? `${JSON.stringify(explanation)}\n` : printable(render(explanation, terminal.columns)));
+    terminal.out(flags.json ? `${JSON.stringify(explanation)}\n` : render(explanation, terminal.columns));
     return 0;
   });
 }
@@ -222,7 +222,7 @@ function render(explanation: Explanation, columns: number): string {
     source,
     effect,
     took === undefined ? "" : `${took.toFixed(1)} ms`,
-    (why ?? "").replace(/\s*\n\s*/g, " "),
+    why ?? "",
   ]);
   const table =
     rows.length === 0
@@ -237,5 +237,5 @@ function render(explanation: Explanation, columns: number): string {
     outcome === undefined
       ? `outcome: ${ran ? "it began and was cut off" : "none recorded"}`
       : `outcome: ${outcome}${reason === undefined ? "" : ` (${reason})`}, ${(duration_ms ?? 0).toFixed(1)} ms`;
-  return `${lines.join("\n")}${table}\n${verdict}\n${ended}\n`;
+  return `${lines.map(visibleLine).join("\n")}${table}\n${visibleLine(verdict)}\n${visibleLine(ended)}\n`;
 }

@@ -1,7 +1,8 @@
 /** How the parts of a program are that can fail while it runs, for people. */
+
 import type { Settings } from "#artifacts";
+import { visibleLine } from "#base";
 import type { Harness } from "#harness";
-import { printable } from "./terminal.ts";
 
 export type Subsystems = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
@@ -16,7 +17,7 @@ export async function healthText(harness: Harness, settings: Settings): Promise<
 export function subsystemLines(subsystems: Subsystems): readonly string[] {
   return Object.entries(subsystems).flatMap(([name, { state, detail }]) => {
     if (typeof state !== "string") return [];
-    const why = typeof detail === "string" ? `: ${printable(detail)}` : "";
+    const why = typeof detail === "string" ? `: ${visibleLine(detail)}` : "";
     return [`  ${name}: ${state}${why}`];
   });
 }

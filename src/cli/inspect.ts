@@ -1,6 +1,8 @@
 /** `harness inspect`: one look at what would run here: model, policy, tools, hooks, agents, bundles, limits; and what has run. */
+
 import { resolve } from "node:path";
 import type { Project } from "#artifacts";
+import { visibleLine } from "#base";
 import type { Event } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { eventLine, isFailure } from "./event-line.ts";
@@ -21,7 +23,6 @@ import {
   toolTable,
 } from "./project-lists.ts";
 import { type StoreFlags, withStore } from "./session-store.ts";
-import { printable } from "./terminal.ts";
 
 const SHOWN_EVENTS = 50;
 
@@ -44,9 +45,9 @@ export async function inspectCommand(ports: CliPorts, flags: InspectFlags): Prom
     const broken = project === undefined ? { reason: "ConfigInvalid" } : {};
     terminal.out(`${JSON.stringify({ ...broken, ...snapshot, problems: problems.map(problemText), ...recorded })}\n`);
   } else {
-    for (const problem of problems) terminal.err(`${printable(`${problem.severity}: ${problemText(problem)}`)}\n`);
-    if (snapshot !== undefined) terminal.out(printable(render(snapshot, flags, terminal.columns)));
-    if (recorded !== undefined) terminal.out(printable(renderRecorded(recorded)));
+    for (const problem of problems) terminal.err(`${visibleLine(`${problem.severity}: ${problemText(problem)}`)}\n`);
+    if (snapshot !== undefined) terminal.out(render(snapshot, flags, terminal.columns));
+    if (recorded !== undefined) terminal.out(renderRecorded(recorded));
   }
   return project === undefined ? 2 : 0;
 }
@@ -107,7 +108,7 @@ function render(snapshot: Snapshot, { verbose = false }: InspectFlags, columns: 
   ): string =>
     `\n${title} (${rows.length})\n${verbose && rows.length > 0 ? rows.map(details).join("") : table(rows, columns)}`;
   return [
-    ...facts.map(([name = "", text = ""]) => `${name.padEnd(width)}  ${text}\n`),
+    ...facts.map(([name = "", text = ""]) => `${visibleLine(`${name.padEnd(width)}  ${text}`)}\n`),
     section("tools", tools, toolTable, toolDetails),
     section("hooks", hooks, hookTable, hookDetails),
     section("agents", agents, agentTable, agentDetails),

@@ -1,12 +1,11 @@
 /** `harness scaffold` and `harness init`: a project that works as it is, from the files in `templates/`. */
 import { lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { errnoOf, makeFolder, messageOf } from "#base";
+import { errnoOf, makeFolder, messageOf, visibleLine } from "#base";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { PROJECT_FILES } from "./project.ts";
-import { printable } from "./terminal.ts";
 
 /** A file of a new project, by its path there, and the template it is made from. */
 type Layout = readonly (readonly [path: string, template: string])[];
@@ -120,7 +119,7 @@ async function ackWritten(ports: CliPorts, root: string, written: readonly strin
   } catch (error) {
     const why = messageOf(error);
     ports.terminal.err(
-      `warning: the ack of what was written could not be kept: ${printable(why)}. harness run will ask.\n`,
+      `warning: the ack of what was written could not be kept: ${visibleLine(why)}. harness run will ask.\n`,
     );
   }
 }

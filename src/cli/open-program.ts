@@ -9,7 +9,7 @@ import {
   type Project,
   type Settings,
 } from "#artifacts";
-import { makePrivateDirectory, refusedWorkspace } from "#base";
+import { makePrivateDirectory, refusedWorkspace, visibleLines } from "#base";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
 import { createSigner, harnessPaths, type MachineKey, machineKeySource, ownFolders, scratchBase } from "#sessions";
@@ -73,7 +73,8 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
   const told = [...(opened?.loaded.problems ?? []).map(problemText), ...warnings];
   if (told.length > 0) {
     const shown = await ports.outward.through(ports, false);
-    for (const warning of told) shown.terminal.err(`${paint(terminal, "yellow", `warning: ${warning}`)}\n`);
+    for (const warning of told)
+      shown.terminal.err(`${paint(terminal, "yellow", `warning: ${visibleLines(warning)}`)}\n`);
   }
   const named = flags.model ?? env.HARNESS_MODEL;
   const scratch = scratchBase(env);

@@ -3,12 +3,12 @@
  * redacted with the table and the secrets of today. Loaded with the first text that needs it, because most commands have none.
  */
 import type { Settings } from "#artifacts";
-import { messageOf } from "#base";
+import { messageOf, visibleLines } from "#base";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { reasonOf } from "./error-line.ts";
 import type { LogRedaction } from "./log-redaction.ts";
-import { describeError, printable, type Terminal } from "./terminal.ts";
+import { describeError, type QuestionScreen, type Terminal } from "./terminal.ts";
 
 export interface OutwardRedactor {
   text(text: string): string;
@@ -94,8 +94,8 @@ export function createOutward(
     },
     async describe(error) {
       // What redaction says of itself holds no text, and is all there is when it cannot be had.
-      if (isRedactionFailure(error)) return describeError(error);
-      const text = await outward.orNothing(describeError(error));
+      if (isRedactionFailure(error)) return visibleLines(describeError(error));
+      const text = visibleLines(await outward.orNothing(describeError(error)));
       return text === "" ? `✗ ${reasonOf(error)}` : text;
     },
     messageOf: (error) =>
@@ -135,7 +135,22 @@ function redactedTerminal(terminal: Terminal, out: (text: string) => string, tex
     err: (written) => terminal.err(text(written)),
     outDrained: (written) => terminal.outDrained(out(written)),
     readLine: (prompt, signal) => terminal.readLine(text(prompt), signal),
-    readKey: (prompt, signal) => terminal.readKey(text(prompt), signal),
+    ask: (question) => terminal.ask((screen) => question(redactedScreen(screen, text))),
+  };
+}
+
+function redactedScreen(screen: QuestionScreen, text: (text: string) => string): QuestionScreen {
+  return {
+    colour: screen.colour,
+    get columns() {
+      return screen.columns;
+    },
+    get rows() {
+      return screen.rows;
+    },
+    show: (written) => screen.show(text(written)),
+    readAnswer: (keys, signal) => screen.readAnswer(text(keys), signal),
+    readKey: (prompt, signal) => screen.readKey(text(prompt), signal),
   };
 }
 
@@ -160,9 +175,9 @@ function jsonLines(redactor: OutwardRedactor, text: string): string {
 /** Of a crash: what happened and where, as much of it as fits on a screen. */
 export async function describeCrash(outward: Outward, error: unknown): Promise<string> {
   const stack = error instanceof Error && error.stack !== undefined ? error.stack : messageOf(error);
-  const shown = printable(stack).split("\n").slice(0, MAX_STACK_LINES).join("\n");
+  const shown = stack.split("\n").slice(0, MAX_STACK_LINES).join("\n");
   const text = await outward.orNothing(`✗ InternalError: harness stopped on an error of its own.\n${shown}`);
-  return text === "" ? "✗ InternalError" : text;
+  return text === "" ? "✗ InternalError" : visibleLines(text);
 }
 
 const MAX_STACK_LINES = 30;

@@ -1,4 +1,5 @@
 /** `harness policy diff`: what another policy would have said of the calls that are on the record. */
+import { visibleLine } from "#base";
 import { type ComparedCall, createPolicyDiff, RECORDED, type Redecided } from "#governance";
 import { subjectOf } from "./call-subject.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -7,7 +8,6 @@ import type { ExitCode } from "./exit-code.ts";
 import { loadPolicy, type PolicyFlags } from "./policy-source.ts";
 import { builtinShapes, chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";
 import { withStore } from "./session-store.ts";
-import { printable } from "./terminal.ts";
 
 /** Calls that are shown of a group; `--json` has all. */
 const SHOWN_CALLS = 5;
@@ -56,9 +56,7 @@ export async function policyDiffCommand(
       };
       terminal.out(`${JSON.stringify({ ...summary, ...rest })}\n`);
     } else {
-      terminal.out(
-        printable(render({ sessions: sessions.length, counts, changed, changedHooks, changedBesides, innerEffects })),
-      );
+      terminal.out(render({ sessions: sessions.length, counts, changed, changedHooks, changedBesides, innerEffects }));
     }
     const isUnseen = flags.failOn?.includes("undecided") === true && changedBesides.length > 0;
     return isUnseen || (flags.failOn ?? []).some((what) => isFailure(what, counts, mayBeLoosened)) ? 1 : 0;
@@ -126,7 +124,7 @@ function render({ sessions, counts, changed, changedHooks, changedBesides, inner
           `${counted(innerEffects, "call")} of project tools had effects of their own, which are not calls and not re-decided.`,
         ]),
   ];
-  return [head, ...groups, ...notes.map((note) => `${note}\n`)].join("\n");
+  return [head, ...groups, ...notes.map((note) => `${visibleLine(note)}\n`)].join("\n");
 }
 
 /** Calls for which the same was decided, before and after. */
@@ -154,7 +152,9 @@ function renderGroup(group: readonly ComparedCall[]): string {
     ...shown,
     ...more,
     "",
-  ].join("\n");
+  ]
+    .map(visibleLine)
+    .join("\n");
 }
 
 function decidedText(decided: Redecided | undefined): string {

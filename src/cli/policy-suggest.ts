@@ -1,7 +1,9 @@
 /** `harness policy suggest`: the smallest rules that would have covered what was used, as a diff. Writes nothing. */
+
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { addAllowRules } from "#artifacts";
+import { visibleLine, visibleProse } from "#base";
 import { type RecordedSession, type SuggestedRule, type Suggestions, suggestRules } from "#governance";
 import { subjectOf } from "./call-subject.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -11,7 +13,6 @@ import { loadPolicy, type PolicyFlags } from "./policy-source.ts";
 import { PROJECT_FILES } from "./project.ts";
 import { builtinShapes, chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";
 import { withStore } from "./session-store.ts";
-import { printable } from "./terminal.ts";
 import { configFile } from "./user-config-file.ts";
 
 /** Calls that are named for a rule, and of those without one; `--json` has all. */
@@ -43,7 +44,7 @@ export async function policySuggestCommand(ports: CliPorts, flags: PolicySuggest
   );
   const name = shownName(ports, file);
   const diff = await unifiedDiff(name, text, added);
-  terminal.out(flags.json ? `${JSON.stringify(toJson(file, found, diff))}\n` : printable(render(name, found, diff)));
+  terminal.out(flags.json ? `${JSON.stringify(toJson(file, found, diff))}\n` : render(name, found, diff));
   return 0;
 }
 
@@ -89,14 +90,17 @@ function render(name: string, { rules, uncovered, covered }: Suggestions, diff: 
     const shown = one.calls.slice(0, SHOWN_CALLS).map((call) => `#   ${call.id}  ${call.name}  ${subjectOf(call)}`);
     const more = one.calls.length > shown.length ? [`#   … and ${one.calls.length - shown.length} more`] : [];
     const counts = `${counted(one.calls.length, "call")} in ${counted(sessionsOf(one).length, "session")}`;
-    return [`# ${one.rule}: ${counts}`, ...shown, ...more].join("\n");
+    return [`# ${one.rule}: ${counts}`, ...shown, ...more].map(visibleLine).join("\n");
   });
   const left = uncovered
     .slice(0, SHOWN_UNCOVERED)
-    .map(({ call, why }) => `#   ${call.id}  ${call.name}  ${subjectOf(call)}\n#     ${why.replace(/\s*\n\s*/g, " ")}`);
-  const more = uncovered.length > left.length ? [`#   … and ${uncovered.length - left.length} more`] : [];
+    .flatMap(({ call, why }) => [`#   ${call.id}  ${call.name}  ${subjectOf(call)}`, `#     ${why}`])
+    .map(visibleLine);
+  const unshown = uncovered.length - SHOWN_UNCOVERED;
+  const more = unshown > 0 ? [`#   … and ${unshown} more`] : [];
   const without = left.length === 0 ? [] : [["# Not covered:", ...left, ...more].join("\n")];
-  return `${[head, ...evidence, ...without].join("\n#\n")}\n${diff === "" ? "" : `\n${diff}`}`;
+  // The diff may be applied: it keeps its tabs.
+  return `${[visibleLine(head), ...evidence, ...without].join("\n#\n")}\n${diff === "" ? "" : `\n${visibleProse(diff)}`}`;
 }
 
 function sessionsOf({ calls }: SuggestedRule): readonly string[] {

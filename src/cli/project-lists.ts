@@ -1,5 +1,7 @@
 /** `harness tools`, `hooks`, `agents` and `artifacts`: one class of the project's parts each. */
+
 import type { Project } from "#artifacts";
+import { visibleLine } from "#base";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { ContextValues } from "./flags.ts";
@@ -17,7 +19,6 @@ import {
   toolFacts,
 } from "./project-facts.ts";
 import { formatTable } from "./table.ts";
-import { printable } from "./terminal.ts";
 
 export interface ListFlags {
   readonly config?: string;
@@ -56,7 +57,7 @@ async function list<Fact>(
   const { loaded } = await openProject(ports, flags);
   const rows = facts(soundProject(loaded), await conditionCheck(ports, flags.set));
   if (flags.json) terminal.out(`${JSON.stringify(rows)}\n`);
-  else if (flags.verbose) terminal.out(printable(rows.map(details).join("\n")));
+  else if (flags.verbose) terminal.out(rows.map(details).join("\n"));
   else terminal.out(table(rows, terminal.columns));
   return 0;
 }
@@ -161,23 +162,11 @@ export function artifactDetails(artifact: ArtifactFact): string {
 }
 
 function table(header: readonly string[], rows: readonly (readonly string[])[], columns: number, none: string): string {
-  return rows.length === 0
-    ? `${none}\n`
-    : printable(
-        formatTable(
-          header,
-          rows.map((row) => row.map(oneLine)),
-          columns,
-        ),
-      );
+  return rows.length === 0 ? `${none}\n` : formatTable(header, rows, columns);
 }
 
 function block(title: string, lines: readonly string[]): string {
-  return `${[title, ...lines.map((line) => `  ${line}`.trimEnd())].join("\n")}\n`;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s*\n\s*/g, " ");
+  return `${[title, ...lines.map((line) => `  ${line}`.trimEnd())].map(visibleLine).join("\n")}\n`;
 }
 
 /** Of the description, past its heading. */

@@ -1,10 +1,14 @@
 /** Events as a person reads them in a terminal: the answer on standard output, everything else on standard error. */
+import { visibleLine, visibleProse } from "#base";
 import type { CallId, Event, ToolOutputBlock } from "#protocol";
 import { counted } from "./counted.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 const PREVIEW_LINES = 6;
 const PREVIEW_CHARS = 100;
+
+/** A letter or a picture whose marks or joiners may come with the next piece. */
+const OPEN_END = /(?:\p{L}|\p{N}|\p{ExtPict})\p{M}{0,4}$/u;
 
 const style = { dim: "2", red: "31", yellow: "33", green: "32", cyan: "36", bold: "1" } as const;
 
@@ -27,17 +31,26 @@ export function paint(terminal: Pick<Terminal, "colour">, name: keyof typeof sty
 
 export function createRenderer(terminal: Terminal, { answer, activity }: RendererOptions): Renderer {
   let midLine = false;
+  /** The end of the answer so far, which is shown already. */
+  let before = "";
   /** Lines shown of each running call. */
   const progress = new Map<CallId, number>();
 
   function finishLine(): void {
     if (midLine) terminal.out("\n");
     midLine = false;
+    before = "";
   }
 
+  /** On one line, whatever is in the text. */
   function note(colour: keyof typeof style, text: string): void {
     finishLine();
-    terminal.err(`${paint(terminal, colour, printable(text))}\n`);
+    terminal.err(`${paint(terminal, colour, visibleLine(text))}\n`);
+  }
+
+  /** A message of several lines: what follows the first stands behind a bar. */
+  function message(colour: keyof typeof style, text: string): void {
+    for (const [at, line] of text.split("\n").entries()) note(colour, at === 0 ? line : `  │ ${line}`);
   }
 
   function showProgress(callId: CallId, text: string): void {
@@ -54,9 +67,10 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
     show(event) {
       switch (event.kind) {
         case "TextDelta": {
-          const text = printable(event.payload.text);
+          const { text } = event.payload;
           if (!answer || text === "") break;
-          terminal.out(text);
+          terminal.out(visibleProse(before + text).slice(visibleProse(before).length));
+          before = OPEN_END.exec(text.slice(-8))?.[0] ?? "";
           midLine = !text.endsWith("\n");
           break;
         }
@@ -75,19 +89,23 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
             if (outcome !== "ok" || took !== "") note(is_error ? "yellow" : "dim", `  [${outcome}]${took}`);
             break;
           }
-          note(is_error ? "yellow" : "dim", `${preview(content)}${outcome === "ok" ? "" : `  [${outcome}]`}${took}`);
+          const rows = preview(content);
+          const ending = `${outcome === "ok" ? "" : `  [${outcome}]`}${took}`;
+          for (const [at, row] of rows.entries()) {
+            note(is_error ? "yellow" : "dim", at === rows.length - 1 ? row + ending : row);
+          }
           break;
         }
         case "Error": {
-          const { reason, message, terminal: final } = event.payload;
-          if (final || activity) note(final ? "red" : "yellow", `${final ? "✗" : "…"} ${reason}: ${message}`);
+          const { reason, message: detail, terminal: final } = event.payload;
+          if (final || activity) message(final ? "red" : "yellow", `${final ? "✗" : "…"} ${reason}: ${detail}`);
           break;
         }
         case "ScriptLogged":
-          if (activity) note(event.payload.level === "info" ? "dim" : "yellow", `[script] ${event.payload.message}`);
+          if (activity) message(event.payload.level === "info" ? "dim" : "yellow", `[script] ${event.payload.message}`);
           break;
         case "HookError":
-          note("yellow", `hook ${event.payload.hook} failed: ${event.payload.message}`);
+          message("yellow", `hook ${event.payload.hook} failed: ${event.payload.message}`);
           break;
         case "Reprompted":
           if (activity) note("yellow", `sent back to work (${event.payload.source}): ${clip(event.payload.text)}`);
@@ -133,7 +151,7 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
             break;
           }
           note("yellow", "the project as it is now is not in force; the last good version stays:");
-          for (const problem of problems) note("yellow", `  ${problem}`);
+          for (const problem of problems) message("yellow", `  ${problem}`);
           break;
         }
         case "BudgetLeft": {
@@ -178,7 +196,7 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
   };
 }
 
-/** The arguments in one line: the value alone when there is only one. */
+/** The arguments, cut: the value alone when there is only one. Whoever shows it makes it visible. */
 export function summarise(args: unknown): string {
   if (typeof args !== "object" || args === null) return clip(String(args));
   const values = Object.entries(args);
@@ -189,15 +207,15 @@ export function summarise(args: unknown): string {
   );
 }
 
-function preview(content: readonly ToolOutputBlock[]): string {
+function preview(content: readonly ToolOutputBlock[]): readonly string[] {
   const text = content.map((block) => (block.type === "text" ? block.text : `[${block.media_type}]`)).join("\n");
   const lines = text.trimEnd().split("\n");
   const shown = lines.slice(0, PREVIEW_LINES).map((line) => `  ${clip(line)}`);
   if (lines.length > PREVIEW_LINES) shown.push(`  … ${lines.length - PREVIEW_LINES} more lines`);
-  return shown.join("\n");
+  return shown;
 }
 
+/** Whoever shows it makes it visible. */
 function clip(text: string): string {
-  const oneLine = text.replace(/\s*\n\s*/g, " ⏎ ");
-  return oneLine.length <= PREVIEW_CHARS ? oneLine : `${oneLine.slice(0, PREVIEW_CHARS - 1)}…`;
+  return text.length <= PREVIEW_CHARS ? text : `${text.slice(0, PREVIEW_CHARS - 1)}…`;
 }

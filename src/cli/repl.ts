@@ -1,8 +1,9 @@
 /** The line-by-line conversation on a terminal. Slash words are handled here and never reach the model. */
+import { visibleLine } from "#base";
 import type { CliPorts } from "./cli-ports.ts";
 import type { CliSession } from "./cli-session.ts";
 import { paint } from "./renderer.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 const HELP = `  /model provider:name   use another model from now on
   /rules                 the permission rules in force
@@ -59,13 +60,13 @@ export async function runSlash(terminal: Terminal, session: SlashSession, input:
   else if (name === "undo" || name === "redo") {
     const { parseTarget, renderReport } = await import("./undo.ts");
     renderReport(terminal, await session.restore(name, parseTarget(argument)));
-  } else terminal.err(`Unknown command: ${printable(input)}\n${more}${HELP}`);
+  } else terminal.err(`Unknown command: ${visibleLine(input)}\n${more}${HELP}`);
 }
 
 async function listRules(session: SlashSession): Promise<string> {
   const rules = await session.rules();
   if (rules.length === 0) return "No rules: what only reads passes, everything else asks.\n";
   return rules
-    .map(({ effect, rule, source }) => `  ${effect.padEnd(5)} ${printable(rule)}  (${printable(source)})\n`)
+    .map(({ effect, rule, source }) => `  ${effect.padEnd(5)} ${visibleLine(rule)}  (${visibleLine(source)})\n`)
     .join("");
 }

@@ -1,7 +1,7 @@
 /** `harness run`: one prompt, or a conversation on a terminal. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { messageOf } from "#base";
+import { messageOf, visibleLine, visibleProse } from "#base";
 import { ReasonError, SessionId } from "#protocol";
 import { type AnswerSchema, parseAnswerSchema, sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -13,7 +13,6 @@ import { healthText } from "./health-text.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { closeProgram, type OpenOptions, openProgram } from "./open-program.ts";
 import { runRepl } from "./repl.ts";
-import { printable } from "./terminal.ts";
 
 export const PROMPT_MAX_BYTES = 10 * 1024 * 1024;
 
@@ -121,8 +120,8 @@ async function resumed(
 
 /** The answer on standard output, or on standard error why there is none. */
 export function printAnswer({ terminal }: CliPorts, turn: CliTurn): void {
-  if (exitCodeOf(turn) === 0) terminal.out(`${printable(turn.answer).trimEnd()}\n`);
-  else if (turn.reason === "AnswerInvalid") terminal.err(`✗ ${turn.reason}: ${printable(turn.message ?? "")}\n`);
+  if (exitCodeOf(turn) === 0) terminal.out(`${visibleProse(turn.answer).trimEnd()}\n`);
+  else if (turn.reason === "AnswerInvalid") terminal.err(`✗ ${turn.reason}: ${visibleLine(turn.message ?? "")}\n`);
 }
 
 /** A failure that is not an event of the session, as the last JSON line. */

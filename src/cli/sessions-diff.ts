@@ -1,5 +1,6 @@
 /** `harness sessions diff`: the first turn in which two sessions differ, and how, as a difference of their transcripts. */
 
+import { visibleLine } from "#base";
 import type { SessionId } from "#protocol";
 import type { ArchiveStore } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
@@ -9,7 +10,6 @@ import type { OutwardRedactor } from "./outward.ts";
 import { paint } from "./renderer.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 import { cleanTranscript } from "./sessions-read.ts";
-import { printable } from "./terminal.ts";
 
 /** Lines of each side that are compared from the first difference on. */
 const MAX_LINES = 2000;
@@ -94,7 +94,7 @@ async function* turnsOf(redactor: OutwardRedactor, store: ArchiveStore, id: Sess
 
 function show({ terminal }: CliPorts, line: DiffLine | undefined): string {
   if (line === undefined) return paint(terminal, "dim", "…");
-  const text = printable(line.mark + line.text);
+  const text = visibleLine(line.mark + line.text);
   if (line.mark === " ") return text;
   return paint(terminal, line.mark === "-" ? "red" : "green", text);
 }

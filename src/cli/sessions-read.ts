@@ -1,5 +1,7 @@
 /** `harness sessions list` and `show`: what is in the log. */
+
 import { resolve } from "node:path";
+import { visibleLines } from "#base";
 import type { SessionMeta } from "#engine";
 import { type Event, ReasonError, type SessionId } from "#protocol";
 import { type ArchiveStore, loadPortability, sessionFields, type TranscriptPart } from "#sessions";
@@ -10,7 +12,6 @@ import type { LogRedaction } from "./log-redaction.ts";
 import type { OutwardRedactor } from "./outward.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 import { formatTable } from "./table.ts";
-import { printable } from "./terminal.ts";
 
 const READ_PAGE = 1000;
 /** The first input of a session is among its first events. */
@@ -41,13 +42,13 @@ export async function listSessions(ports: CliPorts, flags: ListFlags): Promise<E
     const rows = asTree(sessions).map(
       ({ id, updatedAt, lastEventId, pinned, parent, model, title, delegate, level }) => {
         const kind = delegate === undefined ? (parent === undefined ? [] : ["branch"]) : ["delegate"];
-        const agent = delegate === undefined || delegate.agent === "" ? "" : `${printable(delegate.agent)}: `;
+        const agent = delegate === undefined || delegate.agent === "" ? "" : `${delegate.agent}: `;
         return [
           id,
           updatedAt.slice(0, 16).replace("T", " "),
           String(lastEventId),
           [...(pinned ? ["pinned"] : []), ...kind].join(", "),
-          printable(model),
+          model,
           `${"  ".repeat(Math.max(0, level - 1))}${level > 0 ? "└ " : ""}${agent}${title}`,
         ];
       },
@@ -75,7 +76,7 @@ export async function showSession(ports: CliPorts, name: string, flags: ShowFlag
     pick(turns, flags.turn, meta.id);
     for await (const part of cleanTranscript(await ports.outward.load(), store, meta)) {
       if (flags.turn !== undefined && part.turn > flags.turn) break;
-      if (flags.turn === undefined || part.turn === flags.turn) terminal.out(`${printable(part.text)}\n\n`);
+      if (flags.turn === undefined || part.turn === flags.turn) terminal.out(`${visibleLines(part.text)}\n\n`);
     }
     return 0;
   });
@@ -133,11 +134,11 @@ async function beginningOf(store: ArchiveStore, { id, title }: SessionMeta): Pro
     born?.call_id === undefined
       ? {}
       : { delegate: { agent: born.agent ?? "", call_id: born.call_id, depth: born.depth ?? 1 } };
-  if (title !== "") return { title: printable(title), ...delegate };
+  if (title !== "") return { title, ...delegate };
   const first = start
     .find((event) => event.kind === "TurnStarted")
     ?.payload.content.find(({ type }) => type === "text");
-  const line = first?.type === "text" ? printable(first.text).trim().split("\n")[0] : undefined;
+  const line = first?.type === "text" ? first.text.trim().split("\n")[0] : undefined;
   return { title: (line ?? "").slice(0, TITLE_CHARS), ...delegate };
 }
 

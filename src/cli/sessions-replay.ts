@@ -1,4 +1,5 @@
 /** `harness sessions replay`: a walk through the events of a session, by keys on a terminal, else all of them in a row. */
+import { visibleLine } from "#base";
 import { type Event, ReasonError } from "#protocol";
 import { loadPortability, type Replay, type ReplayFrame } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
@@ -7,7 +8,6 @@ import type { ExitCode } from "./exit-code.ts";
 import { paint, summarise } from "./renderer.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 import { cleanEvent } from "./sessions-read.ts";
-import { printable } from "./terminal.ts";
 
 const HELP = "Enter next · p previous · t N turn N · s N step N of this turn · e N event N · q leave";
 
@@ -67,7 +67,7 @@ async function walk({ terminal }: CliPorts, replay: Replay, first: ReplayFrame |
 
 function frameLine({ event, turn }: ReplayFrame): string {
   const at = event.ts.slice(11, 23);
-  return printable(`${String(event.id).padStart(6)}  ${at}  turn ${turn}  ${event.kind}  ${gist(event)}`).trimEnd();
+  return visibleLine(`${String(event.id).padStart(6)}  ${at}  turn ${turn}  ${event.kind}  ${gist(event)}`).trimEnd();
 }
 
 /** What a person would want to know of the event in one line. */

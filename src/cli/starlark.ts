@@ -1,12 +1,12 @@
 /** `harness starlark`: runs a file, or lets you try the language line by line. Loads are relative to the loading file. */
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { messageOf } from "#base";
+import { messageOf, visibleLines } from "#base";
 import { ReasonError } from "#protocol";
 import { compile, createSession, jsonModule, type Program, StarlarkError, structBuiltin } from "#starlark";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 const MAX_SOURCE_BYTES = 10 * 1024 * 1024;
 const predeclared = { json: jsonModule, struct: structBuiltin };
@@ -33,7 +33,7 @@ export async function starlarkCommand(
     globalReassign: flags.globalReassign === true,
   };
   const limits = {
-    print: (line: string) => terminal.out(`${line}\n`),
+    print: (line: string) => terminal.out(`${visibleLines(line)}\n`),
     ...(flags.maxSteps === undefined ? {} : { maxSteps: flags.maxSteps }),
     ...(flags.timeoutMs === undefined ? {} : { timeoutMs: flags.timeoutMs }),
   };
@@ -73,7 +73,7 @@ async function repl(terminal: Terminal, dialect: Readonly<Record<string, boolean
     if (piece.trim() === "") continue;
     try {
       const shown = await session.run(piece, limits);
-      if (shown !== null) terminal.out(`${printable(shown)}\n`);
+      if (shown !== null) terminal.out(`${visibleLines(shown)}\n`);
     } catch (error) {
       report(terminal, error);
     }
@@ -82,7 +82,7 @@ async function repl(terminal: Terminal, dialect: Readonly<Record<string, boolean
 
 function report(terminal: Terminal, error: unknown): ExitCode {
   if (!(error instanceof StarlarkError)) throw error;
-  terminal.err(`${printable(error.backtrace())}\n`);
+  terminal.err(`${visibleLines(error.backtrace())}\n`);
   return 1;
 }
 

@@ -1,8 +1,9 @@
-/** The terminal as the commands see it: two outputs, one prompt line, interrupts. The real one and nothing about agents. */
+/** The terminal as the commands see it: two outputs, one prompt line, questions, interrupts. It knows nothing about agents. */
 import { fstatSync } from "node:fs";
 import type { Interface } from "node:readline";
-import { fileErrorText, messageOf } from "#base";
+import { type Clock, fileErrorText, messageOf } from "#base";
 import { ReasonError } from "#protocol";
+import { createKeyboard, ERASE_LINE, type ReadKey, type ReadLine } from "./keyboard.ts";
 
 const LINE_FEED = 0x0a;
 
@@ -17,8 +18,11 @@ export interface Terminal {
   readonly columns: number;
   /** One line. `end` is the end of input, `interrupted` Ctrl-C or the signal. */
   readLine(prompt: string, signal: AbortSignal): Promise<ReadLine>;
-  /** One key, without Enter, pressed after the prompt was shown: what was typed ahead is dropped. On a terminal only. */
-  readKey(prompt: string, signal: AbortSignal): Promise<ReadKey>;
+  /**
+   * Questions, one after the other. Until it resolves, nothing but what it shows itself is written to the terminal: no output of
+   * anything else scrolls the question away or stands below it. On a terminal only.
+   */
+  ask<Result>(question: (screen: QuestionScreen) => Promise<Result>): Promise<Result>;
   /** One line that is not shown while it is typed. On a terminal only. */
   readSecret(prompt: string, signal: AbortSignal): Promise<ReadLine>;
   /** All of standard input, refused above `maxBytes`. */
@@ -40,6 +44,18 @@ export interface Terminal {
   onInterrupt(listener: (by: InterruptedBy) => void): () => void;
 }
 
+/** Where a question stands until it is answered. Answers count from when their prompt is shown: what was typed ahead is dropped. */
+export interface QuestionScreen {
+  show(text: string): void;
+  readonly columns: number;
+  readonly rows: number;
+  readonly colour: boolean;
+  /** One line. Shows `keys`, whose last line is the prompt, as soon as nobody types. A paste is one answer. */
+  readAnswer(keys: string, signal: AbortSignal): Promise<ReadLine>;
+  /** One key, without Enter. */
+  readKey(prompt: string, signal: AbortSignal): Promise<ReadKey>;
+}
+
 /** `system`: nobody is there who pressed a key, and nobody needs to be told of keys. */
 export type InterruptedBy = "person" | "system";
 
@@ -50,30 +66,22 @@ export interface ProtocolOutput {
   close(): void;
 }
 
-export type ReadLine =
-  | { readonly kind: "line"; readonly text: string }
-  | { readonly kind: "end" }
-  | { readonly kind: "interrupted" };
-
-export type ReadKey =
-  | { readonly kind: "key"; readonly key: string }
-  | { readonly kind: "end" }
-  | { readonly kind: "interrupted" };
-
-/** Nobody who types pauses for so long between two keys of a word. */
-const STILL_MS = 250;
-const CTRL_C = "\u0003";
-const CTRL_D = "\u0004";
-const ERASE_LINE = "\r\u001b[K";
-const BACKSPACE = "\u007f";
-const ENDS_A_SECRET = `\r\n${CTRL_C}${CTRL_D}`;
+/** What is written while a question is open, in characters; the log of the session has everything. */
+const HELD_MAX_CHARS = 1024 * 1024;
+const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
 
 /**
  * `onOutputLost` ends the program in good order, at once or soon: a reader went away (`| head`), of which nothing is said, or what is
  * written does not arrive, which is a failure. It can be called again and again.
  */
-export function createTerminal(process: NodeJS.Process, onOutputLost: (failure?: ReasonError) => void): Terminal {
+export function createTerminal(
+  process: NodeJS.Process,
+  clock: Clock,
+  onOutputLost: (failure?: ReasonError) => void,
+): Terminal {
   const { stdin, stdout, stderr, env } = process;
+  const colour = stderr.isTTY === true && env.NO_COLOR === undefined && env.TERM !== "dumb";
   const interactive = stdin.isTTY === true && stderr.isTTY === true;
   const listeners = new Set<(by: InterruptedBy) => void>();
   /** `signal` is the one that it stands for. */
@@ -82,17 +90,63 @@ export function createTerminal(process: NodeJS.Process, onOutputLost: (failure?:
   };
   /** The line that is being read, and what is written meanwhile has not ended its own. */
   let reading: { readonly lines: Interface; isMidLine: boolean } | undefined;
+  /** What waits for the end of a question. */
+  let held: { readonly texts: [NodeJS.WriteStream, string][]; chars: number; leftOut: number } | undefined;
+  let endsMidLine = false;
+  let questions: Promise<unknown> = Promise.resolve();
+  const keyboard = createKeyboard({
+    stdin,
+    stderr,
+    interactive,
+    clock,
+    interrupt,
+    onReading(lines, wasAborted) {
+      // Whoever took the line away goes on at its beginning.
+      if (wasAborted && interactive && reading?.isMidLine === false) stderr.write(ERASE_LINE);
+      reading = lines === undefined ? undefined : { lines, isMidLine: false };
+    },
+  });
   /** Above the line that is being read, which is shown again behind it. */
   function write(stream: NodeJS.WriteStream, text: string): void {
-    if (reading === undefined || !interactive || stream.isTTY !== true || text === "") {
+    if (!interactive || stream.isTTY !== true || text === "") {
       stream.write(text);
       return;
     }
-    const isComplete = text.endsWith("\n");
+    if (held !== undefined) {
+      if (held.leftOut > 0 || held.chars + text.length > HELD_MAX_CHARS) held.leftOut += text.length;
+      else {
+        held.chars += text.length;
+        held.texts.push([stream, text]);
+      }
+      return;
+    }
+    endsMidLine = !text.endsWith("\n");
+    if (reading === undefined) {
+      stream.write(text);
+      return;
+    }
     stream.write(reading.isMidLine ? text : `${ERASE_LINE}${text}`);
-    reading.isMidLine = !isComplete;
-    if (isComplete) reading.lines.prompt(true);
+    reading.isMidLine = endsMidLine;
+    if (!endsMidLine) reading.lines.prompt(true);
   }
+  function writeHeld(): void {
+    const { texts = [], leftOut = 0 } = held ?? {};
+    held = undefined;
+    for (const [stream, text] of texts) write(stream, text);
+    if (leftOut > 0) write(stderr, `\n… ${leftOut} characters were written during the question and are left out.\n`);
+  }
+  const screen: QuestionScreen = {
+    show: (text) => void stderr.write(text),
+    get columns() {
+      return stderr.columns || DEFAULT_COLUMNS;
+    },
+    get rows() {
+      return stderr.rows || DEFAULT_ROWS;
+    },
+    colour,
+    readAnswer: keyboard.readAnswer,
+    readKey: keyboard.readKey,
+  };
   /** Set when a protocol has standard output; aborted when its reader is gone. */
   let readerGone: AbortController | undefined;
   for (const stream of [stdout, stderr]) {
@@ -123,109 +177,25 @@ export function createTerminal(process: NodeJS.Process, onOutputLost: (failure?:
       const input = fstatSync(stdin.fd);
       return input.isFIFO() || input.isFile();
     },
-    colour: stderr.isTTY === true && env.NO_COLOR === undefined && env.TERM !== "dumb",
+    colour,
     get columns() {
       return stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
     },
-    async readLine(prompt, signal) {
-      const { createInterface } = await import("node:readline");
-      const lines: Interface = createInterface({ input: stdin, output: stderr, terminal: interactive });
-      return new Promise((resolve) => {
-        // The first call settles the promise; closing calls it again.
-        const finish = (result: ReadLine): void => {
-          signal.removeEventListener("abort", abort);
-          if (reading?.lines === lines) reading = undefined;
-          resolve(result);
-          lines.close();
-        };
-        const abort = (): void => {
-          // Whoever took the line away goes on at its beginning.
-          if (interactive && reading?.lines === lines && !reading.isMidLine) stderr.write(ERASE_LINE);
-          finish({ kind: "interrupted" });
-        };
-        lines.on("SIGINT", () => {
-          finish({ kind: "interrupted" });
-          interrupt();
-        });
-        lines.on("close", () => finish({ kind: "end" }));
-        if (signal.aborted) return abort();
-        signal.addEventListener("abort", abort, { once: true });
-        reading = { lines, isMidLine: false };
-        lines.question(prompt, (text) => finish({ kind: "line", text }));
+    readLine: keyboard.readLine,
+    readSecret: keyboard.readSecret,
+    ask(question) {
+      const asked = questions.then(async () => {
+        held = { texts: [], chars: 0, leftOut: 0 };
+        if (endsMidLine) stderr.write("\n");
+        endsMidLine = false;
+        try {
+          return await question(screen);
+        } finally {
+          writeHeld();
+        }
       });
-    },
-    readKey(prompt, signal) {
-      return new Promise((resolve) => {
-        // Whoever is typing something else must not answer by accident: the prompt waits until the keys are still.
-        let isShown = false;
-        const still = setTimeout(() => {
-          isShown = true;
-          stderr.write(prompt);
-        }, STILL_MS);
-        const finish = (result: ReadKey, shown = ""): void => {
-          clearTimeout(still);
-          signal.removeEventListener("abort", abort);
-          stdin.off("data", onData).off("end", onEnd);
-          stdin.setRawMode(false);
-          stdin.pause();
-          stderr.write(`${shown}\n`);
-          resolve(result);
-        };
-        const abort = (): void => finish({ kind: "interrupted" });
-        const onEnd = (): void => finish({ kind: "end" });
-        const onData = (chunk: Buffer): void => {
-          const [key = ""] = chunk.toString("utf8");
-          if (!isShown && key !== CTRL_C) still.refresh();
-          else if (key === CTRL_D) onEnd();
-          else if (key !== CTRL_C) finish({ kind: "key", key }, printable(key).trim());
-          else {
-            abort();
-            interrupt();
-          }
-        };
-        stdin.setRawMode(true);
-        stdin.on("data", onData).on("end", onEnd);
-        stdin.resume();
-        signal.addEventListener("abort", abort, { once: true });
-        if (signal.aborted) abort();
-      });
-    },
-    readSecret(prompt, signal) {
-      return new Promise((resolve) => {
-        let typed = "";
-        const finish = (result: ReadLine): void => {
-          signal.removeEventListener("abort", abort);
-          stdin.off("data", onData).off("end", onEnd);
-          stdin.setRawMode(false);
-          stdin.pause();
-          stderr.write("\n");
-          resolve(result);
-        };
-        const abort = (): void => finish({ kind: "interrupted" });
-        const onEnd = (): void => finish({ kind: "end" });
-        const onData = (chunk: Buffer): void => {
-          for (const key of chunk.toString("utf8")) {
-            if (key === BACKSPACE || key === "\b") typed = typed.slice(0, -1);
-            else if (!ENDS_A_SECRET.includes(key)) typed += key;
-            else {
-              if (key === CTRL_D) onEnd();
-              else if (key !== CTRL_C) finish({ kind: "line", text: typed });
-              else {
-                abort();
-                interrupt();
-              }
-              break;
-            }
-          }
-        };
-        // Whoever sees the prompt may type at once, and must not see what they type.
-        stdin.setRawMode(true);
-        stdin.on("data", onData).on("end", onEnd);
-        stdin.resume();
-        stderr.write(prompt);
-        signal.addEventListener("abort", abort, { once: true });
-        if (signal.aborted) abort();
-      });
+      questions = asked.catch(() => undefined);
+      return asked;
     },
     async readAll(maxBytes) {
       const chunks: Buffer[] = [];
@@ -324,45 +294,8 @@ export function createTerminal(process: NodeJS.Process, onOutputLost: (failure?:
   };
 }
 
-/** Text from a model or a tool, without the control sequences that could drive the terminal. */
-export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: removing exactly these is the point
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-
-/** Every text of a JSON value, the names of its fields included. Throws RangeError for one that is nested without sense. */
-export function printableValue<T>(value: T): T {
-  return printableJson(value) as T; // texts stay texts, and everything else stays as it is
-}
-
-function printableJson(value: unknown): unknown {
-  if (typeof value === "string") return printable(value);
-  if (Array.isArray(value)) return value.map(printableJson);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [printable(name), printableJson(part)]));
-}
-
-/** JSON of the same value, with what a terminal would act upon written as escapes; JSON itself does so only below U+0020. */
-export function printableLine(json: string): string {
-  return json.replace(/[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (unit) => {
-    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  });
-}
-
-/** For a review: what a terminal would hide or act upon is written out, so that nobody agrees to what they do not see. */
-export function revealed(text: string): string {
-  return text.replace(/[^\P{C}\n\t]|[\u2028\u2029\u115f\u1160\u3164\uffa0]/gu, (hidden) => {
-    return `‹U+${(hidden.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}›`;
-  });
-}
-
-/** A name that somebody else chose, on one line. */
-export function shownName(name: string): string {
-  return revealed(name).replaceAll(/[\n\t]/g, " ");
-}
-
-/** One line for a person, with the reason code that scripts and searches go by. */
+/** For a person, with the reason code that scripts and searches go by. Neither redacted nor made visible. */
 export function describeError(error: unknown): string {
   const message = messageOf(error);
-  return printable(error instanceof ReasonError ? `✗ ${error.reason}: ${message}` : `✗ ${message}`);
+  return error instanceof ReasonError ? `✗ ${error.reason}: ${message}` : `✗ ${message}`;
 }

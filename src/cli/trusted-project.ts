@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { AwaitingFile, TrustPort } from "#artifacts";
-import { messageOf } from "#base";
+import { messageOf, visibleLine } from "#base";
 import type { HarnessOptions } from "#harness";
 import { ReasonError, reasonText } from "#protocol";
 import { harnessPaths } from "#sessions";
@@ -20,7 +20,6 @@ import { kindNames } from "./file-kinds.ts";
 import { type OpenedProject, openProject, type ProjectPlace } from "./project.ts";
 import { trustDirectory, trustKeySource } from "./project-keys.ts";
 import { paint } from "./renderer.ts";
-import { shownName } from "./terminal.ts";
 
 /** Names a lock file, as `--lockfile` does. */
 const LOCKFILE_VARIABLE = "HARNESS_LOCKFILE";
@@ -89,7 +88,7 @@ export function userTrust(ports: CliPorts, root: string): ProjectTrust {
     now: () => clock.now(),
     ownFolders: [harnessPaths(env).configDir],
     onPromoted: (file, change) => {
-      const what = `${shownName(file)} changed (${change.class}) in a folder of your own; it is in force.`;
+      const what = `${visibleLine(file)} changed (${change.class}) in a folder of your own; it is in force.`;
       terminal.err(`${paint(terminal, "dim", what)}\n`);
     },
   });
@@ -141,7 +140,7 @@ export function refusal(awaiting: readonly AwaitingFile[], lockfile: string | un
   const kinds = [...new Set(awaiting.map(({ kind }) => kindNames[kind]))].join(", ");
   const files = awaiting
     .slice(0, MAX_NAMED_FILES)
-    .map(({ file, change }) => `\n  ${change.padEnd(8)}${shownName(file)}`);
+    .map(({ file, change }) => `\n  ${change.padEnd(8)}${visibleLine(file)}`);
   const more = awaiting.length - files.length;
   // A case is run because somebody asked for it; there is no going without it.
   const without = awaiting.every(({ kind }) => kind === "eval") ? "" : " Without the project: --no-project.";
@@ -157,7 +156,7 @@ export function refusal(awaiting: readonly AwaitingFile[], lockfile: string | un
 }
 
 export function fileNames(awaiting: readonly AwaitingFile[]): string {
-  const named = awaiting.slice(0, MAX_NAMED_FILES).map(({ file }) => shownName(file));
+  const named = awaiting.slice(0, MAX_NAMED_FILES).map(({ file }) => visibleLine(file));
   const more = awaiting.length - named.length;
   return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

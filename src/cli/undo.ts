@@ -1,7 +1,7 @@
 /** `harness undo` and `harness redo`: take back what an agent has changed in this folder, or make it again. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { createWorkspaceRestore } from "#base";
+import { createWorkspaceRestore, visibleLine } from "#base";
 import { CallId, type EventPayload, ReasonError, reasonText, SessionId, TurnId } from "#protocol";
 import { harnessPaths } from "#sessions";
 import { createUndoStore, redo, restoredEvent, type UndoReport, type UndoTarget, undo } from "#undo";
@@ -118,7 +118,7 @@ export function renderReport(terminal: Terminal, report: UndoReport): void {
     planned: `Would ${action} ${what}:`,
     refused: `Nothing was changed: ${what} cannot be taken ${action === "undo" ? "back" : "up again"} as a whole.`,
   } as const;
-  (outcome === "refused" ? terminal.err : terminal.out)(`${heads[outcome]}\n`);
+  (outcome === "refused" ? terminal.err : terminal.out)(`${visibleLine(heads[outcome])}\n`);
   if (outcome !== "refused") {
     list(
       terminal.out,
@@ -148,6 +148,6 @@ export function renderReport(terminal: Terminal, report: UndoReport): void {
 }
 
 function list(write: (text: string) => void, lines: readonly string[]): void {
-  for (const line of lines.slice(0, MAX_LINES)) write(`${line}\n`);
+  for (const line of lines.slice(0, MAX_LINES)) write(`${visibleLine(line)}\n`);
   if (lines.length > MAX_LINES) write(`  … and ${lines.length - MAX_LINES} more\n`);
 }

@@ -1,11 +1,12 @@
 /** `harness validate`: what is wrong with a project, all of it at once, without asking a model. */
+
 import type { LoadedProject, Problem, Project } from "#artifacts";
+import { visibleLine } from "#base";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { isBare, lookAtProject, openProject } from "./project.ts";
-import { printable } from "./terminal.ts";
 
 const WATCH_MS = 200;
 
@@ -93,7 +94,7 @@ function problemLines({ severity, code, place, message, expected, nearest }: Pro
   const lines = [`${place.file}:${place.line}:${place.column}: ${severity}: ${message} [${code}]`];
   if (expected !== undefined) lines.push(`    expected: ${expected}`);
   if (nearest !== undefined) lines.push(`    did you mean "${nearest}"?`);
-  return lines.map((line) => `${printable(line)}\n`).join("");
+  return lines.map((line) => `${visibleLine(line)}\n`).join("");
 }
 
 /** Every tool, hook, agent and bundle, with where it is written. */
@@ -117,7 +118,7 @@ function listing({ tools, hooks, agents, bundles, configFile }: Project): string
     `artifacts: ${bundles.length + harness}${kindsText}`,
     ...bundles.map((bundle) => `  ${bundle.name}  ${bundle.type}  priority ${bundle.priority}  ${place(bundle)}`),
   ];
-  return lines.map((line) => `${printable(line)}\n`).join("");
+  return lines.map((line) => `${visibleLine(line)}\n`).join("");
 }
 
 function report(project: Project | undefined, problems: readonly Problem[], tookMs: number): Record<string, unknown> {

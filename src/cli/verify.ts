@@ -5,7 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isRecord } from "#base";
+import { isRecord, visibleLine } from "#base";
 import type { Harness } from "#harness";
 import { type ListenAddress, startHttpServer } from "#transports/http";
 import { serveRpc } from "#transports/rpc";
@@ -40,7 +40,7 @@ export async function verifyCommand(ports: CliPorts, flags: { readonly json?: bo
     results.push(result);
     if (!flags.json) {
       const mark = result.ok ? paint(terminal, "green", "✓") : paint(terminal, "red", "✗");
-      terminal.out(`${mark} ${name}: ${result.detail} (${result.ms} ms)\n`);
+      terminal.out(`${mark} ${name}: ${visibleLine(result.detail)} (${result.ms} ms)\n`);
     }
   }
 

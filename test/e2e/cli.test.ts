@@ -165,7 +165,7 @@ describe("a real wire", () => {
   test("what a model writes cannot drive the terminal", async () => {
     const hostile = "a\u001b]52;c;aGk=\u0007b\u001b[2Jc\u009b31md";
     const { vendor, home: vendorHome } = await withVendor(text(hostile));
-    const expected = "a]52;c;aGk=b[2Jc31md\n";
+    const expected = "a⟨U+001B⟩]52;c;aGk=⟨U+0007⟩b⟨U+001B⟩[2Jc⟨U+009B⟩31md\n";
     expect(await runCli(vendorHome, ["deploy", "--input", "x"])).toMatchObject({ code: 0, out: expected });
     vendor.reply(text(hostile));
     expect(await runCli(vendorHome, ["run", "x"])).toMatchObject({ code: 0, out: expected });

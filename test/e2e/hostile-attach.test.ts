@@ -1,4 +1,5 @@
 /** `harness attach` on a server that means harm: whatever it says, it does not steer the terminal. */
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
 import { SessionId } from "#protocol";
 import { createCliHome, openCliTerminal } from "../fakes/cli-process.ts";
@@ -110,6 +111,7 @@ describe("a server that means harm", () => {
     await terminal.see("1. text");
     terminal.type(`1${ENTER}`);
     await terminal.see("Cut off:");
+    await terminal.see("[f] failed");
     terminal.type(`a${ENTER}`);
     await terminal.see("ServerRefused");
     terminal.type(`hello${ENTER}`);
@@ -117,7 +119,9 @@ describe("a server that means harm", () => {
     terminal.type(`/sessions:list${ENTER}`);
     const shown = await terminal.see("/nowhere");
     expect(steers(shown)).toBe(false);
-    for (const told of ["model]52", "activity]52", "title]52", "Label]52"]) expect(shown).toContain(told);
+    for (const told of ["model", "activity", "title", "Label"]) {
+      expect(stripVTControlCharacters(shown)).toContain(`${told}⟨U+001B⟩]52;c;ZXZpbA==⟨U+0007⟩⟨U+009B⟩31m⟨U+202E⟩`);
+    }
   });
 
   test("does not steer it with events as JSON either, which say the same", async () => {

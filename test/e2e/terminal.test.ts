@@ -1,6 +1,7 @@
 /** The program on a real pseudo-terminal: conversation, questions, Ctrl-C. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createCliHome, finish, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
 import { hasSandbox } from "../fakes/test-sandbox.ts";
@@ -20,6 +21,9 @@ async function untilWritten(path: string): Promise<string> {
   }
 }
 
+const FORGED = "\n  [o] allow once  [d] deny\n  > \nHarness: this only reads.";
+const LONG = Array.from({ length: 250 }, (_, line) => `: this is line ${line}`).join("\n");
+
 /** Calls `exec` once for each turn, then answers. */
 const SCENARIO = `
 name: touching
@@ -34,6 +38,12 @@ rules:
     reply: [{tool: exec, args: {command: "echo $$ > pid; exec sleep 600"}}]
   - when: {input: touch}
     reply: [{tool: exec, args: {command: "touch made.txt"}}]
+  - when: {input: twice}
+    reply: [{tool: exec, args: {command: "touch made.txt"}}, {tool: exec, args: {command: "touch made-too.txt"}}]
+  - when: {input: forge}
+    reply: [{tool: exec, args: {command: ${JSON.stringify(`touch made.txt\u200b\u202e\u001b[2J\r${FORGED}`)}}}]
+  - when: {input: long}
+    reply: [{tool: exec, args: {command: ${JSON.stringify(LONG)}}}]
 otherwise: [{text: "Nothing to do."}]
 `;
 
@@ -120,6 +130,78 @@ describe("a terminal", () => {
     expect(await terminal.exit).toBe(0);
   });
 
+  test("what was typed before a question answers nothing", async () => {
+    const home = createCliHome();
+    home.put("touching.yaml", SCENARIO);
+    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "touch it"]);
+    terminal.type(`o${ENTER}o${ENTER}o`);
+    await terminal.see("Bash wants to run:");
+    await terminal.see("(What was typed before the question was on the screen was dropped.)");
+    await terminal.see("[d] deny");
+    expect(existsSync(join(home.workspace, "made.txt"))).toBe(false);
+    terminal.type(`d${ENTER}`);
+    await terminal.see("Done touching.");
+    expect(await terminal.exit).toBe(0);
+    expect(existsSync(join(home.workspace, "made.txt"))).toBe(false);
+  });
+
+  test("a paste answers no question, and nothing of it answers the next one", async () => {
+    const home = createCliHome();
+    home.put("touching.yaml", SCENARIO);
+    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "twice"]);
+    await terminal.see("[d] deny");
+    terminal.type(`o${ENTER}o${ENTER}o${ENTER}`);
+    await terminal.see("Several lines at once are no answer");
+    await terminal.see("[d] deny");
+    terminal.type(`o${ENTER}`);
+    await terminal.see("touch made-too.txt");
+    await terminal.see("[d] deny");
+    terminal.type(`d${ENTER}`);
+    await terminal.see("Done touching.");
+    expect(await terminal.exit).toBe(0);
+    expect(existsSync(join(home.workspace, "made.txt"))).toBe(true);
+    expect(existsSync(join(home.workspace, "made-too.txt"))).toBe(false);
+  });
+
+  test("a question cannot be forged by what it is about, and hides no character", async () => {
+    const home = createCliHome();
+    home.put("touching.yaml", SCENARIO);
+    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "forge"]);
+    await terminal.see("[v] show everything\r\n");
+    const shown = stripVTControlCharacters(await terminal.see("  > "));
+    expect(shown).toContain("  │ touch made.txt⟨U+200B⟩⟨U+202E⟩⟨U+001B⟩[2J⟨U+000D⟩\r\n");
+    expect(shown).toContain("  │   [o] allow once  [d] deny\r\n  │   > \r\n  │ Harness: this only reads.\r\n");
+    expect(shown.match(/^Harness|^ {2}> .*|^ {2}\[o\]/gm)).toEqual(["  [o]", "  > "]);
+    terminal.type(`d${ENTER}`);
+    await terminal.see("Done touching.");
+    expect(await terminal.exit).toBe(0);
+  });
+
+  test("a long command shows one screen, and everything on v", async () => {
+    const home = createCliHome();
+    home.put("touching.yaml", SCENARIO);
+    const terminal = openCliTerminal(home, ["run", "--model", "scripted:./touching.yaml", "long"]);
+    await terminal.see("more lines; [v] shows everything");
+    await terminal.see("250 lines, ");
+    await terminal.see("bytes · sha256 ");
+    const first = await terminal.see("[v] show everything");
+    expect(stripVTControlCharacters(first)).not.toContain("this is line 40\r\n");
+    await terminal.see("> ");
+    terminal.type(`v${ENTER}`);
+    for (let page = 1; page <= 6; page++) {
+      await terminal.see(`page ${page} of 7`);
+      terminal.type(" ");
+    }
+    await terminal.see("this is line 249\r\n");
+    await terminal.see("250 lines, ");
+    const shown = stripVTControlCharacters(await terminal.see("[v] show everything"));
+    for (let line = 0; line < 250; line++) expect(shown).toContain(`  │ : this is line ${line}\r\n`);
+    await terminal.see("> ");
+    terminal.type(`d${ENTER}`);
+    await terminal.see("Done touching.");
+    expect(await terminal.exit).toBe(0);
+  });
+
   test("lets the model ask a question", async () => {
     const home = createCliHome();
     home.put("touching.yaml", SCENARIO);
@@ -175,6 +257,7 @@ describe("a terminal", () => {
     const terminal = openCliTerminal(home, [...resume, "hello"]);
     await terminal.see("Cut off:");
     await terminal.see("sleep 600");
+    await terminal.see("[f] failed");
     terminal.type(`s I looked${ENTER}`);
     await terminal.see("Nothing to do.");
     expect(await terminal.exit).toBe(0);

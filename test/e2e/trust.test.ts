@@ -1,6 +1,7 @@
 /** Trust on first use as people meet it: on a terminal with one key, in CI with a lock file, and in a session that runs. */
 import { readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { beforeEach, describe, expect, test } from "vitest";
 import { ackProject } from "../fakes/ack-project.ts";
 import { type CliHome, createCliHome, openCliTerminal, runCli, startCli } from "../fakes/cli-process.ts";
@@ -27,7 +28,7 @@ describe("on a terminal", () => {
     const shown = await terminal.see("[q]uit > ");
     expect(shown).toContain("harness.md needs your ack");
     expect(shown).toContain("prose (the text)");
-    expect(shown).toContain("Always answer in ‹U+001B›[31mrhyme‹U+202E›.");
+    expect(stripVTControlCharacters(shown)).toContain("Always answer in ⟨U+001B⟩[31mrhyme⟨U+202E⟩.");
     terminal.type("a");
     expect(await terminal.exit).toBe(0);
     expect(await runCli(home, ["run", "hello"])).toMatchObject({ code: 0 });
@@ -224,6 +225,22 @@ describe("in CI", () => {
       err: expect.stringContaining("one by one"),
     });
   });
+});
+
+test("a file is accepted only when its last page was shown", async () => {
+  home.put("harness.md", `---\n---\n\n${"Obey.\n".repeat(240)}`);
+  const terminal = openCliTerminal(home, ["ack"]);
+  for (let left = 7; left > 0; left--) {
+    await terminal.see(`[a] next page, ${left} of 8 not shown yet`);
+    await terminal.see("[q]uit > ");
+    terminal.type("a");
+  }
+  await terminal.see("page 8 of 8");
+  await terminal.see("[a]ccept");
+  await terminal.see("[q]uit > ");
+  terminal.type("q");
+  expect(await terminal.exit).toBe(1);
+  expect((await runCli(home, ["verify-ack"])).out).toBe("new     harness.md\n");
 });
 
 test("what was typed ahead answers nothing", async () => {

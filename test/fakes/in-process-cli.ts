@@ -8,7 +8,7 @@ import type { EventDraft } from "#engine";
 import type { SessionId } from "#protocol";
 import { exportedSession } from "./exported-session.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
-import { quietCliPorts } from "./quiet-cli-ports.ts";
+import { quietCliPorts, quietScreen } from "./quiet-cli-ports.ts";
 
 export interface InProcessCli {
   readonly workspace: string;
@@ -53,7 +53,11 @@ export function createInProcessCli(extraEnv: Readonly<Record<string, string>> = 
         terminal: {
           interactive: key !== undefined,
           columns: Number.POSITIVE_INFINITY,
-          readKey: async () => (key === undefined ? { kind: "end" } : { kind: "key", key }),
+          ask: (question) =>
+            question({
+              ...quietScreen(said),
+              readKey: async () => (key === undefined ? { kind: "end" } : { kind: "key", key }),
+            }),
           onInterrupt(listener) {
             listeners.add(listener);
             return () => void listeners.delete(listener);

@@ -20,6 +20,20 @@ export interface QuietPorts extends Partial<Omit<CliPorts, "terminal">> {
   readonly terminal?: Partial<CliPorts["terminal"]>;
 }
 
+/** A screen on which nobody answers. */
+export function quietScreen(said: Said): Parameters<Parameters<CliPorts["terminal"]["ask"]>[0]>[0] {
+  return {
+    show: (text) => {
+      said.err += text;
+    },
+    columns: 120,
+    rows: 40,
+    colour: false,
+    readAnswer: async () => ({ kind: "end" }),
+    readKey: async () => ({ kind: "end" }),
+  };
+}
+
 export function quietCliPorts(said: Said, { terminal, ...parts }: QuietPorts): CliPorts {
   return {
     credentials: testCredentials(parts.env),
@@ -45,7 +59,7 @@ export function quietCliPorts(said: Said, { terminal, ...parts }: QuietPorts): C
       colour: false,
       columns: 120,
       readLine: async () => ({ kind: "end" }),
-      readKey: async () => ({ kind: "end" }),
+      ask: (question) => question(quietScreen(said)),
       readSecret: async () => ({ kind: "end" }),
       readAll: async () => "",
       readLines: async function* () {},

@@ -1,0 +1,124 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { createTerminal } from "./terminal.ts";
+
+const ENTER = "\r";
+const never = new AbortController().signal;
+
+/** A terminal whose keys are typed by the test and whose clock stands still. */
+function openTerminal() {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stdin, fd: 0 });
+  const output = (write: (text: string) => void) =>
+    Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 }).on("data", (chunk: Buffer) =>
+      write(chunk.toString("utf8")),
+    );
+  let shown = "";
+  const write = (text: string): void => {
+    shown += text;
+  };
+  const clock = createManualClock();
+  // The few parts of the process that a terminal has.
+  const fake = { stdin, stdout: output(write), stderr: output(write), env: { NO_COLOR: "1" }, on: () => undefined };
+  const terminal = createTerminal(fake as unknown as NodeJS.Process, clock, () => undefined);
+  const settled = async (): Promise<void> => {
+    for (let round = 0; round < 20; round++) await new Promise((resume) => setImmediate(resume));
+  };
+  return {
+    terminal,
+    shown: () => shown,
+    async type(keys: string): Promise<void> {
+      stdin.write(keys);
+      await settled();
+    },
+    async pass(ms: number): Promise<void> {
+      await settled();
+      await clock.advance(ms);
+      await settled();
+    },
+  };
+}
+
+describe("an answer", () => {
+  test("counts only when it was typed after its prompt was shown", async () => {
+    const { terminal, shown, type, pass } = openTerminal();
+    await type(`o${ENTER}`);
+    const answer = terminal.ask((screen) => {
+      screen.show("Question\n");
+      return screen.readAnswer("[o] [d]\n> ", never);
+    });
+    await pass(299);
+    await type(`o${ENTER}`);
+    await pass(299);
+    expect(shown()).not.toContain("[o] [d]");
+    await pass(1);
+    expect(shown()).toContain("was dropped.)\n[o] [d]\n");
+    await type(`d${ENTER}`);
+    await pass(50);
+    expect(await answer).toEqual({ kind: "line", text: "d" });
+  });
+
+  test("is the whole of a paste, and the next question gets nothing of it", async () => {
+    const { terminal, shown, type, pass } = openTerminal();
+    const ask = (keys: string) => terminal.ask((screen) => screen.readAnswer(keys, never));
+    const answers = [ask("first > "), ask("second > ")];
+    await pass(300);
+    await type(`o${ENTER}o${ENTER}o`);
+    await pass(40);
+    await type(ENTER);
+    await pass(100);
+    expect(await answers[0]).toEqual({ kind: "line", text: "o\no\no" });
+    await type(`o${ENTER}`);
+    await pass(300);
+    expect(shown()).toContain("second > ");
+    await type(`d${ENTER}`);
+    await pass(50);
+    expect(await answers[1]).toEqual({ kind: "line", text: "d" });
+  });
+
+  test("is waited for in silence: other output comes after it", async () => {
+    const { terminal, shown, type, pass } = openTerminal();
+    terminal.out("half a line");
+    const key = terminal.ask((screen) => {
+      screen.show("Question\n");
+      return screen.readKey("[a] > ", never);
+    });
+    await pass(300);
+    terminal.err("noise\n".repeat(100));
+    expect(shown()).toBe("half a line\nQuestion\n[a] > ");
+    await type("a");
+    expect(await key).toEqual({ kind: "key", key: "a" });
+    await pass(0);
+    expect(shown()).toMatch(/\[a\] > a\n(?:noise\n){100}$/);
+  });
+
+  test("goes away when somebody else has answered; Ctrl-C ends it, also before it is shown", async () => {
+    const { terminal, type, pass } = openTerminal();
+    const settled = new AbortController();
+    const first = terminal.ask((screen) => screen.readAnswer("> ", settled.signal));
+    await pass(300);
+    settled.abort();
+    expect(await first).toEqual({ kind: "interrupted" });
+    const interrupts: string[] = [];
+    terminal.onInterrupt((by) => interrupts.push(by));
+    const second = terminal.ask((screen) => screen.readKey("> ", never));
+    await pass(0);
+    await type("\u0003");
+    expect(await second).toEqual({ kind: "interrupted" });
+    expect(interrupts).toEqual(["person"]);
+  });
+});
+
+test("a line that a question took away comes back behind the same prompt", async () => {
+  const { terminal, type, pass } = openTerminal();
+  const question = new AbortController();
+  const line = terminal.readLine("› ", question.signal);
+  await pass(0);
+  await type("hello wor");
+  question.abort();
+  expect(await line).toEqual({ kind: "interrupted" });
+  const again = terminal.readLine("› ", never);
+  await pass(0);
+  await type(`ld${ENTER}`);
+  expect(await again).toEqual({ kind: "line", text: "hello world" });
+});

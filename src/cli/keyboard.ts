@@ -1,0 +1,228 @@
+/**
+ * What a person types: lines, secrets, and answers. An answer is read only after its question is on the screen; what was typed
+ * before is dropped, also what waits in the buffers of Node and of the system. It knows nothing about what is asked.
+ */
+import type { Interface } from "node:readline";
+import type { Clock } from "#base";
+import { visibleLine } from "#base";
+
+export type ReadLine =
+  | { readonly kind: "line"; readonly text: string }
+  | { readonly kind: "end" }
+  | { readonly kind: "interrupted" };
+
+export type ReadKey =
+  | { readonly kind: "key"; readonly key: string }
+  | { readonly kind: "end" }
+  | { readonly kind: "interrupted" };
+
+export interface Keyboard {
+  /** One line. What stood there when the signal took it away comes back with the next line behind the same prompt. */
+  readLine(prompt: string, signal: AbortSignal): Promise<ReadLine>;
+  /** The last line of `keys` is the prompt. A paste is one answer, with line feeds in it. */
+  readAnswer(keys: string, signal: AbortSignal): Promise<ReadLine>;
+  readKey(prompt: string, signal: AbortSignal): Promise<ReadKey>;
+  readSecret(prompt: string, signal: AbortSignal): Promise<ReadLine>;
+}
+
+export interface KeyboardParts {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly interactive: boolean;
+  readonly clock: Clock;
+  /** Ctrl-C was pressed. */
+  readonly interrupt: () => void;
+  /** A line of the conversation is being read, or no longer: what is written meanwhile goes above it. */
+  readonly onReading: (lines: Interface | undefined, wasAborted: boolean) => void;
+}
+
+/** Nobody who types pauses for so long between two keys of a word, and nobody reads a question faster. */
+const STILL_MS = 300;
+/** The lines of a paste come faster than this after one another; no person types so. */
+const PASTE_MS = 50;
+export const ERASE_LINE = "\r\u001b[K";
+const CTRL_C = "\u0003";
+const CTRL_D = "\u0004";
+const BACKSPACE = "\u007f";
+const ENDS_A_SECRET = `\r\n${CTRL_C}${CTRL_D}`;
+const DROPPED = "  (What was typed before the question was on the screen was dropped.)\n";
+
+export function createKeyboard(parts: KeyboardParts): Keyboard {
+  const { stdin, stderr, interactive, clock, interrupt, onReading } = parts;
+  /** What stood behind a prompt when a question took its place; it comes back with the same prompt. */
+  let draft = { prompt: "", text: "" };
+
+  /** Every key until `onKeys` returns a result; undefined goes on. Raw: nothing is shown, and keys come without Enter. */
+  function listen<Result>(
+    signal: AbortSignal,
+    onKeys: (keys: string) => Result | undefined,
+  ): { readonly heard: Promise<Result | "end" | "interrupted">; stop(result: Result): void } {
+    const { promise, resolve } = Promise.withResolvers<Result | "end" | "interrupted">();
+    const finish = (result: Result | "end" | "interrupted"): void => {
+      signal.removeEventListener("abort", abort);
+      stdin.off("data", onData).off("end", onEnd);
+      resolve(result);
+    };
+    const abort = (): void => finish("interrupted");
+    const onEnd = (): void => finish("end");
+    const onData = (chunk: Buffer): void => {
+      const keys = chunk.toString("utf8");
+      const result = onKeys(keys);
+      if (result !== undefined) finish(result);
+    };
+    stdin.setRawMode(true);
+    stdin.on("data", onData).on("end", onEnd);
+    stdin.resume();
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
+    return { heard: promise, stop: finish };
+  }
+
+  function release(): void {
+    stdin.setRawMode(false);
+    stdin.pause();
+  }
+
+  /** Drops what is typed until the keys are still. */
+  async function untilStill(signal: AbortSignal): Promise<"still" | "dropped" | "end" | "interrupted"> {
+    let restart = new AbortController();
+    let hasDropped = false;
+    const { heard, stop } = listen<"still" | "interrupted">(signal, (keys) => {
+      if (keys.includes(CTRL_C)) return "interrupted";
+      hasDropped = true;
+      restart.abort();
+      return undefined;
+    });
+    let isOver = false;
+    const over = heard.then((result) => {
+      isOver = true;
+      restart.abort();
+      return result;
+    });
+    await new Promise((written) => stderr.write("", written));
+    do {
+      restart = new AbortController();
+      if (!isOver) await clock.sleep(STILL_MS, restart.signal);
+      // One round of the event loop fetches what the system has by now.
+      await new Promise((fetched) => setImmediate(fetched));
+    } while (restart.signal.aborted && !isOver);
+    stop("still");
+    const result = await over;
+    if (result === "interrupted" && !signal.aborted) interrupt();
+    if (result === "still") return hasDropped ? "dropped" : "still";
+    return result;
+  }
+
+  /** Asks once the keys are still. */
+  async function asked<Result extends ReadLine | ReadKey>(
+    signal: AbortSignal,
+    ask: (dropped: string) => Promise<Result>,
+  ): Promise<Result | { readonly kind: "end" | "interrupted" }> {
+    const state = await untilStill(signal);
+    if (state === "still" || state === "dropped") return ask(state === "dropped" ? DROPPED : "");
+    release();
+    return { kind: state };
+  }
+
+  /** `onClosed` is called at once, before anybody learns of the result. */
+  function openLine(
+    { createInterface }: typeof import("node:readline"),
+    signal: AbortSignal,
+    onClosed: (lines: Interface, wasAborted: boolean) => void,
+  ) {
+    const lines: Interface = createInterface({ input: stdin, output: stderr, terminal: interactive });
+    const { promise, resolve } = Promise.withResolvers<ReadLine>();
+    let isClosed = false;
+    const finish = (result: ReadLine): void => {
+      if (isClosed) return;
+      isClosed = true;
+      signal.removeEventListener("abort", abort);
+      onClosed(lines, signal.aborted);
+      resolve(result);
+      lines.close();
+    };
+    const abort = (): void => finish({ kind: "interrupted" });
+    lines.on("SIGINT", () => {
+      finish({ kind: "interrupted" });
+      interrupt();
+    });
+    lines.on("close", () => finish({ kind: "end" }));
+    signal.addEventListener("abort", abort, { once: true });
+    return { lines, read: promise, finish };
+  }
+
+  return {
+    async readLine(prompt, signal) {
+      const readline = await import("node:readline");
+      if (signal.aborted) return { kind: "interrupted" };
+      const { lines, read, finish } = openLine(readline, signal, (closed, wasAborted) => {
+        if (wasAborted) draft = { prompt, text: closed.line };
+        onReading(undefined, wasAborted);
+      });
+      onReading(lines, false);
+      lines.question(prompt, (text) => finish({ kind: "line", text }));
+      if (draft.text !== "" && draft.prompt === prompt) lines.write(draft.text);
+      draft = { prompt: "", text: "" };
+      return read;
+    },
+    async readAnswer(keys, signal) {
+      const readline = await import("node:readline");
+      return asked(signal, (dropped) => {
+        const promptAt = keys.lastIndexOf("\n") + 1;
+        stderr.write(dropped + keys.slice(0, promptAt));
+        const { lines, read, finish } = openLine(readline, signal, (_, wasAborted) => {
+          if (wasAborted) stderr.write(ERASE_LINE);
+        });
+        const typed: string[] = [];
+        const settle = async (): Promise<void> => {
+          for (let seen = 0; seen !== typed.length; ) {
+            seen = typed.length;
+            await clock.sleep(PASTE_MS, signal);
+          }
+          const rest = lines.line === "" ? [] : [lines.line];
+          finish({ kind: "line", text: [...typed, ...rest].join("\n") });
+        };
+        lines.on("line", (line) => {
+          typed.push(line);
+          if (typed.length === 1) void settle();
+        });
+        lines.setPrompt(keys.slice(promptAt));
+        lines.prompt();
+        return read;
+      });
+    },
+    async readKey(prompt, signal) {
+      return asked<ReadKey>(signal, async (dropped) => {
+        stderr.write(dropped + prompt);
+        const { heard } = listen<string>(signal, (keys) => keys[Symbol.iterator]().next().value);
+        const key = await heard;
+        release();
+        const isKey = key !== "end" && key !== "interrupted" && key !== CTRL_C && key !== CTRL_D;
+        stderr.write(`${isKey ? visibleLine(key).trim() : ""}\n`);
+        if (isKey) return { kind: "key", key };
+        if (key === CTRL_C) interrupt();
+        return { kind: key === "end" || key === CTRL_D ? "end" : "interrupted" };
+      });
+    },
+    async readSecret(prompt, signal) {
+      let typed = "";
+      // Whoever sees the prompt may type at once, and must not see what they type.
+      const { heard } = listen<ReadLine | typeof CTRL_C>(signal, (keys) => {
+        for (const key of keys) {
+          if (key === BACKSPACE || key === "\b") typed = typed.slice(0, -1);
+          else if (!ENDS_A_SECRET.includes(key)) typed += key;
+          else if (key === CTRL_C) return CTRL_C;
+          else return key === CTRL_D ? { kind: "end" } : { kind: "line", text: typed };
+        }
+        return undefined;
+      });
+      stderr.write(prompt);
+      const result = await heard;
+      release();
+      stderr.write("\n");
+      if (result === CTRL_C) interrupt();
+      if (typeof result !== "string") return result;
+      return { kind: result === "end" ? "end" : "interrupted" };
+    },
+  };
+}
