@@ -18,7 +18,14 @@ const EXECUTIONS = 100_000;
 const SEED = 17;
 const BATCH = 400;
 /** Of all executions; jq takes long to start. */
-const SHARES: Readonly<Record<SmallLanguage, number>> = { awk: 0.45, sed: 0.33, jq: 0.02, find: 0.1, git: 0.1 };
+const SHARES: Readonly<Record<SmallLanguage, number>> = {
+  awk: 0.45,
+  sed: 0.33,
+  jq: 0.02,
+  find: 0.06,
+  git: 0.06,
+  options: 0.08,
+};
 /** What the judge does not accept, to show that the oracle sees effects. */
 const CONTROLS: readonly Argv[] = [
   ...implementationsOf("awk").flatMap((awk) => [
@@ -39,7 +46,7 @@ const out = (line: string): boolean => process.stdout.write(`${line}\n`);
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 function isAccepted(language: SmallLanguage, words: Argv): boolean {
-  const command = [language, ...words.map(quoted)].join(" ");
+  const command = [...(language === "options" ? [] : [language]), ...words.map(quoted)].join(" ");
   return quietDecision({ tool: "exec", args: { command } }, ORACLE_ROOT).quiet;
 }
 

@@ -17,10 +17,10 @@ describe.skipIf(oracle === undefined)("small languages, with the real programs",
   test("what is accepted has no effect", async () => {
     const random = createSeededRandom(SEED);
     const batch: Argv[] = [];
-    for (const language of ["awk", "sed", "jq", "find", "git"] satisfies SmallLanguage[]) {
+    for (const language of ["awk", "sed", "jq", "find", "git", "options"] satisfies SmallLanguage[]) {
       for (let accepted = 0; accepted < (language === "jq" ? 3 : ACCEPTED); ) {
         const words = smallProgram(language, random);
-        const command = [language, ...words.map(quoted)].join(" ");
+        const command = [...(language === "options" ? [] : [language]), ...words.map(quoted)].join(" ");
         if (!quietDecision({ tool: "exec", args: { command } }, ORACLE_ROOT).quiet) continue;
         accepted++;
         for (const program of implementationsOf(language)) batch.push([...program, ...words]);

@@ -144,10 +144,13 @@ async function namesIn(folder: string, files: DiskReader): Promise<readonly stri
 
 /** For what was not understood: anything that looks like a word, in every folder that it seems to go to. */
 function looseWords(command: string): string[] {
-  return command.split(/[\s;|&<>()"'`$={}]+/).filter((word) => word !== "" && !word.startsWith("-"));
+  const words = command.split(/[\s;|&<>()"'`$={}]+/).filter((word) => word !== "" && !word.startsWith("-"));
+  return [...new Set(words)].slice(0, MAX_LOOSE_WORDS);
 }
 
 const MAX_LOOSE_FOLDERS = 4;
+/** An approval is bound to fewer files than these. */
+const MAX_LOOSE_WORDS = 1000;
 
 function looseFolders(command: string, cwd: string): string[] {
   const gone = [...command.matchAll(/(?:\b(?:cd|pushd)\s+|\s-C\s*)["']?([^\s"';|&<>()`$]+)/g)].map(

@@ -68,6 +68,12 @@ test.each([
   "test -v 'a[$(x)]'",
   "tr a *",
   "cat notes.txt | xargs printf",
+  // The names become operands of a program that takes none to be quiet.
+  "find src -name '*.ts' | xargs -n1 git branch",
+  "find src -name '*.ts' -exec git branch {} +",
+  "find src | xargs git tag",
+  "find expire | xargs git reflog",
+  "find src -maxdepth 0 | xargs hostname",
 ])("%j asks", (command) => {
   expect(isQuiet(command)).toBe(false);
 });

@@ -2,14 +2,13 @@
  * Says of one simple command why it is not quiet, or nothing when it only reads inside the workspace. Applies the tables
  * of `shell-tables*.ts`; reads paths as they are written and looks at no disk.
  */
-import { isHarmlessAwkAssignment } from "./awk-program.ts";
 import { expressionStart, findProblem } from "./find-words.ts";
-import { type GitTable, gitTable, gitValueProblem, isPlainReference, isPlainSetting } from "./git-words.ts";
+import { type GitTable, gitTable, gitValueProblem } from "./git-words.ts";
 import { isSensitiveGlob, workspaceRelative } from "./sensitive-paths.ts";
 import { isHarmlessAssignment, isOwnVariable, type SimpleCommand } from "./shell-command.ts";
-import { type GivenOption, type SplitWords, splitOptions } from "./shell-options.ts";
-import { firstProblem, pathProblem, revisionProblem, textProblem, type Workspace, walkProblem } from "./shell-paths.ts";
-import { scriptProblem } from "./shell-scripts.ts";
+import { hasOption, operandPaths, operandProblem } from "./shell-operands.ts";
+import { type GivenOption, splitOptions } from "./shell-options.ts";
+import { firstProblem, pathProblem, textProblem, type Workspace } from "./shell-paths.ts";
 import { type ProgramTable, QUIET_PROGRAMS } from "./shell-tables.ts";
 import { isPlainSet, isSystemProgram, programName } from "./shell-wrappers.ts";
 
@@ -103,26 +102,6 @@ export function takesResponseFiles({ words }: SimpleCommand): boolean {
   return Object.hasOwn(QUIET_PROGRAMS, name) && QUIET_PROGRAMS[name]?.responseFiles === true;
 }
 
-/** Which operands are paths, by what the table says of them. */
-function operandPaths(
-  { globbed }: SimpleCommand,
-  table: ProgramTable,
-  { options, operands }: SplitWords,
-): readonly number[] {
-  const given = table.patternOptions?.split(" ") ?? [];
-  const inOption = options.some((option) => given.includes(option.name));
-  switch (table.operands) {
-    case "paths":
-    case "revisions":
-      return operands;
-    case "pattern":
-    case "script":
-      return inOption || globbed.includes(operands[0] ?? -1) ? operands : operands.slice(1);
-    default:
-      return [];
-  }
-}
-
 /** `find … -exec` and `… | xargs`, where it is known which files they work on, and `xargs` has its plainest options. */
 function feedsQuietly(name: string, command: SimpleCommand): boolean {
   if (!isSystemProgram(command.words[0] ?? "") || command.words[0] !== name) return false;
@@ -202,6 +181,43 @@ function judgeTable(
   table: ProgramTable,
   workspace: Workspace,
 ): string | undefined {
+  const { words, feeds } = command;
+  const hidden = runTimeProblem(name, command, table, workspace);
+  if (hidden !== undefined) return hidden;
+  const split = splitOptions(name, command, from, table);
+  if (typeof split === "string") return split;
+  const { options, operands } = split;
+  const globbed = new Set(command.globbed);
+  const isMany = feeds.size > 0 || operands.some((index) => globbed.has(index));
+  const count = operands.length + (command.open ? 2 : 0) + (isMany ? 1 : 0);
+  if (count > (table.maxOperands ?? Number.POSITIVE_INFINITY))
+    return `${name} would take another operand for something else`;
+  if (table.needs !== undefined && !hasOption(split, table.needs))
+    return `${name} is not in the list of quiet programs`;
+  if (table.operandsNeed !== undefined && count > 0 && !hasOption(split, table.operandsNeed))
+    return `${name} ${words[from - 1] ?? ""} would create or move something`;
+  const globs = options.filter((option) => table.globOptions?.split(" ").includes(option.name) === true);
+  for (const { value = "" } of globs) {
+    const found = value.startsWith("!") ? undefined : isSensitiveGlob(value, "search");
+    if (found?.sensitive === true) return found.why;
+  }
+  const loud = options
+    .map((option) => loudOption(name, option, table, workspace) ?? valueProblem(name, option, table, workspace))
+    .find((why) => why !== undefined);
+  if (loud !== undefined) return loud;
+  const response =
+    table.responseFiles === true ? words.find((word, index) => index >= from && word.startsWith("@")) : undefined;
+  if (response !== undefined) return `${response} makes ${name} read its options from a file`;
+  return operandProblem(name, command, table, split, workspace);
+}
+
+/** Why words that are only known at run time make it more than reading, or undefined. */
+function runTimeProblem(
+  name: string,
+  command: SimpleCommand,
+  table: ProgramTable,
+  workspace: Workspace,
+): string | undefined {
   const { words, unknown, feeds } = command;
   const hidden = unknown.find((index) => !feeds.has(index));
   const printsWords = table.operands === "text" && table.anyOption === true;
@@ -225,115 +241,9 @@ function judgeTable(
     .map((path) => textProblem(path, workspace))
     .find((why) => why !== undefined);
   if (fedFrom !== undefined) return fedFrom;
-  if (fed.some((feed) => !feed.prefixed) && table.anyOption !== true)
-    return `a name may turn into an option of ${name}`;
-  const split = splitOptions(name, command, from, table);
-  if (typeof split === "string") return split;
-  const { options, operands } = split;
-  const globbed = new Set(command.globbed);
-  const isMany = feeds.size > 0 || operands.some((index) => globbed.has(index));
-  const count = operands.length + (command.open ? 2 : 0) + (isMany ? 1 : 0);
-  if (count > (table.maxOperands ?? Number.POSITIVE_INFINITY))
-    return `${name} would take another operand for something else`;
-  const has = (list: string | undefined): boolean =>
-    list !== undefined && options.some((option) => list.split(" ").includes(option.name));
-  if (table.needs !== undefined && !has(table.needs)) return `${name} is not in the list of quiet programs`;
-  if (table.operandsNeed !== undefined && operands.length > 0 && !has(table.operandsNeed))
-    return `${name} ${words[from - 1] ?? ""} would create or move something`;
-  const globs = options.filter((option) => table.globOptions?.split(" ").includes(option.name) === true);
-  for (const { value = "" } of globs) {
-    const found = value.startsWith("!") ? undefined : isSensitiveGlob(value, "search");
-    if (found?.sensitive === true) return found.why;
-  }
-  const loud = options
-    .map((option) => loudOption(name, option, table, workspace) ?? valueProblem(name, option, table, workspace))
-    .find((why) => why !== undefined);
-  if (loud !== undefined) return loud;
-  const response =
-    table.responseFiles === true ? words.find((word, index) => index >= from && word.startsWith("@")) : undefined;
-  if (response !== undefined) return `${response} makes ${name} read its options from a file`;
-  if (table.operands === "script") return judgeScript(name, command, table, options, operands, workspace);
-  const paths = operandPaths(command, table, split).filter((index) => !feeds.has(index));
-  switch (table.operands) {
-    case "text": {
-      // Nobody looks up such names, and one of them may read as an option.
-      const listed = table.anyOption === true ? undefined : operands.find((index) => globbed.has(index));
-      return listed === undefined ? undefined : `${words[listed] ?? ""} is replaced by file names; quote it`;
-    }
-    case "reference":
-    case "setting": {
-      const isPlain = table.operands === "setting" ? isPlainSetting : isPlainReference;
-      const odd = operands.find((index) => globbed.has(index) || !isPlain(words[index] ?? ""));
-      if (odd !== undefined) return `${name} ${words[odd] ?? ""} may show or do more than is known`;
-      return table.operands === "setting" && operands.length === 0 ? `${name} shows every setting` : undefined;
-    }
-    case "none":
-      return operands.length > 0 ? `${name} takes no operands` : undefined;
-    case "number":
-      return operands.length <= 1 && operands.every((index) => /^\d{1,3}(?:\.\d+)?s?$/.test(words[index] ?? ""))
-        ? undefined
-        : `${name} takes a short number`;
-    case "format":
-      return operands.every((index) => words[index]?.startsWith("+") === true) ? undefined : "date would set the clock";
-    case "revisions":
-      return firstProblem(paths, (index) => revisionProblem(command, index, workspace));
-    default: {
-      // With a glob of file names the walk is judged on the disk, where the names are known.
-      const walks = (table.recursive === "*" || has(table.recursive)) && globs.length === 0;
-      return firstProblem(
-        paths,
-        (index) =>
-          pathProblem(command, index, workspace, table.namesOnly) ??
-          (walks || table.walks === true ? walkProblem(command, index, workspace, walks) : undefined),
-      );
-    }
-  }
-}
-
-function judgeScript(
-  name: string,
-  command: SimpleCommand,
-  table: ProgramTable,
-  options: readonly GivenOption[],
-  operands: readonly number[],
-  workspace: Workspace,
-): string | undefined {
-  const given = options.filter((option) => table.patternOptions?.split(" ").includes(option.name) === true);
-  const [first, ...rest] = operands;
-  const inOption = given.length > 0;
-  if (
-    !inOption &&
-    (first === undefined ||
-      (command.open && command.words[first] === "{}") ||
-      command.globbed.includes(first) ||
-      command.feeds.has(first))
-  ) {
-    return `${name} has no program that can be read`;
-  }
-  const programs = inOption ? given.map(({ value = "" }) => value) : [command.words[first ?? 0] ?? ""];
-  for (const program of programs) {
-    const problem = scriptProblem(table.language ?? "sed", program);
-    if (problem !== undefined) return problem;
-  }
-  const variable = table.language === "awk" ? oddVariable(command, options, rest) : undefined;
-  if (variable !== undefined) return `${variable} may set a variable that has a meaning to ${name}`;
-  return firstProblem(
-    (inOption ? operands : rest).filter((index) => !command.feeds.has(index)),
-    (index) => pathProblem(command, index, workspace, false),
-  );
-}
-
-/** Awk also reads an operand of the form `name=value` as an assignment. */
-function oddVariable(
-  { words, globbed }: SimpleCommand,
-  options: readonly GivenOption[],
-  operands: readonly number[],
-): string | undefined {
-  const set = options.filter(({ name }) => name === "-v" || name === "--assign").map(({ value = "" }) => value);
-  const assigned = operands.filter((index) => /^[A-Za-z_][\w:]*=/.test(words[index] ?? ""));
-  const listed = assigned.find((index) => globbed.includes(index));
-  if (listed !== undefined) return words[listed];
-  return [...set, ...assigned.map((index) => words[index] ?? "")].find((text) => !isHarmlessAwkAssignment(text));
+  return fed.some((feed) => !feed.prefixed) && table.anyOption !== true
+    ? `a name may turn into an option of ${name}`
+    : undefined;
 }
 
 /** A value in a word of its own may be an operand to another version of the program, so it must not lead out either. */

@@ -28,7 +28,8 @@ exec 2>/dev/null
 cp -a /mnt/template ${ORACLE_ROOT}; cd ${ORACLE_ROOT}
 # "git diff" writes the times of the copied files into the index, even where locks are optional.
 git update-index -q --refresh
-look() { find /mnt/w /tmp -printf '%p %y %s %m %T@ %l\\n' | LC_ALL=C sort; }
+# Scratch files in /tmp that are gone again do not count: "tac" and "sort" make some.
+look() { { find /mnt/w -printf '%p %y %s %m %T@ %l\\n'; find /tmp -mindepth 1 -printf '%p %s\\n'; } | LC_ALL=C sort; }
 before=$(look)
 mapfile -d '' -t all < /mnt/batch
 ulimit -v 1000000
@@ -96,8 +97,9 @@ export function implementationsOf(language: string): readonly Argv[] {
     jq: [["jq"]],
     find: [["find"]],
     git: [["git"]],
+    options: [[]],
   };
-  return (all[language] ?? []).filter(([program = ""]) => isInstalled(program));
+  return (all[language] ?? []).filter(([program]) => program === undefined || isInstalled(program));
 }
 
 function prepare(home: string): void {

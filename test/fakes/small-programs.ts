@@ -4,9 +4,12 @@
  */
 import type { SeededRandom } from "../corpora/seeded-random.ts";
 
-export type SmallLanguage = "awk" | "sed" | "jq" | "find" | "git";
+export type SmallLanguage = "awk" | "sed" | "jq" | "find" | "git" | "options";
 
-/** The words behind the program's name. For awk, sed and jq the first word is the program in that language. */
+/**
+ * The words behind the program's name. For awk, sed and jq the first word is the program in that language; for `options` it
+ * is the name of one of the other programs that the judge knows.
+ */
 export function smallProgram(language: SmallLanguage, random: SeededRandom): readonly string[] {
   switch (language) {
     case "awk":
@@ -19,6 +22,8 @@ export function smallProgram(language: SmallLanguage, random: SeededRandom): rea
       return words(FIND_WORDS, random, random.pick([".", "sub", "in.txt"]));
     case "git":
       return words(GIT_WORDS, random, random.pick(GIT_COMMANDS));
+    case "options":
+      return words(OPTION_WORDS, random, random.pick(PROGRAMS));
   }
 }
 
@@ -283,6 +288,19 @@ const GIT_WORDS = [
     " ",
   ),
   ..."-f -b -x -X --force --delete --move --copy --create-reflog --track --batch --filters --contents=x --stdin".split(
+    " ",
+  ),
+];
+
+/** Not `egrep` and `zcat`: they are scripts, and the shell that reads them leaves a mark. */
+const PROGRAMS =
+  "ls cat head wc grep rg sort uniq cut tr basename date diff stat file du nl column comm join paste fold fmt expand tac pr seq strings xxd od hexdump base64 md5sum cksum cmp iconv tree readlink realpath size nm".split(
+    " ",
+  );
+const OPTION_WORDS = [
+  ...[..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"].map((letter) => `-${letter}`),
+  ..."in.txt in.txt in.txt sub sub/two.txt x . 1 2 a , +%F utf8 --output=x --outp=x --output -ox --check".split(" "),
+  ..."--files0-from=x --compress-program=touch --pre=touch --pre touch --to-file=x --set=now -r -w1 -n2 -k1,1".split(
     " ",
   ),
 ];
