@@ -51,7 +51,8 @@ try {
 }
 
 interface Ran {
-  readonly code: number | null;
+  /** The word instead of the number for one that was ended by its limit. */
+  readonly code: number | string | null;
   readonly said: string;
 }
 
@@ -61,8 +62,8 @@ async function run(port: ProcessPort, command: string, confinement: "reader" | "
     if (stream === "stdout") said += chunk.toString("utf8");
   };
   const spec = { file: "bash", args: ["-c", command], timeoutMs: TIMEOUT_MS, confinement, onOutput };
-  const { code } = await port.run(spec, NEVER);
-  return { code, said };
+  const { code, ended } = await port.run(spec, NEVER);
+  return { code: ended === "exit" ? code : ended, said };
 }
 
 async function compareOutputs(): Promise<Figure[]> {

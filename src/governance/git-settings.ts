@@ -10,6 +10,8 @@ import { programName } from "./shell-wrappers.ts";
 /** Options of git itself that take the next word. */
 const WITH_VALUE = new Set(["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"]);
 const READS_CONFIG = new Set(["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "get", "list"]);
+const WRITES_CONFIG =
+  /^(?:--(?:add|unset|unset-all|replace-all|rename-section|remove-section|edit)|-e|edit|set|unset)$/;
 const READS_REMOTE = new Set(["show", "get-url", "prune", "update", "-v", "--verbose"]);
 const UPSTREAM = /^(?:-u.*|--set-upstream(?:-to)?(?:=.*)?|--unset-upstream|--track(?:=.*)?|-t)$/;
 
@@ -31,7 +33,7 @@ function ofCommand({ words }: SimpleCommand): string | undefined {
   const [verb = ""] = rest;
   switch (subcommand) {
     case "config":
-      return rest.some((word) => READS_CONFIG.has(word)) || isGlobal(rest) ? undefined : "git config";
+      return readsConfig(rest) || isGlobal(rest) ? undefined : "git config";
     case "remote":
       return rest.length === 0 || READS_REMOTE.has(verb) ? undefined : `git remote ${verb}`;
     case "submodule":
@@ -48,6 +50,12 @@ function ofCommand({ words }: SimpleCommand): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** `git config NAME` prints a value, `git config NAME VALUE` sets it. */
+function readsConfig(words: readonly string[]): boolean {
+  if (words.some((word) => WRITES_CONFIG.test(word))) return false;
+  return words.some((word) => READS_CONFIG.has(word)) || words.filter((word) => !word.startsWith("-")).length <= 1;
 }
 
 /** The configuration of the person, of which a command has a copy of its own. */

@@ -78,7 +78,9 @@ describe.runIf(hasSandbox)("a command that nobody was asked about", () => {
       await sandbox.shell("cat a.txt; git status --short; git log --format=%s; git config user.name", READER),
     ).toBe("a\n?? src/\nfirst\nAnn\n");
     let said = "";
-    const onOutput = (_stream: string, chunk: Buffer): void => void (said += chunk.toString("utf8"));
+    const onOutput = (_stream: string, chunk: Buffer): void => {
+      said += chunk.toString("utf8");
+    };
     await sandbox.processes.run(
       { file: "cat", args: ["b.txt"], cwd: "src", timeoutMs: 20_000, onOutput, ...READER },
       NEVER,
