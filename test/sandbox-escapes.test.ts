@@ -50,11 +50,15 @@ test("the corpus has at least 40 scripts, each with a name of its own", () => {
 
 describe.runIf(hasSandbox)("gets nothing out", () => {
   const cases = SHORT.flatMap((script) => {
-    if (script.aim !== "network") return [{ script, network: script.network ?? ("open" as const) }];
-    return [{ script, network: script.name.startsWith("proxy") ? ("listed" as const) : ("none" as const) }];
+    const reader = { script, network: "open" as const, confinement: "reader" as const };
+    const confinement = "workspace" as const;
+    if (script.aim !== "network")
+      return [{ script, network: script.network ?? ("open" as const), confinement }, reader];
+    const network = script.name.startsWith("proxy") ? ("listed" as const) : ("none" as const);
+    return [{ script, network, confinement }, reader];
   });
-  test.each(cases)("$script.name ($network)", async ({ script, network }) => {
-    const { writes, connections, survivors, leaked, claimed } = await arena.attempt(script, network);
+  test.each(cases)("$script.name ($confinement, $network)", async ({ script, network, confinement }) => {
+    const { writes, connections, survivors, leaked, claimed } = await arena.attempt(script, network, { confinement });
     expect({ writes, connections, survivors, leaked, claimed }).toEqual({
       writes: [],
       connections: [],

@@ -83,7 +83,12 @@ export async function createSandboxArena(): Promise<SandboxArena> {
     const folder = mkdtempSync(join(base, "case-"));
     const places = furnish(folder, script.bare === true);
     const mark = `mark-${randomUUID()}`;
-    const env = { ...process.env, HOME: places.home, SSH_AUTH_SOCK: servers.socketPath };
+    const env = {
+      ...process.env,
+      HOME: places.home,
+      XDG_CACHE_HOME: join(folder, "caches"),
+      SSH_AUTH_SOCK: servers.socketPath,
+    };
     const records: EgressRecord[] = [];
     const sandbox = createSandboxes({
       env,
@@ -108,7 +113,8 @@ export async function createSandboxArena(): Promise<SandboxArena> {
       status: async () => undefined,
       connection: async (entry) => void records.push(entry),
     });
-    const before = snapshot(places);
+    const isReader = how?.confinement === "reader";
+    const before = snapshot(places, isReader);
     servers.seen.length = 0;
     const taken = new Set<string>();
     // What a repository that a script begins is like is seen when it has ended.
@@ -145,7 +151,7 @@ export async function createSandboxArena(): Promise<SandboxArena> {
     );
     clearInterval(looking);
     const survivors = processesWith(mark).length;
-    const after = snapshot(places);
+    const after = snapshot(places, isReader);
     await sandbox.close();
     // A command may begin a repository, but not with hooks or with settings that run something.
     if (script.bare && !/fsmonitor|hookspath/i.test(after.get(join(places.workspace, ".git/config")) ?? "")) {
@@ -158,7 +164,7 @@ export async function createSandboxArena(): Promise<SandboxArena> {
     rmSync(folder, { recursive: true, force: true });
     return {
       writes,
-      connections: network === "open" ? [] : [...servers.seen],
+      connections: network === "open" && !isReader ? [] : [...servers.seen],
       survivors,
       leaked: output.includes(SECRET),
       claimed: /^ESCAPED/m.test(output),
@@ -261,7 +267,8 @@ function takenNames(workspace: string, free: readonly string[]): string[] {
   });
 }
 
-function snapshot({ workspace, outside, home }: Places): Map<string, string> {
+/** `whole`: all of the workspace, not only what is protected in it. */
+function snapshot({ workspace, outside, home }: Places, whole: boolean): Map<string, string> {
   const found = new Map<string, string>();
   const walk = (path: string, skip: (name: string) => boolean = () => false): void => {
     const info = lstatSync(path, { throwIfNoEntry: false });
@@ -277,6 +284,7 @@ function snapshot({ workspace, outside, home }: Places): Map<string, string> {
   };
   walk(outside);
   walk(home);
+  if (whole) walk(workspace);
   // A hook of a repository that a command began is moved aside under a name that git does not run.
   for (const name of PROTECTED) walk(join(workspace, name), (entry) => /\.held-back(-\d+)?$|\.sample$/.test(entry));
   return found;
