@@ -6,8 +6,8 @@
  */
 import { parseArgs } from "node:util";
 import { createSystemClock } from "#base";
-import { createShellOracle, hasShellOracle } from "../test/fakes/shell-oracle.ts";
 import { createShellFuzz } from "../test/fakes/shell-fuzz.ts";
+import { createShellOracle, hasShellOracle } from "../test/fakes/shell-oracle.ts";
 import { type Figure, holds, printFigures } from "./figures.ts";
 
 const MAX_P99_MS = 2;

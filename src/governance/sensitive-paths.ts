@@ -135,7 +135,7 @@ const PLAIN_PATH = /^(?!\.\.?(?:\/|$))[^/]+(?:\/(?!\.\.?(?:\/|$))[^/]+)*$/;
 function reaches(segment: string, name: string, reader: "shell" | "search"): boolean {
   if (reader === "shell" && name.startsWith(".") && /^[*?[]/.test(segment)) return false;
   if (reader === "search" && name.startsWith("*")) {
-    const ending = /[^*?\]]*$/.exec(segment)?.[0] ?? "";
+    const ending = segment.slice(1 + Math.max(...["*", "?", "]"].map((mark) => segment.lastIndexOf(mark))));
     if (ending === "" || !(name.endsWith(ending) || ending.endsWith(name.slice(1)))) return false;
   }
   return globsMeet(segment, name);
@@ -165,11 +165,18 @@ function segmentsOf(path: string): string[] {
     .toLowerCase();
   const segments: string[] = [];
   for (const raw of folded.split(/[/\\]/)) {
-    const segment = /^\.+$/.test(raw) ? raw : raw.replace(/[ .]+$/, "");
+    const segment = /^\.+$/.test(raw) ? raw : raw.slice(0, tailStart(raw));
     if (segment === "..") segments.pop();
     else if (segment !== "" && segment !== ".") segments.push(segment);
   }
   return segments;
+}
+
+/** Where the blanks and dots at the end begin. */
+function tailStart(name: string): number {
+  let end = name.length;
+  while (end > 0 && (name[end - 1] === "." || name[end - 1] === " ")) end--;
+  return end;
 }
 
 /** Undefined when `..` would climb above the start. */
