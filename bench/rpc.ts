@@ -3,7 +3,7 @@
  * what a reader that does not read costs. `node bench/rpc.ts`.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -41,6 +41,8 @@ interface Message {
 }
 
 const home = realpathSync(mkdtempSync(join(tmpdir(), "harness-rpc-")));
+const work = join(home, "work");
+mkdirSync(work);
 const env = { PATH: process.env.PATH, HOME: home };
 try {
   const figures = [...(await answers()), await stream(), ...(await silence())];
@@ -51,7 +53,7 @@ try {
 }
 
 async function answers(): Promise<Figure[]> {
-  writeFileSync(join(home, "writer.yaml"), WRITER);
+  writeFileSync(join(work, "writer.yaml"), WRITER);
   const rpc = start({}, "--model", "scripted:writer.yaml");
   await rpc.call("initialize");
   const handshakes: number[] = [];
@@ -128,7 +130,7 @@ async function stream(): Promise<Figure> {
 
 /** Many turns at once, and a client that does not read until they are over. */
 async function silence(): Promise<Figure[]> {
-  writeFileSync(join(home, "loud.yaml"), LOUD);
+  writeFileSync(join(work, "loud.yaml"), LOUD);
   const rpc = start({}, "--model", "scripted:loud.yaml", "--auto-approve", "--sandbox", "off");
   await rpc.call("initialize");
   const threads: string[] = [];
@@ -175,7 +177,7 @@ interface Rpc {
 }
 
 function start(extra: Readonly<Record<string, string>>, ...args: string[]): Rpc {
-  const child = spawn(process.execPath, [launcher, "rpc", ...args], { cwd: home, env: { ...env, ...extra } });
+  const child = spawn(process.execPath, [launcher, "rpc", ...args], { cwd: work, env: { ...env, ...extra } });
   child.stderr.resume();
   const watchers = new Set<(message: Message) => void>();
   let rest = "";

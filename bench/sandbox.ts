@@ -15,6 +15,7 @@ import {
   createWorkspaceFiles,
   type ProcessPort,
 } from "#base";
+import { isSecretFile } from "#governance";
 import { CallId, ClientId, SessionId, TurnId } from "#protocol";
 import { createSandboxes } from "#sandbox";
 import { createBuiltinTools } from "#tools";
@@ -80,7 +81,7 @@ async function measureOverhead(): Promise<Figure[]> {
     },
   };
   const clock = createSystemClock();
-  const sandbox = createSandboxes({ env: process.env, ownPaths: [], clock }).open({
+  const sandbox = createSandboxes({ env: process.env, ownPaths: [], clock, isSecret: isSecretFile }).open({
     mode: "required",
     root,
     processes: spying,
@@ -178,10 +179,10 @@ async function measureOverhead(): Promise<Figure[]> {
 }
 
 async function measureListed(root: string, processes: ProcessPort): Promise<number> {
-  const options = { env: process.env, ownPaths: [], clock: createSystemClock() } as const;
+  const options = { env: process.env, ownPaths: [], clock: createSystemClock(), isSecret: isSecretFile } as const;
   const domains = createDomainList([["example.com"]]);
   const sandbox = createSandboxes(options).open({ mode: "required", root, processes, domains });
-  const spec = { file: "bash", args: ["-c", ":"], timeoutMs: 30_000 };
+  const spec = { file: "bash", args: ["-c", ":"], confinement: "workspace", timeoutMs: 30_000 } as const;
   const times: number[] = [];
   for (let round = 0; round < LISTED_ROUNDS; round++) {
     times.push(await timed(async () => void (await sandbox.processes.run(spec, new AbortController().signal))));

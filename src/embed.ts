@@ -10,7 +10,7 @@ import { type Plugin, type Tool, type ToolContext, type TurnSummary, textOutput 
 import { assembleHarness } from "#harness";
 import { ReasonError, reasonText, type SessionId } from "#protocol";
 import { createHeldKeys } from "#providers";
-import { createSigner, harnessPaths, machineKeySource } from "#sessions";
+import { createSigner, harnessPaths, headsDirectory, machineKeySource } from "#sessions";
 import { createBlockHandler, type EventHandler } from "./embed-blocks.ts";
 
 export type { Plugin, PluginHost, Tool, ToolContext, ToolOutput } from "#engine";
@@ -82,6 +82,9 @@ export async function createHarness(
     throw new ReasonError("UsageInvalid", { detail: "apiKey and baseUrl need a model that they are for" });
   }
   const keys = config.apiKey === undefined ? env : { ...env, [EMBEDDED_KEY]: config.apiKey };
+  const clock = createSystemClock();
+  const key = machineKeySource(env);
+  const warn = (message: string): void => process.emitWarning(message);
   const harness = await assembleHarness({
     settings: {
       ...defaultSettings,
@@ -93,15 +96,13 @@ export async function createHarness(
     env: keys,
     // The key is in the memory of the embedding program already: it stays there, and is sent only where it is bound to.
     credentials: createHeldKeys(keys),
-    clock: createSystemClock(),
+    clock,
     workspace: resolve(config.workspace ?? "."),
     offlineAllowed: false,
     scenarioFile: (name) => name,
-    store:
-      config.logFile === undefined
-        ? { kind: "memory" }
-        : { kind: "sqlite", path: config.logFile, key: machineKeySource(env) },
+    store: config.logFile === undefined ? { kind: "memory" } : { kind: "sqlite", path: config.logFile, key },
     signer: createSigner(() => harnessPaths(env).configDir),
+    ...(config.logFile === undefined ? {} : { heads: { directory: headsDirectory(env), key, clock, onProblem: warn } }),
     autoApprove: false,
     toolSources: [{ name: "embedded", tools: () => embedded }],
     plugins: config.plugins ?? [],

@@ -4,6 +4,7 @@ import type { Settings } from "#artifacts";
 import {
   type Clock,
   canonicalHash,
+  createScratchFolders,
   createSystemRandom,
   createUlidFactory,
   createWorkspaceRestore,
@@ -28,16 +29,31 @@ import {
   type ToolSource,
 } from "#engine";
 import { parseRule } from "#governance";
-import { type ClientId, type Command, type CommandOf, createIdMint, type SessionId } from "#protocol";
+import {
+  type ClientId,
+  type Command,
+  type CommandOf,
+  createIdMint,
+  type RedactionSummary,
+  type SessionId,
+} from "#protocol";
 import { chooseModel, createLimiters, type ModelChoice } from "#providers";
-import { createMemoryStore, loadPortability, type MachineKey, openSqliteStore, type Signer } from "#sessions";
+import {
+  createMemoryStore,
+  type HeadsPlace,
+  loadPortability,
+  type MachineKey,
+  openSqliteStore,
+  ownFolders,
+  type Signer,
+} from "#sessions";
 import { createBuiltinTools } from "#tools";
 import type { UndoReport, UndoStoreOptions, UndoTarget } from "#undo";
 import { openSession } from "./open-session.ts";
 import { registerPlugins } from "./plugins.ts";
 import type { OpenProject, SessionDependencies } from "./session-dependencies.ts";
 import { loadRedaction } from "./session-redaction.ts";
-import { prepareSandbox, usualPaths } from "./session-sandbox.ts";
+import { prepareSandbox } from "./session-sandbox.ts";
 import type { CassetteOption, TapedWorld } from "./taped-world.ts";
 
 /** Choices of models that projects made and that are kept. */
@@ -51,6 +67,11 @@ export interface HarnessOptions {
   readonly clock: Clock;
   /** Absolute path; a session may name another. */
   readonly workspace: string;
+  /**
+   * Absolute path: a session that names no folder gets one of its own in here, where `workspace` cannot be a workspace. Absent: such a
+   * session is refused.
+   */
+  readonly scratch?: string;
   /** `provider:name`; beats the settings. */
   readonly model?: string;
   readonly offlineAllowed: boolean;
@@ -61,6 +82,8 @@ export interface HarnessOptions {
     | { readonly kind: "jsonl"; readonly root: string };
   /** Signs the log at the end of each turn; without it the log is chained, not signed. */
   readonly signer?: Signer;
+  /** Where the last known heads of logs on disk are kept; without it an older copy of a log is not noticed. */
+  readonly heads?: HeadsPlace;
   /**
    * Where undo keeps what mutating calls change; a call that cannot be kept there is then refused. Default `off`: nothing
    * is kept and nothing can be undone.
@@ -135,6 +158,8 @@ export interface Health {
     readonly state: "loading" | "loaded" | "failed";
     /** What it remembers of texts that have passed; absent where it remembers none. */
     readonly cache?: CacheCounters;
+    /** What it has replaced so far; absent where nobody counts. */
+    readonly totals?: RedactionSummary;
   };
 }
 
@@ -143,12 +168,12 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const { settings, env, credentials } = options;
   const redaction = loadedRedaction(options.redaction ?? (() => loadRedaction(options)));
   let redactionHealth: Health["redaction"] = { state: "loading" };
-  let redactionCache: Redaction["cache"];
+  let loadedParts: Pick<Redaction, "cache" | "totals"> = {};
   // Whoever opens a session is told of a failure.
   redaction.then(
     (loaded) => {
       redactionHealth = { state: "loaded" };
-      redactionCache = loaded.cache;
+      loadedParts = loaded;
     },
     () => {
       redactionHealth = { state: "failed" };
@@ -177,7 +202,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   const toolSources = [...(options.toolSources ?? [createBuiltinTools(taped?.tape.clock)]), ...extensions.toolSources];
   const opened = extensions.store ?? (await openStore(options));
   const store = taped?.store(opened) ?? opened;
-  const ownPaths = [...usualPaths(env), ...(options.ownPaths ?? []).map((path) => resolve(path))];
+  const ownPaths = [...ownFolders(env), ...(options.ownPaths ?? []).map((path) => resolve(path))];
   const undoFolder = options.undo === undefined || options.undo === "off" ? [] : [options.undo.directory];
   const dependencies: SessionDependencies = {
     settings,
@@ -193,6 +218,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     rulesVersion,
     undo: taped === undefined ? prepareUndo(options, ownPaths) : undefined,
     workspace: taped?.asRecorded(options.workspace) ?? options.workspace,
+    scratch: options.scratch === undefined ? undefined : createScratchFolders(options.scratch),
     namedModel: options.model,
     autoApprove: options.autoApprove,
     context: options.context ?? {},
@@ -235,7 +261,11 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     tools: () => toolSources.flatMap((source) => source.tools()),
     health: () => ({
       credentialHelper: credentials.status(),
-      redaction: { ...redactionHealth, ...(redactionCache === undefined ? {} : { cache: redactionCache() }) },
+      redaction: {
+        ...redactionHealth,
+        ...(loadedParts.cache && { cache: loadedParts.cache() }),
+        ...(loadedParts.totals && { totals: loadedParts.totals() }),
+      },
     }),
     async shutdown() {
       try {
@@ -349,14 +379,14 @@ function logFiles(store: HarnessOptions["store"]): string[] {
   }
 }
 
-async function openStore({ store, clock, signer }: HarnessOptions): Promise<SessionStore> {
-  const signing = signer === undefined ? {} : { signer };
+async function openStore({ store, clock, signer, heads }: HarnessOptions): Promise<SessionStore> {
+  const proving = { ...(signer === undefined ? {} : { signer }), ...(heads === undefined ? {} : { heads }) };
   switch (store.kind) {
     case "memory":
       return createMemoryStore(signer && { signer, clock });
     case "jsonl":
-      return (await loadPortability()).openJsonlStore({ root: store.root, clock, ...signing });
+      return (await loadPortability()).openJsonlStore({ root: store.root, clock, ...proving });
     case "sqlite":
-      return openSqliteStore({ path: store.path, clock, key: store.key(), ...signing });
+      return openSqliteStore({ path: store.path, clock, key: store.key(), ...proving });
   }
 }

@@ -1,6 +1,7 @@
 /** Opens one session: finds it and its folder, gives it ports, a log and a place in its tree, then its engine. */
 import { isAbsolute } from "node:path";
 import { loadFieldParser } from "#artifacts";
+import { refusedWorkspace } from "#base";
 import { STANDING_PROMPT } from "#context";
 import type { LiveSession } from "#control";
 import { createDelegationTree, endInterrupted } from "#delegation";
@@ -17,7 +18,7 @@ import {
   sumOf,
   type Tool,
 } from "#engine";
-import { createSessionLabels, createToolRates, newTreeUse } from "#governance";
+import { createSessionLabels, createToolRates, deniedPrograms, newTreeUse } from "#governance";
 import { type CommandOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
 import { liveSession, ruleCommands } from "./session-commands.ts";
@@ -39,7 +40,9 @@ export async function openSession(
   const { settings, models } = dependencies;
   let runtime = birth?.place.runtime;
   const project = () => runtime?.live.current() ?? opened?.project;
-  const world = await openWorld({ id, folder, dependencies, project, running: birth?.place.processes });
+  const denied = () => deniedPrograms([...dependencies.rules, ...(runtime?.live.rules() ?? [])]);
+  const running = birth?.place.processes;
+  const world = await openWorld({ id, folder, dependencies, project, running, deniedPrograms: denied });
   const taken = await takeLog(found, command, birth);
   const context = birth?.place.context ?? createRunContext({ ...dependencies.context, ...command.context });
   const standing = settings.systemPrompt ?? STANDING_PROMPT;
@@ -95,12 +98,28 @@ async function findSession(
     throw new ReasonError("InvalidCommand", { detail: "working_dir is an absolute path" });
   }
   if (previous !== undefined) await refuseDelegate(store, previous);
-  const workspace = working_dir ?? previous?.workingDir ?? program.workspace;
+  const id = previous?.id ?? ids.session();
+  const workspace = working_dir ?? previous?.workingDir ?? defaultFolder(program, id);
   // A replay may have it in another place than the recording, by whose name the session knows it.
   const folder = taped?.here(workspace) ?? workspace;
+  // A delegate works where its parent does.
+  const refused = birth === undefined ? refusal(program, folder) : undefined;
+  if (refused !== undefined) throw new ReasonError("ConfigInvalid", { detail: refused });
+  program.scratch?.open(folder);
   const opened = birth === undefined ? await program.projects?.(folder) : undefined;
   const dependencies = await withSettings(program, opened?.settings);
-  return { id: previous?.id ?? ids.session(), previous, workspace, folder, opened, dependencies };
+  return { id, previous, workspace, folder, opened, dependencies };
+}
+
+/** The folder of the program, or one of its own for the session where that cannot be a workspace. */
+function defaultFolder(program: SessionDependencies, id: SessionId): string {
+  const { workspace, scratch, taped } = program;
+  if (scratch === undefined || taped !== undefined) return workspace;
+  return refusal(program, workspace) === undefined ? workspace : scratch.of(id);
+}
+
+function refusal({ env, ownPaths }: SessionDependencies, folder: string): string | undefined {
+  return refusedWorkspace(folder, { env, own: ownPaths });
 }
 
 interface TakenLog {
@@ -234,6 +253,9 @@ function lifeOf({
       await engine.settled();
       close();
       await sandbox.close();
+      // The folder of another session stays: that one may be at work in it.
+      if (birth === undefined && dependencies.scratch?.of(engine.id) === workspace)
+        dependencies.scratch.close(workspace);
       await log.release();
     },
   };

@@ -1,6 +1,6 @@
 /** What the program hands to each of its sessions, and what a session finds in its folder. */
 import type { Project, ProjectLoader, Settings } from "#artifacts";
-import type { Clock, EffectPorts } from "#base";
+import type { Clock, EffectPorts, ScratchFolders } from "#base";
 import type { Control } from "#control";
 import type { CallTrace, CheckToken, Redaction, SessionStore, ToolSource } from "#engine";
 import type { Rule } from "#governance";
@@ -29,6 +29,8 @@ export interface SessionDependencies {
   readonly undo: Undo | undefined;
   /** For a session that names no other. */
   readonly workspace: string;
+  /** For a session that names none where `workspace` cannot be one. */
+  readonly scratch: ScratchFolders | undefined;
   /** The model that was named for this run, if one was: it beats that of a session that is opened again. */
   readonly namedModel: string | undefined;
   readonly autoApprove: boolean;

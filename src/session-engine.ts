@@ -1,6 +1,6 @@
 /** The engine of one session: what its requests and its calls pass, its budgets, and how it delegates. */
-import { type LabelRule, type Project, tighterBudgets } from "#artifacts";
-import { canonicalHash } from "#base";
+import { type LabelRule, type Project, type Settings, tighterBudgets } from "#artifacts";
+import { canonicalHash, type DomainList } from "#base";
 import { createHistory, createIdentity, createUntrusted, promptBlocks } from "#context";
 import { createToolRetries } from "#delegation";
 import {
@@ -186,12 +186,20 @@ function permissionOf(parts: SessionEngineParts, bus: EventBus, rules: () => rea
     labels: place.labels,
     labelRules: () => labelRules(parts),
     isOffline: () => settings.sandbox !== "off" && domains()?.entries.length === 0,
+    hold: () => world.sandbox.hold(),
+    network: () => networkText(settings, domains()),
     binding: { programs, policyVersion: () => policyVersion(parts) },
     newApproval: () => ids.approval(),
     now: () => clock.now(),
     sessionRules: place.sessionRules,
     ...askingOf(birth),
   });
+}
+
+/** What allowed commands reach. */
+function networkText({ network }: Settings, domains: DomainList | undefined): string {
+  if (domains !== undefined) return domains.entries.length === 0 ? "none" : domains.entries.join(", ");
+  return network?.mode === "direct" ? "the machine's own" : "public hosts, recorded";
 }
 
 /** What is private or untrusted, in the words of the user and of the project. */

@@ -38,18 +38,21 @@ export interface WorldParts {
   readonly dependencies: SessionDependencies;
   /** As it is now; asked whenever a host is judged. */
   readonly project: () => Project | undefined;
+  /** Programs that a rule denies as a whole. Asked before each command. */
+  readonly deniedPrograms: () => readonly string[];
   /** What starts processes for the whole tree, once its root has made it. */
   readonly running: ProcessPort | undefined;
 }
 
 /** Rejects with ConfigInvalid or SandboxUnavailable before anything has begun. */
-export async function openWorld({ id, folder, dependencies, project, running }: WorldParts): Promise<SessionWorld> {
+export async function openWorld(parts: WorldParts): Promise<SessionWorld> {
+  const { id, folder, dependencies, project, running, deniedPrograms } = parts;
   const { settings, env, ownPaths } = dependencies;
   const taped = dependencies.taped?.session(id);
   const domains = createSessionDomains(settings, project);
   domains(); // a wrong entry is told before anything begins
   const sandboxed = (root: string, outside: ProcessPort): SessionSandbox =>
-    dependencies.sandboxFor({ root, outside, domains, mode: settings.sandbox });
+    dependencies.sandboxFor({ root, outside, domains, deniedPrograms, settings });
   const made = effectPorts({ workspace: folder, env, domains, ownPaths, sandboxed, running });
   const sandbox = taped?.sandbox(made.sandbox) ?? made.sandbox;
   const observed = dependencies.observePorts?.(made.ports) ?? made.ports;

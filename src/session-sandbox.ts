@@ -3,15 +3,17 @@ import { join, resolve } from "node:path";
 import type { Settings } from "#artifacts";
 import { type Clock, type DomainList, once, type ProcessPort, realPath } from "#base";
 import type { EventBus } from "#engine";
+import { isSecretFile, type SandboxHold } from "#governance";
 import { ReasonError } from "#protocol";
 import type { CommandSandbox } from "#sandbox";
-import { harnessPaths } from "#sessions";
 
 export interface SessionSandbox {
   /** Inside the sandbox, as far as the settings ask for one. */
   readonly processes: ProcessPort;
   /** What it finds and which connections it opens is published here. */
   recordTo(bus: Pick<EventBus, "publish">): void;
+  /** What holds a command that somebody allowed: a sandbox, nothing because the user switched it off, or nothing because there is none. */
+  hold(): Promise<SandboxHold>;
   /** Throws SandboxUnavailable when one is required and there is none. */
   ensure(): Promise<void>;
   close(): Promise<void>;
@@ -29,8 +31,9 @@ export interface SandboxPlace {
   readonly root: string;
   readonly outside: ProcessPort;
   readonly domains: () => DomainList | undefined;
-  /** As the settings of the session say it: a project may have a word in them. */
-  readonly mode: Settings["sandbox"];
+  /** Programs that a rule denies as a whole. Asked before each command. */
+  readonly deniedPrograms: () => readonly string[];
+  readonly settings: Pick<Settings, "sandbox" | "network" | "sandboxPaths" | "readerTimeoutMs">;
 }
 
 /** One for all sessions of a program. */
@@ -38,9 +41,10 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
   const { env, clock } = options;
   const loaded = once(async () => {
     const { createSandboxes } = await import("#sandbox");
-    return createSandboxes({ env, clock, ownPaths: options.ownPaths.flatMap(asItIs) });
+    return createSandboxes({ env, clock, ownPaths: options.ownPaths.flatMap(asItIs), isSecret: isSecretFile });
   });
-  return ({ root, outside, domains: domainsNow, mode }) => {
+  return ({ root, outside, domains: domainsNow, deniedPrograms, settings }) => {
+    const { sandbox: mode, network, sandboxPaths, readerTimeoutMs } = settings;
     let bus: Pick<EventBus, "publish"> | undefined;
     let opened: Promise<CommandSandbox> | undefined;
     let openedFor: string | undefined;
@@ -60,6 +64,11 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
           processes: outside,
           mode,
           hidden: [join(root, ".harness", "threads")],
+          deniedPrograms,
+          directNetwork: network?.mode === "direct",
+          loopbackPorts: network?.loopbackPorts ?? [],
+          readOnlyPaths: sandboxPaths,
+          ...(readerTimeoutMs === undefined ? {} : { readerTimeoutMs }),
           ...(domains === undefined ? {} : { domains }),
         });
         made.recordTo({
@@ -87,6 +96,10 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
       recordTo(next) {
         bus = next;
       },
+      async hold() {
+        if (mode === "off") return "off";
+        return (await (await sandbox()).probe()).available ? "sandbox" : "none";
+      },
       async ensure() {
         if (mode !== "required") return;
         const made = await sandbox();
@@ -104,15 +117,4 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
 function asItIs(path: string): string[] {
   const absolute = resolve(path);
   return [absolute, realPath(absolute)];
-}
-
-/** The folders of the program, wherever the environment says that they are. */
-export function usualPaths(env: SandboxOptions["env"]): string[] {
-  try {
-    const { dataDir, configDir, stateDir } = harnessPaths(env);
-    return [dataDir, configDir, stateDir];
-  } catch {
-    // Without HOME the program has no usual folders, so there is nothing in them.
-    return [];
-  }
 }

@@ -5,7 +5,15 @@
 import { realpathSync } from "node:fs";
 import { hostname } from "node:os";
 import { join, relative, resolve } from "node:path";
-import { createSystemRandom, createWorkspaceRestore, type EffectPorts, listedHost, type ProgramFacts } from "#base";
+import {
+  createSystemRandom,
+  createWorkspaceRestore,
+  type EffectPorts,
+  listedHost,
+  once,
+  type ProgramFacts,
+  protectedNames,
+} from "#base";
 import {
   type CassetteHead,
   type CassetteRedactor,
@@ -26,7 +34,6 @@ import type { HarnessOptions } from "#harness";
 import { type Command, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ModelChoice } from "#providers";
 import { loadRedactor } from "#redaction";
-import { protectedNames } from "#sandbox";
 import { type Machine, SECRET_PREFIX } from "./project-runtime.ts";
 import type { SessionDomains } from "./session-domains.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
@@ -114,7 +121,7 @@ function world(tape: Tape, models: ModelChoice, place: Place, cassetteFile: stri
     return pair === undefined ? path : pair[from === 0 ? 1 : 0] + path.slice(pair[from].length);
   };
   const asRecorded = (path: string): string => translate(path, 0);
-  const names = protectedNames(false).map(({ name }) => name);
+  const names = protectedNames().map(({ name }) => name);
   return {
     tape,
     models,
@@ -204,12 +211,13 @@ function tapedStore(tape: Tape, store: SessionStore): SessionStore {
     close: () => tape.inside(() => store.close()),
     async acquire(id) {
       const log = await tape.inside(() => store.acquire(id));
-      const { repairs } = log;
+      const { repairs, headProblem } = log;
       // Without a shelf for snapshots: they are kept beside the turn, when it is nobody's time.
       return {
         append: (drafts, now) => tape.inside(() => log.append(drafts, now)),
         openCalls: () => tape.inside(() => log.openCalls()),
         ...(repairs === undefined ? {} : { repairs }),
+        ...(headProblem === undefined ? {} : { headProblem }),
         release: () => tape.inside(() => log.release()),
       };
     },
@@ -266,6 +274,10 @@ function tapedSandbox(tape: Tape, session: SessionId, sandbox: SessionSandbox): 
       tape.onNote(session, (note) => publishNote(bus, note as SandboxNote));
       sandbox.recordTo({ publish: (kind, payload) => tape.note(session, { kind, payload }) });
     },
+    // A replay decides as the recording did, whatever this machine has.
+    hold: once(() =>
+      tape.exchange({ of: "sandbox", session, request: {}, hear: () => undefined, live: () => sandbox.hold() }),
+    ),
     ensure: async () => (tape.mode === "record" ? sandbox.ensure() : undefined),
     close: async () => (tape.mode === "record" ? sandbox.close() : undefined),
   };

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { createSystemClock } from "#base";
 import type { EventDraft, SessionStore } from "#engine";
 import { SessionId, TurnId } from "#protocol";
-import { type ArchiveStore, loadAudit, loadPortability, openSqliteStore } from "#sessions";
+import { type ArchiveStore, createKnownHeads, loadAudit, loadPortability, openSqliteStore } from "#sessions";
 import { createCliHome, runCli } from "./fakes/cli-process.ts";
 import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
 import { createSmallDisk, type SmallDisk, whyNoDisk } from "./fakes/small-disk.ts";
@@ -114,6 +114,35 @@ describe.skipIf(missing !== undefined).each(Object.entries(stores))("a full disk
     expect(await store.get(sessionId(1))).toMatchObject({ title: "" });
     disk.makeRoom();
     await store.update(sessionId(1), { title: "t".repeat(100_000) });
+    await store.close();
+  });
+});
+
+describe.skipIf(missing !== undefined)("a full disk under the state folder", () => {
+  test("loses no event and says once that heads cannot be kept; the next writer keeps them", async () => {
+    const [disk, state] = [createSmallDisk(), createSmallDisk()];
+    const problems: string[] = [];
+    const onProblem = (message: string): void => void problems.push(message);
+    const heads = { directory: join(state.path, "heads"), key: () => key, clock, onProblem };
+    const path = join(disk.path, "sessions.db");
+    const known = createKnownHeads(heads, path);
+    const store = await openSqliteStore({ path, clock, key, heads });
+    for (const n of [1, 2]) await store.create(newSession(n));
+    const write = async (n: number): Promise<void> => {
+      const log = await store.acquire(sessionId(n));
+      await log.append([large()], NOW);
+      await log.release();
+    };
+    await write(1);
+    state.fill();
+    // What is there already is written over.
+    for (const n of [1, 2, 2]) await write(n);
+    expect(problems).toEqual([expect.stringMatching(/cannot be kept.*(no space|full)/i)]);
+    expect(known.read(sessionId(1))).toMatchObject({ head: { event: 2 } });
+    expect(known.read(sessionId(2))).toEqual({ kind: "none" });
+    state.makeRoom();
+    await write(2);
+    expect(known.read(sessionId(2))).toMatchObject({ head: { event: 3 } });
     await store.close();
   });
 });

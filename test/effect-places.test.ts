@@ -32,13 +32,17 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     uses: "fs.link fs.open fs.rename fs.rmdir fs.unlink",
     why: "The one place that changes workspace files for tools: the file port.",
   },
-  "src/sandbox/egress-forwarder.ts": {
+  "src/sandbox/control-group.ts": {
+    uses: "fs.mkdirSync fs.rmdirSync fs.writeFileSync",
+    why: "A control group of the kernel that holds root to a number of processes.",
+  },
+  "src/sandbox/egress-connections.ts": {
     uses: "node:net",
-    why: "Runs inside a sandbox and leads to the proxy; it can reach nothing else.",
+    why: "The one place that opens connections for commands in a sandbox.",
   },
   "src/sandbox/egress-proxy.ts": {
     uses: "node:http node:net",
-    why: "The one place that opens connections for commands in a sandbox with a list.",
+    why: "Listens on Unix sockets for commands in a sandbox. http: sends their plain requests over connections that it was given.",
   },
   "src/sandbox/held-back.ts": {
     uses: "fs.renameSync",
@@ -53,8 +57,16 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     why: "Takes settings that run programs out of a repository that a command began.",
   },
   "src/sandbox/session-folder.ts": {
-    uses: "fs.mkdirSync fs.mkdtempSync fs.rmSync fs.writeFileSync",
-    why: "The /tmp that commands of a session see, outside the workspace.",
+    uses: "fs.mkdirSync fs.mkdtempSync fs.rmSync fs.utimesSync fs.writeFileSync",
+    why: "The /tmp, the home and the cache that commands of a session see, outside the workspace.",
+  },
+  "src/sandbox/session-forwarder.ts": {
+    uses: "node:net",
+    why: "Runs inside the network namespace of a session and leads to the proxy; it can reach nothing else.",
+  },
+  "src/sandbox/session-network.ts": {
+    uses: "fs.openSync fs.rmSync",
+    why: "Opens namespaces, to keep them; removes an old socket of its own from the folder of the session.",
   },
 };
 
@@ -97,8 +109,12 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "What the program keeps for itself: undo and acks, in the data and state folders.",
   },
   "src/base/process-monitor.ts": {
-    uses: "fs.openSync fs.unlinkSync",
-    why: "A file without a name, for what the sandbox says about a command.",
+    uses: "fs.openSync fs.unlinkSync fs.writeSync",
+    why: "Files without a name: what the sandbox says about a command, and what it reads.",
+  },
+  "src/base/scratch-folder.ts": {
+    uses: "fs.rmdirSync",
+    why: "Removes the empty folder of a session that named none.",
   },
   "src/base/small-file.ts": {
     uses: "fs.openSync",
@@ -259,6 +275,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
   "src/sessions/key-files.ts": {
     uses: "fs.fsyncSync fs.linkSync fs.openSync fs.renameSync fs.rmSync fs.writeSync",
     why: "The machine key.",
+  },
+  "src/sessions/known-heads.ts": {
+    uses: "fs.rmSync",
+    why: "Last known heads of logs that are long gone, in the state folder.",
   },
   "src/sessions/signing-key.ts": {
     uses: "fs.fsyncSync fs.linkSync fs.openSync fs.unlinkSync fs.writeFileSync",

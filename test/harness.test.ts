@@ -182,7 +182,7 @@ test("a rate limit holds for all sessions of the program, also where a project h
   expect(rig.vendor.requests).toHaveLength(1);
 });
 
-test("undo leaves the program's own files alone, where the workspace is a home", async () => {
+test("undo leaves the program's own files alone, where the workspace holds them", async () => {
   // As a daemon does while a call runs.
   const command = "touch made .local/state/harness/tokens/tok_x.revoked";
   const home = createTemporaryWorkspace();
@@ -191,7 +191,7 @@ test("undo leaves the program's own files alone, where the workspace is a home",
     autoApprove: true,
     settings: { sandbox: "off" },
     workspace: home.root,
-    extraEnv: { HOME: home.root },
+    extraEnv: { HOME: home.outside, XDG_STATE_HOME: join(home.root, ".local/state") },
     undo: { directory: join(home.outside, "undo"), key: Buffer.alloc(32, 1) },
   });
   await rig.send();

@@ -92,7 +92,7 @@ describe("labels", () => {
         says("ok"),
       ],
       {
-        settings: allowing("WebFetch", "WebFetch(domain:127.0.0.1)[private,untrusted]"),
+        settings: { ...allowing("WebFetch", "WebFetch(domain:127.0.0.1)[private,untrusted]"), sandbox: "auto" },
         prepare: (workspace) => void workspace.put("notes.txt", SECRET),
       },
     );
@@ -224,7 +224,7 @@ describe("labels", () => {
     ["a list of names", ["exec", { command: "ls customers" }]],
   ] as const)("such a rule is not about %s", async (_, call) => {
     const rig = await createHarnessRig([calls(call as [string, unknown]), says("ok")], {
-      settings: { labelRules: [{ label: "private", rule: "Read(customers/**)", source: "test" }], sandbox: "off" },
+      settings: { labelRules: [{ label: "private", rule: "Read(customers/**)", source: "test" }] },
       prepare: (workspace) => {
         workspace.put("customers/a.txt", "Ada\n");
         workspace.put("b.txt", "Bob\n");
@@ -236,7 +236,7 @@ describe("labels", () => {
 
   test("what a command reads from a file of secrets is private, whatever is in it", async () => {
     const rig = await createHarnessRig([calls(["exec", { command: "cat .env" }]), says("ok")], {
-      settings: allowing("Bash"),
+      settings: allowing("Bash(cat .env)"),
       prepare: (workspace) => void workspace.put(".env", "COLOUR=green\n"),
     });
     await rig.send();

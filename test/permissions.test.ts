@@ -311,7 +311,7 @@ describe("permissions", () => {
         calls(["fs_write", { path: ".harness/threads/x/events.jsonl", content: "forged" }]),
         calls(["fs_remove", { path: ".harness", recursive: true }]),
         calls(["fs_move", { from: "log/x", to: "elsewhere" }]),
-        calls(["fs_write", { path: ".harness/notes.md", content: "fine" }]),
+        calls(["fs_write", { path: "notes.md", content: "fine" }]),
         says("done"),
       ],
       {

@@ -141,9 +141,9 @@ const rows: readonly Row[] = [
     kind: "no sandbox",
     call: ["exec", { command: "make" }],
     settings: { ...rule("allow", "Bash"), sandbox: "auto", network: { allowedDomains: ["a.test"] } },
-    what: /^There is no sandbox for commands/,
-    place: /built-in: sandbox/,
-    remedy: /harness sandbox check.*set sandbox = "off"/,
+    what: /^The command cannot be confined: the workspace lies in/,
+    place: /\(built-in: sandbox\)/,
+    remedy: /start harness with --cwd in another folder/,
   },
   {
     kind: "network list",

@@ -17,7 +17,7 @@ describe("the status", () => {
     const rig = await createHarnessRig([...runs("echo a"), ...runs("echo b")], { settings: allowed });
     await rig.send();
     await rig.send();
-    expect(rig.of("SandboxStatus")).toMatchObject([{ mode: "auto", active: hasSandbox, network: "open" }]);
+    expect(rig.of("SandboxStatus")).toMatchObject([{ mode: "auto", active: hasSandbox, network: "public" }]);
     const kinds = rig.events.map(({ kind }) => kind);
     expect(kinds.indexOf("SandboxStatus")).toBeLessThan(kinds.indexOf("ToolResult"));
     const quiet = await createHarnessRig([says("hello")]);

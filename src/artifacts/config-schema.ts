@@ -110,6 +110,8 @@ export const configSchema = z.strictObject({
     .optional(),
   budgets: z.strictObject({ turn: budget.optional(), session: budget.optional(), tree: budget.optional() }).optional(),
   sandbox: z.enum(["auto", "required", "off"]).optional(),
+  sandbox_paths: z.array(z.string().startsWith("/", "expected an absolute path")).max(64).optional(),
+  reader_timeout_s: z.number().positive().max(600).optional(),
   network: z
     .strictObject({
       allowed_domains: z
@@ -117,6 +119,8 @@ export const configSchema = z.strictObject({
           z.string().refine(isDomainEntry, "expected a host name, an address, *.name or *, without scheme and port"),
         )
         .optional(),
+      mode: z.enum(["proxy", "direct"]).optional(),
+      loopback_ports: z.array(z.number().int().min(1).max(65_535)).max(64).optional(),
     })
     .optional(),
   max_steps: z.number().int().positive().max(1000).optional(),

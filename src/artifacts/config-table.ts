@@ -46,7 +46,8 @@ export const configTable = defineTable({
     sandbox: {
       type: choice("auto", "required", "off"),
       default: "`auto`",
-      meaning: "Whether commands run in a sandbox of the system: where there is one, always, or never.",
+      meaning:
+        "`required`: no session begins without a sandbox. `off` has no effect here: only the user's own configuration switches the sandbox off.",
     },
     budgets: { type: budgetsType, meaning: "What may be used up." },
     artifact_roots: {
@@ -89,8 +90,13 @@ export interface WrittenConfig {
 }
 
 export function readConfig(tree: MapTree, reader: Reader): WrittenConfig {
-  const { values } = readTable(configTable, reader.tier === "admin" ? adminPart(tree, reader) : tree, reader);
-  const { model, context, delegation, meta, network, permissions, sandbox, budgets } = values;
+  const { values, at } = readTable(configTable, reader.tier === "admin" ? adminPart(tree, reader) : tree, reader);
+  const { model, context, delegation, meta, network, permissions, budgets } = values;
+  const sandbox = values.sandbox === "off" ? undefined : values.sandbox;
+  if (values.sandbox === "off") {
+    const message = '"sandbox: off" has no effect here: only the user\'s own config.toml or --sandbox switches it off.';
+    reader.report(warning("sandbox-stays-on", at("sandbox"), message));
+  }
   return {
     models: values.models ?? [],
     tools: values.tools ?? [],

@@ -13,7 +13,8 @@ export function domainLists(
   { network }: Pick<Settings, "network">,
   project: Project | undefined,
 ): readonly WrittenDomains[] {
-  const users = network === undefined ? [] : [{ entries: network.allowedDomains, place: "config.toml" }];
+  const listed = network?.allowedDomains;
+  const users = listed === undefined ? [] : [{ entries: listed, place: "config.toml" }];
   const written = (project?.config.networks ?? []).map(({ network: { allowedDomains } }) => {
     const [first] = allowedDomains;
     const place = first === undefined ? (project?.configFile ?? "network") : `${first.place.file}:${first.place.line}`;

@@ -188,7 +188,8 @@ export interface NetworkConfig {
   readonly allowedDomains: readonly PolicyPattern[];
 }
 
-export type SandboxMode = "auto" | "required" | "off";
+/** What a project or the admin policy may say; switching it off is the user's business. */
+export type SandboxMode = "auto" | "required";
 
 export interface BudgetConfig {
   readonly maxCostUsd?: number;

@@ -82,8 +82,12 @@ export interface DaemonSettings {
 }
 
 export interface NetworkSettings {
-  /** `name` (with what is below it), `*.name`, `*`, or an address. */
-  readonly allowedDomains: readonly string[];
+  /** `name` (with what is below it), `*.name`, `*`, or an address. Absent: any public host. Empty: none. */
+  readonly allowedDomains?: readonly string[];
+  /** `direct`: allowed commands use the machine's network instead of the egress proxy. */
+  readonly mode?: "proxy" | "direct";
+  /** Ports of the machine's loopback that allowed commands reach. */
+  readonly loopbackPorts?: readonly number[];
 }
 
 export interface Settings {
@@ -103,9 +107,12 @@ export interface Settings {
   };
   readonly tools: { readonly execution: "auto" | "sequential" | "parallel"; readonly onError: "stop" | "continue" };
   readonly maxSteps: number;
-  /** `auto`: commands run in a sandbox where there is one. `required`: or not at all. `off`: without. */
+  /** `required`: without a sandbox on the machine no session begins. `off`: the user does without one. */
   readonly sandbox: "auto" | "required" | "off";
-  /** Absent: any public host. An empty list: none. */
+  /** Folders of the machine that commands see, read-only, besides the usual ones. */
+  readonly sandboxPaths: readonly string[];
+  /** How long a command may take that nobody was asked about. */
+  readonly readerTimeoutMs?: number;
   readonly network?: NetworkSettings;
   readonly retention: RetentionSettings;
   readonly log: LogSettings;
@@ -142,6 +149,7 @@ export const defaultSettings: Settings = {
   tools: { execution: "auto", onError: "stop" },
   maxSteps: DEFAULT_MAX_STEPS,
   sandbox: "auto",
+  sandboxPaths: [],
   retention: {},
   log: { components: {} },
   daemon: defaultDaemonSettings,

@@ -4,7 +4,7 @@ import { DEFAULT_CONTEXT_TOKENS, DEFAULT_MAX_HISTORY } from "./context-table.ts"
 import { defaultDelegation, defaultMeta } from "./limits-table.ts";
 import type { BudgetConfig, DelegationConfig, MetaConfig, ProjectConfig, SandboxMode, Tier } from "./project.ts";
 
-const STRICTNESS: Readonly<Record<SandboxMode, number>> = { off: 0, auto: 1, required: 2 };
+const STRICTNESS: Readonly<Record<SandboxMode, number>> = { auto: 0, required: 1 };
 
 /** Either may be absent: a project without a root file, a machine without a policy. */
 export function mergeTiers(project: WrittenConfig | undefined, admin: WrittenConfig | undefined): ProjectConfig {

@@ -17,6 +17,7 @@ describe("config.toml", () => {
         tools: { execution: "auto", onError: "stop" },
         maxSteps: 20,
         sandbox: "auto",
+        sandboxPaths: [],
         retention: {},
         log: { components: {} },
         daemon: { idleMinutes: 30, sessionIdleMinutes: 30 },
@@ -30,6 +31,8 @@ describe("config.toml", () => {
     const { settings, warnings } = await load(`
 max_steps = 7
 sandbox = "required"
+sandbox_paths = ["/srv/sdk"]
+reader_timeout_s = 20
 system_prompt = "Be brief."
 models = ["openai:a", "anthropic:b"]
 
@@ -104,12 +107,12 @@ allowed_domains = ["api.example.com", "*.example.org", "127.0.0.1"]
         { model: "anthropic:b" },
       ],
       permissions: [
-        { effect: "allow", rule: "Bash(npm test)", source: "config.toml:19" },
-        { effect: "deny", rule: "Write", source: "config.toml:20" },
+        { effect: "allow", rule: "Bash(npm test)", source: "config.toml:21" },
+        { effect: "deny", rule: "Write", source: "config.toml:22" },
       ],
       labelRules: [
-        { label: "private", rule: "Read(customers/**)", source: "config.toml:21" },
-        { label: "untrusted", rule: "mcp.*", source: "config.toml:22" },
+        { label: "private", rule: "Read(customers/**)", source: "config.toml:23" },
+        { label: "untrusted", rule: "mcp.*", source: "config.toml:24" },
       ],
       strictPermissions: true,
       prices: { "custom:big": { input: 1, output: 2, cacheRead: 0.1 } },
@@ -126,6 +129,8 @@ allowed_domains = ["api.example.com", "*.example.org", "127.0.0.1"]
       redaction: { patterns: [{ kind: "badge", pattern: "B-[0-9]{6}" }], disabledKinds: ["iban"] },
       budgets: { turn: { maxCostUsd: 0.5, maxCalls: 10 } },
       sandbox: "required",
+      sandboxPaths: ["/srv/sdk"],
+      readerTimeoutMs: 20_000,
       network: { allowedDomains: ["api.example.com", "*.example.org", "127.0.0.1"] },
       systemPrompt: "Be brief.",
     });

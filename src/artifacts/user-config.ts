@@ -6,6 +6,7 @@ import {
   DEFAULT_MAX_STEPS,
   defaultDaemonSettings,
   type ModelSettings,
+  type NetworkSettings,
   type PermissionRule,
   type Settings,
 } from "./settings.ts";
@@ -97,8 +98,9 @@ function toSettings(raw: RawConfig, file: string, text: string): Settings {
     tools: { execution: raw.tools?.execution ?? "auto", onError: raw.tools?.on_error ?? "stop" },
     maxSteps: raw.max_steps ?? DEFAULT_MAX_STEPS,
     sandbox: raw.sandbox ?? "auto",
-    // The table alone means the same as an empty list: whoever writes it wants a limit.
-    ...(raw.network === undefined ? {} : { network: { allowedDomains: raw.network.allowed_domains ?? [] } }),
+    sandboxPaths: raw.sandbox_paths ?? [],
+    ...(raw.reader_timeout_s === undefined ? {} : { readerTimeoutMs: raw.reader_timeout_s * 1000 }),
+    ...(raw.network === undefined ? {} : { network: toNetwork(raw.network) }),
     retention: defined({
       contentDays: raw.retention?.content_days,
       warnDays: raw.retention?.warn_days,
@@ -124,6 +126,13 @@ function toSettings(raw: RawConfig, file: string, text: string): Settings {
     ),
     ...(raw.system_prompt === undefined ? {} : { systemPrompt: raw.system_prompt }),
   };
+}
+
+function toNetwork(raw: NonNullable<RawConfig["network"]>): NetworkSettings {
+  const { allowed_domains, mode, loopback_ports } = raw;
+  // An empty table means the same as an empty list: whoever writes it wants a limit.
+  const listed = Object.keys(raw).length === 0 ? [] : allowed_domains;
+  return defined({ allowedDomains: listed, mode, loopbackPorts: loopback_ports });
 }
 
 function toModel(raw: NonNullable<RawConfig["model"]>): ModelSettings {

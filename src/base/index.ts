@@ -10,12 +10,15 @@ export { CONCEAL_MIN_BYTES, type Concealer, createConcealer } from "./concealer.
 export { beginningOf, CUT_LOOK_CHARS, cutAtBlank, endOf, withoutCutEnd, withoutCutStart } from "./cut-text.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { fileErrorText } from "./file-error.ts";
+export { foldedForms } from "./folded-forms.ts";
 export { createHiddenFiles } from "./hidden-files.ts";
+export { homeFolders } from "./home-folders.ts";
 export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
 export { makeFolder } from "./make-folder.ts";
 export { createModelConnections, proxyVariables } from "./model-connections.ts";
 export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";
+export { foldedSegments } from "./path-segments.ts";
 export {
   type Clock,
   type Confinement,
@@ -54,21 +57,26 @@ export {
   startDetached,
   startOwnProcess,
   startPiped,
+  startReaped,
 } from "./processes.ts";
 export { createProgramFacts, type ProgramFacts } from "./program-facts.ts";
 export { createPublicWeb, listedHost, type PublicWebOptions } from "./public-web.ts";
 export { realPath, realPathIfThere } from "./real-path.ts";
 export { isRecord } from "./record.ts";
+export { refusedWorkspace } from "./refused-workspace.ts";
+export { createScratchFolders, type ScratchFolders } from "./scratch-folder.ts";
 export { BOX_EXTRA_BYTES, BOX_KEY_BYTES, openBox, sealBox } from "./sealed-box.ts";
 export {
   createFormTest,
   createKnownSecrets,
+  type FingerprintedForm,
   fingerprintSecret,
   type KnownSecrets,
   type SecretFingerprint,
 } from "./secret-fingerprint.ts";
 export { isSearchable, SECRET_MIN_CHARS, type SecretForm, secretForms } from "./secret-forms.ts";
 export { matchStars } from "./star-match.ts";
+export { type ProtectedName, protectedNames, type Steering, steeringFile } from "./steering-files.ts";
 export { createSystemClock, createSystemRandom } from "./system.ts";
 export { errnoOf, messageOf } from "./thrown.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";

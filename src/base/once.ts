@@ -1,8 +1,8 @@
-/** Makes something when it is first asked for, and gives the same to everybody; a failure is given to everybody too. */
-export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
+/** Makes something when it is first asked for, and gives the same to everybody; a promise that rejects is given to everybody too. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
   return () => {
-    made ??= make();
-    return made;
+    made ??= { value: make() };
+    return made.value;
   };
 }

@@ -71,18 +71,25 @@ export interface ProcessSpec {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   readonly timeoutMs: number;
+  /** What holds it. The gate sets it from who allowed the call; a tool has no say in it. Absent: `reader`. */
+  readonly confinement?: Confinement;
   /**
-   * Runs beside the sandbox of commands, where there is one, and sees nothing but the workspace where that can be had. Only for a
-   * program of ours with arguments of ours that changes nothing; what a model or a project file had a word in runs inside. `cwd` is
+   * A program of ours that only reads, with arguments of ours: the search. It sees the workspace and nothing of the machine. `cwd` is
    * then as `locate` gives it: a link in it is refused.
    */
-  readonly outsideSandbox?: true;
+  readonly ownProgram?: true;
+  /** A person allowed this very command to change steering files, such as git's configuration. Only the gate sets it. */
+  readonly mayChangeSteering?: true;
   /**
    * The program only starts another one in a PID namespace and watches it, as bubblewrap does, and writes its status
    * lines (`child-pid`, `exit-code`) to descriptor 3. A polite signal goes past it, and it did not start the other one
    * when it ends without an exit code there.
    */
   readonly monitor?: true;
+  /** What the program reads from the descriptors 5, 6 and so on: files without a name. */
+  readonly inputs?: readonly Uint8Array[];
+  /** Called with the process that waits at the gate of a monitored program, before it passes. What it throws stops the command. */
+  readonly onWaiting?: (pid: number) => void;
   /** Called with each chunk as it arrives. */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
 }
@@ -91,8 +98,13 @@ export interface ProcessExit {
   /** Null when a signal ended it. */
   readonly code: number | null;
   readonly signal: string | null;
-  readonly ended: "exit" | "timeout" | "cancelled";
+  /** `output`: it printed more than its confinement allows. */
+  readonly ended: "exit" | "timeout" | "cancelled" | "output";
   readonly durationMs: number;
+  /** One line about its confinement, for whoever reads the result. */
+  readonly note?: string;
+  /** The time that it had, where its confinement gave it less than was asked for. */
+  readonly timeoutMs?: number;
 }
 
 /** Runs programs in their own process group; timeout, cancel and the end of this process end the whole group. */

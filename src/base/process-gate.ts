@@ -44,6 +44,9 @@ export function openGate(socket: Duplex, isBound: () => boolean, clock: Clock): 
   }
   // A command that was ended has closed its side; how it ended is told by its monitor.
   socket.on("error", () => undefined);
-  socket.once("data", () => void letThrough());
+  socket.once("data", () => {
+    // Who cannot be admitted does not begin; the caller sees that the command did not run.
+    letThrough().catch(() => socket.destroy());
+  });
   return { refused: () => isThere && !passed, close: () => void socket.destroy() };
 }

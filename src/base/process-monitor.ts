@@ -2,7 +2,7 @@
  * What a monitor (bubblewrap) tells about the process that it watches, as lines of JSON on descriptor 3. That is a file without a
  * name and not a pipe: a monitor that writes to a pipe of a program that was killed would die of it, and leave what it watches.
  */
-import { closeSync, constants, openSync, readFileSync, readSync, unlinkSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EffectError } from "./ports.ts";
@@ -22,12 +22,14 @@ export interface MonitorStatus {
    * what it waits for is the end of that, and before that it has asked to end with its parent.
    */
   isBoundTo(monitor: number): boolean;
+  /** The one child of that first process: whoever waits at the gate. Undefined when there is none, or more than one. */
+  waiting(): number | undefined;
   close(): void;
 }
 
 /** `mark` is a name that nobody else has. */
 export function openMonitorStatus(mark: string): MonitorStatus {
-  const descriptor = openWithoutName(join(tmpdir(), `harness-status-${mark}`));
+  const descriptor = openWithoutName(mark);
   const field = (name: string): number | undefined => {
     const bytes = Buffer.alloc(MAX_STATUS_BYTES);
     const text = bytes.toString("latin1", 0, readSync(descriptor, bytes, 0, MAX_STATUS_BYTES, 0));
@@ -50,11 +52,28 @@ export function openMonitorStatus(mark: string): MonitorStatus {
       const found = pid === undefined ? undefined : stateOf(pid);
       return found?.state === "S" && found.parent === monitor;
     },
+    waiting() {
+      const pid = field("child-pid");
+      const children = pid === undefined ? [] : (childrenOf(pid)?.trim().split(" ") ?? []);
+      return children.length === 1 && children[0] !== "" ? Number(children[0]) : undefined;
+    },
     close: () => closeSync(descriptor),
   };
 }
 
-function openWithoutName(path: string): number {
+/** A file with these bytes and without a name, to be read from its start. `mark` is a name that nobody else has. */
+export function openInput(mark: string, content: Uint8Array): number {
+  const descriptor = openWithoutName(mark);
+  // At a position, so that whoever inherits the descriptor begins to read at the start.
+  let written = 0;
+  while (written < content.length) {
+    written += writeSync(descriptor, content, written, content.length - written, written);
+  }
+  return descriptor;
+}
+
+function openWithoutName(mark: string): number {
+  const path = join(tmpdir(), `harness-status-${mark}`);
   try {
     const descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
     unlinkSync(path);

@@ -119,8 +119,8 @@ describe("a program that ends by itself", () => {
     const workspace = createTemporaryWorkspace();
     workspace.put("real/a.txt", "a");
     symlinkSync("real", join(workspace.root, "link"));
-    expect(await shell(workspace, "cat a.txt", { cwd: "real", outsideSandbox: true })).toMatchObject({ stdout: "a" });
-    await expect(shell(workspace, ":", { cwd: "link", outsideSandbox: true })).rejects.toMatchObject({
+    expect(await shell(workspace, "cat a.txt", { cwd: "real", ownProgram: true })).toMatchObject({ stdout: "a" });
+    await expect(shell(workspace, ":", { cwd: "link", ownProgram: true })).rejects.toMatchObject({
       reason: "OutsideWorkspace",
     });
   });

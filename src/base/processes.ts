@@ -4,7 +4,7 @@
  * here, and only those in a sandbox end: the kernel sees to what runs in it, the reaper to what was about to.
  */
 import type { ChildProcess, SpawnOptions } from "node:child_process";
-import { statSync } from "node:fs";
+import { closeSync, statSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -14,7 +14,7 @@ import { coveredDescriptors } from "./inherited-descriptors.ts";
 import { type Clock, EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "./ports.ts";
 import { GATE_DESCRIPTOR, openGate, type ProcessGate } from "./process-gate.ts";
 import { createProcessGroup, MARK_NAME, type ProcessGroup } from "./process-group.ts";
-import { openMonitorStatus } from "./process-monitor.ts";
+import { type MonitorStatus, openInput, openMonitorStatus } from "./process-monitor.ts";
 import { type Reaper, startReaper } from "./process-reaper.ts";
 import { createSystemClock, createSystemRandom } from "./system.ts";
 import { errnoOf, messageOf } from "./thrown.ts";
@@ -25,6 +25,9 @@ import { resolveInWorkspace } from "./workspace-path.ts";
  * for every session with a running command.
  */
 const running = new Set<ProcessGroup>();
+
+/** In the place of the monitor's descriptor and of the gate. */
+const NONE = ["ignore", "ignore"] as const;
 
 /** How long leftovers of a finished program may keep its group and its pipes. */
 const LEFTOVER_GRACE_MS = 100;
@@ -48,16 +51,22 @@ export function createProcesses(options: ProcessesOptions): ProcessPort {
       const monitor = spec.monitor ? openMonitorStatus(mark) : undefined;
       let group: ProcessGroup | undefined;
       let gate: ProcessGate | undefined;
+      const inputs: number[] = [];
       try {
+        for (const content of spec.inputs ?? []) inputs.push(openInput(`${mark}-${inputs.length}`, content));
         const env = childEnvironment(options.env, options.root, { ...spec.env, [MARK_NAME]: mark });
-        const child = await start(spec, cwd, env, monitor?.descriptor);
+        const child = await start(spec, cwd, env, [
+          ...(monitor ? [monitor.descriptor, "pipe" as const] : NONE),
+          ...inputs,
+        ]);
         // `start` resolves only after the spawn event, which comes with a pid.
         const pid = child.pid as number;
         group = createProcessGroup(pid, mark, clock, monitor);
         track(group);
         if (monitor !== undefined) {
           // A pipe to a child is a socket: it goes both ways.
-          gate = openGate(child.stdio[GATE_DESCRIPTOR] as Socket, () => monitor.isBoundTo(pid), clock);
+          const isReady = () => monitor.isBoundTo(pid) && isAdmitted(spec, monitor);
+          gate = openGate(child.stdio[GATE_DESCRIPTOR] as Socket, isReady, clock);
         }
         const exit = await supervise(child, { group, gate }, spec, signal, clock);
         const hasRun = monitor === undefined || (monitor.exitCode() !== undefined && gate?.refused() === false);
@@ -69,9 +78,19 @@ export function createProcesses(options: ProcessesOptions): ProcessPort {
         gate?.close();
         if (group !== undefined) untrack(group);
         monitor?.close();
+        for (const descriptor of inputs) closeSync(descriptor);
       }
     },
   };
+}
+
+/** Whoever waits at the gate is known, and `onWaiting` has seen it. */
+function isAdmitted({ onWaiting }: ProcessSpec, monitor: MonitorStatus): boolean {
+  if (onWaiting === undefined) return true;
+  const waiting = monitor.waiting();
+  if (waiting === undefined) return false;
+  onWaiting(waiting);
+  return true;
 }
 
 export interface OwnProcess {
@@ -166,6 +185,24 @@ export function startPiped(
   };
 }
 
+/** Sandboxes that run for a session rather than for a command; of this process, like `running`. */
+let reapedSandboxes = 0;
+
+/**
+ * Like `startPiped`, for a sandbox that runs for a session: should this process be killed while the sandbox is being made, the reaper
+ * ends it. Nothing of it keeps us alive.
+ */
+export async function startReaped(...[options, onEnd]: Parameters<typeof startPiped>): Promise<OwnProcess> {
+  const mark = await reapedMark(createSystemClock());
+  const started = startPiped({ ...options, env: { ...options.env, [MARK_NAME]: mark } }, (code) => {
+    reapedSandboxes -= 1;
+    onEnd(code);
+  });
+  reapedSandboxes += 1;
+  for (const stream of [started.stdin, started.stdout]) (stream as Socket).unref();
+  return started;
+}
+
 /** Of this process, like `running`: it waits for its end. Started with the first command in a sandbox. */
 let reaper: { readonly mark: string; readonly shell: Reaper } | undefined;
 
@@ -191,9 +228,9 @@ async function reapedMark(clock: Clock): Promise<string> {
   return mark;
 }
 
-/** In an orderly end there is nobody for it to end, unless a command is still there. */
+/** In an orderly end there is nobody for it to end, unless a command or a sandbox is still there. */
 function dismissReaper(): void {
-  if (running.size === 0) reaper?.shell.dismiss();
+  if (running.size === 0 && reapedSandboxes === 0) reaper?.shell.dismiss();
 }
 
 function startShell(options: { readonly program: string; readonly args: readonly string[] }, onEnd: () => void) {
@@ -259,11 +296,11 @@ export function startDetached(options: {
 
 async function workingDirectory(
   root: string,
-  { cwd = ".", outsideSandbox }: Pick<ProcessSpec, "cwd" | "outsideSandbox">,
+  { cwd = ".", ownProgram }: Pick<ProcessSpec, "cwd" | "ownProgram">,
 ): Promise<string> {
   try {
     const real = await resolveInWorkspace(root, cwd);
-    if (outsideSandbox && real !== cwd) {
+    if (ownProgram && real !== cwd) {
       throw new EffectError("OutsideWorkspace", `${cwd} was swapped for a symbolic link before a program began in it`);
     }
     const path = join(root, real);
@@ -278,14 +315,20 @@ function start(
   spec: ProcessSpec,
   cwd: string,
   env: Record<string, string>,
-  status: number | undefined,
+  own: readonly (number | "pipe" | "ignore")[],
 ): Promise<ChildProcess> {
   const { spawn } = process.getBuiltinModule("node:child_process");
   const options: SpawnOptions = {
     cwd,
     env,
     detached: true,
-    stdio: [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", ...furtherDescriptors(status)],
+    stdio: [
+      spec.stdin === undefined ? "ignore" : "pipe",
+      "pipe",
+      "pipe",
+      ...own,
+      ...coveredDescriptors().slice(own.length),
+    ],
     windowsHide: true,
   };
   return new Promise((resolve, reject) => {
@@ -303,12 +346,6 @@ function start(
       refuse(error);
     }
   });
-}
-
-/** The third and the fourth are the monitor's and the command's gate, where there is a monitor. */
-function furtherDescriptors(status: number | undefined): readonly (number | "pipe" | null)[] {
-  const covered = coveredDescriptors();
-  return status === undefined ? covered : [status, "pipe", ...covered.slice(2)];
 }
 
 /** From start to the moment when the group is gone and its pipes are closed, whichever way it ends. Bounded. */

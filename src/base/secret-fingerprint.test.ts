@@ -30,9 +30,9 @@ describe("a fingerprint", () => {
 test("who listens is told of what is there and of what comes", () => {
   const { add, listen } = createKnownSecrets();
   const seen: unknown[] = [];
-  add({ seed: "1", forms: [] });
+  add({ seed: "1", forms: [], folded: [] });
   listen((fingerprint) => seen.push(fingerprint.seed));
-  add({ seed: "2", forms: [] });
+  add({ seed: "2", forms: [], folded: [] });
   add(undefined);
   expect(seen).toEqual(["1", "2"]);
 });

@@ -1,11 +1,15 @@
 /**
- * What lets a process recognise a secret that it does not have: of each form the first characters, the length and two hashes
- * under a key of this run. The quick one tells nearly everything that is not the secret; the other one decides.
+ * What lets a process recognise a secret that it does not have: of each form the first characters, the length and three hashes
+ * under a key of this run. The quick ones, of its beginning and of the whole, reject nearly everything that is not the secret; the
+ * last one decides.
  */
-import { isSearchable, secretForms } from "./secret-forms.ts";
+import { foldedForms } from "./folded-forms.ts";
+import { isSearchable, type SecretForm, secretForms } from "./secret-forms.ts";
 
 /** Few enough to tell nothing, enough to be rare in ordinary text. */
 const ANCHOR_CHARS = 4;
+/** Text full of the public beginning of a vendor's keys costs a look at so many characters for each of them, not at a whole key. */
+const HEAD_CHARS = 16;
 const FACTOR = 16_777_619;
 
 export interface FingerprintedForm {
@@ -14,6 +18,7 @@ export interface FingerprintedForm {
   /** See `SecretForm`. */
   readonly before: number;
   readonly after: number;
+  readonly head: number;
   readonly quick: number;
   readonly mac: string;
 }
@@ -22,6 +27,8 @@ export interface SecretFingerprint {
   /** Hex; the same for all forms of a secret. */
   readonly seed: string;
   readonly forms: readonly FingerprintedForm[];
+  /** Of what dumps and folds leave of it, see `foldedForms`. */
+  readonly folded: readonly FingerprintedForm[];
 }
 
 /** Undefined for a value that is too short or too plain to be looked for. */
@@ -29,16 +36,25 @@ export function fingerprintSecret(secret: Uint8Array): SecretFingerprint | undef
   const value = Buffer.from(secret).toString("utf8");
   if (!isSearchable(value)) return undefined;
   const seed = process.getBuiltinModule("node:crypto").randomBytes(32).toString("hex");
+  const folded = foldedForms(value).map((text) => ({ text, before: 0, after: 0 }));
+  return {
+    seed,
+    forms: secretForms(value).map((form) => fingerprintForm(seed, form)),
+    folded: folded.map((form) => fingerprintForm(seed, form)),
+  };
+}
+
+function fingerprintForm(seed: string, { text, before, after }: SecretForm): FingerprintedForm {
   const start = startOf(seed);
-  const forms = secretForms(value).map(({ text, before, after }) => ({
+  return {
     anchor: text.slice(0, ANCHOR_CHARS),
     chars: text.length,
     before,
     after,
+    head: quickHash(text, 0, Math.min(text.length, HEAD_CHARS), start),
     quick: quickHash(text, 0, text.length, start),
     mac: macOf(seed, text),
-  }));
-  return { seed, forms };
+  };
 }
 
 /** Whether the form stands in `text` at `at`; the text must be long enough. */
@@ -47,9 +63,12 @@ export function createFormTest(
   form: FingerprintedForm,
 ): (text: string, at: number) => boolean {
   const start = startOf(seed);
-  const { chars, quick, mac } = form;
+  const { chars, head, quick, mac } = form;
+  const headChars = Math.min(chars, HEAD_CHARS);
   return (text, at) =>
-    quickHash(text, at, at + chars, start) === quick && macOf(seed, text.slice(at, at + chars)) === mac;
+    quickHash(text, at, at + headChars, start) === head &&
+    quickHash(text, at, at + chars, start) === quick &&
+    macOf(seed, text.slice(at, at + chars)) === mac;
 }
 
 function startOf(seed: string): number {

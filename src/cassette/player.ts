@@ -358,6 +358,8 @@ function describe(of: EntryOf<"ask">["of"]): string {
       return "web request";
     case "kept-rule":
       return "the rule that was kept";
+    case "sandbox":
+      return "what holds commands";
   }
 }
 

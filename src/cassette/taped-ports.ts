@@ -91,10 +91,12 @@ function tapedProcesses(tape: Tape, session: string, processes: ProcessPort, cha
         of: "process",
         session,
         // One of ours is named, not located: where it lies is not the same everywhere.
-        request: { file: spec.outsideSandbox ? file.slice(file.lastIndexOf("/") + 1) : file, ...asked },
+        request: { file: spec.ownProgram ? file.slice(file.lastIndexOf("/") + 1) : file, ...asked },
         hear: ([stream, bytes]) => onOutput?.(stream, bytesOf(bytes)),
         async live(say) {
-          const before = spec.outsideSandbox ? undefined : await changes.look();
+          // The search and a command that nobody was asked about change nothing.
+          const isReader = spec.ownProgram === true || spec.confinement === "reader";
+          const before = isReader ? undefined : await changes.look();
           const heard = (stream: Output[0], chunk: Buffer): void => void say([stream, toBytes(chunk)]);
           const exit = await processes.run({ ...spec, onOutput: heard }, signal);
           const changed = before === undefined ? [] : await changes.since(before);

@@ -90,7 +90,11 @@ export async function subsystemsOf(harness: Harness, settings: Settings, seen?: 
   const { mode, ...sandbox } = seen?.watch.sandbox() ?? { mode: settings.sandbox };
   return {
     store: { ...(await storeState(harness)), ...(seen === undefined ? {} : { kind: seen.store }) },
-    redaction: { state: redaction.state, ...(redaction.cache && { cache: cacheView(redaction.cache) }) },
+    redaction: {
+      state: redaction.state,
+      ...redaction.totals,
+      ...(redaction.cache && { cache: cacheView(redaction.cache) }),
+    },
     credential_helper: credentialHelper,
     sandbox: { state: "active" in sandbox ? (sandbox.active ? "active" : "inactive") : "not tried", mode, ...sandbox },
     providers: { model: harness.model, offline: harness.offline, seen: seen?.watch.providers() ?? {} },

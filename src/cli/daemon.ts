@@ -106,6 +106,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     offlineAllowed: true,
     canAsk: false,
     isService: true,
+    foldersNamed: true,
     plugins: [watch.plugin],
     projectLater: flags.background === true,
     // With these a command could answer for a person.

@@ -3,7 +3,7 @@ import { stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Settings } from "#artifacts";
 import { makePrivateDirectory } from "#base";
-import { expiringSessions, harnessPaths, machineKey, runRetention } from "#sessions";
+import { expiringSessions, forgetLostLogs, harnessPaths, headsDirectory, machineKey, runRetention } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import { policyOf } from "./sessions-care.ts";
 
@@ -21,6 +21,7 @@ export async function applyDailyRetention(ports: CliPorts, settings: Pick<Settin
     if (last !== undefined && Math.abs(clock.now() - last.mtimeMs) < DAY_MS) return;
     const options = { path: sessionsDb, clock, key: machineKey(env), policy: policyOf(settings.retention) };
     runRetention(options);
+    forgetLostLogs(headsDirectory(env), { own: sessionsDb, nowMs: clock.now() });
     makePrivateDirectory(dirname(mark));
     await writeFile(mark, "", { mode: 0o600 });
     const soon = expiringSessions(options);

@@ -61,7 +61,6 @@ export function createDesktopChannel({ env, cwd, processes, notifier }: DesktopC
             args: found.args("A program asks for a token", text),
             env: Object.fromEntries(session) as Record<string, string>,
             timeoutMs: TIMEOUT_MS,
-            outsideSandbox: true,
           },
           new AbortController().signal,
         );

@@ -3,6 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createProcesses, messageOf } from "#base";
 import { createCredentialStore } from "#credentials";
+import { isSecretFile } from "#governance";
 import { ReasonError } from "#protocol";
 import { vendors } from "#providers";
 import { createSandboxes } from "#sandbox";
@@ -15,6 +16,7 @@ import { type Finding, ok, warning, wrong } from "./doctor-finding.ts";
 import { checkFolder, checkRuntimeFolder } from "./doctor-folders.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { git } from "./git.ts";
+import { headsOf } from "./kept-heads.ts";
 import { keyState } from "./models.ts";
 import { logFolder } from "./program-log.ts";
 import { mayHaveProject } from "./project.ts";
@@ -70,10 +72,12 @@ const checks: readonly Check[] = [
   { name: "machine key", run: async ({ env }) => [checkMachineKey(env)] },
   {
     name: "session log",
-    async run({ env, clock }) {
+    async run(ports) {
+      const { env, clock } = ports;
       const path = harnessPaths(env).sessionsDb;
-      if (!existsSync(path)) return [ok("none yet")];
-      const found = diagnoseStore({ path, clock, key: machineKey(env) });
+      const heads = headsOf(ports, { store: "sqlite" });
+      if (!existsSync(path) && heads.list().length === 0) return [ok("none yet")];
+      const found = diagnoseStore({ path, clock, key: machineKey(env), heads });
       if (found.length === 0) return [ok(path)];
       return found.map(({ level, what, remedy }) => (level === "error" ? wrong : warning)(what, remedy));
     },
@@ -164,7 +168,12 @@ async function checkSandbox(ports: CliPorts, { cwd, config }: DoctorFlags): Prom
   const root = resolve(ports.cwd, cwd ?? ".");
   const { dataDir, configDir, stateDir } = harnessPaths(env);
   const mode = settings.sandbox;
-  const sandbox = createSandboxes({ env, clock, ownPaths: [dataDir, configDir, stateDir] }).open({
+  const sandbox = createSandboxes({
+    env,
+    clock,
+    ownPaths: [dataDir, configDir, stateDir],
+    isSecret: isSecretFile,
+  }).open({
     mode,
     root,
     processes: createProcesses({ root, env }),

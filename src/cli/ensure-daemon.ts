@@ -127,7 +127,7 @@ function startDaemon({ env, relaunch }: DaemonPorts, { args, cwd: wanted }: Star
   try {
     if (fstatSync(file).size > OUTPUT_MAX_BYTES) truncateSync(output);
     const printedFrom = fstatSync(file).size;
-    // Sessions that name no folder are in the home of the user, wherever the daemon was started.
+    // Files are looked for from the home of the user, wherever the daemon was started. No session works there.
     const run = ["daemon", "run", "--background", "--listen", `unix:${socket}`, "--cwd", env.HOME ?? cwd];
     return { child: relaunch([...run, ...args], { cwd, output: file }), printedFrom };
   } finally {

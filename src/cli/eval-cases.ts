@@ -137,8 +137,7 @@ function caseSettings(users: Settings, project: Project | undefined): Settings {
     ...(network === undefined ? {} : { network }),
   };
   if (project === undefined) return own;
-  const { sandbox: required } = project.config;
-  return { ...applyProject(own, project), sandbox: required ?? sandbox };
+  return { ...applyProject(own, project), sandbox: project.config.sandbox === "required" ? "required" : sandbox };
 }
 
 function withCase(settings: Settings, { evalCase: { setup } }: LoadedCase): Settings {

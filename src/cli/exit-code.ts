@@ -1,8 +1,8 @@
-/** How a turn reads as a process exit code: 0 an answer, 1 no answer, 2 configuration or usage, 130 cancelled. */
+/** How a turn reads as a process exit code: 0 an answer, 1 no answer, 2 configuration or usage, 130 cancelled. 3 is of `audit verify`: intact, but not the newest. */
 import type { TurnSummary } from "#engine";
 import { ReasonError, reasons } from "#protocol";
 
-export type ExitCode = 0 | 1 | 2 | 130;
+export type ExitCode = 0 | 1 | 2 | 3 | 130;
 
 export function exitCodeOf({ outcome, reason }: Pick<TurnSummary, "outcome" | "reason">): ExitCode {
   if (outcome === "answered" || outcome === "yielded") return 0;

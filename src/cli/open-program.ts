@@ -9,12 +9,13 @@ import {
   type Project,
   type Settings,
 } from "#artifacts";
-import { makePrivateDirectory } from "#base";
+import { makePrivateDirectory, refusedWorkspace } from "#base";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
-import { createSigner, harnessPaths, machineKeySource } from "#sessions";
+import { createSigner, harnessPaths, type MachineKey, machineKeySource, ownFolders, scratchBase } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
+import { keptHeads } from "./kept-heads.ts";
 import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProject } from "./project.ts";
 import { createRawDump } from "./raw-dump.ts";
 import { paint } from "./renderer.ts";
@@ -37,6 +38,8 @@ export interface OpenOptions {
   readonly projectLater?: boolean;
   /** Clients come and go over a wire: questions wait for a person, but not for ever. */
   readonly isService?: boolean;
+  /** Clients name the folders of their sessions, so that the default one need not be usable. */
+  readonly foldersNamed?: boolean;
   /** Files of the program that commands must not see, besides the usual ones. */
   readonly ownPaths?: readonly string[];
   /** How long a question waits for its answer; default: as long as a person at the terminal may want. */
@@ -59,6 +62,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
   // The session of a replay has the id that it had: it may be in the log already.
   const store = cassette !== undefined && "replay" in cassette ? "memory" : flags.store;
   const place = projectPlace(flags);
+  if (options.foldersNamed !== true) refuseFolder(ports, place);
   // A folder without a project pays nothing for what projects need.
   // What the machine's policy says holds from the beginning, also where the project comes later.
   const first = options.projectLater === true ? { ...place, adminOnly: true } : place;
@@ -72,16 +76,20 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     for (const warning of told) shown.terminal.err(`${paint(terminal, "yellow", `warning: ${warning}`)}\n`);
   }
   const named = flags.model ?? env.HARNESS_MODEL;
+  const scratch = scratchBase(env);
+  const key = machineKeySource(env);
   const harness = await assembleHarness({
     settings,
     env,
     credentials: ports.credentials,
     clock,
     workspace,
+    ...(scratch === undefined ? {} : { scratch }),
     offlineAllowed,
     scenarioFile: (name) => scenarioFile(ports, name),
-    store: storeOf(store, workspace, env),
+    store: storeOf(store, workspace, env, key),
     signer: createSigner(() => harnessPaths(env).configDir),
+    ...(store === "memory" ? {} : { heads: keptHeads(ports, key) }),
     undo: store === "memory" || flags.undo === "off" || cassette !== undefined ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
     ...(options.isService === true
@@ -110,6 +118,13 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     );
   }
   return { harness, settings, workspace, ...(project === undefined ? {} : { project }) };
+}
+
+/** Before anything of the folder is read. A session that is opened there would be refused anyway. */
+function refuseFolder({ cwd, env }: CliPorts, { dir, config }: ProjectPlace): void {
+  const folder = resolve(cwd, dir ?? (config === undefined ? "." : dirname(config)));
+  const detail = refusedWorkspace(folder, { env, own: ownFolders(env) });
+  if (detail !== undefined) throw new ReasonError("ConfigInvalid", { detail });
 }
 
 /** Ends all sessions; then, once a day, what has expired goes from the log. */
@@ -185,10 +200,15 @@ export function userFlags<Flags extends Pick<RunFlags, "config">>({
   return config === undefined || namesProject(config) ? flags : { ...flags, config };
 }
 
-function storeOf(kind: RunFlags["store"], workspace: string, env: CliPorts["env"]): HarnessOptions["store"] {
+function storeOf(
+  kind: RunFlags["store"],
+  workspace: string,
+  env: CliPorts["env"],
+  key: () => MachineKey,
+): HarnessOptions["store"] {
   if (kind === "memory") return { kind };
   if (kind === "jsonl") return { kind, root: workspace };
-  return { kind, path: harnessPaths(env).sessionsDb, key: machineKeySource(env) };
+  return { kind, path: harnessPaths(env).sessionsDb, key };
 }
 
 /** Configuration file, then the project, then flags; later wins, deny rules add up. */
@@ -222,13 +242,13 @@ function mergedSettings(
   };
 }
 
-/** Later wins, but what a project or the machine's policy requires stays required. */
+/** What a project or the machine's policy requires stays required; only the user switches the sandbox off. */
 function sandboxMode(
   flag: Settings["sandbox"] | undefined,
   project: Settings["sandbox"] | undefined,
   user: Settings["sandbox"],
 ): Settings["sandbox"] {
-  return project === "required" ? "required" : (flag ?? project ?? user);
+  return project === "required" ? "required" : (flag ?? user);
 }
 
 /** Writes an allow rule into the user's configuration file, which need not be there yet. */

@@ -287,15 +287,18 @@ function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode
   audit.description("check that a session log is as it was written, and what it holds about the network");
 
   addStoreFlags(audit.command("verify"))
-    .description("check a session, or an exported file; exit code 1 and every finding when it was tampered with")
-    .argument("<file|session>", "a session of the log, by its id or the beginning of it, or a JSONL export")
+    .description(
+      "check a session, or an exported file; exit code 1 and every finding when it was tampered with, 3 when it is older than it was here",
+    )
+    .argument("[file|session]", "a session of the log, by its id or the beginning of it, or a JSONL export")
+    .option("--all", "every session of the log, and those that it has lost")
     .option("--anchor <file>", "compare with the anchors in this file; repeatable", collect)
     .option("--git-note", "compare with the anchors in the git notes of the working folder")
     .option("-C, --cwd <dir>", "the folder with the git notes (default: that of the session)")
     .option("--key <public-key>", "trust this key and no other; repeatable (default: the key of this machine)", collect)
     .option("--json", "print JSON")
-    .action(async (target: string, flags) => {
-      const { auditVerifyCommand } = await import("./audit.ts");
+    .action(async (target: string | undefined, flags) => {
+      const { auditVerifyCommand } = await import("./audit-verify.ts");
       exit(await auditVerifyCommand(ports, target, flags));
     });
 
@@ -309,6 +312,15 @@ function addAuditCommands(audit: Command, ports: CliPorts, exit: (code: ExitCode
     .action(async (session: string, flags) => {
       const { auditAnchorCommand } = await import("./audit.ts");
       exit(await auditAnchorCommand(ports, session, flags));
+    });
+
+  addStoreFlags(audit.command("accept"))
+    .description("take the log of a session as it is for the newest one, after you put back an older copy yourself")
+    .argument("<session>", "its id, or the beginning of it; for one that the log has lost the whole id")
+    .option("--yes", "do not ask")
+    .action(async (session: string, flags) => {
+      const { auditAcceptCommand } = await import("./audit-accept.ts");
+      exit(await auditAcceptCommand(ports, session, flags));
     });
 
   audit

@@ -8,6 +8,7 @@ import type { LoadedProject, Problem, Project, ProjectLoader, ScriptChecker, Tru
 import { createSystemRandom, messageOf } from "#base";
 import type { checkRules as CheckRules } from "#governance";
 import { ReasonError } from "#protocol";
+import { harnessCache } from "#sessions";
 import type { BuildInfo, CliPorts } from "./cli-ports.ts";
 import type { ContextValues } from "./flags.ts";
 import type { ConditionCheck } from "./project-facts.ts";
@@ -114,7 +115,7 @@ async function loadOptions(ports: CliPorts, place: ProjectPlace, trust?: (root: 
       ...(configFile === undefined ? {} : { configFile }),
       adminPolicy: looked ?? adminPolicy(ports.env),
       adminPolicyRequired: looked !== undefined || (named !== undefined && named !== ""),
-      cache: { folder: cacheDir(ports.env), key: cacheKey(ports.env) },
+      cache: { folder: join(harnessCache(ports.env), "projects"), key: cacheKey(ports.env) },
       trust: trust === undefined ? trustsAll : trust(realpathSync.native(root)),
       ...(place.adminOnly === true ? { adminOnly: true } : {}),
       knownTools: builtinToolNames,
@@ -233,13 +234,6 @@ function adminPolicy(env: CliPorts["env"]): string {
 /** What was found may be kept for the same build of the program; one that runs from its sources may change at any time. */
 function findingsVersion({ version, commit, builtAt }: BuildInfo): Pick<ScriptChecker, "version"> {
   return commit === "source" ? {} : { version: `${version} ${commit} ${builtAt}` };
-}
-
-function cacheDir(env: CliPorts["env"]): string {
-  const { XDG_CACHE_HOME: base, HOME: home } = env;
-  if (base !== undefined && isAbsolute(base)) return join(base, "harness", "projects");
-  if (home !== undefined && isAbsolute(home)) return join(home, ".cache", "harness", "projects");
-  throw new Error("neither XDG_CACHE_HOME nor HOME is an absolute path; set one of them");
 }
 
 /** Adds to the project's own list, or makes one; what the machine's policy refuses stays refused. */

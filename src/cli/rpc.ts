@@ -22,6 +22,7 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
     offlineAllowed: true,
     canAsk: false,
     answerMs: PERMISSION_TIMEOUT_MS,
+    foldersNamed: flags.cwd === undefined,
     plugins: [watch.plugin],
     // By whoever started the program, whatever its client may do.
     ...(flags.set === undefined ? {} : { context: flags.set }),

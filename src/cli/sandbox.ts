@@ -1,6 +1,7 @@
 /** `harness sandbox check`: tries the sandbox and explains what commands are held to. Starts one harmless program in it. */
 import { domainLists } from "#artifacts";
 import { createDomainList, createProcesses } from "#base";
+import { deniedPrograms, isSecretFile, policyOf } from "#governance";
 import { createSandboxes, type Probe, type SandboxPolicy, type SandboxStatus } from "#sandbox";
 import { harnessPaths } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
@@ -26,10 +27,15 @@ export async function sandboxCheckCommand(ports: CliPorts, flags: SandboxCheckFl
     env,
     clock,
     ownPaths: [dataDir, configDir, stateDir],
+    isSecret: isSecretFile,
   }).open({
     mode: settings.sandbox,
     root,
     processes: createProcesses({ root, env }),
+    directNetwork: settings.network?.mode === "direct",
+    loopbackPorts: settings.network?.loopbackPorts ?? [],
+    readOnlyPaths: settings.sandboxPaths,
+    deniedPrograms: () => deniedPrograms(policyOf(settings, project).rules),
     ...(lists.length === 0 ? {} : { domains: createDomainList(lists) }),
   });
   try {
@@ -56,6 +62,7 @@ function asJson(status: SandboxStatus, probe: Probe, policy: SandboxPolicy | str
           policy: {
             workspace: policy.root,
             writable: policy.writable,
+            shown: [...policy.shown, ...policy.placed].map(({ to }) => to),
             read_only: policy.readOnly,
             kept_free: policy.held.map(({ path }) => path),
             hidden: policy.hidden.map(({ path }) => path),
@@ -76,7 +83,12 @@ function asText(status: SandboxStatus, probe: Probe, policy: SandboxPolicy | str
     const list = (title: string, paths: readonly string[]): void => {
       if (paths.length > 0) lines.push("", title, ...paths.map((path) => `  ${path}`));
     };
-    list("writable", [policy.root, ...policy.writable, "/tmp (a folder of the session)"]);
+    const scratch = policy.scratch.map(({ path }) => `${path} (of the session)`);
+    list("a command that was allowed writes", [...policy.writable, ...scratch]);
+    list(
+      "every command sees",
+      [...policy.shown, ...policy.placed].map(({ to }) => to),
+    );
     list("read-only in the workspace", policy.readOnly);
     list(
       "kept free in the workspace",
@@ -86,7 +98,8 @@ function asText(status: SandboxStatus, probe: Probe, policy: SandboxPolicy | str
       "hidden",
       policy.hidden.map(({ path }) => path),
     );
-    lines.push("", "everything else is read-only");
+    lines.push("", "everything else of the machine is absent");
+    lines.push("a command that nobody was asked about changes nothing and has no network");
   }
   if (status.domains !== undefined) lines.push("", `domains: ${status.domains.join(", ") || "none"}`);
   return `${lines.join("\n")}\n`;

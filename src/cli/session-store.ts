@@ -2,11 +2,19 @@
 import { resolve } from "node:path";
 import type { SessionMeta } from "#engine";
 import { ReasonError, SessionId } from "#protocol";
-import { type ArchiveStore, createSigner, harnessPaths, loadPortability, machineKey, openSqliteStore } from "#sessions";
+import {
+  type ArchiveStore,
+  createSigner,
+  harnessPaths,
+  loadPortability,
+  machineKeySource,
+  openSqliteStore,
+} from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
+import { keptHeads } from "./kept-heads.ts";
 
 /** Sessions that a shortened id is looked for among, newest first. */
-const SEARCHED_SESSIONS = 100_000;
+export const SEARCHED_SESSIONS = 100_000;
 const SHOWN_CANDIDATES = 5;
 
 export interface StoreFlags {
@@ -24,16 +32,22 @@ export async function withStore<Result>(
   if (flags.root !== undefined && flags.store !== "jsonl") {
     throw new ReasonError("UsageInvalid", { detail: "--root goes with --store jsonl." });
   }
-  const signer = createSigner(() => harnessPaths(env).configDir);
+  const key = machineKeySource(env);
+  const proving = { clock, signer: createSigner(() => harnessPaths(env).configDir), heads: keptHeads(ports, key) };
   const store =
     flags.store === "jsonl"
-      ? await (await loadPortability()).openJsonlStore({ root: resolve(cwd, flags.root ?? "."), clock, signer })
-      : await openSqliteStore({ path: harnessPaths(env).sessionsDb, clock, key: machineKey(env), signer });
+      ? await (await loadPortability()).openJsonlStore({ root: resolve(cwd, flags.root ?? "."), ...proving })
+      : await openSqliteStore({ path: harnessPaths(env).sessionsDb, key: key(), ...proving });
   try {
     return await work(store);
   } finally {
     await store.close();
   }
+}
+
+/** How an id begins that somebody shortened to `text`, with or without `sess_`. */
+export function idStart(text: string): string {
+  return `sess_${text.replace(/^sess_/, "").toUpperCase()}`;
 }
 
 /** The session that `text` names: an id, or the beginning of one with or without `sess_` when only one begins so. */
@@ -43,7 +57,7 @@ export async function findSession(store: ArchiveStore, text: string): Promise<Se
     if (exact !== undefined) return exact;
     throw new ReasonError("SessionNotFound", { session: text });
   }
-  const start = `sess_${text.replace(/^sess_/, "").toUpperCase()}`;
+  const start = idStart(text);
   const matches =
     start === "sess_" ? [] : (await store.list({ limit: SEARCHED_SESSIONS })).filter(({ id }) => id.startsWith(start));
   const [first, ...others] = matches;

@@ -9,10 +9,12 @@ import {
   diagnoseStore,
   expiringSessions,
   harnessPaths,
+  headsDirectory,
   type MachineKey,
   machineKey,
   rotateKeyFile,
   runRetention,
+  sealHeadsFor,
 } from "#sessions";
 import { rekeyTrust } from "#trust";
 import { rekeyUndo, type UndoRekey } from "#undo";
@@ -20,6 +22,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import { counted } from "./counted.ts";
 import { credentialKey } from "./credential-key.ts";
 import type { ExitCode } from "./exit-code.ts";
+import { headsOf } from "./kept-heads.ts";
 import { trustDirectory, trustKeys } from "./project-keys.ts";
 import { paint } from "./renderer.ts";
 import { formatTable } from "./table.ts";
@@ -32,9 +35,10 @@ export interface CareFlags {
 }
 
 /** Exit code 1 when something is wrong; warnings alone are 0. */
-export async function doctorCommand({ terminal, env, clock }: CliPorts, flags: CareFlags): Promise<ExitCode> {
+export async function doctorCommand(ports: CliPorts, flags: CareFlags): Promise<ExitCode> {
+  const { terminal, env, clock } = ports;
   const path = harnessPaths(env).sessionsDb;
-  const findings = diagnoseStore({ path, clock, key: machineKey(env) });
+  const findings = diagnoseStore({ path, clock, key: machineKey(env), heads: headsOf(ports, { store: "sqlite" }) });
   const isBroken = findings.some(({ level }) => level === "error");
   if (flags.json) {
     terminal.out(`${JSON.stringify({ path, findings })}\n`);
@@ -64,6 +68,10 @@ export async function rekeyCommand({ terminal, env, clock }: CliPorts): Promise<
     files: createKeyFiles(configDir),
     clock,
     also(from, to) {
+      // With both seals from here on, so that it does not matter which of the keys stays.
+      const unsealed = sealHeadsFor(headsDirectory(env), { from, to });
+      if (unsealed > 0)
+        terminal.err(`${unsealed} last known heads do not count with the old key and were left as they are.\n`);
       const ofUndo = rekeyUndo({ directory: undoDirectory(env), from: undoKey(from), to: undoKey(to) });
       const ofStore = rekeyCredentials({ directory: configDir, from: credentialKey(from), to: credentialKey(to) });
       undo = ofUndo;

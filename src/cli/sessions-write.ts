@@ -1,9 +1,10 @@
 /** `harness sessions branch`, `pin`, `unpin` and `delete`: what changes the log. */
-import { createSystemRandom, createUlidFactory } from "#base";
+import { createScratchFolders, createSystemRandom, createUlidFactory } from "#base";
 import { refuseDelegate } from "#engine";
 import { LogId, ReasonError, type SessionId } from "#protocol";
-import { type ArchiveStore, loadPortability } from "#sessions";
+import { type ArchiveStore, loadPortability, scratchBase } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
+import { isConfirmed } from "./confirmation.ts";
 import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
@@ -76,14 +77,10 @@ export async function deleteSession(
 ): Promise<ExitCode> {
   const { terminal } = ports;
   return withStore<ExitCode>(ports, flags, async (store) => {
-    const { id, lastEventId } = await findSession(store, name);
+    const { id, lastEventId, workingDir } = await findSession(store, name);
     if (flags.yes !== true) {
-      if (!terminal.interactive) {
-        throw new ReasonError("UsageInvalid", { detail: `deleting ${id} cannot be undone; say so with --yes.` });
-      }
       const question = `Delete ${id} and its ${counted(lastEventId, "event")} for good? [y/N] `;
-      const answer = await terminal.readLine(question, new AbortController().signal);
-      if (answer.kind !== "line" || !/^y(es)?$/i.test(answer.text.trim())) {
+      if (!(await isConfirmed(terminal, question, `deleting ${id} cannot be undone`))) {
         terminal.err("Nothing was deleted.\n");
         return 1;
       }
@@ -91,6 +88,8 @@ export async function deleteSession(
     const place = undoPlace(ports);
     const { forgetSession } = await import("#undo");
     await store.delete(id);
+    const scratch = scratchBase(ports.env);
+    if (scratch !== undefined) createScratchFolders(scratch).close(workingDir);
     const folders = forgetSession(place, id);
     terminal.err(`${id} is deleted${folders === 0 ? "" : ", and what undo kept of it"}.\n`);
     return 0;

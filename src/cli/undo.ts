@@ -78,6 +78,7 @@ async function withSessionLog<Result>(
     if ((await store.get(session)) === undefined) return unknown();
     const log = await store.acquire(session);
     for (const repair of log.repairs ?? []) terminal.err(`${reasonText("LogRepaired", { detail: repair })}\n`);
+    if (log.headProblem !== undefined) terminal.err(`${log.headProblem}\n`);
     try {
       return await work(async (payload) => {
         const ts = new Date(clock.now()).toISOString();

@@ -96,7 +96,13 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
     open = undefined;
     const text = texts.length === 1 ? texts[0] : texts.join("");
     // Same kind, same payload type; only the text was joined.
-    queue.push({ kind: draft.kind, ...stamp(), payload: { ...draft.payload, text } } as EventDraft);
+    queue.push({ kind: draft.kind, ...stamp(), payload: withSummary({ ...draft.payload, text }) } as EventDraft);
+  }
+
+  /** Says in an event what was redacted in it. */
+  function withSummary<Payload extends object>(payload: Payload): Payload {
+    const summary = redaction.summary?.(payload);
+    return summary === undefined ? payload : { ...payload, redaction: summary };
   }
 
   /** Writes until nothing is queued; everybody who needs the queue written shares one run. */
@@ -171,7 +177,7 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
     }
     closeDelta();
     // The pair comes from one generic parameter, which the union type cannot express.
-    queue.push({ kind, ...stamp(), payload: clean } as EventDraft);
+    queue.push({ kind, ...stamp(), payload: withSummary(clean) } as unknown as EventDraft);
     return new Promise<void>((resolve, reject) => {
       waiters.push({ resolve, reject });
     });

@@ -50,6 +50,7 @@ export function guardRedaction(redaction: Redaction, onFailure: (error: ReasonEr
         },
       };
     },
+    summary: (payload) => redaction.summary?.(payload),
   };
 }
 

@@ -3,7 +3,7 @@
  * see it, and every request before a provider gets it. It throws `RedactionFailed` where it cannot do its work; then nothing of
  * what it was given may leave.
  */
-import type { EventKind, EventPayload, ToolOutputBlock } from "#protocol";
+import type { EventKind, EventPayload, RedactionSummary, ToolOutputBlock } from "#protocol";
 import type { ModelRequest } from "./provider.ts";
 
 export interface Redaction {
@@ -13,6 +13,10 @@ export interface Redaction {
   request(request: ModelRequest): ModelRequest;
   /** For text that arrives in pieces; one for each text. */
   stream(): RedactedStream;
+  /** What was replaced in a payload that has been redacted; undefined when nothing was. Throws nothing. */
+  summary?(payload: object): RedactionSummary | undefined;
+  /** The same for everything since it was loaded. */
+  totals?(): RedactionSummary;
   /** Of what it remembers, where it does. */
   cache?(): CacheCounters;
 }

@@ -349,6 +349,10 @@ export function createSession(parts: SessionParts): EngineSession {
         const message = reasonText("LogRepaired", { detail });
         await bus.publish("Error", { reason: "LogRepaired", message, terminal: false });
       }
+      if (parts.log.headProblem !== undefined) {
+        const message = reasonText("HeadMismatch", { detail: parts.log.headProblem });
+        await bus.publish("Error", { reason: "HeadMismatch", message, terminal: false });
+      }
       if (earlier?.snapshotProblem !== undefined) await reportSnapshot(earlier.snapshotProblem);
       await recovery.begin();
       queue.deliver();

@@ -64,6 +64,8 @@ export interface SessionLog {
   openCalls(): Promise<readonly EventOf<"ToolIntent">[]>;
   /** What the store found and put right when it opened the session, as sentences for a person. */
   readonly repairs?: readonly string[];
+  /** Why this is not the newest log that the machine has seen of the session, in sentences for a person; absent when it is. */
+  readonly headProblem?: string;
   /** Where a store can keep a snapshot beside the log; one without is read from its events. */
   readonly snapshots?: SnapshotShelf;
   /** Gives the lease back. */

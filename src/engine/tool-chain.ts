@@ -77,6 +77,8 @@ export interface Judgement {
   readonly why: string;
   /** Where an allowed command runs; absent for other tools. */
   readonly confinement?: Confinement;
+  /** Steering files that a person let this command change. */
+  readonly steering?: readonly string[];
   /** Throws when what a person said yes to is not what is there any more. Asked right before an effect. */
   recheck?(): Promise<void>;
   readonly trail: readonly {

@@ -6,7 +6,7 @@ import { toolVisible } from "#artifacts";
 import { type Tool, ToolError } from "#engine";
 import type { Label } from "#protocol";
 import { type DiskView, NotOnRecord, recordedPath, rememberedDisk } from "./disk-view.ts";
-import { asRuleCall, createJudge, type JudgedCall, type Verdict } from "./judge.ts";
+import { asRuleCall, createJudge, type JudgedCall } from "./judge.ts";
 import { labelsByNature, labelsByRules } from "./labelled-content.ts";
 import { ALL_LABELS } from "./labels.ts";
 import type { Policy } from "./policy.ts";
@@ -20,6 +20,7 @@ import {
 import { REPEATED, withRepeats } from "./repeats.ts";
 import { namesTool, type Rule } from "./rules.ts";
 import { isBuiltin, TOOL_ALIASES } from "./tool-aliases.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** Decisions that are kept for calls that come again. */
 const MAX_DECISIONS = 20_000;
@@ -93,6 +94,7 @@ export function createBacktest(policy: Policy, tools: ReadonlyMap<string, ToolSh
           planMode: () => at().call.planMode,
           labels: { held: () => at().held, origin: () => "earlier in this session" },
           isOffline: () => policy.isOffline,
+          hold: async () => at().call.judgedOn?.sandbox ?? "sandbox",
         });
         judges.set(root, made);
         return made;

@@ -120,6 +120,7 @@ const UNSEEN: Readonly<Record<string, string>> = {
   walk: "which files a command would have read there",
   feed: "which files a listing named",
   glob: "which files a pattern stood for",
+  steering: "whether a folder held steering files",
   rules: "whether files of a rule lay where a command would have read",
 };
 

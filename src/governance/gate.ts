@@ -3,9 +3,9 @@
  * changed, when the ticket has expired, and when what a person approved is not what is there; a read-only tool gets no port
  * that changes anything. Without this step a tool cannot have an effect.
  */
-import { type Clock, EffectError, type EffectPorts, type ProcessSpec } from "#base";
+import { type Clock, type Confinement, EffectError, type EffectPorts, type ProcessSpec } from "#base";
 import { type EffectNote, refusal, type Ticket, type ToolCall, type ToolMiddleware } from "#engine";
-import type { InnerEffect } from "./inner-effects.ts";
+import type { InnerEffect, InnerJudgement } from "./inner-effects.ts";
 import { hostOf, type NetworkJudgement, recorded } from "./network-record.ts";
 
 export interface GateOptions {
@@ -13,8 +13,8 @@ export interface GateOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
   /** Names the rules and files in force. */
   readonly policyVersion: () => string;
-  /** Why an effect of a tool that is not built in may not happen; undefined when it may. */
-  readonly judgeEffect: (call: ToolCall, effect: InnerEffect) => Promise<string | undefined>;
+  /** Why an effect of a tool that is not built in may not happen, or where its command runs. */
+  readonly judgeEffect: (call: ToolCall, effect: InnerEffect) => Promise<InnerJudgement>;
   /** Told of each host that a call wanted to reach. */
   readonly onNetwork: (call: ToolCall, judged: NetworkJudgement) => void;
   /** Whether the call itself is the effect and was judged as that. */
@@ -63,15 +63,15 @@ function bind(
       throw new EffectError("AccessDenied", "the policy has changed since the call was judged; make it again");
     }
   }
-  /** For what nobody has judged as a call of its own. */
-  async function checkEffect(effect: InnerEffect): Promise<void> {
+  /** For what nobody has judged as a call of its own. Gives where a command runs. */
+  async function checkEffect(effect: InnerEffect): Promise<Confinement | undefined> {
     // Once, before the first effect: what the call itself changes does not void it.
     rechecked ??= call.judged?.recheck?.();
     await rechecked;
-    if (!isWhole) {
-      const why = await permission.judgeEffect(call, effect);
-      if (why !== undefined) throw new EffectError("AccessDenied", why);
-    }
+    if (isWhole) return call.judged?.confinement;
+    const judged = await permission.judgeEffect(call, effect);
+    if ("refused" in judged) throw new EffectError("AccessDenied", judged.refused);
+    return judged.confinement;
   }
   async function checkRead(tool: InnerEffect["tool"], path: string): Promise<void> {
     check();
@@ -135,9 +135,13 @@ function bind(
         check();
         // A built-in tool that only reads may run its one fixed program, the search.
         if (!isWhole || call.tool.class === "mutating") checkChange("run programs");
-        await checkEffect({ tool: "exec", args: { command: commandOf(spec), ...(spec.cwd && { cwd: spec.cwd }) } });
+        const args = { command: commandOf(spec), ...(spec.cwd && { cwd: spec.cwd }) };
+        // Without a word of who allowed it, a command is one that nobody was asked about.
+        const confinement = (await checkEffect({ tool: "exec", args })) ?? "reader";
         note({ port: "process", target: `${spec.file} (${spec.args.length} arguments)` });
-        return processes.run(spec, signal);
+        const { mayChangeSteering: _, ...asked } = spec;
+        const steering = isWhole && call.judged?.steering !== undefined;
+        return processes.run({ ...asked, confinement, ...(steering && { mayChangeSteering: true }) }, signal);
       },
     },
     web: {

@@ -2,7 +2,9 @@
 export { createBacktest, isSame, type Redecided, type ToolShape } from "./backtest.ts";
 export { type Budgets, createBudgets } from "./budgets.ts";
 export { type CompletionHooksOptions, createCompletionHooks } from "./completion-hooks.ts";
+export type { SandboxHold } from "./confinement.ts";
 export { createCustomEvents } from "./custom-events.ts";
+export { deniedPrograms } from "./denied-programs.ts";
 export { createGate } from "./gate.ts";
 export { createHookDispatcher } from "./hook-dispatch.ts";
 export { createLabelling, createSessionLabels, type SessionLabels } from "./labels.ts";
@@ -17,6 +19,7 @@ export { type RecordedCall, RecordedCalls, type RecordedSession } from "./record
 export { createResultRedaction } from "./result-redaction.ts";
 export { checkRules } from "./rule-examples.ts";
 export { parseRule, type Rule } from "./rules.ts";
+export { isSecretFile } from "./sensitive-paths.ts";
 export { createTimeLimit } from "./time-limit.ts";
 export { createPostHooks, createPreHooks } from "./tool-hooks.ts";
 export { createToolRates } from "./tool-rate.ts";

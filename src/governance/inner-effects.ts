@@ -1,7 +1,9 @@
 /** Effects inside a call that was allowed: what nobody has judged as a call of its own is judged as if it were one. */
+import type { Confinement } from "#base";
 import type { Tool, ToolCall } from "#engine";
 import { type DiskReader, lookAtDisk } from "./disk-view.ts";
-import { DOUBT, type Judge, LABEL_STAGE } from "./judge.ts";
+import { DOUBT, type Judge, LABEL_STAGE, SECRET } from "./judge.ts";
+import { locatedArguments } from "./on-disk.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
 import { TOOL_ALIASES } from "./tool-aliases.ts";
 
@@ -14,29 +16,43 @@ export interface InnerEffect {
 /** `Judgement.by` when somebody was asked about this very call. */
 export const PERSON = "person";
 
-/** Says why the effect may not happen; undefined when it may. */
+const INSIDE_REMEDY = "Make it a call of its own, so that a person can be asked";
+
+/** Why the effect may not happen, or where it runs when it is a command. */
+export type InnerJudgement = { readonly refused: string } | { readonly confinement?: Confinement };
+
 export function createInnerEffects(
   { judge }: Judge,
   files: DiskReader,
-): (call: ToolCall, effect: InnerEffect) => Promise<string | undefined> {
+): (call: ToolCall, effect: InnerEffect) => Promise<InnerJudgement> {
   return async (call, { tool: name, args }) => {
-    const verdict = await judge({ ...call, tool: standIn(name), args }, lookAtDisk(files));
-    if (verdict.effect === "allow") return undefined;
+    const disk = lookAtDisk(files);
+    const verdict = await judge({ ...call, tool: standIn(name), args }, disk);
+    const { confinement } = verdict.judged;
+    const allowed = confinement === undefined ? {} : { confinement };
+    if (verdict.effect === "allow") return allowed;
     const told = `${name} inside ${call.tool.name}`;
-    if (verdict.effect === "deny") return `${told} was denied: ${verdict.judged.why}. To allow it, change that rule`;
+    if (verdict.effect === "deny")
+      return { refused: `${told} was denied: ${verdict.judged.why}. To allow it, change that rule` };
+    if (verdict.personOnly !== undefined)
+      return { refused: `${told} was denied: ${verdict.judged.why}. ${INSIDE_REMEDY}` };
     // Whoever allowed the call has seen its arguments, not each thing that its script does.
     const asksByRule = verdict.judged.trail.some(
       ({ stage, effect }) => (stage === "rule" || stage === LABEL_STAGE) && effect === "ask",
     );
     // It cannot be told whether a deny or ask rule is meant.
     const isDoubtful = verdict.judged.by === DOUBT;
-    const isSensitive = [args.path, args.from, args.to].some(
-      (path) => typeof path === "string" && isSensitivePath(path).sensitive,
-    );
+    const located = (await locatedArguments(args, disk)) ?? {};
+    const isSensitive =
+      verdict.judged.by === SECRET ||
+      [args.path, args.from, args.to, located.path, located.from, located.to].some(
+        (path) => typeof path === "string" && isSensitivePath(path).sensitive,
+      );
     const { by } = call.judged ?? {};
     const isCovered = by === PERSON || (by?.startsWith("rule ") && !isSensitive) || by === "--auto-approve";
-    if (isCovered && !asksByRule && !isDoubtful && call.tool.class !== "read_only") return undefined;
-    return `${told} was denied: ${verdict.judged.why}, and allowing ${call.tool.name} does not cover it. To allow it, add a rule for ${name}`;
+    if (isCovered && !asksByRule && !isDoubtful && call.tool.class !== "read_only") return allowed;
+    const refused = `${told} was denied: ${verdict.judged.why}, and allowing ${call.tool.name} does not cover it. To allow it, add a rule for ${name}`;
+    return { refused };
   };
 }
 

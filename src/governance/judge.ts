@@ -4,16 +4,20 @@
  */
 import { type CallResult, type Judgement, refusal, type Tool, type ToolCall } from "#engine";
 import { reasonText } from "#protocol";
+import { confined, QUIET, type SandboxHold } from "./confinement.ts";
 import type { DiskView } from "./disk-view.ts";
 import { judgeFileRules } from "./file-rules.ts";
 import { leavingNeedsYes, namesAllLabels, type SessionLabels } from "./labels.ts";
 import { locatedArguments, loudOnDisk } from "./on-disk.ts";
 import { blockedProgram, QUIET_RULE, quietDecision } from "./quiet-preset.ts";
 import { evaluateRules, type Rule, type RuleCall, type RuleVerdict } from "./rules.ts";
+import { unnamedSecret, unnamedSecretOfCommand } from "./secret-reads.ts";
 import { analyseShell } from "./shell.ts";
 import type { SimpleCommand } from "./shell-command.ts";
 import { loudness } from "./shell-quiet.ts";
+import { STEERING_RULE, type SteeringChange, steeringChange } from "./steering-changes.ts";
 import { isBuiltin, TOOL_ALIASES } from "./tool-aliases.ts";
+import { needsPerson, type PersonOnly, strictest, type Verdict } from "./verdict.ts";
 
 /** Longest path or glob that is judged; matching longer ones could take long. */
 export const MAX_NAME_CHARS = 4096;
@@ -35,6 +39,8 @@ export interface JudgeOptions {
   readonly labels: Pick<SessionLabels, "held" | "origin">;
   /** Nothing that a command sends can get anywhere: there is no host that it may reach. */
   readonly isOffline: () => boolean;
+  /** What holds commands. Asked for each of them. */
+  readonly hold: () => Promise<SandboxHold>;
 }
 
 /** What a decision looks at. */
@@ -48,12 +54,6 @@ export interface Judge {
   /** What can refuse a call whatever anybody answers. Asked again after a question: things change while it waits. */
   refusedBy(call: JudgedCall): Extract<Verdict, { effect: "deny" }> | undefined;
 }
-
-export type Verdict =
-  /** `quiet`: commands that no rule allows and that pass because they only read; still to be looked up on the disk. */
-  | { readonly effect: "allow"; readonly judged: Judgement; readonly quiet: readonly SimpleCommand[] }
-  | { readonly effect: "ask"; readonly judged: Judgement }
-  | { readonly effect: "deny"; readonly judged: Judgement; readonly result: CallResult };
 
 interface Evaluation extends RuleVerdict {
   readonly quietParts: readonly SimpleCommand[];
@@ -120,15 +120,21 @@ export function createJudge(options: JudgeOptions): Judge {
       if (tool.class === "mutating" && [args.path, args.from, args.to].some(isOwnRecord)) {
         return deniedByBuiltin(call, "it is the session's own record (built-in: own-record)");
       }
-      if (Object.entries(args).every(([name, value]) => call.args[name] === value)) return written;
+      const isAsWritten = Object.entries(args).every(([name, value]) => call.args[name] === value);
       // A link must not make a rule or the list of sensitive files mean something else.
-      return strictest(written, decide({ ...call, args }, evaluate({ ...call, args }, inForce(all))));
+      const verdict = isAsWritten
+        ? written
+        : strictest(written, decide({ ...call, args }, evaluate({ ...call, args }, inForce(all))));
+      const steering = tool.class === "mutating" ? await steeringChange(tool.name, call.args, disk) : undefined;
+      return steering === undefined ? verdict : needsPerson(verdict, steeringQuestion(steering));
     }
     if (tool.name === "exec") {
       const about = await fileRules(call, disk, all);
       if (about !== undefined) return about.effect === "deny" ? about : strictest(written, about);
     }
     if (written.effect !== "allow") return written;
+    const secret = await secretRead(call, written, disk, all);
+    if (secret !== undefined) return secret;
     const why = await loudOnDisk(written.quiet, disk, cwdOf(call));
     if (why === undefined) return written;
     return { effect: "ask", judged: { ...written.judged, effect: "ask", why: `${why} (${QUIET_RULE})` } };
@@ -158,6 +164,21 @@ export function createJudge(options: JudgeOptions): Judge {
     return { effect: "deny", judged, result: denied(call, by) };
   }
 
+  /** A rule that allows a command in general does not allow it to read a secret file. */
+  async function secretRead(
+    call: JudgedCall,
+    { judged }: Verdict,
+    disk: DiskView,
+    all: readonly Rule[],
+  ): Promise<Verdict | undefined> {
+    if (call.tool.name !== "exec" || judged.by === QUIET) return undefined;
+    const context = { rules: inForce(all), disk, cwd: cwdOf(call) };
+    const why = await unnamedSecretOfCommand(asRuleCall(call).subject, context);
+    if (why === undefined) return undefined;
+    const consulted = { stage: "preset", name: SECRET, source: "built-in", effect: "ask" };
+    return { effect: "ask", judged: { effect: "ask", by: SECRET, why, trail: [...judged.trail, consulted] } };
+  }
+
   /** What rules and the quiet preset say about the names as they are written in the call. */
   function decide(call: JudgedCall, { effect, rule, why, quietParts, trail: matches }: Evaluation): Verdict {
     const { tool } = call;
@@ -182,7 +203,11 @@ export function createJudge(options: JudgeOptions): Judge {
     const blocked = tool.name === "exec" ? blockedProgram(asRuleCall(call).subject) : undefined;
     if (blocked !== undefined) return { effect: "ask", judged: preset("ask", "blocked programs", blocked.why) };
     if (effect === "ask") return { effect, judged: byRule(why ?? `${describeRule(rule)} asks`) };
-    if (effect === "allow") return { effect, judged: byRule(`${describeRule(rule)} allows it`), quiet: quietParts };
+    if (effect === "allow") {
+      const secret = unnamedSecret(asRuleCall(call), matches, options.root);
+      if (secret !== undefined) return { effect: "ask", judged: preset("ask", SECRET, secret) };
+      return { effect, judged: byRule(`${describeRule(rule)} allows it`), quiet: quietParts };
+    }
     if (options.strict()) {
       return {
         effect: "ask",
@@ -205,7 +230,8 @@ export function createJudge(options: JudgeOptions): Judge {
     async judge(call, disk) {
       // One judgement is made by one set of rules, also when an answer adds one meanwhile.
       const all = options.rules();
-      return guarded(call, await judge(call, disk, all), all);
+      const verdict = guarded(call, await judge(call, disk, all), all);
+      return call.tool.name === "exec" ? confined(call, verdict, await options.hold()) : verdict;
     },
   };
 
@@ -248,7 +274,8 @@ function namesLabels(rules: readonly Rule[]): boolean {
 /** Of a trail, and the name of what asks. */
 export const LABEL_STAGE = "labels";
 export const LABEL_GUARD = "labels of the session";
-const QUIET = "quiet preset";
+const STEERING = "steering files";
+export const SECRET = "secret files";
 
 function deny(
   { by, why, source }: { readonly by: string; readonly why: string; readonly source?: string },
@@ -295,9 +322,13 @@ function isTooLong(value: unknown): boolean {
   return typeof value === "string" && value.length > MAX_NAME_CHARS;
 }
 
-function strictest(a: Verdict, b: Verdict): Verdict {
-  if (a.effect === "deny" || b.effect === "deny") return a.effect === "deny" ? a : b;
-  return a.effect === "ask" ? a : b;
+function steeringQuestion({ paths, why }: SteeringChange): PersonOnly & Pick<Judgement, "by" | "why"> {
+  return {
+    by: STEERING,
+    why: `${why}, and each change of a steering file asks a person (${STEERING_RULE})`,
+    remedy: "No rule and no --auto-approve allows it: run where a person can answer, or change the file by hand.",
+    steering: paths,
+  };
 }
 
 export function asRuleCall({ tool, args }: JudgedCall): RuleCall {

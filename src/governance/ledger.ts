@@ -34,7 +34,7 @@ export function createLedger({ bus, clock, policyVersion }: LedgerOptions): Tool
     });
     // What only reads is written together with its ToolResult, in order, and fails with it.
     const record: EventBus["publish"] = isReading ? bus.publishSoon : bus.publish;
-    const { recheck: _, ...allowedBy } = judged;
+    const { recheck: _, steering, ...allowedBy } = judged;
     const intent = record("ToolIntent", {
       turn,
       step,
@@ -43,7 +43,7 @@ export function createLedger({ bus, clock, policyVersion }: LedgerOptions): Tool
       class: tool.class,
       args_hash: ticket.argsHash,
       policy_version: ticket.policyVersion,
-      allowed_by: { ...allowedBy, trail: [...judged.trail] },
+      allowed_by: { ...allowedBy, trail: [...judged.trail], ...(steering && { steering: [...steering] }) },
     });
     if (isReading) intent.catch(() => undefined);
     else await intent;

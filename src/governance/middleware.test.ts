@@ -185,7 +185,7 @@ describe("the gate", () => {
       ports,
       clock: createSystemClock(),
       policyVersion: () => "v1",
-      judgeEffect: () => new Promise((resolve) => (judged = () => resolve(undefined))),
+      judgeEffect: () => new Promise((resolve) => (judged = () => resolve({}))),
       onNetwork: () => undefined,
       isJudgedWhole: () => false,
     });

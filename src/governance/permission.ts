@@ -1,6 +1,6 @@
 /**
  * Tool middleware: decides whether a call may run. Plan mode, blocked programs and deny rules refuse; allow rules and the
- * quiet preset let pass; everything else asks a person, and without one it is denied at once.
+ * quiet preset let pass; everything else asks a person, and without one it is denied at once. Some questions only a person answers.
  */
 
 import type { LabelRule } from "#artifacts";
@@ -9,9 +9,10 @@ import type { Approver, CallResult, EventBus, Judgement, ToolCall, ToolMiddlewar
 import { note, refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type Label, reasonText } from "#protocol";
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
+import { confinementText, type SandboxHold } from "./confinement.ts";
 import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
-import { createInnerEffects, type InnerEffect, PERSON, standIn } from "./inner-effects.ts";
-import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD, type Verdict } from "./judge.ts";
+import { createInnerEffects, type InnerEffect, type InnerJudgement, PERSON, standIn } from "./inner-effects.ts";
+import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD, SECRET } from "./judge.ts";
 import { labelsByNature, labelsByRules } from "./labelled-content.ts";
 import { ALL_LABELS, type SessionLabels } from "./labels.ts";
 import { suggestArgvGlob } from "./quiet-preset.ts";
@@ -19,6 +20,7 @@ import { lookAtOperands, lookAtRefused } from "./record-lookups.ts";
 import { createRepeats, withRepeats } from "./repeats.ts";
 import { parseRule, type Rule } from "./rules.ts";
 import { isBuiltin } from "./tool-aliases.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** Session rules a person can add; beyond it only single answers are possible. */
 export const MAX_SESSION_RULES = 200;
@@ -34,7 +36,9 @@ export interface PermissionOptions extends JudgeOptions {
   /** What the user calls private or untrusted. Asked for each effect. */
   readonly labelRules: () => readonly LabelRule[];
   readonly approver: Approver;
-  /** Answers every request with yes. Deny rules, blocked programs and plan mode still hold. */
+  /** What allowed commands reach, for people. */
+  readonly network: () => string;
+  /** Approves every request but those that only a person answers. Deny rules, blocked programs and plan mode still hold. */
   readonly autoApprove: boolean;
   /** What a yes is bound to. */
   readonly binding: Omit<BindingSources, "files">;
@@ -54,10 +58,10 @@ export interface Permission {
   /** False when there is no such rule. */
   revoke(text: string): boolean;
   /**
-   * Whether an effect inside an allowed call may happen: why not, or undefined. What nobody has judged as a call of its own,
-   * because a script does it, is judged here as if it were one.
+   * Whether an effect inside an allowed call may happen: why not, or where a command runs. What nobody has judged as a call of its
+   * own, because a script does it, is judged here as if it were one.
    */
-  judgeEffect(call: ToolCall, effect: InnerEffect): Promise<string | undefined>;
+  judgeEffect(call: ToolCall, effect: InnerEffect): Promise<InnerJudgement>;
   /** Whether the call is one effect, named by its tool, so that judging it has judged all it does. */
   isJudgedWhole(call: ToolCall): boolean;
 }
@@ -72,21 +76,22 @@ export function createPermission(options: PermissionOptions): Permission {
 
   const judgeInner = createInnerEffects(judge, options.files);
 
-  /** Who said yes and what to, or the refusal. */
-  async function ask(call: ToolCall, judged: Judgement): Promise<CallResult | Yes> {
+  /** Who approved it and what they approved, or the refusal. */
+  async function ask(call: ToolCall, { judged, personOnly }: Question): Promise<CallResult | Yes> {
     const { bus, approver } = options;
     const { id: callId, turn, tool } = call;
     const { why } = judged;
     // A rule without them would not hold once the session holds both, and the question would come again.
     const labelled = judged.by === LABEL_GUARD ? `[${ALL_LABELS.join()}]` : "";
-    const offered = ruleToOffer(call);
+    const offered = personOnly === undefined ? ruleToOffer(call, judged) : undefined;
     const rule = offered === undefined ? undefined : `${offered}${labelled}`;
-    if (options.autoApprove) {
+    if (options.autoApprove && personOnly === undefined) {
       await bus.publish("PermissionAnswered", { turn, call_id: callId, decision: "allow_once", by: "--auto-approve" });
       return { yesBy: "--auto-approve" };
     }
     if (!approver.canAnswer(turn)) {
-      const text = `${tool.label} was denied: ${why}, and nobody can be asked. ${howToAllow(tool.name, rule, judged)}`;
+      const remedy = personOnly?.remedy ?? howToAllow(tool.name, rule, judged);
+      const text = `${tool.label} was denied: ${why}, and nobody can be asked. ${remedy}`;
       return refusal("denied", "PermissionDenied", text);
     }
     // Taken before the question goes out: what is shown is what is bound.
@@ -105,13 +110,19 @@ export function createPermission(options: PermissionOptions): Permission {
         reason: why,
         ...(rule === undefined ? {} : { argv_glob: rule }),
         ...(options.delegate === undefined ? {} : { delegate: options.delegate }),
+        ...(personOnly === undefined ? {} : { offers: ["allow_once", "deny"] }),
+        ...(personOnly?.steering === undefined ? {} : { steering: [...personOnly.steering] }),
+        ...(await confinementOf(judged)),
       });
     } catch (error) {
       untold.abort();
       await answered;
       throw error;
     }
-    const answer = await answered;
+    const given = await answered;
+    // Any approval of such a question is for this one call.
+    const isOnce = personOnly !== undefined && YES.has(given.decision);
+    const answer = isOnce ? { ...given, decision: "allow_once" as const } : given;
     const text = ruleOfAnswer(answer.decision, `${tool.name}${labelled}`, rule);
     const added = text === undefined ? undefined : parseRule(text, "allow", "session");
     const expiresMs = options.now() + APPROVAL_MS;
@@ -143,6 +154,14 @@ export function createPermission(options: PermissionOptions): Permission {
     return refusal("denied", "PermissionDenied", `The user denied ${tool.label}: ${summarise(call)}.${because}`);
   }
 
+  async function confinementOf(
+    judged: Judgement,
+  ): Promise<Pick<EventPayload<"PermissionRequested">, "confinement" | "confinement_text">> {
+    if (judged.confinement === undefined) return {};
+    const text = confinementText(judged, await options.hold(), options.network());
+    return { confinement: judged.confinement, ...(text === undefined ? {} : { confinement_text: text }) };
+  }
+
   async function recheck(call: ToolCall, binding: Binding, expiresMs: number): Promise<void> {
     // Written so that a clock that gives nonsense is late.
     const isLate = !(options.now() <= expiresMs);
@@ -152,13 +171,15 @@ export function createPermission(options: PermissionOptions): Permission {
   }
 
   interface Circumstances {
+    readonly hold: SandboxHold;
     readonly labels: readonly Label[];
     readonly rulesChanged: number;
     readonly planMode: boolean;
   }
 
-  function circumstances(): Circumstances {
-    return { labels: options.labels.held(), rulesChanged, planMode: options.planMode() };
+  async function circumstances({ tool }: ToolCall): Promise<Circumstances> {
+    const hold = tool.name === "exec" ? await options.hold() : "sandbox";
+    return { hold, labels: options.labels.held(), rulesChanged, planMode: options.planMode() };
   }
 
   function whatItRestedOn(
@@ -167,12 +188,13 @@ export function createPermission(options: PermissionOptions): Permission {
     before: Circumstances,
     { repeated, isSettled }: { repeated: boolean; isSettled: boolean },
   ): JudgedOn {
-    const { labels, planMode } = before;
+    const { hold, labels, planMode } = before;
     const { tool, args, isRewritten } = call;
     return {
       ...disk.found(),
       ...(labels.length === 0 ? {} : { labels: [...labels] }),
       ...(planMode ? { plan_mode: true } : {}),
+      ...(hold === "sandbox" ? {} : { sandbox: hold }),
       ...(repeated ? { repeated } : {}),
       ...(before.rulesChanged === 0 ? {} : { rules_changed: before.rulesChanged }),
       ...(isRewritten === true ? { args } : {}),
@@ -188,25 +210,27 @@ export function createPermission(options: PermissionOptions): Permission {
     next: (call: ToolCall) => Promise<CallResult>,
   ): Promise<CallResult> {
     const { turn, step, id: call_id, tool } = call;
-    const recorded = { ...verdict.judged, trail: [...verdict.judged.trail] };
+    const { steering: _, ...judged } = verdict.judged;
+    const recorded = { ...judged, trail: [...judged.trail] };
     note(options.bus, "CallJudged", { turn, step, call_id, name: tool.name, judged: recorded });
     if (verdict.effect === "deny") return verdict.result;
-    const answer = await ask(call, verdict.judged);
+    const answer = await ask(call, verdict);
     if (!("yesBy" in answer)) return answer;
     const refused = judge.refusedBy(call);
     if (refused !== undefined) return refused.result;
     repeats.forgive();
     const { yesBy } = answer;
     const said = { stage: "answer", name: "yes", source: yesBy, effect: "allow" };
-    const judged: Judgement = {
+    const allowed: Judgement = {
       effect: "allow",
       by: yesBy === "--auto-approve" ? yesBy : PERSON,
       source: yesBy,
       why: `${yesBy} allowed it`,
       trail: [...verdict.judged.trail, said],
+      ...confinementAfterAnswer(verdict),
       ...(answer.recheck === undefined ? {} : { recheck: answer.recheck }),
     };
-    return next({ ...call, judged });
+    return next({ ...call, judged: allowed });
   }
 
   return {
@@ -221,10 +245,10 @@ export function createPermission(options: PermissionOptions): Permission {
     async middleware(call, next) {
       const disk = lookAtDisk(options.files);
       await lookAtOperands(call, disk);
-      const before = circumstances();
+      const before = await circumstances(call);
       const judgement = await judge.judge(call, disk);
       // Labels never come off, so the same number is the same labels.
-      const isSettled = circumstances().labels.length === before.labels.length;
+      const isSettled = options.labels.held().length === before.labels.length;
       const repeated = isAsking(call) ? undefined : repeats.seen(call);
       if (judgement.effect === "deny") await lookAtRefused(call, disk);
       const judgedOn = whatItRestedOn(call, disk, before, { repeated: repeated !== undefined, isSettled });
@@ -238,13 +262,13 @@ export function createPermission(options: PermissionOptions): Permission {
     },
     isJudgedWhole: (call) => isBuiltin(call.tool.name),
     async judgeEffect(call, effect) {
-      const why = await judgeInner(call, effect);
-      if (why !== undefined) return why;
+      const judged = await judgeInner(call, effect);
+      if ("refused" in judged) return judged;
       const as = asRuleCall({ ...call, tool: standIn(effect.tool), args: effect.args });
       const disk = lookAtDisk(options.files);
       const found = [...(await labelsByNature(as, disk)), ...(await labelsByRules(as, options.labelRules(), disk))];
       for (const label of found) options.labels.add(label, call.tool.name, call.id);
-      return undefined;
+      return judged;
     },
   };
 }
@@ -252,6 +276,16 @@ export function createPermission(options: PermissionOptions): Permission {
 /** To ask once more how far others have come is no going in circles. */
 function isAsking({ tool }: ToolCall): boolean {
   return tool.relays === true && tool.class === "read_only";
+}
+
+type Question = Extract<Verdict, { effect: "ask" }>;
+
+/** Somebody was asked, so it is not a command that nobody was asked about. */
+function confinementAfterAnswer({ judged, personOnly }: Question): Pick<Judgement, "confinement" | "steering"> {
+  const { confinement } = judged;
+  if (confinement === undefined) return {};
+  const steering = personOnly?.steering;
+  return { confinement: confinement === "reader" ? "workspace" : confinement, ...(steering && { steering }) };
 }
 
 interface Yes {
@@ -288,6 +322,7 @@ function howToAllow(tool: string, rule: string | undefined, { by, trail }: Judge
     return `To allow it, change the rule 'ask ${asks.name}' (${asks.source}), or run where somebody can answer.`;
   if (by === LABEL_GUARD)
     return `To allow it, run where somebody can answer, or add a rule that names both labels: ${tool}[private,untrusted].`;
+  if (by === SECRET && rule === undefined) return "The user can allow it with a rule that names the file.";
   if (by === "repeated calls") return "To allow it, run where somebody can answer, or make another call.";
   if (rule !== undefined) return `The user can allow it with the rule ${rule} (--allow '${rule}').`;
   return tool === "exec"
@@ -296,9 +331,13 @@ function howToAllow(tool: string, rule: string | undefined, { by, trail }: Judge
 }
 
 /** What "allow this kind for the session" would add; undefined where no pattern would mean one thing only. */
-function ruleToOffer(call: ToolCall): string | undefined {
-  const { tool } = call;
+function ruleToOffer(call: ToolCall, { by }: Judgement): string | undefined {
+  const { tool, args } = call;
   const { subject } = asRuleCall(call);
+  // A rule with a wildcard would not cover a secret file, nor would one for the folder of a search.
+  if (by === SECRET && tool.name === "exec")
+    return PLAIN_COMMAND.test(subject) ? `${tool.label}(${subject})` : undefined;
+  if (by === SECRET && args.glob !== undefined) return undefined;
   if (tool.name === "exec") {
     const glob = suggestArgvGlob(subject);
     return glob === undefined ? undefined : `${tool.label}(${glob})`;
@@ -310,6 +349,8 @@ function ruleToOffer(call: ToolCall): string | undefined {
   if (!tool.name.startsWith("fs.") || /[*?[\]{}()!\\]/.test(subject)) return undefined;
   return `${tool.label}(${subject})`;
 }
+
+const PLAIN_COMMAND = /^[\w./ -]+$/;
 
 /** What would run, complete enough to decide on: it is cut only when it is very long, and then says so. */
 function summarise(call: ToolCall): string {

@@ -215,12 +215,13 @@ function fileProblem(tool: string, path: string, root: string): string | undefin
 const EVERYTHING = /(?:^|\/)\*{1,2}$/;
 
 /** Arguments of `exec` that change nothing about what runs. */
-const EXEC_NEUTRAL = /^(?:command|description|timeout|timeout_ms|timeoutMs)$/;
+const EXEC_NEUTRAL = /^(?:command|description|timeout|timeout_ms|timeoutMs|ask|outside)$/;
 const EXEC_FOLDER = /^(?:cwd|workdir)$/;
 
 function quietExec(call: QuietCall, root: string): QuietDecision {
   const { command } = call.args;
   if (typeof command !== "string") return loud("the command is not a text");
+  if (call.args.ask === true || call.args.outside === true) return loud("the agent asks for a person or a rule");
   let workspace: Workspace = { root };
   for (const [key, value] of Object.entries(call.args)) {
     if (EXEC_NEUTRAL.test(key) || value === undefined) continue;

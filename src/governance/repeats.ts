@@ -2,7 +2,7 @@
 import { canonicalHash } from "#base";
 import type { ToolCall } from "#engine";
 import type { TurnId } from "#protocol";
-import type { Verdict } from "./judge.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** How a decision about repeated calls names its rule. */
 const REPEATS_RULE = "built-in: repeated-calls";

@@ -47,7 +47,7 @@ export interface RuleContext {
   readonly passes?: (command: SimpleCommand) => boolean;
 }
 
-interface RuleMatch {
+export interface RuleMatch {
   readonly rule: Rule;
   /** The part of the call it matched: a command's words, a path, a URL. */
   readonly matched: string;
@@ -175,7 +175,7 @@ function matchSubject(rule: Rule, subject: string, tool: string, context: RuleCo
 }
 
 /** All paths of a file call count, also the second one of a move and the glob of a search. */
-function subjectsOf(call: RuleCall): string[] {
+export function subjectsOf(call: RuleCall): string[] {
   if (!call.tool.startsWith("fs.")) return [call.subject];
   const { path, from, to, glob } = call.args;
   const named = [path, from, to].filter((value) => typeof value === "string");

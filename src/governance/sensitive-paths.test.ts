@@ -41,7 +41,15 @@ describe("isSensitivePath", () => {
     "config/secrets.yml",
     "terraform.tfstate",
   ])("%s is sensitive", (path) => {
-    expect(isSensitivePath(path)).toEqual({ sensitive: true, why: expect.any(String) });
+    expect(isSensitivePath(path)).toMatchObject({ sensitive: true, why: expect.any(String) });
+  });
+
+  test("a file that only decides what runs is not a secret", () => {
+    expect(isSensitivePath(".env")).toMatchObject({ secret: true });
+    expect(isSensitivePath(".git/config")).toMatchObject({ secret: true });
+    expect(isSensitivePath(".git/modules/hooks/config")).toMatchObject({ secret: true });
+    expect(isSensitivePath(".git/hooks/pre-commit")).toMatchObject({ sensitive: true, secret: false });
+    expect(isSensitivePath(".harness/tools/echo.md")).toMatchObject({ sensitive: true, secret: false });
   });
 
   test.each([

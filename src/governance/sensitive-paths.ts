@@ -2,11 +2,17 @@
  * Which files hold secrets or steer what runs, judged by their names alone, and whether a path stays in the workspace
  * as written. Looks at no disk: a symlink with a harmless name is the business of the file port.
  */
+import { foldedSegments } from "#base";
 import { globsMeet, hasGlob } from "./wildcard.ts";
 
-export type Sensitivity = { readonly sensitive: false } | { readonly sensitive: true; readonly why: string };
+export type Sensitivity =
+  | { readonly sensitive: false }
+  /** `secret`: what is in the file is sensitive. Otherwise the file decides what runs, and reading it tells nothing. */
+  | { readonly sensitive: true; readonly why: string; readonly secret: boolean };
 
 const HARMLESS: Sensitivity = { sensitive: false };
+
+const OWN_FILES = "the harness's own files";
 
 const SECRET_FOLDERS: ReadonlyMap<string, string> = new Map([
   [".ssh", "SSH keys"],
@@ -18,7 +24,7 @@ const SECRET_FOLDERS: ReadonlyMap<string, string> = new Map([
   [".gcloud", "Google Cloud credentials"],
   ["gcloud", "Google Cloud credentials"],
   [".password-store", "a password store"],
-  [".harness", "the harness's own files"],
+  [".harness", OWN_FILES],
   [".harness-secrets", "secrets"],
 ]);
 
@@ -76,19 +82,32 @@ const NAMES_IN_REACH: readonly string[] = [
  * sensitive tree is sensitive itself.
  */
 export function isSensitivePath(relativePath: string): Sensitivity {
-  const segments = segmentsOf(relativePath);
+  const segments = foldedSegments(relativePath);
   for (const [index, segment] of segments.entries()) {
     const folder = SECRET_FOLDERS.get(segment);
-    if (folder !== undefined && (segment !== "gcloud" || segments[index - 1] === ".config")) return secret(folder);
+    if (folder !== undefined && (segment !== "gcloud" || segments[index - 1] === ".config")) {
+      return secret(folder, segment !== ".harness");
+    }
     if (segment === "harness" && OWN_PARENTS.has(segments.slice(Math.max(0, index - 2), index).join("/"))) {
-      return secret("the harness's own files");
+      return secret(OWN_FILES);
     }
     if (segment === ".git") {
-      const steering = segments.slice(index + 1).find((later) => GIT_STEERING.has(later));
-      if (steering !== undefined) return secret(`git's ${steering}, which can run programs`);
+      const names = segments.slice(index + 1).filter((later) => GIT_STEERING.has(later));
+      if (names.length > 0) {
+        return secret(
+          `git's ${names[0]}, which can run programs`,
+          names.some((name) => name !== "hooks"),
+        );
+      }
     }
   }
   return sensitiveName(segments.at(-1) ?? "");
+}
+
+/** Whether what is in the file is a secret, which a command that nobody was asked about does not get to see. */
+export function isSecretFile(relativePath: string): boolean {
+  const found = isSensitivePath(relativePath);
+  return found.sensitive && found.secret;
 }
 
 /**
@@ -102,7 +121,7 @@ export function isSensitiveGlob(glob: string, reader: "shell" | "search"): Sensi
   for (const alternative of expandBraces(glob)) {
     const literal = isSensitivePath(alternative);
     if (literal.sensitive) return literal;
-    const segments = segmentsOf(alternative);
+    const segments = foldedSegments(alternative);
     for (const [index, segment] of segments.entries()) {
       if (!hasGlob(segment) || (segment === "**" && index < segments.length - 1)) continue;
       if (/^\.env/.test(segment) && !ENV_SAMPLE.test(segment)) return secret(`${glob} may be environment secrets`);
@@ -150,33 +169,8 @@ function sensitiveName(name: string): Sensitivity {
   return SECRET_DOCUMENTS.test(name) ? secret("credentials") : HARMLESS;
 }
 
-function secret(why: string): Sensitivity {
-  return { sensitive: true, why };
-}
-
-/**
- * Lower case, NFKC, without invisible characters and trailing dots: file systems that fold names would open the same
- * file under any of these spellings.
- */
-function segmentsOf(path: string): string[] {
-  const folded = path
-    .normalize("NFKC")
-    .replace(/\p{Cf}/gu, "")
-    .toLowerCase();
-  const segments: string[] = [];
-  for (const raw of folded.split(/[/\\]/)) {
-    const segment = /^\.+$/.test(raw) ? raw : raw.slice(0, tailStart(raw));
-    if (segment === "..") segments.pop();
-    else if (segment !== "" && segment !== ".") segments.push(segment);
-  }
-  return segments;
-}
-
-/** Where the blanks and dots at the end begin. */
-function tailStart(name: string): number {
-  let end = name.length;
-  while (end > 0 && (name[end - 1] === "." || name[end - 1] === " ")) end--;
-  return end;
+function secret(why: string, isSecret = true): Sensitivity {
+  return { sensitive: true, why, secret: isSecret };
 }
 
 /** Undefined when `..` would climb above the start. */

@@ -38,6 +38,7 @@ export function feedOf(command: Lister, input: Feed | undefined): Feed | undefin
   if (input !== undefined && passesNamesOn(name, command.words)) return input;
   if (name === "find") return findFeed(command);
   if (name === "rg") return rgFeed(command.words);
+  if (name === "grep") return grepFeed(command);
   if (name === "git") return gitFeed(command.words);
   return undefined;
 }
@@ -45,7 +46,9 @@ export function feedOf(command: Lister, input: Feed | undefined): Feed | undefin
 /** True for commands whose answer is numbers, dates, hashes or branch names: no blanks inside and no wildcards. */
 export function printsPlainly(words: readonly string[]): boolean {
   const name = programName(words);
-  if (name === "git") return words[1] === "rev-parse" || words.slice(1).join(" ") === "branch --show-current";
+  // Some of these print their own words.
+  if (words.slice(1).some((word) => /[*?[\\\s]/.test(word))) return false;
+  if (name === "git") return words[1] === "rev-parse" || (words[1] === "branch" && words[2] === "--show-current");
   return PLAIN_PRINTERS.has(name);
 }
 
@@ -118,6 +121,15 @@ function rgFeed(words: readonly string[]): Feed | undefined {
     prefixed: paths.length > 0,
     split: true,
   };
+}
+
+/** `grep -rl PATTERN PATH…`: links are not followed, hidden files are searched. */
+function grepFeed({ words, globbed }: Lister): Feed | undefined {
+  const flags = words.slice(1).filter((word) => word.startsWith("-"));
+  const [, ...paths] = words.slice(1).filter((word) => !word.startsWith("-"));
+  if (globbed.length > 0 || paths.length === 0 || !flags.every((word) => /^-[rliwsFE]+$/.test(word))) return undefined;
+  const lists = ["r", "l"].every((letter) => flags.some((word) => word.includes(letter)));
+  return lists ? { roots: paths, hidden: true, links: false, prefixed: true, split: true } : undefined;
 }
 
 /** `git ls-files [PATH…]` and `git diff --name-only …`: names from the root, which may be any that the index knows. */

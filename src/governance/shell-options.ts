@@ -22,7 +22,10 @@ export function splitOptions(
   from: number,
   table: ProgramTable,
 ): SplitWords | string {
-  const { words, globbed } = command;
+  const { words } = command;
+  const globbed = new Set(command.globbed);
+  const unknown = new Set(command.unknown);
+  const pairs = table.pairs?.split(" ") ?? [];
   const options: GivenOption[] = [];
   const operands: number[] = [];
   const long = (table.long ?? "").split(" ");
@@ -30,18 +33,18 @@ export function splitOptions(
   for (let at = from; at < words.length; at++) {
     const word = words[at] ?? "";
     // A leading `*` or `?` is looked up on the disk: there it is seen whether a name begins with a dash.
-    if (globbed.includes(at) && !onlyOperands && table.anyOption !== true && /^(?:\[|-(?!-[a-z-]+=))/.test(word)) {
+    if (globbed.has(at) && !onlyOperands && table.anyOption !== true && /^(?:\[|-(?!-[a-z-]+=))/.test(word)) {
       return `${word} may turn into an option of ${name}`;
     }
-    if (
-      onlyOperands ||
-      command.unknown.includes(at) ||
-      !/^-./.test(word) ||
-      (table.expression === true && operands.length > 0)
-    ) {
+    if (onlyOperands || unknown.has(at) || !/^-./.test(word) || (table.expression === true && operands.length > 0)) {
       operands.push(at);
     } else if (word === "--") {
       onlyOperands = true;
+    } else if (pairs.includes(word)) {
+      const values = [at + 1, at + 2];
+      if (values.some((index) => index >= words.length || globbed.has(index) || unknown.has(index)))
+        return `${word} of ${name} needs two words that are known`;
+      at += 2;
     } else {
       const found = word.startsWith("--") ? longOption(word, long) : shortOptions(word, table);
       if (found === undefined) return `${name} ${word} is not in the list of quiet options`;
@@ -52,8 +55,7 @@ export function splitOptions(
         if (at >= words.length && command.open) return `${word} of ${name} has no value`;
         if (words[at]?.startsWith("-") === true && table.dashValues !== true)
           return `${words[at]} may be an option of ${name}`;
-        if (globbed.includes(at) || command.unknown.includes(at))
-          return `${words[at] ?? ""} may turn into an option of ${name}`;
+        if (globbed.has(at) || unknown.has(at)) return `${words[at] ?? ""} may turn into an option of ${name}`;
         if (at < words.length) last.value = words[at] ?? "";
       }
       for (const { name: option, value, wants } of found) {

@@ -3,6 +3,11 @@ import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive
 import type { SimpleCommand } from "./shell-command.ts";
 import { globsMeet, hasGlob } from "./wildcard.ts";
 
+/** A longer word is not a path that any system opens. */
+const MAX_PATH_CHARS = 4096;
+/** A longer pattern is not held against the sensitive paths. */
+const MAX_PATTERN_CHARS = 256;
+
 export interface Workspace {
   /** Absolute. */
   readonly root: string;
@@ -42,9 +47,10 @@ export function pathProblem(
 ): string | undefined {
   const word = command.words[index] ?? "";
   if (word === "-" || word === "/dev/null" || word === "/dev/stdin") return undefined;
+  const globbed = command.globbed.includes(index);
+  if (word.length > (globbed ? MAX_PATTERN_CHARS : MAX_PATH_CHARS)) return "a word is longer than a path";
   const relative = workspaceRelative(workspace.root, word, workspace.folder);
   if (relative === undefined) return `${word} is outside the workspace`;
-  const globbed = command.globbed.includes(index);
   if (
     globbed &&
     word.split("/").some((segment) => segment.startsWith(".") && hasGlob(segment) && globsMeet(segment, ".."))

@@ -2,18 +2,24 @@
  * Says of one simple command why it is not quiet, or nothing when it only reads inside the workspace. Applies the tables
  * of `shell-tables*.ts`; reads paths as they are written and looks at no disk.
  */
+import { isHarmlessAwkAssignment } from "./awk-program.ts";
+import { expressionStart, findProblem } from "./find-words.ts";
+import { type GitTable, gitTable, gitValueProblem, isPlainReference, isPlainSetting } from "./git-words.ts";
 import { isSensitiveGlob, workspaceRelative } from "./sensitive-paths.ts";
 import { isHarmlessAssignment, isOwnVariable, type SimpleCommand } from "./shell-command.ts";
 import { type GivenOption, type SplitWords, splitOptions } from "./shell-options.ts";
 import { firstProblem, pathProblem, revisionProblem, textProblem, type Workspace, walkProblem } from "./shell-paths.ts";
 import { scriptProblem } from "./shell-scripts.ts";
-import { type ProgramTable, QUIET_FIND, QUIET_PROGRAMS } from "./shell-tables.ts";
-import { QUIET_GIT, QUIET_GIT_WORDS } from "./shell-tables-git.ts";
+import { type ProgramTable, QUIET_PROGRAMS } from "./shell-tables.ts";
 import { isPlainSet, isSystemProgram, programName } from "./shell-wrappers.ts";
+
+/** A command with more words asks. */
+const MAX_WORDS = 2000;
 
 /** Undefined when the command, and everything it starts, is quiet, in whichever folder it may run. */
 export function loudness(command: SimpleCommand, workspace: Workspace): string | undefined {
   if (command.poisoned !== undefined) return command.poisoned;
+  if (command.words.length > MAX_WORDS) return `it has more than ${MAX_WORDS} words`;
   for (const folder of command.folders) {
     const inside = workspaceRelative(workspace.root, folder, workspace.folder);
     if (inside === undefined) return `it runs in ${folder}, outside the workspace`;
@@ -43,12 +49,13 @@ function loudnessIn(command: SimpleCommand, workspace: Workspace, outer: Workspa
   if (command.starts.length > 0) {
     const passesOn = command.transparent || feedsQuietly(name, command);
     if (!passesOn) return command.unseen ?? `${name} starts other programs`;
-    const own = name === "find" ? judgeFind(command, workspace) : undefined;
+    const own = name === "find" ? findProblem(command, workspace) : undefined;
     return own ?? command.starts.map((started) => loudness(started, outer)).find((why) => why !== undefined);
   }
   if (!isSystemProgram(program)) return `${program} is not a system program`;
   if (program !== program.toLowerCase()) return `${program} is not in the list of quiet programs`;
-  if (command.open && command.openFeed === undefined) return `${name} gets words that are only known at run time`;
+  if (command.open && command.openFeed === undefined && name !== "echo")
+    return `${name} gets words that are only known at run time`;
   return judgeProgram(name, command, workspace);
 }
 
@@ -60,21 +67,27 @@ export function pathOperands(command: SimpleCommand): readonly number[] {
   const { words, starts, feeds } = command;
   const name = programName(words);
   const all = words.map((_, index) => index).slice(1);
-  if (name === "find") {
-    const tests = words.findIndex((word, index) => index > 0 && /^[-(!,]/.test(word) && !/^-[PH]$/.test(word));
-    return all.filter((index) => tests < 0 || index < tests);
-  }
+  if (name === "find") return all.slice(0, expressionStart(words) - 1);
   if (starts.length > 0) return [];
   if (name === "[" || name === "test" || name === "command") return [];
-  const subcommand = words[1] ?? "";
-  const table =
-    name === "git" ? QUIET_GIT[subcommand] : Object.hasOwn(QUIET_PROGRAMS, name) ? QUIET_PROGRAMS[name] : undefined;
-  if (table === undefined) return name === "git" && Object.hasOwn(QUIET_GIT_WORDS, subcommand) ? [] : all;
-  const split = splitOptions(name, command, name === "git" ? 2 : 1, table);
+  const { table, from } = tableFor(name, words) ?? {};
+  if (table === undefined || from === undefined) return all;
+  const split = splitOptions(name, command, from, table);
   if (typeof split === "string") return all;
   const paths = operandPaths(command, table, split).filter((index) => !feeds.has(index));
-  const values = all.filter((index) => /^-.*=.*\//.test(words[index] ?? ""));
-  return [...paths, ...values];
+  return [...paths, ...all.filter((index) => hasPathValue(words[index] ?? ""))];
+}
+
+function tableFor(name: string, words: readonly string[]): GitTable | undefined {
+  if (name === "git") return gitTable(words);
+  const table = Object.hasOwn(QUIET_PROGRAMS, name) ? QUIET_PROGRAMS[name] : undefined;
+  return table && { table, from: 1 };
+}
+
+/** `--name=some/path`. */
+function hasPathValue(word: string): boolean {
+  const cut = word.startsWith("-") ? word.indexOf("=") : -1;
+  return cut > 0 && word.includes("/", cut);
 }
 
 /** True for programs that tell names, sizes or counts and never content, with whatever options. */
@@ -115,10 +128,20 @@ function feedsQuietly(name: string, command: SimpleCommand): boolean {
   if (!isSystemProgram(command.words[0] ?? "") || command.words[0] !== name) return false;
   if (name === "find") return command.starts.every((started) => started.openFeed !== undefined);
   if (name !== "xargs" || command.dynamic.length > 0) return false;
-  const options = command.words.slice(1, command.words.length - (command.starts[0]?.words.length ?? 0));
-  return /^(?:-0|-r|-0r|-r0|-n \d+|-n\d+|-P \d+|-L \d+|-L1|-I ?\{\}|--null|--no-run-if-empty| )*$/.test(
-    options.join(" "),
-  );
+  return isPlainXargs(command.words.slice(1, command.words.length - (command.starts[0]?.words.length ?? 0)));
+}
+
+const XARGS_FLAGS = new Set(["-0", "-r", "-0r", "-r0", "-I{}", "--null", "--no-run-if-empty"]);
+
+function isPlainXargs(options: readonly string[]): boolean {
+  for (let at = 0; at < options.length; at++) {
+    const word = options[at] ?? "";
+    if (XARGS_FLAGS.has(word) || /^-[nPL]\d+$/.test(word)) continue;
+    at++;
+    const isNumber = /^-[nPL]$/.test(word) && /^\d+$/.test(options[at] ?? "");
+    if (!isNumber && !(word === "-I" && options[at] === "{}")) return false;
+  }
+  return true;
 }
 
 function assignmentProblem(command: SimpleCommand): string | undefined {
@@ -128,8 +151,8 @@ function assignmentProblem(command: SimpleCommand): string | undefined {
 
 function judgeProgram(name: string, command: SimpleCommand, workspace: Workspace): string | undefined {
   const { words, unknown } = command;
-  if (name === "find") return judgeFind(command, workspace);
-  if (name === "git") return judgeGit(command, workspace);
+  if (name === "find") return findProblem(command, workspace);
+  if (name === "git" && words[1] === "--version" && words.length === 2) return undefined;
   if (name === "command") return judgeTable(name, command, 2, { operands: "text" }, workspace);
   if (name === "printf") {
     if (unknown.includes(1) || /^-/.test(words[1] ?? "")) return "printf has options that set variables";
@@ -142,12 +165,14 @@ function judgeProgram(name: string, command: SimpleCommand, workspace: Workspace
     return "read would set a variable that has a meaning";
   }
   if (name === "cd" && words.length !== 2) return "cd would leave the workspace";
-  const table = Object.hasOwn(QUIET_PROGRAMS, name) ? QUIET_PROGRAMS[name] : undefined;
-  if (table === undefined) return `${name} is not in the list of quiet programs`;
-  return judgeTable(name, command, 1, table, workspace);
+  const found = tableFor(name, words);
+  if (found !== undefined) return judgeTable(name, command, found.from, found.table, workspace);
+  return name === "git"
+    ? `git ${words[1] ?? ""} is not in the list of quiet commands`
+    : `${name} is not in the list of quiet programs`;
 }
 
-const UNARY = /^-[bcdefghknprstuwxzGLNOS]$/;
+const UNARY = /^-[abcdefghknoprstuwxzGLNOS]$/;
 const BINARY = /^(?:==?|!=|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))$/;
 
 /** `-v` and `-R` read a subscript as code; a word that splits could bring one in. */
@@ -166,7 +191,8 @@ function judgeTest({ words, split, unknown }: SimpleCommand): string | undefined
   ) {
     return "it cannot be told which operators the test has";
   }
-  return words.some((word) => /^-[vR]$/.test(word)) ? "the test can run code hidden in its operands" : undefined;
+  const odd = words.some((word) => /^-[a-zA-Z]{1,2}$/.test(word) && !UNARY.test(word) && !BINARY.test(word));
+  return odd ? "the test can run code hidden in its operands" : undefined;
 }
 
 function judgeTable(
@@ -204,18 +230,23 @@ function judgeTable(
   const split = splitOptions(name, command, from, table);
   if (typeof split === "string") return split;
   const { options, operands } = split;
-  const count = operands.length + (command.open ? 2 : 0) + (feeds.size > 0 ? 1 : 0);
-  if (count > (table.maxOperands ?? Number.POSITIVE_INFINITY)) return `${name} would write its second operand`;
+  const globbed = new Set(command.globbed);
+  const isMany = feeds.size > 0 || operands.some((index) => globbed.has(index));
+  const count = operands.length + (command.open ? 2 : 0) + (isMany ? 1 : 0);
+  if (count > (table.maxOperands ?? Number.POSITIVE_INFINITY))
+    return `${name} would take another operand for something else`;
   const has = (list: string | undefined): boolean =>
     list !== undefined && options.some((option) => list.split(" ").includes(option.name));
   if (table.needs !== undefined && !has(table.needs)) return `${name} is not in the list of quiet programs`;
+  if (table.operandsNeed !== undefined && operands.length > 0 && !has(table.operandsNeed))
+    return `${name} ${words[from - 1] ?? ""} would create or move something`;
   const globs = options.filter((option) => table.globOptions?.split(" ").includes(option.name) === true);
   for (const { value = "" } of globs) {
     const found = value.startsWith("!") ? undefined : isSensitiveGlob(value, "search");
     if (found?.sensitive === true) return found.why;
   }
   const loud = options
-    .map((option) => loudOption(name, option, workspace) ?? valueProblem(name, option, table, workspace))
+    .map((option) => loudOption(name, option, table, workspace) ?? valueProblem(name, option, table, workspace))
     .find((why) => why !== undefined);
   if (loud !== undefined) return loud;
   const response =
@@ -224,8 +255,18 @@ function judgeTable(
   if (table.operands === "script") return judgeScript(name, command, table, options, operands, workspace);
   const paths = operandPaths(command, table, split).filter((index) => !feeds.has(index));
   switch (table.operands) {
-    case "text":
-      return undefined;
+    case "text": {
+      // Nobody looks up such names, and one of them may read as an option.
+      const listed = table.anyOption === true ? undefined : operands.find((index) => globbed.has(index));
+      return listed === undefined ? undefined : `${words[listed] ?? ""} is replaced by file names; quote it`;
+    }
+    case "reference":
+    case "setting": {
+      const isPlain = table.operands === "setting" ? isPlainSetting : isPlainReference;
+      const odd = operands.find((index) => globbed.has(index) || !isPlain(words[index] ?? ""));
+      if (odd !== undefined) return `${name} ${words[odd] ?? ""} may show or do more than is known`;
+      return table.operands === "setting" && operands.length === 0 ? `${name} shows every setting` : undefined;
+    }
     case "none":
       return operands.length > 0 ? `${name} takes no operands` : undefined;
     case "number":
@@ -274,10 +315,25 @@ function judgeScript(
     const problem = scriptProblem(table.language ?? "sed", program);
     if (problem !== undefined) return problem;
   }
+  const variable = table.language === "awk" ? oddVariable(command, options, rest) : undefined;
+  if (variable !== undefined) return `${variable} may set a variable that has a meaning to ${name}`;
   return firstProblem(
     (inOption ? operands : rest).filter((index) => !command.feeds.has(index)),
     (index) => pathProblem(command, index, workspace, false),
   );
+}
+
+/** Awk also reads an operand of the form `name=value` as an assignment. */
+function oddVariable(
+  { words, globbed }: SimpleCommand,
+  options: readonly GivenOption[],
+  operands: readonly number[],
+): string | undefined {
+  const set = options.filter(({ name }) => name === "-v" || name === "--assign").map(({ value = "" }) => value);
+  const assigned = operands.filter((index) => /^[A-Za-z_][\w:]*=/.test(words[index] ?? ""));
+  const listed = assigned.find((index) => globbed.includes(index));
+  if (listed !== undefined) return words[listed];
+  return [...set, ...assigned.map((index) => words[index] ?? "")].find((text) => !isHarmlessAwkAssignment(text));
 }
 
 /** A value in a word of its own may be an operand to another version of the program, so it must not lead out either. */
@@ -297,74 +353,15 @@ function valueProblem(
 }
 
 /** Values that make a listed option do more than its name says. */
-function loudOption(program: string, option: GivenOption, workspace: Workspace): string | undefined {
+function loudOption(
+  program: string,
+  option: GivenOption,
+  table: ProgramTable,
+  workspace: Workspace,
+): string | undefined {
+  if (program === "git") return gitValueProblem(option, table, workspace);
   const { name, value = "" } = option;
-  if (program === "bat" && name === "--paging" && value !== "never") return "bat would start a pager";
-  if (program !== "git") return undefined;
-  if (/signature/i.test(value)) return "git would run a program to check signatures";
-  if ((name === "--format" || name === "--pretty") && /%[-+ ]?G/.test(value))
-    return "git would run a program to check signatures";
-  if (name === "-L" && value.includes(":")) return textProblem(value.slice(value.lastIndexOf(":") + 1), workspace);
-  return undefined;
-}
-
-function judgeGit(command: SimpleCommand, workspace: Workspace): string | undefined {
-  const subcommand = command.words[1] ?? "";
-  if (subcommand === "--version" && command.words.length === 2) return undefined;
-  const rest = command.words.slice(2).join(" ");
-  const shape = Object.hasOwn(QUIET_GIT_WORDS, subcommand) ? QUIET_GIT_WORDS[subcommand] : undefined;
-  const certain = command.unknown.length === 0 && command.globbed.length === 0 && !command.open;
-  if (
-    shape !== undefined &&
-    certain &&
-    rest.length <= MAX_GIT_WORDS_CHARS &&
-    !/signature/i.test(rest) &&
-    shape.test(rest)
-  )
-    return undefined;
-  const table = Object.hasOwn(QUIET_GIT, subcommand) ? QUIET_GIT[subcommand] : undefined;
-  if (table === undefined) return `git ${subcommand} is not in the list of quiet commands`;
-  const loud = judgeTable("git", command, 2, table, workspace);
-  if (loud !== undefined || subcommand !== "branch") return loud;
-  const split = splitOptions("git", command, 2, table);
-  if (typeof split === "string") return split;
-  const lists = split.options.some((option) => option.name === "--list");
-  return split.operands.length > 0 && !lists ? "git branch would create or move a branch" : undefined;
-}
-
-const MAX_GIT_WORDS_CHARS = 200;
-
-function judgeFind(command: SimpleCommand, workspace: Workspace): string | undefined {
-  const { words, globbed, unknown } = command;
-  if (unknown.length > 0) return `${words[unknown[0] ?? 0] ?? ""} is only known at run time`;
-  let at = 1;
-  while (words[at] === "-P" || words[at] === "-H") at++;
-  for (; at < words.length && !/^[-(!,]/.test(words[at] ?? ""); at++) {
-    if (globbed.includes(at) && /^\[/.test(words[at] ?? ""))
-      return `${words[at] ?? ""} may turn into an option of find`;
-    const problem = pathProblem(command, at, workspace, true);
-    if (problem !== undefined) return problem;
-  }
-  for (; at < words.length; at++) {
-    const word = words[at] ?? "";
-    if (/^-(?:exec|ok)/.test(word) && command.starts.length > 0) {
-      // What is run is judged as a command of its own; the expression goes on behind it.
-      const end = words.findIndex(
-        (later, index) => index > at && (later === ";" || (later === "+" && words[index - 1] === "{}")),
-      );
-      if (end < 0) return "find -exec has no end";
-      at = end;
-      continue;
-    }
-    const values = Object.hasOwn(QUIET_FIND, word) ? QUIET_FIND[word] : undefined;
-    if (values === undefined || globbed.includes(at)) return `find ${word} is not in the list of quiet tests`;
-    at += values;
-    if (values > 0 && globbed.includes(at))
-      return `${words[at] ?? ""} is replaced by file names before find sees it; quote it`;
-    if (/^-(?:[ac]?newer|samefile)$/.test(word)) {
-      const problem = textProblem(words[at] ?? "", workspace);
-      if (problem !== undefined) return problem;
-    }
-  }
-  return undefined;
+  if (program === "iconv" && value !== "" && !/^[\w.:-]+(?:\/\/(?:TRANSLIT|IGNORE))?$/i.test(value))
+    return `${value} is not the plain name of an encoding`;
+  return program === "bat" && name === "--paging" && value !== "never" ? "bat would start a pager" : undefined;
 }

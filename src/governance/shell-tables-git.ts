@@ -10,7 +10,7 @@ const REVISION_LONG =
   "find-renames[=] find-copies[=] minimal histogram patience diff-algorithm= full-index exit-code quiet check " +
   "compact-summary dirstat[=] no-ext-diff no-textconv no-renames function-context patch-with-stat branches[=] tags[=] " +
   "remotes[=] left-right cherry cherry-pick cherry-mark simplify-by-decoration walk-reflogs full-history ancestry-path " +
-  "boundary source parents children no-prefix inter-hunk-context= submodule[=] pickaxe-regex pickaxe-all decorate-refs= " +
+  "boundary source parents children no-prefix inter-hunk-context= pickaxe-regex pickaxe-all decorate-refs= " +
   "no-notes expand-tabs[=] no-expand-tabs no-color-moved color-moved[=] ignore-submodules[=] clear-decorations";
 
 const revisions: ProgramTable = {
@@ -20,7 +20,13 @@ const revisions: ProgramTable = {
   numeric: true,
   long: REVISION_LONG,
   operands: "revisions",
+  formats: "commits",
 };
+
+const reflog: ProgramTable = { ...revisions, operands: "reference", maxOperands: 1 };
+
+/** With a second operand it sets the key. */
+const setting: ProgramTable = { long: "global local get", operands: "setting", maxOperands: 1 };
 
 export const QUIET_GIT: Readonly<Record<string, ProgramTable>> = {
   status: {
@@ -40,6 +46,8 @@ export const QUIET_GIT: Readonly<Record<string, ProgramTable>> = {
       "all remotes list verbose show-current contains= no-contains= merged= no-merged= sort= format= points-at= " +
       "column[=] no-column color[=] no-color abbrev[=] no-abbrev ignore-case",
     operands: "text",
+    operandsNeed: "--list",
+    formats: "refs",
   },
   "rev-parse": {
     flags: "q",
@@ -54,7 +62,7 @@ export const QUIET_GIT: Readonly<Record<string, ProgramTable>> = {
     valued: "x",
     long:
       "cached deleted modified others ignored stage unmerged killed exclude-standard full-name error-unmatch abbrev[=] " +
-      "directory no-empty-directory exclude= eol deduplicate recurse-submodules",
+      "directory no-empty-directory exclude= eol deduplicate",
     operands: "paths",
   },
   blame: {
@@ -68,6 +76,7 @@ export const QUIET_GIT: Readonly<Record<string, ProgramTable>> = {
     flags: "snec",
     long: `${REVISION_LONG} summary numbered email group=`,
     operands: "revisions",
+    formats: "commits",
     // Without a revision and without a terminal it reads standard input, which is empty.
   },
   "show-ref": {
@@ -78,11 +87,13 @@ export const QUIET_GIT: Readonly<Record<string, ProgramTable>> = {
   "for-each-ref": {
     long: "count= sort= format= points-at= merged[=] no-merged[=] contains[=] no-contains[=] ignore-case",
     operands: "text",
+    formats: "refs",
   },
   "rev-list": { ...revisions, long: `${REVISION_LONG} count objects max-parents= min-parents= disk-usage[=]` },
   "merge-base": { flags: "a", long: "all is-ancestor octopus independent fork-point", operands: "text" },
+  // Not `--dirty`, which may refresh the index.
   describe: {
-    long: "all tags contains abbrev[=] candidates= exact-match long match= exclude= always first-parent dirty[=] broken[=]",
+    long: "all tags contains abbrev[=] candidates= exact-match long match= exclude= always first-parent",
     operands: "text",
   },
   "name-rev": { long: "tags refs= exclude= all name-only always undefined", operands: "text" },
@@ -91,8 +102,10 @@ export const QUIET_GIT: Readonly<Record<string, ProgramTable>> = {
     flags: "drtlz",
     long: "long name-only name-status object-only full-name full-tree abbrev[=] format=",
     operands: "revisions",
+    formats: "refs",
   },
-  "check-ignore": { flags: "qvnz", long: "quiet verbose non-matching no-index", operands: "paths" },
+  // It tells which pattern ignores a name and opens no file by that name.
+  "check-ignore": { flags: "qvnz", long: "quiet verbose non-matching no-index", operands: "text" },
   "count-objects": { flags: "vH", long: "verbose human-readable", operands: "none" },
   "diff-tree": { ...revisions, long: `${REVISION_LONG} root stdin no-commit-id always cc` },
   "diff-index": { ...revisions, long: `${REVISION_LONG} cached merge-base` },
@@ -114,17 +127,38 @@ export const QUIET_GIT: Readonly<Record<string, ProgramTable>> = {
   version: { long: "build-options", operands: "none" },
 };
 
-/** Subcommands that read with some words after them and change something with others. */
-export const QUIET_GIT_WORDS: Readonly<Record<string, RegExp>> = {
-  stash:
-    /^(?:list(?: --(?:oneline|stat|date=\w+))?|show(?: (?:-p|--stat|--patch|--name-only|--name-status|stash@\{\d+\}|\d+))*)$/,
+/**
+ * Subcommands that read with some words behind them and change something with others, by the first of these words. The
+ * empty word is the table for every other beginning.
+ */
+export const QUIET_GIT_VERBS: Readonly<Record<string, Readonly<Record<string, ProgramTable>>>> = {
+  stash: {
+    list: { ...revisions, operands: "none" },
+    show: {
+      flags: "pu",
+      long: "stat patch name-only name-status numstat shortstat",
+      operands: "reference",
+      maxOperands: 1,
+    },
+  },
   // With `-v` it shows addresses, which may hold tokens.
-  remote: /^$/,
-  tag: /^(?:(?:-l|--list)(?: [\w.*?/-]+)?|-n\d*|--sort=[\w:.-]+|--(?:no-)?(?:contains|merged)(?: [\w./~^-]+)?|--points-at [\w./~^-]+| )*$/,
-  worktree: /^list(?: --porcelain| -v)?$/,
-  reflog: /^(?:show(?: HEAD| [\w/]+)?)?(?: ?(?:-\d+|-n ?\d+|--oneline|--date=\w+))*(?: ?HEAD)?$/,
-  notes: /^(?:list|show(?: [\w~^]+)?)$/,
-  // Other keys may hold tokens.
-  config:
-    /^(?:--(?:global|local) )?(?:--get |get )?(?:user\.name|user\.email|init\.defaultbranch|pull\.rebase|core\.autocrlf|core\.ignorecase)$/i,
+  remote: { "": { operands: "none" } },
+  tag: {
+    "": {
+      flags: "li",
+      attached: "n",
+      numbers: "-n",
+      long:
+        "list sort= contains= no-contains= merged= no-merged= points-at= format= column[=] no-column color[=] " +
+        "ignore-case",
+      operands: "text",
+      operandsNeed: "-l --list",
+      maxOperands: 1,
+      formats: "refs",
+    },
+  },
+  worktree: { list: { flags: "vz", long: "porcelain verbose", operands: "none" } },
+  reflog: { "": { ...revisions, operands: "none" }, show: reflog, HEAD: { ...revisions, operands: "none" } },
+  notes: { list: { operands: "none" }, show: { operands: "reference", maxOperands: 1 } },
+  config: { "": setting, get: setting },
 };

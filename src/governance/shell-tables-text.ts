@@ -41,6 +41,8 @@ export const TEXT_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
     long:
       "raw-output compact-output null-input slurp exit-status sort-keys color-output monochrome-output ascii-output " +
       "join-output raw-input tab indent= seq stream unbuffered raw-output0",
+    pairs: "--arg --argjson",
+    numbers: "--indent",
     operands: "script",
     language: "jq",
   },
@@ -130,17 +132,20 @@ export const TEXT_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
   sum: { flags: "rs", operands: "paths", namesOnly: true },
   shasum: { flags: "bt", valued: "a", long: "algorithm= binary text", operands: "paths", namesOnly: true },
   cmp: {
-    flags: "blsn",
+    flags: "bls",
     valued: "in",
     long: "print-bytes verbose silent quiet bytes= ignore-initial=",
     operands: "paths",
   },
+  iconv: { flags: "cl", valued: "ft", long: "from-code= to-code= list", operands: "paths" },
   zcat: { flags: "fq", operands: "paths" },
   bat: {
     flags: "npA",
+    words: "-pp",
     valued: "rl",
     long: "plain number style= color= line-range= language= paging= show-all highlight-line= theme= decorations=",
-    needs: "--paging -p -pp --plain",
+    // A single `-p` leaves the pager on.
+    needs: "--paging -pp",
     operands: "paths",
   },
   tree: {
@@ -190,9 +195,9 @@ export const TEXT_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
     operands: "paths",
     responseFiles: true,
   },
-  // Without `-S`, which prints whichever files the debug information names.
+  // Without `-S` and `-l`, which open whichever files the debug information names.
   objdump: {
-    flags: "adDfhprRstTxClw",
+    flags: "adDfhprRstTxCw",
     long: "all-headers disassemble syms section-headers",
     operands: "paths",
     responseFiles: true,

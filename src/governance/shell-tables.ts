@@ -21,9 +21,26 @@ export interface ProgramTable {
   /**
    * What the operands are. `pattern` is a text first (unless an option of `patternOptions` gave it), then paths;
    * `revisions` are git revisions or paths; `format` is a date's `+…`; `script` is a program in a language of its own
-   * first (unless an option gave it), then paths; `number` is a short time.
+   * first (unless an option gave it), then paths; `number` is a short time; `reference` is the name of a commit or a
+   * note; `setting` is a key of git's configuration that holds no secret.
    */
-  readonly operands: "none" | "text" | "paths" | "pattern" | "revisions" | "format" | "script" | "number";
+  readonly operands:
+    | "none"
+    | "text"
+    | "paths"
+    | "pattern"
+    | "revisions"
+    | "format"
+    | "script"
+    | "number"
+    | "reference"
+    | "setting";
+  /** It takes operands only together with one of these options. */
+  readonly operandsNeed?: string;
+  /** Options with two values, each a word of its own: a name and a text. */
+  readonly pairs?: string;
+  /** What the values of git's `--format`, `--pretty` and `--sort` are about. */
+  readonly formats?: "commits" | "refs";
   readonly patternOptions?: string;
   readonly maxOperands?: number;
   /** Short or long options that make it walk folders and read what is there; `*` when it always does. */
@@ -218,19 +235,3 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
   ...TEXT_PROGRAMS,
   ...SYSTEM_PROGRAMS,
 };
-
-/** The words of a `find` expression that only look, by how many values each takes. */
-export const QUIET_FIND: Readonly<Record<string, 0 | 1>> = Object.fromEntries([
-  ...(
-    "-print -print0 -ls -empty -prune -quit -daystart -depth -mount -xdev -true -false -nouser -nogroup -readable " +
-    "-writable -executable -not -o -or -a -and ! ( ) ,"
-  )
-    .split(" ")
-    .map((word) => [word, 0] as const),
-  ...(
-    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -mtime -atime -ctime " +
-    "-mmin -amin -cmin -newer -anewer -cnewer -used -fstype -samefile -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -lname -ilname -printf -newermt"
-  )
-    .split(" ")
-    .map((word) => [word, 1] as const),
-]);

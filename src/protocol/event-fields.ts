@@ -31,6 +31,7 @@ export const judgement = wire({
     .array(wire({ stage: z.string(), name: z.string(), source: where, effect: z.string() }))
     .describe("Everything that was consulted, in order."),
   confinement: confinement.optional().describe("Where an allowed command runs; absent for other tools."),
+  steering: z.array(z.string()).optional().describe("Steering files that a person let this command change."),
 });
 
 /** What content is, besides its text: from outside, or not to get out. */
@@ -54,6 +55,7 @@ export const judgedOn = wire({
   rules_changed: z.number().int().positive().optional().describe("Changes to the rules of the session until then."),
   args: z.unknown().optional().describe("What was judged, where a hook had changed the arguments."),
   subject: z.string().optional().describe("What rules were held against, for a tool that says so itself."),
+  sandbox: z.enum(["off", "none"]).optional().describe("Why no sandbox held commands; absent where one did."),
   unsettled: z.boolean().optional().describe("A label was added while it was being judged."),
   allowed_by: wire({ by: z.string(), source: where.optional() }).optional().describe("Of a memoized call."),
 });
@@ -81,6 +83,13 @@ export const total = wire({
   calls: z.number().int().nonnegative(),
 });
 
+/** How many secrets were replaced, by class, and which rules decided that; never a value. */
+export const redactionSummary = wire({
+  policy_version: z.string().describe("Changes with the rules, the disabled kinds and the user's patterns."),
+  redacted_count: count,
+  counts: z.record(z.string(), count).describe("By the kind that stands in the marker."),
+});
+
 /** How a turn ended. */
 export const turnOutcome = z.enum(["answered", "yielded", "cancelled", "step_limit", "error"]);
 
@@ -91,6 +100,7 @@ export const toolClass = z.enum(["read_only", "mutating", "sensitive"]);
 
 export type JudgedOn = z.infer<typeof judgedOn>;
 export type Label = z.infer<typeof label>;
+export type RedactionSummary = z.infer<typeof redactionSummary>;
 export type Usage = z.infer<typeof usage>;
 export type TurnOutcome = z.infer<typeof turnOutcome>;
 export type CallOutcome = z.infer<typeof callOutcome>;

@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { callEvents } from "./call-events.ts";
 import { decisionEvents } from "./decision-events.ts";
+import type { RedactionSummary } from "./event-fields.ts";
 import { sessionEvents } from "./session-events.ts";
 import { turnEvents } from "./turn-events.ts";
 
@@ -12,4 +13,7 @@ export type EventKind = keyof typeof events;
 /** Declared for what comes, and published by nothing yet. */
 export const reservedEvents = ["CompactionTriggered", "MCPServerDown"] as const satisfies readonly EventKind[];
 
-export type EventPayload<Kind extends EventKind> = z.infer<(typeof events)[Kind]>;
+/** Any event may say what was redacted in it. */
+export type EventPayload<Kind extends EventKind> = z.infer<(typeof events)[Kind]> & {
+  readonly redaction?: RedactionSummary;
+};

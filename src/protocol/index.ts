@@ -13,7 +13,7 @@ export type {
   YieldBlock,
 } from "./content.ts";
 export type { Event, EventOf } from "./envelope.ts";
-export type { CallOutcome, JudgedOn, Label, ToolClass, TurnOutcome, Usage } from "./event-fields.ts";
+export type { CallOutcome, JudgedOn, Label, RedactionSummary, ToolClass, TurnOutcome, Usage } from "./event-fields.ts";
 export type { EventKind, EventPayload } from "./events.ts";
 export { EXPIRED_CONTENT } from "./expired.ts";
 export type { Handshake } from "./handshake.ts";

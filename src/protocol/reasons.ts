@@ -6,7 +6,7 @@
 interface ReasonRow {
   readonly http: number;
   readonly rpc: number;
-  readonly exit: 0 | 1 | 2 | 130;
+  readonly exit: 0 | 1 | 2 | 3 | 130;
   readonly text: string;
 }
 
@@ -96,6 +96,7 @@ export const reasons = {
     "The snapshot of this session could not be read or kept: <detail>. Nothing is lost; opening the session takes longer.",
   ),
   EvidenceBroken: row(409, -32603, 1, "<detail>"),
+  HeadMismatch: row(409, -32603, 3, "<detail>"),
   CallNotFound: row(404, -32004, 2, "No request is waiting for call <call_id>; it may have been answered already."),
   NotAllowed: row(403, -32603, 1, "<detail>"),
   AlreadyExists: row(409, -32602, 1, "<detail>"),
@@ -259,7 +260,7 @@ export const reasons = {
   NotExecuted: row(424, -32603, 1, "Not executed: an earlier call of this response failed."),
   ToolFailed: row(500, -32603, 1, "<detail>"),
   ToolTimeout: row(504, -32603, 1, "<tool> ran longer than <timeout>s and was stopped."),
-  SandboxUnavailable: row(403, -32603, 2, "There is no sandbox for commands: <detail>"),
+  SandboxUnavailable: row(403, -32603, 2, "The command cannot be confined: <detail>"),
   PlanModeActive: row(
     403,
     -32603,

@@ -35,7 +35,11 @@ export const sessionEvents = {
     mode: z.enum(["auto", "required", "off"]),
     active: z.boolean().describe("Commands run in a sandbox of the operating system."),
     backend: z.string().optional(),
-    network: z.enum(["open", "none", "listed"]).describe("listed: only the domains, through the egress proxy."),
+    network: z
+      .enum(["open", "public", "listed", "none"])
+      .describe(
+        "What allowed commands reach: the machine's network, every public host or the domains through the egress proxy.",
+      ),
     domains: z.array(z.string()).optional(),
     detail: z.string().describe("One line for a person."),
   }).describe("What commands of this session run in; before the first one does."),

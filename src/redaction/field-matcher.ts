@@ -13,6 +13,7 @@ import {
   makeup,
 } from "./checks.ts";
 import { createFieldSyntax, type FieldStyle, type FieldSyntax, quotedSet, TO_BLANK, UNQUOTED } from "./field-syntax.ts";
+import { isRandomLetters } from "./letter-pairs.ts";
 import { ARMED, createRunEnds, found, NOTHING, PENDING, type Probe } from "./probe.ts";
 import type { FieldRow } from "./rule.ts";
 import type { KeywordMatcher } from "./token-matcher.ts";
@@ -49,10 +50,13 @@ export function createFieldMatchers(rows: readonly FieldRow[]): readonly Keyword
       if ((rejected & LEVELS[row.value]) !== 0) return NOTHING;
       const { from, to, style } = syntax;
       const mustBeMixed = row.value === "token" || row.value === "secret" || syntax.isSuffixed;
-      if (mustBeMixed && isPlain(probe, from, to)) return NOTHING;
+      if (mustBeMixed && isPlain(probe, from, to) && !isRandomLetters(judgedPart(text, from, to))) return NOTHING;
       if (style === "prose" && nextDigit(probe, from) >= to) return NOTHING;
       const start = skipScheme(text, from, to);
-      if (!isSecretValue(row.value, text, start, to, syntax.isSuffixed ? "listed" : style)) {
+      if (
+        !isSecretValue(row.value, text, start, to, syntax.isSuffixed ? "listed" : style) &&
+        !(row.value === "password" && style === "unquoted" && isAssignedWord(text, from, to))
+      ) {
         rejected |= LEVELS[row.value];
         return NOTHING;
       }
@@ -100,6 +104,25 @@ function openRun({ text, end }: Probe, from: number, to: number, style: FieldSty
   return style === "environment" ? TO_BLANK : UNQUOTED;
 }
 
+/**
+ * `password=sunshine`, as files of settings, queries and connection strings have it: a word right behind the sign, and behind it the
+ * end of the line or of the parameter. In code, a call or a list goes on there, or the word is the name of another variable.
+ */
+function isAssignedWord(text: string, from: number, to: number): boolean {
+  if (codeAt(text, from - 1) !== EQUALS || has(BLANK, codeAt(text, from - 2))) return false;
+  if (to - from < LEAST_ASSIGNED_CHARS || to - from > JUDGED_CHARS || runEnd(SMALL, text, from, to) < to) return false;
+  if (to < text.length && !has(ENDS_PARAMETER, codeAt(text, to))) return false;
+  const value = text.slice(from, to);
+  return !isDullWord(value) && !OTHER_VARIABLE.test(value) && !isPlaceholder(value, ANY_DISTINCT);
+}
+
+const EQUALS = 61;
+const BLANK = charSet("\\s");
+const SMALL = charSet("a-z");
+const ENDS_PARAMETER = charSet("\\s&;\"'");
+const LEAST_ASSIGNED_CHARS = 8;
+const OTHER_VARIABLE = /pass|pwd|secret|token|key|cred|user|value|input|prompt|hash|random|generate|optional|required/;
+
 /** Whether a value bears out what the name of its field says. */
 function isSecretValue(level: FieldRow["value"], text: string, from: number, to: number, style: FieldStyle): boolean {
   const length = to - from;
@@ -110,13 +133,13 @@ function isSecretValue(level: FieldRow["value"], text: string, from: number, to:
   if (made.distinct <= 2 && !(level === "any" && made.digits === length)) return false;
   if (style === "prose" && (length < 6 || made.digits === 0 || (made.digits === length && level !== "any")))
     return false;
-  if (level === "secret" && !isRandom(made, LEAST_SECRET_ENTROPY)) return false;
-  if (level === "token" && !isRandom(made, LEAST_TOKEN_ENTROPY)) return false;
   const value = judgedPart(text, from, to);
+  if (level === "secret" && !isRandom(made, value, LEAST_SECRET_ENTROPY)) return false;
+  if (level === "token" && !isRandom(made, value, LEAST_TOKEN_ENTROPY)) return false;
   if ((style === "listed" || style === "block") && !isUncommon(made, value)) return false;
   if (made.digits === 0 && isDullWord(value)) return false;
   if (made.hasCodeMarks && style !== "quoted" && style !== "listed" && isExpression(value)) return false;
-  if (style === "unquoted" && level !== "password" && isCodeName(value, made)) return false;
+  if (style === "unquoted" && level !== "password" && isCodeName(value, made) && !isRandomLetters(value)) return false;
   if (level === "password" && !isPassword(made, value, style)) return false;
   if ((level === "secret" || level === "token") && !isToken(made, value)) return false;
   const mayRefer = made.hasCodeMarks || has(OPENS_REFERENCE, codeAt(value, 0));
@@ -138,7 +161,9 @@ function isPassword(made: Makeup, value: string, style: FieldStyle): boolean {
   if (style === "listed") return true;
   if (style === "quoted") {
     if (value.includes(" ")) return digits > 0 && upper + lower > 0 && length >= 8 && value.split(" ").length <= 3;
-    if (digits === 0 && marks === 0) return upper === 0 ? length >= 6 : upper > 1 && lower > 1 && length >= 8;
+    if (digits === 0 && marks === 0) {
+      return upper === 0 ? length >= 6 : (upper > 1 && lower > 1 && length >= 8) || isRandomLetters(value);
+    }
     return length >= 5 && (digits > 0 || !JOINED_WORDS.test(value));
   }
   if (digits + marks === 0) return isJumble(made, value);
@@ -163,9 +188,13 @@ const LEAST_SALT_ENTROPY = 4.5;
 /** More than one word, a call, a pattern, an assignment. */
 const NO_SECRET = /[\s:([\]{}<>\\]|\w=./;
 
-function isRandom({ lower, upper, digits, marks, length, entropy }: Makeup, leastEntropy: number): boolean {
+function isRandom(made: Makeup, value: string, leastEntropy: number): boolean {
+  const { lower, upper, digits, marks, length, entropy } = made;
   if (entropy < leastEntropy) return false;
-  if (digits === 0) return length >= LEAST_LETTERS_ONLY_CHARS && lower > 2 && upper > 2 && marks <= length / 8;
+  if (digits === 0) {
+    const isMixed = length >= LEAST_LETTERS_ONLY_CHARS && lower > 2 && upper > 2 && marks <= length / 8;
+    return isMixed || isRandomLetters(value);
+  }
   return lower + upper > 0 || (length >= 16 && marks === 0);
 }
 
@@ -173,12 +202,13 @@ function isToken(made: Makeup, value: string): boolean {
   if ((made.marks > 0 && value.includes(" ")) || (has(DIGIT, codeAt(value, 0)) && DATE.test(value))) return false;
   if (value.length >= LEAST_ID_CHARS && OWN_ID.test(value)) return false;
   if (isIdentifiers(made, value)) return isJumble(made, value);
-  return made.digits > 0 || !(CAMEL.test(value) || isCodeName(value, made));
+  return made.digits > 0 || isRandomLetters(value) || !(CAMEL.test(value) || isCodeName(value, made));
 }
 
-/** Large and small letters, hardly a digit, and no words: what a generator makes now and then. */
+/** Letters, hardly a digit, and no words: what a generator makes now and then. */
 function isJumble(made: Makeup, value: string): boolean {
   const { length, lower, upper, marks } = made;
+  if (isRandomLetters(value)) return true;
   return length >= LEAST_LETTERS_ONLY_CHARS && lower > 2 && upper > 2 && marks === 0 && !isCodeName(value, made);
 }
 

@@ -75,6 +75,31 @@ describe("the gateway", () => {
     expect(output([picture])).toEqual([picture]);
   });
 
+  test("says what was redacted in a payload, and by which rules", () => {
+    const redactor = createRedactor();
+    const gateway = createRedactionGateway(redactor);
+    const given = { turn, content: [{ type: "text" as const, text: `use ${TOKEN} or ${TOKEN}` }], model: "a:b" };
+    const { policy_version } = redactor.status();
+    const summary = { policy_version, redacted_count: 2, counts: { "github-pat": 2 } };
+    const clean = payload("TurnStarted", given);
+    expect(gateway.summary?.(clean)).toEqual(summary);
+    expect(
+      gateway.summary?.({ ...given, content: [{ type: "text", text: "«redacted:no-such-kind»" }] }),
+    ).toBeUndefined();
+    expect(gateway.totals?.()).toEqual({ policy_version, redacted_count: 0, counts: {} });
+    gateway.payload("TurnStarted", given);
+    expect(gateway.totals?.()).toEqual(summary);
+  });
+
+  test("leaves a summary as it is, unless it holds a secret itself", () => {
+    const given = { turn, content: [], model: "a:b" };
+    const redaction = { policy_version: "0123456789abcdef", redacted_count: 1234, counts: { password: 1234 } };
+    const known = { ...given, redaction };
+    expect(payload("TurnStarted", known)).toBe(known);
+    const forged = { ...given, redaction: { ...redaction, counts: { [TOKEN]: 1 } } };
+    expect(JSON.stringify(payload("TurnStarted", forged))).not.toContain(TOKEN);
+  });
+
   test("redacts every part of a request", () => {
     const clean = request({
       model: "a:b",

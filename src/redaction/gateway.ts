@@ -6,6 +6,7 @@
 import type { SecretFingerprint } from "#base";
 import type { ModelRequest, Redaction, ToolSchema } from "#engine";
 import type { Event, EventKind, EventPayload, Message, ToolOutputBlock } from "#protocol";
+import { isSummary, summarisePayload } from "./payload-summary.ts";
 import type { Redactor } from "./redactor.ts";
 
 /**
@@ -80,7 +81,7 @@ export interface RedactionGateway extends Redaction {
 
 /** Throws nothing itself; each of its methods throws `RedactionFailed`. */
 export function createRedactionGateway(
-  redactor: Pick<Redactor, "redact" | "redactJson" | "createStreamRedactor" | "learn">,
+  redactor: Pick<Redactor, "redact" | "redactJson" | "createStreamRedactor" | "learn" | "countMarkers" | "status">,
 ): RedactionGateway {
   let clean = new WeakMap<object, object>();
   const cleanTexts = new Map<string, string>();
@@ -130,7 +131,8 @@ export function createRedactionGateway(
   }
 
   return {
-    payload: (kind, given) => payloadOf(kind, given, { blocks, other: (value) => redactor.redactJson(value).value }),
+    payload: (kind, given) =>
+      payloadOf(kind, given, { blocks, text, other: (value) => redactor.redactJson(value).value }),
     output: blocks,
     request(request): ModelRequest {
       return {
@@ -141,6 +143,11 @@ export function createRedactionGateway(
       };
     },
     stream: () => redactor.createStreamRedactor(),
+    summary: (payload) => summarisePayload(payload, redactor, STRUCTURAL_FIELDS),
+    totals() {
+      const { policy_version, redacted_count, counts } = redactor.status();
+      return { policy_version, redacted_count, counts };
+    },
     cache: () => ({
       entries: cleanTexts.size,
       maxEntries: MAX_KNOWN_TEXTS,
@@ -158,6 +165,7 @@ export function createRedactionGateway(
 }
 
 interface FieldRedaction {
+  readonly text: (given: string) => string;
   readonly blocks: (given: readonly never[]) => readonly unknown[];
   readonly other: (value: unknown) => unknown;
 }
@@ -165,11 +173,13 @@ interface FieldRedaction {
 function payloadOf<Kind extends EventKind>(
   kind: Kind,
   given: EventPayload<Kind>,
-  { blocks, other }: FieldRedaction,
+  { blocks, text, other }: FieldRedaction,
 ): EventPayload<Kind> {
   let changed: Record<string, unknown> | undefined;
   for (const [name, value] of Object.entries(given)) {
     if (STRUCTURAL_FIELDS.has(name)) continue;
+    // Its numbers have the names of secrets, and are none.
+    if (name === "redaction" && isSummary(value, text)) continue;
     const isContent = name === "content" && Array.isArray(value);
     const redacted = isContent ? blocks(value as never[]) : other(value);
     if (redacted === value) continue;

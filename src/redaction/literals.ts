@@ -1,8 +1,16 @@
 /**
  * Secrets whose value is known, from the environment or the credential store: found exactly, also as base64 at any alignment,
- * base64url, hex, URL-encoded and JSON-escaped.
+ * base64url, hex, URL-encoded and JSON-escaped; and in a folded view, as whatever dumps and folds make of them.
  */
-import { createFormTest, isSearchable, type SecretFingerprint, type SecretForm, secretForms } from "#base";
+import {
+  createFormTest,
+  type FingerprintedForm,
+  foldedForms,
+  isSearchable,
+  type SecretFingerprint,
+  type SecretForm,
+  secretForms,
+} from "#base";
 import { ARMED, found, type Matcher, NOTHING, type Probe } from "./probe.ts";
 import { type CompiledRule, RANK_LITERAL } from "./rule-table.ts";
 
@@ -16,8 +24,13 @@ export const LITERAL_KIND = "known-secret";
 /** How much of a form is looked for in the first pass; the rest is compared where that was found. */
 const KEYWORD_CHARS = 10;
 
-export interface CompiledLiterals {
-  readonly rules: readonly CompiledRule[];
+/** Rules of known secrets: those for a text, and those for its folded views. */
+export interface KnownRules {
+  readonly exact: readonly CompiledRule[];
+  readonly folded: readonly CompiledRule[];
+}
+
+export interface CompiledLiterals extends KnownRules {
   readonly active: number;
   /** Values too short or too plain to look for. */
   readonly skipped: number;
@@ -25,16 +38,18 @@ export interface CompiledLiterals {
 
 export function compileLiterals(literals: readonly LiteralSecret[]): CompiledLiterals {
   const usable = literals.filter(({ value }) => isSearchable(value));
-  const rules = usable.flatMap(({ value, kind = LITERAL_KIND }) =>
-    secretForms(value).map((form) => ({
-      kind,
-      rank: RANK_LITERAL,
-      cost: 0,
-      keywords: [form.text.slice(0, KEYWORD_CHARS)],
-      match: matcherOf(form),
-    })),
-  );
-  return { rules, active: usable.length, skipped: literals.length - usable.length };
+  return {
+    exact: usable.flatMap(({ value, kind }) => secretForms(value).map((form) => literalRule(form, kind))),
+    folded: usable.flatMap(({ value, kind }) =>
+      foldedForms(value).map((text) => literalRule({ text, before: 0, after: 0 }, kind)),
+    ),
+    active: usable.length,
+    skipped: literals.length - usable.length,
+  };
+}
+
+function literalRule(form: SecretForm, kind = LITERAL_KIND): CompiledRule {
+  return { kind, rank: RANK_LITERAL, cost: 0, keywords: [form.text.slice(0, KEYWORD_CHARS)], match: matcherOf(form) };
 }
 
 function matcherOf({ text: form, before, after }: SecretForm): Matcher {
@@ -51,19 +66,22 @@ function matcherOf({ text: form, before, after }: SecretForm): Matcher {
 }
 
 /** Secrets that another process has: found by what it has told about them. */
-export function compileFingerprint(fingerprint: SecretFingerprint): readonly CompiledRule[] {
-  return fingerprint.forms.map((form) => {
-    const { anchor, chars, before, after } = form;
-    const isHere = createFormTest(fingerprint, form);
-    const match: Matcher = (probe, at) => {
-      const { text, end, final } = probe;
-      const to = at + chars;
-      if (!text.startsWith(anchor, at)) return NOTHING;
-      if (to > end) return final ? NOTHING : ARMED;
-      if (!isHere(text, at)) return NOTHING;
-      if (to + after > end && !final) return ARMED;
-      return found(probe, at - Math.min(before, at), Math.min(end, to + after));
-    };
-    return { kind: LITERAL_KIND, rank: RANK_LITERAL, cost: 0, keywords: [anchor], match };
-  });
+export function compileFingerprint(fingerprint: SecretFingerprint): KnownRules {
+  const rule = (form: FingerprintedForm): CompiledRule => fingerprintRule(fingerprint, form);
+  return { exact: fingerprint.forms.map(rule), folded: fingerprint.folded.map(rule) };
+}
+
+function fingerprintRule(fingerprint: SecretFingerprint, form: FingerprintedForm): CompiledRule {
+  const { anchor, chars, before, after } = form;
+  const isHere = createFormTest(fingerprint, form);
+  const match: Matcher = (probe, at) => {
+    const { text, end, final } = probe;
+    const to = at + chars;
+    if (!text.startsWith(anchor, at)) return NOTHING;
+    if (to > end) return final ? NOTHING : ARMED;
+    if (!isHere(text, at)) return NOTHING;
+    if (to + after > end && !final) return ARMED;
+    return found(probe, at - Math.min(before, at), Math.min(end, to + after));
+  };
+  return { kind: LITERAL_KIND, rank: RANK_LITERAL, cost: 0, keywords: [anchor], match };
 }

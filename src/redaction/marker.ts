@@ -25,6 +25,14 @@ export function findMarkers(text: string, from: number, kinds: ReadonlySet<strin
   return markers;
 }
 
+/** Adds the markers of a text to `counts`. */
+export function countMarkers(text: string, kinds: ReadonlySet<string>, counts: Map<string, number>): void {
+  for (const { from, to } of findMarkers(text, 0, kinds)) {
+    const kind = text.slice(from + OPENS.length, to - CLOSES.length);
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+}
+
 /** `findings` in order and without overlaps. */
 export function replaceFindings(text: string, findings: readonly Finding[]): string {
   if (findings.length === 0) return text;

@@ -7,13 +7,21 @@ import { canonicalHash, type SecretFingerprint } from "#base";
 import { charSet, codeAt, has } from "./char-set.ts";
 import { failClosed } from "./fail-closed.ts";
 import { createJsonWalk, type RedactedText } from "./json-walk.ts";
-import { compileFingerprint, compileLiterals, LITERAL_KIND, type LiteralSecret } from "./literals.ts";
+import { compileFingerprint, compileLiterals, type KnownRules, LITERAL_KIND, type LiteralSecret } from "./literals.ts";
 import { UNREAD_KIND } from "./look-budget.ts";
-import { findMarkers, outsideMarkers, replaceFindings } from "./marker.ts";
+import { countMarkers, findMarkers, outsideMarkers, replaceFindings } from "./marker.ts";
 import type { RuleRow } from "./rule.ts";
 import { RuleError } from "./rule-error.ts";
 import { type CompiledRule, compileRules, ruleRows } from "./rule-table.ts";
-import { createScanner, type Finding, indexRules, mergeFindings, type RuleIndex, type Scanner } from "./scanner.ts";
+import {
+  createScanner,
+  type Finding,
+  indexRules,
+  mergeFindings,
+  type RuleIndex,
+  type Scanner,
+  type ScannerRules,
+} from "./scanner.ts";
 import { createTextStream, type StreamRedactor } from "./stream-redactor.ts";
 import { type UnescapedView, unescapedView } from "./unescaped-view.ts";
 import { USER_MATCH_MAX_CHARS, type UserPatterns } from "./user-patterns.ts";
@@ -65,6 +73,8 @@ export interface Redactor {
   createStreamRedactor(): StreamRedactor;
   /** From now on a secret is found that only its fingerprint is known of. Throws `RedactionFailed`. */
   learn(fingerprint: SecretFingerprint): void;
+  /** Adds the markers of a text to `counts`, by kind. Throws nothing. */
+  countMarkers(text: string, counts: Map<string, number>): void;
   status(): RedactionStatus;
 }
 
@@ -77,7 +87,7 @@ const MAX_PASSES = 4;
 const REPEATED_MAX_CHARS = 65_536;
 const MAX_STRING_DEPTH = 3;
 /** Changes when the same rules would find something else. */
-const ENGINE_VERSION = 4;
+const ENGINE_VERSION = 5;
 const VERSION_CHARS = 16;
 /** A helper that is started again tells its keys again; the latest count. */
 const MAX_LEARNED = 256;
@@ -90,14 +100,14 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     const { rows, index } = tableWithout(policy.disabledKinds ?? []);
     const known = compileLiterals(literals);
     const kinds = new Set([
-      ...[...index.rules, ...known.rules].map(({ kind }) => kind),
+      ...[...index.rules, ...known.exact].map(({ kind }) => kind),
       ...userPatterns.map(({ kind }) => kind),
       LITERAL_KIND,
       UNREAD_KIND,
     ]);
-    const indexes = known.rules.length === 0 ? [index] : [indexRules(known.rules), index];
-    let learned: (readonly CompiledRule[])[] = [];
-    const scan = withUserPatterns(createScanner(indexes, kinds), options.userPatterns, kinds);
+    const scanned: ScannerRules = { known: indexOf(known.exact), folded: indexOf(known.folded), table: index };
+    let learned: KnownRules[] = [];
+    const scan = withUserPatterns(createScanner(scanned, kinds), options.userPatterns, kinds);
     let policyVersion: string | undefined;
     const totals = new Map<string, number>();
 
@@ -140,12 +150,15 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
       learn: (fingerprint) =>
         failClosed(() => {
           learned = [...learned, compileFingerprint(fingerprint)].slice(-MAX_LEARNED);
-          // All known secrets in one pass, whatever their number; the table is the last.
-          indexes.splice(0, indexes.length - 1, indexRules([...known.rules, ...learned.flat()]));
+          // All known secrets in one pass, whatever their number.
+          scanned.known = indexOf([known, ...learned].flatMap(({ exact }) => exact));
+          scanned.folded = indexOf([known, ...learned].flatMap(({ folded }) => folded));
           walkJson = newWalk();
         }),
+      countMarkers: (text, counts) => countMarkers(text, kinds, counts),
       status() {
-        policyVersion ??= canonicalHash({ engine: ENGINE_VERSION, rows, userPatterns, policy }).slice(0, VERSION_CHARS);
+        // The disabled kinds are told by the rows.
+        policyVersion ??= canonicalHash({ engine: ENGINE_VERSION, rows, userPatterns }).slice(0, VERSION_CHARS);
         return {
           policy_version: policyVersion,
           redacted_count: [...totals.values()].reduce((sum, count) => sum + count, 0),
@@ -155,6 +168,10 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
       },
     };
   });
+}
+
+function indexOf(rules: readonly CompiledRule[]): RuleIndex | undefined {
+  return rules.length === 0 ? undefined : indexRules(rules);
 }
 
 /** What is in the strings of a text, and in the strings of those. */

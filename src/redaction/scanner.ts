@@ -1,5 +1,6 @@
 /** One look at a text with all rules: what was found, and from where on it is too early to say. */
 
+import { foldedViews } from "./folded-view.ts";
 import { createKeywordScan, type KeywordScan } from "./keyword-scan.ts";
 import { createLookBudget, FIND_COST, NO_BUDGET, UNREAD_KIND, withheldFrom } from "./look-budget.ts";
 import { findMarkers, firstBehind, type MarkerRange, outsideMarkers } from "./marker.ts";
@@ -64,10 +65,19 @@ export function indexRules(rules: readonly CompiledRule[]): RuleIndex {
 /** Counts the texts of all scanners: rules remember what they have learned about the last. */
 let generation = 0;
 
+/** What a scanner looks for. What is learned later is put in place here. */
+export interface ScannerRules {
+  /** Known secrets, where there are any. */
+  known: RuleIndex | undefined;
+  /** The same for what dumps and folds make of them. */
+  folded: RuleIndex | undefined;
+  readonly table: RuleIndex;
+}
+
 /** `kinds`: those that markers can have. */
-export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<string>): Scanner {
-  const card = indexes.flatMap(({ rules }) => rules).find(({ pass }) => pass === "card");
-  const iban = indexes.flatMap(({ rules }) => rules).find(({ pass }) => pass === "iban");
+export function createScanner(rules: ScannerRules, kinds: ReadonlySet<string>): Scanner {
+  const card = rules.table.rules.find(({ pass }) => pass === "card");
+  const iban = rules.table.rules.find(({ pass }) => pass === "iban");
 
   return (given, from, final, known) => {
     generation += 1;
@@ -108,11 +118,11 @@ export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<
           readTo = at;
           return;
         }
-        const rules = owners[keyword]!;
+        const tries = owners[keyword]!;
         const isInside = after <= coveredTo;
         const inWord = isInWord(text, at);
-        for (let index = 0; index < rules.length; index++) {
-          const rule = rules[index]!;
+        for (let index = 0; index < tries.length; index++) {
+          const rule = tries[index]!;
           if (inWord && rule.atWordStart) continue;
           // What a rule that knows no more would find inside of what was found already goes with it.
           if (isInside && rule.rank >= coveredRank) {
@@ -135,8 +145,31 @@ export function createScanner(indexes: readonly RuleIndex[], kinds: ReadonlySet<
       });
       partial = Math.max(partial, begun);
     };
+    const lookFolded = ({ scan, owners }: RuleIndex): void => {
+      for (const view of foldedViews(text, from, final)) {
+        const inView: Probe = { ...probe, text: view.text, end: view.text.length };
+        const begun = scan(view.text, 0, (keyword, at, after) => {
+          for (const rule of owners[keyword]!) {
+            tried = rule;
+            inView.from = at;
+            const verdict = rule.match(inView, at, after);
+            if (verdict === NOTHING) continue;
+            const start = view.place(inView.from);
+            if (verdict === FOUND) {
+              add(rule, start, view.place(inView.to - 1) + 1);
+              continue;
+            }
+            settled = Math.min(settled, start);
+            safe = Math.min(safe, start);
+          }
+        });
+        if (begun > 0) settled = Math.min(settled, view.place(inView.end - begun));
+      }
+    };
     try {
-      for (const index of indexes) look(index);
+      if (rules.known !== undefined) look(rules.known);
+      if (rules.folded !== undefined) lookFolded(rules.folded);
+      look(rules.table);
     } catch (error) {
       throw new RuleError(`the rule ${tried?.kind} failed`, { cause: error });
     }

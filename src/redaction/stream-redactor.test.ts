@@ -126,7 +126,8 @@ describe("settle", () => {
     const secret = `ghp_${alnum(36)}`;
     const stream = redactor.createStreamRedactor();
     const out = [stream.push(`use ${secret.slice(0, 12)}`), stream.settle(), stream.push(`${secret.slice(12)} now `)];
-    expect(out).toEqual(["use ", "", "«redacted:github-pat» now "]);
+    expect(out.slice(0, 2)).toEqual(["use ", ""]);
+    expect(out[2] + stream.settle()).toBe("«redacted:github-pat» now ");
   });
 
   test("after every piece lets at most the beginning of a secret pass", () => {

@@ -49,7 +49,8 @@ export function createTokenMatcher(row: TokenRow): KeywordMatcher {
       const body = Math.min(lead > 0 ? start : Math.max(after, start + keeps), to);
       const made = makeup(text, body, to);
       if (made.entropy < entropy || isPlaceholder(judgedPart(text, body, to), made)) return NOTHING;
-      if (check === "digit" && made.digits === 0) return NOTHING;
+      if ((check === "digit" || check === "mixed") && made.digits === 0) return NOTHING;
+      if (check === "mixed" && (made.lower === 0 || made.upper === 0)) return NOTHING;
       if (check === "basic-auth" && !isBasicAuth(text, body, to)) return NOTHING;
       return found(probe, start + keeps, to, row.goesOn === undefined ? shape.openEnd : charSet(row.goesOn));
     },

@@ -1,31 +1,23 @@
 /**
- * The Linux backend: a policy as arguments of bubblewrap. Mounts come in order and a later one covers an earlier one, so
- * what is hidden comes after what is writable. Builds command lines only; starts nothing.
+ * The Linux backend: a policy as arguments of bubblewrap. It begins with nothing and mounts what the policy shows; a later mount covers
+ * an earlier one, so what is hidden comes last. Builds command lines only; starts nothing.
  */
-
 import { basename, dirname } from "node:path";
 import { GATE_SCRIPT } from "#base";
-import { EGRESS_PORT, FORWARDER } from "./egress-forwarder.ts";
 import type { ResourceLimits } from "./resource-limits.ts";
-import { limitArguments, limitBuiltin } from "./resource-limits.ts";
-import type { CommandLine, Sandbox, SandboxPolicy } from "./sandbox.ts";
+import { limitArguments, limitBuiltin, withinOwnLimits } from "./resource-limits.ts";
+import type { CommandLine, Mount, Sandbox, SandboxPolicy, Scratch } from "./sandbox.ts";
+import { type FilteredProcessor, seccompProgram } from "./seccomp.ts";
 
-/** Where the egress proxy's socket is inside. */
-const INNER_SOCKET = "/run/harness/egress.sock";
-const INNER_NODE = "/run/harness/node";
-const INNER_READY = "/run/harness/ready";
 /** An empty read-only folder needs no room; this is the least that is given. */
 const EMPTY_FOLDER_BYTES = 4096;
-const RUN_FOLDER_BYTES = 16 * 1024 * 1024;
+const SHARED_MEMORY_BYTES = { reader: 16 * 1024 ** 2, workspace: 1024 ** 3 };
+/** Where bubblewrap reads its arguments, which every program inside could read from its command line otherwise, and the filter. */
+const ARGUMENTS_DESCRIPTOR = 5;
+const FILTER_DESCRIPTOR = 6;
 
 /** Where a program that is called like a shell is one. What lies elsewhere may be anybody's, also of the workspace. */
 const SHELL_FOLDERS = ["/bin", "/usr/bin", "/usr/local/bin"];
-
-const USER_NAMESPACES = {
-  closed: ", own user namespace and none below it",
-  own: ", own user namespace",
-  none: "",
-} as const;
 
 export interface BubblewrapOptions {
   /** Absolute path of `bwrap`. */
@@ -34,87 +26,112 @@ export interface BubblewrapOptions {
   readonly userNamespace: "closed" | "own" | "none";
   /** `prlimit`, which sets the limits from inside; absent: only Bash has them. */
   readonly prlimit?: string;
-  readonly limits: ResourceLimits;
-  /** Runs the forwarder to the egress proxy. */
-  readonly node: string;
+  readonly processor: FilteredProcessor;
 }
 
 export function createBubblewrap(options: BubblewrapOptions): Sandbox {
+  const filters = new Map<boolean, Buffer>();
+  const filterOf = (unixSockets: boolean): Buffer => {
+    const known = filters.get(unixSockets) ?? seccompProgram({ processor: options.processor, unixSockets });
+    filters.set(unixSockets, known);
+    return known;
+  };
   return {
     name: "bubblewrap",
     holdsNames: true,
+    program: options.bwrap,
     wrap(command, policy) {
-      const inner = withGate(withForwarder(withLimits(command, options), policy));
+      const { gated } = policy;
+      const inner = gated ? withGate(withLimits(command, options, withinOwnLimits(policy.limits))) : command;
+      const mounts = Buffer.from(
+        bubblewrapArguments(policy, options)
+          .map((word) => `${word}\0`)
+          .join(""),
+      );
+      const files = ["--args", String(ARGUMENTS_DESCRIPTOR), "--seccomp", String(FILTER_DESCRIPTOR)];
       return {
         file: options.bwrap,
-        args: [...bubblewrapArguments(policy, options), "--", inner.file, ...inner.args],
-        env: environmentOf(policy),
-        monitor: true,
+        args: [...(gated ? ["--json-status-fd", "3"] : []), ...files, "--", inner.file, ...inner.args],
+        env: policy.env,
+        ...(gated && { monitor: true }),
+        inputs: [mounts, filterOf(policy.unixSockets)],
       };
     },
     describe: () => [
       `own PID, IPC, UTS and cgroup namespace${USER_NAMESPACES[options.userNamespace]}; all capabilities dropped; no new privileges`,
+      "a filter of system calls with a list of allowed socket families",
       "ends with the program that started it, also when that one is killed with SIGKILL",
-      options.prlimit === undefined
-        ? "no resource limits for programs other than Bash: prlimit was not found"
-        : `resource limits: ${limitArguments(options.limits).join(" ")}`,
+      ...(options.prlimit === undefined
+        ? ["no resource limits for programs other than Bash: prlimit was not found"]
+        : []),
     ],
   };
 }
 
-/** Everything before `--`. A pure function of the policy. */
+const USER_NAMESPACES = {
+  closed: ", own user namespace and none below it",
+  own: ", own user namespace",
+  none: "",
+} as const;
+
+/** Namespaces and mounts. A pure function of the policy. */
 export function bubblewrapArguments(
   policy: SandboxPolicy,
-  { userNamespace, node }: Pick<BubblewrapOptions, "userNamespace"> & Partial<Pick<BubblewrapOptions, "node">>,
+  { userNamespace }: Pick<BubblewrapOptions, "userNamespace">,
 ): string[] {
   const bind = (kind: "--bind" | "--ro-bind") => (path: string) => [kind, path, path];
-  const runFolders = policy.hidden.filter(({ path }) => path === "/run");
-  const hidden = policy.hidden.filter(({ path }) => path !== "/run");
+  const show = ({ from, to }: Mount) => ["--ro-bind", from, to];
   return [
+    // A session's network namespace is entered with its user namespace; a new one in it is still this user's.
     ...(userNamespace === "none" ? [] : ["--unshare-user"]),
     ...(userNamespace === "closed" ? ["--disable-userns"] : []),
     "--unshare-pid",
     "--unshare-ipc",
     "--unshare-uts",
     "--unshare-cgroup-try",
-    ...(policy.network.kind === "open" ? [] : ["--unshare-net"]),
+    ...(policy.network.kind === "none" ? ["--unshare-net"] : []),
     "--die-with-parent",
     "--new-session",
     "--cap-drop",
     "ALL",
-    "--json-status-fd",
-    "3",
-    "--ro-bind",
-    "/",
-    "/",
+    ...policy.shown.flatMap(show),
+    ...policy.links.flatMap(({ path, target }) => ["--symlink", target, path]),
     "--dev",
+    "/dev",
+    "--size",
+    String(SHARED_MEMORY_BYTES[policy.confinement]),
+    "--perms",
+    "1777",
+    "--tmpfs",
+    "/dev/shm",
+    "--remount-ro",
     "/dev",
     "--proc",
     "/proc",
     ...policy.kernel.flatMap(bind("--ro-bind")),
-    // Before the workspace, which may lie in one of them.
-    ...runFolders.flatMap(({ path }) => ["--size", String(RUN_FOLDER_BYTES), "--tmpfs", path]),
-    "--bind",
-    policy.tmp,
-    "/tmp",
-    "--bind",
-    policy.tmp,
-    "/var/tmp",
-    ...bind("--bind")(policy.root),
+    ...policy.scratch.flatMap(scratchFolder),
+    ...policy.placed.flatMap(show),
     ...policy.writable.flatMap(bind("--bind")),
     ...policy.pinned.flatMap(bind("--bind")),
     ...policy.readOnly.flatMap(bind("--ro-bind")),
     ...policy.held.flatMap(({ path, placeholder }) =>
       placeholder === "folder" ? emptyFolder(path) : bind("--ro-bind")(path),
     ),
-    ...hidden.flatMap(({ path, kind }) =>
+    ...policy.hidden.flatMap(({ path, kind }) =>
       kind === "directory" ? emptyFolder(path) : ["--ro-bind", policy.emptyFile, path],
     ),
-    ...policy.shown.flatMap(bind("--ro-bind")),
-    ...(policy.network.kind === "listed" ? ["--ro-bind", policy.network.socket, INNER_SOCKET] : []),
-    // Wherever the program is installed, also where commands see nothing of it.
-    ...(policy.network.kind === "listed" && node !== undefined ? ["--ro-bind", node, INNER_NODE] : []),
+    // What bubblewrap begins with is memory that a command could fill.
+    "--remount-ro",
+    "/",
+    "--chdir",
+    policy.cwd,
   ];
+}
+
+function scratchFolder(scratch: Scratch): string[] {
+  if ("from" in scratch) return ["--bind", scratch.from, scratch.path];
+  const { path, sizeBytes, mode } = scratch;
+  return [...(mode === undefined ? [] : ["--perms", mode]), "--size", String(sizeBytes), "--tmpfs", path];
 }
 
 /** Mounting memory costs a tenth of a read-only bind. Whoever changes the mode of it writes into thin air. */
@@ -123,7 +140,7 @@ function emptyFolder(path: string): string[] {
 }
 
 /** Bash sets them itself, which spares a program; the others are started by one that does. */
-function withLimits(command: CommandLine, { prlimit, limits }: BubblewrapOptions): CommandLine {
+function withLimits(command: CommandLine, { prlimit }: BubblewrapOptions, limits: ResourceLimits): CommandLine {
   if (isScriptOf(["bash"], command)) return beginWith(limitBuiltin(limits), command);
   if (prlimit === undefined) return command;
   return { file: prlimit, args: [...limitArguments(limits), "--", command.file, ...command.args] };
@@ -143,35 +160,4 @@ function isScriptOf(shells: readonly string[], { file, args: [flag, script] }: C
 
 function beginWith(line: string, { file, args: [flag = "-c", script = "", ...rest] }: CommandLine): CommandLine {
   return { file, args: [flag, `${line}; ${script}`, ...rest] };
-}
-
-/** The command waits until the forwarder listens; without one it does not run. */
-function withForwarder(command: CommandLine, { network }: SandboxPolicy): CommandLine {
-  if (network.kind !== "listed") return command;
-  const script = [
-    `mkfifo ${INNER_READY} || exit 126`,
-    `"$1" -e "$2" ${EGRESS_PORT} ${INNER_SOCKET} > ${INNER_READY} < /dev/null &`,
-    `read -r ready < ${INNER_READY} || { echo "the way to the egress proxy did not open" >&2; exit 126; }`,
-    'shift 2; exec "$@"',
-  ].join("\n");
-  return { file: "/bin/sh", args: ["-c", script, "sh", INNER_NODE, FORWARDER, command.file, ...command.args] };
-}
-
-function environmentOf({ network }: SandboxPolicy): Record<string, string> {
-  const scratch = {
-    TMPDIR: "/tmp",
-    // The home folder is read-only; what would be cached there goes where the session's other scratch files are.
-    XDG_CACHE_HOME: "/tmp/.cache",
-    npm_config_cache: "/tmp/.cache/npm",
-  };
-  if (network.kind !== "listed") return scratch;
-  const proxy = `http://127.0.0.1:${EGRESS_PORT}`;
-  const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
-  return {
-    ...scratch,
-    ...Object.fromEntries(names.flatMap((name) => [name, name.toLowerCase()]).map((name) => [name, proxy])),
-    NO_PROXY: network.noProxy,
-    no_proxy: network.noProxy,
-    NODE_USE_ENV_PROXY: "1",
-  };
 }

@@ -12,8 +12,10 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { createSystemClock } from "#base";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
 import { createTestSandbox, hasSandbox } from "../../test/fakes/test-sandbox.ts";
+import { createSandboxes } from "./command-sandbox.ts";
 import type { Probe } from "./sandbox.ts";
 
 const missing: Probe = { available: false, why: "bwrap was not found", steps: [] };
@@ -63,39 +65,67 @@ describe.runIf(hasSandbox)("files of the program in the workspace", () => {
 });
 
 describe("where there is no sandbox", () => {
-  test("auto runs commands and says so once", async () => {
+  test("only what may run outside runs, and the status says so once", async () => {
     const sandbox = createTestSandbox(createTemporaryWorkspace(), noProbe);
-    expect(await sandbox.shell("echo ran")).toBe("ran\n");
-    await sandbox.shell(":");
+    expect(await sandbox.shell("echo ran", { confinement: "outside" })).toBe("ran\n");
+    await sandbox.shell(":", { confinement: "outside" });
     expect(sandbox.statuses).toEqual([
       {
         mode: "auto",
         active: false,
-        network: "open",
-        detail: "commands run without a sandbox: bwrap was not found. Run: harness sandbox check",
+        network: "public",
+        detail:
+          "no sandbox: bwrap was not found. A command runs only when a person allows that very call. Run: harness sandbox check",
       },
     ]);
   });
 
   test.each([
     ["required", {}],
+    ["auto", {}],
     ["auto", { allowedDomains: ["example.com"] }],
     ["auto", { allowedDomains: [] }],
   ] as const)("%s with %j refuses", async (mode, settings) => {
     const workspace = createTemporaryWorkspace();
     const sandbox = createTestSandbox(workspace, { ...noProbe, mode, ...settings });
-    await expect(sandbox.shell("touch ran")).rejects.toMatchObject({
-      reason: "SandboxUnavailable",
-      message: expect.stringContaining("bwrap was not found"),
-    });
+    for (const confinement of ["reader", "workspace"] as const) {
+      await expect(sandbox.shell("touch ran", { confinement })).rejects.toMatchObject({
+        reason: "SandboxUnavailable",
+        message: expect.stringContaining("bwrap was not found"),
+      });
+    }
     expect(readdirSync(workspace.root)).toEqual([]);
     expect(sandbox.statuses).toMatchObject([{ mode, active: false }]);
   });
 
-  test("off runs commands also with a list", async () => {
+  test("off runs what the gate sends outside, and nothing else", async () => {
     const sandbox = createTestSandbox(createTemporaryWorkspace(), { ...noProbe, mode: "off", allowedDomains: [] });
-    expect(await sandbox.shell("echo ran")).toBe("ran\n");
+    expect(await sandbox.shell("echo ran", { confinement: "outside" })).toBe("ran\n");
+    await expect(sandbox.shell("echo ran", { confinement: "reader" })).rejects.toMatchObject({
+      reason: "SandboxUnavailable",
+    });
     expect(sandbox.statuses).toMatchObject([{ mode: "off", active: false, network: "open" }]);
+  });
+
+  test("a probe that failed is tried again by the next session", async () => {
+    let probes = 0;
+    const sandboxes = createSandboxes({
+      env: process.env,
+      ownPaths: [],
+      clock: createSystemClock(),
+      isSecret: () => false,
+      probe: async () => {
+        probes += 1;
+        return missing;
+      },
+    });
+    for (const round of [1, 2]) {
+      const { root, ports } = createTemporaryWorkspace();
+      const sandbox = sandboxes.open({ mode: "auto", root, processes: ports.processes });
+      expect((await sandbox.status()).active).toBe(false);
+      expect(probes).toBe(round);
+      await sandbox.close();
+    }
   });
 
   test("a status that cannot be recorded stops the command", async () => {
@@ -121,7 +151,7 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
     expect(readdirSync(workspace.root)).toEqual(["new.txt"]);
     expect(existsSync("/tmp/scratch")).toBe(false);
     expect(sandbox.statuses).toMatchObject([
-      { mode: "required", active: true, backend: "bubblewrap", network: "open" },
+      { mode: "required", active: true, backend: "bubblewrap", network: "public" },
     ]);
   });
 
@@ -226,9 +256,7 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
     const ports = { ...linked.ports };
     expect(
       (
-        await createTestSandbox({ ...tree, ports }).shell(
-          `cd tree && ${commit}; echo x > ${main.root}/.git/hooks/pre-commit`,
-        )
+        await createTestSandbox({ ...tree, ports }).shell(`${commit}; echo x > ${main.root}/.git/hooks/pre-commit`)
       ).trim(),
     ).toMatch(/^2\n.*/);
     expect(existsSync(join(main.root, ".git/hooks/pre-commit"))).toBe(false);
@@ -283,7 +311,10 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
       said += chunk.toString("utf8");
       stop.abort();
     };
-    const exit = await sandbox.processes.run({ file: "bash", args, timeoutMs: 20_000, onOutput }, stop.signal);
+    const exit = await sandbox.processes.run(
+      { file: "bash", args, confinement: "workspace", timeoutMs: 20_000, onOutput },
+      stop.signal,
+    );
     expect(exit.ended).toBe("cancelled");
     expect(said).toContain("bye");
   });
@@ -298,7 +329,10 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
         said += chunk.toString("utf8");
       };
       const args = ["-c", 'echo "$LD_LIBRARY_PATH" "$PLAIN" "$1"', "bash", "a b"];
-      const exit = await sandbox.processes.run({ file: "bash", args, env, timeoutMs: 20_000, onOutput }, NEVER);
+      const exit = await sandbox.processes.run(
+        { file: "bash", args, env, confinement: "workspace", timeoutMs: 20_000, onOutput },
+        NEVER,
+      );
       return { code: exit.code, said };
     };
     // The linker of whoever has it writes there; only programs outside can.
@@ -321,7 +355,14 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
       const onOutput = (_stream: string, chunk: Buffer): void => {
         said += chunk.toString("utf8");
       };
-      const spec = { file, args, timeoutMs: 20_000, onOutput, ...(stdin !== undefined && { stdin }) };
+      const spec = {
+        file,
+        args,
+        confinement: "workspace" as const,
+        timeoutMs: 20_000,
+        onOutput,
+        ...(stdin !== undefined && { stdin }),
+      };
       return { code: (await sandbox.processes.run(spec, NEVER)).code, said };
     };
     const four = "cat; exec 4>four; echo five >&4; cat four; exit 7";
@@ -347,7 +388,10 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
       const onOutput = (_stream: string, chunk: Buffer): void => {
         said += chunk.toString("utf8");
       };
-      const exit = await sandbox.processes.run({ file, args, timeoutMs: 20_000, onOutput }, NEVER);
+      const exit = await sandbox.processes.run(
+        { file, args, confinement: "workspace", timeoutMs: 20_000, onOutput },
+        NEVER,
+      );
       return { code: exit.code, said };
     };
     for (const name of ["./bash", "./sh"]) {
@@ -383,11 +427,14 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
         const found = await sandbox.probe();
         if (!found.available) return found;
         const wrap: typeof found.sandbox.wrap = (command, policy) =>
-          found.sandbox.wrap(command, { ...policy, tmp: file });
+          found.sandbox.wrap(command, { ...policy, scratch: [{ path: "/tmp", from: join(file, "x") }] });
         return { ...found, sandbox: { ...found.sandbox, wrap } };
       },
     });
-    await expect(broken.shell("touch ran")).rejects.toMatchObject({ reason: "SpawnFailed" });
+    await expect(broken.shell("touch ran")).rejects.toMatchObject({
+      reason: "SandboxUnavailable",
+      message: expect.stringContaining("so it was refused (built-in: sandbox)"),
+    });
     expect(readdirSync(workspace.root)).toEqual([]);
   });
 

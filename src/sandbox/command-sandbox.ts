@@ -1,29 +1,24 @@
 /**
- * The sandbox of one session, as a process port: what runs through it runs inside, or not at all when it has to. It finds
- * out at the first command what there is, says so once, and keeps the protected names before and after each one.
+ * The sandbox of one session, as a process port. The confinement that comes with a command decides how it runs: the reader and the
+ * workspace confinement in a sandbox or not at all, outside only what the gate says may run there. Says once, before the first command,
+ * what it found.
  */
-import { realpathSync } from "node:fs";
-import { homedir, userInfo } from "node:os";
-import { isAbsolute, join } from "node:path";
 import {
   type Clock,
-  childEnvironment,
   type DomainList,
   EffectError,
-  type ProcessExit,
   type ProcessPort,
   type ProcessSpec,
   type Resolve,
+  startReaped,
 } from "#base";
-import { type EgressProxy, type EgressRecord, startEgressProxy } from "./egress-proxy.ts";
+import { createConfinedRuns, DEFAULT_READER_TIMEOUT_MS } from "./confined-run.ts";
+import type { EgressRecord } from "./egress-connections.ts";
 import { createNameGuard, type NameGuard } from "./name-guard.ts";
-import { nestedRepositories } from "./nested-repositories.ts";
-import { type PlannedPolicy, planPolicy } from "./policy.ts";
-import { isExecutable, probeSandbox } from "./probe.ts";
+import { findProgram, probeSandbox } from "./probe.ts";
 import type { Probe, Sandbox, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
-import { createSessionFolder, type SessionFolder } from "./session-folder.ts";
-import { setInside } from "./steering-variables.ts";
-import { createWorkspaceReader, type TriedReaders } from "./workspace-reader.ts";
+import { createSessionGround, createSystemViews } from "./session-ground.ts";
+import { openSessionNetwork, type SessionNetwork } from "./session-network.ts";
 
 export type SandboxMode = "auto" | "required" | "off";
 
@@ -31,8 +26,8 @@ export interface SandboxStatus {
   readonly mode: SandboxMode;
   readonly active: boolean;
   readonly backend?: Sandbox["name"];
-  /** What the network of a command is: that of the machine, none, or the hosts of the list. */
-  readonly network: "open" | "none" | "listed";
+  /** What allowed commands reach: the machine's network, every public host, the hosts of the list, or nothing. */
+  readonly network: "open" | "public" | "listed" | "none";
   readonly domains?: readonly string[];
   /** One line for a person. */
   readonly detail: string;
@@ -43,6 +38,8 @@ export interface SandboxesOptions {
   /** Files and folders of the harness itself, hidden from every command. */
   readonly ownPaths: readonly string[];
   readonly clock: Clock;
+  /** Whether a file of a workspace holds secrets, by its path relative to that. */
+  readonly isSecret: (path: string) => boolean;
   /** For tests: how hosts are resolved, and which probe is answered. */
   readonly resolve?: Resolve;
   readonly probe?: () => Promise<Probe>;
@@ -56,8 +53,17 @@ export interface SandboxSession {
   readonly processes: ProcessPort;
   /** Of this workspace, besides what is hidden from every session. */
   readonly hidden?: readonly string[];
-  /** What it may reach; absent: the network is left as it is, empty: there is none. */
+  /** What allowed commands may reach; absent: every public host, empty: nothing. */
   readonly domains?: DomainList;
+  /** Allowed commands have the machine's network instead of the egress proxy. */
+  readonly directNetwork?: boolean;
+  /** Ports of the machine's loopback that allowed commands reach. */
+  readonly loopbackPorts?: readonly number[];
+  readonly readerTimeoutMs?: number;
+  /** Folders of the machine that commands see besides the usual ones. */
+  readonly readOnlyPaths?: readonly string[];
+  /** Programs that a rule denies as a whole. Asked for each command. */
+  readonly deniedPrograms?: () => readonly string[];
 }
 
 /** Awaited: what cannot be recorded does not happen. */
@@ -71,213 +77,183 @@ export interface CommandSandbox {
   /** Tries it at the first call. */
   status(): Promise<SandboxStatus>;
   probe(): Promise<Probe>;
-  /** What a command would be held to now; a string says why none can run here. */
+  /** What an allowed command would be held to now; a string says why none can run here. */
   policy(): SandboxPolicy | string;
   /** Before the first command. */
   recordTo(recorder: SandboxRecorder): void;
   close(): Promise<void>;
 }
 
-/** One for the program: what was found out about the machine and which names are held is shared by all sessions. */
+interface Shared {
+  readonly guard: NameGuard;
+  readonly systemViews: ReturnType<typeof createSystemViews>;
+  /** What worked on this machine is kept; what failed is tried again. */
+  probe(tryIt: () => Promise<Probe>): Promise<Probe>;
+}
+
+/** One for the program: facts about the machine and the names that are held are shared by all sessions. */
 export function createSandboxes(options: SandboxesOptions): { open(session: SandboxSession): CommandSandbox } {
-  const guard = createNameGuard();
-  const tried: TriedReaders = new Map();
   let found: Promise<Probe> | undefined;
-  return {
-    open: (session) =>
-      createCommandSandbox(options, session, { guard, tried }, (tryIt) => {
-        found ??= options.probe?.() ?? tryIt();
-        return found;
-      }),
+  const shared: Shared = {
+    guard: createNameGuard(),
+    systemViews: createSystemViews(options.clock),
+    async probe(tryIt) {
+      found ??= options.probe?.() ?? tryIt();
+      const current = found;
+      const probe = await current;
+      if (!probe.available && found === current) found = undefined;
+      return probe;
+    },
   };
+  return { open: (session) => createCommandSandbox(options, session, shared) };
 }
 
 function createCommandSandbox(
   options: SandboxesOptions,
-  { root, processes: outside, hidden = [], domains, mode }: SandboxSession,
-  { guard, tried }: { readonly guard: NameGuard; readonly tried: TriedReaders },
-  probeOnce: (tryIt: () => Promise<Probe>) => Promise<Probe>,
+  session: SandboxSession,
+  { guard, systemViews, probe: probeOnce }: Shared,
 ): CommandSandbox {
-  const { env, clock } = options;
-  const ownPaths = [...options.ownPaths, ...hidden];
-  const networkKind = domains === undefined ? "open" : domains.entries.length === 0 ? "none" : "listed";
-  const homes = homeFolders(env);
-  const path = childEnvironment(env, root).PATH ?? "";
-  const reader = createWorkspaceReader({ root, ownPaths, path, env, processes: outside, tried });
+  const { env, clock, isSecret } = options;
+  const { root, processes: outside, domains, mode, readOnlyPaths = [] } = session;
+  const ownPaths = [...options.ownPaths, ...(session.hidden ?? [])];
+  const networkKind = networkOf(session);
+  const ground = createSessionGround(root, { env, clock, ownPaths, isSecret, readOnlyPaths }, systemViews);
+  const runs = createConfinedRuns({
+    root,
+    outside,
+    ground,
+    guard,
+    ownPaths,
+    readerTimeoutMs: session.readerTimeoutMs ?? DEFAULT_READER_TIMEOUT_MS,
+    unixSockets: networkKind === "public" || networkKind === "open",
+    deniedPrograms: session.deniedPrograms ?? (() => []),
+  });
   let recorder: SandboxRecorder = { status: async () => undefined, connection: async () => undefined };
-  let folder: SessionFolder | undefined;
-  let nested: ReturnType<typeof nestedRepositories> | undefined;
-  let proxy: Promise<EgressProxy> | undefined;
-  let told: Promise<SandboxStatus> | undefined;
-
-  function plan(network: SandboxNetwork): PlannedPolicy | string {
-    nested ??= nestedRepositories(root);
-    folder ??= createSessionFolder(clock.now());
-    return planPolicy({
-      root,
-      homes,
-      ownPaths,
-      env,
-      tmp: folder.tmp,
-      emptyFile: folder.emptyFile,
-      network,
-      nested: nested.folders,
-      isHeld: guard.isHeld,
-    });
-  }
+  let network: Promise<SessionNetwork> | undefined;
+  let published: Promise<SandboxStatus> | undefined;
 
   function probe(): Promise<Probe> {
-    return probeOnce(async () => {
-      const planned = plan({ kind: networkKind === "open" ? "open" : "none" });
-      if (typeof planned === "string") return { available: false, why: planned, steps: [] };
-      // Nothing stands at the held names now, and trying it must leave no trace.
-      const policy = { ...planned.policy, held: [] };
+    return probeOnce(() => {
+      const { emptyFolder, emptyFile } = ground.folder();
+      const system = ground.system();
+      const { platform, arch: processor } = process;
       return probeSandbox({
-        platform: process.platform,
-        path,
+        platform,
+        processor,
+        path: ground.path,
         processes: outside,
-        policy,
-        node: process.execPath,
+        system,
+        emptyFolder,
+        emptyFile,
       });
     });
   }
 
   async function status(): Promise<SandboxStatus> {
-    const network = { network: networkKind, ...(domains && { domains: domains.entries }) } as const;
+    const reached = { network: networkKind, ...(domains && { domains: domains.entries }) } as const;
     if (mode === "off") {
-      return { mode, active: false, network: "open", detail: "commands run without a sandbox: it is switched off" };
+      return { mode, active: false, network: "open", detail: 'no sandbox: it is switched off (sandbox = "off")' };
     }
-    const planned = plan({ kind: "none" });
     const found = await probe();
-    const why = typeof planned === "string" ? planned : found.available ? undefined : found.why;
-    if (why === undefined && found.available) {
-      const partial = nested?.complete === false ? "; not all repositories below the workspace were looked for" : "";
+    const planned = found.available ? runs.policy(plainNetwork(networkKind)) : found.why;
+    if (found.available && typeof planned !== "string") {
+      const partial = ground.survey().isComplete() ? "" : "; not every folder of the workspace was searched";
       const detail = `commands run in ${found.sandbox.name}; ${networkText(networkKind)}${partial}`;
-      return { mode, active: true, backend: found.sandbox.name, ...network, detail };
+      return { mode, active: true, backend: found.sandbox.name, ...reached, detail };
     }
-    const refuses = mode === "required" || networkKind !== "open";
-    const consequence = refuses ? "commands are refused" : "commands run without a sandbox";
-    return { mode, active: false, ...network, detail: `${consequence}: ${why}. Run: harness sandbox check` };
+    const detail = found.available
+      ? `the sandbox cannot contain this workspace: ${planned}. Commands are refused`
+      : `no sandbox: ${planned}. A command runs only when a person allows that very call. Run: harness sandbox check`;
+    return { mode, active: false, ...reached, detail };
   }
 
   /** Once, and before the first command; a recorder that fails stops it. */
-  function tell(): Promise<SandboxStatus> {
-    told ??= status().then(async (current) => {
+  function publishStatus(): Promise<SandboxStatus> {
+    published ??= status().then(async (current) => {
       await recorder.status(current);
       return current;
     });
-    return told;
+    return published;
   }
 
-  async function network(list: DomainList | undefined): Promise<SandboxNetwork> {
-    if (networkKind !== "listed" || list === undefined) return { kind: networkKind === "open" ? "open" : "none" };
-    folder ??= createSessionFolder(clock.now());
-    const { socket } = folder;
-    proxy ??= startEgressProxy({
-      socket,
-      domains: list,
+  async function sessionNetwork(sandbox: Sandbox): Promise<SessionNetwork | SandboxNetwork> {
+    if (networkKind === "open" || networkKind === "none") return plainNetwork(networkKind);
+    // Commands of the macOS backend have no way to the proxy.
+    if (sandbox.name !== "bubblewrap") return { kind: "none" };
+    if (network !== undefined && !(await network).isOpen()) network = undefined;
+    network ??= openSessionNetwork({
+      bwrap: sandbox.program,
+      nsenter: findProgram("nsenter", ground.path),
+      node: process.execPath,
+      folder: ground.folder().path,
+      domains,
+      loopbackPorts: session.loopbackPorts ?? [],
       clock,
       record: (entry) => recorder.connection(entry),
       ...(options.resolve && { resolve: options.resolve }),
+      start: startReaped,
     });
-    await proxy;
-    // Loopback inside is the sandbox's own; one that the list names is the machine's, behind the proxy.
-    const own = ["localhost", "127.0.0.1", "::1"].filter((host) => !list.entries.includes(host));
-    return { kind: "listed", socket, noProxy: own.join(",") };
+    const opening = network;
+    opening.catch(() => {
+      // Tried again by the next command.
+      if (network === opening) network = undefined;
+    });
+    return opening;
   }
 
-  async function runInside(sandbox: Sandbox, spec: ProcessSpec, signal: AbortSignal): Promise<ProcessExit> {
-    const planned = plan(await network(domains));
-    if (typeof planned === "string") throw new EffectError("SandboxUnavailable", `the command was refused: ${planned}`);
-    const file = findFile(spec, root, path);
-    const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
-    try {
-      const policy = sandbox.holdsNames ? { ...planned.policy, held } : planned.policy;
-      const { command, env: given } = setInside({ file, args: spec.args }, spec.env);
-      const { file: program, args, env: added, monitor } = sandbox.wrap(command, policy);
-      const wrapped = { ...spec, file: program, args, env: { ...added, ...given }, ...(monitor && { monitor }) };
-      return await outside.run(wrapped, signal);
-    } finally {
-      await release();
-      const said = [...guard.sweep(planned.watched), ...(nested?.sweepBegun() ?? [])];
-      for (const line of said) spec.onOutput?.("stderr", Buffer.from(`[sandbox] ${line}\n`));
-    }
+  async function runConfined(spec: ProcessSpec, signal: AbortSignal) {
+    const found = await probe();
+    if (!found.available) throw new EffectError("SandboxUnavailable", unavailableText(found.why, spec));
+    if (spec.ownProgram) return runs.search(found.sandbox, spec, signal);
+    if (spec.confinement !== "workspace") return runs.reader(found.sandbox, spec, signal);
+    return runs.workspace(found.sandbox, spec, await sessionNetwork(found.sandbox), signal);
   }
 
   return {
     processes: {
       async run(spec, signal) {
-        if (spec.outsideSandbox === true) return (mode === "off" ? outside : reader).run(spec, signal);
-        const current = await tell();
-        if (mode === "off") return outside.run(spec, signal);
-        const found = await probe();
-        if (current.active && found.available) return runInside(found.sandbox, spec, signal);
-        if (mode === "required" || networkKind !== "open") {
-          throw new EffectError("SandboxUnavailable", unavailableText(current, mode));
-        }
-        return outside.run(spec, signal);
+        // Our own search needs none; its port is guarded.
+        if (spec.ownProgram && (mode === "off" || !(await probe()).available)) return outside.run(spec, signal);
+        if (spec.ownProgram) return runConfined(spec, signal);
+        await publishStatus();
+        if (spec.confinement === "outside") return outside.run(spec, signal);
+        if (mode === "off") throw new EffectError("SandboxUnavailable", unavailableText("it is switched off", spec));
+        return runConfined(spec, signal);
       },
     },
     status,
     probe,
-    policy() {
-      const planned = plan({ kind: networkKind === "open" ? "open" : "none" });
-      return typeof planned === "string" ? planned : planned.policy;
-    },
+    policy: () => runs.policy(plainNetwork(networkKind)),
     recordTo(next) {
       recorder = next;
     },
     async close() {
-      await (await proxy)?.close();
-      folder?.remove();
-      folder = undefined;
-      proxy = undefined;
+      const open = network;
+      network = undefined;
+      // One that never opened has nothing to close.
+      await open?.then((made) => made.close()).catch(() => undefined);
+      ground.close();
     },
   };
 }
 
-export function unavailableText({ detail }: SandboxStatus, mode: SandboxMode): string {
-  const why = mode === "required" ? "the sandbox is required" : "the network is limited to a list of domains";
-  return `${detail} (${why}, built-in: sandbox; to run commands without one all the same, set sandbox = "off")`;
+function networkOf({ domains, directNetwork }: SandboxSession): SandboxStatus["network"] {
+  if (domains === undefined) return directNetwork ? "open" : "public";
+  return domains.entries.length === 0 ? "none" : "listed";
+}
+
+function plainNetwork(kind: SandboxStatus["network"]): SandboxNetwork {
+  if (kind === "open") return { kind: "direct" };
+  return { kind: kind === "none" ? "none" : "session" };
+}
+
+function unavailableText(why: string, { confinement }: ProcessSpec): string {
+  const who = confinement === "workspace" ? "" : " that nobody allowed";
+  return `there is no sandbox for a command${who}: ${why}. Run it where a person can allow it outside the sandbox, or set sandbox = "off" in your own config.toml`;
 }
 
 function networkText(kind: SandboxStatus["network"]): string {
-  if (kind === "open") return "the network is open";
-  return kind === "none" ? "without network" : "the network ends at the listed domains";
-}
-
-/** Where secrets of this person can be: a changed HOME must not bring the real one into view. */
-function homeFolders(env: Readonly<Record<string, string | undefined>>): string[] {
-  const named = [env.HOME, homedir(), passwdHome()].filter((path) => path !== undefined && isAbsolute(path));
-  return [...new Set(named as string[])];
-}
-
-function passwdHome(): string | undefined {
-  try {
-    return userInfo().homedir;
-  } catch {
-    // A user without an entry in the password file has no home there.
-    return undefined;
-  }
-}
-
-/** The program by its full path, looked up as the process port would: what is missing must be told as missing. */
-function findFile(spec: ProcessSpec, root: string, searchPath: string): string {
-  if (isAbsolute(spec.file)) return spec.file;
-  if (spec.file.includes("/")) return realpathOr(join(root, spec.cwd ?? ".", spec.file));
-  const found = (spec.env?.PATH ?? searchPath)
-    .split(":")
-    .filter((folder) => isAbsolute(folder))
-    .map((folder) => join(folder, spec.file))
-    .find(isExecutable);
-  if (found === undefined) throw new EffectError("NotFound", `the program ${spec.file} does not exist`);
-  return found;
-}
-
-function realpathOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    throw new EffectError("NotFound", `the program ${path} does not exist`);
-  }
+  if (kind === "open") return "allowed ones use the machine's network directly";
+  if (kind === "public") return "allowed ones reach public hosts through the egress proxy";
+  return kind === "none" ? "without network" : "allowed ones reach the listed hosts";
 }

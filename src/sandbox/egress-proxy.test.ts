@@ -1,18 +1,21 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, request } from "node:http";
-import { connect } from "node:net";
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls, createServer as createTlsServer } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createDomainList, createSystemClock } from "#base";
 import { createSelfSignedCertificate } from "../../test/fakes/self-signed-certificate.ts";
-import { type EgressRecord, startEgressProxy } from "./egress-proxy.ts";
+import { type EgressProxyOptions, type EgressRecord, startEgressProxy } from "./egress-proxy.ts";
 
 const ALLOWED = "127.0.0.2";
 
-async function startProxy(record: (entry: EgressRecord) => Promise<void> = async () => undefined) {
+async function startProxy(
+  record: (entry: EgressRecord) => Promise<void> = async () => undefined,
+  options: Partial<EgressProxyOptions> = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), "harness-egress-"));
   const socket = join(folder, "egress.sock");
   const records: EgressRecord[] = [];
@@ -29,6 +32,7 @@ async function startProxy(record: (entry: EgressRecord) => Promise<void> = async
       lookups.push(name);
       return [{ address: name === "rebind.test" ? "127.0.0.1" : ALLOWED, family: 4 }];
     },
+    ...options,
   });
   onTestFinished(async () => {
     await proxy.close();
@@ -62,7 +66,8 @@ async function ask(socketPath: string, path: string, headers: Record<string, str
 async function tunnel(socketPath: string, authority: string) {
   const outgoing = request({ socketPath, method: "CONNECT", path: authority, agent: false });
   outgoing.end();
-  const [response, socket] = await once(outgoing, "connect");
+  const [response, socket, head] = await once(outgoing, "connect");
+  if (head.length > 0) socket.unshift(head);
   return { status: response.statusCode as number, why: response.statusMessage as string, socket };
 }
 
@@ -183,5 +188,132 @@ describe("a tunnel", () => {
       "the tunnel does not carry TLS",
       "the tunnel is for another server, hidden.test",
     ]);
+  });
+});
+
+const PUBLIC = "93.184.215.14";
+const OWN = "93.184.215.15";
+
+/** Every public host is allowed, and `public.test` is a server of the test in place of one on the internet. */
+async function startOpenProxy(serve: (socket: Socket) => void) {
+  const server = createTcpServer({ allowHalfOpen: true }, serve).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const dialled: string[] = [];
+  const proxy = await startProxy(undefined, {
+    domains: undefined,
+    resolve: async (name) => {
+      return [{ address: name === "public.test" ? PUBLIC : name === "own.test" ? OWN : "10.1.2.3", family: 4 }];
+    },
+    connect(options) {
+      options.lookup?.(options.host ?? "", {}, (_error, address) => void dialled.push(String(address)));
+      return connect(port, "127.0.0.1");
+    },
+    ownAddresses: () => [OWN, "2600::15"],
+  });
+  return { ...proxy, dialled };
+}
+
+describe("without a list", () => {
+  test("a tunnel to a public host carries anything, also where the server speaks first", async () => {
+    const {
+      socket: path,
+      records,
+      dialled,
+    } = await startOpenProxy((socket) => {
+      socket.write("SSH-2.0-test\r\n");
+      socket.once("data", (chunk) => socket.end(`got ${chunk}`));
+    });
+    const { status, socket } = await tunnel(path, "public.test:22");
+    expect(status).toBe(200);
+    expect(String((await once(socket, "data"))[0])).toBe("SSH-2.0-test\r\n");
+    socket.write("hello");
+    expect(String((await once(socket, "data"))[0])).toBe("got hello");
+    expect(dialled).toEqual([PUBLIC]);
+    await expect
+      .poll(() => records.map(({ host, state }) => `${state} ${host}`))
+      .toEqual(["opened public.test", "closed public.test"]);
+  });
+
+  test.each([
+    ["private.test:22", "private.test is at 10.1.2.3, which is not a public internet address"],
+    ["127.0.0.1:22", "127.0.0.1 is at 127.0.0.1, which is not a public internet address"],
+    ["[::ffff:127.0.0.1]:22", "::ffff:7f00:1 is at ::ffff:7f00:1, which is not a public internet address"],
+    ["169.254.169.254:80", "169.254.169.254 is at 169.254.169.254, which is not a public internet address"],
+    ["168.63.129.16:80", "168.63.129.16 is at 168.63.129.16, which is not a public internet address"],
+    ["own.test:22", `own.test is at ${OWN}, which is an address of this machine`],
+    [`${OWN}:22`, `${OWN} is at ${OWN}, which is an address of this machine`],
+    [`[::ffff:${OWN}]:22`, "::ffff:5db8:d70f is at ::ffff:5db8:d70f, which is an address of this machine"],
+    ["[2600::15]:22", "2600::15 is at 2600::15, which is an address of this machine"],
+  ])("a tunnel to %s is refused and recorded", async (authority, why) => {
+    const { socket, records, dialled } = await startOpenProxy(() => undefined);
+    expect(await tunnel(socket, authority)).toMatchObject({ status: 403, why });
+    expect(records).toMatchObject([{ state: "refused", why }]);
+    expect(dialled).toEqual([]);
+  });
+
+  test("a client that has gone meanwhile leaves no connection behind", async () => {
+    const closed = Promise.withResolvers<void>();
+    const { socket: path } = await startOpenProxy((socket) => void socket.resume().once("end", () => closed.resolve()));
+    const outgoing = request({ socketPath: path, method: "CONNECT", path: "public.test:22", agent: false });
+    outgoing.on("error", () => undefined).end();
+    await once(outgoing, "finish");
+    outgoing.destroy();
+    await closed.promise;
+  });
+});
+
+describe("SOCKS5", () => {
+  /** Sends these bytes and collects what comes back until `length` bytes or the end. */
+  async function say(path: string, message: readonly number[], length: number): Promise<number[]> {
+    const client = connect(path);
+    onTestFinished(() => void client.destroy());
+    client.write(Buffer.from(message));
+    const answer: number[] = [];
+    for await (const chunk of client.iterator({ destroyOnReturn: false })) {
+      answer.push(...chunk);
+      if (answer.length >= length) break;
+    }
+    return answer;
+  }
+  const named = (name: string, port: number) => [3, name.length, ...Buffer.from(name), port >> 8, port & 255];
+
+  test("carries what a program says, greeting and request in one piece", async () => {
+    const { socket, records } = await startOpenProxy((inside) => void inside.end("hi"));
+    const answer = await say(socket, [5, 1, 0, 5, 1, 0, ...named("public.test", 22)], 14);
+    expect(answer).toEqual([5, 0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0, ...Buffer.from("hi")]);
+    expect(records[0]).toEqual({ connection: 1, host: "public.test", port: 22, state: "opened" });
+  });
+
+  test.each([
+    ["a private host", named("private.test", 22), 2],
+    ["an address of the machine", [1, ...OWN.split(".").map(Number), 0, 22], 2],
+    ["loopback", [1, 127, 0, 0, 1, 0, 22], 2],
+    ["IPv6 loopback", [4, ...Array(15).fill(0), 1, 0, 22], 2],
+    ["a name that is none", named("a b", 22), 8],
+    ["port 0", named("public.test", 0), 8],
+  ])("refuses %s", async (_name, target, reply) => {
+    const { socket, dialled } = await startOpenProxy(() => undefined);
+    expect(await say(socket, [5, 1, 0, 5, 1, 0, ...target], 12)).toEqual([5, 0, 5, reply, 0, 1, 0, 0, 0, 0, 0, 0]);
+    expect(dialled).toEqual([]);
+  });
+
+  test("refuses to listen, UDP and passwords", async () => {
+    const { socket } = await startOpenProxy(() => undefined);
+    for (const command of [2, 3]) {
+      const answer = await say(socket, [5, 1, 0, 5, command, 0, ...named("public.test", 22)], 12);
+      expect(answer.slice(2, 4)).toEqual([5, 7]);
+    }
+    expect(await say(socket, [5, 1, 2], 99)).toEqual([5, 0xff]);
+  });
+
+  test("with a list carries only TLS for the host that it named", async () => {
+    const { port } = await startWeb();
+    const { socket, records } = await startProxy();
+    const hello = [...Buffer.from("GET / HTTP/1.1\r\n\r\n")];
+    await say(socket, [5, 1, 0, 5, 1, 0, ...named("allowed.test", port), ...hello], 99);
+    await expect.poll(() => records.at(-1)).toMatchObject({ state: "closed", why: "the tunnel does not carry TLS" });
+    expect(records.at(-1)?.bytesSent).toBe(0);
   });
 });

@@ -1,58 +1,42 @@
 /**
- * The one way out of a sandbox with a domain list: an HTTP proxy on a Unix socket. It matches the host against the list,
- * resolves it once, checks every address and connects to a checked one. Tunnels must be TLS for the host they named. It
- * does not look into TLS, and it follows no redirects: the program inside asks again.
+ * The one way out of a sandbox without a network of its own: HTTP and SOCKS5 on one Unix socket. With a list of domains, a tunnel
+ * must carry TLS for the host that it named. It does not look into TLS, and it follows no redirects: the program inside asks again.
  */
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import {
-  type Clock,
-  checkedAddresses,
-  type DomainList,
-  EffectError,
-  messageOf,
-  normalHost,
-  pinnedLookup,
-  type Resolve,
-} from "#base";
+import { EffectError, messageOf, normalHost } from "#base";
 import { MAX_HELLO_BYTES, readClientHello } from "./client-hello.ts";
+import {
+  createEgressConnections,
+  type EgressConnection,
+  type EgressConnections,
+  type EgressRules,
+  joinConnection,
+  type Target,
+} from "./egress-connections.ts";
+import { firstBytes } from "./first-bytes.ts";
+import { readSocksGreeting, readSocksRequest, SOCKS_VERSION, type SocksMessage, socksReply } from "./socks.ts";
 
-const MAX_CONNECTIONS = 128;
+export type { EgressRecord } from "./egress-connections.ts";
+
+const MAX_CONNECTIONS = 256;
+const MAX_LOOPBACK_CONNECTIONS = 64;
 const MAX_HEADER_BYTES = 16 * 1024;
-const CONNECT_TIMEOUT_MS = 15_000;
-const IDLE_TIMEOUT_MS = 60_000;
-/** No command runs longer; what is still open then belongs to nobody. */
-const MAX_CONNECTION_MS = 600_000;
-const MAX_CONNECTION_BYTES = 4 * 1024 ** 3;
+/** How long a program may take to say what it wants. */
+const GREETING_TIMEOUT_MS = 15_000;
+const NOTHING = Buffer.alloc(0);
 const HOP_BY_HOP = new Set(
   "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade host".split(
     " ",
   ),
 );
 
-/** One connection as the record has it: `opened` or `refused` first, and `closed` after `opened`. */
-export interface EgressRecord {
-  /** The same for both records of a connection. */
-  readonly connection: number;
-  readonly host: string;
-  readonly port: number;
-  readonly state: "opened" | "refused" | "closed";
-  /** Why it was refused or cut. */
-  readonly why?: string;
-  readonly bytesSent?: number;
-  readonly bytesReceived?: number;
-  readonly durationMs?: number;
-}
-
-export interface EgressProxyOptions {
+export interface EgressProxyOptions extends EgressRules {
   /** Where it listens; its folder must be closed to others. */
   readonly socket: string;
-  readonly domains: DomainList;
-  readonly clock: Clock;
-  /** Awaited before a connection is opened: what cannot be recorded does not happen. */
-  readonly record: (entry: EgressRecord) => Promise<void>;
-  readonly resolve?: Resolve;
+  /** Sockets that lead to ports of the machine's own loopback, and to nothing else. */
+  readonly loopback?: readonly { readonly socket: string; readonly port: number }[];
 }
 
 export interface EgressProxy {
@@ -61,155 +45,170 @@ export interface EgressProxy {
 
 /** Resolves when it listens. */
 export async function startEgressProxy(options: EgressProxyOptions): Promise<EgressProxy> {
+  const egress = createEgressConnections(options);
+  const server = createProxyServer(egress, options.domains !== undefined);
+  const listening = [
+    listen(server, options.socket),
+    ...(options.loopback ?? []).map(({ socket, port }) => listen(createLoopbackServer(egress, port), socket)),
+  ];
+  const close = async (): Promise<void> => {
+    const started = await Promise.allSettled(listening);
+    const servers = started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    await Promise.all(servers.map((one) => one.close()));
+    egress.closeAll();
+  };
+  try {
+    await Promise.all(listening);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { close };
+}
+
+/** Speaks HTTP, or SOCKS5 with a client whose first byte is 5, which begins no HTTP request. */
+function createProxyServer(egress: EgressConnections, checksTls: boolean): Server {
   const { createServer } = process.getBuiltinModule("node:http");
-  const egress = createEgress(options);
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false });
   server.maxConnections = MAX_CONNECTIONS;
-  server.on("connect", (request, socket, head) => void egress.tunnel(request, socket, head));
-  server.on("request", (request, response) => void egress.forward(request, response));
+  server.on("connect", (request, inside: Duplex, head: Buffer) => {
+    // The server's connections are those of a net.Server.
+    void tunnel(request, inside as Socket, head, egress, checksTls);
+  });
+  server.on("request", (request, response) => void forward(request, response, egress));
   // Without listeners an odd request would end with an answer that says nothing.
   server.on("upgrade", (_request, socket) => refuseRaw(socket, 501, "upgrades are not forwarded"));
   server.on("clientError", (_error, socket) => refuseRaw(socket, 400, "not an HTTP request"));
-  await listen(server, options.socket);
-  return {
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-        egress.closeAll();
-      }),
+  const speakHttp = server.listeners("connection");
+  server.removeAllListeners("connection");
+  const greet = async (inside: Socket): Promise<void> => {
+    const destroy = () => void inside.destroy();
+    inside.once("error", destroy);
+    const head = await firstBytes(inside, NOTHING, ({ length }) => length === 0, greetingLimit());
+    if (head.length === 0) return destroy();
+    if (head[0] === SOCKS_VERSION) return socks(inside, head, egress, checksTls);
+    inside.off("error", destroy).unshift(head);
+    for (const speak of speakHttp) speak.call(server, inside);
+    inside.resume();
   };
+  server.on("connection", (inside) => void greet(inside));
+  return server;
 }
 
-interface Egress {
-  tunnel(request: IncomingMessage, inside: Duplex, head: Buffer): Promise<void>;
-  forward(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  closeAll(): void;
+function createLoopbackServer(egress: EgressConnections, port: number): Server {
+  const { createServer } = process.getBuiltinModule("node:net");
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (inside) => {
+    inside.on("error", () => inside.destroy());
+    // The refusal is on the record; the program sees a connection that ends at once.
+    egress.toMachine(port).then(
+      (connection) => joinConnection(inside, connection),
+      () => inside.destroy(),
+    );
+  });
+  server.maxConnections = MAX_LOOPBACK_CONNECTIONS;
+  return server;
 }
 
-function createEgress({ domains, clock, record, resolve }: EgressProxyOptions): Egress {
-  const open = new Set<Duplex>();
-  let connections = 0;
+async function tunnel(
+  request: IncomingMessage,
+  inside: Socket,
+  head: Buffer,
+  egress: EgressConnections,
+  checksTls: boolean,
+): Promise<void> {
+  inside.on("error", () => inside.destroy());
+  const target = authorityTarget(request.url ?? "");
+  if (target === undefined) return refuseRaw(inside, 400, "CONNECT needs host:port");
+  try {
+    const connection = await egress.toHost(target);
+    inside.write("HTTP/1.1 200 Connection established\r\n\r\n");
+    await carry(inside, head, target, connection, checksTls);
+  } catch (error) {
+    refuseRaw(inside, statusOf(error), messageOf(error));
+  }
+}
 
-  /** Throws an EffectError after recording the refusal. */
-  async function admit(target: Target): Promise<{ outside: Socket; closed: (why?: string) => void }> {
-    const connection = ++connections;
-    const startedMs = clock.monotonicMs();
-    const entry = { connection, host: target.host, port: target.port };
-    try {
-      const refusal = domains.refusal(target.host);
-      if (refusal !== undefined) throw new EffectError("AddressRefused", refusal);
-      const stop = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
-      const rules = { ...(resolve && { resolve }), mayBePrivate: (address: string) => domains.namesAddress(address) };
-      const addresses = await checkedAddresses(target.host, rules, stop);
-      await record({ ...entry, state: "opened" });
-      const outside = await dial(target, pinnedLookup(addresses));
-      let isClosed = false;
-      const closed = (why?: string) => {
-        if (isClosed) return;
-        isClosed = true;
-        const sizes = { bytesSent: outside.bytesWritten, bytesReceived: outside.bytesRead };
-        const durationMs = Math.round(clock.monotonicMs() - startedMs);
-        // The connection is over; a log that fails now stops the turn by itself.
-        record({ ...entry, state: "closed", ...sizes, durationMs, ...(why && { why }) }).catch(() => undefined);
-      };
-      outside.once("close", () => closed());
-      return { outside, closed };
-    } catch (error) {
-      const why = messageOf(error);
-      await record({ ...entry, state: "refused", why });
-      throw error instanceof EffectError ? error : new EffectError("NetworkFailed", why, { cause: error });
+async function socks(inside: Socket, head: Buffer, egress: EgressConnections, checksTls: boolean): Promise<void> {
+  const limit = greetingLimit();
+  const read = async <Value>(from: Buffer, message: (bytes: Buffer) => SocksMessage<Value>) => {
+    const found = message(await firstBytes(inside, from, (bytes) => message(bytes).kind === "more", limit));
+    if (found.kind === "read") return found;
+    inside.end((found.kind === "refused" && found.answer) || NOTHING, () => inside.destroy());
+    return undefined;
+  };
+  const greeting = await read(head, readSocksGreeting);
+  if (greeting === undefined) return;
+  inside.write(greeting.answer);
+  const request = await read(greeting.rest, readSocksRequest);
+  if (request === undefined) return;
+  const { host: name, port } = request.value;
+  const host = normalHost(name);
+  if (host === undefined || port === 0) {
+    inside.end(socksReply("badAddress"), () => inside.destroy());
+    return;
+  }
+  try {
+    const connection = await egress.toHost({ host, port });
+    inside.write(request.answer);
+    await carry(inside, request.rest, { host, port }, connection, checksTls);
+  } catch (error) {
+    inside.end(socksReply(isRefusal(error) ? "refused" : "unreachable"), () => inside.destroy());
+  }
+}
+
+/**
+ * Checks what the tunnel is for, where there is a list, and then carries it. Without a list a tunnel may carry anything: a program
+ * that can reach every public host could send the same bytes in TLS to a host of its own, so a check would only keep ssh, databases
+ * and mail from working. With a list it keeps a listed address from serving a host that is not listed.
+ */
+async function carry(
+  inside: Socket,
+  head: Buffer,
+  target: Target,
+  connection: EgressConnection,
+  checksTls: boolean,
+): Promise<void> {
+  let sent = head;
+  if (checksTls) {
+    const isIncomplete = (bytes: Buffer) => readClientHello(bytes).kind === "more" && bytes.length <= MAX_HELLO_BYTES;
+    sent = await firstBytes(inside, head, isIncomplete, greetingLimit());
+    const why = helloProblem(sent, target);
+    if (why !== undefined) {
+      connection.cut(why);
+      inside.destroy();
+      return;
     }
   }
+  if (sent.length > 0) connection.socket.write(sent);
+  joinConnection(inside, connection);
+}
 
-  /** Ends the connection when it is idle, old or large; the result is called with every chunk. */
-  function bounded(outside: Socket, closed: (why?: string) => void): () => void {
-    const cut = (why: string) => {
-      closed(why);
-      outside.destroy();
-    };
-    const limit = setTimeout(() => cut("it was open too long"), MAX_CONNECTION_MS).unref();
-    outside.setTimeout(IDLE_TIMEOUT_MS, () => cut("nothing came for too long"));
-    open.add(outside);
-    outside.once("close", () => {
-      open.delete(outside);
-      clearTimeout(limit);
+async function forward(request: IncomingMessage, response: ServerResponse, egress: EgressConnections): Promise<void> {
+  const target = absoluteTarget(request);
+  if (typeof target === "string") return refuse(response, 400, target);
+  try {
+    const { socket: outside, count } = await egress.toHost(target);
+    const { request: send } = process.getBuiltinModule("node:http");
+    const onward = send({
+      createConnection: () => outside,
+      method: request.method ?? "GET",
+      path: target.path,
+      headers: { ...onwardHeaders(request), host: target.authority, connection: "close" },
+      setHost: false,
     });
-    return () => {
-      if (outside.bytesRead + outside.bytesWritten > MAX_CONNECTION_BYTES) cut("it carried too many bytes");
-    };
+    onward.once("error", () =>
+      response.headersSent ? response.destroy() : refuse(response, 502, "the host cut the connection"),
+    );
+    onward.once("response", (answer) => {
+      response.writeHead(answer.statusCode ?? 502, onwardHeaders(answer));
+      answer.on("data", count).once("error", () => response.destroy());
+      answer.pipe(response);
+    });
+    response.once("close", () => outside.destroy());
+    request.on("data", count).pipe(onward);
+  } catch (error) {
+    refuse(response, statusOf(error), messageOf(error));
   }
-
-  function join(inside: Duplex, outside: Socket, count: () => void): void {
-    for (const [side, other] of [[inside, outside] as const, [outside, inside] as const]) {
-      side.on("data", count);
-      side.once("error", () => other.destroy());
-      side.once("close", () => other.destroy());
-      side.pipe(other);
-    }
-  }
-
-  return {
-    async tunnel(request, inside, head) {
-      inside.once("error", () => inside.destroy());
-      const target = authorityTarget(request.url ?? "");
-      if (target === undefined) return refuseRaw(inside, 400, "CONNECT needs host:port");
-      try {
-        const { outside, closed } = await admit(target);
-        inside.write("HTTP/1.1 200 Connection established\r\n\r\n");
-        const hello = await firstBytes(inside, head);
-        const why = helloProblem(hello, target);
-        if (why !== undefined) {
-          closed(why);
-          outside.destroy();
-          inside.destroy();
-          return;
-        }
-        outside.write(hello);
-        join(inside, outside, bounded(outside, closed));
-      } catch (error) {
-        refuseRaw(inside, statusOf(error), messageOf(error));
-      }
-    },
-
-    async forward(request, response) {
-      const target = absoluteTarget(request);
-      if (typeof target === "string") return refuse(response, 400, target);
-      try {
-        const { outside, closed } = await admit(target);
-        const { request: send } = process.getBuiltinModule("node:http");
-        const count = bounded(outside, closed);
-        const onward = send({
-          createConnection: () => outside,
-          method: request.method ?? "GET",
-          path: target.path,
-          headers: { ...onwardHeaders(request), host: target.authority, connection: "close" },
-          setHost: false,
-        });
-        onward.once("error", () =>
-          response.headersSent ? response.destroy() : refuse(response, 502, "the host cut the connection"),
-        );
-        onward.once("response", (answer) => {
-          response.writeHead(answer.statusCode ?? 502, onwardHeaders(answer));
-          answer.on("data", count).once("error", () => response.destroy());
-          answer.pipe(response);
-        });
-        response.once("close", () => outside.destroy());
-        request.on("data", count).pipe(onward);
-      } catch (error) {
-        refuse(response, statusOf(error), messageOf(error));
-      }
-    },
-
-    closeAll() {
-      for (const stream of open) stream.destroy();
-    },
-  };
-}
-
-interface Target {
-  readonly host: string;
-  readonly port: number;
 }
 
 /** `host:port` of a CONNECT, in the one spelling that is checked and dialled. */
@@ -248,47 +247,16 @@ function helloProblem(bytes: Buffer, { host }: Target): string | undefined {
   return `the tunnel is for another server, ${hello.serverName}`;
 }
 
-/** What the program inside sends first: up to a whole TLS greeting, or as much as there is when it cannot become one. */
-async function firstBytes(inside: Duplex, head: Buffer): Promise<Buffer> {
-  let bytes = head;
-  const limit = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
-  while (readClientHello(bytes).kind === "more" && bytes.length <= MAX_HELLO_BYTES) {
-    const chunk = await nextChunk(inside, limit);
-    if (chunk === undefined) break;
-    bytes = Buffer.concat([bytes, chunk]);
-  }
-  return bytes;
+function greetingLimit(): AbortSignal {
+  return AbortSignal.timeout(GREETING_TIMEOUT_MS);
 }
 
-function nextChunk(inside: Duplex, limit: AbortSignal): Promise<Buffer | undefined> {
-  return new Promise((resolve) => {
-    const done = (chunk?: Buffer) => {
-      inside.off("data", done).off("end", over).off("close", over).pause();
-      limit.removeEventListener("abort", over);
-      resolve(chunk);
-    };
-    const over = () => done();
-    inside.on("data", done).on("end", over).on("close", over).resume();
-    limit.addEventListener("abort", over, { once: true });
-  });
-}
-
-function dial({ host, port }: Target, lookup: ReturnType<typeof pinnedLookup>): Promise<Socket> {
-  const { connect } = process.getBuiltinModule("node:net");
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, lookup, autoSelectFamily: true, timeout: CONNECT_TIMEOUT_MS });
-    socket.once("timeout", () => socket.destroy(new Error(`${host}:${port} did not answer`)));
-    socket.once("error", reject);
-    socket.once("connect", () => {
-      socket.off("error", reject).setTimeout(0).removeAllListeners("timeout");
-      socket.on("error", () => socket.destroy());
-      resolve(socket);
-    });
-  });
+function isRefusal(error: unknown): boolean {
+  return error instanceof EffectError && error.reason === "AddressRefused";
 }
 
 function statusOf(error: unknown): number {
-  return error instanceof EffectError && error.reason === "AddressRefused" ? 403 : 502;
+  return isRefusal(error) ? 403 : 502;
 }
 
 function refuse(response: ServerResponse, status: number, why: string): void {
@@ -300,9 +268,26 @@ function refuseRaw(socket: Duplex, status: number, why: string): void {
   socket.end(`HTTP/1.1 ${status} ${text}\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n${text}\n`);
 }
 
-function listen(server: Server, path: string): Promise<void> {
+interface Listening {
+  close(): Promise<void>;
+}
+
+function listen(server: Server, path: string): Promise<Listening> {
+  const open = new Set<Socket>();
+  server.prependListener("connection", (socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(path, () => resolve());
+    server.listen(path, () =>
+      resolve({
+        close: () =>
+          new Promise((closed) => {
+            server.close(() => closed());
+            for (const socket of open) socket.destroy();
+          }),
+      }),
+    );
   });
 }

@@ -7,5 +7,5 @@ export {
   type SandboxStatus,
 } from "./command-sandbox.ts";
 export type { EgressRecord } from "./egress-proxy.ts";
-export { protectedNames } from "./protected-names.ts";
 export type { Probe, ProbeStep, SandboxPolicy } from "./sandbox.ts";
+export { openSessionNetwork, type SessionNetwork, type SessionNetworkOptions } from "./session-network.ts";

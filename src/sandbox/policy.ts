@@ -1,26 +1,98 @@
-/** From a workspace to the policy of one command: looks at the disk as it is now, changes nothing. */
+/**
+ * From a workspace and a confinement to the policy of one command: looks at the disk as it is now, changes nothing. A string instead of a
+ * policy says why this workspace cannot be confined; then no command runs.
+ */
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { realPathIfThere } from "#base";
-import { hiddenPaths, kernelSwitches, shownFiles } from "./hidden-paths.ts";
-import { protectedNames } from "./protected-names.ts";
-import { parentsBelow, type RepositoryPaths, repositoryPaths } from "./repositories.ts";
-import type { HeldName, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
+import { protectedNames, realPathIfThere } from "#base";
+import { isInside, parentsBelow, type RepositoryPaths, repositoryPaths } from "./repositories.ts";
+import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
+import type { HeldName, HiddenPath, Mount, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
+import type { SystemView } from "./system-view.ts";
+
+const MIB = 1024 ** 2;
+/** In memory; the command could otherwise fill half of the machine's. */
+const READER_TMP_BYTES = 64 * MIB;
+const READER_HOME_BYTES = 16 * MIB;
+const SMALL_BYTES = MIB;
+const RUN_BYTES = 64 * 1024;
 
 export interface PolicyOptions {
   /** The workspace, absolute and real. */
   readonly root: string;
-  readonly homes: readonly string[];
-  /** Files and folders of the harness itself: log, keys, configuration, what undo keeps. */
+  /** Where the command begins: absolute, in the workspace. */
+  readonly cwd: string;
+  /** The home folder as programs are told of it. */
+  readonly home: string;
+  /** What of the machine every command sees. */
+  readonly system: SystemView;
+  /** Toolchains of the person. */
+  readonly toolchains: readonly Mount[];
+  /** Other folders that git reads when it works in the workspace. */
+  readonly around: readonly string[];
+  /** Files and folders of this program: log, keys, configuration, what undo keeps. */
   readonly ownPaths: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly tmp: string;
+  /** Programs that a rule denies as a whole, as real paths. */
+  readonly deniedPrograms: readonly string[];
   readonly emptyFile: string;
+}
+
+export interface ReaderOptions extends PolicyOptions {
+  /** Secret files, pipes and sockets of the workspace. */
+  readonly masked: readonly HiddenPath[];
+  /** Copies of a few settings, to stand in the home. */
+  readonly settings: readonly Mount[];
+}
+
+/** What a command that nobody was asked about is held to. */
+export function planReader(options: ReaderOptions): SandboxPolicy | string {
+  const { root, home, settings, masked } = options;
+  const base = planBase(options);
+  if (typeof base === "string") return base;
+  return {
+    ...base,
+    confinement: "reader",
+    scratch: [
+      { path: "/tmp", sizeBytes: READER_TMP_BYTES, mode: "1777" },
+      { path: "/var/tmp", sizeBytes: SMALL_BYTES, mode: "1777" },
+      { path: "/run", sizeBytes: RUN_BYTES },
+      ...(isInside(root, home) ? [] : [{ path: home, sizeBytes: READER_HOME_BYTES, mode: "0700" }]),
+    ],
+    placed: [...base.placed, ...settings, { from: root, to: root }],
+    writable: [],
+    pinned: [],
+    readOnly: [],
+    held: [],
+    hidden: withoutInner([...base.hidden, ...masked]),
+    network: { kind: "none" },
+    unixSockets: false,
+    limits: READER_LIMITS,
+    env: {
+      HOME: home,
+      TMPDIR: "/tmp",
+      XDG_CACHE_HOME: "/tmp/.cache",
+      npm_config_cache: "/tmp/.cache/npm",
+      PYTHONDONTWRITEBYTECODE: "1",
+    },
+  };
+}
+
+export interface WorkspaceOptions extends PolicyOptions {
+  /** Folders of the session: its scratch files, and its home. */
+  readonly tmp: string;
+  readonly privateHome: string;
+  /** Kept for the next session in the same workspace. */
+  readonly cache: string;
   readonly network: SandboxNetwork;
+  readonly unixSockets: boolean;
   /** Folders of the workspace that are repositories of their own. */
   readonly nested: readonly string[];
   /** Whether what stands there is a placeholder of another command. */
   readonly isHeld: (path: string) => boolean;
+  /** A person agreed that this command changes git's settings. */
+  readonly mayChangeSteering: boolean;
+  /** Pipes and sockets that the command must not reach. */
+  readonly masked: readonly HiddenPath[];
 }
 
 /** A protected name that the kernel cannot hold, and how it must still be when the command has ended. */
@@ -30,40 +102,150 @@ export type WatchedName =
   | { readonly path: string; readonly was: "no repository" }
   | { readonly path: string; readonly was: "symlink"; readonly target: string };
 
-export interface PlannedPolicy {
+export interface PlannedWorkspace {
   readonly policy: SandboxPolicy;
   readonly watched: readonly WatchedName[];
 }
 
-/** A string says why this workspace cannot be put into a sandbox. */
-export function planPolicy(options: PolicyOptions): PlannedPolicy | string {
-  const { root, homes, ownPaths, env, tmp, emptyFile, network, isHeld } = options;
+/** What a command is held to that a rule or a person allowed. */
+export function planWorkspace(options: WorkspaceOptions): PlannedWorkspace | string {
+  const { root, home, tmp, privateHome, cache, network, unixSockets, masked } = options;
+  const base = planBase(options);
+  if (typeof base === "string") return base;
+  const guarded = guardNames(options, base.hidden);
+  const homeScratch = isInside(root, home)
+    ? []
+    : [
+        { path: home, from: privateHome },
+        { path: join(home, ".cache"), from: cache },
+      ];
+  return {
+    policy: {
+      ...base,
+      confinement: "workspace",
+      scratch: [
+        { path: "/tmp", from: tmp },
+        { path: "/var/tmp", from: tmp },
+        { path: "/run", sizeBytes: RUN_BYTES },
+        ...homeScratch,
+      ],
+      writable: [root, ...guarded.writable],
+      pinned: guarded.pinned,
+      readOnly: guarded.readOnly,
+      held: guarded.held,
+      hidden: withoutInner([...base.hidden, ...masked]),
+      network,
+      unixSockets,
+      limits: WORKSPACE_LIMITS,
+      env: {
+        HOME: home,
+        TMPDIR: "/tmp",
+        ...cacheVariables(isInside(root, home) ? "/tmp/.cache" : join(home, ".cache")),
+      },
+    },
+    watched: guarded.watched,
+  };
+}
+
+/** Programs that keep their caches elsewhere than the others. */
+function cacheVariables(cache: string): Record<string, string> {
+  return {
+    XDG_CACHE_HOME: cache,
+    npm_config_cache: `${cache}/npm`,
+    CARGO_HOME: `${cache}/cargo`,
+    GOMODCACHE: `${cache}/go-mod`,
+    GRADLE_USER_HOME: `${cache}/gradle`,
+    MAVEN_ARGS: `-Dmaven.repo.local=${cache}/maven`,
+  };
+}
+
+/** The search of this program: it sees the workspace and itself. */
+export function planSearch(
+  options: Pick<ReaderOptions, "root" | "cwd" | "ownPaths" | "masked" | "emptyFile"> & {
+    readonly program: Mount;
+    /** Ignore files above the workspace and of the person. */
+    readonly ignoreFiles: readonly Mount[];
+    /** Shown as empty folders. */
+    readonly gitFolders: readonly string[];
+  },
+): SandboxPolicy {
+  const { root, program, ignoreFiles, gitFolders, ownPaths } = options;
+  return {
+    confinement: "reader",
+    root,
+    cwd: options.cwd,
+    gated: false,
+    shown: [],
+    links: [],
+    kernel: [],
+    scratch: gitFolders.map((path) => ({ path, sizeBytes: RUN_BYTES, mode: "0755" })),
+    placed: [...ignoreFiles, { from: root, to: root }, program],
+    writable: [],
+    pinned: [],
+    readOnly: [],
+    held: [],
+    hidden: withoutInner([...existing(ownPaths).filter(({ path }) => isInside(root, path)), ...options.masked]),
+    emptyFile: options.emptyFile,
+    network: { kind: "none" },
+    unixSockets: false,
+    limits: READER_LIMITS,
+    env: {},
+  };
+}
+
+type BasePolicy = Pick<
+  SandboxPolicy,
+  "root" | "cwd" | "gated" | "shown" | "links" | "kernel" | "placed" | "hidden" | "emptyFile"
+>;
+
+function planBase(options: PolicyOptions): BasePolicy | string {
+  const { root, system, toolchains, around, ownPaths, deniedPrograms, emptyFile } = options;
+  const own = existing(ownPaths);
+  const above = own.find(({ path }) => isInside(path, root));
+  if (above !== undefined) return `the workspace lies in ${above.path}, which holds files of this program`;
   if (root === "/") return "the workspace is the whole file system";
-  const hidden = hiddenPaths({ homes, ownPaths, env });
-  const around = hidden.find(({ path }) => root === path || root.startsWith(`${path}/`));
-  if (around !== undefined && around.path !== "/run") {
-    return `the workspace lies in ${around.path}, which commands must not see`;
-  }
-  const repositories = [root, ...options.nested].map((folder) => repositoryPaths(root, folder));
-  const { pinned: fixed, steering, writable } = merged(repositories);
+  const covered = system.shown.find(({ to }) => to !== "/etc" && isInside(root, to) && root !== to);
+  if (covered !== undefined) return `the workspace holds ${covered.to}, which belongs to the machine`;
+  const seen = [root, ...[...system.shown, ...toolchains].map(({ to }) => to), ...around];
+  const programs = deniedPrograms.map((path) => ({ path, kind: "file" as const }));
+  const hidden = [...system.hidden, ...own, ...programs].filter(({ path }) => seen.some((to) => isInside(to, path)));
+  return {
+    root,
+    cwd: options.cwd,
+    gated: true,
+    shown: system.shown,
+    links: system.links,
+    kernel: system.kernel,
+    placed: [...toolchains, ...around.map((path) => ({ from: path, to: path }))],
+    hidden,
+    emptyFile,
+  };
+}
+
+interface GuardedNames extends Pick<SandboxPolicy, "pinned" | "readOnly" | "held"> {
+  readonly writable: readonly string[];
+  readonly watched: readonly WatchedName[];
+}
+
+/** Steering files: what is there is read-only, what is not there is held or watched. */
+function guardNames(options: WorkspaceOptions, hidden: readonly HiddenPath[]): GuardedNames {
+  const { root, nested, isHeld, mayChangeSteering } = options;
+  const {
+    pinned: fixed,
+    steering,
+    writable,
+  } = merged([root, ...nested].map((folder) => repositoryPaths(root, folder)));
   // A hidden file in the workspace would show again when a folder above it were called something else.
   const pinned = [...fixed, ...hidden.flatMap(({ path }) => parentsBelow(root, path))];
-  const isHome = homes.some((home) => realPathIfThere(home) === root);
   const names = [
-    ...protectedNames(isHome).map(({ name, missing }) => {
+    ...protectedNames().map(({ name, missing }) => {
       return { path: join(root, name), missing: missing === "hold" ? ("folder" as const) : missing };
     }),
-    ...steering,
+    ...(mayChangeSteering ? [] : steering),
   ];
   const readOnly: string[] = [];
   const held: HeldName[] = [];
-  // Most names lie in the same few folders.
-  const straight = new Map<string, boolean>([[root, true]]);
-  const isStraight = (folder: string): boolean => {
-    const known = straight.get(folder) ?? realPathIfThere(folder) === folder;
-    straight.set(folder, known);
-    return known;
-  };
+  const isStraight = straightFolders(root);
   const git = join(root, ".git");
   const watched: WatchedName[] =
     lstatSync(git, { throwIfNoEntry: false }) === undefined ? [{ path: git, was: "no repository" }] : [];
@@ -77,31 +259,57 @@ export function planPolicy(options: PolicyOptions): PlannedPolicy | string {
     } else if (info.isSymbolicLink()) {
       watched.push({ path, was: "symlink", target: readlinkSync(path) });
       const real = realPathIfThere(path);
-      if (real !== undefined && real !== root && real.startsWith(`${root}/`)) {
+      if (real !== undefined && real !== root && isInside(root, real)) {
         readOnly.push(real);
         pinned.push(...parentsBelow(root, real));
       }
-    } else {
+    } else if (isStraight(dirname(path))) {
       readOnly.push(path);
+    } else {
+      // A folder above it is a link: what is protected is where that leads.
+      const real = realPathIfThere(path);
+      if (real !== undefined && isInside(root, real)) readOnly.push(real);
     }
   }
   return {
-    policy: {
-      root,
-      writable,
-      // A folder is mounted before what is in it; the shorter path is never the inner one.
-      pinned: [...new Set(pinned)].sort((a, b) => a.length - b.length),
-      readOnly: [...new Set(readOnly)],
-      held,
-      hidden,
-      kernel: kernelSwitches(),
-      shown: shownFiles(hidden),
-      tmp,
-      emptyFile,
-      network,
-    },
+    // A folder is mounted before what is in it; the shorter path is never the inner one. What is not there has nothing to pin.
+    pinned: [...new Set(pinned)].filter(isStraight).sort((a, b) => a.length - b.length),
+    readOnly: [...new Set(readOnly)],
+    held,
+    writable,
     watched,
   };
+}
+
+/** Whether a folder is there, and no part of its path is a link. Most names lie in the same few folders. */
+function straightFolders(root: string): (folder: string) => boolean {
+  const known = new Map<string, boolean>([[root, true]]);
+  return (folder) => {
+    const straight = known.get(folder) ?? (realPathIfThere(folder) === folder && lstatSync(folder).isDirectory());
+    known.set(folder, straight);
+    return straight;
+  };
+}
+
+function existing(paths: readonly string[]): HiddenPath[] {
+  return paths.flatMap((path) => {
+    const real = realPathIfThere(path);
+    const info = real === undefined ? undefined : lstatSync(real, { throwIfNoEntry: false });
+    return real === undefined || info === undefined
+      ? []
+      : [{ path: real, kind: info.isDirectory() ? ("directory" as const) : ("file" as const) }];
+  });
+}
+
+/** What lies below a hidden folder is gone with it, and could not be mounted over. */
+function withoutInner(hidden: readonly HiddenPath[]): HiddenPath[] {
+  const all = new Map(hidden.map((one) => [one.path, one]));
+  return [...all.values()].filter(({ path }) => {
+    for (let above = dirname(path); above !== dirname(above); above = dirname(above)) {
+      if (all.get(above)?.kind === "directory") return false;
+    }
+    return true;
+  });
 }
 
 function merged(all: readonly RepositoryPaths[]): RepositoryPaths {

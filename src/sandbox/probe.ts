@@ -1,11 +1,16 @@
-/** Finds out what this machine offers, by trying it. Each step says what was found and what a person can do. */
+/**
+ * Finds out what this machine offers, by trying it with a policy that no file of a workspace has a say in. Each step says what was found
+ * and what a person can do.
+ */
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { messageOf, type ProcessPort } from "#base";
 import { type BubblewrapOptions, createBubblewrap } from "./bubblewrap.ts";
-import { DEFAULT_LIMITS, withinOwnLimits } from "./resource-limits.ts";
-import type { Probe, ProbeStep, SandboxPolicy } from "./sandbox.ts";
+import { planReader } from "./policy.ts";
+import type { Probe, ProbeStep } from "./sandbox.ts";
 import { createSeatbelt } from "./seatbelt.ts";
+import { isFilteredProcessor } from "./seccomp.ts";
+import type { SystemView } from "./system-view.ts";
 
 const PROBE_TIMEOUT_MS = 10_000;
 const MAX_COMPLAINT_CHARS = 500;
@@ -14,13 +19,15 @@ const SEATBELT = "/usr/bin/sandbox-exec";
 
 export interface ProbeOptions {
   readonly platform: NodeJS.Platform;
+  readonly processor: string;
   /** Searched for `bwrap` after the folders of the system. */
   readonly path: string;
   /** Starts programs outside any sandbox. */
   readonly processes: ProcessPort;
-  /** What the sandbox is tried with. */
-  readonly policy: SandboxPolicy;
-  readonly node: string;
+  readonly system: SystemView;
+  /** An empty folder of this program that stands for a workspace, and an empty file. */
+  readonly emptyFolder: string;
+  readonly emptyFile: string;
 }
 
 export async function probeSandbox(options: ProbeOptions): Promise<Probe> {
@@ -31,23 +38,22 @@ export async function probeSandbox(options: ProbeOptions): Promise<Probe> {
 }
 
 async function probeBubblewrap(options: ProbeOptions): Promise<Probe> {
+  const { processor } = options;
   const bwrap = findProgram("bwrap", options.path);
   if (bwrap === undefined) {
-    const missing: ProbeStep = {
+    return unavailable({
       name: "bubblewrap",
       ok: false,
       detail: "bwrap was not found",
       remedy: "Install it: apt-get install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap.",
-    };
-    return { available: false, why: missing.detail, steps: [missing] };
+    });
+  }
+  if (!isFilteredProcessor(processor)) {
+    const detail = `there is no filter of system calls for the processor ${processor}`;
+    return unavailable({ name: "system call filter", ok: false, detail });
   }
   const prlimit = findProgram("prlimit", options.path);
-  const base = {
-    bwrap,
-    limits: withinOwnLimits(DEFAULT_LIMITS),
-    node: options.node,
-    ...(prlimit === undefined ? {} : { prlimit }),
-  };
+  const base = { bwrap, processor, ...(prlimit === undefined ? {} : { prlimit }) };
   const limits: ProbeStep =
     prlimit === undefined
       ? { name: "prlimit", ok: false, detail: "not found; commands run without limits", remedy: "Install util-linux." }
@@ -71,18 +77,35 @@ async function probeBubblewrap(options: ProbeOptions): Promise<Probe> {
   return { available: false, why, steps };
 }
 
+function unavailable(step: ProbeStep): Probe {
+  return { available: false, why: step.detail, steps: [step] };
+}
+
 /** Undefined when `true` ran inside. */
 async function complaintOf(candidate: BubblewrapOptions, options: ProbeOptions): Promise<string | undefined> {
+  const { emptyFolder, emptyFile, system } = options;
+  const policy = planReader({
+    root: emptyFolder,
+    cwd: emptyFolder,
+    home: "/home/harness",
+    system,
+    toolchains: [],
+    around: [],
+    ownPaths: [],
+    deniedPrograms: [],
+    emptyFile,
+    masked: [],
+    settings: [],
+  });
+  if (typeof policy === "string") return policy;
   const file = findProgram("true", options.path) ?? "/bin/true";
-  const { file: bwrap, args, env } = createBubblewrap(candidate).wrap({ file, args: [] }, options.policy);
+  const { file: bwrap, ...wrapped } = createBubblewrap(candidate).wrap({ file, args: [] }, policy);
   let said = "";
   try {
     const exit = await options.processes.run(
       {
         file: bwrap,
-        args,
-        env,
-        monitor: true,
+        ...wrapped,
         timeoutMs: PROBE_TIMEOUT_MS,
         onOutput: (_stream, chunk) => {
           said = (said + chunk.toString("utf8")).slice(0, MAX_COMPLAINT_CHARS);
@@ -122,12 +145,10 @@ function readSwitch(path: string): string | undefined {
 }
 
 function probeSeatbelt(): Probe {
-  const steps: ProbeStep[] = [];
   if (statSync(SEATBELT, { throwIfNoEntry: false }) === undefined) {
-    steps.push({ name: "sandbox-exec", ok: false, detail: `${SEATBELT} was not found` });
-    return { available: false, why: `${SEATBELT} was not found`, steps };
+    return unavailable({ name: "sandbox-exec", ok: false, detail: `${SEATBELT} was not found` });
   }
-  steps.push({ name: "sandbox-exec", ok: true, detail: `${SEATBELT}; this backend is untested` });
+  const steps = [{ name: "sandbox-exec", ok: true, detail: `${SEATBELT}; this backend is untested` }];
   return { available: true, sandbox: createSeatbelt(SEATBELT), steps };
 }
 

@@ -55,9 +55,10 @@ function gitFolder(
   const configurations = own.map((path) => ({ path, text: smallText(join(path, "config"), MAX_CONFIG_BYTES) ?? "" }));
   const hookFolders = configurations.flatMap(({ text }) => configuredHooks(root, folder, text));
   const included = configurations.flatMap(({ path, text }) => includedFiles(root, path, text));
-  const pinned = [...own, ...hookFolders, ...included].flatMap((path) => [
+  const information = own.map((path) => join(path, "info"));
+  const pinned = [...own, ...information, ...hookFolders, ...included].flatMap((path) => [
     ...parentsBelow(root, path),
-    ...(own.includes(path) ? [path] : []),
+    ...(own.includes(path) || information.includes(path) ? [path] : []),
   ]);
   const linked = [...new Set([...worktrees, ...worktreesElsewhere(root, git)])];
   // Without that setting git does not read the file.
@@ -71,6 +72,7 @@ function gitFolder(
         { path: join(path, "config"), missing: { content: "" } },
         { path: join(path, "config.worktree"), missing: worktreeConfig },
         { path: join(path, "commondir"), missing: { content: OWN_COMMON_FOLDER } },
+        { path: join(path, "info", "attributes"), missing: { content: "" } },
       ]),
       ...linked.flatMap((path) => [
         { path: join(path, "config.worktree"), missing: worktreeConfig },
@@ -132,7 +134,7 @@ function configuredPaths(configuration: string, pattern: RegExp): string[] {
  * The shared git folder of a linked worktree and its own one in that, if they say so themselves: a link file alone, which
  * a project can bring along, must not make a folder of its choice writable.
  */
-function worktreeTarget(link: string): { readonly common: string; readonly own: string } | undefined {
+export function worktreeTarget(link: string): { readonly common: string; readonly own: string } | undefined {
   const text = smallText(link, MAX_LINK_BYTES);
   const named = /^gitdir: (.+?)\r?\n?$/.exec(text ?? "")?.[1];
   if (named === undefined) return undefined;

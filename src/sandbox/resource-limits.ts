@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 
 export interface ResourceLimits {
-  /** Processes and threads of the sandbox; the kernel does not hold root to it. */
+  /** Processes and threads of the sandbox; the kernel does not hold root to it, a control group does. */
   readonly processes: number;
   readonly fileBytes: number;
   readonly openFiles: number;
@@ -10,11 +10,20 @@ export interface ResourceLimits {
   readonly memoryBytes: number;
 }
 
-export const DEFAULT_LIMITS: ResourceLimits = {
+/** Of a command that somebody allowed. */
+export const WORKSPACE_LIMITS: ResourceLimits = {
   processes: 4096,
   fileBytes: 8 * 1024 ** 3,
   openFiles: 16_384,
   memoryBytes: 8 * 1024 ** 3,
+};
+
+/** Of a command that nobody was asked about. */
+export const READER_LIMITS: ResourceLimits = {
+  processes: 256,
+  fileBytes: 64 * 1024 ** 2,
+  openFiles: 1024,
+  memoryBytes: 1024 ** 3,
 };
 
 /** For `prlimit`; soft and hard alike, so that a program cannot raise them again. */

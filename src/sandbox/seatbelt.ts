@@ -1,26 +1,39 @@
 /**
- * The macOS backend: a policy as a profile of `sandbox-exec`. Untested: it was written from the profile language's
- * documented forms and has not run on a Mac. It has no PID namespace, so a process that leaves the group can outlive the
- * command, and it does not let a domain list through: with one, a command has no network.
+ * The macOS backend: a policy as a profile of `sandbox-exec`. Untested: it was written from the profile language's documented forms and
+ * has not run on a Mac. It mounts nothing, so the home and the scratch folder are named by variables; it has no PID namespace, so a
+ * process that leaves the group can outlive the command; and it has no way to the egress proxy: a command has no network at all.
  */
 import type { Sandbox, SandboxPolicy } from "./sandbox.ts";
+
+/** Programs, libraries and settings of the system. */
+const SYSTEM = ["/usr", "/bin", "/sbin", "/System", "/Library", "/private/etc", "/opt/homebrew", "/dev"];
 
 export function createSeatbelt(program: string): Sandbox {
   return {
     name: "seatbelt",
     holdsNames: false,
+    program,
     wrap: (command, policy) => ({
       file: program,
       args: ["-p", seatbeltProfile(policy), command.file, ...command.args],
-      env: { TMPDIR: policy.tmp },
+      env: { ...policy.env, ...scratchVariables(policy) },
     }),
     describe: () => [
       "a profile of sandbox-exec (untested)",
       "no PID namespace: a process that leaves its group can outlive the command",
-      "with a list of domains there is no network at all",
+      "no network at all",
       "no resource limits",
     ],
   };
+}
+
+/** Where the scratch folders of the session really are; the reader has none. */
+function scratchVariables({ scratch, env }: SandboxPolicy): Record<string, string> {
+  const folderOf = (path: string | undefined): string | undefined =>
+    scratch.flatMap((one) => ("from" in one && one.path === path ? [one.from] : []))[0];
+  const tmp = folderOf("/tmp");
+  const home = folderOf(env.HOME);
+  return { ...(tmp === undefined ? {} : { TMPDIR: tmp }), ...(home === undefined ? {} : { HOME: home }) };
 }
 
 /** A later rule wins, so what is protected comes after what is writable. A pure function of the policy. */
@@ -29,12 +42,17 @@ export function seatbeltProfile(policy: SandboxPolicy): string {
   const list = (paths: readonly string[]): string => paths.map(below).join(" ");
   const deny = (what: string, paths: readonly string[]): string[] =>
     paths.length === 0 ? [] : [`(deny ${what} ${list(paths)})`];
+  const scratch = policy.scratch.flatMap((one) => ("from" in one ? [one.from] : []));
+  const writable = [...policy.writable, ...scratch];
+  const readable = [...SYSTEM, ...[...policy.shown, ...policy.placed].map(({ from }) => from), ...writable];
   const fixed = policy.pinned.map((path) => `(literal ${quoted(path)})`).join(" ");
   return [
     "(version 1)",
     "(allow default)",
-    "(deny file-write*)",
-    `(allow file-write* ${list([policy.root, policy.tmp, ...policy.writable])} (literal "/dev/null") (literal "/dev/tty"))`,
+    "(deny file-read-data file-write* network*)",
+    `(allow file-read* ${list(readable)})`,
+    '(allow file-write* (literal "/dev/null") (literal "/dev/tty"))',
+    ...(writable.length === 0 ? [] : [`(allow file-write* ${list(writable)})`]),
     ...deny("file-write*", [...policy.readOnly, ...policy.held.map(({ path }) => path)]),
     ...(fixed === "" ? [] : [`(deny file-write-unlink ${fixed})`]),
     // To connect to a socket is neither reading nor writing it.
@@ -45,7 +63,7 @@ export function seatbeltProfile(policy: SandboxPolicy): string {
     "(deny process-info* (target others))",
     "(deny signal (target others))",
     "(allow signal (target same-sandbox))",
-    ...(policy.network.kind === "open" ? [] : ["(deny network*)"]),
+    ...(policy.network.kind === "direct" ? ["(allow network*)"] : []),
     "",
   ].join("\n");
 }

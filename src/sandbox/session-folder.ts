@@ -1,35 +1,83 @@
-/** The folder of one session outside its workspace: its scratch files, which it sees as `/tmp`, and its proxy's socket. */
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+/** The folders of one session outside its workspace: scratch files, a home of its own, its proxy's socket; and the cache of the workspace. */
+import { createHash } from "node:crypto";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { errnoOf } from "#base";
+import { dirname, join } from "node:path";
+import { errnoOf, makePrivateDirectory } from "#base";
+import type { SettingsCopy } from "./home-view.ts";
+import type { Mount } from "./sandbox.ts";
 
 const PREFIX = "harness-sandbox-";
+const DAY_MS = 24 * 60 * 60 * 1000;
 /** What a killed program left is removed when it is older. */
-const LEFTOVER_MS = 24 * 60 * 60 * 1000;
+const LEFTOVER_MS = DAY_MS;
+/** A cache that no session has used for so long is removed. */
+const CACHE_MS = 30 * DAY_MS;
 
 export interface SessionFolder {
+  readonly path: string;
+  /** Seen as `/tmp` by commands that were allowed. */
   readonly tmp: string;
-  readonly socket: string;
+  /** The home of commands that were allowed. */
+  readonly home: string;
+  /** Copies of settings, to be mounted into the empty home of commands that nobody was asked about. */
+  readonly settings: readonly Mount[];
+  /** An empty folder that nothing is written to. */
+  readonly emptyFolder: string;
   /** Stands for every file that is hidden. */
   readonly emptyFile: string;
   remove(): void;
 }
 
-export function createSessionFolder(nowMs: number): SessionFolder {
+/** `home` is where programs are told that their home is. */
+export function createSessionFolder(nowMs: number, home: string, copies: readonly SettingsCopy[]): SessionFolder {
   const parent = realpathSync(tmpdir());
   removeLeftovers(parent, nowMs);
-  const folder = mkdtempSync(join(parent, `${PREFIX}${process.pid}-`));
-  const tmp = join(folder, "tmp");
-  mkdirSync(tmp, { mode: 0o700 });
-  const emptyFile = join(folder, "empty");
+  const path = mkdtempSync(join(parent, `${PREFIX}${process.pid}-`));
+  const inside = (name: string): string => join(path, name);
+  for (const name of ["tmp", "home", "settings", "empty-folder"]) mkdirSync(inside(name), { mode: 0o700 });
+  const emptyFile = inside("empty");
   writeFileSync(emptyFile, "", { mode: 0o444 });
+  // In the home of allowed commands they are files like any other; for the rest they are mounted.
+  for (const folder of ["home", "settings"]) {
+    for (const { name, text } of copies) {
+      const file = join(inside(folder), name);
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      writeFileSync(file, text, { mode: 0o600 });
+    }
+  }
   return {
-    tmp,
+    path,
+    tmp: inside("tmp"),
+    home: inside("home"),
+    settings: copies.map(({ name }) => ({ from: join(inside("settings"), name), to: join(home, name) })),
+    emptyFolder: inside("empty-folder"),
     emptyFile,
-    socket: join(folder, "egress.sock"),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => rmSync(path, { recursive: true, force: true }),
   };
+}
+
+/** Kept from one session to the next in the same workspace. `root` is the folder of all caches. */
+export function workspaceCache(root: string, workspace: string, nowMs: number): string {
+  makePrivateDirectory(root);
+  const path = join(root, createHash("sha256").update(workspace).digest("hex").slice(0, 32));
+  for (const name of readdirSync(root)) {
+    const other = join(root, name);
+    const usedMs = lstatSync(other, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
+    if (other !== path && nowMs - usedMs > CACHE_MS) rmSync(other, { recursive: true, force: true });
+  }
+  makePrivateDirectory(path);
+  utimesSync(path, nowMs / 1000, nowMs / 1000);
+  return realpathSync(path);
 }
 
 function removeLeftovers(parent: string, nowMs: number): void {

@@ -1,12 +1,14 @@
 /**
  * Looks a session log over and says what is wrong with it and what to do. Changes nothing but what opening the log does
- * anyway; it repairs nothing. Whether the record was altered on purpose is the business of the audit, not of this.
+ * anyway; it repairs nothing. Of the evidence it looks at the ends of the chains alone; the audit reads all of it.
  */
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { errnoOf, messageOf } from "#base";
 import { ReasonError, type SessionId } from "#protocol";
 import { chainStart } from "./evidence.ts";
+import { headProblem, headStanding } from "./head-standing.ts";
+import type { HeadReading, KnownHeads } from "./known-heads.ts";
 import { isAlive } from "./lease.ts";
 import { type DatabaseOptions, openDatabase, type SqliteDatabase, statementCache } from "./sqlite-driver.ts";
 import { hashAt, lastLinkHolds } from "./sqlite-evidence.ts";
@@ -28,11 +30,16 @@ const KEY_BACK =
   "Set HARNESS_MACHINE_KEY or HARNESS_PASSPHRASE as it was, or put the key file back. Without that key the log is lost: move it away to start a new one.";
 const TRY_AGAIN = "Make room on the disk, or its folder writable, and look again: the log itself may be whole.";
 
-/** Empty when all is well; also when there is no log yet. Never throws for what is wrong with the log. */
-export function diagnoseStore(options: DatabaseOptions): readonly Finding[] {
-  const { path } = options;
+/**
+ * Empty when all is well; also when there is no log yet and no head of one is known. Never throws for what is wrong with the log.
+ * Without `heads` an older copy of the log is not noticed.
+ */
+export function diagnoseStore(options: DatabaseOptions & { readonly heads?: KnownHeads }): readonly Finding[] {
+  const { path, heads } = options;
   const outside = [...checkPlace(path), ...checkModes(path)];
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return outside;
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return [...outside, ...checkLost(path, heads)];
+  // Before the log, which is never behind them.
+  const known = heads?.list().map((session) => ({ session, reading: heads.read(session) }));
   let db: SqliteDatabase;
   try {
     db = openDatabase(options);
@@ -40,22 +47,63 @@ export function diagnoseStore(options: DatabaseOptions): readonly Finding[] {
     return [...outside, failure(error)];
   }
   try {
-    return [...outside, ...inside(db, options)];
+    return [...outside, ...inside(db, options, known)];
   } finally {
     db.close();
   }
 }
 
 /** Later checks read what earlier ones found to be readable; the first that cannot go on ends the list. */
-function* inside(db: SqliteDatabase, { path, clock }: DatabaseOptions): Generator<Finding> {
+function* inside(
+  db: SqliteDatabase,
+  { path, clock }: DatabaseOptions,
+  known: readonly KnownSession[] | undefined,
+): Generator<Finding> {
   try {
     yield* checkPages(db, path);
     yield* checkSessions(db);
+    if (known !== undefined) yield* checkHeads(db, known);
     yield* checkSnapshots(db);
     yield* checkLeases(db, clock.now());
     yield* checkOpenCalls(db, clock.now());
   } catch (error) {
     yield failure(error, path);
+  }
+}
+
+/** The log is gone as a whole. */
+function* checkLost(path: string, heads: KnownHeads | undefined): Generator<Finding> {
+  const count = heads?.list().length ?? 0;
+  if (count === 0) return;
+  yield error(
+    `${path} is gone, and ${count} sessions of it are known.`,
+    "Put the file back. harness audit verify --all names what is lost.",
+  );
+}
+
+interface KnownSession {
+  readonly session: SessionId;
+  readonly reading: HeadReading;
+}
+
+function* checkHeads(db: SqliteDatabase, known: readonly KnownSession[]): Generator<Finding> {
+  const sql = `SELECT key, coalesce((SELECT max(events.id) FROM events WHERE session = key), 0) AS last
+    FROM sessions WHERE id = ?`;
+  const find = db.prepare<[SessionId], { key: number; last: number }>(sql);
+  for (const { session, reading } of known) {
+    const row = find.get(session);
+    const event = reading.kind === "known" ? reading.head.event : 0;
+    const log = row && { lastEventId: row.last, hashAtHead: hashAt(db, session, row.key, event) };
+    const problem = headProblem(session, headStanding(reading, log));
+    if (problem !== undefined)
+      yield error(problem, `Put the right file back. If it was you: harness audit accept ${session}`);
+  }
+  const events = db.prepare<[], number>("SELECT EXISTS (SELECT 1 FROM events)").pluck().get();
+  if (known.length === 0 && events === 1) {
+    yield warning(
+      "No last known head of this log is kept: the state folder is new or was emptied, or an earlier version wrote the log.",
+      "Nothing to do: each session gets one when it is used next. Until then an older copy of it is not noticed.",
+    );
   }
 }
 

@@ -5,10 +5,19 @@ export type { Checkpoint, Signer } from "./checkpoint.ts";
 export { diagnoseStore, type Finding } from "./doctor.ts";
 export type { EvidenceItem } from "./evidence-lines.ts";
 export { isExpired } from "./expired-payload.ts";
+export { type HeadStanding, headProblem, headStanding, seen } from "./head-standing.ts";
 export { createKeyFiles } from "./key-files.ts";
+export {
+  createKnownHeads,
+  forgetLostLogs,
+  type HeadsPlace,
+  headsDirectory,
+  type KnownHeads,
+  sealHeadsFor,
+} from "./known-heads.ts";
 export { deriveKey, type MachineKey, machineKey, machineKeySource, resolveMachineKey } from "./machine-key.ts";
 export { createMemoryStore } from "./memory-store.ts";
-export { type HarnessPaths, harnessPaths } from "./paths.ts";
+export { type HarnessPaths, harnessCache, harnessPaths, ownFolders, scratchBase } from "./paths.ts";
 export { loadPortability } from "./portability.ts";
 export { rekeyStore, rotateKeyFile } from "./rekey.ts";
 export type { Replay, ReplayFrame } from "./replay.ts";

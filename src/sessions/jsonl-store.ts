@@ -12,6 +12,7 @@ import type { Signer } from "./checkpoint.ts";
 import { createDelayedCheckpoint } from "./delayed-checkpoint.ts";
 import { type ParsedLine, toChained } from "./event-line.ts";
 import { createSalts } from "./evidence.ts";
+import { withKnownHeads } from "./headed-store.ts";
 import { appendCheckpoints, mendCheckpoints, readCheckpoints } from "./jsonl-checkpoints.ts";
 import { appendRecords, type FileTail, type OpenFile, readLinesAfter, readTail, writeRecords } from "./jsonl-file.ts";
 import {
@@ -25,6 +26,7 @@ import {
 } from "./jsonl-folder.ts";
 import { type FolderLock, lockFolder } from "./jsonl-lock.ts";
 import { createPlaces } from "./jsonl-places.ts";
+import { createKnownHeads, type HeadsPlace } from "./known-heads.ts";
 import { type ChainHead, chainDrafts } from "./record.ts";
 import type { StoredMeta } from "./session-fields.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
@@ -36,10 +38,14 @@ export async function openJsonlStore(options: {
   readonly clock: Pick<Clock, "now">;
   /** Signs a checkpoint at the end of each turn and when a writer leaves; without it the log is chained, not signed. */
   readonly signer?: Signer;
+  /** Where the last known head of each session is kept; without it an older copy of the log is not noticed. */
+  readonly heads?: HeadsPlace;
 }): Promise<ArchiveStore> {
-  const { root, clock, signer } = options;
+  const { root, clock, signer, heads } = options;
   try {
-    return createStore(prepareThreads(root, clock.now()), clock, signer);
+    const threads = prepareThreads(root, clock.now());
+    const store = createStore(threads, clock, signer);
+    return heads === undefined ? store : withKnownHeads(store, createKnownHeads(heads, threads));
   } catch (error) {
     if (error instanceof ReasonError) throw error;
     const why = messageOf(error);

@@ -16,11 +16,7 @@ export interface HarnessPaths {
  * default is needed and `HOME` is not an absolute path.
  */
 export function harnessPaths(env: Readonly<Record<string, string | undefined>>): HarnessPaths {
-  const base = (variable: string, fallback: string): string => {
-    const given = env[variable];
-    if (given !== undefined && isAbsolute(given)) return join(given, APPLICATION);
-    return join(homeOf(env, variable), fallback, APPLICATION);
-  };
+  const base = (variable: string, fallback: string): string => applicationFolder(env, variable, fallback);
   const dataDir = base("XDG_DATA_HOME", ".local/share");
   return {
     sessionsDb: join(dataDir, "sessions.db"),
@@ -28,6 +24,41 @@ export function harnessPaths(env: Readonly<Record<string, string | undefined>>):
     configDir: base("XDG_CONFIG_HOME", ".config"),
     stateDir: base("XDG_STATE_HOME", ".local/state"),
   };
+}
+
+/** The folders of the program, wherever the environment says that they are. */
+export function ownFolders(env: Readonly<Record<string, string | undefined>>): string[] {
+  try {
+    const { dataDir, configDir, stateDir } = harnessPaths(env);
+    return [dataDir, configDir, stateDir];
+  } catch {
+    // Without HOME the program has no usual folders, so there is nothing in them.
+    return [];
+  }
+}
+
+/** Where the sessions that name no folder work, each in a folder of its own. Undefined without HOME. */
+export function scratchBase(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  try {
+    return join(harnessCache(env), "scratch");
+  } catch {
+    return undefined;
+  }
+}
+
+/** What can be made again, or is nobody's yet: `$XDG_CACHE_HOME/harness`. Throws as {@link harnessPaths} does. */
+export function harnessCache(env: Readonly<Record<string, string | undefined>>): string {
+  return applicationFolder(env, "XDG_CACHE_HOME", ".cache");
+}
+
+function applicationFolder(
+  env: Readonly<Record<string, string | undefined>>,
+  variable: string,
+  fallback: string,
+): string {
+  const given = env[variable];
+  if (given !== undefined && isAbsolute(given)) return join(given, APPLICATION);
+  return join(homeOf(env, variable), fallback, APPLICATION);
 }
 
 function homeOf(env: Readonly<Record<string, string | undefined>>, wanted: string): string {

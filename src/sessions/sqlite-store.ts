@@ -10,6 +10,8 @@ import type { Checkpoint, Signer } from "./checkpoint.ts";
 import { createDelayedCheckpoint } from "./delayed-checkpoint.ts";
 import { chainStart, createSalts } from "./evidence.ts";
 import { createGroupCommit, type GroupedWrite } from "./group-commit.ts";
+import { withKnownHeads } from "./headed-store.ts";
+import { createKnownHeads, type HeadsPlace } from "./known-heads.ts";
 import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
 import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, hashAfter, toEvent } from "./record.ts";
 import {
@@ -41,9 +43,12 @@ export async function openSqliteStore(
   options: DatabaseOptions & {
     /** Signs a checkpoint at the end of each turn and when a writer leaves; without it the log is chained, not signed. */
     readonly signer?: Signer;
+    /** Where the last known head of each session is kept; without it an older copy of the log is not noticed. */
+    readonly heads?: HeadsPlace;
   },
 ): Promise<ArchiveStore> {
-  return createSqliteStore(openDatabase(options), options.clock, options.signer);
+  const store = createSqliteStore(openDatabase(options), options.clock, options.signer);
+  return options.heads === undefined ? store : withKnownHeads(store, createKnownHeads(options.heads, options.path));
 }
 
 /** How long the row of a session that is written to may be behind: an update of it would cost as much as an event. */

@@ -6,6 +6,8 @@ import type { SessionId } from "#protocol";
 import { type Checkpoint, isSignedByItsKey } from "./checkpoint.ts";
 import { chainStart, MAX_LINK_EVENTS } from "./evidence.ts";
 import type { EvidenceItem, SessionRecord } from "./evidence-lines.ts";
+import { type HeadStanding, headStanding } from "./head-standing.ts";
+import type { HeadReading } from "./known-heads.ts";
 import { checkLink } from "./link-check.ts";
 import { type ChainHead, hashAfter } from "./record.ts";
 
@@ -58,6 +60,8 @@ export interface Verdict {
   /** Empty: intact. */
   readonly findings: readonly Finding[];
   readonly findingsLeftOut: number;
+  /** How the log stands to its last known head; absent when nobody asked. */
+  readonly head?: HeadStanding;
 }
 
 export interface VerifyOptions {
@@ -67,6 +71,8 @@ export interface VerifyOptions {
   readonly trustedKeys: readonly string[];
   /** Of this and other sessions; absent when there is nothing outside to compare with. */
   readonly anchors?: readonly Checkpoint[];
+  /** What was read of the last known head, before the log was. It makes no finding: an older log can be intact. */
+  readonly head?: HeadReading;
 }
 
 /** Never rejects because of what it reads, only when reading fails. */
@@ -98,6 +104,7 @@ function createVerifier(options: VerifyOptions) {
   let open: SessionRecord[] = [];
   /** Whether those stand in order. */
   let isInOrder = true;
+  let hashAtHead: string | undefined;
   let anchorsAt: Map<number, Checkpoint[]> | undefined;
 
   const found = (event: number, what: FindingKind, detail: string): void => {
@@ -163,6 +170,7 @@ function createVerifier(options: VerifyOptions) {
         found(anchor.event, "replaced", "the chain has another hash here than the anchor");
       }
     }
+    if (options.head?.kind === "known" && options.head.head.event === id) hashAtHead = hash;
     linkedTo = id;
     open = [];
     isInOrder = true;
@@ -230,7 +238,10 @@ function createVerifier(options: VerifyOptions) {
       checkEnd();
       const unsealed = Math.max(0, lastId - lastCheckpoint);
       const compared = [...anchors().values()].flat().length;
-      return { session, events, checkpoints, anchors: compared, expired, unsealed, findings, findingsLeftOut };
+      const counts = { events, checkpoints, anchors: compared, expired, unsealed };
+      const verdict = { session, ...counts, findings, findingsLeftOut };
+      if (options.head === undefined) return verdict;
+      return { ...verdict, head: headStanding(options.head, { lastEventId: lastId, hashAtHead }) };
     },
   };
 }

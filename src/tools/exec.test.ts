@@ -21,7 +21,10 @@ const tool = createExecTool(createSystemClock());
 /** The same workspace, with a process port that runs everything in the sandbox of this machine. */
 function sandboxed(workspace = createTemporaryWorkspace()): TemporaryWorkspace {
   const sandbox = createTestSandbox(workspace);
-  return { ...workspace, ports: { ...workspace.ports, processes: sandbox.processes } };
+  const processes: ProcessPort = {
+    run: (spec, signal) => sandbox.processes.run({ ...spec, confinement: "workspace" }, signal),
+  };
+  return { ...workspace, ports: { ...workspace.ports, processes } };
 }
 
 /** Everything that a command does must be the same in a sandbox. */

@@ -20,10 +20,18 @@ export function createExecTool(clock: Pick<Clock, "sleep">): Tool {
     label: "Bash",
     class: "mutating",
     description:
-      "Run a Bash command (no terminal, no stdin); background jobs end with it. timeout_ms: default 120000, at most 600000.",
+      "Run a Bash command (no terminal, no stdin); background jobs end with it. timeout_ms: default 120000, at most 600000. " +
+      "A command that only reads runs unasked, confined: read-only workspace, no network, 10 s. " +
+      "ask: true puts it to the user instead; outside: true asks to run it without the sandbox, with the user's credentials.",
     parameters: {
       type: "object",
-      properties: { command: { type: "string" }, timeout_ms: { type: "integer" }, cwd: { type: "string" } },
+      properties: {
+        command: { type: "string" },
+        timeout_ms: { type: "integer" },
+        cwd: { type: "string" },
+        ask: { type: "boolean" },
+        outside: { type: "boolean" },
+      },
       required: ["command"],
       additionalProperties: false,
     },
@@ -74,11 +82,14 @@ function outcome(exit: ProcessExit, output: string, timeoutMs: number, context: 
     throw new ToolError(output === "" ? text : `${text}\nOutput so far:\n${output}`, "BashCancelledMidCommand");
   }
   const notes: string[] = [];
-  if (exit.ended === "timeout") notes.push(`timed out after ${timeoutMs} ms; the process group was ended`);
+  if (exit.ended === "timeout")
+    notes.push(`timed out after ${exit.timeoutMs ?? timeoutMs} ms; the process group was ended`);
+  else if (exit.ended === "output") notes.push("ended because it printed too much");
   else if (exit.signal !== null) notes.push(`ended by ${exit.signal}`);
   else if (exit.code !== 0) notes.push(`exit code ${exit.code}`);
   const isError = notes.length > 0;
   if (exit.durationMs > NOTED_DURATION_MS) notes.push(`took ${duration}`);
+  if (exit.note !== undefined) notes.push(exit.note);
   const body = output === "" ? "(no output)" : output.replace(/\n$/, "");
   const text = notes.length === 0 ? body : `${body}\n[${notes.join("; ")}]`;
   return { content: [{ type: "text", text }], isError };

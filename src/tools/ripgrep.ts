@@ -43,8 +43,7 @@ export async function runRipgrep(ports: EffectPorts, run: RipgrepRun, signal: Ab
         ...(run.target === undefined ? [] : ["--", run.target]),
       ],
       cwd: run.cwd,
-      // Our own program with arguments of ours, which only reads; the sandbox of commands would triple what a search costs.
-      outsideSandbox: true,
+      ownProgram: true,
       timeoutMs: TIMEOUT_MS,
       onOutput(stream, chunk) {
         if (enough.signal.aborted) return;

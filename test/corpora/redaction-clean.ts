@@ -1,6 +1,7 @@
 /** Texts without secrets that look as if they had some: hashes, ids, placeholders, code about passwords, dumps, prose. */
+
+import { uuid } from "./fill-form.ts";
 import { withLuhn, withMod97 } from "./payment-numbers.ts";
-import { uuid } from "./redaction-secrets.ts";
 import { ALPHABETS, createSeededRandom, type SeededRandom } from "./seeded-random.ts";
 
 export interface CleanText {

@@ -1,4 +1,5 @@
 /** Secrets in the places where they are found: files, commands, logs, code, diffs, chat. Made anew from a seed. */
+import { fillForm, uuid } from "./fill-form.ts";
 import { keyFileCases } from "./key-files.ts";
 import { paymentCases } from "./payment-numbers.ts";
 import { realFileCases } from "./real-files.ts";
@@ -18,36 +19,6 @@ export function secretCases(seed = 20_260): readonly SecretCase[] {
     ...paymentCases(random),
     ...realFileCases(random),
   ];
-}
-
-const CODES: Readonly<Record<string, string>> = {
-  A: ALPHABETS.alnum,
-  W: ALPHABETS.url,
-  h: ALPHABETS.hex,
-  H: ALPHABETS.upperHex,
-  U: ALPHABETS.upper,
-  l: ALPHABETS.lower,
-  L: ALPHABETS.letters,
-  d: ALPHABETS.digits,
-  b: ALPHABETS.base64,
-  t: ALPHABETS.base32,
-  m: ALPHABETS.lowerBase32,
-  s: ALPHABETS.base58,
-  g: ALPHABETS.bech32,
-};
-
-function fillForm(form: string, random: SeededRandom): string {
-  return form.replace(/\{([^}]+)\}/g, (_, spec: string) => {
-    if (spec === "uuid") return uuid(random);
-    if (spec.includes("|")) return random.pick(spec.split("|"));
-    const [least = 0, most = least] = spec.slice(1).split("-").map(Number);
-    return random.chars(CODES[spec.charAt(0)] ?? ALPHABETS.alnum, least + random.integer(most - least + 1));
-  });
-}
-
-export function uuid(random: SeededRandom): string {
-  const hex = (count: number): string => random.chars(ALPHABETS.hex, count);
-  return `${hex(8)}-${hex(4)}-4${hex(3)}-${random.pick(["8", "9", "a", "b"])}${hex(3)}-${hex(12)}`;
 }
 
 /** Where a secret stands: gets the secret and a variable name. */

@@ -1,6 +1,15 @@
 /** `harness audit` as people call it: a session that was really run, its export, anchors in a file and in a git note. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type SessionId, SessionId as SessionIds } from "#protocol";
@@ -27,6 +36,10 @@ function tamper(sql: string): void {
   const db = openDatabase({ path: database, clock, key: machineKey(home.env) });
   db.exec(sql);
   db.close();
+}
+
+function heads(): string {
+  return join(home.env.HOME ?? "", ".local", "state", "harness", "heads");
 }
 
 async function exported(): Promise<string> {
@@ -109,6 +122,9 @@ test("an anchor in a file and one in a git note show that the tail was cut", asy
   tamper(`DELETE FROM checkpoints WHERE event > (SELECT min(event) FROM checkpoints);
     DELETE FROM events WHERE id > (SELECT max(event) FROM checkpoints);
     UPDATE sessions SET head_event = (SELECT event FROM checkpoints), head = (SELECT hash FROM checkpoints)`);
+  // The last known head tells it too, on this machine; anchors tell it where that is gone.
+  expect(await runCli(home, ["audit", "verify", session])).toMatchObject({ code: 3 });
+  rmSync(heads(), { recursive: true });
   expect(await runCli(home, ["audit", "verify", session])).toMatchObject({ code: 0 });
   for (const flags of [["--anchor", "anchors.txt"], ["--git-note"]]) {
     const cut = await runCli(home, ["audit", "verify", session, ...flags]);
@@ -129,10 +145,103 @@ test("a session is named by the beginning of its id, also in the JSONL log, whic
     out: expect.stringMatching(/^intact: sess_\w+ \(\d+ events, 1 checkpoint, 0 anchors\)\n$/),
   });
   expect(await runCli(home, ["audit", "anchor", id, "--file", "anchors.txt", ...jsonl])).toMatchObject({ code: 0 });
-  const file = join(home.workspace, ".harness", "threads", id, "events.jsonl");
+  const folder = join(home.workspace, ".harness", "threads", id);
+  cpSync(folder, `${home.workspace}-copy`, { recursive: true });
+  await runCli(home, ["run", "--store", "jsonl", "--resume", id, "again"]);
+  rmSync(folder, { recursive: true });
+  expect(await runCli(home, ["audit", "verify", id, ...jsonl])).toMatchObject({ code: 3, out: `gone: ${id}\n` });
+  cpSync(`${home.workspace}-copy`, folder, { recursive: true });
+  expect(await runCli(home, ["audit", "verify", id, ...jsonl])).toMatchObject({
+    code: 3,
+    err: expect.stringContaining(`harness audit accept ${id} --store jsonl --root ${home.workspace}`),
+  });
+  const file = join(folder, "events.jsonl");
   writeFileSync(file, readFileSync(file, "utf8").replace("hello", "hullo"));
   const bad = await runCli(home, ["audit", "verify", id, ...jsonl, "--anchor", "anchors.txt"]);
   expect(bad).toMatchObject({ code: 1, out: expect.stringContaining("altered") });
+});
+
+describe("a data folder that was put back to an older copy", () => {
+  const verify = (...flags: string[]) => runCli(home, ["audit", "verify", ...flags]);
+  let lost: string;
+
+  /** The copy has one turn of the session, and not the second session. */
+  beforeEach(async () => {
+    const data = home.env.XDG_DATA_HOME ?? "";
+    cpSync(data, `${data}-copy`, { recursive: true });
+    await runCli(home, ["run", "--resume", session, "again"]);
+    lost = /"session":"(sess_\w+)"/.exec((await runCli(home, ["run", "--json", "another"])).out)?.[1] ?? "";
+    expect(await verify("--all")).toMatchObject({ code: 0, err: "" });
+    rmSync(data, { recursive: true });
+    cpSync(`${data}-copy`, data, { recursive: true });
+  });
+
+  test("is intact and older than the last known head, with an exit code of its own, and lost sessions are named", async () => {
+    expect(await verify(session)).toMatchObject({
+      code: 3,
+      out: expect.stringMatching(/^intact, but older than the last known head \(event \d+, 20\S+Z\): sess_\w+ \(/),
+      err: expect.stringContaining(`HeadMismatch: The log of ${session} ends before its last known head`),
+    });
+    const json = await verify(session, "--json");
+    expect(json.code).toBe(3);
+    expect(JSON.parse(json.out)).toMatchObject({
+      intact: true,
+      reason: "HeadMismatch",
+      session,
+      head: { state: "older", event: expect.any(Number), ts: expect.any(String) },
+      findings: [],
+    });
+    expect(await verify(lost)).toMatchObject({ code: 3, out: `gone: ${lost}\n`, err: expect.stringContaining(lost) });
+    const all = await verify("--all", "--json");
+    expect(all.code).toBe(3);
+    const states = all.out.trimEnd().split("\n");
+    expect(states.map((line) => JSON.parse(line).head.state)).toEqual(["older", "gone"]);
+    const doctor = await runCli(home, ["doctor", "--json"]);
+    expect(doctor).toMatchObject({ code: 1, out: expect.stringContaining("ends before its last known head") });
+    expect(await runCli(home, ["sessions", "doctor"])).toMatchObject({ code: 1, out: expect.stringContaining(lost) });
+    const anchor = await runCli(home, ["audit", "anchor", session, "--file", "anchors.txt"]);
+    expect({ code: anchor.code, isThere: existsSync(join(home.workspace, "anchors.txt")) }).toEqual({
+      code: 3,
+      isThere: false,
+    });
+  });
+
+  test("is told to whoever goes on with a session, stays found, and a person can accept it", async () => {
+    const resumed = await runCli(home, ["run", "--resume", session, "--json", "on from the copy"]);
+    expect(resumed).toMatchObject({ code: 0, out: expect.stringContaining("HeadMismatch") });
+    expect(await verify(session, "--json")).toMatchObject({ code: 3 });
+    expect(await runCli(home, ["audit", "accept", session])).toMatchObject({ code: 2 });
+    const accepted = await runCli(home, ["audit", "accept", session, "--yes"]);
+    expect(accepted).toMatchObject({ code: 0, out: expect.stringMatching(/^Event \d+ is now the last known head/) });
+    expect(await runCli(home, ["audit", "accept", lost, "--yes"])).toMatchObject({ code: 0 });
+    expect(await verify("--all")).toMatchObject({ code: 0, err: "" });
+    await runCli(home, ["run", "--resume", session, "once more"]);
+    expect(await verify(session)).toMatchObject({ code: 0, err: "" });
+  });
+
+  test("is intact with a note where the state folder is empty, and a head that was changed is told", async () => {
+    const [log = ""] = readdirSync(heads());
+    const file = join(heads(), log, session);
+    writeFileSync(file, readFileSync(file, "latin1").replace(/ \d+ /, " 1 "));
+    expect(await verify(session)).toMatchObject({
+      code: 3,
+      out: expect.stringMatching(/^intact, but the last known head was tampered with: /),
+    });
+    rmSync(heads(), { recursive: true });
+    expect(await verify(session)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^intact: /),
+      err: expect.stringMatching(/^No last known head of sess_\w+ is kept here/),
+    });
+  });
+});
+
+test("a session that was deleted is not missed, and a new machine key changes nothing", async () => {
+  expect(await runCli(home, ["sessions", "rekey"])).toMatchObject({ code: 0 });
+  expect(await runCli(home, ["audit", "verify", "--all"])).toMatchObject({ code: 0, err: "" });
+  expect(await runCli(home, ["sessions", "delete", session, "--yes"])).toMatchObject({ code: 0 });
+  expect(await runCli(home, ["audit", "verify", "--all"])).toMatchObject({ code: 0, out: "", err: "" });
+  expect(await runCli(home, ["audit", "verify", session])).toMatchObject({ code: 2 });
 });
 
 describe("usage", () => {
@@ -148,6 +257,8 @@ describe("usage", () => {
       ["anchor", session],
       ["anchor", "nothing", "--file", "anchors.txt"],
       ["verify"],
+      ["verify", session, "--all"],
+      ["accept", "sess_01ARZ3NDEKTSV4RRFFQ69G5FAV", "--yes"],
     ];
     const codes = await Promise.all(calls.map(async (call) => (await runCli(home, ["audit", ...call])).code));
     expect(codes).toEqual(calls.map(() => 2));

@@ -14,6 +14,16 @@ const MODEL = [
   "otherwise: [{ text: 'from the project' }]",
 ].join("\n");
 
+test("a session that names no folder works in a scratch folder of its own, and none works in the home", async () => {
+  const home = createDaemonHome();
+  await home.start();
+  await home.ask("GET", "/v1/handshake");
+  const { json: made } = await home.ask("POST", "/v1/sessions", {});
+  expect(made.working_dir).toBe(join(home.env.XDG_CACHE_HOME ?? "", "harness/scratch", made.id));
+  const refused = await home.ask("POST", "/v1/sessions", { working_dir: home.env.HOME });
+  expect(refused).toMatchObject({ status: 400, json: { error: { reason: "ConfigInvalid" } } });
+});
+
 test.runIf(hasSandbox)(
   "the model and the sandbox of a project hold in a daemon that was started elsewhere",
   async () => {

@@ -17,7 +17,7 @@ export function createOpenGate(ports: EffectPorts): ToolMiddleware {
     ports,
     clock: createSystemClock(),
     policyVersion,
-    judgeEffect: async () => undefined,
+    judgeEffect: async () => ({ confinement: "workspace" }),
     isJudgedWhole: () => true,
     onNetwork: () => undefined,
   });

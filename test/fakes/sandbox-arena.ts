@@ -23,7 +23,8 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer, type Server } from "node:net";
 import { homedir, networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
-import { createDomainList, createProcesses, createSystemClock } from "#base";
+import { type Confinement, createDomainList, createProcesses, createSystemClock } from "#base";
+import { isSecretFile } from "#governance";
 import { createSandboxes, type EgressRecord } from "#sandbox";
 import { processesWith } from "./marked-processes.ts";
 
@@ -62,7 +63,11 @@ export interface Attempt {
 
 export interface SandboxArena {
   /** `unconfined` runs it without a sandbox, to see that it would succeed; only for scripts that harm nobody. */
-  attempt(script: EscapeScript, network: "open" | "none" | "listed", how?: { unconfined: true }): Promise<Attempt>;
+  attempt(
+    script: EscapeScript,
+    network: "open" | "none" | "listed",
+    how?: { readonly unconfined?: true; readonly confinement?: Confinement },
+  ): Promise<Attempt>;
   close(): Promise<void>;
 }
 
@@ -84,6 +89,7 @@ export async function createSandboxArena(): Promise<SandboxArena> {
       env,
       clock: createSystemClock(),
       ownPaths: [places.own],
+      isSecret: isSecretFile,
       resolve: async (name) => {
         if (name === "allowed.test") return [{ address: ALLOWED_ADDRESS, family: 4 }];
         if (name === "rebind.test") return [{ address: "127.0.0.1", family: 4 }];
@@ -93,6 +99,9 @@ export async function createSandboxArena(): Promise<SandboxArena> {
       mode: how?.unconfined ? "off" : "required",
       root: places.workspace,
       processes: createProcesses({ root: places.workspace, env }),
+      // Scripts use it, and it is not among the programs of the machine.
+      readOnlyPaths: [dirname(process.execPath)],
+      directNetwork: network === "open",
       ...(network === "open" ? {} : { domains: createDomainList([network === "none" ? [] : DOMAINS]) }),
     });
     sandbox.recordTo({
@@ -112,6 +121,7 @@ export async function createSandboxArena(): Promise<SandboxArena> {
       {
         file: "bash",
         args: ["-c", script.script],
+        confinement: how?.unconfined ? "outside" : (how?.confinement ?? "workspace"),
         env: {
           WS: places.workspace,
           OUT: places.outside,

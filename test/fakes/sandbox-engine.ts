@@ -7,6 +7,7 @@ const { processes } = createSandboxes({
   env: process.env,
   ownPaths: [],
   clock: createSystemClock(),
+  isSecret: () => false,
 }).open({ mode: "required", root, processes: createProcesses({ root, env: process.env }) });
 const never = new AbortController().signal;
 await processes.run({ file: "true", args: [], timeoutMs: 10_000 }, never);
@@ -14,6 +15,12 @@ await processes.run({ file: "true", args: [], timeoutMs: 10_000 }, never);
 process.stdout.write("begins\n");
 const script = `trap '' TERM HUP; setsid bash -c 'exec -a ${mark} sleep 600' & echo runs; while :; do sleep 1; done`;
 await processes.run(
-  { file: "bash", args: ["-c", script], timeoutMs: 600_000, onOutput: (_stream, chunk) => process.stdout.write(chunk) },
+  {
+    file: "bash",
+    args: ["-c", script],
+    confinement: "workspace",
+    timeoutMs: 600_000,
+    onOutput: (_stream, chunk) => process.stdout.write(chunk),
+  },
   never,
 );

@@ -6,6 +6,8 @@ export interface EverydayCommand {
   readonly command: string;
   /** `quiet`: it only reads the workspace, or nothing at all. `ask`: it changes, runs or reaches something. */
   readonly expect: "quiet" | "ask";
+  /** `exit`: its output names the clock, processes, mounts, the user or the host, so that only exit codes are compared. */
+  readonly compare?: "exit";
 }
 
 export interface HostileCommand {

@@ -44,6 +44,8 @@ export function createShellJudge(root: string, rules: readonly string[] = []): S
     labels: createSessionLabels(),
     labelRules: () => [],
     isOffline: () => false,
+    hold: async () => "sandbox",
+    network: () => "none",
     root,
     files,
     strict: () => false,

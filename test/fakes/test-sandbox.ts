@@ -1,7 +1,8 @@
 /** The sandbox of this machine around the workspace of a test. Where there is none, tests that need it are left out. */
 import { spawnSync } from "node:child_process";
 import { onTestFinished } from "vitest";
-import { createDomainList, createSystemClock } from "#base";
+import { type Confinement, createDomainList, createSystemClock } from "#base";
+import { isSecretFile } from "#governance";
 import { type CommandSandbox, createSandboxes, type EgressRecord, type SandboxStatus } from "#sandbox";
 import type { TemporaryWorkspace } from "./temporary-workspace.ts";
 
@@ -10,25 +11,39 @@ export const hasSandbox =
   process.platform === "linux" &&
   spawnSync("bwrap", ["--ro-bind", "/", "/", "--unshare-user", "--unshare-pid", "true"]).status === 0;
 
+const NEVER = new AbortController().signal;
+
 export interface TestSandbox extends CommandSandbox {
   readonly statuses: SandboxStatus[];
   readonly connections: EgressRecord[];
-  /** Runs Bash in it and gives both streams. */
-  shell(script: string, options?: { readonly signal?: AbortSignal; readonly timeoutMs?: number }): Promise<string>;
+  /** Runs Bash in it and gives both streams. Default confinement: workspace. */
+  shell(
+    script: string,
+    options?: { readonly signal?: AbortSignal; readonly timeoutMs?: number; readonly confinement?: Confinement },
+  ): Promise<string>;
 }
 
 export interface TestSandboxOptions extends Partial<Parameters<typeof createSandboxes>[0]> {
   /** Default: auto. */
   readonly mode?: SandboxStatus["mode"];
   readonly allowedDomains?: readonly string[];
+  readonly session?: Partial<Parameters<ReturnType<typeof createSandboxes>["open"]>[0]>;
 }
 
 export function createTestSandbox(workspace: TemporaryWorkspace, options: TestSandboxOptions = {}): TestSandbox {
-  const { mode = "auto", allowedDomains, ...rest } = options;
-  const sandbox = createSandboxes({ env: process.env, ownPaths: [], clock: createSystemClock(), ...rest }).open({
+  const { mode = "auto", allowedDomains, session = {}, ...rest } = options;
+  const sandboxes = createSandboxes({
+    env: process.env,
+    ownPaths: [],
+    clock: createSystemClock(),
+    isSecret: isSecretFile,
+    ...rest,
+  });
+  const sandbox = sandboxes.open({
     mode,
     root: workspace.root,
     processes: workspace.ports.processes,
+    ...session,
     ...(allowedDomains === undefined ? {} : { domains: createDomainList([allowedDomains]) }),
   });
   const statuses: SandboxStatus[] = [];
@@ -42,12 +57,12 @@ export function createTestSandbox(workspace: TemporaryWorkspace, options: TestSa
     ...sandbox,
     statuses,
     connections,
-    async shell(script, { signal = new AbortController().signal, timeoutMs = 20_000 } = {}) {
+    async shell(script, { signal = NEVER, timeoutMs = 20_000, confinement = "workspace" } = {}) {
       let output = "";
       const onOutput = (_stream: string, chunk: Buffer): void => {
         output += chunk.toString("utf8");
       };
-      await sandbox.processes.run({ file: "bash", args: ["-c", script], timeoutMs, onOutput }, signal);
+      await sandbox.processes.run({ file: "bash", args: ["-c", script], timeoutMs, confinement, onOutput }, signal);
       return output;
     },
   };

@@ -2,9 +2,10 @@
 import { context, type RuleRow, token, UUID } from "../rule.ts";
 
 export const cloudRules: readonly RuleRow[] = [
-  token("aws-access-key-id", "AKIA[A-Z2-7]{16}", "AKIA<t16>", { counter: "AKIAIOSFODNN7EXAMPLE" }),
-  token("aws-temporary-key-id", "ASIA[A-Z2-7]{16}", "ASIA<t16>", { counter: "ASIA PACIFIC" }),
-  token("aws-bearer-key-id", "(?:ABIA|ACCA)[A-Z2-7]{16}", "ABIA<t16>"),
+  token("aws-access-key-id", "AKIA[A-Z0-9]{16}", "AKIA<t16>", { counter: "AKIAIOSFODNN7EXAMPLE" }),
+  token("aws-temporary-key-id", "ASIA[A-Z0-9]{16}", "ASIA<t16>", { counter: "ASIA PACIFIC" }),
+  token("aws-bearer-key-id", "(?:ABIA|ACCA)[A-Z0-9]{16}", "ABIA<t16>"),
+  token("aws-legacy-key-id", "A3T[A-Z0-9]{17}", "A3TX<t16>", { check: "digit", entropy: 3 }),
   context(
     "aws-secret-access-key",
     [
@@ -29,6 +30,7 @@ export const cloudRules: readonly RuleRow[] = [
     { entropy: 3.5, plainly: true },
   ),
   token("aws-bedrock-key", "ABSK[A-Za-z0-9+/]{100,}[=]{0,2}", "ABSK<b120>="),
+  token("aws-bedrock-session-key", "bedrock-api-key-[A-Za-z0-9+/]{20,}[=]{0,2}", "bedrock-api-key-<b120>="),
   token("amazon-mws-token", `amzn\\.mws\\.${UUID}`, "amzn.mws.<uuid>"),
   context("aws-secret-beside-its-id", ["AKIA", "ASIA"], "[A-Za-z0-9/+]{40}", "AKIA<t16>,<b40>", {
     plainly: true,
@@ -53,6 +55,13 @@ export const cloudRules: readonly RuleRow[] = [
     { entropy: 3.5, plainly: true },
   ),
   token("azure-client-secret", "[\\w~.-]{3}[0-9]Q~[\\w~.-]{31,34}", "<a3>8Q~<a34>", { keyword: "Q~", lead: 4 }),
+  token("azure-devops-long-pat", "[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}", "<a76>AZDO<a4>", { keyword: "AZDO", lead: 76 }),
+  token("azure-devops-other-pat", "[A-Za-z0-9]{75}AZDO[A-Za-z0-9]{5}", "<a75>AZDO<a5>", { keyword: "AZDO", lead: 75 }),
+  token("azure-registry-password", "[A-Za-z0-9+/]{42}\\+ACR[A-Za-z0-9]{6}", "<a42>+ACR<a6>", {
+    keyword: "+ACR",
+    lead: 42,
+  }),
+  token("azure-refresh-token", "[01]\\.A[\\w-]{50,}\\.Ag[\\w-]{200,}", "0.A<a60>.Ag<a260>"),
   token("azure-ai-key", "[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}", "<a52>JQQJ99<a26>", { keyword: "JQQJ99", lead: 52 }),
   context(
     "azure-devops-pat",
@@ -68,7 +77,7 @@ export const cloudRules: readonly RuleRow[] = [
     "x-functions-key: <a54>==",
     { entropy: 3.5, plainly: true },
   ),
-  token("alibaba-access-key-id", "LTAI[A-Za-z0-9]{16,20}", "LTAI<a20>", { entropy: 3 }),
+  token("alibaba-access-key-id", "LTAI[A-Za-z0-9]{16,21}", "LTAI<a20>", { entropy: 3 }),
   context(
     "alibaba-secret-key",
     ["aliyun", "alibaba", "alicloud", "accesskeysecret", "access_key_secret"],
@@ -124,11 +133,17 @@ export const cloudRules: readonly RuleRow[] = [
   token("fly-access-token", "fo1_[\\w-]{43}", "fo1_<a43>"),
   token("render-key", "rnd_[A-Za-z0-9]{28,36}", "rnd_<a32>"),
   context("railway-token", ["railway"], UUID, "RAILWAY_TOKEN=<uuid>"),
-  token("supabase-access-token", "sbp_[a-f0-9]{40}", "sbp_<h40>"),
+  token("supabase-access-token", "sbp_[a-z0-9]{40}", "sbp_<h40>"),
   token("supabase-secret-key", "sb_secret_[\\w-]{31}", "sb_secret_<a31>"),
   token("planetscale-token", "pscale_(?:tkn|pw|oauth)_[\\w=.-]{32,64}", "pscale_tkn_<a43>"),
   token("neon-key", "napi_[a-z0-9]{64}", "napi_<l64>"),
   token("databricks-token", "dapi[a-f0-9]{32}", "dapi<h32>"),
+  token("clickhouse-cloud-key", "4b1d[A-Za-z0-9]{38}", "4b1d<a38>", { entropy: 3 }),
+  token("deno-deploy-token", "dd[pw]_[A-Za-z0-9]{36}", "ddp_<a36>", { check: "digit" }),
+  token("salad-cloud-key", "salad_cloud_[A-Za-z0-9]{1,7}_[A-Za-z0-9]{7,235}", "salad_cloud_<a5>_<a40>", {
+    check: "digit",
+  }),
+  token("defined-networking-token", "dnkey-[\\w=-]{26}-[\\w=-]{52}", "dnkey-<l26>-<l52>"),
   token("mongodb-atlas-secret", "mdb_sa_sk_[\\w-]{40}", "mdb_sa_sk_<a40>"),
   context("upstash-token", ["upstash"], "[A-Za-z0-9+/_-]{40,120}[=]{0,2}", "UPSTASH_REDIS_REST_TOKEN=<a60>", {
     entropy: 3.5,

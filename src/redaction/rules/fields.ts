@@ -168,9 +168,15 @@ export const fieldRules: readonly RuleRow[] = [
   field("passphrase", "any", ["passphrase", "pass-phrase"], 'passphrase: "nine tall ships at dawn"', {
     counter: "passphrase: none",
   }),
-  field("secret", "secret", ["secret", "secrets", "credential", "credentials", "secret-string"], "db.secret = <a32>", {
-    counter: "secret: my-app-tls",
-  }),
+  field(
+    "secret",
+    "secret",
+    ["secret", "secrets", "credential", "credentials", "creds", "secret-string"],
+    "db.secret = <a32>",
+    {
+      counter: "secret: my-app-tls",
+    },
+  ),
   field("token", "token", ["token", "jwt"], "token: <a40>", { counter: "token = lexer.next_token" }),
   field("auth-parameter", "token", ["auth"], "wss://example.test/socket?auth=<a36>", {
     whole: true,

@@ -5,7 +5,7 @@ import { context, type RuleRow, special, token, url } from "../rule.ts";
 export const webRules: readonly RuleRow[] = [
   token(
     "jwt",
-    "ey[JK][A-Za-z0-9_-]{10,}\\.ey[\\w-]{10,}(?:\\.|)[\\w-]{0,}",
+    "ey[A-Za-z0-9_-]{11,}\\.ey[\\w-]{10,}(?:\\.|)[\\w-]{0,}",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ<a30>.<a43>",
     { goesOn: "A-Za-z0-9_.-", counter: "eyJhbGciOiJIUzI1NiJ9" },
   ),
@@ -15,6 +15,12 @@ export const webRules: readonly RuleRow[] = [
     "eyJ<a60>.<a340>.<a16>.<a200>.<a22>",
     { goesOn: "A-Za-z0-9_.-" },
   ),
+  token("jwt-base64", "ZXlK[\\w+/-]{60,}[=]{0,2}", "ZXlKaGJHY2lPaUp<b90>", { entropy: 3.5 }),
+  token("secret-token-uri", "secret-token:[\\w%.~-]{16,}", "secret-token:<a32>", {
+    keeps: 13,
+    check: "digit",
+    counter: "secret-token:see-the-documentation",
+  }),
   // Without its end, too: a long list of sessions fills the window of a stream before that comes.
   token("harness-token", "hat1\\.eyJ[\\w-]{60,}(?:\\.|)[\\w-]{0,}", "hat1.eyJ<a200>.<a43>", {
     goesOn: "A-Za-z0-9_.-",

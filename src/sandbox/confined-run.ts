@@ -1,0 +1,221 @@
+/**
+ * Runs one program in a confinement: plans the policy, holds the protected names, keeps the reader to its time and output, and looks
+ * afterwards at what no mount could hold. A sandbox that cannot be made for this workspace is a refusal.
+ */
+import { realpathSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "#base";
+import { createControlGroup } from "./control-group.ts";
+import type { NameGuard } from "./name-guard.ts";
+import { type PlannedWorkspace, planReader, planSearch, planWorkspace } from "./policy.ts";
+import { isExecutable } from "./probe.ts";
+import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
+import type { Sandbox, SandboxNetwork, SandboxPolicy, WrappedCommand } from "./sandbox.ts";
+import type { SessionGround } from "./session-ground.ts";
+import type { SessionNetwork } from "./session-network.ts";
+import { setInside } from "./steering-variables.ts";
+
+export const DEFAULT_READER_TIMEOUT_MS = 10_000;
+const READER_OUTPUT_BYTES = 1024 ** 2;
+const MAX_COMPLAINT_CHARS = 500;
+/** Where the search is inside. */
+const INNER_PROGRAM = "/run/harness/program";
+
+export interface ConfinedRunOptions {
+  /** The workspace, absolute and real. */
+  readonly root: string;
+  /** Starts programs outside. */
+  readonly outside: ProcessPort;
+  readonly ground: SessionGround;
+  readonly guard: NameGuard;
+  readonly ownPaths: readonly string[];
+  readonly readerTimeoutMs: number;
+  /** Whether allowed commands can make Unix sockets: with a list of hosts, nobody else's socket may be a way around it. */
+  readonly unixSockets: boolean;
+  /** Programs that a rule denies as a whole. Asked for each command. */
+  readonly deniedPrograms: () => readonly string[];
+}
+
+export interface ConfinedRuns {
+  /** A command that nobody was asked about. */
+  reader(sandbox: Sandbox, spec: ProcessSpec, signal: AbortSignal): Promise<ProcessExit>;
+  /** A command that a rule or a person allowed. `network` is undefined where it has the machine's or none. */
+  workspace(
+    sandbox: Sandbox,
+    spec: ProcessSpec,
+    network: SessionNetwork | SandboxNetwork,
+    signal: AbortSignal,
+  ): Promise<ProcessExit>;
+  /** The search of this program. */
+  search(sandbox: Sandbox, spec: ProcessSpec, signal: AbortSignal): Promise<ProcessExit>;
+  /** What commands are held to now, for people; a string says why none can run. */
+  policy(network: SandboxNetwork): SandboxPolicy | string;
+}
+
+export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
+  const { root, outside, ground, guard, ownPaths, readerTimeoutMs, unixSockets, deniedPrograms } = options;
+
+  async function run(
+    { file, args, env, monitor, inputs }: WrappedCommand,
+    spec: ProcessSpec,
+    given: ProcessSpec["env"],
+    signal: AbortSignal,
+  ): Promise<ProcessExit> {
+    const { processes } = spec.confinement === "workspace" ? WORKSPACE_LIMITS : READER_LIMITS;
+    const group = monitor && createControlGroup(processes);
+    let complaint = "";
+    const { confinement: _, mayChangeSteering: __, ownProgram: ___, ...plain } = spec;
+    try {
+      const wrapped: ProcessSpec = {
+        ...plain,
+        file,
+        args,
+        env: { ...env, ...given },
+        ...(monitor && { monitor }),
+        ...(inputs && { inputs }),
+        ...(group && { onWaiting: (pid: number) => group.add(pid) }),
+        onOutput(stream, chunk) {
+          if (stream === "stderr") complaint = (complaint + chunk.toString("utf8")).slice(0, MAX_COMPLAINT_CHARS);
+          spec.onOutput?.(stream, chunk);
+        },
+      };
+      const exit = await outside.run(wrapped, signal);
+      // Without a monitor its exit code alone would say that nothing was found.
+      if (!monitor && exit.code === 1 && complaint.startsWith("bwrap: ")) throw notConfined(complaint);
+      return exit;
+    } catch (error) {
+      if (complaint.startsWith("bwrap: ")) throw notConfined(complaint);
+      throw error;
+    } finally {
+      group?.remove();
+    }
+  }
+
+  const cwdOf = ({ cwd = "." }: ProcessSpec): string => join(root, cwd);
+
+  function plannedReader(cwd: string): SandboxPolicy | string {
+    const survey = ground.survey();
+    survey.refresh();
+    const masked = [...survey.secrets(), ...survey.channels()];
+    return planReader({ ...ground.base(cwd, deniedPrograms()), masked, settings: ground.folder().settings });
+  }
+
+  function plannedWorkspace(
+    cwd: string,
+    network: SandboxNetwork,
+    mayChangeSteering: boolean,
+  ): PlannedWorkspace | string {
+    const { tmp, home } = ground.folder();
+    const survey = ground.survey();
+    return planWorkspace({
+      ...ground.base(cwd, deniedPrograms()),
+      tmp,
+      privateHome: home,
+      cache: ground.cache(),
+      network,
+      unixSockets,
+      nested: survey.repositories,
+      isHeld: guard.isHeld,
+      mayChangeSteering,
+      masked: unixSockets ? [] : survey.channels(),
+    });
+  }
+
+  return {
+    async reader(sandbox, spec, signal) {
+      const policy = plannedReader(cwdOf(spec));
+      if (typeof policy === "string") throw notConfined(policy);
+      const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
+      const tooMuch = new AbortController();
+      let printed = 0;
+      const limited: ProcessSpec = {
+        ...spec,
+        confinement: "reader",
+        timeoutMs: Math.min(spec.timeoutMs, readerTimeoutMs),
+        onOutput(stream, chunk) {
+          const left = READER_OUTPUT_BYTES - printed;
+          printed += chunk.length;
+          if (left > 0) spec.onOutput?.(stream, chunk.subarray(0, left));
+          if (printed > READER_OUTPUT_BYTES) tooMuch.abort();
+        },
+      };
+      const stop = AbortSignal.any([signal, tooMuch.signal]);
+      const exit = await run(sandbox.wrap(command, policy), limited, env, stop);
+      const ended = tooMuch.signal.aborted && !signal.aborted ? "output" : exit.ended;
+      const isPlain = ended === "cancelled" || (ended === "exit" && exit.code === 0);
+      const { timeoutMs } = limited;
+      return { ...exit, ended, ...(isPlain ? {} : { note: readerNote(readerTimeoutMs), timeoutMs }) };
+    },
+
+    async workspace(sandbox, spec, network, signal) {
+      const entered = "enter" in network ? network : undefined;
+      const kind: SandboxNetwork = "enter" in network ? { kind: "session" } : network;
+      const planned = plannedWorkspace(cwdOf(spec), kind, spec.mayChangeSteering === true);
+      if (typeof planned === "string") throw notConfined(planned);
+      const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
+      const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
+      try {
+        const policy = sandbox.holdsNames ? { ...planned.policy, held } : planned.policy;
+        const wrapped = sandbox.wrap(command, policy);
+        const line = entered === undefined ? wrapped : { ...wrapped, ...entered.enter(wrapped) };
+        const whole = { ...line, env: { ...line.env, ...entered?.env } };
+        return await run(whole, { ...spec, confinement: "workspace" }, env, signal);
+      } finally {
+        await release();
+        const said = [...guard.sweep(planned.watched), ...ground.survey().sweepBegun()];
+        for (const line of said) spec.onOutput?.("stderr", Buffer.from(`[sandbox] ${line}\n`));
+      }
+    },
+
+    async search(sandbox, spec, signal) {
+      const survey = ground.survey();
+      survey.refresh();
+      const policy = planSearch({
+        root,
+        cwd: cwdOf(spec),
+        ownPaths,
+        masked: survey.channels(),
+        emptyFile: ground.folder().emptyFile,
+        program: { from: spec.file, to: INNER_PROGRAM },
+        ...ground.above(),
+      });
+      return run(sandbox.wrap({ file: INNER_PROGRAM, args: spec.args }, policy), spec, spec.env, signal);
+    },
+
+    policy(network) {
+      const planned = plannedWorkspace(root, network, false);
+      return typeof planned === "string" ? planned : planned.policy;
+    },
+  };
+}
+
+function readerNote(timeoutMs: number): string {
+  return `nobody was asked, so it ran with the workspace read-only, no network, an empty home, secret files hidden and at most ${timeoutMs / 1000} s, 1 GiB and 1 MiB of output; call exec with ask: true to put it to the user`;
+}
+
+function notConfined(why: string): EffectError {
+  const told = why.replace(/^bwrap: /, "").trim();
+  const remedy = "harness sandbox check says more; or start harness with --cwd in another folder";
+  return new EffectError("SandboxUnavailable", `${told}, so it was refused (built-in: sandbox). ${remedy}`);
+}
+
+/** The program by its full path, looked up as the process port would: what is missing must be reported as missing. */
+function programFile(spec: ProcessSpec, root: string, searchPath: string): string {
+  if (isAbsolute(spec.file)) return spec.file;
+  if (spec.file.includes("/")) return realpathOr(join(root, spec.cwd ?? ".", spec.file));
+  const found = (spec.env?.PATH ?? searchPath)
+    .split(":")
+    .filter((folder) => isAbsolute(folder))
+    .map((folder) => join(folder, spec.file))
+    .find(isExecutable);
+  if (found === undefined) throw new EffectError("NotFound", `the program ${spec.file} does not exist`);
+  return found;
+}
+
+function realpathOr(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    throw new EffectError("NotFound", `the program ${path} does not exist`);
+  }
+}

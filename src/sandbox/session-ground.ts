@@ -1,0 +1,131 @@
+/**
+ * What the commands of one session stand on: the view of the machine, the folders of the session, and what lies in and around its
+ * workspace. Found out when a command first needs it. Only facts about the machine outlive the session.
+ */
+import { lstatSync } from "node:fs";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import { type Clock, childEnvironment, homeFolders, once, realPath, realPathIfThere } from "#base";
+import { settingsCopies, toolchainMounts } from "./home-view.ts";
+import type { PolicyOptions } from "./policy.ts";
+import { repositoriesAround } from "./repository-around.ts";
+import type { Mount } from "./sandbox.ts";
+import { createSessionFolder, type SessionFolder, workspaceCache } from "./session-folder.ts";
+import { type SystemView, systemView } from "./system-view.ts";
+import { surveyWorkspace, type WorkspaceSurvey } from "./workspace-survey.ts";
+
+const SYSTEM_VIEW_MS = 60_000;
+const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+/** Programs that are many programs: whoever masks one of its names would mask all of them. */
+const MANY_PROGRAMS = new Set(["busybox", "coreutils", "toybox"]);
+/** In the folders above the workspace: what says which files are of no interest. */
+const IGNORE_FILES = [".gitignore", ".ignore", ".rgignore", ".git/info/exclude"];
+
+export interface GroundOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** Files and folders of this program. */
+  readonly ownPaths: readonly string[];
+  /** Of the workspace, by a path relative to it. */
+  readonly isSecret: (path: string) => boolean;
+  /** Folders of the machine that the user shows to commands besides the usual ones. */
+  readonly readOnlyPaths: readonly string[];
+}
+
+export interface SessionGround {
+  /** The search path of commands. */
+  readonly path: string;
+  readonly home: string;
+  folder(): SessionFolder;
+  system(): SystemView;
+  survey(): WorkspaceSurvey;
+  cache(): string;
+  /** What every confinement begins with. */
+  base(cwd: string, deniedPrograms: readonly string[]): PolicyOptions;
+  /** For a search: ignore files outside the workspace that count in it, and `.git` folders above it, which end its way up. */
+  above(): { readonly ignoreFiles: readonly Mount[]; readonly gitFolders: readonly string[] };
+  close(): void;
+}
+
+/** One view of the machine for all sessions; looked at again after a while, because settings change. */
+export function createSystemViews(clock: Clock): (path: string, extra: readonly string[]) => SystemView {
+  const known = new Map<string, { readonly view: SystemView; readonly atMs: number }>();
+  return (path, extra) => {
+    const key = JSON.stringify([path, extra]);
+    const found = known.get(key);
+    const nowMs = clock.monotonicMs();
+    if (found !== undefined && nowMs - found.atMs < SYSTEM_VIEW_MS) return found.view;
+    const view = systemView(path, extra);
+    known.set(key, { view, atMs: nowMs });
+    return view;
+  };
+}
+
+export function createSessionGround(
+  root: string,
+  { env, clock, ownPaths, isSecret, readOnlyPaths }: GroundOptions,
+  systemViews: ReturnType<typeof createSystemViews>,
+): SessionGround {
+  const path = childEnvironment(env, root).PATH ?? "";
+  const homes = homeFolders(env).filter((folder) => folder !== "/");
+  const home = realPath(homes[0] ?? "/home/harness");
+  let opened: SessionFolder | undefined;
+  const folder = (): SessionFolder => {
+    opened ??= createSessionFolder(clock.now(), home, settingsCopies(home));
+    return opened;
+  };
+  const survey = once(() => surveyWorkspace(root, isSecret));
+  const around = once(() => repositoriesAround(root, homes));
+  const system = (): SystemView => systemViews(path, readOnlyPaths);
+  return {
+    path,
+    home,
+    folder,
+    system,
+    survey,
+    cache: once(() => workspaceCache(cacheFolder(env, homes, folder().path), root, clock.now())),
+    base: (cwd, deniedPrograms) => ({
+      root,
+      cwd,
+      home,
+      system: system(),
+      toolchains: toolchainMounts(home, path),
+      around: around(),
+      ownPaths,
+      deniedPrograms: deniedPrograms.flatMap((name) => programPaths(name, path)),
+      emptyFile: folder().emptyFile,
+    }),
+    above: () => aboveWorkspace(root, env.HOME),
+    close() {
+      opened?.remove();
+      opened = undefined;
+    },
+  };
+}
+
+/** Every file that runs under this name. */
+function programPaths(name: string, path: string): string[] {
+  if (name.includes("/")) return isAbsolute(name) ? [realPathIfThere(name) ?? []].flat() : [];
+  const folders = [...new Set([...SYSTEM_FOLDERS, ...path.split(":").filter(isAbsolute)])];
+  const found = folders.flatMap((folder) => realPathIfThere(join(folder, name)) ?? []);
+  return [...new Set(found)].filter((file) => !MANY_PROGRAMS.has(basename(file)));
+}
+
+function cacheFolder(env: GroundOptions["env"], homes: readonly string[], fallback: string): string {
+  const named = env.XDG_CACHE_HOME;
+  if (named !== undefined && isAbsolute(named)) return join(named, "harness", "workspaces");
+  const [home] = homes;
+  return home === undefined ? join(fallback, "caches") : join(home, ".cache", "harness", "workspaces");
+}
+
+/** Ignore files of the folders above the workspace, where a repository begins there, and what the person ignores everywhere. */
+function aboveWorkspace(root: string, home: string | undefined): ReturnType<SessionGround["above"]> {
+  const folders: string[] = [];
+  for (let folder = dirname(root); folder !== folders.at(-1); folder = dirname(folder)) folders.push(folder);
+  const personal = home !== undefined && isAbsolute(home) ? [join(home, ".config/git/ignore")] : [];
+  const files = [...folders.flatMap((folder) => IGNORE_FILES.map((name) => join(folder, name))), ...personal];
+  const entry = (path: string) => lstatSync(path, { throwIfNoEntry: false });
+  return {
+    ignoreFiles: files.filter((path) => entry(path)?.isFile() === true).map((path) => ({ from: path, to: path })),
+    gitFolders: folders.map((folder) => join(folder, ".git")).filter((path) => entry(path) !== undefined),
+  };
+}
