@@ -1,13 +1,14 @@
 /**
  * Fuzzes the judge of shell commands with bash as the oracle. Generated commands are judged; bash runs those that pass in
  * a scratch workspace, up to `--real` of them with their programs. Nothing may change or connect, and no program may start
- * that the judge did not see. The same for rules: with `allow Bash` and `deny Bash(touch *)`, what passes never starts
- * `touch`. `node bench/shell-fuzz.ts [--seed N] [--judge N] [--run N] [--real N] [--deny N]`; Linux with strace and bubblewrap.
+ * that the judge did not see. The same for rules: what `deny Bash(touch *)` lets pass never starts `touch`, and allow
+ * rules let nothing pass that they do not name. `node bench/shell-fuzz.ts [--seed N] [--judge N] [--run N] [--real N] [--rules N]`; Linux with strace and bubblewrap.
  */
 import { parseArgs } from "node:util";
 import { createSystemClock } from "#base";
-import { createShellFuzz } from "../test/fakes/shell-fuzz.ts";
+import { createShellFuzz, type ShellFuzzOptions } from "../test/fakes/shell-fuzz.ts";
 import { createShellOracle, hasShellOracle } from "../test/fakes/shell-oracle.ts";
+import { fuzzAllowed, fuzzDenied } from "../test/fakes/shell-rule-fuzz.ts";
 import { type Figure, holds, printFigures } from "./figures.ts";
 
 const MAX_P99_MS = 2;
@@ -20,7 +21,7 @@ const { values } = parseArgs({
     judge: { type: "string", default: "100000" },
     run: { type: "string", default: "20000" },
     real: { type: "string", default: "2000" },
-    deny: { type: "string", default: "1000" },
+    rules: { type: "string", default: "1000" },
   },
 });
 const out = (line: string): boolean => process.stdout.write(`${line}\n`);
@@ -29,12 +30,13 @@ if (!hasShellOracle()) {
   process.exit(1);
 }
 const clock = createSystemClock();
-const fuzz = createShellFuzz({
+const options: ShellFuzzOptions = {
   seed: Number(values.seed),
   now: () => clock.monotonicMs(),
   oracle: createShellOracle,
   report: out,
-});
+};
+const fuzz = createShellFuzz(options);
 try {
   const [judge, run, real] = [Number(values.judge), Number(values.run), Number(values.real)];
   let figures = await fuzz.quiet(Math.min(PROGRESS, judge), run, real);
@@ -44,7 +46,8 @@ try {
     );
     figures = await fuzz.quiet(Math.min(figures.judged + PROGRESS, judge), run, real);
   }
-  const rules = await fuzz.denied(Number(values.deny));
+  const denied = fuzzDenied(options, Number(values.rules));
+  const allowed = fuzzAllowed(options, Number(values.rules));
   const table: Figure[] = [
     {
       name: `effects of ${figures.ran} quiet commands that ran, ${figures.ranReal} with programs (${figures.judged} judged)`,
@@ -53,9 +56,15 @@ try {
       limit: 0,
     },
     {
-      name: `denied programs started by ${rules.ran} allowed commands that ran (${rules.judged} judged)`,
+      name: `denied programs started by ${denied.ran} allowed commands that ran (${denied.judged} judged)`,
       unit: "commands",
-      ours: rules.effects,
+      ours: denied.effects,
+      limit: 0,
+    },
+    {
+      name: `effects of ${allowed.ran} commands that allow rules let pass (${allowed.judged} judged)`,
+      unit: "commands",
+      ours: allowed.effects,
       limit: 0,
     },
     { name: "judging one command, p99", unit: "ms", ours: figures.p99Ms, limit: MAX_P99_MS },

@@ -11,7 +11,7 @@ import { analyseShell } from "./shell.ts";
 import { everyCommand, type SimpleCommand } from "./shell-command.ts";
 import { FILE_READERS, FILE_WRITERS, TEXT_ONLY, TREE_READERS } from "./shell-file-tables.ts";
 import { isInterpreter, programName } from "./shell-wrappers.ts";
-import { hasGlob } from "./wildcard.ts";
+import { globsMeet, hasGlob } from "./wildcard.ts";
 
 export interface FileRuleVerdict {
   readonly effect: "deny" | "ask";
@@ -30,6 +30,9 @@ export interface FileRuleContext {
 
 type Access = "reads" | "writes";
 
+/** Steps that matching the words of one command against all patterns may take, up to a factor. */
+const MAX_FILE_WORK = 2_000_000;
+
 /** The file tools that a rule must name to be about reading or writing. */
 const TOOLS_OF: Readonly<Record<Access, readonly string[]>> = {
   reads: ["fs.read", "fs.search"],
@@ -43,7 +46,11 @@ export async function judgeFileRules(command: string, context: FileRuleContext):
   if (some === undefined) return undefined;
   const analysis = analyseShell(command);
   let doubt: FileRuleVerdict | undefined;
+  const patternChars = [...strict.reads, ...strict.writes].reduce((sum, { pattern = "" }) => sum + pattern.length, 0);
+  let work = MAX_FILE_WORK;
   for (const simple of everyCommand(analysis.commands)) {
+    work -= patternChars * simple.folders.length * simple.words.reduce((sum, word) => sum + word.length + 1, 0);
+    if (work < 0) return { effect: "ask", rule: some, why: `it is too long to hold against ${describe(some)}` };
     for (const folder of simple.folders) {
       const verdict = await judgeCommand(simple, inFolder(context.cwd ?? ".", folder), strict, context.disk);
       if (verdict?.effect === "deny") return verdict;
@@ -173,18 +180,9 @@ function globReaches({ words, globbed }: SimpleCommand, rules: readonly Rule[]):
       const wanted = (rule.pattern ?? "").split("/").at(-1) ?? "";
       const given = (words[index] ?? "").split("/").at(-1) ?? "";
       const hiddenMiss = wanted.startsWith(".") && !given.startsWith(".");
-      return hasGlob(wanted) || (!hiddenMiss && patternsMeet(given, wanted));
+      return hasGlob(wanted) || (!hiddenMiss && globsMeet(given.toLowerCase(), wanted.toLowerCase()));
     }),
   );
-}
-
-function patternsMeet(glob: string, name: string): boolean {
-  const source = glob
-    .replace(/[.+^${}()|\\]/g, "\\$&")
-    .replace(/\[[^\]]*\]/g, ".")
-    .replace(/\*+/g, ".*")
-    .replace(/\?/g, ".");
-  return new RegExp(`^${source}$`, "is").test(name);
 }
 
 /** What reads whole folders, with a file of a rule somewhere below. */

@@ -2,7 +2,7 @@
  * What the pattern of a permission rule means for paths and URLs; commands are in `argv-patterns.ts`. An allow rule is
  * read narrowly and a deny or ask rule widely, so that a doubt is never an allow.
  */
-import picomatch from "picomatch";
+import { compileGlob } from "./path-glob.ts";
 import { workspaceRelative } from "./sensitive-paths.ts";
 import { matchWildcard } from "./wildcard.ts";
 
@@ -28,7 +28,7 @@ export function matchPath(pattern: string, path: string, reading: Reading, root:
 interface PathMatchers {
   readonly matches: (path: string) => boolean;
   /** In any folder. */
-  matchesBelow(path: string): boolean;
+  readonly matchesBelow: (path: string) => boolean;
 }
 
 /** Patterns that are kept compiled; they come from rules, of which there are few. */
@@ -40,14 +40,8 @@ function pathMatchers(pattern: string, wide: boolean): PathMatchers {
   const key = `${wide ? "wide" : "narrow"} ${pattern}`;
   const known = compiled.get(key);
   if (known !== undefined) return known;
-  // Parentheses and bars would reach the regular expression as groups.
-  const glob = pattern.replace(/^(?:\.\/)+/, "").replace(/[()|]/g, "\\$&");
-  // With the flag s a line break in a file name does not end the match early.
-  const options = { dot: wide, flags: wide ? "is" : "s", noextglob: true, nonegate: true };
-  const made = {
-    matches: picomatch(glob, options),
-    matchesBelow: (path: string) => picomatch(`**/${glob}`, options)(path),
-  };
+  const glob = pattern.replace(/^(?:\.\/)+/, "");
+  const made = { matches: compileGlob(glob, { wide }), matchesBelow: compileGlob(`**/${glob}`, { wide }) };
   if (compiled.size >= MAX_COMPILED) compiled.clear();
   compiled.set(key, made);
   return made;

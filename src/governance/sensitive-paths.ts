@@ -154,7 +154,7 @@ const PLAIN_PATH = /^(?!\.\.?(?:\/|$))[^/]+(?:\/(?!\.\.?(?:\/|$))[^/]+)*$/;
 function reaches(segment: string, name: string, reader: "shell" | "search"): boolean {
   if (reader === "shell" && name.startsWith(".") && /^[*?[]/.test(segment)) return false;
   if (reader === "search" && name.startsWith("*")) {
-    const ending = /[^*?\]]*$/.exec(segment)?.[0] ?? "";
+    const ending = segment.slice(1 + Math.max(...["*", "?", "]"].map((mark) => segment.lastIndexOf(mark))));
     if (ending === "" || !(name.endsWith(ending) || ending.endsWith(name.slice(1)))) return false;
   }
   return globsMeet(segment, name);

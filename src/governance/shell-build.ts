@@ -6,6 +6,9 @@ import { type Launch, launchesOf, programName } from "./shell-wrappers.ts";
 
 export const MAX_SEGMENTS = 50;
 
+/** Words of all commands together, those behind wrappers counted again. */
+export const MAX_WORDS = 1000;
+
 export const MAX_NESTED_SHELLS = 8;
 
 export type Parsed = Omit<
@@ -31,6 +34,11 @@ export function build(parsed: Parsed, reading: Reading): SimpleCommand {
   const plain: SimpleCommand = { ...own, redirects, hereDocument, ...text, background, starts: [], transparent: false };
   if (--reading.state.left < 0) {
     reading.state.unclear ??= `it has more than ${MAX_SEGMENTS} commands`;
+    return plain;
+  }
+  reading.state.words -= own.words.length;
+  if (reading.state.words < 0) {
+    reading.state.unclear ??= `it has more than ${MAX_WORDS} words`;
     return plain;
   }
   const launched = launchesOf({

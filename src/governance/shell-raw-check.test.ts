@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import { quietDecision } from "./quiet-preset.ts";
 import { evaluateRules, parseRule } from "./rules.ts";
 import { rawProblem } from "./shell-raw-check.ts";
+import { scanSource } from "./shell-raw-scan.ts";
 
-const problem = (source: string): string | undefined => rawProblem(parse(source), source);
+const problem = (source: string): string | undefined => rawProblem(parse(source), source, scanSource(source));
 
 /** Bash runs `CMD` in each of these; the parser sees no command there. */
 const HIDDEN = [
@@ -12,9 +13,9 @@ const HIDDEN = [
   `echo "\${x-$'$(CMD)'}"`,
   `echo "\${x:+$'$(CMD)'}"`,
   `echo "\${x:-$'\`CMD\`'}"`,
-  "cat <<E\n${x:-'$(CMD)'}\nE",
-  "cat <<E\n${x-'`CMD`'}\nE",
-  "cat <<-E\n\t${x:-'$(CMD)'}\n\tE",
+  `cat <<E\n\${x:-'$(CMD)'}\nE`,
+  `cat <<E\n\${x-'\`CMD\`'}\nE`,
+  `cat <<-E\n\t\${x:-'$(CMD)'}\n\tE`,
   "ls 1<(CMD)",
   "ls a<(CMD)",
   "echo 1>(CMD)",
@@ -50,8 +51,12 @@ describe("code that the parser does not see", () => {
 
   test("a tree that knows more or less than the text is not trusted", () => {
     const source = "ls $(pwd) 'a'";
-    expect(rawProblem(parse("ls aaaaaa 'a'"), source)).toBe("the parser misreads the word at character 6");
-    expect(rawProblem(parse("ls $(pwd)"), source)).toBe("the parser misreads the quotes at character 11");
+    expect(rawProblem(parse("ls aaaaaa 'a'"), source, scanSource(source))).toBe(
+      "the parser misreads the word at character 6",
+    );
+    expect(rawProblem(parse("ls $(pwd)"), source, scanSource(source))).toBe(
+      "the parser misreads the quotes at character 11",
+    );
   });
 });
 
@@ -59,7 +64,7 @@ test.each([
   "ls -la src 2>/dev/null | head -3",
   `echo 'a $(b) \`c\` <(d)' "e \\$(f)" g\\ h`,
   'for f in $(ls *.ts); do echo "$f: $(wc -l < "$f")"; done',
-  "diff <(sort a) <(sort b) && echo ${#x} ${x%.ts} ${x:-none}",
+  `diff <(sort a) <(sort b) && echo \${#x} \${x%.ts} \${x:-none}`,
   "cat <<'E' | grep x\n$(a) `b`\nE",
   "cat <<E\n$(date) $HOME\nE",
   "if [[ -f a && $x == y* ]]; then ls; else time -p ls; fi # done",

@@ -3,17 +3,16 @@
  * trusted only where both agree on every word, quote, expansion and substitution, and where no character is left over.
  */
 import { forEachChild, type ParsedScript, type SyntaxNode, type WordPart } from "unbash";
-import { type RawKind, type RawMark, scanSource } from "./shell-raw-scan.ts";
+import type { RawKind, RawMark, RawScan } from "./shell-raw-scan.ts";
 
 /** Words that the parser takes as part of the grammar and that have no node of their own. */
 const GRAMMAR = new Set(
   "if then elif else fi time for in do done while until case esac select function coproc { } ! [[ ]] -p --".split(" "),
 );
 
-/** Why the tree of `source` cannot be trusted, or undefined. Linear in the length of the text. */
-export function rawProblem(script: ParsedScript, source: string): string | undefined {
-  const scan = scanSource(source);
-  if ("refused" in scan) return scan.refused;
+/** Why the tree of `source` cannot be trusted, given the scan of the same text, or undefined. Linear in the length of the text. */
+export function rawProblem(script: ParsedScript, source: string, scan: RawScan): string | undefined {
+  if (scan.refused !== undefined) return scan.refused;
   const tree = treeMarks(script);
   if (typeof tree === "string") return tree;
   const { marks, conditions } = tree;

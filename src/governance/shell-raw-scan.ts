@@ -23,8 +23,13 @@ export interface RawMark {
   readonly end: number;
 }
 
-/** Why the text cannot be vouched for, or everything that was found in it. */
-export type RawScan = { readonly refused: string } | { readonly marks: readonly RawMark[] };
+export interface RawScan {
+  /** Why the text cannot be vouched for; absent when `marks` is all that is in it. */
+  readonly refused?: string;
+  readonly marks: readonly RawMark[];
+  /** How much there is to read for a parser: text in quotes and here-documents counts once. */
+  readonly pieces: number;
+}
 
 /** Substitutions inside substitutions. */
 const MAX_DEPTH = 8;
@@ -44,13 +49,16 @@ const PLAIN_RUN = /[\w./:,=+@%^~-]+/y;
 
 class Refusal extends Error {}
 
+/** Blanks and characters that may begin something, each counted: what a text has at most. */
+const PIECE = /\s+|[^\w./:,=+@%^~\s-]/g;
+
 /** Linear in the length of the text. Never throws. */
 export function scanSource(source: string): RawScan {
   try {
-    return { marks: createScanner(source).run() };
+    return createScanner(source).run();
   } catch (error) {
-    if (error instanceof Refusal) return { refused: error.message };
-    throw error;
+    if (!(error instanceof Refusal)) throw error;
+    return { refused: error.message, marks: [], pieces: [...source.matchAll(PIECE)].length };
   }
 }
 
@@ -60,8 +68,9 @@ interface PendingHere {
   readonly tabs: boolean;
 }
 
-function createScanner(source: string): { run(): readonly RawMark[] } {
+function createScanner(source: string): { run(): RawScan } {
   const marks: RawMark[] = [];
+  let specials = 0;
   let pending: PendingHere[] = [];
   let at = 0;
 
@@ -103,10 +112,12 @@ function createScanner(source: string): { run(): readonly RawMark[] } {
           if (parentheses === 0 && closed) return;
           if (parentheses-- === 0) refuse("a parenthesis");
         } else if (char === "<" && next === "<") {
+          specials++;
           hereOperator(limit, depth);
           continue;
         }
         at++;
+        if (!/\s/.test(char)) specials++;
         if (char === "\n") hereBodies();
         continue;
       }
@@ -125,7 +136,10 @@ function createScanner(source: string): { run(): readonly RawMark[] } {
       else if (char === "'") single(limit, depth);
       else if (char === '"') double(limit, depth);
       else if (opens) substitution("process", limit, depth);
-      else if (!expansion(limit, depth, false) && take(PLAIN_RUN, limit) === undefined) at++;
+      else if (!expansion(limit, depth, false) && take(PLAIN_RUN, limit) === undefined) {
+        at++;
+        specials++;
+      }
     }
     if (closed) refuse("an open parenthesis");
     endWord();
@@ -262,7 +276,7 @@ function createScanner(source: string): { run(): readonly RawMark[] } {
     run() {
       code(source.length, 0, false);
       if (pending.length > 0) refuse("an open here-document");
-      return marks;
+      return { marks, pieces: marks.length + specials };
     },
   };
 }

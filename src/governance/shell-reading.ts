@@ -10,6 +10,8 @@ export const MAX_FOLDERS = 4;
 export interface State {
   /** Commands that may still be read; shared by the whole tree, so that nesting cannot multiply the work. */
   left: number;
+  /** Words that may still be read, likewise. */
+  words: number;
   unclear: string | undefined;
   poison: string | undefined;
 }

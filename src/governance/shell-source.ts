@@ -9,11 +9,28 @@ export const MAX_COMMAND_BYTES = 32 * 1024;
 /** Spaces and marks that look like nothing or like a blank, and that shells and people read differently. */
 const ODD_CHARACTERS = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Z}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
+/** Parentheses and braces inside each other, in quotes or not: the parser takes long over more. */
+const MAX_NESTING = 40;
+
+function deepestNesting(source: string): number {
+  let [depth, deepest] = [0, 0];
+  for (const char of source) {
+    if (char === "(" || char === "{") deepest = Math.max(deepest, ++depth);
+    else if ((char === ")" || char === "}") && depth > 0) depth--;
+  }
+  return deepest;
+}
+
 /** Why the text is not even read, or undefined. */
-export function refusedSource(source: string): string | undefined {
+export function unreadSource(source: string): string | undefined {
   if (source.length > MAX_COMMAND_BYTES || Buffer.byteLength(source) > MAX_COMMAND_BYTES) {
     return `it is longer than ${MAX_COMMAND_BYTES / 1024} KB`;
   }
+  return deepestNesting(source) > MAX_NESTING ? "it is nested too deeply" : undefined;
+}
+
+/** Why the text may be read and is not to be trusted, or undefined. */
+export function refusedSource(source: string): string | undefined {
   return ODD_CHARACTERS.test(source) ? "it contains control characters or unusual spaces" : undefined;
 }
 

@@ -70,7 +70,7 @@ export function isSystemProgram(word: string): boolean {
 
 /** True for `python3.12` as well as `python3`. */
 export function isInterpreter(name: string): boolean {
-  return INTERPRETERS.has(name) || INTERPRETERS.has(name.replace(/[\d.]+$/, ""));
+  return INTERPRETERS.has(name) || (name.length < 40 && INTERPRETERS.has(name.replace(/[\d.]+$/, "")));
 }
 
 /** True for programs that start others, whatever their words are. */

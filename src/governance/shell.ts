@@ -16,10 +16,11 @@ import {
   type Word,
 } from "unbash";
 import { readArgument, readInner, readRedirects } from "./shell-arguments.ts";
-import { build, MAX_NESTED_SHELLS, MAX_SEGMENTS, NO_WORDS, type Parsed } from "./shell-build.ts";
+import { build, MAX_NESTED_SHELLS, MAX_SEGMENTS, MAX_WORDS, NO_WORDS, type Parsed } from "./shell-build.ts";
 import { everyCommand, isHarmlessAssignment, isOwnVariable, type SimpleCommand } from "./shell-command.ts";
 import { feedOf } from "./shell-feeds.ts";
 import { rawProblem } from "./shell-raw-check.ts";
+import { scanSource } from "./shell-raw-scan.ts";
 import {
   emptyScope,
   forked,
@@ -34,7 +35,7 @@ import {
   unclear,
 } from "./shell-reading.ts";
 import { untrustedNames, visitScripts } from "./shell-scope.ts";
-import { mayLookAlike, misreadPart, refusedSource } from "./shell-source.ts";
+import { mayLookAlike, misreadPart, refusedSource, unreadSource } from "./shell-source.ts";
 import { conditionProblem } from "./shell-tests.ts";
 import {
   HIDDEN_CODE,
@@ -46,6 +47,9 @@ import {
   wordHazard,
 } from "./shell-words.ts";
 import { poisons, programName } from "./shell-wrappers.ts";
+
+/** Words, quotes, expansions and operators of a text that is parsed; with it the time that reading takes is bounded. */
+const MAX_PIECES = 1200;
 
 /** Items of a loop that are followed one by one. */
 const MAX_LOOP_ITEMS = 20;
@@ -75,7 +79,7 @@ const recentLong = { kept: new Map<string, ShellAnalysis>(), max: 16 };
 const SHORT_CHARS = 500;
 
 function analyse(command: string): ShellAnalysis {
-  const state: State = { left: MAX_SEGMENTS, unclear: undefined, poison: undefined };
+  const state: State = { left: MAX_SEGMENTS, words: MAX_WORDS, unclear: undefined, poison: undefined };
   let commands: SimpleCommand[] = [];
   try {
     commands = readScript(command, { nested: 0, state, scope: emptyScope(["."]), readers: READERS });
@@ -94,20 +98,21 @@ function analyse(command: string): ShellAnalysis {
 }
 
 function readScript(source: string, reading: Reading): SimpleCommand[] {
-  const refused = refusedSource(source);
-  if (refused !== undefined) unclear(reading, refused);
-  if (refused?.startsWith("it is longer") === true) return [];
-  if (reading.nested > MAX_NESTED_SHELLS) {
-    unclear(reading, "shells are nested too deeply");
+  const tooMuch = reading.nested > MAX_NESTED_SHELLS ? "shells are nested too deeply" : unreadSource(source);
+  const scan = tooMuch === undefined ? scanSource(source) : undefined;
+  if (scan === undefined || scan.pieces > MAX_PIECES) {
+    unclear(reading, tooMuch ?? `it has more than ${MAX_PIECES} words and operators`);
     return [];
   }
+  const refused = refusedSource(source);
+  if (refused !== undefined) unclear(reading, refused);
   const script = parse(source);
   const misread = misreadPart(script, source);
   if (misread !== undefined) unclear(reading, misread);
   const scope: Scope = { ...emptyScope(reading.scope.folders), untrusted: untrustedNames(script) };
   const commands = readStatements(script.commands, NOTHING_AROUND, { ...reading, scope });
   // Last, so that a reason that says more about the command comes first.
-  const unproven = rawProblem(script, source);
+  const unproven = rawProblem(script, source, scan);
   if (unproven !== undefined) unclear(reading, unproven);
   return commands;
 }
@@ -321,6 +326,8 @@ function knownValue({ text, glob, certainty, feed, plain }: ReadWord): Value | u
 
 function readCommand(node: Command, around: Surroundings, reading: Reading): SimpleCommand[] {
   const { scope, state } = reading;
+  // Over a limit, and so not understood: nothing more is read.
+  if (state.left < 0 || state.words < 0) return [];
   const before: SimpleCommand[] = [];
   const assignments: string[] = [];
   for (const part of node.prefix) {

@@ -53,6 +53,9 @@ export function matchRuns(
   return reached.has(pattern.length);
 }
 
+/** Longer patterns, as a product of their lengths, may always meet. */
+const MAX_MEETING = 200_000;
+
 /**
  * True when some name could match both patterns. Brackets count as "any one character", so the answer errs towards
  * true.
@@ -60,6 +63,7 @@ export function matchRuns(
 export function globsMeet(left: string, right: string): boolean {
   const a = simplify(left);
   const b = simplify(right);
+  if (a.length * b.length > MAX_MEETING) return true;
   const width = b.length + 1;
   const reachable = new Uint8Array((a.length + 1) * width);
   for (let i = a.length; i >= 0; i--) {
@@ -91,6 +95,14 @@ function meetsAt(
   return (left === "?" || right === "?" || left === right) && rest(i + 1, j + 1);
 }
 
+/** Each bracket becomes a `?`; one that is not closed stands for itself. */
 function simplify(glob: string): string[] {
-  return [...glob.replace(/\[[^\]]*\]/g, "?")];
+  const chars: string[] = [];
+  for (let at = 0; at < glob.length; at++) {
+    const close = glob[at] === "[" ? glob.indexOf("]", at) : -1;
+    if (glob[at] === "[" && close < 0) return [...chars, ...glob.slice(at)];
+    chars.push(close < 0 ? (glob[at] ?? "") : "?");
+    if (close >= 0) at = close;
+  }
+  return chars;
 }

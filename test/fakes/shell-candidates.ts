@@ -2,328 +2,24 @@
  * An endless stream of shell commands for fuzzing the judge: commands of the corpora with pieces of syntax put in, cut out
  * and joined, and commands that a small grammar makes up. Many of them carry a canary, a command with an effect.
  */
+import { readFileSync } from "node:fs";
 import { everydayCommands, hostileCommands } from "./shell-corpora.ts";
 import type { Rng } from "./shell-transforms.ts";
 
-/** Each changes a file when a shell runs it. */
-const CANARIES = [
-  "touch pwned",
-  "mkdir pwned",
-  "rm notes.txt",
-  "cp notes.txt pwned",
-  "tee pwned",
-  "echo x > pwned",
-  ": > pwned",
-  ">pwned",
-  "echo x >>notes.txt",
-  "mv other.txt pwned",
-  "sort -o pwned notes.txt",
-];
-
-/** `C` stands for a canary: places where a shell would run it, and places where it should not. */
-const CARRIERS = [
-  "$(C)",
-  "`C`",
-  "<(C)",
-  ">(C)",
-  "$( C )",
-  "${x:-$(C)}",
-  "${x:-`C`}",
-  "${x-$'$(C)'}",
-  `"\${x:-$'$(C)'}"`,
-  `"\${x:+'$(C)'}"`,
-  "${x:=$(C)}",
-  "${x#$(C)}",
-  "${x/$(C)/b}",
-  "${x:$(C)}",
-  "${x[$(C)]}",
-  "${!x$(C)}",
-  "${x@P}",
-  "$((a[$(C)]))",
-  "$[$(C)]",
-  "$((`C`))",
-  "1<(C)",
-  "1>(C)",
-  "a<(C)",
-  "=(C)",
-  "x=($(C))a",
-  "x=(a)`C`",
-  "x[$(C)]=1",
-  "x+=($(C))",
-  ";C",
-  "; C",
-  "|C",
-  "&C",
-  "&& C",
-  "|| C",
-  "|& C",
-  "\nC",
-  "\nC\n",
-  "#\nC",
-  " #'\nC #'",
-  "\\\nC",
-  ";{ C;}",
-  ";(C)",
-  ";! C",
-  ";time C",
-  ";if C;then :;fi",
-  ";while C;do break;done",
-  ";for i in $(C);do :;done",
-  ";case x in x)C;;esac",
-  ";f(){ C;};f",
-  ";function f { C;};f",
-  ";coproc C",
-  ";[[ -n $(C) ]]",
-  ";[[ -v a[$(C)] ]]",
-  ";((a[$(C)]))",
-  ";eval C",
-  ";eval 'C'",
-  ";trap 'C' EXIT",
-  "<<<$(C)",
-  "<<<'$(C)'",
-  '<<<"$(C)"',
-  "<<E\n$(C)\nE\n",
-  "<<'E'\n$(C)\nE\n",
-  "<<E\n${x:-'$(C)'}\nE\n",
-  "<<E\n`C`\nE\n",
-  "<<-E\n\t$(C)\n\tE\n",
-  '<<"E"\nx\nE\nC\n',
-  "<<\\E\nx\nE\nC\n",
-  "<<E\nx\n E\nC\nE\n",
-  "<<E;C\nx\nE\n",
-  "<<E |C\nx\nE\n",
-  "<<A <<B\nx\nA\n$(C)\nB\n",
-  "'$(C)'",
-  '"$(C)"',
-  "'`C`'",
-  "\\$(C)",
-  "\\`C\\`",
-  '"\\$(C)"',
-  "$'$(C)'",
-  "$'\\'$(C)'",
-  "$'\\\\'$(C)",
-  '$"$(C)"',
-  "'a'$(C)'b'",
-  '"a"$(C)"b"',
-  "\"a'$(C)'b\"",
-  "'a\"'$(C)'\"b'",
-  "{a,$(C)}",
-  "{1..$(C)}",
-  "~$(C)",
-  "@(a|$(C))",
-  "!(a)$(C)",
-  "[$(C)]",
-  "*$(C)*",
-  "?`C`",
-  "$x$(C)",
-  "$($(C))",
-  "$(`C`)",
-  "`$(C)`",
-  '"`C`"',
-  '"$(echo "$(C)")"',
-  "$(echo '`C`')",
-  "$(echo \\`C\\`)",
-  "`echo \\`C\\``",
-  "$(case x in x) C;; esac)",
-  "$(cat <<E\n$(C)\nE\n)",
-  "$(#\nC\n)",
-  "${ C;}",
-  "${|C;}",
-  "$(<notes.txt)$(C)",
-  " 2>&1;C",
-  " >/dev/null;C",
-  " 2>/dev/null|C",
-  " {fd}>pwned",
-  " &>pwned",
-  " >&pwned",
-  " <>pwned",
-  " >|pwned",
-  " 1>pwned",
-  "|tee pwned",
-  "|xargs touch",
-  "|xargs -I{} touch {}",
-  "|sh",
-  "|bash -c 'C'",
-  "|while read -r f;do C;done",
-  "|xargs -I% sh -c 'C'",
-  " -exec C \\;",
-  " -exec sh -c 'C' \\;",
-  " -delete",
-  " -fprint pwned",
-  " -o pwned",
-  " --output=pwned",
-  " --outp=pwned",
-  " -i",
-  " -e 'w pwned'",
-  " -e '1e C'",
-  " --pre C",
-  " -I 'C'",
-  " -c 'C'",
-  " --exec C",
-];
-
-const TOKENS = [
-  "'",
-  '"',
-  "\\",
-  "$",
-  "`",
-  "$(",
-  "${",
-  "$((",
-  "$[",
-  "$'",
-  '$"',
-  "(",
-  ")",
-  "((",
-  "))",
-  "{",
-  "}",
-  "[",
-  "]",
-  "[[",
-  "]]",
-  "<",
-  ">",
-  "<<",
-  "<<<",
-  "<(",
-  ">(",
-  ">>",
-  "<&",
-  ">&",
-  "&>",
-  ">|",
-  "<>",
-  "&",
-  "&&",
-  "|",
-  "||",
-  "|&",
-  ";",
-  ";;",
-  ";&",
-  "\n",
-  "\t",
-  " ",
-  "\\\n",
-  "#",
-  " # ",
-  "!",
-  " ! ",
-  "~",
-  "*",
-  "?",
-  "=",
-  "+=",
-  ",",
-  "..",
-  ":-",
-  "-",
-  "--",
-  "@",
-  "%",
-  "^",
-  ":",
-  "/",
-  "/../",
-  ".",
-  "1",
-  "2>",
-  "x=",
-  "x=1 ",
-  " if ",
-  " then ",
-  " fi",
-  " do ",
-  " done",
-  " in ",
-  "case x in ",
-  " esac",
-  "function ",
-  "time ",
-  "coproc ",
-  "select ",
-  "until ",
-  "while ",
-  "for x in a; do ",
-  "E\n",
-  "\nE",
-  "\nEOF\n",
-  "<<E",
-  "<<'E'",
-  "<<-E",
-  "-v ",
-  "a[",
-  "]=",
-  "exec ",
-  "eval ",
-  "command ",
-  "builtin ",
-  "env ",
-  "xargs ",
-  "bash -c ",
-  "sh -c ",
-  "timeout 1 ",
-  "nice ",
-  "git ",
-  "find . ",
-  "awk ",
-  "sed ",
-  "$x",
-  "${x}",
-  "$@",
-  "$*",
-  "$#",
-  "$?",
-  "$1",
-  "$IFS",
-  "${IFS}",
-  "$_",
-  "$-",
-  "\\'",
-  '\\"',
-  "\\$",
-  "\\`",
-  "''",
-  '""',
-  "\u00a0",
-  "é",
-  "-exec ",
-  "-i",
-  " -- ",
-  "test -v ",
-  "[ ",
-  " ]",
-  "=~",
-  "==",
-  "-eq ",
-  "{a,b}",
-  "{1..3}",
-];
-
-const NAMES = ["notes.txt", "src", "src/index.ts", "README.md", "x", "a b", "-n", "*.md", "data/users.json", "."];
-const PROGRAMS = [
-  "ls",
-  "cat",
-  "echo",
-  "grep -n TODO",
-  "head -2",
-  "wc -l",
-  "sort",
-  "printf '%s'",
-  "test -f",
-  "find",
-  "git log --oneline",
-  "sed -n 1p",
-  "awk '{print $1}'",
-  "true",
-  ":",
-];
+interface Pieces {
+  /** Each changes a file when a shell runs it. */
+  readonly canaries: readonly string[];
+  /** `C` stands for a canary: places where a shell would run it, and places where it should not. */
+  readonly carriers: readonly string[];
+  readonly tokens: readonly string[];
+  readonly names: readonly string[];
+  readonly programs: readonly string[];
+}
 
 /** The same numbers give the same commands. */
 export function createCandidates(rng: Rng): () => string {
+  // A file of our own, in this shape.
+  const pieces = JSON.parse(readFileSync(new URL("../corpora/shell-fuzz.json", import.meta.url), "utf8")) as Pieces;
   const everyday = everydayCommands();
   const quiet = everyday.filter(({ expect }) => expect === "quiet").map(({ command }) => command);
   const seeds = [...everyday.map(({ command }) => command), ...hostileCommands().map(({ command }) => command)].filter(
@@ -331,8 +27,8 @@ export function createCandidates(rng: Rng): () => string {
   );
   const integer = (below: number): number => Math.floor(rng() * below);
   const pick = <T>(items: readonly T[]): T => items[integer(items.length)] as T;
-  const canary = (): string => pick(CANARIES);
-  const carrier = (): string => pick(CARRIERS).replaceAll("C", canary());
+  const canary = (): string => pick(pieces.canaries);
+  const carrier = (): string => pick(pieces.carriers).replaceAll("C", canary());
   const insert = (text: string, piece: string): string => {
     const at = rng() < 0.3 ? text.length : integer(text.length + 1);
     return text.slice(0, at) + piece + text.slice(at);
@@ -348,7 +44,7 @@ export function createCandidates(rng: Rng): () => string {
     return insert(text, text.slice(at, at + 1 + integer(8)));
   };
   const word = (depth: number): string => {
-    const inner = (): string => (depth <= 0 ? pick(NAMES) : word(depth - 1));
+    const inner = (): string => (depth <= 0 ? pick(pieces.names) : word(depth - 1));
     switch (integer(14)) {
       case 0:
         return `'${inner().replaceAll("'", "")}'`;
@@ -363,7 +59,7 @@ export function createCandidates(rng: Rng): () => string {
       case 5:
         return `<(${statement(depth - 1)})`;
       case 6:
-        return pick(["$x", "$1", "${x}", "$?", "$((1+2))", "$'a\\tb'", "~", "{a,b}", "*.ts"]);
+        return pick(["$x", "$1", `$${"{x}"}`, "$?", "$((1+2))", "$'a\\tb'", "~", "{a,b}", "*.ts"]);
       case 7:
         return inner() + inner();
       case 8:
@@ -371,12 +67,12 @@ export function createCandidates(rng: Rng): () => string {
       case 9:
         return carrier();
       default:
-        return pick(NAMES);
+        return pick(pieces.names);
     }
   };
   const simple = (depth: number): string => {
     const words = Array.from({ length: integer(4) }, () => word(depth));
-    return [pick(PROGRAMS), ...words].join(pick([" ", " ", " ", "  ", "\t"]));
+    return [pick(pieces.programs), ...words].join(pick([" ", " ", " ", "  ", "\t"]));
   };
   function statement(depth: number): string {
     const inner = (): string => (depth <= 0 ? simple(0) : statement(depth - 1));
@@ -414,7 +110,7 @@ export function createCandidates(rng: Rng): () => string {
       case 2:
       case 3:
       case 4:
-        return insert(text, pick(TOKENS));
+        return insert(text, pick(pieces.tokens));
       case 5:
         return cut(text);
       case 6:

@@ -1,6 +1,5 @@
 /** Judges generated shell commands, runs those that pass, and counts what they did that the judge did not see. */
 import { quietDecision } from "../../src/governance/quiet-preset.ts";
-import { evaluateRules, parseRule } from "../../src/governance/rules.ts";
 import { analyseShell } from "../../src/governance/shell.ts";
 import { everyCommand } from "../../src/governance/shell-command.ts";
 import { programName } from "../../src/governance/shell-wrappers.ts";
@@ -24,8 +23,6 @@ export interface FuzzFigures {
 export interface ShellFuzz {
   /** Goes on until so many were judged, at most so many ran, and so many of them for real, counted from the beginning. */
   quiet(judged: number, ran: number, ranReal: number): Promise<FuzzFigures>;
-  /** Runs so many commands that `allow Bash` lets pass beside `deny Bash(touch *)`. */
-  denied(ran: number): Promise<FuzzFigures>;
   remove(): void;
 }
 
@@ -106,7 +103,8 @@ export function createShellFuzz({ seed, now, oracle, report }: ShellFuzzOptions)
     return Number.POSITIVE_INFINITY;
   }
 
-  function run(commands: readonly string[], programs: OracleOptions["programs"]): void {
+  /** How many of them ended. */
+  function run(commands: readonly string[], programs: OracleOptions["programs"]): number {
     const runner = oracleFor(programs);
     const { observed, changed } = runner.run(commands);
     for (const [index, command] of commands.entries()) {
@@ -122,6 +120,7 @@ export function createShellFuzz({ seed, now, oracle, report }: ShellFuzzOptions)
       );
     }
     if (changed) blame(commands, programs);
+    return observed.filter((found) => found !== undefined).length;
   }
 
   /** Finds who changed the workspace, each command in a new one. */
@@ -162,10 +161,8 @@ export function createShellFuzz({ seed, now, oracle, report }: ShellFuzzOptions)
     async quiet(judged, ran, ranReal) {
       const runWaiting = (): void => {
         const real = Math.max(0, Math.min(waiting.length, ranReal - totals.ranReal));
-        if (waiting.length > 0) run(waiting, "recorded");
-        if (real > 0) run(waiting.slice(0, real), "real");
-        totals.ran += waiting.length;
-        totals.ranReal += real;
+        if (waiting.length > 0) totals.ran += run(waiting, "recorded");
+        if (real > 0) totals.ranReal += run(waiting.slice(0, real), "real");
         waiting = [];
       };
       while (totals.judged < judged) {
@@ -180,34 +177,6 @@ export function createShellFuzz({ seed, now, oracle, report }: ShellFuzzOptions)
       runWaiting();
       return { ...totals, p99Ms: p99() };
     },
-    async denied(ran) {
-      const rules = [parseRule("Bash", "allow", "fuzz"), parseRule("Bash(touch *)", "deny", "fuzz")];
-      const held = oracle(workspace.root, { writable: false, programs: "real" });
-      const figures = { judged: 0, ran: 0, ranReal: 0, effects: 0, p99Ms: 0, worstMs: 0 };
-      let batch: string[] = [];
-      try {
-        while (figures.ran < ran) {
-          const command = next();
-          figures.judged++;
-          const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
-          if (!command.includes("touch") || evaluateRules(rules, call, { Bash: "exec" }).effect !== "allow") continue;
-          batch.push(command);
-          if (batch.length < Math.min(BATCH, ran)) continue;
-          const { observed } = held.run(batch);
-          for (const [index, one] of batch.entries()) {
-            if (observed[index]?.programs.includes("touch") !== true) continue;
-            if (held.run([one]).observed[0]?.programs.includes("touch") !== true) continue;
-            figures.effects++;
-            report(`denied, and started: ${JSON.stringify(one)}`);
-          }
-          figures.ran += batch.length;
-          batch = [];
-        }
-        return figures;
-      } finally {
-        held.remove();
-      }
-    },
     remove() {
       for (const used of oracles.values()) used.remove();
       workspace.remove();
@@ -220,7 +189,7 @@ function isStrange(command: string, { programs, connections }: Observed): boolea
 }
 
 /** Programs that started although the judge did not see them. */
-function strangers(command: string, programs: readonly string[]): string[] {
+export function strangers(command: string, programs: readonly string[]): string[] {
   const named = [...everyCommand(analyseShell(command).commands)].map(({ words }) => programName(words));
   const known = new Set([...named, ...named.flatMap((name) => PARTS[name] ?? []), ...OWN]);
   return programs.filter((program) => !known.has(program.toLowerCase()));

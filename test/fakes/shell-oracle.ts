@@ -117,8 +117,11 @@ function readRecord(text: string, count: number): (Observed | undefined)[] {
   const observed: ({ programs: string[]; connections: string[] } | undefined)[] = Array.from({ length: count });
   let at = -1;
   for (const line of text.split("\n")) {
-    if (line.startsWith("M")) observed[(at = Number(line.slice(1)))] = { programs: [], connections: [] };
-    else if (line.startsWith("P")) observed[at]?.programs.push(line.slice(line.lastIndexOf("/") + 1).replace(/^P/, ""));
+    if (line.startsWith("M")) {
+      at = Number(line.slice(1));
+      observed[at] = { programs: [], connections: [] };
+    } else if (line.startsWith("P"))
+      observed[at]?.programs.push(line.slice(line.lastIndexOf("/") + 1).replace(/^P/, ""));
   }
   return observed;
 }
