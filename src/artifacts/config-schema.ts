@@ -120,7 +120,7 @@ export const configSchema = z.strictObject({
         )
         .optional(),
       mode: z.enum(["proxy", "direct"]).optional(),
-      loopback_ports: z.array(z.number().int().min(1).max(65_535)).max(64).optional(),
+      loopback_ports: z.array(z.number().int().min(1).max(65_535)).max(16).optional(),
     })
     .optional(),
   max_steps: z.number().int().positive().max(1000).optional(),
