@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Tool } from "#engine";
 import { textOutput } from "#engine";
+import { answered } from "./fakes/answered-turn.ts";
 import { calls, createHarnessRig, type HarnessRig, type RigOptions, says } from "./fakes/harness-rig.ts";
 
 const FILES = [".git/config", ".git/hooks/pre-commit", ".harness/hooks/x.md", ".vscode/tasks.json"];
@@ -19,26 +20,6 @@ function writes(paths: readonly string[]) {
 
 function outcomes(rig: HarnessRig): readonly string[] {
   return rig.of("ToolResult").map(({ outcome }) => outcome);
-}
-
-/** Answers every question of one turn. */
-async function answered(rig: HarnessRig, decision: "allow_once" | "allow_argv_glob" | "allow_tool" | "deny") {
-  const seen = new Set<string>();
-  const turn = rig.send();
-  let isOver = false;
-  const over = turn.then(() => {
-    isOver = true;
-  });
-  while (!isOver) {
-    const asked = rig.of("PermissionRequested").find(({ call_id }) => !seen.has(call_id));
-    if (asked === undefined) await Promise.race([over, new Promise((resolve) => setImmediate(resolve))]);
-    else {
-      seen.add(asked.call_id);
-      await rig.submit({ kind: "AnswerPermission", call_id: asked.call_id, decision });
-    }
-  }
-  await turn;
-  return rig.of("PermissionRequested");
 }
 
 describe("a change of a steering file", () => {

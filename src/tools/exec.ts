@@ -21,8 +21,8 @@ export function createExecTool(clock: Pick<Clock, "sleep">): Tool {
     class: "mutating",
     description:
       "Run a Bash command (no terminal, no stdin); background jobs end with it. timeout_ms: default 120000, at most 600000. " +
-      "A command that only reads runs unasked, confined: read-only workspace, no network, 10 s. " +
-      "ask: true puts it to the user instead; outside: true asks to run it without the sandbox, with the user's credentials.",
+      "What only reads runs unasked, confined: read-only, no network, 10 s. " +
+      "ask: true puts it to the user instead; outside: true asks to run it unsandboxed, with the user's credentials.",
     parameters: {
       type: "object",
       properties: {
