@@ -117,6 +117,9 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
               `told meanwhile: ${clip(event.payload.content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" "))}`,
             );
           break;
+        case "SandboxStatus":
+          if (!event.payload.active) note("yellow", event.payload.detail);
+          break;
         case "InputRefused":
           note("red", `✗ a queued input does not begin: ${event.payload.reason}: ${event.payload.message}`);
           break;
