@@ -75,6 +75,7 @@ export function createSessionGround(
   };
   const survey = once(() => surveyWorkspace(root, isSecret));
   const around = once(() => repositoriesAround(root, homes));
+  const toolchains = once(() => toolchainMounts(home, path));
   const system = (): SystemView => systemViews(path, readOnlyPaths);
   return {
     path,
@@ -88,7 +89,7 @@ export function createSessionGround(
       cwd,
       home,
       system: system(),
-      toolchains: toolchainMounts(home, path),
+      toolchains: toolchains(),
       around: around(),
       ownPaths,
       deniedPrograms: deniedPrograms.flatMap((name) => programPaths(name, path)),
