@@ -9,7 +9,7 @@ describe("harness sandbox check", () => {
     home.put(".vscode/settings.json", "{}");
     const { code, out } = await runCli(home, ["sandbox", "check"]);
     expect(code).toBe(0);
-    expect(out).toContain("commands run in bubblewrap; the network is open");
+    expect(out).toContain("commands run in bubblewrap; allowed ones reach public hosts through the egress proxy");
     expect(out).toContain("✓ bubblewrap: /usr/bin/bwrap");
     expect(out).toContain(`read-only in the workspace\n  ${home.workspace}/.vscode`);
     const json = await runCli(home, ["sandbox", "check", "--json", "--allowed-domain", "example.com"]);
@@ -44,8 +44,8 @@ describe("harness sandbox check", () => {
   });
 });
 
-test("run refuses to begin where a required sandbox cannot be had", async () => {
+test("run refuses to begin in a folder that cannot be a workspace", async () => {
   const home = createCliHome();
   const { code, err } = await runCli(home, ["run", "--sandbox", "required", "-C", "/", "--store", "memory", "hello"]);
-  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("SandboxUnavailable") });
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("it is the whole file system") });
 });
