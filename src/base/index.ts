@@ -63,9 +63,11 @@ export { isRecord } from "./record.ts";
 export { BOX_EXTRA_BYTES, BOX_KEY_BYTES, openBox, sealBox } from "./sealed-box.ts";
 export {
   createFormTest,
+  createHeadTest,
   createKnownSecrets,
   type FingerprintedForm,
   fingerprintSecret,
+  HEAD_CHARS,
   type KnownSecrets,
   type SecretFingerprint,
 } from "./secret-fingerprint.ts";
