@@ -4,6 +4,7 @@
  * `node bench/shell-corpus.ts [disguises]` prints the figures and every needless question.
  */
 import { createSystemClock } from "#base";
+import { quietDecision } from "../src/governance/quiet-preset.ts";
 import { analyseShell } from "../src/governance/shell.ts";
 import { everydayCommands, hostileCommands } from "../test/fakes/shell-corpora.ts";
 import { createShellJudge, type ShellJudge } from "../test/fakes/shell-judge.ts";
@@ -14,6 +15,9 @@ import { type Figure, holds, printFigures } from "./figures.ts";
 
 const DISGUISES = 20_000;
 const MAX_NEEDLESS_PERCENT = 2;
+/** Of the commands that are labelled quiet, 97.5 % have to be. */
+const MAX_ASKING_PERCENT = 2.5;
+const MAX_P99_MS = 2;
 const SEED = 11;
 
 const clock = createSystemClock();
@@ -79,10 +83,23 @@ async function everyday(): Promise<Figure[]> {
     const started = clock.monotonicMs();
     for (const { command } of rows) analyseShell(command);
     const readMs = clock.monotonicMs() - started;
+    const commands = [...rows, ...hostileCommands()].map(({ command }) => command);
+    const times = commands.map((command) => {
+      const from = clock.monotonicMs();
+      quietDecision({ tool: "exec", args: { command } }, workspace.root);
+      return clock.monotonicMs() - from;
+    });
+    const p99Ms = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
     const judging = clock.monotonicMs();
     for (const { command } of rows) await judge(command);
     const judgeMs = clock.monotonicMs() - judging;
     return [
+      {
+        name: `commands labelled quiet that ask`,
+        unit: "%",
+        ours: (100 * needless) / readOnly,
+        limit: MAX_ASKING_PERCENT,
+      },
       {
         name: `needless questions in ${rows.length} everyday commands (${readOnly} of them read-only: ${needless})`,
         unit: "%",
@@ -91,6 +108,7 @@ async function everyday(): Promise<Figure[]> {
       },
       { name: `everyday commands that are not read-only and pass`, unit: "commands", ours: missed, limit: 0 },
       { name: "reading one command", unit: "µs", ours: (1000 * readMs) / rows.length },
+      { name: `judging one of ${commands.length} commands, p99`, unit: "ms", ours: p99Ms, limit: MAX_P99_MS },
       { name: "judging one command, disk included", unit: "µs", ours: (1000 * judgeMs) / rows.length },
     ];
   } finally {

@@ -2,13 +2,14 @@
  * Fuzzes the judge of shell commands with bash as the oracle. Generated commands are judged; bash runs those that pass in
  * a scratch workspace, up to `--real` of them with their programs. Nothing may change or connect, and no program may start
  * that the judge did not see. The same for rules: what `deny Bash(touch *)` lets pass never starts `touch`, and allow
- * rules let nothing pass that they do not name. `node bench/shell-fuzz.ts [--seed N] [--judge N] [--run N] [--real N] [--rules N]`; Linux with strace and bubblewrap.
+ * rules let nothing pass that they do not name. `node bench/shell-fuzz.ts [--seed N] [--judge N] [--run N] [--real N] [--rules N] [--stress N]`; Linux with strace and bubblewrap.
  */
 import { parseArgs } from "node:util";
 import { createSystemClock } from "#base";
 import { createShellFuzz, type ShellFuzzOptions } from "../test/fakes/shell-fuzz.ts";
 import { createShellOracle, hasShellOracle } from "../test/fakes/shell-oracle.ts";
 import { fuzzAllowed, fuzzDenied } from "../test/fakes/shell-rule-fuzz.ts";
+import { stressJudge } from "../test/fakes/shell-stress.ts";
 import { type Figure, holds, printFigures } from "./figures.ts";
 
 const MAX_P99_MS = 2;
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     run: { type: "string", default: "20000" },
     real: { type: "string", default: "2000" },
     rules: { type: "string", default: "1000" },
+    stress: { type: "string", default: "2000" },
   },
 });
 const out = (line: string): boolean => process.stdout.write(`${line}\n`);
@@ -48,6 +50,8 @@ try {
   }
   const denied = fuzzDenied(options, Number(values.rules));
   const allowed = fuzzAllowed(options, Number(values.rules));
+  const stress = stressJudge(options.seed, Number(values.stress), options.now);
+  out(`slowest: ${JSON.stringify(stress.worst.slice(0, 80))}, ${stress.worst.length} characters`);
   const table: Figure[] = [
     {
       name: `effects of ${figures.ran} quiet commands that ran, ${figures.ranReal} with programs (${figures.judged} judged)`,
@@ -69,6 +73,12 @@ try {
     },
     { name: "judging one command, p99", unit: "ms", ours: figures.p99Ms, limit: MAX_P99_MS },
     { name: "judging one command, worst", unit: "ms", ours: figures.worstMs, limit: MAX_WORST_MS },
+    {
+      name: `judging one of ${stress.judged} commands that are long and repeat, worst`,
+      unit: "ms",
+      ours: stress.worstMs,
+      limit: MAX_WORST_MS,
+    },
   ];
   printFigures(`shell fuzzing, seed ${values.seed}`, table);
   process.exitCode = table.every(holds) ? 0 : 1;

@@ -1,13 +1,27 @@
 /** A short run of the fuzzer of shell commands; `bench/shell-fuzz.ts` is the long one. */
 import { afterAll, describe, expect, test } from "vitest";
 import { createSystemClock } from "#base";
+import { quietDecision } from "../src/governance/quiet-preset.ts";
 import { createShellFuzz, type ShellFuzzOptions } from "./fakes/shell-fuzz.ts";
 import { createShellOracle, hasShellOracle } from "./fakes/shell-oracle.ts";
 import { fuzzAllowed, fuzzDenied } from "./fakes/shell-rule-fuzz.ts";
+import { stressJudge } from "./fakes/shell-stress.ts";
 import { createShellWorkspace } from "./fakes/shell-workspace.ts";
 
+/** Far above what is measured; an expression that backtracks takes seconds or never ends. */
+const MAX_WORST_MS = 500;
 const SEED = 20_261_116;
 const clock = createSystemClock();
+
+test("long commands that repeat are judged at once", () => {
+  const { worstMs, worst } = stressJudge(SEED, 300, () => clock.monotonicMs());
+  expect(worstMs, worst.slice(0, 200)).toBeLessThan(MAX_WORST_MS);
+}, 60_000);
+
+test("an option repeated sixty times does not hang the judge", () => {
+  const command = `git tag ${"-l ".repeat(60)}'!'`;
+  expect(quietDecision({ tool: "exec", args: { command } }, "/w").quiet).toBe(true);
+});
 
 describe.skipIf(!hasShellOracle())("with bash as the oracle", () => {
   test("the oracle sees programs, changes and connections", () => {

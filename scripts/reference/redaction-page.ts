@@ -33,7 +33,10 @@ export function redactionPage(): string {
     "Besides the table:",
     [
       "- **Known secrets**: values of the environment and of the credential store, also as base64 at any alignment, base64url, hex, " +
-        "URL-encoded, JSON-escaped, and line by line. Values under 8 characters or with fewer than 4 different ones are not looked " +
+        "URL-encoded, JSON-escaped, and line by line. Redaction also finds what dumps and folds make of them: reversed, in base32, in " +
+        "hex, octal or decimal numbers, in other case, wrapped at any width, with anything but letters and digits between the " +
+        "characters, and in the columns of `od`, `xxd` and `hexdump`. A form of fewer than 12 letters and digits is not looked for " +
+        "this way. Values under 8 characters or with fewer than 4 different ones are not looked " +
         "for, because that would destroy ordinary text; `status()` says how many those are.",
       "- **User patterns**: RE2 syntax, linear time, at most 100 of at most 1,000 characters; a match of up to 256 characters is found " +
         "for certain. Together they have 250 ms for one text; beyond that the text is refused.",
@@ -49,6 +52,11 @@ export function redactionPage(): string {
       "text comes for 50 ms, what only might begin a secret goes out; a secret that has begun to show stays. If a token shows by its " +
       "form only behind its first part (the lines of a key whose first line is missing, for example), up to 20 characters of it can " +
       "have gone out by then. With user patterns the last 256 characters are held back as well.",
+    "## Counters",
+    "An event in which secrets were replaced has `redaction` in its payload: `policy_version`, `redacted_count`, and `counts` by kind. " +
+      "It counts the markers in the event, whichever step put them there. `GET /v1/health` has the same for everything since the " +
+      "program started, under `subsystems.redaction`. `policy_version` changes with the rules, the disabled kinds and the user " +
+      "patterns, not with the known secrets.",
     "## When it fails",
     "If the table cannot be loaded, a rule fails, a user pattern is wrong or exceeds its budget, or a value is nested deeper than 256, " +
       "no text comes out: `RedactionFailed`.",
@@ -59,8 +67,9 @@ export function redactionPage(): string {
       "takes less than 100 ms, whatever it is.",
     "## What it does not find",
     "- Secrets without a form, a telling name or a vendor's name beside them, unless they are known secrets.\n" +
-      '- Tokens that are URL-encoded in their middle, encoded otherwise (`\\u005f`, `&quot;`, UTF-16), or split by other text: line breaks, `"a" + "b"`, colours inside of them.\n' +
-      "- Weak passwords that are plain words without quotes in YAML or code, passphrases of several words without a digit, and passwords told in prose without a digit.\n" +
+      '- Tokens that are URL-encoded in their middle, encoded otherwise (`\\u005f`, `&quot;`, UTF-16), or split by other text: line breaks, `"a" + "b"`, colours inside of them. Known secrets are found across line breaks and quotes.\n' +
+      "- Known secrets that two programs changed in a row (`xxd -p | rev`), or that were compressed, encrypted or shifted (`tr a-z b-za`).\n" +
+      "- Values that are words: behind `password` without quotes in YAML or code, and behind any other name, passphrases of several words without a digit, and passwords told in prose without a digit.\n" +
       "- Values whose name is not beside them: columns of a table or a CSV file, `value:` above its `name:`, entries of a YAML list below a name, all but the first of a list in brackets, the second and later lines of a value in quotes.\n" +
       "- Passwords with an unescaped `/`, `?` or `#` in a URL of the web; passwords that a program takes as a plain argument or from `echo … |`, unless its flag is known; lines out of the middle of a key, without its first and its last; card numbers of one or two different digits, IBANs in small letters.\n" +
       "- Values of a Kubernetes `Secret` under names that tell nothing.",

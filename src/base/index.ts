@@ -68,9 +68,11 @@ export { createScratchFolders, type ScratchFolders } from "./scratch-folder.ts";
 export { BOX_EXTRA_BYTES, BOX_KEY_BYTES, openBox, sealBox } from "./sealed-box.ts";
 export {
   createFormTest,
+  createHeadTest,
   createKnownSecrets,
   type FingerprintedForm,
   fingerprintSecret,
+  HEAD_CHARS,
   type KnownSecrets,
   type SecretFingerprint,
 } from "./secret-fingerprint.ts";

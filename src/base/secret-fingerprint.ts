@@ -9,7 +9,7 @@ import { isSearchable, type SecretForm, secretForms } from "./secret-forms.ts";
 /** Few enough to tell nothing, enough to be rare in ordinary text. */
 const ANCHOR_CHARS = 4;
 /** Text full of the public beginning of a vendor's keys costs a look at so many characters for each of them, not at a whole key. */
-const HEAD_CHARS = 16;
+export const HEAD_CHARS = 16;
 const FACTOR = 16_777_619;
 
 export interface FingerprintedForm {
@@ -55,6 +55,13 @@ function fingerprintForm(seed: string, { text, before, after }: SecretForm): Fin
     quick: quickHash(text, 0, text.length, start),
     mac: macOf(seed, text),
   };
+}
+
+/** Whether a text of {@link HEAD_CHARS}, or of all its characters where it has fewer, is what the form begins with. */
+export function createHeadTest({ seed }: SecretFingerprint, form: FingerprintedForm): (head: string) => boolean {
+  const start = startOf(seed);
+  const chars = Math.min(form.chars, HEAD_CHARS);
+  return (head) => head.length >= chars && quickHash(head, 0, chars, start) === form.head;
 }
 
 /** Whether the form stands in `text` at `at`; the text must be long enough. */

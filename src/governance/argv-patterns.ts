@@ -54,7 +54,7 @@ function lengthOf(words: readonly string[]): number {
 
 const isOption = (word: string): boolean => /^-./.test(word);
 /** Leads out of the workspace, behind a prefix such as `of=` or `@` too. */
-const LEADS_OUT = /(?:^|[=:@,])(?:\/(?!\/)|~|\.\.(?:\/|$))|\/\.\.(?:\/|$)|^file:/i;
+const LEADS_OUT = /^[/~]|[=@,][/~]|:(?:\/(?!\/)|\/{3}|~)|(?:^|[=:@,/])\.\.(?:\/|$)|^file:/i;
 /** A file name pattern whose names begin with what is written, and so are no options and no parent folders. */
 const SAFE_GLOB = /^(?:\.\/)?\w(?:[^/]|\/(?![.[*?]))*$/;
 

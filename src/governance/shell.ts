@@ -13,12 +13,12 @@ import {
   type Pipeline,
   parse,
   type Statement,
-  type Word,
 } from "unbash";
 import { readArgument, readInner, readRedirects } from "./shell-arguments.ts";
 import { build, MAX_NESTED_SHELLS, MAX_SEGMENTS, MAX_WORDS, NO_WORDS, type Parsed } from "./shell-build.ts";
 import { everyCommand, isHarmlessAssignment, isOwnVariable, type SimpleCommand } from "./shell-command.ts";
 import { feedOf } from "./shell-feeds.ts";
+import { knownValue, readLoop, readTarget } from "./shell-loops.ts";
 import { rawProblem } from "./shell-raw-check.ts";
 import { scanSource } from "./shell-raw-scan.ts";
 import {
@@ -37,22 +37,11 @@ import {
 import { untrustedNames, visitScripts } from "./shell-scope.ts";
 import { mayLookAlike, misreadPart, refusedSource, unreadSource } from "./shell-source.ts";
 import { conditionProblem } from "./shell-tests.ts";
-import {
-  HIDDEN_CODE,
-  isPlainArithmetic,
-  type ReadWord,
-  readWord,
-  type Scope,
-  type Value,
-  wordHazard,
-} from "./shell-words.ts";
+import { HIDDEN_CODE, isPlainArithmetic, type ReadWord, type Scope, wordHazard } from "./shell-words.ts";
 import { poisons, programName } from "./shell-wrappers.ts";
 
 /** Words, quotes, expansions and operators of a text that is parsed; with it the time that reading takes is bounded. */
 const MAX_PIECES = 1200;
-
-/** Items of a loop that are followed one by one. */
-const MAX_LOOP_ITEMS = 20;
 
 export type ShellAnalysis =
   | { readonly understood: true; readonly commands: readonly SimpleCommand[] }
@@ -256,72 +245,6 @@ function readCompound(node: CompoundCommand, around: Surroundings, reading: Read
 function plainCommand(words: readonly string[], around: Surroundings, reading: Reading): SimpleCommand {
   const parsed = { ...NO_WORDS, words: [...words, "]"] };
   return build({ ...parsed, around, open: false, folders: reading.scope.folders }, reading);
-}
-
-/** The variable that `while read -r name` fills, when it is the only one. */
-function readTarget(clause: CompoundList): string | undefined {
-  const [only, ...more] = clause.commands;
-  const command = only?.command;
-  if (command?.type !== "Command" || more.length > 0 || command.name?.value !== "read") return undefined;
-  const words = command.args.map((word) => (word.type === "Word" ? word.value : ""));
-  const names = words.filter((word) => !/^-r$/.test(word));
-  return names.length === 1 && /^[a-z_]\w*$/i.test(names[0] ?? "") ? names[0] : undefined;
-}
-
-function readLoop(
-  node: Extract<CompoundCommand, { type: "For" | "Select" }>,
-  around: Surroundings,
-  reading: Reading,
-): SimpleCommand[] {
-  if (node.type === "Select") unclear(reading, "select asks at run time");
-  const commands: SimpleCommand[] = [];
-  const items: ReadWord[] = [];
-  if ((node.wordlist?.length ?? 0) > 0) commands.push(...listedNames(node.wordlist ?? [], around, reading));
-  for (const word of node.wordlist ?? []) {
-    const read = readArgument(word, reading);
-    commands.push(...read.commands);
-    items.push(...read.words);
-  }
-  const values = items.map(knownValue);
-  const certain =
-    items.length > 0 &&
-    items.length <= MAX_LOOP_ITEMS &&
-    isOwnVariable(node.name.value) &&
-    values.every((value) => value !== undefined);
-  // A feed stands for all its names at once, and one pass over the body with it is enough.
-  for (const value of certain ? values : [undefined]) {
-    const inside = forked(reading);
-    if (value !== undefined) inside.scope.variables.set(node.name.value, value);
-    commands.push(...readStatements(node.body.commands, around, inside));
-    if (inside.scope.folders !== reading.scope.folders) unclear(reading, "a loop changes its folder");
-  }
-  if (!isOwnVariable(node.name.value))
-    unclear(reading, `a loop sets ${node.name.value}, which may change what its commands do`);
-  return commands;
-}
-
-/** The words of a loop, as the `echo` that would print them: a pattern in them lists files. */
-function listedNames(words: readonly Word[], around: Surroundings, reading: Reading): SimpleCommand[] {
-  if (!words.some((word) => word.parts?.some((part) => part.type === "Glob") === true)) return [];
-  const read = words.flatMap((word) =>
-    readWord(word, reading.scope, { unclear: () => undefined, printed: () => undefined }),
-  );
-  const globs = read.filter(({ glob }) => glob);
-  const parsed = {
-    ...NO_WORDS,
-    words: ["echo", ...globs.map(({ text }) => text)],
-    globbed: globs.map((_, index) => index + 1),
-  };
-  const unknown = globs.flatMap(({ certainty }, index) => (certainty === "unknown" ? [index + 1] : []));
-  return [
-    build({ ...parsed, dynamic: unknown, unknown, around, open: false, folders: reading.scope.folders }, reading),
-  ];
-}
-
-function knownValue({ text, glob, certainty, feed, plain }: ReadWord): Value | undefined {
-  if (feed !== undefined) return { kind: "feed", feed };
-  if (certainty === "unknown") return plain === true ? { kind: "plain" } : undefined;
-  return { kind: glob ? "glob" : "text", text };
 }
 
 function readCommand(node: Command, around: Surroundings, reading: Reading): SimpleCommand[] {

@@ -9,11 +9,14 @@ export interface FoldedView {
   place(at: number): number;
 }
 
-/** Of what begins at `from`: the text itself, and each column of the dumps in it. `final` as in `Probe`. */
-export function foldedViews(text: string, from: number, final: boolean): FoldedView[] {
+/**
+ * Of what begins at `from`: the text itself, and each column of the dumps in it. `final` as in `Probe`. `columnsOnly`: the text itself
+ * is known to hold nothing.
+ */
+export function foldedViews(text: string, from: number, final: boolean, columnsOnly: boolean): FoldedView[] {
   const { bytes, characters } = dumpColumns(text, from, final);
-  const ranges = [[from, text.length], bytes, characters].filter(({ length }) => length > 0);
-  return ranges.map((range) => viewOf(text, range));
+  const ranges = [columnsOnly ? [] : [from, text.length], bytes, characters];
+  return ranges.filter(({ length }) => length > 0).map((range) => viewOf(text, range));
 }
 
 /** What becomes of a character; 0 for those that are left out. */
@@ -41,6 +44,26 @@ function viewOf(text: string, ranges: readonly number[]): FoldedView {
     }
   }
   return { text: codes.toString("latin1", 0, length), place: (at) => places[at]! };
+}
+
+/** The first `chars` folded characters of what begins `back` of them in front of `after`. */
+export function foldedHead(text: string, after: number, back: number, chars: number): string {
+  let start = after;
+  for (let left = back; left > 0 && start > 0; ) {
+    start -= 1;
+    if (foldedCode(text, start) !== 0) left -= 1;
+  }
+  let head = "";
+  for (let at = start; at < text.length && head.length < chars; at++) {
+    const code = foldedCode(text, at);
+    if (code !== 0) head += String.fromCharCode(code);
+  }
+  return head;
+}
+
+function foldedCode(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code < FOLDED.length ? FOLDED[code]! : 0;
 }
 
 interface DumpColumns {

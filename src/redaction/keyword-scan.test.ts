@@ -34,3 +34,14 @@ test("tells how much of the end could be the beginning of a keyword", () => {
   expect(partial("a word c")).toBe(6);
   expect(partial("nothing.")).toBe(0);
 });
+
+test("keywords are found apart, each where it ends", () => {
+  const hits: [number, number][] = [];
+  const text = "S e-C:r E.t, sec.x ret";
+  createKeywordScan(["secret", "ret"], true).scan(text, 0, (keyword, _, after) => hits.push([keyword, after]));
+  expect(hits).toEqual([
+    [0, text.indexOf("t,") + 1],
+    [1, text.indexOf("t,") + 1],
+    [1, text.length],
+  ]);
+});

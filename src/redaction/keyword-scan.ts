@@ -3,7 +3,6 @@
  * count as the same in both cases; whoever needs the case looks again at what was found. Texts meet few of its states, and each
  * is made when it is first met: a program that has just started does not wait for the others.
  */
-
 export interface KeywordScan {
   /**
    * Calls `hit` for each keyword that ends in `text` behind `from`, in order, the longest first, and returns how many
@@ -30,9 +29,14 @@ interface Node {
   readonly endings: readonly number[];
 }
 
-/** Keywords are in lower case, each of them once. */
-export function createKeywordScan(keywords: readonly string[]): KeywordScan {
+/**
+ * Keywords are in lower case, each of them once. `apart`: they are letters and digits, and are found wherever other characters stand
+ * between theirs; then only `after` is right of what `hit` is told.
+ */
+export function createKeywordScan(keywords: readonly string[], apart = false): KeywordScan {
   const { symbols, codes } = assignSymbols(keywords);
+  const passedOver = apart ? codes.push(-1) - 1 : -1;
+  if (apart) for (let code = 0; code < CHARACTERS; code++) if (!isAlnum(code)) symbols[code] = passedOver;
   // A power of two, so that the number of a row is a shift away.
   const shift = Math.ceil(Math.log2(codes.length));
   const stride = 2 ** shift;
@@ -49,6 +53,10 @@ export function createKeywordScan(keywords: readonly string[]): KeywordScan {
     const edge = node * stride + symbol;
     const known = table[edge]!;
     if (known !== 0) return known;
+    if (symbol === passedOver) {
+      table[edge] = (node * stride) << 1;
+      return table[edge]!;
+    }
     const elsewhere = node === ROOT ? start : follow(nodes[node]!.suffix, symbol);
     const to = symbol === 0 ? elsewhere : (grow(nodes[node]!, codes[symbol]!, elsewhere) ?? elsewhere);
     table[edge] = to;
@@ -113,7 +121,7 @@ export function createWordTest(words: readonly string[]): (text: string) => bool
 }
 
 /** Gives each character of the keywords a number from 1; 0 is for all that no keyword has. `codes` leads back. */
-function assignSymbols(keywords: readonly string[]): { symbols: Uint16Array; codes: readonly number[] } {
+function assignSymbols(keywords: readonly string[]): { symbols: Uint16Array; codes: number[] } {
   const symbols = new Uint16Array(CHARACTERS);
   const codes = [-1];
   // By units of UTF-16, as texts are scanned.
@@ -124,6 +132,10 @@ function assignSymbols(keywords: readonly string[]): { symbols: Uint16Array; cod
     if (code >= 97 && code <= 122) symbols[code - 32] = symbol;
   }
   return { symbols, codes };
+}
+
+function isAlnum(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
 }
 
 /** In the sorted list, the first word that has `code` or more at `depth`; one that ends there has less than any. */

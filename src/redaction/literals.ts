@@ -4,6 +4,7 @@
  */
 import {
   createFormTest,
+  createHeadTest,
   type FingerprintedForm,
   foldedForms,
   isSearchable,
@@ -11,6 +12,7 @@ import {
   type SecretForm,
   secretForms,
 } from "#base";
+import { codeAt } from "./char-set.ts";
 import { ARMED, found, type Matcher, NOTHING, type Probe } from "./probe.ts";
 import { type CompiledRule, RANK_LITERAL } from "./rule-table.ts";
 
@@ -53,9 +55,11 @@ function literalRule(form: SecretForm, kind = LITERAL_KIND): CompiledRule {
 }
 
 function matcherOf({ text: form, before, after }: SecretForm): Matcher {
+  const last = form.charCodeAt(form.length - 1);
   return (probe: Probe, at) => {
     const { text, end, final } = probe;
-    if (!text.startsWith(form, at)) {
+    // Keys of one vendor begin alike: their ends are looked at first.
+    if (codeAt(text, at + form.length - 1) !== last || !text.startsWith(form, at)) {
       const isCut = !final && end - at < form.length && form.startsWith(text.slice(at, end));
       return isCut ? ARMED : NOTHING;
     }
@@ -68,7 +72,11 @@ function matcherOf({ text: form, before, after }: SecretForm): Matcher {
 /** Secrets that another process has: found by what it has told about them. */
 export function compileFingerprint(fingerprint: SecretFingerprint): KnownRules {
   const rule = (form: FingerprintedForm): CompiledRule => fingerprintRule(fingerprint, form);
-  return { exact: fingerprint.forms.map(rule), folded: fingerprint.folded.map(rule) };
+  const foldedRule = (form: FingerprintedForm): CompiledRule => ({
+    ...rule(form),
+    mayBegin: createHeadTest(fingerprint, form),
+  });
+  return { exact: fingerprint.forms.map(rule), folded: fingerprint.folded.map(foldedRule) };
 }
 
 function fingerprintRule(fingerprint: SecretFingerprint, form: FingerprintedForm): CompiledRule {
@@ -77,8 +85,7 @@ function fingerprintRule(fingerprint: SecretFingerprint, form: FingerprintedForm
   const match: Matcher = (probe, at) => {
     const { text, end, final } = probe;
     const to = at + chars;
-    if (!text.startsWith(anchor, at)) return NOTHING;
-    if (to > end) return final ? NOTHING : ARMED;
+    if (to > end) return !final && text.startsWith(anchor, at) ? ARMED : NOTHING;
     if (!isHere(text, at)) return NOTHING;
     if (to + after > end && !final) return ARMED;
     return found(probe, at - Math.min(before, at), Math.min(end, to + after));

@@ -12,10 +12,11 @@ import { UNREAD_KIND } from "./look-budget.ts";
 import { countMarkers, findMarkers, outsideMarkers, replaceFindings } from "./marker.ts";
 import type { RuleRow } from "./rule.ts";
 import { RuleError } from "./rule-error.ts";
-import { type CompiledRule, compileRules, ruleRows } from "./rule-table.ts";
+import { compileRules, ruleRows } from "./rule-table.ts";
 import {
   createScanner,
   type Finding,
+  indexFolded,
   indexRules,
   mergeFindings,
   type RuleIndex,
@@ -105,7 +106,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
       LITERAL_KIND,
       UNREAD_KIND,
     ]);
-    const scanned: ScannerRules = { known: indexOf(known.exact), folded: indexOf(known.folded), table: index };
+    const scanned: ScannerRules = { ...indexKnown([known]), table: index };
     let learned: KnownRules[] = [];
     const scan = withUserPatterns(createScanner(scanned, kinds), options.userPatterns, kinds);
     let policyVersion: string | undefined;
@@ -151,8 +152,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
         failClosed(() => {
           learned = [...learned, compileFingerprint(fingerprint)].slice(-MAX_LEARNED);
           // All known secrets in one pass, whatever their number.
-          scanned.known = indexOf([known, ...learned].flatMap(({ exact }) => exact));
-          scanned.folded = indexOf([known, ...learned].flatMap(({ folded }) => folded));
+          Object.assign(scanned, indexKnown([known, ...learned]));
           walkJson = newWalk();
         }),
       countMarkers: (text, counts) => countMarkers(text, kinds, counts),
@@ -170,8 +170,13 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   });
 }
 
-function indexOf(rules: readonly CompiledRule[]): RuleIndex | undefined {
-  return rules.length === 0 ? undefined : indexRules(rules);
+function indexKnown(known: readonly KnownRules[]): Pick<ScannerRules, "known" | "folded"> {
+  const exact = known.flatMap((rules) => rules.exact);
+  const folded = known.flatMap((rules) => rules.folded);
+  return {
+    known: exact.length === 0 ? undefined : indexRules(exact),
+    folded: folded.length === 0 ? undefined : indexFolded(folded),
+  };
 }
 
 /** What is in the strings of a text, and in the strings of those. */

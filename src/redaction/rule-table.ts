@@ -49,6 +49,8 @@ export interface CompiledRule extends KeywordMatcher {
   /** Of a look, for the budget of a text; nothing for what is compared with a known value. */
   readonly cost: number;
   readonly pass?: "card" | "iban" | undefined;
+  /** Of a folded form whose keyword is short: whether these may be its first characters. */
+  readonly mayBegin?: (head: string) => boolean;
 }
 
 /** Names all that it touches: nobody has looked for anything else there. */

@@ -1,6 +1,7 @@
 /** One look at a text with all rules: what was found, and from where on it is too early to say. */
 
-import { foldedViews } from "./folded-view.ts";
+import { HEAD_CHARS } from "#base";
+import { foldedHead, foldedViews } from "./folded-view.ts";
 import { createKeywordScan, type KeywordScan } from "./keyword-scan.ts";
 import { createLookBudget, FIND_COST, NO_BUDGET, UNREAD_KIND, withheldFrom } from "./look-budget.ts";
 import { findMarkers, firstBehind, type MarkerRange, outsideMarkers } from "./marker.ts";
@@ -37,6 +38,7 @@ export type Scanner = (text: string, from: number, final: boolean, known?: Findi
 /** Rules with all their keywords as one table; made once for as many scanners as there are. */
 export interface RuleIndex {
   readonly rules: readonly CompiledRule[];
+  readonly keywords: readonly string[];
   readonly scan: KeywordScan["scan"];
   /** By the number of a keyword. */
   readonly owners: readonly (readonly CompiledRule[])[];
@@ -59,7 +61,18 @@ export function indexRules(rules: readonly CompiledRule[]): RuleIndex {
       if (!owners[number]!.includes(rule)) owners[number]!.push(rule);
     }
   }
-  return { rules, scan: createKeywordScan(keywords).scan, owners };
+  return { rules, keywords, scan: createKeywordScan(keywords).scan, owners };
+}
+
+/** Rules for folded views. */
+export interface FoldedIndex extends RuleIndex {
+  /** Finds keywords in a text that is not folded; of what it tells, only where they end is right. */
+  readonly scanApart: KeywordScan["scan"];
+}
+
+export function indexFolded(rules: readonly CompiledRule[]): FoldedIndex {
+  const index = indexRules(rules);
+  return { ...index, scanApart: createKeywordScan(index.keywords, true).scan };
 }
 
 /** Counts the texts of all scanners: rules remember what they have learned about the last. */
@@ -70,7 +83,7 @@ export interface ScannerRules {
   /** Known secrets, where there are any. */
   known: RuleIndex | undefined;
   /** The same for what dumps and folds make of them. */
-  folded: RuleIndex | undefined;
+  folded: FoldedIndex | undefined;
   readonly table: RuleIndex;
 }
 
@@ -145,8 +158,9 @@ export function createScanner(rules: ScannerRules, kinds: ReadonlySet<string>): 
       });
       partial = Math.max(partial, begun);
     };
-    const lookFolded = ({ scan, owners }: RuleIndex): void => {
-      for (const view of foldedViews(text, from, final)) {
+    const lookFolded = (folded: FoldedIndex): void => {
+      const { scan, owners } = folded;
+      for (const view of foldedViews(text, from, final, final && !mayHoldFolded(folded, text, from))) {
         const inView: Probe = { ...probe, text: view.text, end: view.text.length };
         const begun = scan(view.text, 0, (keyword, at, after) => {
           for (const rule of owners[keyword]!) {
@@ -192,6 +206,24 @@ export function createScanner(rules: ScannerRules, kinds: ReadonlySet<string>): 
     return { findings: outside, settled: Math.min(settled, end - partial), safe };
   };
 }
+
+/** Whether a folded form may begin in the text. Most texts hold none, and need no view to say so. */
+function mayHoldFolded({ scanApart, owners }: FoldedIndex, text: string, from: number): boolean {
+  let mayHold = false;
+  let hits = 0;
+  scanApart(text, from, (keyword, _, after) => {
+    hits += 1;
+    if (hits > MAX_HEADS) mayHold = true;
+    if (mayHold) return;
+    const rules = owners[keyword]!;
+    const head = foldedHead(text, after, rules[0]!.keywords[0]!.length, HEAD_CHARS);
+    mayHold = rules.some(({ mayBegin }) => mayBegin?.(head) ?? true);
+  });
+  return mayHold;
+}
+
+/** With more keywords in a text, a view costs less than a look at each of them. */
+const MAX_HEADS = 2_048;
 
 /** From here on, digits that may become a card number or an IBAN are not let go. */
 const ARMED_DIGITS = 8;

@@ -35,7 +35,7 @@ export interface ShellFuzzOptions {
   readonly report: (line: string) => void;
 }
 
-const BATCH = 200;
+const BATCH = 500;
 /** Commands that ran are not run again; more are not remembered. */
 const MAX_REMEMBERED = 2_000_000;
 const SLOW_MS = 50;
