@@ -15,7 +15,10 @@ function isQuiet(command: string): boolean {
 
 describe("commands", () => {
   test("a quiet command does not make what is joined to it quiet", () => {
-    const quiet = everyday.map((row) => row.command).filter((command) => !/[\n#]/.test(command) && isQuiet(command));
+    // Not from another folder, where `../x` is another file.
+    const quiet = everyday
+      .map((row) => row.command)
+      .filter((command) => !/[\n#]|\bcd\b/.test(command) && isQuiet(command));
     // Some are loud only for what is on the disk, or for what is there when they run alone.
     const loud = bypasses
       .map((row) => row.command)

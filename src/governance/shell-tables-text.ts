@@ -109,6 +109,8 @@ export const TEXT_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
     noClusters: true,
     numbers: "-c -l -s -g -o",
     operands: "paths",
+    // It writes its second operand, and takes options only before the first.
+    expression: true,
     maxOperands: 1,
   },
   od: {

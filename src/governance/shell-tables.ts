@@ -175,6 +175,8 @@ export const QUIET_PROGRAMS: Readonly<Record<string, ProgramTable>> = {
     valued: "fsw",
     long: "count repeated unique ignore-case skip-fields= skip-chars= check-chars= zero-terminated all-repeated[=] group[=]",
     operands: "paths",
+    // It writes its second operand; some versions take options only before the first.
+    expression: true,
     maxOperands: 1,
   },
   cut: {

@@ -43,6 +43,23 @@ export function createCandidates(rng: Rng): () => string {
     const at = integer(text.length);
     return insert(text, text.slice(at, at + 1 + integer(8)));
   };
+  /** Another option or operand, between words: a file that does not exist is one that some program would write. */
+  const extraWord = (text: string): string => {
+    const gaps = [...text.matchAll(/ |$/g)].map(({ index }) => index);
+    const at = pick(gaps);
+    const letter = (): string => pick([..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"]);
+    const piece = pick([
+      `-${letter()}`,
+      `-${letter()}${letter()}`,
+      `-${letter()} pwned`,
+      `-${letter()}pwned`,
+      "pwned",
+      "pwned more",
+      "--",
+      "-",
+    ]);
+    return `${text.slice(0, at)} ${piece}${text.slice(at)}`;
+  };
   const word = (depth: number): string => {
     const inner = (): string => (depth <= 0 ? pick(pieces.names) : word(depth - 1));
     switch (integer(14)) {
@@ -103,7 +120,10 @@ export function createCandidates(rng: Rng): () => string {
   }
   const base = (): string => (rng() < 0.7 ? pick(quiet) : rng() < 0.7 ? pick(seeds) : statement(2));
   const mutate = (text: string): string => {
-    switch (integer(9)) {
+    switch (integer(11)) {
+      case 9:
+      case 10:
+        return extraWord(text);
       case 0:
       case 1:
         return insert(text, carrier());
