@@ -12,6 +12,8 @@ export interface State {
   left: number;
   /** Words that may still be read, likewise. */
   words: number;
+  /** Statements that may still be looked at: a loop looks at its body once for each item, and loops in loops multiply. */
+  statements: number;
   unclear: string | undefined;
   poison: string | undefined;
 }
@@ -46,6 +48,11 @@ export const NOTHING_AROUND: Surroundings = { redirects: [], hereDocument: false
 
 export function emptyScope(folders: readonly string[]): Scope {
   return { variables: new Map(), untrusted: new Set(), folders };
+}
+
+/** Over a limit, and so not understood: nothing more is read. */
+export function isOver({ left, words, statements }: State): boolean {
+  return left < 0 || words < 0 || statements < 0;
 }
 
 export function unclear(reading: Reading, why: string): void {

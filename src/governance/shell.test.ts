@@ -364,3 +364,10 @@ describe("wrappers", () => {
     },
   );
 });
+
+test("loops in loops do not multiply the work", () => {
+  const loops = 18;
+  const command = `${"for a in 1 2 3 4 5 6 7 8 9 0; do ".repeat(loops)}ls${"; done".repeat(loops)}`;
+  const analysis = analyseShell(command);
+  expect(analysis.understood).toBe(false);
+});

@@ -24,6 +24,7 @@ import { scanSource } from "./shell-raw-scan.ts";
 import {
   emptyScope,
   forked,
+  isOver,
   join,
   MAX_FOLDERS,
   mergeFolders,
@@ -39,6 +40,9 @@ import { mayLookAlike, misreadPart, refusedSource, unreadSource } from "./shell-
 import { conditionProblem } from "./shell-tests.ts";
 import { HIDDEN_CODE, isPlainArithmetic, type ReadWord, type Scope, wordHazard } from "./shell-words.ts";
 import { poisons, programName } from "./shell-wrappers.ts";
+
+/** Statements that are looked at in all, each pass of a loop counted. */
+const MAX_STATEMENTS = 250;
 
 /** Words, quotes, expansions and operators of a text that is parsed; with it the time that reading takes is bounded. */
 const MAX_PIECES = 1200;
@@ -68,7 +72,13 @@ const recentLong = { kept: new Map<string, ShellAnalysis>(), max: 16 };
 const SHORT_CHARS = 500;
 
 function analyse(command: string): ShellAnalysis {
-  const state: State = { left: MAX_SEGMENTS, words: MAX_WORDS, unclear: undefined, poison: undefined };
+  const state: State = {
+    left: MAX_SEGMENTS,
+    words: MAX_WORDS,
+    statements: MAX_STATEMENTS,
+    unclear: undefined,
+    poison: undefined,
+  };
   let commands: SimpleCommand[] = [];
   try {
     commands = readScript(command, { nested: 0, state, scope: emptyScope(["."]), readers: READERS });
@@ -107,7 +117,12 @@ function readScript(source: string, reading: Reading): SimpleCommand[] {
 }
 
 function readStatements(statements: readonly Statement[], around: Surroundings, reading: Reading): SimpleCommand[] {
+  const { state } = reading;
   return statements.flatMap(({ command, background }) => {
+    state.statements -= 1;
+    if (state.statements < 0)
+      state.unclear ??= `it has more than ${MAX_STATEMENTS} statements, each pass of a loop counted`;
+    if (isOver(state)) return [];
     const inside = background === true ? { ...around, background: true } : around;
     const at = background === true ? forked(reading) : reading;
     return command.type === "AndOr" ? readAndOr(command, inside, at) : readStep(command, inside, at);
@@ -249,8 +264,7 @@ function plainCommand(words: readonly string[], around: Surroundings, reading: R
 
 function readCommand(node: Command, around: Surroundings, reading: Reading): SimpleCommand[] {
   const { scope, state } = reading;
-  // Over a limit, and so not understood: nothing more is read.
-  if (state.left < 0 || state.words < 0) return [];
+  if (isOver(state)) return [];
   const before: SimpleCommand[] = [];
   const assignments: string[] = [];
   for (const part of node.prefix) {
