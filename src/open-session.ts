@@ -18,7 +18,7 @@ import {
   sumOf,
   type Tool,
 } from "#engine";
-import { createSessionLabels, createToolRates, deniedPrograms, newTreeUse } from "#governance";
+import { createSessionLabels, createToolRates, deniedPrograms, newTreeUse, type SessionLabels } from "#governance";
 import { type CommandOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
 import { liveSession, ruleCommands } from "./session-commands.ts";
@@ -40,11 +40,11 @@ export async function openSession(
   const { settings, models } = dependencies;
   let runtime = birth?.place.runtime;
   const project = () => runtime?.live.current() ?? opened?.project;
-  // Asked before each command, when there is a place.
+  let labels: SessionLabels | undefined = birth?.place.labels;
   const denied = () => {
-    const held = place.labels.held();
+    const held = labels?.held() ?? [];
     const rules = [...dependencies.rules, ...(runtime?.live.rules() ?? [])];
-    return deniedPrograms(rules.filter(({ labels = [] }) => labels.every((label) => held.includes(label))));
+    return deniedPrograms(rules.filter((rule) => (rule.labels ?? []).every((label) => held.includes(label))));
   };
   const running = birth?.place.processes;
   const world = await openWorld({ id, folder, dependencies, project, running, deniedPrograms: denied });
@@ -60,6 +60,7 @@ export async function openSession(
   }
   const root = { found, profile: taken.profile, world, earlier: taken.earlier, context, runtime };
   const place = birth?.place ?? rootPlace({ ...root, engine: () => session.engine });
+  labels = place.labels;
   const session = createSessionEngine({
     ...{ id, depth, dependencies, redaction, approver, birth, world, place, ...taken, standing },
     openChild: (child, model, asked) =>
