@@ -40,7 +40,12 @@ export async function openSession(
   const { settings, models } = dependencies;
   let runtime = birth?.place.runtime;
   const project = () => runtime?.live.current() ?? opened?.project;
-  const denied = () => deniedPrograms([...dependencies.rules, ...(runtime?.live.rules() ?? [])]);
+  // Asked before each command, when there is a place.
+  const denied = () => {
+    const held = place.labels.held();
+    const rules = [...dependencies.rules, ...(runtime?.live.rules() ?? [])];
+    return deniedPrograms(rules.filter(({ labels = [] }) => labels.every((label) => held.includes(label))));
+  };
   const running = birth?.place.processes;
   const world = await openWorld({ id, folder, dependencies, project, running, deniedPrograms: denied });
   const taken = await takeLog(found, command, birth);

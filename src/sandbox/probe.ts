@@ -58,7 +58,7 @@ async function probeBubblewrap(options: ProbeOptions): Promise<Probe> {
     prlimit === undefined
       ? { name: "prlimit", ok: false, detail: "not found; commands run without limits", remedy: "Install util-linux." }
       : { name: "prlimit", ok: true, detail: prlimit };
-  const steps: ProbeStep[] = [{ name: "bubblewrap", ok: true, detail: bwrap }];
+  const steps: ProbeStep[] = [{ name: "bubblewrap", ok: true, detail: bwrap }, nsenterStep(options.path)];
   let why = "";
   // Without a user namespace only root can mount; everybody else needs one.
   const isRoot = process.getuid?.() === 0;
@@ -75,6 +75,14 @@ async function probeBubblewrap(options: ProbeOptions): Promise<Probe> {
   }
   steps.push({ name: "sandbox", ok: false, detail: why, remedy: remedyFor(why) }, limits);
   return { available: false, why, steps };
+}
+
+/** Commands that nobody was asked about do without it. */
+function nsenterStep(path: string): ProbeStep {
+  const found = findProgram("nsenter", path);
+  if (found !== undefined) return { name: "nsenter", ok: true, detail: found };
+  const detail = "not found; allowed commands need it to share the network of their session";
+  return { name: "nsenter", ok: false, detail, remedy: 'Install util-linux, or set network.mode = "direct".' };
 }
 
 function unavailable(step: ProbeStep): Probe {

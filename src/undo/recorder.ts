@@ -107,6 +107,8 @@ export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddl
     if (outer !== undefined) return within(outer, call, () => next(call));
     // A delegation changes nothing itself: its delegate's calls come by one by one.
     if (call.tool.class !== "mutating" || call.tool.relays === true) return next(call);
+    // A command that nobody was asked about runs where it can change nothing.
+    if (call.judged?.confinement === "reader") return next(call);
     const done = last.then(() => inside(call, () => recorded(call, next)));
     last = done.catch(() => undefined); // told to whoever called; here only the order counts
     return done;

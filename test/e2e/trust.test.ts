@@ -218,7 +218,12 @@ describe("in CI", () => {
     expect(XDG_CONFIG_HOME).toContain("config");
     expect(await runCli(home, ["ack", "--dir", own])).toMatchObject({ code: 2 });
     expect(await runCli(home, ["ack", "--dir", own, "--all", "--yes"])).toMatchObject({ code: 0 });
-    expect(await runCli(home, ["run", "-c", join(own, "harness.md"), "hello"])).toMatchObject({ code: 0 });
+    // It can be asked about, but no session works in a folder of the program.
+    expect(await runCli(home, ["validate", "-c", join(own, "harness.md")])).toMatchObject({ code: 0 });
+    expect(await runCli(home, ["run", "-c", join(own, "harness.md"), "hello"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("it belongs to this program"),
+    });
     home.put("harness.md", "---\n---\n");
     expect(await runCli(home, ["ack", "--all", "--yes"])).toMatchObject({
       code: 2,

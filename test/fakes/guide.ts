@@ -120,7 +120,11 @@ function commandsOf(body: readonly string[], firstLine: number): readonly Part[]
 
 /** As a reader sees it: no blank line at the end, no spaces at the end of a line. */
 function shown(text: string): string {
-  return text.replace(/[ \t]+$/gm, "").trimEnd();
+  // How long a call took is only written where it took more than a second: a matter of the machine.
+  return text
+    .replace(/ \(\d+\.\d s\)$/gm, "")
+    .replace(/[ \t]+$/gm, "")
+    .trimEnd();
 }
 
 function patternOf(output: string): RegExp {
