@@ -25,8 +25,8 @@ const revisions: ProgramTable = {
 
 const reflog: ProgramTable = { ...revisions, operands: "reference", maxOperands: 1 };
 
-/** With a second operand it sets the key. */
-const setting: ProgramTable = { long: "global local get", operands: "setting", maxOperands: 1 };
+/** With a second word, even one that looks like an option, it sets the key. */
+const setting: ProgramTable = { long: "global local get", operands: "setting", expression: true, maxOperands: 1 };
 
 export const QUIET_GIT: Readonly<Record<string, ProgramTable>> = {
   status: {
