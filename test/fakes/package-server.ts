@@ -102,10 +102,7 @@ function putNpm(folder: string, put: Put): void {
       .update(readFileSync(join(folder, file)))
       .digest("base64")}`;
     const versions = { "1.0.0": { ...manifest, dist: { tarball: `${BASE}/${file}`, integrity } } };
-    put(
-      `npm/${rest.name}/index.json`,
-      JSON.stringify({ name: rest.name, "dist-tags": { latest: "1.0.0" }, versions }),
-    );
+    put(`npm/${rest.name}/index.json`, JSON.stringify({ name: rest.name, "dist-tags": { latest: "1.0.0" }, versions }));
   }
 }
 
@@ -141,17 +138,18 @@ function putCrate(folder: string, put: Put): void {
 function putGoModule(folder: string, put: Put): void {
   const module = "module example.test/tiny\n\ngo 1.16\n";
   put("go/example.test/tiny/@v/list", "v1.0.0\n");
-  put(
-    "go/example.test/tiny/@v/v1.0.0.info",
-    JSON.stringify({ Version: "v1.0.0", Time: "2024-01-01T00:00:00Z" }),
-  );
+  put("go/example.test/tiny/@v/v1.0.0.info", JSON.stringify({ Version: "v1.0.0", Time: "2024-01-01T00:00:00Z" }));
   put("go/example.test/tiny/@v/v1.0.0.mod", module);
   const source = "build/go/example.test/tiny@v1.0.0";
   put(`${source}/go.mod`, module);
   put(`${source}/tiny.go`, "package tiny\n\nfunc Add(a, b int) int { return a + b }\n");
-  const script = "import shutil, sys; shutil.make_archive(sys.argv[1], 'zip', sys.argv[2])";
-  const target = join(folder, "go/example.test/tiny/@v/v1.0.0");
-  execFileSync("python3", ["-c", script, target, join(folder, "build/go")]);
+  const script = `import sys, zipfile
+with zipfile.ZipFile(sys.argv[1], "w") as z:
+    for name in ("go.mod", "tiny.go"):
+        z.write(name, "example.test/tiny@v1.0.0/" + name)
+`;
+  const target = join(folder, "go/example.test/tiny/@v/v1.0.0.zip");
+  execFileSync("python3", ["-c", script, target], { cwd: join(folder, source) });
 }
 
 function archived(folder: string, name: string): Buffer {

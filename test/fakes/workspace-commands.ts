@@ -1,7 +1,9 @@
 /** Commands that developers allow agents to run, and a way to run one of them outside or in the workspace confinement. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { cp, mkdir } from "node:fs/promises";
+import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createDomainList, createProcesses, createSystemClock, type Resolve } from "#base";
 import { isSecretFile } from "#governance";
@@ -72,7 +74,8 @@ export interface CommandResult {
 /** Runs one command in a workspace of its own. */
 export async function runWorkspaceCommand(row: WorkspaceCommand, run: CommandRun): Promise<CommandResult> {
   const root = realpathSync(mkdtempSync(join(run.parent, "workspace-")));
-  const env = plainEnvironment();
+  const env = plainEnvironment(run.parent);
+  const scratchHome = await outsideHome(run.parent);
   const sandbox = createSandboxes({
     env,
     ownPaths: [],
@@ -87,16 +90,28 @@ export async function runWorkspaceCommand(row: WorkspaceCommand, run: CommandRun
   });
   const call = async (script: string, signal = new AbortController().signal) => {
     let output = "";
-    const onOutput = (_stream: string, chunk: Buffer): void => void (output += chunk.toString("utf8"));
-    const confinement = run.inside ? ("workspace" as const) : ("outside" as const);
-    const spec = { file: "bash", args: ["-c", script], env: run.variables, timeoutMs: TIMEOUT_MS, confinement, onOutput };
+    const onOutput = (_stream: string, chunk: Buffer): void => {
+      output += chunk.toString("utf8");
+    };
+    const spec = {
+      file: "bash",
+      args: ["-c", script],
+      env: { ...run.variables, ...(run.inside ? {} : scratchHome) },
+      timeoutMs: TIMEOUT_MS,
+      confinement: run.inside ? ("workspace" as const) : ("outside" as const),
+      onOutput,
+    };
     const { code } = await sandbox.processes.run(spec, signal);
     return { code, output };
   };
   const stop = new AbortController();
   let server: Promise<unknown> | undefined;
   try {
-    const prepared = await prepare(row, root, { ...childEnvironment(env, root), ...run.setupVariables });
+    const prepared = await prepare(row, root, {
+      ...childEnvironment(env, root),
+      ...run.setupVariables,
+      ...scratchHome,
+    });
     if (prepared !== undefined) return { works: false, code: null, output: `setup failed: ${prepared}` };
     if (row.before !== undefined) await call(row.before);
     server = row.server === undefined ? undefined : call(row.server, stop.signal);
@@ -130,7 +145,18 @@ async function prepare(
 }
 
 /** Without what npm adds for its scripts: programs of this repository are not installed on the machine. */
-function plainEnvironment(): Record<string, string | undefined> {
+function plainEnvironment(parent: string): Record<string, string | undefined> {
   const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules"));
-  return { ...process.env, PATH: path.join(delimiter) };
+  return { ...process.env, PATH: path.join(delimiter), XDG_CACHE_HOME: join(parent, "caches") };
+}
+
+/** Nothing that runs outside writes to the person's home; it has that one's settings and toolchains. */
+async function outsideHome(parent: string): Promise<Record<string, string>> {
+  const home = join(parent, "home");
+  for (const name of [".gitconfig", ".npmrc"]) {
+    const from = join(homedir(), name);
+    if (existsSync(from)) await cp(from, join(home, name), { force: false });
+  }
+  await mkdir(home, { recursive: true });
+  return { HOME: home, RUSTUP_HOME: join(homedir(), ".rustup"), PYENV_ROOT: join(homedir(), ".pyenv") };
 }
