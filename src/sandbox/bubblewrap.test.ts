@@ -79,7 +79,7 @@ describe("a wrapped command", () => {
     createBubblewrap({ ...options, prlimit: "/usr/bin/prlimit" }).wrap({ file, args }, { ...policy, ...changed });
 
   test("waits at its gate and has its limits: Bash by its builtin, others by prlimit", () => {
-    const limits = "ulimit -u 4096 -f 8388608 -n 16384 -d 8388608 -c 0 || exit 126";
+    const limits = "ulimit -u 4096 -f 8388608 -n 16384 -c 0 || exit 126";
     const { file, args, monitor } = wrap();
     expect({ file, monitor, inner: args.slice(args.indexOf("--")) }).toEqual({
       file: "/usr/bin/bwrap",
@@ -97,7 +97,6 @@ describe("a wrapped command", () => {
       "--nproc=4096",
       "--fsize=8589934592",
       "--nofile=16384",
-      "--data=8589934592",
       "--core=0",
       "--",
       "/usr/bin/git",

@@ -109,8 +109,10 @@ export function bubblewrapArguments(
     "--proc",
     "/proc",
     ...policy.kernel.flatMap(bind("--ro-bind")),
-    ...policy.scratch.flatMap(scratchFolder),
-    ...policy.placed.flatMap(show),
+    ...inOrder([
+      ...policy.scratch.map((one) => ({ path: one.path, words: scratchFolder(one) })),
+      ...policy.placed.map((one) => ({ path: one.to, words: show(one) })),
+    ]),
     ...policy.writable.flatMap(bind("--bind")),
     ...policy.pinned.flatMap(bind("--bind")),
     ...policy.readOnly.flatMap(bind("--ro-bind")),
@@ -126,6 +128,11 @@ export function bubblewrapArguments(
     "--chdir",
     policy.cwd,
   ];
+}
+
+/** A folder before what is in it: the shorter path is never the inner one. */
+function inOrder(mounts: readonly { readonly path: string; readonly words: readonly string[] }[]): string[] {
+  return mounts.toSorted((a, b) => a.path.length - b.path.length).flatMap(({ words }) => words);
 }
 
 function scratchFolder(scratch: Scratch): string[] {

@@ -162,6 +162,14 @@ describe.runIf(hasSandbox)("a command that nobody was asked about", () => {
     expect(Number((await sandbox.shell(`timeout 2 bash -c '${count}' | head -1`, READER)) || 0)).toBeLessThan(256);
   });
 
+  test("runs beside those of other sessions of the same program", async () => {
+    const said = Array.from({ length: 6 }, async () => {
+      const sandbox = createTestSandbox(createTemporaryWorkspace());
+      return [await sandbox.shell("echo a", READER), await sandbox.shell("echo b", READER)].join("");
+    });
+    expect(await Promise.all(said)).toEqual(said.map(() => "a\nb\n"));
+  });
+
   test("makes no keyring call, no io_uring, no user namespace and puts nothing into a terminal", async () => {
     const sandbox = createTestSandbox(createTemporaryWorkspace());
     const said = await sandbox.shell(
@@ -268,6 +276,28 @@ describe.runIf(hasSandbox)("a command that was allowed", () => {
     expect(await createTestSandbox(workspace, options).shell("cat ~/.cache/cached; cat ~/mine")).toMatch(
       /^x\n.*No such file/s,
     );
+  });
+
+  test("cannot lead the mounts of the next command out of its home or its /tmp", async () => {
+    const workspace = createTemporaryWorkspace();
+    const options = withHome(workspace, { ".cargo/bin/tool": "", ".local/share/mise/x": "", ".pyenv/shims/pip": "" });
+    const victim = join(workspace.outside, "victim");
+    mkdirSync(victim);
+    const sandbox = createTestSandbox(workspace, options);
+    // Where bubblewrap has the machine while it mounts.
+    const planted = `/oldroot${victim}`;
+    const above = workspace.outside.split("/").slice(0, 3).join("/");
+    const places = ["~/.cargo", "~/.local", "~/.local/share", "~/.pyenv", "~/.cache", "~/.m2", above];
+    const script = places.map(
+      (place, at) => `mv ${place} /tmp/moved-${at}; rm -rf ${place}; ln -sfn ${planted} ${place}`,
+    );
+    await sandbox.shell(script.join("; "));
+    expect(
+      await sandbox.shell("pwd; ls -d ~/.cargo/bin/tool ~/.local/share/mise/x; test -L ~/.cargo || echo straight"),
+    ).toBe(
+      `${workspace.root}\n${["home/.cargo/bin/tool", "home/.local/share/mise/x"].map((name) => `${join(workspace.outside, name)}\n`).join("")}straight\n`,
+    );
+    expect(readdirSync(victim)).toEqual([]);
   });
 
   test("sees no socket of the home or of /var, with and without a list of hosts", async () => {

@@ -6,6 +6,8 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "#base";
 import { createControlGroup } from "./control-group.ts";
+import { type CheckoutWatch, watchCheckouts } from "./held-checkout.ts";
+import { makePins } from "./mount-pins.ts";
 import type { NameGuard } from "./name-guard.ts";
 import { type PlannedWorkspace, planReader, planSearch, planWorkspace } from "./policy.ts";
 import { isExecutable } from "./probe.ts";
@@ -18,6 +20,9 @@ import { setInside } from "./steering-variables.ts";
 export const DEFAULT_READER_TIMEOUT_MS = 10_000;
 const READER_OUTPUT_BYTES = 1024 ** 2;
 const MAX_COMPLAINT_CHARS = 500;
+/** Git says within 20 ms which steering files differ; a large index takes longer to read. */
+const GIT_TIMEOUT_MS = 5_000;
+const NEVER = new AbortController().signal;
 /** Where the search is inside. */
 const INNER_PROGRAM = "/run/harness/program";
 
@@ -105,12 +110,14 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
     network: SandboxNetwork,
     mayChangeSteering: boolean,
   ): PlannedWorkspace | string {
-    const { tmp, home } = ground.folder();
+    const { tmp, home, settings, shims } = ground.folder();
     const survey = ground.survey();
     return planWorkspace({
       ...ground.base(cwd, deniedPrograms()),
       tmp,
       privateHome: home,
+      settings,
+      shims: shims(),
       cache: ground.cache(),
       network,
       unixSockets,
@@ -121,50 +128,77 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
     });
   }
 
+  async function reader(sandbox: Sandbox, spec: ProcessSpec, signal: AbortSignal): Promise<ProcessExit> {
+    const policy = plannedReader(cwdOf(spec));
+    if (typeof policy === "string") throw notConfined(policy);
+    const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
+    const tooMuch = new AbortController();
+    let printed = 0;
+    const limited: ProcessSpec = {
+      ...spec,
+      confinement: "reader",
+      timeoutMs: Math.min(spec.timeoutMs, readerTimeoutMs),
+      onOutput(stream, chunk) {
+        const left = READER_OUTPUT_BYTES - printed;
+        printed += chunk.length;
+        if (left > 0) spec.onOutput?.(stream, chunk.subarray(0, left));
+        if (printed > READER_OUTPUT_BYTES) tooMuch.abort();
+      },
+    };
+    const stop = AbortSignal.any([signal, tooMuch.signal]);
+    const exit = await run(sandbox.wrap(command, policy), limited, env, stop);
+    const ended = tooMuch.signal.aborted && !signal.aborted ? "output" : exit.ended;
+    const isPlain = ended === "cancelled" || (ended === "exit" && exit.code === 0);
+    const { timeoutMs } = limited;
+    return { ...exit, ended, ...(isPlain ? {} : { note: readerNote(readerTimeoutMs), timeoutMs }) };
+  }
+
+  /** Git as nobody asked for it: it reads a repository that may be hostile. */
+  async function readGit(sandbox: Sandbox, args: readonly string[]): Promise<string | undefined> {
+    let said = "";
+    const onOutput = (stream: string, chunk: Buffer): void => {
+      if (stream === "stdout") said += chunk.toString("utf8");
+    };
+    try {
+      const { code } = await reader(sandbox, { file: "git", args, timeoutMs: GIT_TIMEOUT_MS, onOutput }, NEVER);
+      return code === 0 ? said : undefined;
+    } catch {
+      // Without git there is no repository to compare.
+      return undefined;
+    }
+  }
+
+  let checkouts: CheckoutWatch | undefined;
+
   return {
-    async reader(sandbox, spec, signal) {
-      const policy = plannedReader(cwdOf(spec));
-      if (typeof policy === "string") throw notConfined(policy);
-      const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
-      const tooMuch = new AbortController();
-      let printed = 0;
-      const limited: ProcessSpec = {
-        ...spec,
-        confinement: "reader",
-        timeoutMs: Math.min(spec.timeoutMs, readerTimeoutMs),
-        onOutput(stream, chunk) {
-          const left = READER_OUTPUT_BYTES - printed;
-          printed += chunk.length;
-          if (left > 0) spec.onOutput?.(stream, chunk.subarray(0, left));
-          if (printed > READER_OUTPUT_BYTES) tooMuch.abort();
-        },
-      };
-      const stop = AbortSignal.any([signal, tooMuch.signal]);
-      const exit = await run(sandbox.wrap(command, policy), limited, env, stop);
-      const ended = tooMuch.signal.aborted && !signal.aborted ? "output" : exit.ended;
-      const isPlain = ended === "cancelled" || (ended === "exit" && exit.code === 0);
-      const { timeoutMs } = limited;
-      return { ...exit, ended, ...(isPlain ? {} : { note: readerNote(readerTimeoutMs), timeoutMs }) };
-    },
+    reader,
 
     async workspace(sandbox, spec, network, signal) {
       const entered = "enter" in network ? network : undefined;
       const kind: SandboxNetwork = "enter" in network ? { kind: "session" } : network;
+      checkouts ??= watchCheckouts(root, (args) => readGit(sandbox, args));
+      const findings = await checkouts.begin();
       const planned = plannedWorkspace(cwdOf(spec), kind, spec.mayChangeSteering === true);
       if (typeof planned === "string") throw notConfined(planned);
       const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
       const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
+      const say = (line: string): void => spec.onOutput?.("stderr", Buffer.from(`[sandbox] ${line}\n`));
+      let exit: ProcessExit;
       try {
+        makePins(planned.pins);
+        ground.ignorePlaceholders(held);
         const policy = sandbox.holdsNames ? { ...planned.policy, held } : planned.policy;
         const wrapped = sandbox.wrap(command, policy);
         const line = entered === undefined ? wrapped : { ...wrapped, ...entered.enter(wrapped) };
         const whole = { ...line, env: { ...line.env, ...entered?.env } };
-        return await run(whole, { ...spec, confinement: "workspace" }, env, signal);
+        exit = await run(whole, { ...spec, confinement: "workspace" }, env, signal);
       } finally {
         await release();
-        const said = [...guard.sweep(planned.watched), ...ground.survey().sweepBegun()];
-        for (const line of said) spec.onOutput?.("stderr", Buffer.from(`[sandbox] ${line}\n`));
+        for (const line of [...guard.sweep(planned.watched), ...ground.survey().sweepBegun()]) say(line);
       }
+      const { lines, isIncomplete } = await findings();
+      for (const line of lines) say(line);
+      return isIncomplete && exit.code === 0 ? { ...exit, code: 1 } : exit;
     },
 
     async search(sandbox, spec, signal) {

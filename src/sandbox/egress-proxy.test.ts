@@ -94,6 +94,15 @@ describe("a plain request", () => {
     expect(records[1]?.bytesReceived).toBeGreaterThan(0);
   });
 
+  test("with an offer of HTTP/2 is answered as it is; another upgrade is refused", async () => {
+    const { port } = await startWeb();
+    const { socket } = await startProxy();
+    const offer = { connection: "Upgrade, HTTP2-Settings", upgrade: "h2c", "http2-settings": "AAMAAABk" };
+    expect(await ask(socket, `http://allowed.test:${port}/a`, offer)).toEqual({ status: 200, body: "GET /a" });
+    const other = { connection: "Upgrade", upgrade: "websocket" };
+    expect((await ask(socket, `http://allowed.test:${port}/a`, other)).status).toBe(501);
+  });
+
   test.each([
     ["http://other.test/", 403, "host other.test is not in allowed_domains"],
     ["http://rebind.test/", 403, "rebind.test is at 127.0.0.1, which is not a public internet address"],

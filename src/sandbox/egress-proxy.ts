@@ -69,7 +69,12 @@ export async function startEgressProxy(options: EgressProxyOptions): Promise<Egr
 /** Speaks HTTP, or SOCKS5 with a client whose first byte is 5, which begins no HTTP request. */
 function createProxyServer(egress: EgressConnections, checksTls: boolean): Server {
   const { createServer } = process.getBuiltinModule("node:http");
-  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false });
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    requireHostHeader: false,
+    // An offer to speak HTTP/2, which Cargo and Java make with every plain request. Nobody has to accept it.
+    shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() !== "h2c",
+  });
   server.maxConnections = MAX_CONNECTIONS;
   server.on("connect", (request, inside: Duplex, head: Buffer) => {
     // The server's connections are those of a net.Server.

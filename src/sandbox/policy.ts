@@ -5,9 +5,11 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { protectedNames, realPathIfThere } from "#base";
+import { type MountPin, mountPins } from "./mount-pins.ts";
 import { isInside, parentsBelow, type RepositoryPaths, repositoryPaths } from "./repositories.ts";
 import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
-import type { HeldName, HiddenPath, Mount, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
+import type { HeldName, HiddenPath, Mount, SandboxNetwork, SandboxPolicy, Scratch } from "./sandbox.ts";
+import type { WorkspaceCache } from "./session-folder.ts";
 import type { SystemView } from "./system-view.ts";
 
 const MIB = 1024 ** 2;
@@ -81,8 +83,12 @@ export interface WorkspaceOptions extends PolicyOptions {
   /** Folders of the session: its scratch files, and its home. */
   readonly tmp: string;
   readonly privateHome: string;
+  /** Copies of settings, as they stand in the home. */
+  readonly settings: readonly Mount[];
+  /** Folders of the home that stand in for those of toolchains. */
+  readonly shims: readonly Scratch[];
   /** Kept for the next session in the same workspace. */
-  readonly cache: string;
+  readonly cache: WorkspaceCache;
   readonly network: SandboxNetwork;
   readonly unixSockets: boolean;
   /** Folders of the workspace that are repositories of their own. */
@@ -104,32 +110,47 @@ export type WatchedName =
 
 export interface PlannedWorkspace {
   readonly policy: SandboxPolicy;
+  /** To be made before the command. */
+  readonly pins: readonly MountPin[];
   readonly watched: readonly WatchedName[];
 }
 
 /** What a command is held to that a rule or a person allowed. */
 export function planWorkspace(options: WorkspaceOptions): PlannedWorkspace | string {
-  const { root, home, tmp, privateHome, cache, network, unixSockets, masked } = options;
+  const { root, home, tmp, privateHome, settings, shims, cache, network, unixSockets, masked } = options;
   const base = planBase(options);
   if (typeof base === "string") return base;
   const guarded = guardNames(options, base.hidden);
-  const homeScratch = isInside(root, home)
+  const homeScratch: Scratch[] = isInside(root, home)
     ? []
     : [
         { path: home, from: privateHome },
-        { path: join(home, ".cache"), from: cache },
+        { path: join(home, ".cache"), from: cache.general },
+        // Maven takes the folder from no variable that all its versions know.
+        { path: join(home, ".m2"), from: cache.maven },
+        ...shims,
       ];
+  const scratch: Scratch[] = [
+    { path: "/tmp", from: tmp },
+    { path: "/var/tmp", from: tmp },
+    { path: "/run", sizeBytes: RUN_BYTES },
+    ...homeScratch,
+  ];
+  // Cargo looks for its settings in its own folder, which is a cache here, and in every folder above the one where it begins.
+  const cargoSettings = settings
+    .filter(({ to }) => to === join(home, ".cargo/config.toml"))
+    .map(({ from }) => ({ from, to: "/.cargo/config.toml" }));
+  const placed = [...base.placed, ...cargoSettings];
+  const writable = [root, ...guarded.writable];
+  const pins = mountPins(scratch, placed, writable);
   return {
+    pins,
     policy: {
       ...base,
       confinement: "workspace",
-      scratch: [
-        { path: "/tmp", from: tmp },
-        { path: "/var/tmp", from: tmp },
-        { path: "/run", sizeBytes: RUN_BYTES },
-        ...homeScratch,
-      ],
-      writable: [root, ...guarded.writable],
+      scratch: [...scratch, ...pins],
+      placed,
+      writable,
       pinned: guarded.pinned,
       readOnly: guarded.readOnly,
       held: guarded.held,
@@ -155,7 +176,6 @@ function cacheVariables(cache: string): Record<string, string> {
     CARGO_HOME: `${cache}/cargo`,
     GOMODCACHE: `${cache}/go-mod`,
     GRADLE_USER_HOME: `${cache}/gradle`,
-    MAVEN_ARGS: `-Dmaven.repo.local=${cache}/maven`,
   };
 }
 

@@ -7,15 +7,14 @@ export interface ResourceLimits {
   readonly fileBytes: number;
   readonly openFiles: number;
   /** Writable memory of one process. Not its address space: language runtimes reserve far more than they use. */
-  readonly memoryBytes: number;
+  readonly memoryBytes?: number;
 }
 
-/** Of a command that somebody allowed. */
+/** Of a command that somebody allowed. None on its memory: sanitizers and race detectors reserve terabytes as writable and use little. */
 export const WORKSPACE_LIMITS: ResourceLimits = {
   processes: 4096,
   fileBytes: 8 * 1024 ** 3,
   openFiles: 16_384,
-  memoryBytes: 8 * 1024 ** 3,
 };
 
 /** Of a command that nobody was asked about. */
@@ -28,13 +27,15 @@ export const READER_LIMITS: ResourceLimits = {
 
 /** For `prlimit`; soft and hard alike, so that a program cannot raise them again. */
 export function limitArguments({ processes, fileBytes, openFiles, memoryBytes }: ResourceLimits): string[] {
-  return [`--nproc=${processes}`, `--fsize=${fileBytes}`, `--nofile=${openFiles}`, `--data=${memoryBytes}`, "--core=0"];
+  const data = memoryBytes === undefined ? [] : [`--data=${memoryBytes}`];
+  return [`--nproc=${processes}`, `--fsize=${fileBytes}`, `--nofile=${openFiles}`, ...data, "--core=0"];
 }
 
 /** The same as a builtin of Bash, which counts in KiB. On the same line as what follows, so that line numbers stay. */
 export function limitBuiltin({ processes, fileBytes, openFiles, memoryBytes }: ResourceLimits): string {
   const kib = (bytes: number): number => Math.floor(bytes / 1024);
-  return `ulimit -u ${processes} -f ${kib(fileBytes)} -n ${openFiles} -d ${kib(memoryBytes)} -c 0 || exit 126`;
+  const data = memoryBytes === undefined ? "" : ` -d ${kib(memoryBytes)}`;
+  return `ulimit -u ${processes} -f ${kib(fileBytes)} -n ${openFiles}${data} -c 0 || exit 126`;
 }
 
 /** The limits, but none above what this process has itself: nobody may raise those. */
@@ -45,7 +46,7 @@ export function withinOwnLimits(limits: ResourceLimits): ResourceLimits {
     processes: least(limits.processes, "Max processes"),
     fileBytes: least(limits.fileBytes, "Max file size"),
     openFiles: least(limits.openFiles, "Max open files"),
-    memoryBytes: least(limits.memoryBytes, "Max data size"),
+    ...(limits.memoryBytes !== undefined && { memoryBytes: least(limits.memoryBytes, "Max data size") }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The folders of one session outside its workspace: scratch files, a home of its own, its proxy's socket; and the cache of the workspace. */
 import { createHash } from "node:crypto";
 import {
+  copyFileSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -12,10 +13,15 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { errnoOf, makePrivateDirectory } from "#base";
+import { errnoOf, makePrivateDirectory, once } from "#base";
 import type { SettingsCopy } from "./home-view.ts";
-import type { Mount } from "./sandbox.ts";
+import { entriesOf } from "./repositories.ts";
+import type { Mount, Scratch } from "./sandbox.ts";
 
+/** Pyenv reports an installation as failed when it cannot write there. */
+const SHIMS = [".pyenv/shims"];
+const MAX_SHIMS = 1_000;
+const MAX_SHIM_BYTES = 16 * 1024;
 const PREFIX = "harness-sandbox-";
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** What a killed program left is removed when it is older. */
@@ -31,6 +37,8 @@ export interface SessionFolder {
   readonly home: string;
   /** Copies of settings, to be mounted into the empty home of commands that nobody was asked about. */
   readonly settings: readonly Mount[];
+  /** Copies of folders in the home to which its toolchains write whenever they install something. */
+  shims(): readonly Scratch[];
   /** An empty folder that nothing is written to. */
   readonly emptyFolder: string;
   /** Stands for every file that is hidden. */
@@ -60,14 +68,37 @@ export function createSessionFolder(nowMs: number, home: string, copies: readonl
     tmp: inside("tmp"),
     home: inside("home"),
     settings: copies.map(({ name }) => ({ from: join(inside("settings"), name), to: join(home, name) })),
+    shims: once(() => copiedShims(home, inside("shims"))),
     emptyFolder: inside("empty-folder"),
     emptyFile,
     remove: () => rmSync(path, { recursive: true, force: true }),
   };
 }
 
-/** Kept from one session to the next in the same workspace. `root` is the folder of all caches. */
-export function workspaceCache(root: string, workspace: string, nowMs: number): string {
+/** Small programs that only start others. Whatever else lies there is left out. */
+function copiedShims(home: string, target: string): Scratch[] {
+  return SHIMS.flatMap((name) => {
+    const from = join(home, name);
+    const files = entriesOf(from).filter((entry) => entry.isFile());
+    const small = files.filter((entry) => lstatSync(join(from, entry.name)).size <= MAX_SHIM_BYTES).slice(0, MAX_SHIMS);
+    if (small.length === 0) return [];
+    const copy = join(target, name);
+    mkdirSync(copy, { recursive: true, mode: 0o700 });
+    for (const entry of small) copyFileSync(join(from, entry.name), join(copy, entry.name));
+    return [{ path: from, from: copy }];
+  });
+}
+
+/** Kept from one session to the next in the same workspace. Nothing may be mounted in them: commands of other sessions write there. */
+export interface WorkspaceCache {
+  /** The `.cache` of the home. */
+  readonly general: string;
+  /** Its `.m2`. */
+  readonly maven: string;
+}
+
+/** `root` is the folder of all caches. */
+export function workspaceCache(root: string, workspace: string, nowMs: number): WorkspaceCache {
   makePrivateDirectory(root);
   const path = join(root, createHash("sha256").update(workspace).digest("hex").slice(0, 32));
   for (const name of readdirSync(root)) {
@@ -77,7 +108,10 @@ export function workspaceCache(root: string, workspace: string, nowMs: number): 
   }
   makePrivateDirectory(path);
   utimesSync(path, nowMs / 1000, nowMs / 1000);
-  return realpathSync(path);
+  const real = realpathSync(path);
+  const cache = { general: join(real, "general"), maven: join(real, "maven") };
+  for (const folder of Object.values(cache)) makePrivateDirectory(folder);
+  return cache;
 }
 
 function removeLeftovers(parent: string, nowMs: number): void {

@@ -6,10 +6,12 @@ import { lstatSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { type Clock, childEnvironment, homeFolders, once, realPath, realPathIfThere } from "#base";
 import { settingsCopies, toolchainMounts } from "./home-view.ts";
+import { createPlaceholderIgnore } from "./placeholder-ignore.ts";
 import type { PolicyOptions } from "./policy.ts";
+import { isInside } from "./repositories.ts";
 import { repositoriesAround } from "./repository-around.ts";
-import type { Mount } from "./sandbox.ts";
-import { createSessionFolder, type SessionFolder, workspaceCache } from "./session-folder.ts";
+import type { HeldName, Mount } from "./sandbox.ts";
+import { createSessionFolder, type SessionFolder, type WorkspaceCache, workspaceCache } from "./session-folder.ts";
 import { type SystemView, systemView } from "./system-view.ts";
 import { surveyWorkspace, type WorkspaceSurvey } from "./workspace-survey.ts";
 
@@ -38,7 +40,9 @@ export interface SessionGround {
   folder(): SessionFolder;
   system(): SystemView;
   survey(): WorkspaceSurvey;
-  cache(): string;
+  cache(): WorkspaceCache;
+  /** Before an allowed command: git must not try to remove what stands for these names. */
+  ignorePlaceholders(held: readonly HeldName[]): void;
   /** What every confinement begins with. */
   base(cwd: string, deniedPrograms: readonly string[]): PolicyOptions;
   /** For a search: ignore files outside the workspace that count in it, and `.git` folders above it, which end its way up. */
@@ -69,11 +73,14 @@ export function createSessionGround(
   const homes = homeFolders(env).filter((folder) => folder !== "/");
   const home = realPath(homes[0] ?? "/home/harness");
   let opened: SessionFolder | undefined;
+  let ignore: ReturnType<typeof createPlaceholderIgnore> | undefined;
   const folder = (): SessionFolder => {
     opened ??= createSessionFolder(clock.now(), home, settingsCopies(home));
     return opened;
   };
   const survey = once(() => surveyWorkspace(root, isSecret));
+  // Looked at once: where they are mounted is fixed from the first command on.
+  const toolchains = once(() => toolchainMounts(home, path));
   const around = once(() => repositoriesAround(root, homes));
   const toolchains = once(() => toolchainMounts(home, path));
   const system = (): SystemView => systemViews(path, readOnlyPaths);
@@ -83,7 +90,16 @@ export function createSessionGround(
     folder,
     system,
     survey,
-    cache: once(() => workspaceCache(cacheFolder(env, homes, folder().path), root, clock.now())),
+    cache: once(() => {
+      // A workspace is mounted there; other sessions could lead that mount astray.
+      const holdsWorkspace = [".cache", ".m2"].some((name) => isInside(join(home, name), root));
+      const caches = holdsWorkspace ? join(folder().path, "caches") : cacheFolder(env, homes, folder().path);
+      return workspaceCache(caches, root, clock.now());
+    }),
+    ignorePlaceholders(held) {
+      ignore ??= createPlaceholderIgnore(folder().home, root);
+      ignore(held);
+    },
     base: (cwd, deniedPrograms) => ({
       root,
       cwd,
@@ -99,6 +115,7 @@ export function createSessionGround(
     close() {
       opened?.remove();
       opened = undefined;
+      ignore = undefined;
     },
   };
 }

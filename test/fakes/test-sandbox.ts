@@ -1,5 +1,6 @@
 /** The sandbox of this machine around the workspace of a test. Where there is none, tests that need it are left out. */
 import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type Confinement, createDomainList, createSystemClock } from "#base";
 import { isSecretFile } from "#governance";
@@ -33,7 +34,7 @@ export interface TestSandboxOptions extends Partial<Parameters<typeof createSand
 export function createTestSandbox(workspace: TemporaryWorkspace, options: TestSandboxOptions = {}): TestSandbox {
   const { mode = "auto", allowedDomains, session = {}, ...rest } = options;
   const sandboxes = createSandboxes({
-    env: process.env,
+    env: { ...process.env, XDG_CACHE_HOME: join(workspace.outside, "caches") },
     ownPaths: [],
     clock: createSystemClock(),
     isSecret: isSecretFile,
