@@ -1,5 +1,5 @@
 /**
- * `node bench/holes.ts [hole …]`: every hole of `test/corpora/holes.json` and more than 300 variations of them, through the whole program,
+ * `node bench/holes.ts [seed] [hole …]`: every hole of `test/corpora/holes.json` and more than 300 variations of them, through the whole program,
  * and those that could have been taken for quiet also in the reader as if nobody had judged them. Each ends in a refusal, or runs and has no
  * effect. The same commands run by bash alone show that their effects would be seen. Exit code 1 unless there is no effect.
  */
@@ -12,8 +12,9 @@ import { type Figure, holds, printFigures } from "./figures.ts";
 const CONTROLS = 100;
 const HOLES = 13;
 
-const wanted = new Set(process.argv.slice(2).map(Number));
-const { seed, cases } = readHoles();
+const { seed: usualSeed, cases } = readHoles();
+const [seed = usualSeed, ...holes] = process.argv.slice(2).map(Number);
+const wanted = new Set(holes);
 const variations = holeVariations(seed);
 const all = [...cases, ...variations].filter(({ hole }) => wanted.size === 0 || wanted.has(hole));
 const { outcomes: inSessions, control } = await runHoleCampaign(all, seed, CONTROLS);

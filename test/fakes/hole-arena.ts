@@ -2,7 +2,7 @@
  * The place where holes are tried: a workspace in a home full of credentials, a folder outside, servers that count who comes, and a
  * comparison of all files before and after. Free of any test library.
  */
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import {
@@ -17,7 +17,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer, type Server } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fillSlots } from "./hole-cases.ts";
@@ -171,16 +171,25 @@ function snapshot(root: string): Map<string, string> {
 }
 
 /** What a command does without any of this program; gives what it printed. */
-export function runPlainly(folder: HoleFolder, command: string): string {
-  const { stdout, stderr } = spawnSync("bash", ["-c", command], {
+export async function runPlainly(folder: HoleFolder, command: string): Promise<string> {
+  const child = spawn("bash", ["-c", command], {
     cwd: folder.workspace,
     env: folder.env,
     stdio: ["ignore", "pipe", "pipe"],
-    encoding: "utf8",
     timeout: 4_000,
     killSignal: "SIGKILL",
   });
-  return `${stdout}${stderr}`;
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      output += chunk;
+    });
+  }
+  // What it left running may hold the streams.
+  await once(child, "exit");
+  await new Promise((done) => setImmediate(done));
+  for (const stream of [child.stdout, child.stderr]) stream.destroy();
+  return output;
 }
 
 interface Servers {
@@ -194,19 +203,21 @@ interface Servers {
 async function startServers(base: string, varFolder: string): Promise<Servers> {
   const seen: string[] = [];
   const servers: Server[] = [];
+  const sockets = new Set<Socket>();
   const open = (name: string, where: string | { readonly host: string; readonly port: number }): Server => {
     const server = createServer((socket) => {
       seen.push(name);
+      sockets.add(socket);
       socket.on("error", () => undefined).end("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi");
     });
     servers.push(server);
     return server.listen(where as never); // one of its overloads takes each
   };
   const abstract = `harness-holes-${randomUUID()}`;
-  const sockets = { home: join(base, "agent.sock"), var: join(varFolder, "agent.sock") };
+  const paths = { home: join(base, "agent.sock"), var: join(varFolder, "agent.sock") };
   const tcp = open("loopback", { host: "127.0.0.1", port: 0 });
-  open("a socket of the home", sockets.home);
-  open("a socket below /var", sockets.var);
+  open("a socket of the home", paths.home);
+  open("a socket below /var", paths.var);
   open("an abstract socket", `\0${abstract}`);
   await Promise.all(servers.map((server) => once(server, "listening")));
   const address = tcp.address();
@@ -215,10 +226,13 @@ async function startServers(base: string, varFolder: string): Promise<Servers> {
     open: (name, path) => void open(name, path),
     slots: {
       PORT: String(typeof address === "object" ? address?.port : ""),
-      "SOCKET:home": sockets.home,
-      "SOCKET:var": sockets.var,
+      "SOCKET:home": paths.home,
+      "SOCKET:var": paths.var,
       "SOCKET:abstract": abstract,
     },
-    close: async () => void (await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))),
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+    },
   };
 }

@@ -14,7 +14,7 @@ import {
 
 export interface HoleCampaign {
   readonly outcomes: readonly HoleOutcome[];
-  /** Commands of holes 1, 2 and 11 that bash ran with nothing around it, and how many of them had an effect. */
+  /** Commands that bash ran with nothing around them, and how many of them had an effect. */
   readonly control: { readonly ran: number; readonly effects: number };
 }
 
@@ -27,10 +27,11 @@ export async function runHoleCampaign(
   const arena = await createHoleArena();
   try {
     const outcomes = await runAll(arena, cases, seed);
-    const commands = of(cases, "command").filter(({ hole }) => hole === 1 || hole === 2 || hole === 11);
+    // A command that only reads is hostile by what the repository has planted, which git obeys or not.
+    const commands = of(cases, "command").filter((command) => command.plant === undefined || isAllowed(command));
     const every = Math.max(1, Math.ceil(commands.length / controls));
     const sample = commands.filter((_, index) => index % every === 0);
-    return { outcomes, control: { ran: sample.length, effects: countWithoutConfinement(arena, sample) } };
+    return { outcomes, control: { ran: sample.length, effects: await countWithoutConfinement(arena, sample) } };
   } finally {
     await arena.close();
   }

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import * as pty from "@lydell/node-pty";
 import type { KeysCase, OlderCase } from "./hole-cases.ts";
 import type { HoleOutcome } from "./hole-sessions.ts";
@@ -67,7 +68,7 @@ async function typeAhead({ workspace, env }: Place, typed: string): Promise<bool
   terminal.write(typed);
   terminal.onData((data) => {
     shown += data;
-    if (isAnswered || !/\[d\] deny[\s\S]*> $/.test(shown)) return;
+    if (isAnswered || !/\[d\] deny[\s\S]*> $/.test(stripVTControlCharacters(shown))) return;
     isAnswered = true;
     terminal.write("d\r");
   });

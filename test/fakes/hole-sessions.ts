@@ -240,14 +240,16 @@ function deniedBy(rules: readonly string[] = []): string {
 }
 
 /** How many of the commands have an effect when bash runs them with nothing around it: that the detectors see them. */
-export function countWithoutConfinement(arena: HoleArena, attempts: readonly CommandCase[]): number {
-  return attempts.filter((attempt) => {
+export async function countWithoutConfinement(arena: HoleArena, attempts: readonly CommandCase[]): Promise<number> {
+  let count = 0;
+  for (const attempt of attempts) {
     const folder = arena.folder(attempt.plant, "mark-0");
-    const output = runPlainly(folder, folder.fill(attempt.command, "mark-0"));
-    const changed = folder.changes({ ordinary: true }).length + arena.connections().length > 0;
+    const output = await runPlainly(folder, folder.fill(attempt.command, "mark-0"));
+    const isSeen = folder.changes({ ordinary: true }).length + arena.connections().length > 0 || leaks(output);
     folder.remove();
-    return changed || leaks(output);
-  }).length;
+    if (isSeen) count += 1;
+  }
+  return count;
 }
 
 /** The known key in other forms: no more than a third of what the command prints may reach the model in one piece. */
@@ -262,7 +264,7 @@ export async function runEncoded(arena: HoleArena, attempts: readonly EncodedCas
     for (const [index, attempt] of group.entries()) {
       const content = results[index]?.payload.content ?? [];
       const given = content.map((block) => (block.type === "text" ? block.text : "")).join("");
-      const plain = runPlainly(folder, attempt.command).trim();
+      const plain = (await runPlainly(folder, attempt.command)).trim();
       const left = longestShared(plain, given);
       const isLeft = left.length > Math.max(plain.length / 3, before.length * 5 + 8);
       outcomes.push({
