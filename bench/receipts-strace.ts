@@ -10,12 +10,19 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { protectedNames } from "#base";
 import type { Event } from "#protocol";
+import { ackProject } from "../test/fakes/ack-project.ts";
 import { type Figure, holds, printFigures } from "./figures.ts";
 import { readSystemCalls, type SystemCall, TRACED } from "./strace-log.ts";
 
 const RUN_TIMEOUT_MS = 240_000;
 const SHOWN = 30;
+/** Empty folders that keep a name free while a command runs. */
+const PLACEHOLDERS: ReadonlySet<string> = new Set([
+  ".git/hooks",
+  ...protectedNames().flatMap(({ name, missing }) => (missing === "hold" ? [name] : [])),
+]);
 const launcher = resolve(import.meta.dirname, "../bin/harness");
 const out = (line: string): boolean => process.stdout.write(`${line}\n`);
 
@@ -26,6 +33,14 @@ if (spawnSync("strace", ["-V"]).status !== 0) {
 
 const home = realpathSync(mkdtempSync(join(tmpdir(), "harness-strace-")));
 const workspace = join(home, "workspace");
+const env = {
+  PATH: process.env.PATH ?? "",
+  HOME: home,
+  XDG_DATA_HOME: `${home}/data`,
+  XDG_CONFIG_HOME: `${home}/config`,
+  XDG_STATE_HOME: `${home}/state`,
+  XDG_CACHE_HOME: `${home}/cache`,
+};
 const server = createServer((request, response) => {
   request.resume();
   response.end("hello");
@@ -48,6 +63,7 @@ try {
 
 async function session(): Promise<{ calls: readonly SystemCall[]; events: readonly Event[] }> {
   const trace = join(home, "trace");
+  await ackProject({ workspace, env });
   const flags = ["-m", "scripted:./model.yaml", "--json", "--allowed-domain", "127.0.0.1"];
   const allowed = ["fs.*", "Bash", "web.fetch", "files", "run", "send", "inner", "meta.*"].flatMap((rule) => [
     "--allow",
@@ -73,14 +89,7 @@ async function session(): Promise<{ calls: readonly SystemCall[]; events: readon
 async function run(program: string, args: readonly string[]): Promise<string> {
   const child = spawn(program, args, {
     cwd: workspace,
-    env: {
-      PATH: process.env.PATH ?? "",
-      HOME: home,
-      XDG_DATA_HOME: `${home}/data`,
-      XDG_CONFIG_HOME: `${home}/config`,
-      XDG_STATE_HOME: `${home}/state`,
-      XDG_CACHE_HOME: `${home}/cache`,
-    },
+    env,
     stdio: ["ignore", "pipe", "pipe"],
     timeout: RUN_TIMEOUT_MS,
     killSignal: "SIGKILL",
@@ -210,8 +219,7 @@ function pathAccount(path: string, call: SystemCall, during: readonly Receipt[],
       .filter(({ port }) => port !== "process" && port !== "connect");
     if (named.some(({ port, target }) => touches(port, target, relative)))
       return `receipt: ${call.name} of a file effect`;
-    const isPlaceholder =
-      /^(?:\.harness|\.vscode|\.git\/hooks)$/.test(relative) && /^(?:rmdir|unlinkat)$/.test(call.name);
+    const isPlaceholder = PLACEHOLDERS.has(relative) && /^(?:rmdir|unlinkat)$/.test(call.name);
     return running && isPlaceholder ? "own: placeholder of the sandbox taken away" : undefined;
   }
   const own: readonly (readonly [RegExp, string])[] = [
@@ -219,10 +227,13 @@ function pathAccount(path: string, call: SystemCall, during: readonly Receipt[],
     [/\/data\/harness\/undo(?:\/|$)/, "own: what undo keeps"],
     [/\/data\/harness\/[^/]*\.db(?:-wal|-shm|-journal)?$/, "own: session log"],
     [/\/(?:data|config|state)(?:\/harness)?(?:\/[^/]*)?$/, "own: keys, state and their folders"],
+    [/\/state\/harness\/heads\//, "own: last known heads"],
     [/\/cache(?:\/|$)/, "own: parse and compile cache"],
     [/\/harness-sandbox-[^/]+(?:\/|$)/, "own: scratch folder of the sandbox"],
+    [/\/harness-status-[0-9a-f]+(?:-\d)?$/, "own: channel to a started process, without a name"],
+    [/^\/sys\/fs\/cgroup\/(?:pids\/)?harness-[0-9a-f-]+(?:\/(?:pids\.max|cgroup\.procs))?$/, "own: limit on processes"],
   ];
-  const inside = path.startsWith(`${home}/`) || path.startsWith("/dev/") || path.startsWith(tmpdir());
+  const inside = [`${home}/`, "/dev/", tmpdir(), "/sys/fs/cgroup/"].some((folder) => path.startsWith(folder));
   return inside ? own.find(([pattern]) => pattern.test(path))?.[1] : undefined;
 }
 

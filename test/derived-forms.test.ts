@@ -32,6 +32,8 @@ const COMMANDS = [
   "base32 -w 10",
   "base64 -w 9",
   "basenc --base16",
+  "basenc --base32hex",
+  "tr a-zA-Z n-za-mN-ZA-M",
   "tr a-z A-Z",
   "sed 's/./& /g'",
   "sed 's/./&,/g'",

@@ -1,11 +1,11 @@
 /**
- * How a secret looks once a dump or a fold has taken it apart: reversed, and in hex, octal, decimal, base32 and base64. Only small
- * letters and digits are left of each form, so that it does not matter where lines were broken and what stands between the bytes.
+ * How a secret looks once a dump or a fold has taken it apart: reversed, rotated by 13 letters, and in hex, octal, decimal, both
+ * alphabets of base32, and base64. Only small letters and digits are left of each form, so that it does not matter where lines were broken and what stands between the bytes.
  */
 
 /** A shorter form would be found in ordinary words that follow one another. */
 const FOLDED_MIN_CHARS = 12;
-const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+const BASE32_ALPHABETS = ["abcdefghijklmnopqrstuvwxyz234567", "0123456789abcdefghijklmnopqrstuv"];
 const WORD_BYTES = 2;
 
 /** What is left of a text: its ASCII letters and digits, in lower case. */
@@ -20,6 +20,7 @@ export function foldedForms(value: string): string[] {
   const forms = [
     value,
     [...value].reverse().join(""),
+    rotated(value),
     hex.join(""),
     hex.map((byte) => `0x${byte}`).join(""),
     hex.map((byte) => `x${byte}`).join(""),
@@ -33,9 +34,13 @@ export function foldedForms(value: string): string[] {
       ];
     }),
     ...[0, 1, 2].map((offset) => base64From(bytes, offset)),
-    ...[0, 1, 2, 3, 4].map((offset) => base32From(bytes, offset)),
+    ...[0, 1, 2, 3, 4].flatMap((offset) => BASE32_ALPHABETS.map((alphabet) => base32From(bytes, offset, alphabet))),
   ];
   return [...new Set(forms.map(foldText))].filter(({ length }) => length >= FOLDED_MIN_CHARS);
+}
+
+function rotated(value: string): string {
+  return value.toLowerCase().replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 84) % 26) + 97));
 }
 
 /** The words of `od` and `hexdump`, which have the lower byte first. A byte that shares its word with another text is left out. */
@@ -50,11 +55,11 @@ function base64From(bytes: Buffer, offset: number): string {
   return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
 }
 
-function base32From(bytes: Buffer, offset: number): string {
+function base32From(bytes: Buffer, offset: number, alphabet: string): string {
   const bits = [...Buffer.alloc(offset), ...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("");
   const first = Math.ceil((offset * 8) / 5);
   const last = Math.floor(bits.length / 5);
   let text = "";
-  for (let at = first; at < last; at++) text += BASE32[Number.parseInt(bits.slice(at * 5, at * 5 + 5), 2)];
+  for (let at = first; at < last; at++) text += alphabet[Number.parseInt(bits.slice(at * 5, at * 5 + 5), 2)];
   return text;
 }
