@@ -16,7 +16,7 @@ const TODO_FILES = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
 const TODO_COMMAND = /^[ \t]*(?:x|exec)[ \t]/;
 /** One entry of `git diff --raw -z`: modes, the version that git recorded, the version on disk, what differs. */
 const RAW_ENTRY = /^:\d+ \d+ ([0-9a-f]+) [0-9a-f]+ [A-Z]\d*$/;
-const NAMES = protectedNames(false).map(({ name }) => name);
+const NAMES = protectedNames().map(({ name }) => name);
 const DIFF =
   "--no-pager --literal-pathspecs diff --raw -z --no-abbrev --no-renames --no-ext-diff --no-textconv --ignore-submodules=all --".split(
     " ",

@@ -82,7 +82,6 @@ export function createSessionGround(
   // Looked at once: where they are mounted is fixed from the first command on.
   const toolchains = once(() => toolchainMounts(home, path));
   const around = once(() => repositoriesAround(root, homes));
-  const toolchains = once(() => toolchainMounts(home, path));
   const system = (): SystemView => systemViews(path, readOnlyPaths);
   return {
     path,
