@@ -40,7 +40,9 @@ export function foldedForms(value: string): string[] {
 }
 
 function rotated(value: string): string {
-  return value.toLowerCase().replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 84) % 26) + 97));
+  return value
+    .toLowerCase()
+    .replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 84) % 26) + 97));
 }
 
 /** The words of `od` and `hexdump`, which have the lower byte first. A byte that shares its word with another text is left out. */
