@@ -238,15 +238,12 @@ function enabledRows(disabledKinds: readonly string[]): readonly RuleRow[] {
 function withUserPatterns(scan: Scanner, user: UserPatterns | undefined, kinds: ReadonlySet<string>): Scanner {
   if (user === undefined) return scan;
   return (text, from, final, known) => {
-    const { findings, settled, safe } = scan(text, from, final, known);
+    const { findings, settled, again, safe } = scan(text, from, final, known);
     const ofUser = outsideMarkers(user.find(text, from), findMarkers(text, from, kinds));
     for (const finding of ofUser) findings.push(finding);
     // A match of a user's pattern may still grow or begin in the last characters.
-    return {
-      findings,
-      settled: final ? settled : Math.min(settled, Math.max(from, text.length - USER_MATCH_MAX_CHARS)),
-      safe,
-    };
+    const grows = final ? settled : Math.max(from, text.length - USER_MATCH_MAX_CHARS);
+    return { findings, settled: Math.min(settled, grows), again: Math.min(again, grows), safe };
   };
 }
 

@@ -25,6 +25,8 @@ export interface Scan {
   readonly findings: Finding[];
   /** Everything before it is decided. The length of the text when `final`. */
   readonly settled: number;
+  /** From here on the next look begins. At most `settled`: a folded form that has only just begun holds nothing back. */
+  readonly again: number;
   /** Everything before it holds no part of a secret that has begun to show. At least `settled`. */
   readonly safe: number;
 }
@@ -99,6 +101,7 @@ export function createScanner(rules: ScannerRules, kinds: ReadonlySet<string>): 
     const probe: Probe = { text, end, final, generation, from: 0, to: 0, run: undefined };
     const findings: Finding[] = [];
     let settled = end;
+    let again = end;
     let safe = end;
     /** The end of the findings so far, and where the last of them that reached it begins. */
     let coveredFrom = 0;
@@ -177,7 +180,10 @@ export function createScanner(rules: ScannerRules, kinds: ReadonlySet<string>): 
             safe = Math.min(safe, start);
           }
         });
-        if (begun > 0) settled = Math.min(settled, view.place(inView.end - begun));
+        if (begun === 0) continue;
+        const start = view.place(inView.end - begun);
+        again = Math.min(again, start);
+        if (begun >= FOLDED_HELD_CHARS) settled = Math.min(settled, start);
       }
     };
     try {
@@ -202,8 +208,9 @@ export function createScanner(rules: ScannerRules, kinds: ReadonlySet<string>): 
       findings.push({ from: start, to: end, kind: UNREAD_KIND, rank: RANK_UNREAD, run: undefined });
     }
     const outside = outsideMarkers(findings, markers);
-    if (final) return { findings: outside, settled: end, safe: end };
-    return { findings: outside, settled: Math.min(settled, end - partial), safe };
+    if (final) return { findings: outside, settled: end, again: end, safe: end };
+    settled = Math.min(settled, end - partial);
+    return { findings: outside, settled, again: Math.min(again, settled), safe };
   };
 }
 
@@ -224,6 +231,12 @@ function mayHoldFolded({ scanApart, owners }: FoldedIndex, text: string, from: n
 
 /** With more keywords in a text, a view costs less than a look at each of them. */
 const MAX_HEADS = 2_048;
+
+/**
+ * So many characters of a folded form are held back. With fewer, most words end in the beginning of some form: whether they are
+ * held would depend on the known keys, and a replay, which knows none of them, would cut the text elsewhere.
+ */
+const FOLDED_HELD_CHARS = 4;
 
 /** From here on, digits that may become a card number or an IBAN are not let go. */
 const ARMED_DIGITS = 8;

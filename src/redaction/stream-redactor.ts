@@ -42,7 +42,7 @@ export function createTextStream(scan: Scanner, count: (kinds: readonly string[]
   let raw = "";
   /** Up to here it has gone out. */
   let sent = 0;
-  /** From here on the rules look again; before `sent` when `settle` has let something go. */
+  /** From here on the rules look again; before `sent` when something was let go that may be the beginning of a secret. */
   let undecided = 0;
   /** Up to here no secret is under way. */
   let safe = 0;
@@ -90,7 +90,7 @@ export function createTextStream(scan: Scanner, count: (kinds: readonly string[]
     if (result.findings.length > 0) {
       findings = mergeFindings([...findings, ...result.findings]).filter(({ to }) => to > sent);
     }
-    undecided = result.settled;
+    undecided = result.again;
     safe = result.safe;
     return result.settled;
   }
