@@ -48,6 +48,10 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     uses: "fs.renameSync",
     why: "Moves aside what a command put under a protected name.",
   },
+  "src/sandbox/mount-pins.ts": {
+    uses: "fs.mkdirSync",
+    why: "Makes the folders of the session's home in which other things are mounted; no command can replace them.",
+  },
   "src/sandbox/name-guard.ts": {
     uses: "fs.rmdir fs.symlinkSync fs.unlink fs.writeFileSync",
     why: "Puts placeholders there for a command, takes them away, and puts back a symlink it replaced.",
@@ -56,8 +60,12 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     uses: "fs.writeFileSync",
     why: "Takes settings that run programs out of a repository that a command began.",
   },
+  "src/sandbox/placeholder-ignore.ts": {
+    uses: "fs.appendFileSync fs.mkdirSync fs.writeFileSync",
+    why: "Tells git in the session's home to ignore placeholders. The home is written to before the first command, never after.",
+  },
   "src/sandbox/session-folder.ts": {
-    uses: "fs.mkdirSync fs.mkdtempSync fs.rmSync fs.utimesSync fs.writeFileSync",
+    uses: "fs.copyFileSync fs.mkdirSync fs.mkdtempSync fs.rmSync fs.utimesSync fs.writeFileSync",
     why: "The /tmp, the home and the cache that commands of a session see, outside the workspace.",
   },
   "src/sandbox/session-forwarder.ts": {

@@ -117,6 +117,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
       tmp,
       privateHome: home,
       settings,
+      ignored: ground.placeholders().mounts,
       shims: shims(),
       cache: ground.cache(),
       network,
@@ -186,7 +187,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
       let exit: ProcessExit;
       try {
         makePins(planned.pins);
-        ground.ignorePlaceholders(held);
+        ground.placeholders().update(held);
         const policy = sandbox.holdsNames ? { ...planned.policy, held } : planned.policy;
         const wrapped = sandbox.wrap(command, policy);
         const line = entered === undefined ? wrapped : { ...wrapped, ...entered.enter(wrapped) };

@@ -33,7 +33,7 @@ function sweepConfig(config: string): string[] {
   const plain = lines.filter((line) => PLAIN_LINE.test(line));
   if (plain.length === lines.length) return [];
   const said = moveAside(config);
-  writeFileSync(config, plain.join("\n"));
+  writeFileSync(config, plain.join("\n"), { flag: "wx" });
   return [`${config} had settings that can run programs; it has them no more, and ${said}`];
 }
 

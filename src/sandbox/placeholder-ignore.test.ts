@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
 import { createTestSandbox, hasSandbox } from "../../test/fakes/test-sandbox.ts";
@@ -29,6 +30,21 @@ describe.runIf(hasSandbox)("placeholders in a repository", () => {
        cd ..; git worktree add -q tree -b tree; cd tree; mkdir .vscode; echo x > .vscode/x; git status --short -uall`,
     );
     expect(said).toBe("?? .idea/x.xml\n?? .vscode/x\n?? .vscode/x\n");
+  });
+
+  test("are not written through a link that a command left in its home", async () => {
+    const workspace = createTemporaryWorkspace();
+    execFileSync("bash", ["-c", BEGIN], { cwd: workspace.root });
+    const target = `${workspace.outside}/target`;
+    const sandbox = createTestSandbox(workspace);
+    const plant = `cd ~/.config/git; echo 'from inside' > ignore; for name in placeholders placeholders-ignored config; do ln -sf ${target} $name; done`;
+    await sandbox.shell(`mkdir -p ~/.config/git; ${plant}; touch /run/harness/git/ignored /run/harness/git/x 2>&1`);
+    // Another set of held names than before.
+    workspace.put(".vscode/x", "x");
+    expect(await sandbox.shell("touch junk; git clean -fdn; touch /run/harness/git/ignored")).toContain(
+      "Read-only file system",
+    );
+    expect(existsSync(target)).toBe(false);
   });
 
   test("leave what the person ignores ignored", async () => {

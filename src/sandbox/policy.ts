@@ -85,6 +85,8 @@ export interface WorkspaceOptions extends PolicyOptions {
   readonly privateHome: string;
   /** Copies of settings, as they stand in the home. */
   readonly settings: readonly Mount[];
+  /** What git ignores because of placeholders. */
+  readonly ignored: readonly Mount[];
   /** Folders of the home that stand in for those of toolchains. */
   readonly shims: readonly Scratch[];
   /** Kept for the next session in the same workspace. */
@@ -140,7 +142,7 @@ export function planWorkspace(options: WorkspaceOptions): PlannedWorkspace | str
   const cargoSettings = settings
     .filter(({ to }) => to === join(home, ".cargo/config.toml"))
     .map(({ from }) => ({ from, to: "/.cargo/config.toml" }));
-  const placed = [...base.placed, ...cargoSettings];
+  const placed = [...base.placed, ...cargoSettings, ...options.ignored];
   const writable = [root, ...guarded.writable];
   const pins = mountPins(scratch, placed, writable);
   return {

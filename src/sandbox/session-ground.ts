@@ -6,11 +6,11 @@ import { lstatSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { type Clock, childEnvironment, homeFolders, once, realPath, realPathIfThere } from "#base";
 import { settingsCopies, toolchainMounts } from "./home-view.ts";
-import { createPlaceholderIgnore } from "./placeholder-ignore.ts";
+import { createPlaceholderIgnore, type PlaceholderIgnore } from "./placeholder-ignore.ts";
 import type { PolicyOptions } from "./policy.ts";
 import { isInside } from "./repositories.ts";
 import { repositoriesAround } from "./repository-around.ts";
-import type { HeldName, Mount } from "./sandbox.ts";
+import type { Mount } from "./sandbox.ts";
 import { createSessionFolder, type SessionFolder, type WorkspaceCache, workspaceCache } from "./session-folder.ts";
 import { type SystemView, systemView } from "./system-view.ts";
 import { surveyWorkspace, type WorkspaceSurvey } from "./workspace-survey.ts";
@@ -41,8 +41,8 @@ export interface SessionGround {
   system(): SystemView;
   survey(): WorkspaceSurvey;
   cache(): WorkspaceCache;
-  /** Before an allowed command: git must not try to remove what stands for these names. */
-  ignorePlaceholders(held: readonly HeldName[]): void;
+  /** For allowed commands: git must not try to remove placeholders. */
+  placeholders(): PlaceholderIgnore;
   /** What every confinement begins with. */
   base(cwd: string, deniedPrograms: readonly string[]): PolicyOptions;
   /** For a search: ignore files outside the workspace that count in it, and `.git` folders above it, which end its way up. */
@@ -73,7 +73,7 @@ export function createSessionGround(
   const homes = homeFolders(env).filter((folder) => folder !== "/");
   const home = realPath(homes[0] ?? "/home/harness");
   let opened: SessionFolder | undefined;
-  let ignore: ReturnType<typeof createPlaceholderIgnore> | undefined;
+  let ignore: PlaceholderIgnore | undefined;
   const folder = (): SessionFolder => {
     opened ??= createSessionFolder(clock.now(), home, settingsCopies(home));
     return opened;
@@ -95,9 +95,11 @@ export function createSessionGround(
       const caches = holdsWorkspace ? join(folder().path, "caches") : cacheFolder(env, homes, folder().path);
       return workspaceCache(caches, root, clock.now());
     }),
-    ignorePlaceholders(held) {
-      ignore ??= createPlaceholderIgnore(folder().home, root);
-      ignore(held);
+    placeholders() {
+      const { path: own, home: privateHome } = folder();
+      const personal = join(own, "settings/.config/git/ignore");
+      ignore ??= createPlaceholderIgnore(join(own, "git"), privateHome, root, personal);
+      return ignore;
     },
     base: (cwd, deniedPrograms) => ({
       root,
