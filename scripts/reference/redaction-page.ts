@@ -48,7 +48,8 @@ export function redactionPage(): string {
     `What cannot be decided yet is held back: usually the last word, at most ${STREAM_WINDOW_CHARS} characters. A longer secret is ` +
       "replaced when that is full, and its rest is swallowed. All pieces together give what the whole text would have given, but for secrets that touch each other without anything in between: a " +
       "text of up to 64 KiB is looked at again where they do, a longer one or a stream is not. Nor is a stream " +
-      "looked at without its escapes; most notations are known with them as well. When no " +
+      "looked at without its escapes; most notations are known with them as well. The first three letters or digits of a known key in " +
+      "the output of a dump or a fold hold nothing back. When no " +
       "text comes for 50 ms, what only might begin a secret goes out; a secret that has begun to show stays. If a token shows by its " +
       "form only behind its first part (the lines of a key whose first line is missing, for example), up to 20 characters of it can " +
       "have gone out by then. With user patterns the last 256 characters are held back as well.",

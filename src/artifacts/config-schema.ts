@@ -88,6 +88,7 @@ export const configSchema = z.strictObject({
       max_store_mb: z.number().positive().optional(),
     })
     .optional(),
+  audit: z.strictObject({ keychain: z.boolean().optional() }).optional(),
   log: z
     .strictObject({
       level: logLevel.optional(),

@@ -115,6 +115,8 @@ export interface Settings {
   readonly readerTimeoutMs?: number;
   readonly network?: NetworkSettings;
   readonly retention: RetentionSettings;
+  /** `keychain`: the newest head of the log is kept in the keychain of the system as well. */
+  readonly audit: { readonly keychain: boolean };
   readonly log: LogSettings;
   readonly daemon: DaemonSettings;
   readonly redaction: {
@@ -151,6 +153,7 @@ export const defaultSettings: Settings = {
   sandbox: "auto",
   sandboxPaths: [],
   retention: {},
+  audit: { keychain: false },
   log: { components: {} },
   daemon: defaultDaemonSettings,
   redaction: { patterns: [], disabledKinds: [] },

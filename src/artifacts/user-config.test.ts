@@ -19,6 +19,7 @@ describe("config.toml", () => {
         sandbox: "auto",
         sandboxPaths: [],
         retention: {},
+        audit: { keychain: false },
         log: { components: {} },
         daemon: { idleMinutes: 30, sessionIdleMinutes: 30 },
         redaction: { patterns: [], disabledKinds: [] },
@@ -77,6 +78,8 @@ keep_days = 3
 max_mb = 1.5
 [daemon]
 idle_minutes = 5
+[audit]
+keychain = true
 [retention]
 content_days = 90
 
@@ -124,6 +127,7 @@ allowed_domains = ["api.example.com", "*.example.org", "127.0.0.1"]
       tools: { execution: "sequential", onError: "continue" },
       maxSteps: 7,
       retention: { contentDays: 90 },
+      audit: { keychain: true },
       log: { level: "warn", components: { engine: "debug", "provider.openai": "trace" }, keepDays: 3, maxMb: 1.5 },
       daemon: { idleMinutes: 5, sessionIdleMinutes: 30 },
       redaction: { patterns: [{ kind: "badge", pattern: "B-[0-9]{6}" }], disabledKinds: ["iban"] },

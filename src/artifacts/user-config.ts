@@ -106,6 +106,7 @@ function toSettings(raw: RawConfig, file: string, text: string): Settings {
       warnDays: raw.retention?.warn_days,
       maxStoreMb: raw.retention?.max_store_mb,
     }),
+    audit: { keychain: raw.audit?.keychain ?? false },
     log: {
       components: raw.log?.components ?? {},
       ...defined({ level: raw.log?.level, keepDays: raw.log?.keep_days, maxMb: raw.log?.max_mb }),

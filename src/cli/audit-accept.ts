@@ -15,11 +15,11 @@ export interface AcceptFlags extends StoreFlags {
 
 /** 1, and nothing is accepted, when the log is not intact or the person says no. */
 export async function auditAcceptCommand(ports: CliPorts, target: string, flags: AcceptFlags): Promise<ExitCode> {
-  const heads = headsOf(ports, flags);
+  const heads = await headsOf(ports, flags);
   return withStore<ExitCode>(ports, flags, async (store) => {
     if (SessionId.is(target) && heads.list().includes(target) && (await store.get(target)) === undefined) {
       if (!(await isSure(ports, flags, `Accept that the log has lost ${target}`))) return 1;
-      heads.forget(target);
+      await heads.forget(target);
       ports.terminal.out(`The last known head of ${target} is forgotten.\n`);
       return 0;
     }
@@ -50,8 +50,8 @@ async function acceptLog(
   }
   terminal.err(`${problem}\n`);
   if (!(await isSure(ports, flags, `Take event ${end.event} for the newest of ${session}`))) return 1;
-  if (end.event === 0) heads.forget(session);
-  else if (!heads.keep(session, { lastEventId: end.event, hash: end.hash })) return 1;
+  await heads.forget(session);
+  if (end.event > 0 && !heads.keep(session, { lastEventId: end.event, hash: end.hash })) return 1;
   terminal.out(`Event ${end.event} is now the last known head of ${session}.\n`);
   return 0;
 }

@@ -42,7 +42,7 @@ export async function auditVerifyCommand(
   if (target !== undefined && !SessionId.is(target) && statSync(file, { throwIfNoEntry: false })?.isFile() === true) {
     return verifyFile(ports, file, trustedKeys, flags);
   }
-  const heads = headsOf(ports, flags);
+  const heads = await headsOf(ports, flags);
   return withStore<ExitCode>(ports, flags, async (store) => {
     const lost = await lostSessions(store, heads, target);
     const named = target === undefined || lost.length > 0 ? [] : [await findSession(store, target)];

@@ -26,7 +26,7 @@ export async function auditAnchorCommand(ports: CliPorts, target: string, flags:
   if (flags.file === undefined && flags.gitNote !== true) throw usage("name a file with --file, or pass --git-note");
   const { anchorLine, verifyEvidence } = await loadAudit();
   const key = openSigningKey(harnessPaths(env).configDir);
-  const heads = headsOf(ports, flags);
+  const heads = await headsOf(ports, flags);
   return withStore<ExitCode>(ports, flags, async (store) => {
     const { id: session, workingDir } = await findSession(store, target);
     const head = heads.read(session);

@@ -75,7 +75,7 @@ const checks: readonly Check[] = [
     async run(ports) {
       const { env, clock } = ports;
       const path = harnessPaths(env).sessionsDb;
-      const heads = headsOf(ports, { store: "sqlite" });
+      const heads = await headsOf(ports, { store: "sqlite" });
       if (!existsSync(path) && heads.list().length === 0) return [ok("none yet")];
       const found = diagnoseStore({ path, clock, key: machineKey(env), heads });
       if (found.length === 0) return [ok(path)];

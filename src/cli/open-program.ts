@@ -90,7 +90,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     scenarioFile: (name) => scenarioFile(ports, name),
     store: storeOf(store, workspace, env, key),
     signer: createSigner(() => harnessPaths(env).configDir),
-    ...(store === "memory" ? {} : { heads: keptHeads(ports, key) }),
+    ...(store === "memory" ? {} : { heads: keptHeads(ports, key, settings.audit) }),
     undo: store === "memory" || flags.undo === "off" || cassette !== undefined ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
     ...(options.isService === true

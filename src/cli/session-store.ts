@@ -12,6 +12,7 @@ import {
 } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import { keptHeads } from "./kept-heads.ts";
+import { loadConfig } from "./user-config-file.ts";
 
 /** Sessions that a shortened id is looked for among, newest first. */
 export const SEARCHED_SESSIONS = 100_000;
@@ -33,7 +34,9 @@ export async function withStore<Result>(
     throw new ReasonError("UsageInvalid", { detail: "--root goes with --store jsonl." });
   }
   const key = machineKeySource(env);
-  const proving = { clock, signer: createSigner(() => harnessPaths(env).configDir), heads: keptHeads(ports, key) };
+  const { settings } = await loadConfig(ports, undefined);
+  const heads = keptHeads(ports, key, settings.audit);
+  const proving = { clock, signer: createSigner(() => harnessPaths(env).configDir), heads };
   const store =
     flags.store === "jsonl"
       ? await (await loadPortability()).openJsonlStore({ root: resolve(cwd, flags.root ?? "."), ...proving })

@@ -38,7 +38,8 @@ export interface CareFlags {
 export async function doctorCommand(ports: CliPorts, flags: CareFlags): Promise<ExitCode> {
   const { terminal, env, clock } = ports;
   const path = harnessPaths(env).sessionsDb;
-  const findings = diagnoseStore({ path, clock, key: machineKey(env), heads: headsOf(ports, { store: "sqlite" }) });
+  const heads = await headsOf(ports, { store: "sqlite" });
+  const findings = diagnoseStore({ path, clock, key: machineKey(env), heads });
   const isBroken = findings.some(({ level }) => level === "error");
   if (flags.json) {
     terminal.out(`${JSON.stringify({ path, findings })}\n`);

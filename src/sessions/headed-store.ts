@@ -44,6 +44,7 @@ export function withKnownHeads(store: ArchiveStore, heads: KnownHeads): ArchiveS
         delayed.stop();
         try {
           await keep();
+          await heads.testify(session);
         } finally {
           await log.release();
         }
@@ -72,7 +73,7 @@ export function withKnownHeads(store: ArchiveStore, heads: KnownHeads): ArchiveS
     },
     async delete(session) {
       await store.delete(session);
-      heads.forget(session);
+      await heads.forget(session);
     },
   };
 }

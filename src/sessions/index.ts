@@ -6,6 +6,7 @@ export { diagnoseStore, type Finding } from "./doctor.ts";
 export type { EvidenceItem } from "./evidence-lines.ts";
 export { isExpired } from "./expired-payload.ts";
 export { type HeadStanding, headProblem, headStanding, seen } from "./head-standing.ts";
+export type { HeadWitness } from "./head-witness.ts";
 export { createKeyFiles } from "./key-files.ts";
 export {
   createKnownHeads,

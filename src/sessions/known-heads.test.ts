@@ -34,7 +34,7 @@ const open = (path = log, key = TEST_KEY) => createKnownHeads(placeWith(key), pa
 const folder = () => join(directory, "heads", readdirSync(join(directory, "heads"))[0] ?? "");
 const tampered = { kind: "tampered", why: expect.stringContaining(one) };
 
-it("reads what was kept last, and nothing where nothing was", () => {
+it("reads what was kept last, and nothing where nothing was", async () => {
   expect(open().read(one)).toEqual({ kind: "none" });
   expect(open().list()).toEqual([]);
   expect(open().keep(one, end(3))).toBe(true);
@@ -42,8 +42,8 @@ it("reads what was kept last, and nothing where nothing was", () => {
   const ts = new Date(clock.now()).toISOString();
   expect(open().read(one)).toEqual({ kind: "known", head: { session: one, event: 17, hash: "7".repeat(64), ts } });
   expect(open().list()).toEqual([one]);
-  open().forget(one);
-  open().forget(one);
+  await open().forget(one);
+  await open().forget(one);
   expect(open().read(one)).toEqual({ kind: "none" });
   expect(readdirSync(folder())).toEqual(["log"]);
 });
@@ -134,4 +134,57 @@ it("goes with a log that has been gone for long, but not with the user's own", (
   open(there).keep(one, end(3));
   forgetLostLogs(heads, { own: log, nowMs: inDays(91) });
   expect(readdirSync(heads)).toHaveLength(2);
+});
+
+describe("a witness outside the folders", () => {
+  const kept = new Map<string, string>();
+  const problems: string[] = [];
+  const witness = {
+    store: async (name: string, text: string) => void kept.set(name, text),
+    lookup: async (name: string) => kept.get(name),
+    remove: async (name: string) => void kept.delete(name),
+  };
+  const witnessed = (key = TEST_KEY) =>
+    createKnownHeads({ ...placeWith(key), witness, onProblem: (message) => void problems.push(message) }, log);
+
+  beforeEach(async () => {
+    kept.clear();
+    problems.length = 0;
+    const heads = witnessed();
+    heads.keep(one, end(9));
+    await heads.testify(one);
+  });
+
+  it("knows a head that the state folder lost, once it is asked", async () => {
+    rmSync(join(directory, "heads"), { recursive: true });
+    const heads = witnessed();
+    expect(heads.read(one)).toEqual({ kind: "none" });
+    await heads.consult();
+    expect(heads.read(one)).toMatchObject({ kind: "known", head: { event: 9 } });
+    expect(heads.list()).toEqual([one]);
+    expect(heads.read(two)).toEqual({ kind: "none" });
+  });
+
+  it("counts only where it is later, and only with the seal of this machine", async () => {
+    const heads = witnessed();
+    heads.keep(one, end(12));
+    await heads.consult();
+    expect(heads.read(one)).toMatchObject({ head: { event: 12 } });
+    rmSync(join(directory, "heads"), { recursive: true });
+    const other = witnessed(otherKey);
+    await other.consult();
+    expect(other.read(one)).toEqual({ kind: "none" });
+  });
+
+  it("is not overwritten while it knows more than the state folder", async () => {
+    rmSync(join(directory, "heads"), { recursive: true });
+    const heads = witnessed();
+    heads.keep(two, end(3));
+    await heads.testify(two);
+    expect(problems).toEqual([expect.stringContaining(`${one} is newer there than here`)]);
+    expect([...kept.values()][0]).toContain(one);
+    await heads.forget(one);
+    await heads.testify(two);
+    expect([...kept.values()][0]).toContain(two);
+  });
 });

@@ -18,6 +18,7 @@ import {
 } from "#base";
 import { SessionId } from "#protocol";
 import { isHex } from "./evidence.ts";
+import { createWitnessedHead, type HeadWitness, NO_WITNESS } from "./head-witness.ts";
 import { deriveKey, type MachineKey } from "./machine-key.ts";
 import { harnessPaths } from "./paths.ts";
 import type { ChainHead } from "./record.ts";
@@ -55,8 +56,12 @@ export interface KnownHeads {
   read(session: SessionId): HeadReading;
   /** Whether it is kept now. Never throws: the log has the events, and what is wrong here is told to `onProblem`, once. */
   keep(session: SessionId, head: ChainHead): boolean;
-  /** For a session that somebody deleted. Throws what the system says. */
-  forget(session: SessionId): void;
+  /** A writer leaves the session: its head is the newest of this log, which the witness is told as well. Never rejects. */
+  testify(session: SessionId): Promise<void>;
+  /** Asks the witness. Without it, `read` and `list` know what the state folder says and nothing more. */
+  consult(): Promise<void>;
+  /** For a session that somebody deleted. Rejects with what the system says. */
+  forget(session: SessionId): Promise<void>;
   /** Sessions that have one, whether it can be believed or not. Needs no key. */
   list(): readonly SessionId[];
 }
@@ -67,6 +72,8 @@ export interface HeadsPlace {
   /** Asked for when it is first needed. */
   readonly key: () => MachineKey;
   readonly clock: Pick<Clock, "now">;
+  /** Where the newest head is kept besides; absent: nowhere. */
+  readonly witness?: HeadWitness;
   /** A sentence for a person: heads cannot be kept, so that an older copy of the log would not be noticed. */
   onProblem(message: string): void;
 }
@@ -116,12 +123,36 @@ export function createKnownHeads(place: HeadsPlace, log: string): KnownHeads {
     writePrivateFile(pathOf(session), text, { durable: true });
   };
 
+  const tell = (why: string): void => {
+    if (!isTold) place.onProblem(why);
+    isTold = true;
+  };
+
+  const read = (session: SessionId): HeadReading => {
+    const reading = readOnce(session);
+    // Whoever reads while it is written over may see both: the second look tells that from a change by somebody else.
+    return reading.kind === "tampered" ? readOnce(session) : reading;
+  };
+
+  const { witness } = place;
+  const witnessed =
+    witness === undefined
+      ? NO_WITNESS
+      : createWitnessedHead({
+          witness,
+          name: logId,
+          seal: (head) => formatHead(logId, head, [sealOf(key(), logId, head)]).trimEnd(),
+          open(text) {
+            const parsed = parseHead(`${text.trimEnd().padEnd(FILE_BYTES - 1)}\n`);
+            return parsed?.log === logId && isSealed(key(), parsed) ? parsed.head : undefined;
+          },
+          read,
+          onProblem: (why) =>
+            tell(`The newest head of the log was not put into the keychain: ${why}. Run: harness audit verify --all`),
+        });
+
   return {
-    read(session) {
-      const reading = readOnce(session);
-      // Whoever reads while it is written over may see both: the second look tells that from a change by somebody else.
-      return reading.kind === "tampered" ? readOnce(session) : reading;
-    },
+    read: (session) => witnessed.newer(session, read(session)),
     keep(session, { lastEventId: event, hash: chainHash }) {
       try {
         const head = { session, event, hash: chainHash, ts: new Date(place.clock.now()).toISOString() };
@@ -129,13 +160,20 @@ export function createKnownHeads(place: HeadsPlace, log: string): KnownHeads {
         return true;
       } catch (error) {
         const why = `The last known head of ${session} cannot be kept in ${folder}: ${messageOf(error)}.`;
-        if (!isTold) place.onProblem(`${why} The log is whole, but an older copy of it would not be noticed.`);
-        isTold = true;
+        tell(`${why} The log is whole, but an older copy of it would not be noticed.`);
         return false;
       }
     },
-    forget: (session) => removePrivateFile(pathOf(session)),
-    list: () => namesIn(folder).filter((name) => SessionId.is(name)),
+    async testify(session) {
+      const reading = read(session);
+      if (reading.kind === "known") await witnessed.testify(reading.head);
+    },
+    consult: witnessed.consult,
+    async forget(session) {
+      removePrivateFile(pathOf(session));
+      await witnessed.withdraw(session);
+    },
+    list: () => [...new Set([...namesIn(folder), witnessed.session() ?? ""])].filter((name) => SessionId.is(name)),
   };
 }
 

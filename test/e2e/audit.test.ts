@@ -5,6 +5,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -235,6 +236,34 @@ describe("a data folder that was put back to an older copy", () => {
     });
   });
 });
+
+test.runIf(process.platform === "linux")(
+  "with audit.keychain, folders that were put back together are noticed until a person accepts it",
+  async () => {
+    const { HOME = "", XDG_DATA_HOME: data = "", XDG_CONFIG_HOME: config = "", PATH } = home.env;
+    const state = join(HOME, ".local", "state");
+    const folder = join(HOME, "bin");
+    const kept = join(HOME, "kept-by-keychain");
+    mkdirSync(folder);
+    const script = `#!/bin/sh\ncase "$1" in store) cat > ${kept};; lookup) cat ${kept};; clear) rm ${kept};; esac\n`;
+    writeFileSync(join(folder, "secret-tool"), script, { mode: 0o755 });
+    appendFileSync(join(config, "harness", "config.toml"), "\n[audit]\nkeychain = true\n");
+    const own = { ...home, env: { ...home.env, PATH: `${folder}:${PATH}` } };
+    for (const path of [data, state]) cpSync(path, `${path}-copy`, { recursive: true });
+    await runCli(own, ["run", "--resume", session, "again"]);
+    expect(await runCli(own, ["audit", "verify", session])).toMatchObject({ code: 0, err: "" });
+    for (const path of [data, state]) {
+      rmSync(path, { recursive: true });
+      cpSync(`${path}-copy`, path, { recursive: true });
+    }
+    const other = await runCli(own, ["run", "another"]);
+    expect(other).toMatchObject({ code: 0, err: expect.stringContaining(`${session} is newer there than here`) });
+    const older = await runCli(own, ["audit", "verify", session]);
+    expect(older).toMatchObject({ code: 3, out: expect.stringMatching(/^intact, but older than the last known head/) });
+    expect(await runCli(own, ["audit", "accept", session, "--yes"])).toMatchObject({ code: 0 });
+    expect(await runCli(own, ["audit", "verify", "--all"])).toMatchObject({ code: 0, err: "" });
+  },
+);
 
 test("a session that was deleted is not missed, and a new machine key changes nothing", async () => {
   expect(await runCli(home, ["sessions", "rekey"])).toMatchObject({ code: 0 });
