@@ -9,13 +9,30 @@ import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { ACK_KINDS, ACK_SCENARIO, type AckKind, type Acknowledgement, type Place } from "./ack-kinds.ts";
+import { ackProject } from "./ack-project.ts";
 import { connectRest, connectRpc, connectWire, type LoggedEvent, type Looker, type WireName } from "./ack-wires.ts";
 import { launcher } from "./launcher.ts";
 
 /** From the acknowledgement to the kill. */
 const MAX_DELAY_MS = 5;
-/** Acknowledged in the same life before the one that is followed by the kill. */
+/** Acknowledged in the same life, one after the other, before those that are followed by the kill. */
 const EARLIER_ACKS = 2;
+/** Sent at once; the kill follows the last acknowledgement. */
+const LAST_ACKS = 3;
+/** Of a guard that takes its time before a turn begins: what is promised too early is then not there for as long. */
+const SLOW_HOOK = `---
+event: turn.start
+timeout_ms: 5000
+script: |
+  def handle(event, payload):
+      sleep(0.01)
+      return allow()
+---
+
+# slow
+
+Takes its time.
+`;
 const SETTLE_POLL_MS = 5;
 const SETTLE_POLLS = 2000;
 
@@ -41,9 +58,24 @@ interface Told {
   readonly ack: Acknowledgement;
 }
 
-/** `random` gives numbers below 1. */
-export async function killAfterAcks(kills: number, random: () => number): Promise<AckReport> {
-  const home = createHome();
+/** What is acknowledged last before a kill, and over which wire. */
+export interface KillPlan {
+  readonly wire: WireName;
+  readonly kind: string;
+}
+
+/** Every wire with everything that it acknowledges. */
+export const everyPair: readonly KillPlan[] = ACK_KINDS.flatMap(({ name: kind, wires }) =>
+  wires.map((wire) => ({ wire, kind })),
+);
+
+/** Takes the plans in turn, in an order that meets all kinds and wires early. `random` gives numbers below 1. */
+export async function killAfterAcks(
+  kills: number,
+  random: () => number,
+  plans: readonly KillPlan[] = everyPair,
+): Promise<AckReport> {
+  const home = await createHome();
   const tallies = new Map<string, Map<string, AckTally>>();
   const total: AckTally = { kills: 0, acknowledged: 0, lost: 0, twice: 0 };
   const findings: string[] = [];
@@ -99,21 +131,23 @@ export async function killAfterAcks(kills: number, random: () => number): Promis
       const connection = await server.connect(wire);
       const others = ACK_KINDS.filter(({ wires }) => wires.includes(wire));
       const earlier = Array.from({ length: EARLIER_ACKS }, () => others[Math.floor(random() * others.length)] ?? last);
-      for (const kind of [...earlier, last]) {
+      const place = (): Place => {
         marks += 1;
-        const place: Place = {
-          wire: connection,
-          workspace: home.workspace,
-          mark: `m${marks}`,
-          otherModel: home.otherModel,
-        };
-        const ack = await kind.run(place);
+        const workspace = marks % 2 === 0 ? home.workspace : home.hooked;
+        return { wire: connection, workspace, mark: `m${marks}`, otherModel: home.otherModel };
+      };
+      const note = (kind: AckKind, ack: Acknowledgement): void => {
         pending[name].push({ wire, kind: kind.name, ack });
         count({ wire, kind: kind.name }, "acknowledged");
-      }
-      await wait(random() * MAX_DELAY_MS);
+      };
+      for (const kind of earlier) note(kind, await (await kind.prepare(place())).send());
+      const ready = await Promise.all(Array.from({ length: LAST_ACKS }, () => last.prepare(place())));
+      const acks = await Promise.all(ready.map((one) => one.send()));
+      // Most of them at once: the shorter, the more is still to be written where too much was promised.
+      await wait(random() ** 3 * MAX_DELAY_MS);
       server.child.kill("SIGKILL");
       count({ wire, kind: last.name }, "kills");
+      for (const ack of acks) note(last, ack);
       connection.close();
     } finally {
       server.child.kill("SIGKILL");
@@ -122,10 +156,11 @@ export async function killAfterAcks(kills: number, random: () => number): Promis
   }
 
   try {
-    const plan = ACK_KINDS.flatMap((kind) => kind.wires.map((wire) => ({ kind, wire })));
     for (let at = 0; at < kills; at++) {
-      // In steps that meet every pair once before any of them twice, and each wire early.
-      const { kind, wire } = plan[(at * PLAN_STRIDE) % plan.length] as (typeof plan)[number];
+      const plan = plans[(at * PLAN_STRIDE) % plans.length];
+      const kind = ACK_KINDS.find(({ name }) => name === plan?.kind);
+      if (plan === undefined || kind === undefined) throw new Error("there is no such plan");
+      const { wire } = plan;
       try {
         await life(wire, kind);
       } catch (error) {
@@ -158,7 +193,7 @@ function serverOf(wire: WireName): ServerName {
   return wire === "rpc" ? "rpc" : "daemon";
 }
 
-/** Has no divisor in common with the number of pairs. */
+/** A prime, so that every plan is met before any of them twice, unless there are so many plans or a multiple of that. */
 const PLAN_STRIDE = 17;
 
 /** Shorter than the timers of the system are exact. */
@@ -196,10 +231,13 @@ function gaps(log: readonly LoggedEvent[]): readonly string[] {
 }
 
 /** One home for all lives of the servers. */
-function createHome() {
+async function createHome() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "harness-acks-")));
   const workspace = join(root, "workspace");
+  const hooked = join(root, "hooked");
   mkdirSync(workspace);
+  mkdirSync(join(hooked, ".harness", "hooks"), { recursive: true });
+  writeFileSync(join(hooked, ".harness", "hooks", "slow.md"), SLOW_HOOK);
   const scenario = join(root, "scenario.yaml");
   const other = join(root, "other.yaml");
   writeFileSync(scenario, ACK_SCENARIO);
@@ -213,6 +251,7 @@ function createHome() {
     XDG_CONFIG_HOME: join(root, "config"),
     XDG_CACHE_HOME: join(root, "cache"),
   };
+  await ackProject({ workspace: hooked, env });
   const flags = ["-m", `scripted:${scenario}`, "--sandbox", "off"];
 
   function begin(...args: readonly string[]) {
@@ -223,6 +262,7 @@ function createHome() {
   return {
     root,
     workspace,
+    hooked,
     config: join(root, "config", "harness", "config.toml"),
     otherModel: `scripted:${other}`,
     start: {

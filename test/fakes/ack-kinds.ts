@@ -50,11 +50,15 @@ export interface StoredState {
   readonly config: string;
 }
 
+interface Reply {
+  readonly turn?: string;
+}
+
 export interface AckKind {
   readonly name: string;
   readonly wires: readonly WireName[];
-  /** Brings about what is to be acknowledged; the last thing that it waits for is the acknowledgement. */
-  run(place: Place): Promise<Acknowledgement>;
+  /** Brings a session to where the command can be given; `send` gives it and resolves with its acknowledgement. */
+  prepare(place: Place): Promise<{ send(): Promise<Acknowledgement> }>;
 }
 
 const EVERY: readonly WireName[] = ["rest", "ws", "client", "rpc"];
@@ -73,6 +77,25 @@ const input = (text: string) => ({ content: [{ type: "text", text }] });
 
 const says = ({ payload }: LoggedEvent, text: string): boolean =>
   (payload.content as readonly { readonly text?: string }[]).some((block) => block.text === text);
+
+/** What is promised, by what the server has replied. */
+interface Promised {
+  kept(log: readonly LoggedEvent[], stored: StoredState & Reply): readonly string[];
+  settled(log: readonly LoggedEvent[], reply: Reply): readonly string[];
+}
+
+function sending({ wire }: Place, session: string, command: Sent, { kept, settled }: Promised) {
+  return {
+    async send(): Promise<Acknowledgement> {
+      const reply = await wire.submit(session, command);
+      return {
+        session,
+        kept: (log, stored) => kept(log, { ...stored, ...reply }),
+        settled: (log) => settled(log, reply),
+      };
+    },
+  };
+}
 
 /** A session with a turn that runs, and the first event of a kind in it. */
 async function running({ wire, workspace, mark }: Place, what: string, until: string) {
@@ -95,21 +118,25 @@ function permission(name: string, decision: string): AckKind {
   return {
     name,
     wires: EVERY,
-    async run(place) {
+    async prepare(place) {
       const { session, event } = await running(place, "write", "PermissionRequested");
       const { call_id } = event.payload;
-      await place.wire.submit(session, { kind: "AnswerPermission", call_id, decision });
       const ofCall = (kind: string) => (one: LoggedEvent) => one.kind === kind && one.payload.call_id === call_id;
-      return {
+      return sending(
+        place,
         session,
-        kept: (log) => once(log, name, (one) => ofCall("PermissionAnswered")(one) && one.payload.decision === decision),
-        settled: (log) => [
-          ...once(log, `${name}: the request`, ofCall("PermissionRequested")),
-          ...once(log, `${name}: the answer`, ofCall("PermissionAnswered")),
-          ...(log.filter(ofCall("ToolIntent")).length > 1 ? [`twice: the call of ${name}`] : []),
-          ...(decision === "deny" && log.some(ofCall("ToolIntent")) ? [`lost: ${name}; the call ran`] : []),
-        ],
-      };
+        { kind: "AnswerPermission", call_id, decision },
+        {
+          kept: (log) =>
+            once(log, name, (one) => ofCall("PermissionAnswered")(one) && one.payload.decision === decision),
+          settled: (log) => [
+            ...once(log, `${name}: the request`, ofCall("PermissionRequested")),
+            ...once(log, `${name}: the answer`, ofCall("PermissionAnswered")),
+            ...(log.filter(ofCall("ToolIntent")).length > 1 ? [`twice: the call of ${name}`] : []),
+            ...(decision === "deny" && log.some(ofCall("ToolIntent")) ? [`lost: ${name}; the call ran`] : []),
+          ],
+        },
+      );
     },
   };
 }
@@ -119,21 +146,24 @@ function rule(name: string, kind: "RevokeRule" | "PromoteRule", change: string):
   return {
     name,
     wires: EVERY,
-    async run(place) {
+    async prepare(place) {
       const { wire } = place;
       const { session, event } = await running(place, "write", "PermissionRequested");
       const { call_id, argv_glob } = event.payload;
       await wire.submit(session, { kind: "AnswerPermission", call_id, decision: "allow_argv_glob" });
       await firstOf(wire, session, "TurnEnded");
-      await wire.submit(session, { kind, rule: argv_glob });
-      return {
+      return sending(
+        place,
         session,
-        kept: (log, { config }) => [
-          ...once(log, name, (one) => one.kind === "RuleChanged" && one.payload.change === change),
-          ...(kind === "PromoteRule" && !config.includes(argv_glob) ? [`lost: ${name}, in the configuration`] : []),
-        ],
-        settled: nothing,
-      };
+        { kind, rule: argv_glob },
+        {
+          kept: (log, { config }) => [
+            ...once(log, name, (one) => one.kind === "RuleChanged" && one.payload.change === change),
+            ...(kind === "PromoteRule" && !config.includes(argv_glob) ? [`lost: ${name}, in the configuration`] : []),
+          ],
+          settled: nothing,
+        },
+      );
     },
   };
 }
@@ -143,20 +173,18 @@ function change(name: string, given: (place: Place) => Sent, event: (place: Plac
   return {
     name,
     wires: EVERY,
-    async run(place) {
+    async prepare(place) {
       const session = await place.wire.open(place.workspace);
-      await place.wire.submit(session, given(place));
       const { kind, payload } = event(place);
       const isIt = (one: LoggedEvent): boolean =>
         one.kind === kind && Object.entries(payload).every(([key, value]) => isSame(one.payload[key], value));
-      return {
-        session,
+      return sending(place, session, given(place), {
         kept: (log, { model }) => [
           ...once(log, name, isIt),
           ...(kind === "ModelChanged" && model !== place.otherModel ? ["lost: the model of the session"] : []),
         ],
         settled: nothing,
-      };
+      });
     },
   };
 }
@@ -167,49 +195,54 @@ export const ACK_KINDS: readonly AckKind[] = [
   {
     name: "input",
     wires: [...EVERY, "prompt"],
-    async run({ wire, workspace, mark }) {
-      const session = await wire.open(workspace);
-      const text = `hello ${mark}`;
-      const { turn } = await wire.submit(session, { kind: "SendInput", ...input(text) });
-      const started = (one: LoggedEvent): boolean => one.kind === "TurnStarted" && one.payload.turn === turn;
-      return {
+    async prepare(place) {
+      const session = await place.wire.open(place.workspace);
+      const text = `hello ${place.mark}`;
+      const started = (one: LoggedEvent): boolean => one.kind === "TurnStarted" && says(one, text);
+      return sending(
+        place,
         session,
-        kept: (log) => once(log, "input", (one) => started(one) && says(one, text)),
-        settled: (log) => [
-          ...once(log, "input", (one) => one.kind === "TurnStarted" && says(one, text)),
-          ...once(log, "the end of its turn", (one) => one.kind === "TurnEnded" && one.payload.turn === turn),
-        ],
-      };
+        { kind: "SendInput", ...input(text) },
+        {
+          kept: (log, { turn }) => once(log, "input", (one) => started(one) && one.payload.turn === turn),
+          settled: (log, { turn }) => [
+            ...once(log, "input", started),
+            ...once(log, "the end of its turn", (one) => one.kind === "TurnEnded" && one.payload.turn === turn),
+          ],
+        },
+      );
     },
   },
   {
     name: "queued input",
     wires: EVERY,
-    async run(place) {
+    async prepare(place) {
       const { session } = await running(place, "wait", "TurnStarted");
       const text = `queued ${place.mark}`;
-      await place.wire.submit(session, { kind: "QueueInput", ...input(text) });
       const queued = (one: LoggedEvent): boolean => one.kind === "InputQueued" && says(one, text);
-      return {
+      return sending(
+        place,
         session,
-        kept: (log) => once(log, "queued input", queued),
-        settled: (log) => [
-          ...once(log, "queued input", queued),
-          ...once(log, "its turn", (one) => one.kind === "TurnStarted" && says(one, text)),
-        ],
-      };
+        { kind: "QueueInput", ...input(text) },
+        {
+          kept: (log) => once(log, "queued input", queued),
+          settled: (log) => [
+            ...once(log, "queued input", queued),
+            ...once(log, "its turn", (one) => one.kind === "TurnStarted" && says(one, text)),
+          ],
+        },
+      );
     },
   },
   {
     name: "steered input",
     wires: EVERY,
-    async run(place) {
+    async prepare(place) {
       const { session } = await running(place, "wait", "TurnStarted");
       const text = `steered ${place.mark}`;
-      await place.wire.submit(session, { kind: "SteerTurn", ...input(text) });
       const check = (log: readonly LoggedEvent[]): readonly string[] =>
         once(log, "steered input", (one) => one.kind === "TurnSteered" && says(one, text));
-      return { session, kept: check, settled: check };
+      return sending(place, session, { kind: "SteerTurn", ...input(text) }, { kept: check, settled: check });
     },
   },
   permission("permission denied", "deny"),
@@ -218,20 +251,23 @@ export const ACK_KINDS: readonly AckKind[] = [
   {
     name: "answered question",
     wires: EVERY,
-    async run(place) {
+    async prepare(place) {
       const { session, event } = await running(place, "ask", "QuestionAsked");
       const { call_id } = event.payload;
-      await place.wire.submit(session, { kind: "AnswerQuestion", call_id, answer: place.mark });
       const ofCall = (one: LoggedEvent): boolean => one.payload.call_id === call_id;
       const holdsIt = (one: LoggedEvent): boolean => ofCall(one) && JSON.stringify(one.payload).includes(place.mark);
-      return {
+      return sending(
+        place,
         session,
-        kept: (log) => (log.some(holdsIt) ? [] : ["lost: answered question"]),
-        settled: (log) => [
-          ...once(log, "the question", (one) => one.kind === "QuestionAsked" && ofCall(one)),
-          ...once(log, "its result", (one) => one.kind === "ToolResult" && holdsIt(one)),
-        ],
-      };
+        { kind: "AnswerQuestion", call_id, answer: place.mark },
+        {
+          kept: (log) => (log.some(holdsIt) ? [] : ["lost: answered question"]),
+          settled: (log) => [
+            ...once(log, "the question", (one) => one.kind === "QuestionAsked" && ofCall(one)),
+            ...once(log, "its result", (one) => one.kind === "ToolResult" && holdsIt(one)),
+          ],
+        },
+      );
     },
   },
   rule("rule taken back", "RevokeRule", "revoked"),
@@ -254,46 +290,52 @@ export const ACK_KINDS: readonly AckKind[] = [
   {
     name: "cancel",
     wires: [...EVERY, "prompt"],
-    async run(place) {
+    async prepare(place) {
       const { session, event } = await running(place, "wait", "TurnStarted");
       const { turn } = event.payload;
-      await place.wire.submit(session, { kind: "CancelTurn" });
-      return {
+      return sending(
+        place,
         session,
-        kept: nothing,
-        settled: (log) => [
-          ...once(log, "the end of the turn", (one) => one.kind === "TurnEnded" && one.payload.turn === turn),
-          ...(log.some(({ kind, payload }) => kind === "TextDelta" && payload.turn === turn) ? ["lost: cancel"] : []),
-        ],
-      };
+        { kind: "CancelTurn" },
+        {
+          kept: nothing,
+          settled: (log) => [
+            ...once(log, "the end of the turn", (one) => one.kind === "TurnEnded" && one.payload.turn === turn),
+            ...(log.some(({ kind, payload }) => kind === "TextDelta" && payload.turn === turn) ? ["lost: cancel"] : []),
+          ],
+        },
+      );
     },
   },
   {
     name: "new session",
     wires: EVERY,
-    async run({ wire, workspace }) {
-      const session = await wire.open(workspace);
-      return {
-        session,
-        kept: (log) => once(log, "new session", ({ kind }) => kind === "SessionStarted"),
-        settled: nothing,
-      };
-    },
+    prepare: async ({ wire, workspace }) => ({
+      async send() {
+        const session = await wire.open(workspace);
+        const kept = (log: readonly LoggedEvent[]): readonly string[] =>
+          once(log, "new session", ({ kind }) => kind === "SessionStarted");
+        return { session, kept, settled: nothing };
+      },
+    }),
   },
   {
     name: "ended session",
     wires: EVERY,
-    async run({ wire, workspace }) {
-      const session = await wire.open(workspace);
-      await wire.submit(session, { kind: "EndSession" });
-      return {
+    async prepare(place) {
+      const session = await place.wire.open(place.workspace);
+      return sending(
+        place,
         session,
-        kept: (log, { state }) => [
-          ...once(log, "ended session", ({ kind }) => kind === "SessionEnded"),
-          ...(state === "ended" ? [] : ["lost: the state of the ended session"]),
-        ],
-        settled: nothing,
-      };
+        { kind: "EndSession" },
+        {
+          kept: (log, { state }) => [
+            ...once(log, "ended session", ({ kind }) => kind === "SessionEnded"),
+            ...(state === "ended" ? [] : ["lost: the state of the ended session"]),
+          ],
+          settled: nothing,
+        },
+      );
     },
   },
 ];
