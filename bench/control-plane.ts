@@ -10,9 +10,11 @@ import WebSocket from "ws";
 import type { ModelCall } from "#engine";
 import type { SessionId } from "#protocol";
 import { type BenchServer, startBenchServer, TOKEN } from "./control-plane-server.ts";
-import { type Figure, holds, printFigures } from "./figures.ts";
+import { type Figure, holds, median, printFigures } from "./figures.ts";
 
 const ROUND_TRIPS = 500;
+const INPUTS = 300;
+const WARM_INPUTS = 30;
 const LOAD_CLIENTS = 100;
 const LOAD_SESSIONS = 50;
 const LOAD_EVENTS_PER_S = 2000;
@@ -74,6 +76,37 @@ async function permissionRoundTrips(bench: BenchServer, session: SessionId, turn
   }
   stop();
   return p95(times);
+}
+
+/** Until the 202, which comes when the log has the input; and, in turns with it, one durable event in the same log. */
+async function inputRoundTrips(bench: BenchServer, session: SessionId): Promise<readonly Figure[]> {
+  const bus = bench.harness.control.session(session)?.bus;
+  if (bus === undefined) throw new Error("the session is not open");
+  const posts: number[] = [];
+  const events: number[] = [];
+  let turnEnded = (): void => undefined;
+  const stop = bus.subscribe(({ kind }) => {
+    if (kind === "TurnEnded") turnEnded();
+  });
+  for (let n = 0; n < INPUTS + WARM_INPUTS; n++) {
+    const ended = new Promise<void>((resolve) => {
+      turnEnded = resolve;
+    });
+    const startMs = performance.now();
+    await ask(bench.socketPath, "POST", `/v1/sessions/${session}/input`, { content: [{ type: "text", text: "hi" }] });
+    const postMs = performance.now() - startMs;
+    await ended;
+    const eventMs = performance.now();
+    await bus.publish("CustomEvent", { namespace: "input", kind: "tick", payload: n });
+    if (n < WARM_INPUTS) continue;
+    posts.push(postMs);
+    events.push(performance.now() - eventMs);
+  }
+  stop();
+  return [
+    { name: "POST input, p95, beside one durable event", unit: "ms", ours: p95(posts), floor: p95(events), limit: 20 },
+    { name: "POST input, median, beside one durable event", unit: "ms", ours: median(posts), floor: median(events) },
+  ];
 }
 
 interface Told {
@@ -248,6 +281,7 @@ async function main(seconds: number): Promise<void> {
   const figures: Figure[] = [
     { name: "GET /v1/handshake, p95", unit: "ms", ours: await roundTrips(bench, "/v1/handshake"), limit: 5 },
     { name: "GET /v1/tools, p95", unit: "ms", ours: await roundTrips(bench, "/v1/tools"), limit: 5 },
+    ...(await inputRoundTrips(bench, session)),
     {
       name: "permission round trip, p95",
       unit: "ms",

@@ -116,6 +116,7 @@ export async function createHarness(
     interactive: false,
     onEvent(event) {
       answer.add(event);
+      if (event.kind === "TurnStarted") handlerFailure = undefined;
       if (handlerFailure !== undefined) return;
       try {
         blocks.handle(event);
@@ -135,11 +136,11 @@ export async function createHarness(
   return {
     session,
     async prompt(content, options = {}) {
-      const { done } = await client.submit({ kind: "SendInput", session, content: [{ type: "text", text: content }] });
-      handlerFailure = undefined;
+      const sent = client.submit({ kind: "SendInput", session, content: [{ type: "text", text: content }] });
       options.signal?.addEventListener("abort", cancel, { once: true });
-      if (options.signal?.aborted) cancel();
       try {
+        const { done } = await sent;
+        if (options.signal?.aborted) cancel();
         const summary = await (done as Promise<TurnSummary>); // SendInput always starts a turn or rejects
         if (summary.reason !== undefined) {
           throw ReasonError.withMessage(summary.reason, summary.message ?? reasonText(summary.reason), {

@@ -182,7 +182,7 @@ function rootPlace({
     profile,
     runtime,
     context,
-    plan: { active: false },
+    plan: { active: earlier?.remains.planMode ?? false },
     processes,
     budget: newTreeUse(earlier && sumOf(earlier.remains.spent, earlier.remains.delegated)),
     tree: createDelegationTree(),

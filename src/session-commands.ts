@@ -1,4 +1,5 @@
 /** What clients can change of a session while it is open: its model, its plan mode, its context and its rules. */
+import { createSerial } from "#base";
 import type { LiveSession } from "#control";
 import type { EventBus, RunContext } from "#engine";
 import type { Permission, Rule } from "#governance";
@@ -18,14 +19,25 @@ export function liveSession({
   readonly plan: { active: boolean };
   readonly context: RunContext;
 }): Omit<LiveSession, "begin" | "release" | "finish" | "restore" | keyof RuleCommands> {
+  const inOrder = createSerial();
   return {
     engine,
     setContext: (values) => context.set(engine.bus, values),
-    async setPlanMode(active) {
-      if (plan.active === active) return;
-      plan.active = active;
-      await engine.bus.publish("PlanModeChanged", { active });
-    },
+    // In order: whoever finds it done already is told so when the log has it.
+    setPlanMode: (active) =>
+      inOrder(async () => {
+        const before = plan.active;
+        if (before === active) return;
+        // Calls are held back from now on, and let through when that is on the record.
+        plan.active = true;
+        try {
+          await engine.bus.publish("PlanModeChanged", { active });
+          plan.active = active;
+        } catch (error) {
+          plan.active = before;
+          throw error;
+        }
+      }),
     async setModel(text) {
       await engine.setModel(await models.resolve(text));
     },

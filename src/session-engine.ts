@@ -243,6 +243,7 @@ function callChain(
     labelling: createLabelling({ labels, rules: () => labelRules(parts), files: ports.files }),
     isShared: () => place.tree.count > depth - dependencies.depth,
     asking: askingOf(birth),
+    givenAnswers: parts.earlier?.answers,
   });
 }
 

@@ -4,6 +4,7 @@ import {
   type Approver,
   createRunTool,
   type EventBus,
+  type GivenAnswers,
   type HookDispatcher,
   type NestedCall,
   note,
@@ -54,6 +55,8 @@ interface ToolChainParts {
   /** Other agents work in the same folder now. */
   readonly isShared: () => boolean;
   readonly asking: Asking;
+  /** Of an earlier run that was cut off. */
+  readonly givenAnswers: GivenAnswers | undefined;
 }
 
 /** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
@@ -86,6 +89,8 @@ export function toolChain(parts: ToolChainParts) {
       nested,
       async ask(call: ToolCall, question, options) {
         const { turn, id: callId, signal } = call;
+        const earlier = parts.givenAnswers?.take(callId, question);
+        if (earlier !== undefined) return earlier;
         if (!approver.canAnswer(turn)) return undefined;
         const choices = options.length === 0 ? {} : { options: [...options] };
         // Waits before it is told: whoever is told may answer at once.
@@ -95,10 +100,16 @@ export function toolChain(parts: ToolChainParts) {
           await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices, ...asking });
         } catch (error) {
           untold.abort();
-          await answered;
+          (await answered)?.onRecord?.(Promise.reject(error));
           throw error;
         }
-        return answered;
+        const given = await answered;
+        if (given === undefined) return undefined;
+        const { answer, by, onRecord } = given;
+        const recorded = bus.publish("QuestionAnswered", { turn, call_id: callId, answer, by });
+        onRecord?.(recorded);
+        await recorded;
+        return answer;
       },
     }),
   };

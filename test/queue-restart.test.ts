@@ -90,6 +90,7 @@ test("what waits and what the session holds outlive the snapshot at the end of a
   await first.session.queue(ids.client(), content("b"));
   await first.session.bus.publish("CostIncremented", cost);
   await first.session.bus.publish("ToolResult", labelled);
+  await first.session.bus.publish("PlanModeChanged", { active: true });
   await first.log.release();
 
   const second = await open(false);
@@ -99,13 +100,19 @@ test("what waits and what the session holds outlive the snapshot at the end of a
   const totals = { cost_usd: 0.5, tokens: 11, steps: 1, calls: 0 };
   expect(second.seen.at(-1)).toMatchObject({
     kind: "TurnEnded",
-    payload: { reason: "Interrupted", session_total: totals, labels: ["private"], queued: [expect.any(Number)] },
+    payload: {
+      reason: "Interrupted",
+      session_total: totals,
+      labels: ["private"],
+      plan_mode: true,
+      queued: [expect.any(Number)],
+    },
   });
   await second.log.release();
 
   const third = await open(false);
   expect(third.earlier).toMatchObject({ eventsRead: 0, snapshotEvent: second.seen.at(-1)?.id });
-  expect(third.earlier?.remains).toMatchObject({ spent: totals, labels: ["private"] });
+  expect(third.earlier?.remains).toMatchObject({ spent: totals, labels: ["private"], planMode: true });
   expect(third.session.queued).toBe(1);
   await third.log.release();
 });

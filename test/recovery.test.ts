@@ -37,9 +37,10 @@ async function crashed(...calls: EventDraft[][]): Promise<SessionStore> {
   return store;
 }
 
-async function reopen(store: SessionStore, settings: Partial<Settings> = {}) {
+async function reopen(store: SessionStore, settings: Partial<Settings> = {}, interactive = false) {
   const rig = await createHarnessRig([says("I see."), says("And on.")], {
     settings,
+    interactive,
     plugins: [{ name: "store", register: (host) => host.setStore(store) }],
   });
   rig.workspace.put("a.txt", "content of a\n");
@@ -87,6 +88,38 @@ describe("a session that was cut off", () => {
     const { rig, kinds } = await reopen(await crashed(started(1, "exec", { command: "touch ran" }, false)));
     expect(kinds()).toEqual(["SessionStarted", "OrphanedCall"]);
     expect(await rig.workspace.ports.files.stat("ran")).toBeUndefined();
+  });
+
+  test("takes the answer that somebody gave to a question, and does not ask it again", async () => {
+    const question = { question: "Which?", options: ["a", "b"] };
+    const store = await crashed(started(1, "ask_user", question, false), [
+      draft("QuestionAsked", { turn, call_id: call(1), ...question }),
+      draft("QuestionAnswered", { turn, call_id: call(1), answer: "b", by: originator }),
+    ]);
+    const { rig, kinds } = await reopen(store, {}, true);
+    expect(kinds()).not.toContain("QuestionAsked");
+    expect(rig.of("ToolResult")).toMatchObject([{ call_id: call(1), content: [{ type: "text", text: "b" }] }]);
+  });
+
+  test("does not ask again whether a call may run that somebody had allowed once", async () => {
+    const args = { path: ".env" };
+    const asked = { turn, call_id: call(1), name: "fs.read", label: "Read", args, summary: ".env", reason: "secret" };
+    const store = await crashed([
+      draft("PermissionRequested", asked),
+      draft("PermissionAnswered", { turn, call_id: call(1), decision: "allow_once", by: originator }),
+      ...started(1, "fs.read", args, false),
+    ]);
+    const { rig, kinds } = await reopen(store, {}, true);
+    expect(kinds()).toEqual(["SessionStarted", "ToolOutcome", "ToolResult", "Error", "TurnEnded"]);
+    expect(rig.of("ToolResult")).toMatchObject([{ call_id: call(1), outcome: "error" }]);
+  });
+
+  test("is in plan mode when it was", async () => {
+    const planned = [draft("PlanModeChanged", { active: true })];
+    const first = await reopen(await crashed(planned));
+    await first.submit({ kind: "ExitPlanMode", session, approve: true });
+    expect(first.rig.of("TurnEnded")).toMatchObject([{ plan_mode: true }]);
+    expect(first.rig.of("PlanModeChanged")).toEqual([{ active: false }]);
   });
 
   test("abort ends the session", async () => {

@@ -116,6 +116,7 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
           enqueue(event.payload.call_id, (screen, settled) => question(screen, event, settled));
           break;
         case "PermissionAnswered":
+        case "QuestionAnswered":
         case "OrphanResolved":
         case "ToolResult":
           open.get(event.payload.call_id)?.abort();

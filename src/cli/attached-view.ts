@@ -117,7 +117,7 @@ export async function openAttachedView(options: AttachedViewOptions): Promise<At
 
   function remember(event: Event): void {
     if (isQuestion(event)) earlier.set(event.payload.call_id, event);
-    else if (event.kind === "PermissionAnswered" || event.kind === "ToolResult" || event.kind === "OrphanResolved") {
+    else if (isSettling(event)) {
       earlier.delete(event.payload.call_id);
     } else if (event.kind === "TurnEnded") {
       for (const [callId, { kind }] of earlier) if (kind !== "OrphanedCall") earlier.delete(callId);
@@ -200,4 +200,14 @@ async function beginningOfLastTurn(session: ClientSession, last: number): Promis
 
 function textOf(content: readonly InputBlock[]): string {
   return content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join(" ");
+}
+
+/** What a question has come to. */
+function isSettling(
+  event: Event,
+): event is Extract<
+  Event,
+  { readonly kind: "PermissionAnswered" | "QuestionAnswered" | "ToolResult" | "OrphanResolved" }
+> {
+  return ["PermissionAnswered", "QuestionAnswered", "ToolResult", "OrphanResolved"].includes(event.kind);
 }

@@ -83,10 +83,10 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
     id: session,
     async send(text) {
       await asker.idle();
-      const { done } = await client.submit({ kind: "SendInput", session, content: [{ type: "text", text }] });
-      if (done === undefined) throw new Error("SendInput did not start a turn");
       running = true;
       try {
+        const { done } = await client.submit({ kind: "SendInput", session, content: [{ type: "text", text }] });
+        if (done === undefined) throw new Error("SendInput did not start a turn");
         const summary = await done;
         return { ...summary, answer: collector.text() };
       } finally {

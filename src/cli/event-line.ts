@@ -84,6 +84,8 @@ function gist(event: Event): string {
       return `${event.payload.call_id} ${event.payload.summary} (${event.payload.reason})`;
     case "PermissionAnswered":
       return `${event.payload.call_id} ${event.payload.decision} by ${event.payload.by}`;
+    case "QuestionAnswered":
+      return `${event.payload.call_id} ${event.payload.answer} by ${event.payload.by}`;
     case "HookIntent":
       return `${event.payload.hook} (${event.payload.source}) ${event.payload.port} ${event.payload.target}`;
     case "NetworkJudged":

@@ -1,5 +1,5 @@
 /** From flags to a running program: configuration, model and store, with the messages a person needs when one is wrong. */
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import {
   addAllowRule,
@@ -9,7 +9,7 @@ import {
   type Project,
   type Settings,
 } from "#artifacts";
-import { makePrivateDirectory, refusedWorkspace, visibleLines } from "#base";
+import { createSerial, makePrivateDirectory, refusedWorkspace, visibleLines, writePrivateFile } from "#base";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
 import { createSigner, harnessPaths, type MachineKey, machineKeySource, ownFolders, scratchBase } from "#sessions";
@@ -77,6 +77,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
       shown.terminal.err(`${paint(terminal, "yellow", `warning: ${visibleLines(warning)}`)}\n`);
   }
   const named = flags.model ?? env.HARNESS_MODEL;
+  const rulesInOrder = createSerial();
   const scratch = scratchBase(env);
   const key = machineKeySource(env);
   const harness = await assembleHarness({
@@ -107,7 +108,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     },
     ...(options.context === undefined ? {} : { context: options.context }),
     traceCall: createRawDump(ports),
-    keepRule: (rule) => keepRule(ports, userFlags(flags).config, rule),
+    keepRule: (rule) => rulesInOrder(() => keepRule(ports, userFlags(flags).config, rule)),
     ...(named === undefined ? {} : { model: named }),
     ...(cassette === undefined ? {} : { cassette }),
   });
@@ -252,7 +253,7 @@ function sandboxMode(
   return project === "required" ? "required" : (flag ?? user);
 }
 
-/** Writes an allow rule into the user's configuration file, which need not be there yet. */
+/** Writes an allow rule into the user's configuration file, which need not be there yet. Resolves when the disk has it. */
 async function keepRule(ports: CliPorts, named: string | undefined, rule: string): Promise<string> {
   const file = configFile(ports, named);
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -261,9 +262,7 @@ async function keepRule(ports: CliPorts, named: string | undefined, rule: string
   });
   const added = await addAllowRule(file, text, rule);
   makePrivateDirectory(dirname(file));
-  const draft = `${file}.${process.pid}.tmp`;
-  await writeFile(draft, added, { mode: 0o600 });
-  await rename(draft, file);
+  writePrivateFile(file, added, { durable: true });
   return file;
 }
 

@@ -53,16 +53,17 @@ export interface EventsOptions {
 
 export interface ClientSession {
   readonly id: SessionId;
-  /** Starts a turn. Rejects with TurnInProgress while one runs. */
+  /** Starts a turn. Resolves when the log has the input. Rejects with TurnInProgress while one runs. */
   send(input: Input): Promise<{ readonly turn: TurnId }>;
   /** Kept in the log until the running turn has ended. */
   queue(input: Input): Promise<void>;
   /** Told to the running turn. Rejects with NoTurnRunning. */
   steer(input: Input): Promise<void>;
+  /** Resolves when the turn was told to stop; its end is an event. */
   cancel(): Promise<void>;
-  /** A PermissionRequested. Rejects with CallNotFound when it was answered already. */
+  /** A PermissionRequested. Resolves when the log has the answer. Rejects with CallNotFound when it was answered already. */
   answer(callId: CallId, decision: Decision, reason?: string): Promise<void>;
-  /** A QuestionAsked. */
+  /** A QuestionAsked. Resolves when the log has the answer. */
   answerQuestion(callId: CallId, answer: string): Promise<void>;
   setModel(model: string): Promise<void>;
   /** Any other command. */

@@ -69,6 +69,7 @@ export function createRpcTransport({ address, start, sleep }: RpcTransportOption
         if (event.payload.delegate !== undefined) delegateCalls.add(event.payload.call_id);
         return event.payload.delegate !== undefined;
       case "PermissionAnswered":
+      case "QuestionAnswered":
         return delegateCalls.has(event.payload.call_id);
       case "ToolResult":
         return delegateCalls.delete(event.payload.call_id);

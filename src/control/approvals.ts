@@ -3,7 +3,7 @@
  * agent never answers for the turn it started; nobody there or no answer in time is a deny.
  */
 import type { Clock } from "#base";
-import type { Approver, PermissionAnswer, PermissionQuestion } from "#engine";
+import type { Approver, PermissionAnswer, PermissionQuestion, QuestionAnswer } from "#engine";
 import { type CallId, type ClientId, type Decision, ReasonError, type TurnId } from "#protocol";
 
 export interface Answerer {
@@ -22,18 +22,21 @@ export interface ApprovalsOptions {
   readonly waitsForHumans?: boolean;
 }
 
+/** How to answer each question that waits. */
+type Pending<Answer> = Map<CallId, (answer: Answer | undefined) => void>;
+
 export interface Approvals extends Approver {
-  /** Throws CallNotFound or NotAllowed. */
-  decideFor(client: Answerer, callId: CallId, decision: Decision, reason?: string): void;
-  answerFor(client: Answerer, callId: CallId, answer: string): void;
+  /** Both resolve when the log has the answer, and reject with CallNotFound, NotAllowed or what kept it out of the log. */
+  decideFor(client: Answerer, callId: CallId, decision: Decision, reason?: string): Promise<void>;
+  answerFor(client: Answerer, callId: CallId, answer: string): Promise<void>;
   /** Somebody is asked and has not answered. */
   readonly isWaiting: boolean;
 }
 
 export function createApprovals(options: ApprovalsOptions): Approvals {
   const { clock, timeoutMs, attached, waitsForHumans = false } = options;
-  const permissions = new Map<CallId, (answer: PermissionAnswer) => void>();
-  const questions = new Map<CallId, (answer: string) => void>();
+  const permissions: Pending<PermissionAnswer> = new Map();
+  const questions: Pending<QuestionAnswer> = new Map();
 
   function canAnswer(_turn: TurnId): boolean {
     if (waitsForHumans) return true;
@@ -43,7 +46,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
 
   /** Waits for an entry of `pending` to be called, the deadline or a cancel, whichever is first. */
   async function wait<Answer>(
-    pending: Map<CallId, (answer: Answer) => void>,
+    pending: Pending<Answer>,
     { callId }: PermissionQuestion,
     signal: AbortSignal,
   ): Promise<Answer | undefined> {
@@ -51,16 +54,20 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     const stop = AbortSignal.any([signal, settled.signal]);
     try {
       return await new Promise<Answer | undefined>((resolve) => {
-        pending.set(callId, resolve);
-        void clock.sleep(timeoutMs, stop).then(() => resolve(undefined));
+        // Gone as soon as it is answered: nobody else is told that their answer counts.
+        const settle = (answer: Answer | undefined): void => {
+          if (pending.get(callId) === settle) pending.delete(callId);
+          resolve(answer);
+        };
+        pending.set(callId, settle);
+        void clock.sleep(timeoutMs, stop).then(() => settle(undefined));
       });
     } finally {
-      pending.delete(callId);
       settled.abort();
     }
   }
 
-  function take<Answer>(pending: Map<CallId, (answer: Answer) => void>, client: Answerer, callId: CallId) {
+  function take<Answer>(pending: Pending<Answer>, client: Answerer, callId: CallId) {
     const settle = pending.get(callId);
     if (settle === undefined) throw new ReasonError("CallNotFound", { call_id: callId });
     if (client.identityClass !== "human") {
@@ -83,11 +90,17 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     async answer(question, signal) {
       return canAnswer(question.turn) ? wait(questions, question, signal) : undefined;
     },
-    decideFor(client, callId, decision, reason) {
-      take(permissions, client, callId)({ decision, by: client.id, ...(reason === undefined ? {} : { reason }) });
+    async decideFor(client, callId, decision, reason) {
+      const settle = take(permissions, client, callId);
+      const { promise, resolve: onRecord } = Promise.withResolvers<void>();
+      settle({ decision, by: client.id, ...(reason === undefined ? {} : { reason }), onRecord });
+      await promise;
     },
-    answerFor(client, callId, answer) {
-      take(questions, client, callId)(answer);
+    async answerFor(client, callId, answer) {
+      const settle = take(questions, client, callId);
+      const { promise, resolve: onRecord } = Promise.withResolvers<void>();
+      settle({ answer, by: client.id, onRecord });
+      await promise;
     },
     get isWaiting() {
       return permissions.size + questions.size > 0;

@@ -29,7 +29,10 @@ export interface Reply {
 
 export interface ControlClient {
   readonly id: ClientId;
-  /** Rejects with a ReasonError that says why the command was refused. */
+  /**
+   * Resolves when the log has what the command did, synced: whoever is told of it can rely on it, whatever becomes of the program.
+   * Rejects with a ReasonError that says why the command was refused, or with StoreFailed.
+   */
   submit(command: Command): Promise<Reply>;
   /** Detaches from everything; running turns go on. */
   disconnect(): void;

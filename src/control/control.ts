@@ -78,16 +78,14 @@ export function createControl(options: ControlOptions): Control {
     if (resume === undefined) return open(client, command);
     // One that is about to end is opened again, not joined.
     await sessions.get(resume)?.ending?.catch(() => undefined);
-    if (!sessions.has(resume)) {
-      // Two clients that open the same session at once get the same one.
-      const first = opening.get(resume);
-      if (first === undefined) {
-        const opened = open(client, command);
-        opening.set(resume, opened);
-        return opened.finally(() => opening.delete(resume));
-      }
-      await first;
+    // Two clients that open the same session at once get the same one, when its beginning is in the log.
+    const first = opening.get(resume);
+    if (first === undefined && !sessions.has(resume)) {
+      const opened = open(client, command);
+      opening.set(resume, opened);
+      return opened.finally(() => opening.delete(resume));
     }
+    await first;
     if (client.onEvent === undefined) return { session: resume };
     await attach(store, find(resume), client, undefined);
     return { session: resume };
@@ -102,8 +100,19 @@ export function createControl(options: ControlOptions): Control {
     const { id } = live.engine;
     if (client.onEvent !== undefined) attached.set(client, live.engine.bus.subscribe(client.onEvent));
     sessions.set(id, { live, approvals, attached });
-    await live.begin();
+    await begin(id, live);
     return { session: id };
+  }
+
+  /** One whose beginning the log did not take is not open: whoever tries again opens it again. */
+  async function begin(id: SessionId, live: LiveSession): Promise<void> {
+    try {
+      await live.begin();
+    } catch (error) {
+      sessions.delete(id);
+      await live.release().catch(() => undefined); // why it did not begin is what the sender has to know
+      throw error;
+    }
   }
 
   function end(id: SessionId, reason: EndReason): Promise<void> {
@@ -159,7 +168,7 @@ export function createControl(options: ControlOptions): Control {
     const session: SharedSession = { live, parent, approvals, attached };
     sessions.set(id, session);
     forwardQuestions(bus, () => [...audience(parent, attached)].filter((client) => !attached.has(client)));
-    await live.begin();
+    await begin(id, live);
     return {
       live,
       send(originator, text) {
@@ -228,7 +237,10 @@ export function createControl(options: ControlOptions): Control {
         const session = forInput(command.session);
         refuseDelegate(session, "takes its input from the agent that it works for");
         refuseWhileRestoring(session);
-        return session.live.engine.send(client.id, command.content);
+        const { turn, recorded, done } = session.live.engine.send(client.id, command.content);
+        done.catch(() => undefined); // a turn that is not recorded has no reply that anybody could watch
+        await recorded;
+        return { turn, done };
       }
       case "QueueInput": {
         const session = forInput(command.session);
@@ -250,11 +262,11 @@ export function createControl(options: ControlOptions): Control {
       }
       case "AnswerPermission": {
         const { approvals } = find(command.session);
-        approvals.decideFor(client, command.call_id, command.decision, command.reason);
+        await approvals.decideFor(client, command.call_id, command.decision, command.reason);
         return {};
       }
       case "AnswerQuestion":
-        find(command.session).approvals.answerFor(client, command.call_id, command.answer);
+        await find(command.session).approvals.answerFor(client, command.call_id, command.answer);
         return {};
       case "SetModel":
         await find(command.session).live.setModel(command.model);

@@ -31,6 +31,7 @@ function isAboutQuestion(event: Event, asked: Set<CallId>): boolean {
       asked.add(event.payload.call_id);
       return true;
     case "PermissionAnswered":
+    case "QuestionAnswered":
       return asked.has(event.payload.call_id);
     case "ToolResult":
       return asked.delete(event.payload.call_id);

@@ -1,18 +1,29 @@
 /** Who answers when a call needs a person. Implemented above the engine, where clients are known. */
-import type { CallId, Decision, TurnId } from "#protocol";
+import type { CallId, ClientId, Decision, TurnId } from "#protocol";
 
 export interface PermissionQuestion {
   readonly turn: TurnId;
   readonly callId: CallId;
 }
 
-export interface PermissionAnswer {
+/** What somebody answered, and who waits to hear that the answer is kept. */
+interface Given {
+  /** To be given the write of the answer, also when it fails: whoever answered is told when it is done. Absent: nobody waits. */
+  readonly onRecord?: (recorded: Promise<void>) => void;
+}
+
+export interface PermissionAnswer extends Given {
   readonly decision: Decision;
   /** The client that answered, or why nobody could. */
   readonly by: string;
   /** Why it is a deny although no person said so. */
   readonly unanswered?: "nobody" | "timeout";
   readonly reason?: string;
+}
+
+export interface QuestionAnswer extends Given {
+  readonly answer: string;
+  readonly by: ClientId;
 }
 
 export interface Approver {
@@ -23,5 +34,5 @@ export interface Approver {
   /** Never rejects: no answer, a timeout and a cancel are a deny. Waits from the call on: the request is published right after. */
   decide(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer>;
   /** The answer to an `ask_user` question, undefined when nobody can give one. Never rejects. */
-  answer(question: PermissionQuestion, signal: AbortSignal): Promise<string | undefined>;
+  answer(question: PermissionQuestion, signal: AbortSignal): Promise<QuestionAnswer | undefined>;
 }

@@ -7,6 +7,7 @@ export interface CarriedOn {
   readonly spent: Spent;
   readonly delegated: Spent;
   readonly labels: readonly Label[];
+  readonly planMode: boolean;
   /** Inputs that wait, by the ids of their events. */
   readonly queued: readonly number[];
 }
@@ -15,11 +16,13 @@ export function carriedOn({
   spent,
   delegated,
   labels,
+  planMode,
   queued,
-}: CarriedOn): Pick<EventPayload<"TurnEnded">, "labels" | "queued" | "session_total" | "tree_total"> {
+}: CarriedOn): Pick<EventPayload<"TurnEnded">, "labels" | "plan_mode" | "queued" | "session_total" | "tree_total"> {
   const tree_total = treeTotal(spent, delegated);
   return {
     ...(labels.length === 0 ? {} : { labels: [...labels] }),
+    ...(planMode ? { plan_mode: true } : {}),
     ...(queued.length === 0 ? {} : { queued: [...queued] }),
     session_total: spent,
     ...(tree_total === undefined ? {} : { tree_total }),

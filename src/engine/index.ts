@@ -1,5 +1,5 @@
 /** The engine: the loop, its two chains, its bus, and the ports that everything else plugs into. */
-export type { Approver, PermissionAnswer, PermissionQuestion } from "./approver.ts";
+export type { Approver, PermissionAnswer, PermissionQuestion, QuestionAnswer } from "./approver.ts";
 export { createEventBus, type EventBus, type Subscriber } from "./bus.ts";
 export { createConversation } from "./conversation.ts";
 export type {
@@ -10,6 +10,7 @@ export type {
   CredentialWish,
 } from "./credential-port.ts";
 export type { HiddenTools, ToolSettings } from "./dispatch.ts";
+export type { GivenAnswers } from "./given-answers.ts";
 export {
   type Attributes,
   type Hook,

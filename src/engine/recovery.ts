@@ -15,6 +15,7 @@ import {
 } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import { carriedOn } from "./carried-on.ts";
+import type { GivenAnswers } from "./given-answers.ts";
 import type { Remains } from "./remains.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolHandler } from "./tool-chain.ts";
@@ -26,6 +27,8 @@ export interface RecoveryParts {
   /** Of the earlier run, and kept up to date by the session. */
   readonly remains: Remains;
   readonly openCalls: readonly EventOf<"ToolIntent">[];
+  /** Absent for a new session. */
+  readonly answers?: Pick<GivenAnswers, "wasDecided">;
   readonly handler: ToolHandler;
   readonly tools: () => readonly Tool[];
   readonly depth: number;
@@ -52,7 +55,7 @@ export interface Orphan {
 }
 
 export function createRecovery(parts: RecoveryParts): Recovery {
-  const { bus, remains, openCalls, handler, tools, depth, queued } = parts;
+  const { bus, remains, openCalls, answers, handler, tools, depth, queued } = parts;
   const waiting = new Map<CallId, Orphan>();
 
   function orphanOf({ ts, payload }: EventOf<"ToolIntent">): Orphan {
@@ -76,6 +79,14 @@ export function createRecovery(parts: RecoveryParts): Recovery {
     if (remains.startOf(orphan.callId)?.payload.parent !== undefined) {
       // Whoever made it runs again, or is told of; it is not run on its own.
       return close(orphan, "error", [textBlock("The call around it was cut off.")]);
+    }
+    if (answers?.wasDecided(orphan.callId)) {
+      // Whoever was asked has answered, for one run. To run it again is another question, which the model may bring up.
+      const content = [
+        textBlock("The call was cut off while it ran. It was allowed for that run only: call it again."),
+      ];
+      await close(orphan, "error", content);
+      return tell(orphan, "error", content);
     }
     const tool = tools().find(({ name }) => name === orphan.name);
     const args = orphan.args;
@@ -130,6 +141,7 @@ export function createRecovery(parts: RecoveryParts): Recovery {
           spent: remains.spent,
           delegated: remains.delegated,
           labels: remains.labels,
+          planMode: remains.planMode,
           queued: queued(),
         }),
       }),

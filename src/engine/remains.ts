@@ -22,6 +22,7 @@ export interface Remains {
   readonly delegated: Spent;
   /** What the session holds. */
   readonly labels: readonly Label[];
+  readonly planMode: boolean;
 }
 
 export function createRemains(): Remains {
@@ -30,6 +31,7 @@ export function createRemains(): Remains {
   const delegations = new Map<SessionId, EventPayload<"DelegationStarted">>();
   let openTurn: { turn: TurnId; steps: number } | undefined;
   const labels = new Set<Label>();
+  let planMode: boolean | undefined;
   let spent = sumOf();
   let delegated = sumOf();
 
@@ -45,6 +47,10 @@ export function createRemains(): Remains {
           // What is folded from here may be all that is read: the turns before are in its total.
           if (event.payload.tree_total !== undefined) delegated = differenceOf(event.payload.tree_total, spent);
           for (const label of event.payload.labels ?? []) labels.add(label);
+          planMode ??= event.payload.plan_mode;
+          return;
+        case "PlanModeChanged":
+          planMode = event.payload.active;
           return;
         case "CostIncremented": {
           const { usage, cost_usd = 0 } = event.payload;
@@ -101,6 +107,9 @@ export function createRemains(): Remains {
     },
     get labels() {
       return [...labels].sort();
+    },
+    get planMode() {
+      return planMode ?? false;
     },
     get hasOpenCalls() {
       return open.size > 0 || delegations.size > 0;

@@ -6,6 +6,7 @@ import { messageOf } from "#base";
 import { type EventOf, ReasonError, type SessionId } from "#protocol";
 import { type Conversation, createConversation } from "./conversation.ts";
 import { SNAPSHOT_FORMAT } from "./conversation-parts.ts";
+import { createGivenAnswers, type GivenAnswers } from "./given-answers.ts";
 import { createInputQueue, type InputQueue } from "./input-queue.ts";
 import { createRemains, type Remains } from "./remains.ts";
 import type { SessionLog, SessionMeta, SessionStore } from "./store.ts";
@@ -20,6 +21,8 @@ export interface Reopened {
   readonly inputs: InputQueue;
   /** Calls that were begun and have no outcome, oldest first. */
   readonly openCalls: readonly EventOf<"ToolIntent">[];
+  /** What people said about them. */
+  readonly answers: GivenAnswers;
   /** The event that the snapshot was made at; 0 without one. */
   readonly snapshotEvent: number;
   readonly eventsRead: number;
@@ -36,6 +39,7 @@ export async function reopenSession(
   const { conversation, event, problem } = await loadSnapshot(log, start);
   const remains = createRemains();
   const inputs = createInputQueue();
+  const answers = createGivenAnswers();
   // The turn that the snapshot was made at has ended with what the session had used until then.
   for (const at of event === 0 ? [] : await store.read(id, { after: event - 1, limit: 1 })) {
     remains.apply(at);
@@ -51,6 +55,7 @@ export async function reopenSession(
       conversation.apply(read);
       remains.apply(read);
       inputs.apply(read);
+      answers.apply(read);
     }
     eventsRead += page.length;
     const last = page.at(-1);
@@ -62,6 +67,7 @@ export async function reopenSession(
     remains,
     inputs,
     openCalls: await log.openCalls(),
+    answers,
     snapshotEvent: event,
     eventsRead,
     ...(problem === undefined ? {} : { snapshotProblem: problem }),

@@ -1,4 +1,5 @@
 /** Values that conditions and scripts see as `ctx`: what kind of run this is (`mode`, `env`), set from outside. */
+import { createSerial } from "#base";
 import type { CommandOf } from "#protocol";
 import type { EventBus } from "./bus.ts";
 
@@ -13,14 +14,17 @@ export interface RunContext {
 
 /** They belong to the run: a session that is opened again begins with what it is given then. */
 export function createRunContext(initial: Readonly<ContextValues>): RunContext {
+  const inOrder = createSerial();
   let current = merged({}, initial);
   return {
     values: () => current,
-    async set(bus, values) {
-      const next = merged(current, values);
-      await bus.publish("ContextSet", { values: next });
-      current = next;
-    },
+    // In order: each change is made to what the one before has left.
+    set: (bus, values) =>
+      inOrder(async () => {
+        const next = merged(current, values);
+        await bus.publish("ContextSet", { values: next });
+        current = next;
+      }),
   };
 }
 

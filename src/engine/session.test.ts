@@ -4,6 +4,7 @@ import {
   createRunTool,
   createSession,
   type EngineSession,
+  type HookDispatcher,
   type RequestMiddleware,
   type SessionParts,
   type Tool,
@@ -411,3 +412,88 @@ describe("the store", () => {
 function tick(): Promise<void> {
   return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }
+
+describe("what is told of an input", () => {
+  /** A log whose writes wait until they are let through. */
+  function slowLog(store: FakeStore) {
+    const gate = Promise.withResolvers<void>();
+    const log = store.log(session);
+    return {
+      open: gate.resolve,
+      log: {
+        ...log,
+        append: async (...batch: Parameters<typeof log.append>) => {
+          await gate.promise;
+          return log.append(...batch);
+        },
+      },
+    };
+  }
+
+  test("is told when the log has it, and the session is taken before that", async () => {
+    const kept = createFakeStore();
+    const { log, open } = slowLog(kept);
+    const { engine, provider } = rig([says(text("hi"))], { log });
+    const { turn, recorded, done } = engine.send(client, [{ type: "text", text: "hello" }]);
+    let isTold = false;
+    void recorded.then(() => {
+      isTold = true;
+    });
+    expect(engine.running?.turn).toBe(turn);
+    expect(() => engine.send(client, [])).toThrowError(expect.objectContaining({ reason: "TurnInProgress" }));
+    await tick();
+    expect([isTold, provider.requests.length]).toEqual([false, 0]);
+    open();
+    await recorded;
+    expect(kept.events[0]).toMatchObject({ kind: "TurnStarted", payload: { turn } });
+    await done;
+  });
+
+  test("a log that does not take it: the sender gets the reason, no model is asked, the session is free", async () => {
+    const { engine, store, provider, send } = rig([says(text("hi"))]);
+    store.failWith = new Error("disk full");
+    const { recorded, done } = engine.send(client, [{ type: "text", text: "hello" }]);
+    await expect(recorded).rejects.toMatchObject({ reason: "StoreFailed" });
+    expect([engine.running, provider.requests.length]).toEqual([undefined, 0]);
+    await expect(done).rejects.toMatchObject({ reason: "StoreFailed" });
+    store.failWith = undefined;
+    expect(await send()).toMatchObject({ outcome: "answered" });
+  });
+
+  test("a log that fails once: the turn is not told of, though its end is on the record", async () => {
+    const { engine, store, kinds } = rig([says(text("hi"))], {
+      beforeEnd: () => {
+        store.failWith = undefined;
+      },
+    });
+    store.failWith = new Error("busy");
+    const { recorded, done } = engine.send(client, [{ type: "text", text: "hello" }]);
+    await expect(recorded).rejects.toMatchObject({ reason: "StoreFailed" });
+    expect(await done).toMatchObject({ outcome: "error", reason: "StoreFailed" });
+    expect(kinds()).not.toContain("TurnStarted");
+  });
+
+  test("one that a hook refuses is on the record with its turn, and so is one that could not be looked at", async () => {
+    const hooks: HookDispatcher = {
+      idle: (event) => event !== "turn.start",
+      dispatch: async () => ({ blocked: true, reason: "not now", hook: "guard", source: "guard.star:1" }),
+    };
+    const refused = rig([], { hooks });
+    const first = refused.engine.send(client, [{ type: "text", text: "hello" }]);
+    await first.recorded;
+    expect(refused.of("TurnStarted")).toMatchObject([{ turn: first.turn }]);
+    expect(await first.done).toMatchObject({ reason: "HookBlocked" });
+    const broken = rig([], { beforeTurn: () => Promise.reject(new Error("no keys")) });
+    const second = broken.engine.send(client, [{ type: "text", text: "hello" }]);
+    await second.recorded;
+    expect(broken.of("TurnEnded")).toMatchObject([{ turn: second.turn, outcome: "error" }]);
+    expect(broken.kinds()).not.toContain("TurnStarted");
+  });
+
+  test("a model that could not be recorded is not used", async () => {
+    const { engine, store } = rig([]);
+    store.failWith = new Error("disk full");
+    await expect(engine.setModel("fake:two")).rejects.toMatchObject({ reason: "StoreFailed" });
+    expect(engine.model).toBe("fake:one");
+  });
+});

@@ -26,12 +26,13 @@ import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
 import type { NestedCall } from "./run-tool.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
+import { type StartedTurn, startedTurn } from "./started-turn.ts";
 import { createSteering, type Steering } from "./steering.ts";
 import type { StopCheck } from "./stop-check.ts";
 import type { SessionLog, SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 import type { ToolHandler, ToolMiddleware } from "./tool-chain.ts";
-import { runTurn, type TurnInput, type TurnSummary } from "./turn.ts";
+import { runTurn, type TurnInput } from "./turn.ts";
 import type { CancelCause } from "./turn-ending.ts";
 import { askAboutInput } from "./turn-hooks.ts";
 
@@ -100,11 +101,8 @@ export interface EngineSession {
   readonly model: string;
   /** Inputs that wait for their turn. */
   readonly queued: number;
-  /** Starts a turn; throws TurnInProgress while one runs. `done` settles when it has ended. */
-  send(
-    originator: ClientId,
-    content: readonly InputBlock[],
-  ): { readonly turn: TurnId; readonly done: Promise<TurnSummary> };
+  /** Starts a turn and takes the session at once; throws TurnInProgress while another turn has it. */
+  send(originator: ClientId, content: readonly InputBlock[]): StartedTurn;
   /**
    * Keeps an input in the log and starts a turn with it as soon as none runs. Resolves when it is kept; rejects with QueueFull. One
    * whose `token` does not hold by then is refused in the log instead.
@@ -212,13 +210,14 @@ export function createSession(parts: SessionParts): EngineSession {
     bus,
     remains,
     openCalls: earlier?.openCalls ?? [],
+    ...(earlier === undefined ? {} : { answers: earlier.answers }),
     handler: toolHandler,
     tools,
     depth,
     queued,
   });
 
-  function start(originator: ClientId, content: readonly InputBlock[], queued?: number) {
+  function start(originator: ClientId, content: readonly InputBlock[], queued?: number): StartedTurn {
     const turn = ids.turn();
     const abort = new AbortController();
     const steering = createSteering();
@@ -227,7 +226,7 @@ export function createSession(parts: SessionParts): EngineSession {
     running = { turn, originator, startedAt: new Date(clock.now()).toISOString(), signal, ended, abort, steering };
     bus.setOriginator(originator);
     const input = { turn, originator, content, signal, ...(queued === undefined ? {} : { queued }) };
-    return { turn, done: run(input, steering).finally(resolve) };
+    return startedTurn(turn, (onStart) => run({ ...input, onStart }, steering).finally(resolve));
   }
 
   /** Nothing when another turn has begun since. */
@@ -290,6 +289,7 @@ export function createSession(parts: SessionParts): EngineSession {
           spent: remains.spent,
           delegated: () => remains.delegated,
           labels: () => remains.labels,
+          planMode: () => remains.planMode,
         },
         input,
       );
@@ -362,10 +362,9 @@ export function createSession(parts: SessionParts): EngineSession {
       await keeper?.settled();
     },
     async setModel(next) {
-      const previous = model;
+      await bus.publish("ModelChanged", { model: next, previous: model });
       model = next;
       turnModel = undefined;
-      await bus.publish("ModelChanged", { model: next, previous });
       await store.update(id, { model: next });
     },
   };

@@ -65,6 +65,8 @@ export interface TurnParts {
   readonly delegated: () => Spent;
   /** What the session holds; asked at the end of the turn. */
   readonly labels: () => readonly Label[];
+  /** Whether the session is in plan mode; asked at the end of the turn. */
+  readonly planMode: () => boolean;
   readonly steering: Steering;
   /** Inputs that wait; asked at the end of the turn. */
   readonly queued: () => readonly number[];
@@ -78,6 +80,8 @@ export interface TurnInput {
   readonly queued?: number;
   /** Aborted with a `CancelCause` as its reason. */
   readonly signal: AbortSignal;
+  /** Given the write of TurnStarted as soon as it begins. */
+  readonly onStart: (started: Promise<void>) => void;
 }
 
 export interface TurnSummary {
@@ -108,7 +112,9 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     // Asked first: what a hook takes out of an input must not be in the log.
     const { content, refused } = await askAtStart(parts, input);
     const queued = input.queued === undefined ? {} : { queued: input.queued };
-    await bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...queued });
+    const started = bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...queued });
+    input.onStart(started);
+    await started;
     ending = refused ?? (await runSteps(parts, input, tally));
   } catch (cause) {
     ending = endingOf(cause);
@@ -141,6 +147,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     spent: totalOf(parts.spent, tally),
     delegated: parts.delegated(),
     labels: parts.labels(),
+    planMode: parts.planMode(),
     queued: parts.queued(),
   });
   const ended: EventPayload<"TurnEnded"> = {

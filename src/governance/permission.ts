@@ -5,7 +5,7 @@
 
 import type { LabelRule } from "#artifacts";
 import { cutAtBlank } from "#base";
-import type { Approver, CallResult, EventBus, Judgement, ToolCall, ToolMiddleware } from "#engine";
+import type { Approver, CallResult, EventBus, Judgement, PermissionAnswer, ToolCall, ToolMiddleware } from "#engine";
 import { note, refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type Label, reasonText } from "#protocol";
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
@@ -116,27 +116,20 @@ export function createPermission(options: PermissionOptions): Permission {
       });
     } catch (error) {
       untold.abort();
-      await answered;
+      (await answered).onRecord?.(Promise.reject(error));
       throw error;
     }
     const given = await answered;
     // Any approval of such a question is for this one call.
     const isOnce = personOnly !== undefined && YES.has(given.decision);
     const answer = isOnce ? { ...given, decision: "allow_once" as const } : given;
-    const text = ruleOfAnswer(answer.decision, `${tool.name}${labelled}`, rule);
-    const added = text === undefined ? undefined : parseRule(text, "allow", "session");
     const expiresMs = options.now() + APPROVAL_MS;
-    await bus.publish("PermissionAnswered", {
-      turn,
-      call_id: callId,
-      decision: answer.decision,
-      by: answer.by,
-      ...(added === undefined ? {} : { rule: added.text }),
-      ...(answer.reason === undefined ? {} : { reason: answer.reason }),
-      ...approvalRecord(answer.decision, binding, expiresMs, options.newApproval),
-    });
+    const text = ruleOfAnswer(answer.decision, `${tool.name}${labelled}`, rule);
+    const recorded = recordAnswer(call, answer, { rule: text, binding, expiresMs });
+    given.onRecord?.(recorded.then(() => undefined));
+    const added = await recorded;
     if (YES.has(answer.decision)) {
-      if (added !== undefined && sessionRules.length < MAX_SESSION_RULES) {
+      if (added !== undefined) {
         sessionRules.push(added);
         rulesChanged += 1;
       }
@@ -152,6 +145,26 @@ export function createPermission(options: PermissionOptions): Permission {
     }
     const because = answer.reason === undefined ? "" : ` They said: ${answer.reason}`;
     return refusal("denied", "PermissionDenied", `The user denied ${tool.label}: ${summarise(call)}.${because}`);
+  }
+
+  /** The rule that the answer has added. */
+  async function recordAnswer(
+    { turn, id: call_id }: ToolCall,
+    { decision, by, reason }: PermissionAnswer,
+    { rule, binding, expiresMs }: { readonly rule: string | undefined; binding: Binding; expiresMs: number },
+  ): Promise<Rule | undefined> {
+    const isFull = sessionRules.length >= MAX_SESSION_RULES;
+    const added = rule === undefined || isFull ? undefined : parseRule(rule, "allow", "session");
+    await options.bus.publish("PermissionAnswered", {
+      turn,
+      call_id,
+      decision,
+      by,
+      ...(added === undefined ? {} : { rule: added.text }),
+      ...(reason === undefined ? {} : { reason }),
+      ...approvalRecord(decision, binding, expiresMs, options.newApproval),
+    });
+    return added;
   }
 
   async function confinementOf(

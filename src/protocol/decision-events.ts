@@ -67,6 +67,12 @@ export const decisionEvents = {
     options: z.array(z.string()).optional(),
     delegate: delegate.optional().describe("Who asks, when it is not the root agent."),
   }).describe("The model asks the person something. Feature: ask_user."),
+  QuestionAnswered: wire({
+    turn,
+    call_id: callId,
+    answer: z.string(),
+    by: idSchema(ClientId).describe("The client that answered."),
+  }).describe("A person answered a QuestionAsked. A question that nobody answers in time has none. Feature: ask_user."),
   RuleChanged: wire({
     rule: z.string(),
     change: z.enum(["revoked", "promoted"]),

@@ -201,6 +201,7 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
   ScriptLogged: [{ turn, call_id, source: "a.md:1", level: "warn", message: "m" }, { level: "loud" }],
   MetricsCounted: [{ turn, counters: { "audit.tool.pre": 2 } }, { counters: { a: "x" } }],
   ContextSet: [{ values: { mode: "review" } }, { values: 5 }],
+  QuestionAnswered: [{ turn, call_id, answer: "the first", by: `cli_${ULID}` }, { answer: 1 }],
   QuestionAsked: [{ turn, call_id, question: "which?", options: ["a", "b"] }, { options: [1] }],
   ModelChanged: [{ model: "a:b", previous: "c:d" }, { model: null }],
   PlanModeChanged: [{ active: true }, { active: "yes" }],

@@ -76,6 +76,7 @@ export const turnEvents = {
     cost_usd: z.number().nonnegative().optional().describe("Absent when no price is known."),
     duration_ms: durationMs,
     labels: labels.optional().describe("Of all that the session holds, this turn included; absent when none."),
+    plan_mode: z.boolean().optional().describe("True when the session is in plan mode; absent when not."),
     queued: z.array(queuedId).optional().describe("Inputs that still wait, oldest first; absent when none."),
     session_total: total.optional().describe("What all turns of the session have used together."),
     tree_total: total

@@ -42,6 +42,7 @@ const expiries: { readonly [Kind in EventKind]?: Expiry } = {
     replace: { args, summary: EXPIRED_CONTENT },
   },
   QuestionAsked: { keep: ["turn", "call_id", "delegate"], replace: { question: EXPIRED_CONTENT } },
+  QuestionAnswered: { keep: ["turn", "call_id", "by"], replace: { answer: EXPIRED_CONTENT } },
   DelegationStarted: {
     keep: ["turn", "call_id", "session", "agent", "mode", "depth", "model", "tools", "max_steps", "timeout_ms"],
     replace: { task: EXPIRED_CONTENT },

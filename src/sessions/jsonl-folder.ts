@@ -13,7 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { errnoOf, isRecord, makeFolder } from "#base";
 import { ReasonError, SessionId } from "#protocol";
 import { corrupt } from "./jsonl-file.ts";
@@ -125,6 +125,7 @@ function checkMeta(value: unknown, path: string): StoredMeta {
 function makeIfMissing(path: string): void {
   try {
     mkdirSync(path, { mode: DIRECTORY_MODE });
+    syncFolder(dirname(path));
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw error;
   }

@@ -69,6 +69,7 @@ function contentDrafts(day: number): EventDraft[] {
       payload: { turn, call_id, name: "exec", label: "Bash", args, summary: SECRET, reason: "ask", argv_glob: SECRET },
     },
     { kind: "QuestionAsked", ts, payload: { turn, call_id, question: SECRET, options: [SECRET] } },
+    { kind: "QuestionAnswered", ts, payload: { turn, call_id, answer: SECRET, by: originator } },
     { kind: "ToolCallProgress", ts, payload: { turn, call_id, text: SECRET } },
     { kind: "OrphanedCall", ts, payload: { turn, call_id, name: "exec", args, started_at: ts } },
     { kind: "OrphanResolved", ts, payload: { turn, call_id, resolution: "failed", by: "x", note: SECRET } },
@@ -166,8 +167,8 @@ describe("content that has passed its time", () => {
     run(31);
     const store = await open();
     expect(await verifyEvidence(store.readEvidence(sessionId(1)), { trustedKeys: [] })).toMatchObject({
-      events: 14,
-      expired: 13,
+      events: 15,
+      expired: 14,
       findings: [],
     });
     await store.close();

@@ -151,6 +151,9 @@ function createFold({ timing, clean = (whole) => whole }: TranscriptOptions) {
         case "QuestionAsked":
           calls.get(event.payload.call_id)?.notes.push(`Asked: ${inline(event.payload.question)}`);
           return;
+        case "QuestionAnswered":
+          calls.get(event.payload.call_id)?.notes.push(`Answered: ${inline(event.payload.answer)}`);
+          return;
         case "ToolResult": {
           const call = calls.get(event.payload.call_id);
           calls.delete(event.payload.call_id);

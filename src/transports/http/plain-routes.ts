@@ -26,7 +26,7 @@ export const plainRoutes: readonly Route[] = [
     handshake: false,
     query: QUERY,
     body: { type: "object", properties: { content: { type: "string" } }, required: ["content"] },
-    answers: { 202: "{ turn }" },
+    answers: { 202: "{ turn }: the log has the prompt, and its turn has begun." },
     async handle(call) {
       const { content } = call.body;
       if (typeof content !== "string" || content === "") {
@@ -44,7 +44,7 @@ export const plainRoutes: readonly Route[] = [
     summary: "Cancel the running turn",
     handshake: false,
     query: QUERY,
-    answers: { 202: "It is carried out." },
+    answers: { 202: "The turn was told to stop; the log says when it has." },
     async handle(call) {
       await call.principal.submit({ kind: "CancelTurn", session: await chosenSession(call) });
       return { status: 202, body: {} };

@@ -47,7 +47,7 @@ export const sessionRoutes: readonly Route[] = [
     summary: "Create a session, or open a stored one with resume",
     command: "CreateSession",
     handshake: true,
-    answers: { 201: "The session.", 200: "The session that was resumed." },
+    answers: { 201: "The session, which is in the log.", 200: "The session that was resumed." },
     async handle(call) {
       const command = parseCommand({ ...call.body, kind: "CreateSession" });
       const { session } = await call.principal.submit(command);
@@ -111,10 +111,18 @@ export const sessionRoutes: readonly Route[] = [
       wait: "turn: answer when the turn has ended, with its answer, cost and tools.",
       mode: "queue: wait for the running turn (QueueInput). steer: tell the running turn (SteerTurn).",
     },
-    answers: { 202: "{ turn }: it has begun, or { kind } for a mode.", 200: "With wait=turn: how the turn ended." },
+    answers: {
+      202: "{ turn }: the log has the input, and its turn has begun; or { kind } for a mode: the log has it.",
+      200: "With wait=turn: how the turn ended.",
+    },
     handle: sendInput,
   },
-  commandRoute("cancel", "CancelTurn", "Cancel the running turn"),
+  commandRoute(
+    "cancel",
+    "CancelTurn",
+    "Cancel the running turn",
+    "The turn was told to stop; the log says when it has.",
+  ),
   commandRoute("permission", "AnswerPermission", "Answer a permission request; the first human counts"),
   commandRoute("model", "SetModel", "Use another model from the next step on"),
   {
@@ -130,7 +138,7 @@ export const sessionRoutes: readonly Route[] = [
       },
       required: ["active"],
     },
-    answers: { 202: "It is carried out." },
+    answers: { 202: "It is carried out, and in the log." },
     async handle(call) {
       const { active, approve = true } = call.body;
       if (typeof active !== "boolean") throw new ReasonError("InvalidCommand", { detail: "active is true or false" });
@@ -238,14 +246,19 @@ async function namedSessions(
     .slice(0, limit);
 }
 
-function commandRoute(name: string, kind: CommandKind, summary: string): Route {
+function commandRoute(
+  name: string,
+  kind: CommandKind,
+  summary: string,
+  carriedOut = "It is carried out, and in the log.",
+): Route {
   return {
     method: "POST",
     path: `/v1/sessions/{id}/${name}`,
     summary,
     command: kind,
     handshake: true,
-    answers: { 202: "It is carried out." },
+    answers: { 202: carriedOut },
     handle: (call) => submit(call, { ...call.body, kind }),
   };
 }

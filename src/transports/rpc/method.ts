@@ -31,8 +31,11 @@ export interface Method<Params> {
   readonly params: z.ZodType<Params>;
   /** Requests with the same lane are carried out one after the other. */
   readonly lane: (params: Params) => string | undefined;
-  /** `answerFirst`: from now on the answer goes out before any event. */
-  run(context: MethodContext, params: Params, answerFirst: () => void): Promise<object> | object;
+  /**
+   * `answerFirst`: from now on the answer goes out before any event of the session, and the next request of the lane begins: what
+   * is left waits for the log alone.
+   */
+  run(context: MethodContext, params: Params, answerFirst: (session: SessionId) => void): Promise<object> | object;
 }
 
 /** For requests that need not wait for others. */

@@ -118,8 +118,9 @@ const startTurn = method({
     if (wanted !== undefined && wanted !== control.session(session)?.model) {
       await client.submit({ kind: "SetModel", session, model: wanted });
     }
-    answerFirst();
-    const reply = await client.submit({ kind: "SendInput", session, content: input });
+    const sent = client.submit({ kind: "SendInput", session, content: input });
+    answerFirst(session);
+    const reply = await sent;
     reply.done?.catch((error: unknown) => turnLost(session, reply, error));
     return { turnId: reply.turn };
   },

@@ -79,8 +79,8 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
   let isInitialized = false;
   let title: string | undefined;
   let view: View = "items";
-  let holds = 0;
-  let held: (() => void)[] = [];
+  /** Of sessions whose next answer goes out before their events: how many answers, and what waits for them. */
+  const holds = new Map<SessionId, { answers: number; readonly waiting: (() => void)[] }>();
 
   const context: MethodContext = {
     control,
@@ -121,13 +121,14 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
   }
 
   function onEvent(event: Event): void {
-    say(() => tell(event));
+    say(event.session, () => tell(event));
   }
 
   /** Now, or behind the answer that has to go first. */
-  function say(something: () => void): void {
-    if (holds > 0) held.push(something);
-    else something();
+  function say(session: SessionId, something: () => void): void {
+    const held = holds.get(session);
+    if (held === undefined) something();
+    else held.waiting.push(something);
   }
 
   function tell(event: Event): void {
@@ -151,13 +152,15 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
     const turn = { turnId, threadId: session, status: "error", time: { completed: clock.now() } };
     log(`${session}: ${describe(error)}`);
     const params = { threadId: session, turn, error: { reason, message } };
-    say(() => outbox.answer(toLine({ method: "turn.error", params })));
+    say(session, () => outbox.answer(toLine({ method: "turn.error", params })));
   }
 
-  function inLane<Result>(lane: string, work: () => Promise<Result>): Promise<Result> {
+  /** `free` lets the next one begin before this one is done. */
+  function inLane<Result>(lane: string, work: (free: () => void) => Promise<Result>): Promise<Result> {
     const before = lanes.get(lane) ?? Promise.resolve();
-    const done = before.then(work);
-    const settled = done.then(ignore, ignore);
+    const { promise: freed, resolve: free } = Promise.withResolvers<void>();
+    const done = before.then(() => work(free));
+    const settled = Promise.race([freed, done.then(ignore, ignore)]);
     lanes.set(lane, settled);
     void settled.then(() => {
       if (lanes.get(lane) === settled) lanes.delete(lane);
@@ -182,11 +185,12 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
       const params = parseParams(method, raw);
       isInitialized = true;
       const lane = method.lane(params);
-      const answerFirst = (): void => {
-        if (isAlone) release = hold();
-      };
-      const run = async (): Promise<object> => method.run(context, params, answerFirst);
-      const result = await (lane === undefined ? run() : inLane(lane, run));
+      const run = async (free: () => void): Promise<object> =>
+        method.run(context, params, (session) => {
+          if (isAlone) release = hold(session);
+          free();
+        });
+      const result = await (lane === undefined ? run(ignore) : inLane(lane, run));
       return id === undefined ? { answered: release } : { answer: { id, result }, answered: release };
     } catch (error) {
       if (!(error instanceof ReasonError)) log(`${name}: ${describe(error)}`);
@@ -194,15 +198,16 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
     }
   }
 
-  /** Keeps events back until it is called. */
-  function hold(): () => void {
-    holds += 1;
+  /** Keeps the events of the session back until it is called. */
+  function hold(session: SessionId): () => void {
+    const held = holds.get(session) ?? { answers: 0, waiting: [] };
+    held.answers += 1;
+    holds.set(session, held);
     return () => {
-      holds -= 1;
-      if (holds > 0) return;
-      const waiting = held;
-      held = [];
-      for (const something of waiting) something();
+      held.answers -= 1;
+      if (held.answers > 0) return;
+      holds.delete(session);
+      for (const something of held.waiting) something();
     };
   }
 
