@@ -23,17 +23,20 @@ export interface DutyOptions {
   readonly settings: Pick<Settings, "retention">;
   readonly log: OperationLog;
   readonly store: RunFlags["store"];
+  /** The program on disk is another one. */
+  readonly onReplaced: () => void;
 }
 
 export interface Duties {
   /** Undefined where the log is not the encrypted one, whose content alone expires. */
   retention(): ReturnType<RetentionWatch["state"]> | undefined;
   /** When the daemon listens. `opensWaiting`: it is the daemon of the user, and no server beside it. */
-  begin(options: { readonly opensWaiting: boolean; readonly onReplaced: () => void }): void;
+  begin(options: { readonly opensWaiting: boolean }): void;
   stop(): void;
 }
 
-export function createDuties({ ports, harness, settings, log, store }: DutyOptions): Duties {
+/** The files of the program are held from now on, the rest begins with `begin`. */
+export function createDuties({ ports, harness, settings, log, store, onReplaced }: DutyOptions): Duties {
   const { clock, terminal } = ports;
   const daemon = log.of("daemon");
   const stopped = new AbortController();
@@ -63,9 +66,14 @@ export function createDuties({ ports, harness, settings, log, store }: DutyOptio
       .then((problem) => daemon.warn("a session with waiting inputs cannot be opened", { session, problem }));
   }
 
+  holdProgramFiles({ entry: ports.programFile, clock, onReplaced }).then((held) => {
+    files = held;
+    if (stopped.signal.aborted) held.stop();
+  }, tellFailure("the files of the program cannot be held"));
+
   return {
     retention: () => retention?.state() ?? (store === "sqlite" ? { state: "not run" } : undefined),
-    begin({ opensWaiting, onReplaced }) {
+    begin({ opensWaiting }) {
       if (store === "sqlite") {
         retention = watchRetention({
           clock,
@@ -74,10 +82,6 @@ export function createDuties({ ports, harness, settings, log, store }: DutyOptio
           onFailure: tellFailure("old content could not be let go"),
         });
       }
-      holdProgramFiles({ entry: ports.programFile, clock, onReplaced }).then((held) => {
-        files = held;
-        if (stopped.signal.aborted) held.stop();
-      }, tellFailure("the files of the program cannot be watched"));
       if (!opensWaiting) return;
       openWaitingSessions({
         ...{ clock, control: harness.control, store: harness.store, signal: stopped.signal },

@@ -151,7 +151,8 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
   // It runs for days: garbage is collected before it has grown to several times of what is alive.
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const observer = createDaemonObserver(log, clock);
-  const duties = createDuties({ ports, harness, settings, log, store: flags.store });
+  const onReplaced = (): void => stopped.resolve("replaced");
+  const duties = createDuties({ ports, harness, settings, log, store: flags.store, onReplaced });
   let server: HttpServer | undefined;
   let stopWatching = (): void => undefined;
   try {
@@ -194,7 +195,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
           .describe(failure)
           .then((problem) => log.of("engine").error("the idle watch failed", { session, problem })),
     });
-    duties.begin({ opensWaiting: claim !== undefined, onReplaced: () => stopped.resolve("replaced") });
+    duties.begin({ opensWaiting: claim !== undefined });
     const why = await stopped.promise;
     duties.stop();
     if (why === "replaced") await endOfTurns();

@@ -38,7 +38,7 @@ export interface ProgramFiles {
 export async function holdProgramFiles({ entry, clock, onReplaced }: ProgramFilesOptions): Promise<ProgramFiles> {
   const stopped = new AbortController();
   if (extname(entry) !== ".js") return { stop: () => undefined };
-  const kept = await copiesOf(dirname(entry));
+  const kept: Copies = new Map();
 
   function replaced(how: "replaced" | "removed"): void {
     if (stopped.signal.aborted) return;
@@ -59,24 +59,30 @@ export async function holdProgramFiles({ entry, clock, onReplaced }: ProgramFile
 
   void watch();
   registerHooks(loadingFrom(dirname(entry), kept, () => replaced("replaced")));
+  await copyInto(kept, dirname(entry));
   return { stop: () => stopped.abort() };
 }
 
-type Copies = ReadonlyMap<string, Buffer>;
+/** By URL. */
+type Copies = Map<string, { readonly bytes: Buffer; readonly isPacked: boolean }>;
 
-/** By URL. Compressed: few of them are ever read. */
-async function copiesOf(folder: string): Promise<Copies> {
-  const copies = new Map<string, Buffer>();
+/** Reads all of them first: an update may be under way. Then they are compressed, because few of them are ever needed. */
+async function copyInto(copies: Copies, folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".js"));
   let size = 0;
-  for (const name of await readdir(folder)) {
-    if (!name.endsWith(".js")) continue;
-    const file = join(folder, name);
-    const text = await readFile(file);
-    size += text.length;
-    if (size > KEPT_MAX_BYTES) break;
-    copies.set(pathToFileURL(file).href, await promisify(deflateRaw)(text, { level: 1 }));
+  await Promise.all(
+    names.map(async (name) => {
+      const file = join(folder, name);
+      // One that has gone by now is missed when it is loaded, and then told.
+      const bytes = await readFile(file).catch(() => undefined);
+      if (bytes === undefined || size + bytes.length > KEPT_MAX_BYTES) return;
+      size += bytes.length;
+      copies.set(pathToFileURL(file).href, { bytes, isPacked: false });
+    }),
+  );
+  for (const [url, { bytes }] of [...copies]) {
+    copies.set(url, { bytes: await promisify(deflateRaw)(bytes, { level: 1 }), isPacked: true });
   }
-  return copies;
 }
 
 function buildOnDisk(entry: string): "same" | "other" | "missing" {
@@ -92,7 +98,7 @@ function buildOnDisk(entry: string): "same" | "other" | "missing" {
 /** Asks Node first: a file with the name of a build is of that build. */
 function loadingFrom(
   folder: string,
-  kept: Copies,
+  kept: Readonly<Copies>,
   onMissing: () => void,
 ): { readonly resolve: ResolveHookSync; readonly load: LoadHookSync } {
   return {
@@ -112,7 +118,8 @@ function loadingFrom(
     load(url, context, next) {
       const copy = kept.get(url);
       if (copy === undefined || existsSync(fileURLToPath(url))) return next(url, context);
-      return { format: "module", source: inflateRawSync(copy), shortCircuit: true };
+      const source = copy.isPacked ? inflateRawSync(copy.bytes) : copy.bytes;
+      return { format: "module", source, shortCircuit: true };
     },
   };
 }
