@@ -78,6 +78,7 @@ export async function main(): Promise<void> {
     ...world,
     concealed: () => keys.concealed,
     build: buildInfo(packageRoot),
+    programFile: entry,
     scenariosDir: join(packageRoot, "scenarios"),
     templatesDir: join(packageRoot, "templates"),
     relaunch: (args, options) =>

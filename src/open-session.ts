@@ -49,34 +49,44 @@ export async function openSession(
   const running = birth?.place.processes;
   const world = await openWorld({ id, folder, dependencies, project, running, deniedPrograms: denied });
   const taken = await takeLog(found, command, birth);
-  const context = birth?.place.context ?? createRunContext({ ...dependencies.context, ...command.context });
-  const standing = settings.systemPrompt ?? STANDING_PROMPT;
-  if (opened !== undefined) {
-    const { env, args, clock, ids } = dependencies;
-    const { ports, machine } = world;
-    const otherTools = (): readonly Tool[] => toolsOf(dependencies);
-    const shared = { session: id, context, ports, env, args, machine, clock, ids, standing, otherTools };
-    runtime = await createRuntime({ ...opened, ...shared });
+  try {
+    return await assemble();
+  } catch (error) {
+    // Whoever tries again is not told that it is open here.
+    await taken.log.release();
+    throw error;
   }
-  const root = { found, profile: taken.profile, world, earlier: taken.earlier, context, runtime };
-  const place = birth?.place ?? rootPlace({ ...root, engine: () => session.engine });
-  labels = place.labels;
-  const session = createSessionEngine({
-    ...{ id, depth, dependencies, redaction, approver, birth, world, place, ...taken, standing },
-    openChild: (child, model, asked) =>
-      openSession(
-        dependencies,
-        { kind: "CreateSession", profile: taken.profile, working_dir: workspace, model },
-        asked,
-        child,
-      ),
-  });
-  const { engine, permission, rules } = session;
-  return {
-    ...liveSession({ engine, models, plan: place.plan, context }),
-    ...ruleCommands(engine.bus, permission, rules, dependencies.keepRule),
-    ...lifeOf({ depth, dependencies, birth, world, place, session, ...taken }),
-  };
+
+  async function assemble(): Promise<LiveSession> {
+    const context = birth?.place.context ?? createRunContext({ ...dependencies.context, ...command.context });
+    const standing = settings.systemPrompt ?? STANDING_PROMPT;
+    if (opened !== undefined) {
+      const { env, args, clock, ids } = dependencies;
+      const { ports, machine } = world;
+      const otherTools = (): readonly Tool[] => toolsOf(dependencies);
+      const shared = { session: id, context, ports, env, args, machine, clock, ids, standing, otherTools };
+      runtime = await createRuntime({ ...opened, ...shared });
+    }
+    const root = { found, profile: taken.profile, world, earlier: taken.earlier, context, runtime };
+    const place = birth?.place ?? rootPlace({ ...root, engine: () => session.engine });
+    labels = place.labels;
+    const session = createSessionEngine({
+      ...{ id, depth, dependencies, redaction, approver, birth, world, place, ...taken, standing },
+      openChild: (child, model, asked) =>
+        openSession(
+          dependencies,
+          { kind: "CreateSession", profile: taken.profile, working_dir: workspace, model },
+          asked,
+          child,
+        ),
+    });
+    const { engine, permission, rules } = session;
+    return {
+      ...liveSession({ engine, models, plan: place.plan, context }),
+      ...ruleCommands(engine.bus, permission, rules, dependencies.keepRule),
+      ...lifeOf({ depth, dependencies, birth, world, place, session, ...taken }),
+    };
+  }
 }
 
 /** Which session is opened, in which folder, and with what the project there says. */
@@ -150,12 +160,17 @@ async function takeLog(
     const createdAt = new Date(clock.now()).toISOString();
     const born = birth === undefined ? {} : { parent: birth.parent };
     await store.create({ id, workingDir: workspace, profile, model, createdAt, ...born });
-  } else {
-    await store.update(id, { state: "active", model });
   }
   const log = await store.acquire(id);
-  const earlier = previous === undefined ? undefined : await reopenSession(store, log, id);
-  return { log, earlier, model, profile };
+  try {
+    // Not before: another process may have it.
+    if (previous !== undefined) await store.update(id, { state: "active", model });
+    const earlier = previous === undefined ? undefined : await reopenSession(store, log, id);
+    return { log, earlier, model, profile };
+  } catch (error) {
+    await log.release();
+    throw error;
+  }
 }
 
 /** Of a session that a client opened; its delegates will share it. */

@@ -20,6 +20,7 @@ const clock = createSystemClock();
 const facts: DaemonFacts = {
   version: "1.0.0",
   commit: "abc",
+  builtAt: "",
   startedAt: "2026-01-01T00:00:00.000Z",
   addresses: [],
   tokenFile: "/t",

@@ -148,9 +148,9 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.open",
     why: "`audit anchor`, to the file that a person names; opens exported logs for reading.",
   },
-  "src/cli/daily-retention.ts": {
-    uses: "fs.writeFile",
-    why: "When retention last ran, in the state folder.",
+  "src/cli/daily-mark.ts": {
+    uses: "fs.utimes fs.writeFile",
+    why: "Notes in the state folder that something was done today.",
   },
   "src/cli/daemon-probe.ts": {
     uses: "node:http",

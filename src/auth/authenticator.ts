@@ -16,6 +16,8 @@ export interface Authenticator {
    * `source` is whoever presents it, for the limit on failures: an address, a socket.
    */
   authenticate(token: string | undefined, source: string): Claims;
+  /** A token that was made here for the owner: however often others fail, it need not wait. It is checked like any other. */
+  know(token: string): void;
 }
 
 export interface AuthenticatorOptions {
@@ -29,8 +31,9 @@ export function createAuthenticator({ key, records, clock, failures }: Authentic
   /** By their digests, oldest first. */
   const seen = new Set<string>();
   return {
+    know: (token) => remember(digestOf(token)),
     authenticate(token, source) {
-      const digest = token === undefined ? "" : createHash("sha256").update(token).digest("base64");
+      const digest = token === undefined ? "" : digestOf(token);
       if (!seen.has(digest)) failures.check(source);
       if (token === undefined) throw new ReasonError("TokenRequired");
       const claims = read(token, source);
@@ -81,4 +84,8 @@ export function createAuthenticator({ key, records, clock, failures }: Authentic
       throw invalid(`whether it was revoked cannot be found out: ${messageOf(error)}`);
     }
   }
+}
+
+function digestOf(token: string): string {
+  return createHash("sha256").update(token).digest("base64");
 }

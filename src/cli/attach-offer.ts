@@ -49,7 +49,7 @@ export async function offeredSession(parts: OfferParts): Promise<ClientSession |
   const { client, terminal, signal } = parts;
   const last = await lastSession(parts);
   if (last === undefined || !terminal.interactive) return newSession(parts);
-  terminal.err(`${paint(terminal, "bold", "Last session here:")} ${describe(last, parts.nowMs)}\n`);
+  terminal.err(`${paint(terminal, "bold", "Last session here:")} ${await describe(client, last, parts.nowMs)}\n`);
   for (;;) {
     const line = await terminal.ask((screen) => screen.readAnswer(OFFERED_KEYS, signal));
     if (line.kind !== "line") return undefined;
@@ -80,7 +80,9 @@ async function pickedSession(parts: OfferParts): Promise<ClientSession | undefin
   const { client, terminal, nowMs, signal } = parts;
   const sessions = await listedSessions(parts);
   for (const [index, info] of sessions.entries()) {
-    terminal.err(`  ${String(index + 1).padStart(2)}. ${describe(info, nowMs)} · ${visibleLine(info.working_dir)}\n`);
+    terminal.err(
+      `  ${String(index + 1).padStart(2)}. ${await describe(client, info, nowMs)} · ${visibleLine(info.working_dir)}\n`,
+    );
   }
   const line = await terminal.ask((screen) => screen.readAnswer("  number > ", signal));
   const picked = line.kind === "line" ? sessions[Number(line.text.trim()) - 1] : undefined;
@@ -88,12 +90,21 @@ async function pickedSession(parts: OfferParts): Promise<ClientSession | undefin
 }
 
 /** `sess_… · running, 2 attached · 5 min ago · "title"`, visible. */
-export function describe(info: SessionInfo, nowMs: number): string {
-  const { id, state, activity, attached, updated_at, title } = info;
-  const doing = activity ?? (state === "ended" ? "ended" : "cut off");
+export async function describe(client: Client, info: SessionInfo, nowMs: number): Promise<string> {
+  const { id, activity, attached, updated_at, title } = info;
+  const doing = activity ?? (await howItEnded(client, info));
   const seen = attached === 0 ? "" : `, ${attached} attached`;
   const named = title === "" ? "" : ` · "${title.slice(0, TITLE_CHARS)}"`;
   return visibleLine(`${id} · ${doing}${seen} · ${age(nowMs - Date.parse(updated_at))}${named}`);
+}
+
+/** Whatever comes next resumes a session that ended because it was idle, so its state is still active; its log says that it was left in order. */
+async function howItEnded(client: Client, info: SessionInfo): Promise<string> {
+  if (info.state === "ended") return "ended";
+  for await (const last of client.session(idOf(info)).log({ after: Math.max(0, info.last_event_id - 1) })) {
+    return last.kind === "SessionEnded" ? `ended (${last.payload.reason})` : "cut off";
+  }
+  return "cut off";
 }
 
 function age(ms: number): string {

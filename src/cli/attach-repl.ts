@@ -84,7 +84,7 @@ async function attachedCommand(parts: AttachReplParts, input: string): Promise<b
     const nowMs = ports.clock.now();
     const { terminal } = await ports.outward.through(ports, false);
     for (const info of await listedSessions({ client })) {
-      terminal.err(`  ${describe(info, nowMs)} · ${visibleLine(info.working_dir)}\n`);
+      terminal.err(`  ${await describe(client, info, nowMs)} · ${visibleLine(info.working_dir)}\n`);
     }
   } else if (verb === "steer" && rest !== "") await session.steer(rest);
   else if (verb === "queue" && rest !== "") await sendAs(parts, rest, async () => void (await session.queue(rest)));

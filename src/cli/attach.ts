@@ -12,8 +12,10 @@ import { type DaemonFlags, daemonPlace, reachDaemon } from "./daemon-place.ts";
 import { createDaemonRevival, type DaemonRevival } from "./daemon-revival.ts";
 import { ensureDaemon } from "./ensure-daemon.ts";
 import type { ExitCode } from "./exit-code.ts";
+import { tellExpiring } from "./expiry-banner.ts";
 import { handleInterrupts } from "./interrupt.ts";
 import { mayHaveProject } from "./project.ts";
+import { loadConfig } from "./user-config-file.ts";
 
 export interface AttachFlags extends DaemonFlags {
   readonly new?: boolean;
@@ -94,6 +96,10 @@ async function attach({ ports, client, revival, named, flags, left }: Attaching)
       ? terminal.onInterrupt(() => left.abort())
       : handleInterrupts({ terminal, clock, cancel: () => cancel(), exit: () => left.abort() });
   try {
+    // The daemon of another place has another log.
+    if (flags.connect === undefined && flags.json !== true) {
+      await tellExpiring(ports, async () => (await loadConfig(ports, undefined)).settings.retention);
+    }
     const workingDir = resolve(ports.cwd, flags.cwd ?? ".");
     const parts: OfferParts = {
       client,

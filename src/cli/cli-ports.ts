@@ -24,6 +24,8 @@ export interface CliPorts {
   readonly cwd: string;
   readonly clock: Clock;
   readonly build: BuildInfo;
+  /** The file that this program runs from: of a bundle one that no other build has by that name. */
+  readonly programFile: string;
   /** Folder with the scenarios that ship with the program. */
   readonly scenariosDir: string;
   /** Folder with the files that `init` and `scaffold` write. */

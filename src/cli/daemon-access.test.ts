@@ -18,8 +18,10 @@ import { processPlace } from "#base";
 import { deriveKey, machineKey } from "#sessions";
 import { createInProcessCli, type InProcessCli } from "../../test/fakes/in-process-cli.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { quietCliPorts } from "../../test/fakes/quiet-cli-ports.ts";
 import { createSelfSignedCertificate } from "../../test/fakes/self-signed-certificate.ts";
 import { sessionId, someClaims, tokenId, wholeClaims } from "../../test/fakes/token-claims.ts";
+import { openDaemonAccess } from "./daemon-access.ts";
 import { createDesktopChannel } from "./desktop-channel.ts";
 import { beginRunToken, ownRun, RENEW_MS, revokeEndedRuns } from "./run-token.ts";
 
@@ -202,4 +204,18 @@ describe("a notification", () => {
     const channel = createDesktopChannel({ env: {}, cwd: cli.workspace, notifier: missing });
     expect(await channel.show("012345", someClaims(), 0)).toBe(false);
   });
+});
+
+test("the token of the run is taken after any number of guesses from the same socket, also the first time", async () => {
+  const ports = quietCliPorts({ out: "", err: "" }, { env: cli.env, cwd: cli.workspace });
+  const access = openDaemonAccess(ports, {}, [{ kind: "unix", path: join(cli.workspace, "c.sock") }]);
+  access.begin();
+  onTestFinished(() => access.end());
+  const reason = async (token: string): Promise<string> => {
+    const checked = await access.authenticate({ token, channel: "unix", source: "unix" });
+    return "refusal" in checked ? checked.refusal.reason : "ok";
+  };
+  const reasons = await Promise.all(Array.from({ length: 12 }, () => reason("guess")));
+  expect(reasons.at(-1)).toBe("TooManyFailures");
+  expect(await reason(readFileSync(access.tokenFile, "utf8").trim())).toBe("ok");
 });

@@ -118,16 +118,18 @@ export function openDaemonAccess(
       records,
       clock,
       log: (line) => terminal.err(`${line}\n`),
-      mint: () =>
-        desk.mintForOwner(
-          {
-            sessions: "all",
-            commands: Object.keys(commands),
-            identityClass: "human",
-            ttlSeconds: RUN_TTL_SECONDS,
-          },
-          run,
-        ),
+      mint() {
+        const asked = {
+          sessions: "all",
+          commands: Object.keys(commands),
+          identityClass: "human",
+          ttlSeconds: RUN_TTL_SECONDS,
+        } as const;
+        const minted = desk.mintForOwner(asked, run);
+        // Somebody with a wrong token on the same socket must not keep the owner out.
+        authenticator.know(minted.token);
+        return minted;
+      },
     });
   }
 }

@@ -21,6 +21,7 @@ export interface DaemonSeen {
   readonly watch: Pick<EventWatch, "sandbox" | "providers">;
   readonly log: Pick<OperationLog, "counters">;
   readonly store: RunFlags["store"];
+  readonly retention: () => { readonly state: string } | undefined;
 }
 
 /** Rejects with RedactionFailed: nothing leaves that could not be looked at. */
@@ -87,9 +88,11 @@ export async function httpBackend(
 export async function subsystemsOf(harness: Harness, settings: Settings, seen?: DaemonSeen) {
   const { credentialHelper, redaction } = harness.health();
   const counters = seen?.log.counters();
+  const retention = seen?.retention();
   const { mode, ...sandbox } = seen?.watch.sandbox() ?? { mode: settings.sandbox };
   return {
     store: { ...(await storeState(harness)), ...(seen === undefined ? {} : { kind: seen.store }) },
+    ...(retention === undefined ? {} : { retention }),
     redaction: {
       state: redaction.state,
       ...redaction.totals,

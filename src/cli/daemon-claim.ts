@@ -31,6 +31,8 @@ const MAX_CLAIMS = 1_000;
 export interface DaemonFacts {
   readonly version: string;
   readonly commit: string;
+  /** Empty for one that did not say. */
+  readonly builtAt: string;
   readonly startedAt: string;
   /** As `--listen` takes them; empty until it listens. */
   readonly addresses: readonly string[];
@@ -152,6 +154,7 @@ function contentOf(path: string): Pick<DaemonClaim, "state" | "facts"> {
     facts: {
       version: text(raw.version),
       commit: text(raw.commit),
+      builtAt: text(raw.builtAt),
       startedAt: text(raw.startedAt),
       addresses: texts(raw.addresses),
       tokenFile: text(raw.tokenFile),

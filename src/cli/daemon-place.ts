@@ -1,8 +1,13 @@
-/** Where a daemon is and how a client gets in: the default socket and token file, or what flags and environment say. */
+/**
+ * Where a daemon is and how a client gets in: the default socket and token file, or what flags and environment say. A wrong one of
+ * these does not keep the owner out of their own daemon; its token goes to no other server.
+ */
 import { resolve } from "node:path";
 import type { Client, DaemonTarget } from "#client";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
+import { findClaim } from "./daemon-claim.ts";
+import { readOwnToken } from "./daemon-probe.ts";
 import type { DaemonRevival } from "./daemon-revival.ts";
 import { daemonPlaces } from "./daemon-state.ts";
 
@@ -13,6 +18,8 @@ export interface DaemonPlace {
   /** `unix:PATH`, `HOST:PORT` or a URL. */
   readonly address: string;
   readonly tokenFile: string;
+  /** Somebody named the file. */
+  readonly isTokenFileNamed?: boolean;
 }
 
 export interface DaemonFlags {
@@ -28,26 +35,87 @@ export function daemonPlace({ env, cwd }: Pick<CliPorts, "env" | "cwd">, flags: 
     const detail = `${flags.connect} is another machine: name the token for it with --token-file, or in HARNESS_TOKEN`;
     throw new ReasonError("UsageInvalid", { detail });
   }
-  return {
-    address: flags.connect ?? `unix:${socket}`,
-    tokenFile: flags.tokenFile === undefined ? tokenFile : resolve(cwd, flags.tokenFile),
-  };
+  const address = flags.connect ?? `unix:${socket}`;
+  if (flags.tokenFile === undefined) return { address, tokenFile };
+  return { address, tokenFile: resolve(cwd, flags.tokenFile), isTokenFileNamed: true };
+}
+
+const OWN_FILE = "the token file of the daemon";
+
+type TokenSources = Extract<DaemonTarget, { readonly tokens: unknown }>["tokens"];
+
+/**
+ * What to try, in this order: `HARNESS_TOKEN`, the file that was named, and the file of the daemon that runs here. The last one only
+ * where it is that daemon which listens at the address; elsewhere the first that is given is the only one.
+ */
+export function tokenSources({ env }: Pick<CliPorts, "env">, place: DaemonPlace): TokenSources {
+  const { HARNESS_TOKEN } = env;
+  const { address, tokenFile, isTokenFileNamed = false } = place;
+  const given: TokenSources = [
+    ...(HARNESS_TOKEN === undefined ? [] : [{ name: "HARNESS_TOKEN", token: HARNESS_TOKEN }]),
+    ...(isTokenFileNamed ? [{ name: tokenFile, tokenFile }] : []),
+  ];
+  const isOwn = isOwnDaemon(env, address);
+  if (given.length === 0) return [{ name: OWN_FILE, tokenFile: isOwn ? ownTokenFile(env) : tokenFile }];
+  if (!isOwn) return given.slice(0, 1);
+  return [...given, { name: OWN_FILE, token: () => ownToken(env, address) }];
+}
+
+/** Where the daemon says that it has it; one that was killed may have left another in the usual place. */
+function ownTokenFile(env: CliPorts["env"]): string {
+  const { claims, tokenFile } = daemonPlaces(env);
+  return findClaim(claims)?.facts?.tokenFile || tokenFile;
+}
+
+/** For whoever gave another one: only from a file that is theirs and that nobody else can read. */
+function ownToken(env: CliPorts["env"], address: string): string {
+  const file = ownTokenFile(env);
+  const token = readOwnToken(file);
+  if (token !== undefined) return token;
+  throw new ReasonError("ServerUnreachable", { address, detail: `there is no token in ${file}` });
+}
+
+/** The process that calls itself the daemon of this user is alive, and listens there. */
+function isOwnDaemon(env: CliPorts["env"], address: string): boolean {
+  const { socket, claims } = daemonPlaces(env);
+  if (address === `unix:${socket}`) return true;
+  if (!isHere(address)) return false;
+  const listens = findClaim(claims)?.facts?.addresses ?? [];
+  return listens.some((own) => isHere(own) && sameServer(own) === sameServer(address));
+}
+
+/** One text for the ways to write an address of this machine. */
+function sameServer(address: string): string {
+  const server = serverOf(address);
+  if ("socket" in server) return server.socket;
+  return (URL.parse(server.url)?.host ?? "").replace(/^localhost(?=:|$)/, "127.0.0.1");
 }
 
 /** Rejects with ServerUnreachable when nobody answers there. */
 export async function reachDaemon(
-  { env, clock }: Pick<CliPorts, "env" | "clock">,
+  ports: Pick<CliPorts, "env" | "clock" | "terminal">,
   place: DaemonPlace,
   signal: AbortSignal,
   revival?: Pick<DaemonRevival, "beforeRetry">,
 ): Promise<Client> {
-  const { HARNESS_TOKEN } = env;
-  const token = HARNESS_TOKEN === undefined ? { tokenFile: place.tokenFile } : { token: HARNESS_TOKEN };
-  const target: DaemonTarget = { ...serverOf(place.address), ...token };
+  const { clock, terminal } = ports;
+  const tokens = tokenSources(ports, place);
+  const target: DaemonTarget = {
+    ...serverOf(place.address),
+    tokens,
+    onRefused: (name, { reason }) =>
+      terminal.err(
+        `The token in ${name} cannot be used here (${reason}): trying ${nextAfter(tokens, name)} instead.\n`,
+      ),
+  };
   // A conversation in this process does without it.
   const { connect } = await import("#client");
   const reconnect = revival === undefined ? RECONNECT : { ...RECONNECT, beforeRetry: () => revival.beforeRetry() };
   return connect(target, { clock, signal, reconnect });
+}
+
+function nextAfter(tokens: TokenSources, name: string): string {
+  return tokens[tokens.findIndex((one) => one.name === name) + 1]?.name ?? "the next one";
 }
 
 function isHere(address: string): boolean {

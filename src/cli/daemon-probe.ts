@@ -19,7 +19,7 @@ export type ProbeResult =
   | { readonly kind: "foreign" };
 
 export async function probeDaemon(socketPath: string, tokenFile: string | undefined): Promise<ProbeResult> {
-  const token = tokenFile === undefined ? undefined : readToken(tokenFile);
+  const token = tokenFile === undefined ? undefined : readOwnToken(tokenFile);
   let answer: LocalAnswer;
   try {
     const asked = { method: "GET", path: "/v1/health", ...(token === undefined ? {} : { token }) };
@@ -39,7 +39,7 @@ export async function probeDaemon(socketPath: string, tokenFile: string | undefi
 
 /** The body of a read; undefined when it is refused or nobody answers. */
 export async function askDaemon(socketPath: string, tokenFile: string, path: string): Promise<unknown> {
-  const token = readToken(tokenFile);
+  const token = readOwnToken(tokenFile);
   if (token === undefined) return undefined;
   try {
     const { status, body } = await askLocally({ socketPath, host: "localhost" }, { method: "GET", path, token });
@@ -98,7 +98,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function readToken(file: string): string | undefined {
+/** Of a file that is this user's and that nobody else can read; undefined when there is none. */
+export function readOwnToken(file: string): string | undefined {
   try {
     const text = readOwnedFile(file, MAX_TOKEN_BYTES)?.toString("utf8").trim();
     if (text === undefined || text === "") return undefined;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Clock, isSameProcess, isStopped } from "#base";
 import { harnessPaths } from "#sessions/keys";
 import type { CliPorts } from "./cli-ports.ts";
-import { type DaemonClaim, findClaim } from "./daemon-claim.ts";
+import { type DaemonClaim, type DaemonFacts, findClaim } from "./daemon-claim.ts";
 import { type ProbeResult, probeDaemon } from "./daemon-probe.ts";
 
 /** From the start of the process to its first answer; most of it is a slow disk. */
@@ -97,7 +97,7 @@ function stateOf(
     case "refused": {
       const health = probe.kind === "healthy" ? probe.health : undefined;
       const version = facts?.version ?? (typeof health?.version === "string" ? health.version : "unknown");
-      const isOtherBuild = version !== build.version || (facts !== undefined && facts.commit !== build.commit);
+      const isOtherBuild = version !== build.version || (facts !== undefined && isOther(facts, build));
       return {
         kind: "running",
         version,
@@ -108,6 +108,11 @@ function stateOf(
       };
     }
   }
+}
+
+/** Two builds of one commit differ in what they are called: files of the one are not those of the other. */
+function isOther({ commit, builtAt }: DaemonFacts, build: CliPorts["build"]): boolean {
+  return commit !== build.commit || (builtAt !== "" && builtAt !== build.builtAt);
 }
 
 /** In words for a person. */

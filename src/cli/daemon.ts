@@ -15,6 +15,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import { type AccessFlags, type DaemonAccess, openDaemonAccess } from "./daemon-access.ts";
 import { httpBackend } from "./daemon-backend.ts";
 import { claimDaemon, type DaemonFacts, type HeldClaim } from "./daemon-claim.ts";
+import { createDuties } from "./daemon-duties.ts";
 import { watchIdleness } from "./daemon-idle.ts";
 import { createDaemonObserver } from "./daemon-observer.ts";
 import { probeDaemon } from "./daemon-probe.ts";
@@ -23,6 +24,7 @@ import type { EventWatch } from "./event-watch.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
 import { closeProgram, openProgram } from "./open-program.ts";
+import { UPDATED_TEXT } from "./program-files.ts";
 import { type LogFlags, openServiceLog } from "./program-log.ts";
 
 /** By how much the heap of a daemon grows over what is alive before it is collected. V8 alone lets it grow fourfold. */
@@ -30,6 +32,8 @@ const HEAP_GROWING_PERCENT = 40;
 /** From the first signal to the end; half of it belongs to running turns. */
 const STOP_GRACE_MS = 10_000;
 const MINUTE_MS = 60_000;
+/** For running turns of a daemon whose program was replaced: they have all that they need, and nobody is in a hurry. */
+const REPLACED_PATIENCE_MS = 10 * MINUTE_MS;
 
 export interface DaemonRunFlags extends RunFlags, LogFlags, AccessFlags {
   readonly listen?: readonly string[];
@@ -39,7 +43,8 @@ export interface DaemonRunFlags extends RunFlags, LogFlags, AccessFlags {
 }
 
 /**
- * 0 when it was told to stop. The first signal lets running turns end and takes no new ones; the second, which follows by itself,
+ * 0 when it was told to stop or nobody needs it; 1 in the foreground when its program was replaced, so that a supervisor starts it
+ * again. The first signal lets running turns end and takes no new ones; the second, which follows by itself,
  * cancels them.
  */
 export async function daemonRunCommand(ports: CliPorts, flags: DaemonRunFlags): Promise<ExitCode> {
@@ -50,6 +55,7 @@ export async function daemonRunCommand(ports: CliPorts, flags: DaemonRunFlags): 
   const facts: DaemonFacts = {
     version: ports.build.version,
     commit: ports.build.commit,
+    builtAt: ports.build.builtAt,
     startedAt: new Date(ports.clock.now()).toISOString(),
     addresses: [],
     tokenFile: access.tokenFile,
@@ -117,25 +123,44 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
   ports.credentials.onCrash(({ state, crashes, detail }) =>
     log.of("credentials")[state === "failed" ? "error" : "warn"]("the helper died", { state, crashes, detail }),
   );
-  const stopped = Promise.withResolvers<string>();
+  const stopped = Promise.withResolvers<"signal" | "idle" | "replaced">();
+  const signalled = new AbortController();
   let signals = 0;
   const stopListening = terminal.onInterrupt(() => {
     signals += 1;
+    signalled.abort();
     stopped.resolve("signal");
     if (signals > 1) cancelTurns();
   });
   function cancelTurns(): void {
     for (const { id } of harness.control.sessions()) harness.control.session(id)?.cancel({ reason: "shutdown" });
   }
+  /** No turn begins from now on. Those that run have time, unless somebody stops the daemon meanwhile. */
+  async function endOfTurns(): Promise<void> {
+    const next = facts.background ? "The next harness command starts the new one." : "Start it again.";
+    stage.warn(`${UPDATED_TEXT}; it ends now`);
+    terminal.err(`${UPDATED_TEXT}; it ends now. ${next}\n`);
+    const over = new AbortController();
+    const drained = harness.control.drain().finally(() => over.abort());
+    await clock.sleep(REPLACED_PATIENCE_MS, AbortSignal.any([over.signal, signalled.signal]));
+    if (!over.signal.aborted && !signalled.signal.aborted) cancelTurns();
+    // Whoever stops it cancels turns in their own time.
+    if (!signalled.signal.aborted) await drained;
+  }
   ports.endsWhenStopped(STOP_GRACE_MS);
   // It runs for days: garbage is collected before it has grown to several times of what is alive.
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const observer = createDaemonObserver(log, clock);
+  const onReplaced = (): void => stopped.resolve("replaced");
+  const duties = createDuties({ ports, harness, settings, log, store: flags.store, onReplaced });
   let server: HttpServer | undefined;
   let stopWatching = (): void => undefined;
   try {
     server = await startHttpServer({
-      backend: await httpBackend(ports, harness, settings, { watch, log, store: flags.store }),
+      backend: await httpBackend(ports, harness, settings, {
+        ...{ watch, log, store: flags.store },
+        retention: duties.retention,
+      }),
       authenticate: access.authenticate,
       desk: access.desk,
       ...(access.tls === undefined ? {} : { tls: access.tls }),
@@ -170,15 +195,19 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
           .describe(failure)
           .then((problem) => log.of("engine").error("the idle watch failed", { session, problem })),
     });
+    duties.begin({ opensWaiting: claim !== undefined });
     const why = await stopped.promise;
+    duties.stop();
+    if (why === "replaced") await endOfTurns();
     claim?.ending();
     stage.info("stage", { stage: "drain", why, running: harness.control.sessions().filter(({ turn }) => turn).length });
     terminal.err("stopping: running turns may end, new ones are refused\n");
     server.stopAccepting();
     await harness.control.drain();
     stage.info("stage", { stage: "drained" });
-    return 0;
+    return why === "replaced" && !facts.background ? 1 : 0;
   } finally {
+    duties.stop();
     stopWatching();
     try {
       await closeProgram(ports, opened, flags);

@@ -1,37 +1,64 @@
-/** Once a day, when a command ends: content past its time goes, and what goes within a week is named. */
-import { stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+/** Once a day content past its time goes from the log: when a command ends, and on a timer in a daemon, which may not end for weeks. */
+import { existsSync } from "node:fs";
 import type { Settings } from "#artifacts";
-import { makePrivateDirectory } from "#base";
-import { expiringSessions, forgetLostLogs, harnessPaths, headsDirectory, machineKey, runRetention } from "#sessions";
+import {
+  type ExpiringSession,
+  expiringSessions,
+  forgetLostLogs,
+  harnessPaths,
+  headsDirectory,
+  machineKey,
+  runRetention,
+} from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
+import { dailyMark } from "./daily-mark.ts";
+import { tellExpiring } from "./expiry-banner.ts";
 import { policyOf } from "./sessions-care.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-const SHOWN_SESSIONS = 3;
+const MARK = "retention";
 
-/** Never fails the command that it follows: what goes wrong is told, and tried again the next time. */
+export type RetentionPortion =
+  /** It was done within the last day, or there is no log. */
+  | { readonly kind: "not-due" }
+  /** The bound was reached; the next portion is due at once. */
+  | { readonly kind: "unfinished"; readonly expiredEvents: number }
+  | {
+      readonly kind: "done";
+      readonly expiredEvents: number;
+      /** Those that lose content within the time of the banner, the next one first. */
+      readonly expiring: readonly ExpiringSession[];
+    };
+
+export interface PortionBound {
+  readonly maxBatches?: number;
+  readonly batchEvents?: number;
+}
+
+/** As much as the bound allows, and nothing of a session that is open. Throws what went wrong. */
+export async function retentionPortion(
+  ports: Pick<CliPorts, "env" | "clock">,
+  settings: Pick<Settings, "retention">,
+  bound: PortionBound = {},
+): Promise<RetentionPortion> {
+  const { env, clock } = ports;
+  const mark = dailyMark(ports, MARK);
+  const { sessionsDb } = harnessPaths(env);
+  if (!(await mark.isDue()) || !existsSync(sessionsDb)) return { kind: "not-due" };
+  const options = { path: sessionsDb, clock, key: machineKey(env), policy: policyOf(settings.retention) };
+  const { expiredEvents, isComplete } = runRetention({ ...options, ...bound });
+  if (!isComplete) return { kind: "unfinished", expiredEvents };
+  forgetLostLogs(headsDirectory(env), { own: sessionsDb, nowMs: clock.now() });
+  await mark.set();
+  return { kind: "done", expiredEvents, expiring: expiringSessions(options) };
+}
+
+/** When a command ends. Never fails it: what goes wrong is told, and tried again the next time. */
 export async function applyDailyRetention(ports: CliPorts, settings: Pick<Settings, "retention">): Promise<void> {
-  const { env, clock, terminal } = ports;
   try {
-    const { stateDir, sessionsDb } = harnessPaths(env);
-    const mark = join(stateDir, "retention");
-    const last = await stat(mark).catch(() => undefined);
-    // A clock that went back counts as a day: running it twice is harmless.
-    if (last !== undefined && Math.abs(clock.now() - last.mtimeMs) < DAY_MS) return;
-    const options = { path: sessionsDb, clock, key: machineKey(env), policy: policyOf(settings.retention) };
-    runRetention(options);
-    forgetLostLogs(headsDirectory(env), { own: sessionsDb, nowMs: clock.now() });
-    makePrivateDirectory(dirname(mark));
-    await writeFile(mark, "", { mode: 0o600 });
-    const soon = expiringSessions(options);
-    if (soon.length === 0 || !terminal.interactive) return;
-    const names = soon.slice(0, SHOWN_SESSIONS).map(({ id }) => id);
-    terminal.err(
-      `${soon.length} sessions lose content this week: ${names.join(", ")}${soon.length > names.length ? ", …" : ""}. ` +
-        "harness sessions pin or export keeps them.\n",
-    );
+    await retentionPortion(ports, settings);
   } catch (error) {
-    terminal.err(`Old content could not be let go: ${await ports.outward.describe(error)}\n`);
+    ports.terminal.err(`Old content could not be let go: ${await ports.outward.describe(error)}\n`);
+    return;
   }
+  await tellExpiring(ports, async () => settings.retention);
 }

@@ -58,6 +58,8 @@ function gist(event: Event): string {
       return `${event.payload.queued} ${event.payload.reason}: ${event.payload.message}`;
     case "TurnEnded":
       return [event.payload.outcome, event.payload.reason].filter((part) => part !== undefined).join(" ");
+    case "SessionEnded":
+      return event.payload.reason;
     case "ToolCallStarted":
       return `${event.payload.call_id} ${event.payload.name} ${summarise(event.payload.args)}`;
     case "ToolIntent":

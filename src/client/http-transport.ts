@@ -6,7 +6,7 @@ import { type Command, type Event, type Handshake, PROTOCOL_VERSION, ReasonError
 import { createWire, type ServerAddress, type WireRequest, wholeText } from "./http-wire.ts";
 import { connectionLost, garbled, refusalFrom } from "./refusal.ts";
 import { createSilence } from "./silence.ts";
-import { type TokenSource, tokenOf } from "./token.ts";
+import { type PresentedToken, type TokenSource, tokenOf } from "./token.ts";
 import type { Reply, Transport } from "./transport.ts";
 import { eventFrom, handshakeFrom, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
 
@@ -21,14 +21,17 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   const { address } = wire;
   const token = tokenOf(options, address);
 
-  async function withToken(request: WireRequest): Promise<WireRequest> {
-    return { ...request, headers: { ...request.headers, "x-harness-token": await token.read() } };
+  function withToken(request: WireRequest, { text }: PresentedToken): WireRequest {
+    return { ...request, headers: { ...request.headers, "x-harness-token": text } };
   }
 
   async function askOnce(request: WireRequest, signal: AbortSignal): Promise<unknown> {
-    const { status, text } = await wire.ask(await withToken(request), signal);
+    const presented = await token.read();
+    const { status, text } = await wire.ask(withToken(request, presented), signal);
     if (status >= 200 && status < 300) return text === "" ? {} : parse(text);
-    throw refusalOf(text, status);
+    const refusal = refusalOf(text, status);
+    if (presented.refused(refusal)) return askOnce(request, signal);
+    throw refusal;
   }
 
   /** A server that was started again does not know us; it has not begun with what it was asked. */
@@ -67,10 +70,13 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   async function openStream(id: SessionId, since: number, signal: AbortSignal): Promise<IncomingMessage> {
     const headers = { "last-event-id": String(since) };
     const path = `/v1/sessions/${id}/events`;
-    const response = await wire.open(await withToken({ method: "GET", path, headers }), signal);
+    const presented = await token.read();
+    const response = await wire.open(withToken({ method: "GET", path, headers }, presented), signal);
     const { statusCode = 0 } = response;
     if (statusCode === 200) return response;
-    throw refusalOf(await wholeText(response, address, clock), statusCode);
+    const refusal = refusalOf(await wholeText(response, address, clock), statusCode);
+    if (presented.refused(refusal)) return openStream(id, since, signal);
+    throw refusal;
   }
 
   async function* events(id: SessionId, since: number, signal: AbortSignal, onOpen: () => void): AsyncGenerator<Event> {

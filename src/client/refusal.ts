@@ -40,6 +40,11 @@ const TOKEN_REFUSALS: ReadonlySet<Reason> = new Set(["TokenRequired", "TokenInva
 /** Tries after a refusal for the sake of the token: a server writes the new one a moment after it has begun to listen. */
 const TOKEN_TRIES = 6;
 
+/** Whether another token may get a better answer. Guesses of others, and of one's own other sources, do not count against it. */
+export function asksForAnotherToken(error: unknown): error is ReasonError {
+  return error instanceof ReasonError && (TOKEN_REFUSALS.has(error.reason) || error.reason === "TooManyFailures");
+}
+
 /** Whether what only reads may be asked again after an error. For one thing that is asked: it counts. */
 export function mayPass(tokenMayChange: boolean): (error: unknown) => boolean {
   return passing(PASSING, tokenMayChange);

@@ -23,14 +23,20 @@ export function createSocketTransport(options: HttpTransportOptions & { readonly
     signal: AbortSignal,
     onEvent: (event: unknown, bytes: number) => void,
   ): Promise<FrameSocket> {
-    return createFrameSocket({
-      server: options,
-      path,
-      token: await token.read(),
-      signal,
-      clock: options.clock,
-      onEvent,
-    });
+    const presented = await token.read();
+    try {
+      return await createFrameSocket({
+        server: options,
+        path,
+        token: presented.text,
+        signal,
+        clock: options.clock,
+        onEvent,
+      });
+    } catch (error) {
+      if (presented.refused(error)) return open(path, signal, onEvent);
+      throw error;
+    }
   }
 
   function commandSocket(signal: AbortSignal): Promise<FrameSocket> {

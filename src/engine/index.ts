@@ -23,7 +23,7 @@ export {
   HookTimedOut,
   type HookVerdict,
 } from "./hook.ts";
-export { type CheckToken, createInputQueue, type InputToken } from "./input-queue.ts";
+export { type CheckToken, createInputQueue, type InputQueue, type InputToken } from "./input-queue.ts";
 export { note } from "./note.ts";
 export type { CustomHandler, Plugin, PluginHost } from "./plugin.ts";
 export type {

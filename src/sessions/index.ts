@@ -26,6 +26,7 @@ export {
   defaultRetention,
   type ExpiringSession,
   expiringSessions,
+  MIN_BATCH_EVENTS,
   type RetentionPolicy,
   type RetentionReport,
   runRetention,
@@ -35,3 +36,4 @@ export { createSigner, openSigningKey, readSigningKey } from "./signing-key.ts";
 export { openSqliteStore } from "./sqlite-store.ts";
 export type { TranscriptPart } from "./transcript.ts";
 export type { Verdict } from "./verify.ts";
+export { findWaitingInputs } from "./waiting-inputs.ts";

@@ -209,6 +209,19 @@ describe("content that has passed its time", () => {
     expect(await secretIds(1)).toEqual([3]);
   });
 
+  it("stays while its session is open, and goes when it was closed", async () => {
+    await fill(1, [text(0)]);
+    await fill(2, [text(0)]);
+    const store = await open();
+    const log = await store.acquire(sessionId(1));
+    expect(run(31)).toMatchObject({ expiredEvents: 1, isComplete: true });
+    expect(await secretIds(1)).toEqual([1]);
+    await log.release();
+    await store.close();
+    expect(run(31)).toMatchObject({ expiredEvents: 1, isComplete: true });
+    expect(await secretIds(1)).toEqual([]);
+  });
+
   it("goes in bounded steps", async () => {
     await fill(
       1,
@@ -216,6 +229,15 @@ describe("content that has passed its time", () => {
     );
     expect(run(31, {}, 2)).toMatchObject({ expiredEvents: 1000, isComplete: false });
     expect(run(31, {}, 2)).toMatchObject({ expiredEvents: 200, isComplete: true });
+  });
+
+  it("is reached also behind sessions whose link is not old enough yet", async () => {
+    const minute = 1 / (24 * 60);
+    for (const n of [1, 2, 3]) await fill(n, [text(0), text(30 * minute)]);
+    await fill(4, [text(0.5)]);
+    expect(run(30 + 10 * minute, {}, 1)).toMatchObject({ expiredEvents: 0, isComplete: true });
+    await fill(5, [text(0.001)]);
+    expect(run(30 + 10 * minute, {}, 1)).toMatchObject({ expiredEvents: 1 });
   });
 });
 

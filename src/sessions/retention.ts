@@ -1,9 +1,11 @@
 /**
  * How long content is kept: events lose their content when it is older than its time to live, or earlier, oldest first,
- * when the log outgrows its bound. Metadata and the evidence chain stay. Pinned sessions are never touched.
+ * when the log outgrows its bound. Metadata and the evidence chain stay. Pinned sessions are never touched, and open ones not
+ * before they are closed.
  */
 import type { Clock } from "#base";
 import type { SessionId } from "#protocol";
+import { MAX_LINK_EVENTS } from "./evidence.ts";
 import { expirePayload } from "./expired-payload.ts";
 import { isAlive } from "./lease.ts";
 import { type DatabaseOptions, openDatabase, type SqliteDatabase } from "./sqlite-driver.ts";
@@ -12,6 +14,8 @@ import { dropSnapshot } from "./sqlite-snapshots.ts";
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Events of one transaction: a writer waits for at most one of these. Several links fit in. */
 const BATCH_EVENTS = 500;
+/** Fewer would not take a whole link, and get nowhere. */
+export const MIN_BATCH_EVENTS = MAX_LINK_EVENTS;
 const DEFAULT_MAX_BATCHES = 200;
 const VACUUM_PAGES = 1000;
 
@@ -47,6 +51,8 @@ interface RetentionOptions {
   readonly clock: Pick<Clock, "now">;
   readonly policy: RetentionPolicy;
   readonly maxBatches?: number;
+  /** Default 500; no fewer than `MIN_BATCH_EVENTS`. */
+  readonly batchEvents?: number;
 }
 
 /** `applyRetention` on a connection of its own. */
@@ -67,7 +73,9 @@ export function expiringSessions(options: DatabaseOptions & RetentionOptions): r
 }
 
 /** Works in bounded transactions, so that writers go on meanwhile; stops after `maxBatches` of them. */
-export function applyRetention(db: SqliteDatabase, { clock, policy, maxBatches }: RetentionOptions): RetentionReport {
+export function applyRetention(db: SqliteDatabase, options: RetentionOptions): RetentionReport {
+  const { clock, policy, maxBatches } = options;
+  const batchEvents = Math.max(MIN_BATCH_EVENTS, options.batchEvents ?? BATCH_EVENTS);
   let batchesLeft = maxBatches ?? DEFAULT_MAX_BATCHES;
   let expiredEvents = 0;
   const cutoffMs = clock.now() - policy.contentTtlMs;
@@ -77,32 +85,35 @@ export function applyRetention(db: SqliteDatabase, { clock, policy, maxBatches }
   /** Until the session has nothing older than the limit, `enough` says so, or the run has done its share. */
   const expireSession = (key: number, limitMs: number, enough: () => boolean): void => {
     while (batchesLeft > 0 && !enough()) {
-      batchesLeft -= 1;
-      const batch = expireBatch(db, key, limitMs);
+      const batch = expireBatch(db, { key, limitMs, batchEvents, nowMs: clock.now() });
+      // One that found nothing to do must not keep the next session from its turn, in this run and every other.
+      if (batch.isProgress) batchesLeft -= 1;
       expiredEvents += batch.expired;
       if (!batch.hasMore) return;
     }
   };
 
-  for (const { key, next } of candidates(db)) {
+  // An open session is in somebody's hands; the next run after its end finds it.
+  const closed = () => candidates(db).filter((session) => !isLeased(session, clock.now()));
+  for (const { key, next } of closed()) {
     if (Date.parse(next) < cutoffMs) expireSession(key, cutoffMs, () => false);
   }
   const fits = (): boolean => usedBytes(db) <= policy.maxStoreBytes;
-  if (!fits()) {
-    // An open session is in somebody's hands; its content goes when its time has come, not for room.
-    const idle = candidates(db).filter(({ owner, owner_until }) => !isLeased(owner, owner_until, clock.now()));
-    for (const { key } of idle) expireSession(key, Number.POSITIVE_INFINITY, fits);
-  }
-  if (expiredEvents > 0) giveBack(db);
+  if (!fits()) for (const { key } of closed()) expireSession(key, Number.POSITIVE_INFINITY, fits);
+  if (expiredEvents > 0) giveBack(db, maxBatches ?? DEFAULT_MAX_BATCHES);
   return { expiredEvents, usedBytes: usedBytes(db), isComplete: batchesLeft > 0 };
 }
 
-interface Candidate {
+/** Columns of the lease. */
+interface Leased {
+  readonly owner: string | null;
+  readonly owner_until: number;
+}
+
+interface Candidate extends Leased {
   readonly key: number;
   readonly id: SessionId;
   readonly title: string;
-  readonly owner: string | null;
-  readonly owner_until: number;
   /** Time of the oldest event that still has what it was written with. */
   readonly next: string;
 }
@@ -114,6 +125,13 @@ function candidates(db: SqliteDatabase): Candidate[] {
       ORDER BY events.id LIMIT 1) AS next FROM sessions WHERE pinned = 0)
     WHERE next IS NOT NULL ORDER BY next`;
   return db.prepare<[], Candidate>(sql).all();
+}
+
+interface Batch {
+  readonly key: number;
+  readonly limitMs: number;
+  readonly batchEvents: number;
+  readonly nowMs: number;
 }
 
 interface Row {
@@ -130,7 +148,10 @@ interface Row {
  * time lies before the one of its predecessor, because the clock went backwards, goes no earlier than that one. The contents
  * of a link are hashed together, so they go together.
  */
-function expireBatch(db: SqliteDatabase, key: number, limitMs: number): { hasMore: boolean; expired: number } {
+function expireBatch(
+  db: SqliteDatabase,
+  { key, limitMs, batchEvents, nowMs }: Batch,
+): { isProgress: boolean; hasMore: boolean; expired: number } {
   const select = db.prepare<[number, number], Row>(
     `SELECT events.id, kind, ts, payload, link IS NOT NULL AS ends
       FROM sessions JOIN events ON events.session = sessions.key
@@ -139,7 +160,10 @@ function expireBatch(db: SqliteDatabase, key: number, limitMs: number): { hasMor
   const update = db.prepare("UPDATE events SET payload = ? WHERE session = ? AND id = ?");
   return db
     .transaction(() => {
-      const rows = select.all(key, BATCH_EVENTS);
+      // Somebody may have opened it since it was chosen.
+      const lease = db.prepare<[number], Leased>("SELECT owner, owner_until FROM sessions WHERE key = ?").get(key);
+      if (lease === undefined || isLeased(lease, nowMs)) return { isProgress: false, hasMore: false, expired: 0 };
+      const rows = select.all(key, batchEvents);
       const tooNew = rows.findIndex(({ ts }) => !(Date.parse(ts) < limitMs));
       const old = tooNew < 0 ? rows : rows.slice(0, tooNew);
       const whole = old.slice(0, old.findLastIndex(({ ends }) => ends === 1) + 1);
@@ -156,13 +180,14 @@ function expireBatch(db: SqliteDatabase, key: number, limitMs: number): { hasMor
         // It may hold what has just gone.
         dropSnapshot((sql) => db.prepare(sql), key);
       }
-      return { hasMore: last !== undefined && tooNew < 0 && rows.length === BATCH_EVENTS, expired };
+      const isProgress = last !== undefined;
+      return { isProgress, hasMore: isProgress && tooNew < 0 && rows.length === batchEvents, expired };
     })
     .immediate();
 }
 
-function isLeased(owner: string | null, until: number, nowMs: number): boolean {
-  return owner !== null && isAlive(owner, until, nowMs);
+function isLeased({ owner, owner_until }: Leased, nowMs: number): boolean {
+  return owner !== null && isAlive(owner, owner_until, nowMs);
 }
 
 function usedBytes(db: SqliteDatabase): number {
@@ -170,9 +195,12 @@ function usedBytes(db: SqliteDatabase): number {
   return (pragma("page_count") - pragma("freelist_count")) * pragma("page_size");
 }
 
-/** Returns free pages to the file system, and the log of what was there with them; a reader in the way only delays it. */
-function giveBack(db: SqliteDatabase): void {
-  while (Number(db.pragma("freelist_count", { simple: true })) > 0) {
+/**
+ * Returns free pages to the file system, and the log of what was there with them; a reader in the way only delays it. Pages above
+ * the bound go with a later run.
+ */
+function giveBack(db: SqliteDatabase, maxVacuums: number): void {
+  for (let left = maxVacuums; left > 0 && Number(db.pragma("freelist_count", { simple: true })) > 0; left--) {
     const before = Number(db.pragma("page_count", { simple: true }));
     db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
     if (Number(db.pragma("page_count", { simple: true })) >= before) break;

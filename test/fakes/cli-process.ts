@@ -10,6 +10,8 @@ import { launcher } from "./launcher.ts";
 
 export interface CliHome {
   readonly workspace: string;
+  /** Absent: that of all tests. */
+  readonly launcher?: string;
   readonly env: Readonly<Record<string, string>>;
   put(path: string, content: string): string;
   /** Writes `config.toml`. */
@@ -68,7 +70,7 @@ export function startCli(
   args: readonly string[],
   node = process.execPath,
 ): ChildProcessWithoutNullStreams {
-  const child = spawn(node, [launcher, ...args], { cwd: home.workspace, env: { ...home.env } });
+  const child = spawn(node, [home.launcher ?? launcher, ...args], { cwd: home.workspace, env: { ...home.env } });
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;
 }
@@ -103,7 +105,7 @@ export interface CliTerminal {
 }
 
 export function openCliTerminal(home: CliHome, args: readonly string[]): CliTerminal {
-  const terminal = pty.spawn(process.execPath, [launcher, ...args], {
+  const terminal = pty.spawn(process.execPath, [home.launcher ?? launcher, ...args], {
     cwd: home.workspace,
     env: { ...home.env, TERM: "xterm" },
     cols: 120,

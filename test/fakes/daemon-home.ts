@@ -28,8 +28,9 @@ export interface DaemonHome extends CliHome {
   logged(): Record<string, unknown>[];
 }
 
-export function createDaemonHome(extraEnv: Readonly<Record<string, string>> = {}): DaemonHome {
-  const home = createCliHome(extraEnv);
+/** With a `launcher` it is the program there instead of that of all tests. */
+export function createDaemonHome(extraEnv: Readonly<Record<string, string>> = {}, launcher?: string): DaemonHome {
+  const home = { ...createCliHome(extraEnv), ...(launcher === undefined ? {} : { launcher }) };
   const root = home.env.HOME ?? "";
   const [data, state] = [join(root, "data", "harness"), join(root, ".local", "state", "harness")];
   const claims = join(data, "daemon");

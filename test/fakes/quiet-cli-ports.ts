@@ -40,6 +40,7 @@ export function quietCliPorts(said: Said, { terminal, ...parts }: QuietPorts): C
     concealed: () => undefined,
     clock: createManualClock(),
     build: { version: "0.0.0", commit: "test", builtAt: "test" },
+    programFile: join(packageRoot, "src", "main.ts"),
     scenariosDir: join(packageRoot, "scenarios"),
     templatesDir: join(packageRoot, "templates"),
     relaunch: () => {
