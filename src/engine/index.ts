@@ -26,6 +26,7 @@ export { type CheckToken, createInputQueue, type InputToken } from "./input-queu
 export { note } from "./note.ts";
 export type { CustomHandler, Plugin, PluginHost } from "./plugin.ts";
 export type {
+  CallBudget,
   ModelCall,
   ModelEvent,
   ModelInfo,
