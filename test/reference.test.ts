@@ -39,6 +39,7 @@ describe("configuration.md", () => {
       temperature: 0.2,
       headers: { "x-team": "docs" },
       retry: { maxRetries: 5, initialBackoffMs: 500, maxBackoffMs: 20_000, multiplier: 2 },
+      timeouts: { headersMs: 120_000, firstTokenMs: 300_000, chunkMs: 60_000, stepMs: 600_000 },
     });
     expect(settings.permissions.map(({ effect, rule }) => `${effect} ${rule}`)).toEqual([
       "allow Bash(npm test)",

@@ -1,8 +1,10 @@
 /** The page about the vendors. */
+import { defaultTimeouts } from "#artifacts";
 import { vendors } from "#providers";
 import { GENERATED, page, table } from "./markdown.ts";
 
 export function providersPage(): string {
+  const seconds = (ms: number): string => `${ms / 1000} s`;
   const code = (text: string | undefined): string => (text === undefined ? "–" : `\`${text}\``);
   return page([
     "# Providers",
@@ -35,6 +37,50 @@ export function providersPage(): string {
     ),
     "`custom` is any server that speaks one of the two families; `family` in the configuration says which (default `openai`). " +
       "It and `ollama` send a key only when `api_key_env` names a variable.",
+    "## Time limits",
+    "Every limit is a key of `timeouts` in the table of a model, in [config.toml](configuration.md#a-model-table) and in " +
+      "[harness.md](artifacts.md#timeouts). They hold whether the program or the credential helper sends the request.",
+    table(
+      ["key", "default", "what it limits", "when it is over"],
+      [
+        [
+          "`headers_s`",
+          seconds(defaultTimeouts.headersMs),
+          "From the start of an attempt to the response headers: the way to the key, connecting, sending, waiting.",
+          "`ProviderTimeout`, then the usual retries",
+        ],
+        [
+          "`first_token_s`",
+          seconds(defaultTimeouts.firstTokenMs),
+          "From the start of an attempt to the first word, thought or piece of a tool call.",
+          "`ProviderTimeout`, then the usual retries",
+        ],
+        [
+          "`chunk_s`",
+          seconds(defaultTimeouts.chunkMs),
+          "Silence on the stream after the first token.",
+          "`ProviderTimeout`, then the usual retries",
+        ],
+        [
+          "`step_s`",
+          seconds(defaultTimeouts.stepMs),
+          "All attempts of a step together: retries, fallbacks, waits for a `Retry-After` and for a rate limit.",
+          "the turn ends with the reason of what it waited for",
+        ],
+      ],
+    ),
+    "Keep-alives are signs of life and nothing more. A comment, a ping or an empty delta ends a silence (`chunk_s`), because vendors " +
+      "send them while a model thinks. It is not a first token, and it does not stop the budget of the step: a stream of keep-alives " +
+      "ends with `step_s`.",
+    "Time in which the answer flows is not paid from `step_s`, so that a long answer is not cut off. An answer flows while its pieces " +
+      "come closer together than a fifteenth of `chunk_s` (2 s by default); a slower drip is paid in full. After an hour of flowing the " +
+      "budget runs all the same.",
+    "The model that is asked first sets `step_s`; each model has its own other limits. A first token may take as long as the whole " +
+      "step by default: where a fallback has to get its chance, give the model before it a smaller `first_token_s`. A local model " +
+      "that loads for more than a minute before it answers needs a larger `headers_s`.",
+    "While nothing comes, `ModelWaiting` says so after 10 s and then every 15 s: a line on the terminal, an event everywhere else. A " +
+      "vendor that asks for a longer `Retry-After` than 60 s, or than is left of the step, is not waited for: the message says how long " +
+      "it asked. A cancel takes effect in every phase at once.",
     "`scripted:<name>` is a scenario that ships with the program, `scripted:<file.yaml>` one of your own: " +
       "[scenarios.md](scenarios.md).",
   ]);

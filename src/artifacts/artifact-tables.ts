@@ -5,7 +5,7 @@ import { configTable } from "./config-table.ts";
 import { contextTable } from "./context-table.ts";
 import { hookTable } from "./hook-table.ts";
 import { budgetsTable, budgetTable, delegationTable, metaTable } from "./limits-table.ts";
-import { modelTable, retryTable } from "./model-table.ts";
+import { modelTable, retryTable, timeoutsTable } from "./model-table.ts";
 import { networkTable, permissionsTable, ruleTable } from "./rules-table.ts";
 import type { Table } from "./schema.ts";
 import { serveTable, sourceTables } from "./serve-table.ts";
@@ -16,6 +16,7 @@ export const artifactTables: readonly Table[] = [
   configTable,
   modelTable,
   retryTable,
+  timeoutsTable,
   contextTable,
   toolTable,
   parameterTable,

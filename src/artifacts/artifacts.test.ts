@@ -156,12 +156,22 @@ describe("the root file", () => {
     expect(project?.config.model?.retry).toEqual({ maxRetries: 3 });
   });
 
+  test("sets the time limits of a model in seconds", async () => {
+    const head = "model: {name: x, timeouts: {headers_s: 5, first_token_s: 60, chunk_s: 0.5, step_s: 90}}\n";
+    const { project, problems } = await createProjectFolder({ "harness.md": markdown(head) }).load();
+    expect(problems).toEqual([]);
+    const timeouts = { headersMs: 5_000, firstTokenMs: 60_000, chunkMs: 500, stepMs: 90_000 };
+    expect(project?.config.model?.timeouts).toEqual(timeouts);
+  });
+
   test.each([
     ["model: gpt-4o\n", "error wrong-value 2:8"],
     ["model: {provider: openai}\n", "error missing-key 2:8"],
     ["model: {name: x, max_tokens: 0}\n", "error wrong-value 2:30"],
     ["model: {name: x, base_url: file:///etc}\n", "error wrong-value 2:28"],
     ["model: {name: x, retry: {multiplier: -1}}\n", "error wrong-value 2:38"],
+    ["model: {name: x, timeouts: {step_s: 0}}\n", "error wrong-value 2:37"],
+    ["model: {name: x, timeouts: {chunk_s: 90000}}\n", "error wrong-value 2:38"],
     ["context: {max_history: 1.5}\n", "error wrong-value 2:24"],
     ["delegation: {iterations_per_depth: []}\n", "error wrong-length 2:36"],
     ["delegation: {max_depth: 11}\n", "error wrong-value 2:25"],

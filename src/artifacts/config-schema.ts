@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { isDomainEntry } from "#base";
 import { globFault } from "./name-glob.ts";
+import { MAX_TIMEOUT_S, MIN_TIMEOUT_S } from "./settings.ts";
 
 const retry = z.strictObject({
   max_retries: z.number().int().nonnegative().optional(),
@@ -9,6 +10,15 @@ const retry = z.strictObject({
   initial_backoff_ms: z.number().nonnegative().optional(),
   max_backoff_ms: z.number().nonnegative().optional(),
   multiplier: z.number().nonnegative().optional(),
+});
+
+const seconds = z.number().min(MIN_TIMEOUT_S).max(MAX_TIMEOUT_S).optional();
+
+const timeouts = z.strictObject({
+  headers_s: seconds,
+  first_token_s: seconds,
+  chunk_s: seconds,
+  step_s: seconds,
 });
 
 const modelFields = {
@@ -22,6 +32,7 @@ const modelFields = {
   family: z.enum(["openai", "anthropic"]).optional(),
   headers: z.record(z.string(), z.string()).optional(),
   retry: retry.optional(),
+  timeouts: timeouts.optional(),
 };
 
 const model = z.strictObject(modelFields, {

@@ -32,6 +32,7 @@ export { addAllowRule, addAllowRules } from "./promote-rule.ts";
 export {
   DEFAULT_MAX_STEPS,
   defaultSettings,
+  defaultTimeouts,
   type LabelRule,
   type LogSettings,
   type ModelSettings,
@@ -41,6 +42,7 @@ export {
   type RetentionSettings,
   type RetrySettings,
   type Settings,
+  type TimeoutSettings,
 } from "./settings.ts";
 export { tighterBudgets } from "./tiers.ts";
 export { type ToolVisibility, toolVisible } from "./tools-policy.ts";

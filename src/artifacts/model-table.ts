@@ -14,7 +14,7 @@ import {
   readTable,
   words,
 } from "./schema.ts";
-import type { RetrySettings } from "./settings.ts";
+import { defaultTimeouts, MAX_TIMEOUT_S, MIN_TIMEOUT_S, type RetrySettings, type TimeoutSettings } from "./settings.ts";
 import type { Tree } from "./yaml-tree.ts";
 
 const MAX_RETRIES = 20;
@@ -50,6 +50,46 @@ const retryType: FieldType<RetrySettings> = nested(retryTable, ({ values }) => {
     ...(values.multiplier === undefined ? {} : { multiplier: values.multiplier }),
   };
 });
+
+const seconds = number(MIN_TIMEOUT_S, MAX_TIMEOUT_S);
+
+const inSeconds = (ms: number): string => `\`${ms / 1000}\``;
+
+export const timeoutsTable = defineTable({
+  title: "Timeouts",
+  about: "How long a model call may take, in seconds. What is left out has the program's default.",
+  fields: {
+    headers_s: {
+      type: seconds,
+      default: inSeconds(defaultTimeouts.headersMs),
+      meaning: "From the start of an attempt to the response headers: key, connection, request.",
+    },
+    first_token_s: {
+      type: seconds,
+      default: inSeconds(defaultTimeouts.firstTokenMs),
+      meaning:
+        "From the start of an attempt to the first word, thought or piece of a tool call. Keep-alives do not count.",
+    },
+    chunk_s: {
+      type: seconds,
+      default: inSeconds(defaultTimeouts.chunkMs),
+      meaning: "The longest silence after the first token. Every byte ends a silence, keep-alives included.",
+    },
+    step_s: {
+      type: seconds,
+      default: inSeconds(defaultTimeouts.stepMs),
+      meaning:
+        "Budget of a step: all attempts, retries, fallbacks and waits together. Time in which the answer flows does not count. The model that is asked first sets it.",
+    },
+  },
+});
+
+const timeoutsType: FieldType<TimeoutSettings> = nested(timeoutsTable, ({ values }) => ({
+  ...(values.headers_s === undefined ? {} : { headersMs: values.headers_s * 1000 }),
+  ...(values.first_token_s === undefined ? {} : { firstTokenMs: values.first_token_s * 1000 }),
+  ...(values.chunk_s === undefined ? {} : { chunkMs: values.chunk_s * 1000 }),
+  ...(values.step_s === undefined ? {} : { stepMs: values.step_s * 1000 }),
+}));
 
 const url: FieldType<string> = {
   shown: "an http or https address",
@@ -90,6 +130,7 @@ export const modelTable = defineTable({
       meaning: "Wire family of the provider `custom`.",
     },
     retry: { type: retryType, default: "the program's", meaning: "See below." },
+    timeouts: { type: timeoutsType, default: "the program's", meaning: "See below." },
   },
 });
 
@@ -115,6 +156,7 @@ function readModelTable(tree: Tree, reader: Reader): ModelConfig | undefined {
     ...(values.max_tokens === undefined ? {} : { maxTokens: values.max_tokens }),
     ...(values.temperature === undefined ? {} : { temperature: values.temperature }),
     ...(values.retry === undefined ? {} : { retry: values.retry }),
+    ...(values.timeouts === undefined ? {} : { timeouts: values.timeouts }),
   };
 }
 

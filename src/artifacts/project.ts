@@ -2,7 +2,7 @@
  * A project as its files describe it: `harness.md` and `.harness/`, checked and with the place where each thing is written.
  * Plain data: nothing here runs anything. What a field means to people is in docs/reference/artifacts.md.
  */
-import type { LabelRule, PermissionRule, RetrySettings } from "./settings.ts";
+import type { LabelRule, PermissionRule, RetrySettings, TimeoutSettings } from "./settings.ts";
 
 /** Where something is written; `file` as people know it: relative to the project root, absolute outside it. Both from 1. */
 export interface Place {
@@ -148,6 +148,7 @@ export interface ModelConfig {
   readonly maxTokens?: number;
   readonly temperature?: number;
   readonly retry?: RetrySettings;
+  readonly timeouts?: TimeoutSettings;
 }
 
 export interface ContextConfig {

@@ -8,6 +8,25 @@ export interface RetrySettings {
   readonly multiplier?: number;
 }
 
+/** How long a model call may take. What is absent has the program's default. */
+export interface TimeoutSettings {
+  readonly headersMs?: number;
+  readonly firstTokenMs?: number;
+  readonly chunkMs?: number;
+  /** All attempts of a step together, with the waits between them. */
+  readonly stepMs?: number;
+}
+
+export const defaultTimeouts: Required<TimeoutSettings> = {
+  headersMs: 60_000,
+  firstTokenMs: 300_000,
+  chunkMs: 30_000,
+  stepMs: 300_000,
+};
+/** Bounds of each of them as a file may set it. */
+export const MIN_TIMEOUT_S = 0.01;
+export const MAX_TIMEOUT_S = 86_400;
+
 export interface ModelSettings {
   /** `provider:name`. */
   readonly model: string;
@@ -24,6 +43,7 @@ export interface ModelSettings {
   readonly temperature?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly retry?: RetrySettings;
+  readonly timeouts?: TimeoutSettings;
 }
 
 export interface PermissionRule {

@@ -47,6 +47,7 @@ max_tokens = 100
 temperature = 0.5
 headers = { X-Team = "a" }
 retry = { max_attempts = 1, initial_backoff_ms = 10, max_backoff_ms = 20, multiplier = 3 }
+timeouts = { headers_s = 1, first_token_s = 2.5, chunk_s = 0.5, step_s = 10 }
 
 [permissions]
 allow = ["Bash(npm test)"]
@@ -105,17 +106,18 @@ allowed_domains = ["api.example.com", "*.example.org", "127.0.0.1"]
           temperature: 0.5,
           headers: { "X-Team": "a" },
           retry: { maxRetries: 1, initialBackoffMs: 10, maxBackoffMs: 20, multiplier: 3 },
+          timeouts: { headersMs: 1_000, firstTokenMs: 2_500, chunkMs: 500, stepMs: 10_000 },
         },
         { model: "openai:a" },
         { model: "anthropic:b" },
       ],
       permissions: [
-        { effect: "allow", rule: "Bash(npm test)", source: "config.toml:21" },
-        { effect: "deny", rule: "Write", source: "config.toml:22" },
+        { effect: "allow", rule: "Bash(npm test)", source: "config.toml:22" },
+        { effect: "deny", rule: "Write", source: "config.toml:23" },
       ],
       labelRules: [
-        { label: "private", rule: "Read(customers/**)", source: "config.toml:23" },
-        { label: "untrusted", rule: "mcp.*", source: "config.toml:24" },
+        { label: "private", rule: "Read(customers/**)", source: "config.toml:24" },
+        { label: "untrusted", rule: "mcp.*", source: "config.toml:25" },
       ],
       strictPermissions: true,
       prices: { "custom:big": { input: 1, output: 2, cacheRead: 0.1 } },

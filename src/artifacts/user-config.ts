@@ -137,7 +137,7 @@ function toNetwork(raw: NonNullable<RawConfig["network"]>): NetworkSettings {
 }
 
 function toModel(raw: NonNullable<RawConfig["model"]>): ModelSettings {
-  const { retry } = raw;
+  const { retry, timeouts } = raw;
   const retrySettings =
     retry &&
     defined({
@@ -156,7 +156,19 @@ function toModel(raw: NonNullable<RawConfig["model"]>): ModelSettings {
     temperature: raw.temperature,
     headers: raw.headers,
     retry: retrySettings,
+    timeouts:
+      timeouts &&
+      defined({
+        headersMs: milliseconds(timeouts.headers_s),
+        firstTokenMs: milliseconds(timeouts.first_token_s),
+        chunkMs: milliseconds(timeouts.chunk_s),
+        stepMs: milliseconds(timeouts.step_s),
+      }),
   });
+}
+
+function milliseconds(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
 }
 
 function toRate(raw: { requests_per_minute?: number | undefined; tokens_per_minute?: number | undefined }) {

@@ -81,6 +81,12 @@ export function watchEvents(log: OperationLog): EventWatch {
       case "OrphanedCall":
         engine.warn("a call was cut off", { session, call: event.payload.call_id, tool: event.payload.name });
         break;
+      case "ModelWaiting": {
+        const { turn, step, waited_ms, left_ms } = event.payload;
+        const fields = { session, turn, step, waited_ms, left_ms };
+        log.of(`provider.${providerOf(models.get(session))}`).info("waiting for the model", fields);
+        break;
+      }
       case "Error":
         takeError(event);
         break;

@@ -101,6 +101,14 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
           if (final || activity) message(final ? "red" : "yellow", `${final ? "✗" : "…"} ${reason}: ${detail}`);
           break;
         }
+        case "ModelWaiting": {
+          const { waited_ms, left_ms } = event.payload;
+          const text = `… waiting for the model, ${wholeSeconds(waited_ms)} (gives up in ${wholeSeconds(left_ms)})`;
+          // An answer that goes into a file gets no line break where the model paused.
+          if (activity && midLine && !terminal.interactive) terminal.err(`${paint(terminal, "dim", text)}\n`);
+          else if (activity) note("dim", text);
+          break;
+        }
         case "ScriptLogged":
           if (activity) message(event.payload.level === "info" ? "dim" : "yellow", `[script] ${event.payload.message}`);
           break;
@@ -216,6 +224,10 @@ function preview(content: readonly ToolOutputBlock[]): readonly string[] {
   const shown = lines.slice(0, PREVIEW_LINES).map((line) => `  ${clip(line)}`);
   if (lines.length > PREVIEW_LINES) shown.push(`  … ${lines.length - PREVIEW_LINES} more lines`);
   return shown;
+}
+
+function wholeSeconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
 }
 
 /** Whoever shows it makes it visible. */

@@ -101,13 +101,14 @@ async function send(rig: Rig, credential: CredentialRef, url: string, more: { he
       body: '{"a":1}',
       credential,
       signal: controller.signal,
-      firstByteTimeoutMs: 60_000,
-      idleTimeoutMs: 60_000,
+      headersTimeoutMs: 60_000,
+      firstTokenTimeoutMs: 60_000,
+      chunkTimeoutMs: 60_000,
       maxResponseBytes: 1_000_000,
     },
     () => (chunk) => {
       text += chunk;
-      return false;
+      return "flowing";
     },
   );
   return { text, outcome };
@@ -209,11 +210,12 @@ test("a cancelled request ends at the vendor too", async () => {
       headers: {},
       credential: rig.find(vendor.origin),
       signal: controller.signal,
-      firstByteTimeoutMs: 60_000,
-      idleTimeoutMs: 60_000,
+      headersTimeoutMs: 60_000,
+      firstTokenTimeoutMs: 60_000,
+      chunkTimeoutMs: 60_000,
       maxResponseBytes: 1_000,
     },
-    () => () => false,
+    () => () => "flowing",
   );
   await begun.promise;
   controller.abort();
@@ -260,13 +262,14 @@ test("kill -9 in the middle of a stream: the call can be tried again, and the ne
       headers: {},
       credential,
       signal: controller.signal,
-      firstByteTimeoutMs: 60_000,
-      idleTimeoutMs: 60_000,
+      headersTimeoutMs: 60_000,
+      firstTokenTimeoutMs: 60_000,
+      chunkTimeoutMs: 60_000,
       maxResponseBytes: 1_000,
     },
     () => () => {
       process.kill(pidOf(rig), "SIGKILL");
-      return false;
+      return "flowing";
     },
   );
   expect(await first).toMatchObject({ reason: "CredentialHelperFailed", retryable: true });

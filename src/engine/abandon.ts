@@ -7,12 +7,13 @@ export const CANCEL_GRACE_MS = 900;
 export async function abandonOnAbort<Output>(
   running: Promise<Output>,
   signal: AbortSignal,
+  graceMs = CANCEL_GRACE_MS,
 ): Promise<Output | undefined> {
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;
   const abandoned = new Promise<undefined>((resolve) => {
     onAbort = () => {
-      timer = setTimeout(() => resolve(undefined), CANCEL_GRACE_MS);
+      timer = setTimeout(() => resolve(undefined), graceMs);
     };
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });

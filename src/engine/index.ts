@@ -27,6 +27,7 @@ export { type CheckToken, createInputQueue, type InputQueue, type InputToken } f
 export { note } from "./note.ts";
 export type { CustomHandler, Plugin, PluginHost } from "./plugin.ts";
 export type {
+  CallBudget,
   ModelCall,
   ModelEvent,
   ModelInfo,

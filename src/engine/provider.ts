@@ -36,7 +36,9 @@ export type ModelEvent =
   /** What was written so far is void; the request is made again after the wait. */
   | { readonly type: "retrying"; readonly reason: Reason; readonly message: string; readonly retryAfterMs: number }
   /** The request is made again with another model of the fallback chain. */
-  | { readonly type: "model_changed"; readonly model: string; readonly previous: string };
+  | { readonly type: "model_changed"; readonly model: string; readonly previous: string }
+  /** Nothing has come for so long; without a sign of the model the call ends after what is left. */
+  | { readonly type: "waiting"; readonly waitedMs: number; readonly leftMs: number };
 
 /** How a model call ended. There is exactly one for each call; a provider never throws. */
 export type ModelOutcome =
@@ -67,12 +69,22 @@ export interface WireTrace {
   received(response: { readonly status: number; readonly type: string; readonly body: string }): void;
 }
 
+/** The time that all attempts of a call share. */
+export interface CallBudget {
+  /** 0 or less: it is used up. */
+  leftMs(): number;
+  /** A piece of the answer has come, also one that is not an event yet. */
+  progressed(): void;
+}
+
 export interface ModelCall {
   readonly request: ModelRequest;
   /** Called synchronously for each event, in order; must not throw. */
   readonly emit: (event: ModelEvent) => void;
   readonly signal: AbortSignal;
   readonly trace?: WireTrace;
+  /** Set by whoever keeps the time of the call; its end also aborts the signal. */
+  readonly budget?: CallBudget;
 }
 
 export interface ModelInfo {

@@ -15,6 +15,7 @@ import {
   type TurnOutcome,
   type Usage,
 } from "#protocol";
+import { abandonOnAbort } from "./abandon.ts";
 import type { EventBus } from "./bus.ts";
 import { carriedOn } from "./carried-on.ts";
 import type { Conversation } from "./conversation.ts";
@@ -106,16 +107,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
   let ending: Ending;
   let told: string | undefined;
   try {
-    await parts.beforeTurn?.();
-    // Before the hooks of the turn: one that refuses every turn must be gone when its file is.
-    await parts.beforeStep?.(input.signal);
-    // Asked first: what a hook takes out of an input must not be in the log.
-    const { content, refused } = await askAtStart(parts, input);
-    const queued = input.queued === undefined ? {} : { queued: input.queued };
-    const started = bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...queued });
-    input.onStart(started);
-    await started;
-    ending = refused ?? (await runSteps(parts, input, tally));
+    ending = (await isReady(parts, input)) ? await begin(parts, input, tally) : cancelledEnding(input.signal);
   } catch (cause) {
     ending = endingOf(cause);
   }
@@ -173,6 +165,26 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
   };
 }
 
+/** False when it was cancelled first: nothing of it may be written then. */
+async function isReady({ beforeTurn }: TurnParts, { signal }: TurnInput): Promise<boolean> {
+  if (beforeTurn === undefined) return true;
+  const ready = beforeTurn().then(() => true);
+  return (await abandonOnAbort(ready, signal, 0)) === true;
+}
+
+async function begin(parts: TurnParts, input: TurnInput, tally: Tally): Promise<Ending> {
+  const { turn } = input;
+  // Before the hooks of the turn: one that refuses every turn must be gone when its file is.
+  await parts.beforeStep?.(input.signal);
+  // Asked first: what a hook takes out of an input must not be in the log.
+  const { content, refused } = await askAtStart(parts, input);
+  const queued = input.queued === undefined ? {} : { queued: input.queued };
+  const started = parts.bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...queued });
+  input.onStart(started);
+  await started;
+  return refused ?? (await runSteps(parts, input, tally));
+}
+
 async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promise<Ending> {
   const { bus } = parts;
   let lastStep = parts.maxSteps;
@@ -225,6 +237,9 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
   return { outcome: "step_limit", reason: "StepLimit", message: reasonText("StepLimit", { limit: parts.maxSteps }) };
 }
 
+/** What a provider says about the call; everything else is part of the answer. */
+const NOT_WRITTEN: ReadonlySet<ModelEvent["type"]> = new Set(["retrying", "model_changed", "waiting"]);
+
 interface StepOutput {
   readonly outcome: ModelOutcome;
   readonly calls: readonly RequestedCall[];
@@ -247,7 +262,7 @@ async function requestStep(
   const startMs = monotonicMs();
 
   function emit(event: ModelEvent): void {
-    if (event.type !== "retrying" && event.type !== "model_changed") tally.firstByteMs ??= monotonicMs() - startMs;
+    if (!NOT_WRITTEN.has(event.type)) tally.firstByteMs ??= monotonicMs() - startMs;
     switch (event.type) {
       case "text":
         texts.push(event.text);
@@ -281,6 +296,11 @@ async function requestStep(
         yielded = false;
         const { reason, message, retryAfterMs } = event;
         tellLater(bus.publish("Error", { turn, step, reason, message, terminal: false, retry_after_ms: retryAfterMs }));
+        break;
+      }
+      case "waiting": {
+        const { waitedMs: waited_ms, leftMs: left_ms } = event;
+        tellLater(bus.publish("ModelWaiting", { turn, step, waited_ms, left_ms }));
         break;
       }
       case "model_changed":

@@ -23,6 +23,7 @@ const examples: Record<EventKind, readonly [payload: object, wrong: object]> = {
   TurnSteered: [{ turn, step: 1, content: [{ type: "text", text: "hi" }], by: `cli_${ULID}` }, { step: 0 }],
   TextDelta: [{ turn, step: 1, block: 0, text: "a" }, { step: 0 }],
   ThinkingDelta: [{ turn, step: 1, block: 0, text: "a", provider: "p", data: { sig: "s" } }, { block: -1 }],
+  ModelWaiting: [{ turn, step: 1, waited_ms: 10_000, left_ms: 290_000 }, { waited_ms: -1 }],
   ToolCallStarted: [
     {
       turn,

@@ -236,7 +236,7 @@ export const reasons = {
   ProviderRefused: row(502, -32603, 1, "<provider> refused the request (HTTP <status>): <detail>"),
   ProviderUnavailable: row(503, -32603, 1, "<provider> is not available (<detail>)."),
   ProviderUnreachable: row(502, -32603, 1, "Cannot reach <provider> at <host>: <detail>."),
-  ProviderTimeout: row(504, -32603, 1, "<provider> did not answer within <timeout>s."),
+  ProviderTimeout: row(504, -32603, 1, "<provider> did not answer in time: <detail>."),
   ProviderGarbled: row(502, -32603, 1, "<provider> answered something that is not its protocol: <detail>."),
   ProviderStreamCut: row(502, -32603, 1, "<provider> ended the stream before the response was complete."),
   OutputTruncated: row(

@@ -64,6 +64,12 @@ export const turnEvents = {
     provider: z.string(),
     data: z.unknown().optional().describe("On the last delta of a block: the opaque block to echo."),
   }).describe("The model reasoned."),
+  ModelWaiting: wire({
+    turn,
+    step,
+    waited_ms: durationMs.describe("Since the model was asked, or since the last piece of its answer."),
+    left_ms: durationMs.describe("Without a sign of the model the step ends after this."),
+  }).describe("The model has not written anything for a while: first after 10 s, then every 15 s."),
   Reprompted: wire({ turn, step, text: z.string(), source: where }).describe(
     "The agent wanted to stop and was sent back to work with this text.",
   ),

@@ -3,7 +3,7 @@ import type { ModelEvent } from "#engine";
 import type { Usage } from "#protocol";
 import { eventFailure, type Failure, garbled, type Peer } from "./failure.ts";
 import { wireStop } from "./finish-reason.ts";
-import type { StreamReader, WireEnd } from "./wire-family.ts";
+import type { ReadState, StreamReader, WireEnd } from "./wire-family.ts";
 import type { WireNames } from "./wire-names.ts";
 
 /** The parts of the wire events that are read; every field is the vendor's word and may be missing. */
@@ -58,9 +58,9 @@ export function anthropicReader(peer: Peer, names: WireNames, emit: (event: Mode
   let current: OpenBlock | undefined;
   let currentIndex = -1;
 
-  const giveUp = (failure: Failure): boolean => {
+  const giveUp = (failure: Failure): ReadState => {
     failed = failure;
-    return true;
+    return "over";
   };
   const addUsage = (usage: WireUsage | undefined): void => {
     if (usage === undefined) return;
@@ -71,7 +71,7 @@ export function anthropicReader(peer: Peer, names: WireNames, emit: (event: Mode
       cache_write_tokens: usage.cache_creation_input_tokens ?? used?.cache_write_tokens ?? 0,
     };
   };
-  const onDelta = (event: WireEvent): boolean => {
+  const onDelta = (event: WireEvent): ReadState => {
     const { index = -1, delta } = event;
     if (index !== currentIndex) {
       current = open.get(index);
@@ -80,29 +80,32 @@ export function anthropicReader(peer: Peer, names: WireNames, emit: (event: Mode
     if (current === undefined || delta === undefined) return giveUp(garbled(peer, "a delta outside of a block"));
     switch (delta.type) {
       case "text_delta":
-        if (delta.text) emit({ type: "text", block: current.number, text: delta.text });
-        break;
+        if (!delta.text) return "nothing";
+        emit({ type: "text", block: current.number, text: delta.text });
+        return "content";
       case "input_json_delta":
         current.text += delta.partial_json ?? "";
-        break;
+        return delta.partial_json ? "content" : "nothing";
       case "thinking_delta":
-        if (delta.thinking) {
-          current.text += delta.thinking;
-          emit({ type: "thinking", block: current.number, text: delta.thinking });
-        }
-        break;
+        if (!delta.thinking) return "nothing";
+        current.text += delta.thinking;
+        emit({ type: "thinking", block: current.number, text: delta.thinking });
+        return "content";
       case "signature_delta":
         current.signature += delta.signature ?? "";
-        break;
+        return delta.signature ? "content" : "nothing";
+      default:
+        return "nothing";
     }
-    return false;
   };
-  const onBlockStart = ({ index = -1, content_block: start = {} }: WireEvent): void => {
-    const { type: kind = "", thinking = "", signature = "" } = start;
+  const onBlockStart = ({ index = -1, content_block: start = {} }: WireEvent): ReadState => {
+    const { type: kind = "", text = "", thinking = "", signature = "" } = start;
     open.set(index, { kind, number: index, start, text: thinking, signature });
     currentIndex = -1;
     blocks = Math.max(blocks, index + 1);
-    if (kind === "text" && start.text) emit({ type: "text", block: index, text: start.text });
+    if (kind === "text" && text !== "") emit({ type: "text", block: index, text });
+    // An empty block is a promise: the model may think for minutes before it fills it.
+    return (kind === "text" || kind === "thinking") && text === "" && thinking === "" ? "nothing" : "content";
   };
   const onBlockStop = (index: number): void => {
     const block = open.get(index);
@@ -130,27 +133,27 @@ export function anthropicReader(peer: Peer, names: WireNames, emit: (event: Mode
         case "content_block_delta":
           return onDelta(event);
         case "content_block_start":
-          onBlockStart(event);
-          return false;
+          return onBlockStart(event);
         case "content_block_stop":
           onBlockStop(event.index ?? -1);
-          return false;
+          return "nothing";
         case "message_start":
           addUsage(event.message?.usage);
-          return false;
+          return "nothing";
         case "message_delta":
           addUsage(event.usage);
           stopReason = event.delta?.stop_reason ?? stopReason;
-          return false;
+          return "nothing";
         case "message_stop":
-          return true;
+          return "over";
         case "error":
           return giveUp(eventFailure(peer, event.error));
         default:
           // Pings, and kinds that may be added to the API at any time.
-          return false;
+          return "nothing";
       }
     },
+    isWhole: () => stopReason !== undefined && open.size === 0,
     end(): WireEnd {
       if (failed !== undefined) return failed;
       const stop = wireStop(peer, stopReason, calls);

@@ -3,6 +3,7 @@ import type { Clock } from "#base";
 import type { CredentialRef, ModelInfo } from "#engine";
 import { ReasonError } from "#protocol";
 import { type PriceOverrides, priceOf } from "./cost.ts";
+import { inSeconds } from "./failure.ts";
 import type { HttpClient } from "./http.ts";
 import { type ModelFacts, modelFacts } from "./model-facts.ts";
 import { longestPrefix, type Price } from "./prices.ts";
@@ -94,15 +95,21 @@ async function fetchModels(
       headers: { accept: "application/json", ...source.headers },
       ...(source.credential === undefined ? {} : { credential: source.credential }),
       signal,
-      firstByteTimeoutMs: CATALOG_TIMEOUT_MS,
-      idleTimeoutMs: CATALOG_TIMEOUT_MS,
+      headersTimeoutMs: CATALOG_TIMEOUT_MS,
+      firstTokenTimeoutMs: CATALOG_TIMEOUT_MS,
+      chunkTimeoutMs: CATALOG_TIMEOUT_MS,
       maxResponseBytes: MAX_CATALOG_BYTES,
     },
     () => (text) => {
       body += text;
-      return false;
+      // Never "flowing": the one limit holds for the whole list, however it drips.
+      return "waiting";
     },
   );
+  if (outcome.type === "failed" && outcome.reason === "ProviderTimeout") {
+    const detail = `no list of models within ${inSeconds(CATALOG_TIMEOUT_MS)}`;
+    throw new ReasonError("ProviderTimeout", { provider: source.vendor, detail });
+  }
   if (outcome.type === "failed") throw new CatalogError(outcome.reason, outcome.message);
   if (outcome.status >= 400) {
     throw new ReasonError("ProviderUnavailable", {

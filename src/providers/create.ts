@@ -1,4 +1,5 @@
 /** Builds a ready provider from configuration and environment: endpoint, credential, retry, rate limit, prices. */
+import type { TimeoutSettings } from "#artifacts";
 import { boundHost, type Clock, type Random } from "#base";
 import type { CredentialPort, CredentialRef, Provider } from "#engine";
 import { ReasonError } from "#protocol";
@@ -10,7 +11,7 @@ import { parseModelRef } from "./model-ref.ts";
 import { openaiFamily } from "./openai.ts";
 import { createLimiters, type LimiterFor, type RateLimiter, type RateLimits, withRateLimit } from "./rate-limit.ts";
 import { defaultRetryPolicy, type RetryPolicy, withRetry } from "./retry.ts";
-import { type CallLimits, defaultLimits } from "./stream-call.ts";
+import { type CallLimits, limitsOf } from "./stream-call.ts";
 import { type Vendor, vendors } from "./vendors.ts";
 import { createWireProvider } from "./wire-provider.ts";
 
@@ -31,6 +32,7 @@ export interface ModelConfig {
   /** Only for `custom`; default openai. */
   readonly family?: "anthropic" | "openai";
   readonly rateLimit?: RateLimits;
+  readonly timeouts?: TimeoutSettings;
   readonly limits?: Partial<CallLimits>;
 }
 
@@ -75,7 +77,7 @@ export function createProvider(config: ModelConfig, ports: ProviderPorts): Provi
       headers,
       ...keyed,
       peer: { name: vendor.name, keySource: credential?.source ?? "the key" },
-      limits: { ...defaultLimits, ...config.limits },
+      limits: { ...limitsOf(config.timeouts), ...config.limits },
       ...(config.maxTokens === undefined ? {} : { maxTokens: config.maxTokens }),
       ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
     },

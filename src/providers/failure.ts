@@ -23,6 +23,11 @@ export function failure(
   return { type: "failed", reason, message: reasonText(reason, values), retryable };
 }
 
+/** A time as people read it. */
+export function inSeconds(ms: number): string {
+  return `${Number((ms / 1000).toFixed(2))} s`;
+}
+
 /** An HTTP status of 400 and above, with the body that came with it. */
 export function statusFailure(
   peer: Peer,

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, createServer as createNetServer, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { createHttpClient, type HttpClient, type HttpOutcome, type HttpRequest } from "./http.ts";
@@ -41,8 +41,9 @@ function request(url: URL, rest: Partial<HttpRequest> = {}): HttpRequest {
     headers: {},
     body: "{}",
     signal: new AbortController().signal,
-    firstByteTimeoutMs: 1_000,
-    idleTimeoutMs: 500,
+    headersTimeoutMs: 1_000,
+    firstTokenTimeoutMs: 1_000,
+    chunkTimeoutMs: 500,
     maxResponseBytes: 1_000,
     ...rest,
   };
@@ -52,7 +53,7 @@ async function read(client: HttpClient, spec: HttpRequest): Promise<{ text: stri
   let text = "";
   const outcome = await client.send(spec, () => (chunk) => {
     text += chunk;
-    return false;
+    return "flowing";
   });
   return { text, outcome };
 }
@@ -76,7 +77,7 @@ describe("a response", () => {
       response.write("enough");
     });
     const client = createHttpClient({ clock });
-    const outcome = await client.send(request(url), () => () => true);
+    const outcome = await client.send(request(url), () => () => "complete");
     expect(outcome).toMatchObject({ type: "ok", status: 200 });
     open[0]?.end("rest");
     client.close();
@@ -125,7 +126,7 @@ describe("a failure", () => {
     expect((await pending).outcome).toEqual({
       type: "failed",
       reason: "ProviderTimeout",
-      message: "vendor did not answer within 1s.",
+      message: "vendor did not answer in time: no response headers within 1 s (timeouts.headers_s).",
       retryable: true,
     });
   });
@@ -136,7 +137,7 @@ describe("a failure", () => {
     const chunks: (() => void)[] = [];
     const outcome = createHttpClient({ clock }).send(request(url), () => () => {
       chunks.shift()?.();
-      return false;
+      return "flowing";
     });
     const response = await open.promise;
     const sendChunk = (text: string): Promise<void> =>
@@ -159,16 +160,78 @@ describe("a failure", () => {
     expect(await outcome).toMatchObject({ type: "failed", reason: "ProviderTimeout", retryable: true });
   });
 
-  test("silence right after the head counts from the head, not from the longer wait for it", async () => {
-    const head = Promise.withResolvers<void>();
-    const url = await serve((response) => response.flushHeaders());
-    const outcome = createHttpClient({ clock }).send(request(url), () => {
-      head.resolve();
-      return () => false;
+  test("no first token in time, however many bytes come that are none", async () => {
+    const open = Promise.withResolvers<ServerResponse>();
+    const url = await serve((response) => {
+      response.flushHeaders();
+      open.resolve(response);
     });
-    await head.promise;
-    await clock.advance(500);
+    const heard: (() => void)[] = [];
+    const limits = { headersTimeoutMs: 1_000, firstTokenTimeoutMs: 2_000, chunkTimeoutMs: 500 };
+    const outcome = createHttpClient({ clock }).send(request(url, limits), () => () => {
+      heard.shift()?.();
+      return "waiting";
+    });
+    const response = await open.promise;
+    for (let at = 0; at < 4; at += 1) {
+      const arrived = new Promise<void>((resolve) => heard.push(resolve));
+      response.write(": ping\n\n");
+      await arrived;
+      await clock.advance(499);
+    }
+    await clock.advance(4);
+    expect(await outcome).toMatchObject({
+      type: "failed",
+      reason: "ProviderTimeout",
+      message: "vendor did not answer in time: no first token within 2 s (timeouts.first_token_s).",
+    });
+  });
+
+  test("what follows a whole answer is waited for briefly, and pings do not prolong it", async () => {
+    const url = await serve((response) => response.write("all"));
+    const whole = Promise.withResolvers<void>();
+    const outcome = createHttpClient({ clock }).send(request(url, { chunkTimeoutMs: 60_000 }), () => () => {
+      whole.resolve();
+      return "ending";
+    });
+    await whole.promise;
+    await clock.advance(5_000);
     expect(await outcome).toMatchObject({ type: "failed", reason: "ProviderTimeout" });
+  });
+
+  test("a process with the keys that does not answer is under the limit of the headers", async () => {
+    const credentials = { route: () => new Promise<never>(() => undefined) };
+    const credential = { id: "k", source: "KEY", hosts: [] };
+    const client = createHttpClient({ clock, credentials });
+    const url = new URL("http://127.0.0.1:9/");
+    const pending = read(client, request(url, { credential }));
+    await clock.advance(1_000);
+    expect((await pending).outcome).toMatchObject({
+      reason: "CredentialHelperFailed",
+      message: expect.stringContaining("did not answer within 1 s"),
+      retryable: true,
+    });
+    const cancel = new AbortController();
+    const cancelled = read(client, request(url, { credential, signal: cancel.signal }));
+    cancel.abort();
+    expect((await cancelled).outcome).toMatchObject({ reason: "Cancelled" });
+  });
+
+  test.each([
+    ["garbage", "\u0000\u0001not http at all\r\n\r\n"],
+    ["headers without an end", `HTTP/1.1 200 OK\r\n${"x-more: y\r\n".repeat(5_000)}`],
+  ])("%s instead of HTTP", async (_name, bytes) => {
+    const server = createNetServer((socket) => {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.once("data", () => socket.write(bytes));
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    const { outcome } = await read(createHttpClient({ clock }), request(url));
+    server.close();
+    expect(outcome).toMatchObject({ reason: "ProviderGarbled", retryable: true });
   });
 
   test("the connection is cut in the middle of a body", async () => {
@@ -211,7 +274,7 @@ describe("a failure", () => {
     const second = new AbortController();
     const outcome = await client.send(request(url, { signal: second.signal }), () => () => {
       second.abort();
-      return false;
+      return "flowing";
     });
     expect(outcome).toEqual(cancelled);
   });

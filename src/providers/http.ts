@@ -9,9 +9,25 @@ import { StringDecoder } from "node:string_decoder";
 import { type Clock, createConcealer, createModelConnections, proxyVariables } from "#base";
 import type { CredentialPort, CredentialRef, CredentialRoute } from "#engine";
 import { type Reason, reasonText } from "#protocol";
+import {
+  cancelled,
+  cut,
+  HELPER_CUT,
+  helperLate,
+  helperLost,
+  helperProblem,
+  type Phase,
+  redirected,
+  timedOut,
+  tooLarge,
+  unreachable,
+  unsendable,
+} from "./http-failure.ts";
 
 /** How long a finished response may take to end by itself before its connection is dropped. */
 const DRAIN_MS = 1_000;
+/** How long the bookkeeping may take that follows a whole answer; pings do not prolong it. */
+const END_MS = 5_000;
 /** Its connections break a moment before we are told that the helper has died. */
 const LOST_PAUSE_MS = 50;
 /** The first, and one after a connection or a helper that turned out to be gone, and one more if both were. */
@@ -19,11 +35,6 @@ const MAX_ATTEMPTS = 3;
 
 /** Nobody reads it; Node looks at a name longer than at an address, the first time for some milliseconds. */
 const SOCKET_HOST = "127.0.0.1";
-
-/** What the credential helper adds to the vendor's answer; it lets none of a vendor's own headers through that look so. */
-const HELPER_REFUSED = "x-harness-refused";
-const HELPER_FAILED = "x-harness-failed";
-const HELPER_CUT = "x-harness-cut";
 
 export interface HttpRequest {
   /** Used in messages: the vendor's name. */
@@ -35,10 +46,12 @@ export interface HttpRequest {
   /** The key to send it with; absent for a server that needs none. */
   readonly credential?: CredentialRef;
   readonly signal: AbortSignal;
-  /** From the start to the response head: connecting, sending, waiting. */
-  readonly firstByteTimeoutMs: number;
-  /** Between two chunks of the body. */
-  readonly idleTimeoutMs: number;
+  /** From the start to the response head: the way to the key, connecting, sending, waiting. */
+  readonly headersTimeoutMs: number;
+  /** From the start until the sink says that the body flows. */
+  readonly firstTokenTimeoutMs: number;
+  /** The longest silence after that: every byte ends it, whatever it says. */
+  readonly chunkTimeoutMs: number;
   readonly maxResponseBytes: number;
 }
 
@@ -47,10 +60,16 @@ export interface HttpHead {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Gets each piece of decoded text in order; true says that it has all it needs, the rest is thrown away. */
-export type BodySink = (text: string) => boolean;
+/**
+ * `waiting`: nothing of use has come yet. `ending`: the rest is welcome, and not needed. `complete`: it has all it needs, the rest
+ * is thrown away.
+ */
+export type SinkState = "waiting" | "flowing" | "ending" | "complete";
 
-interface HttpFailure {
+/** Gets each piece of decoded text in order. */
+export type BodySink = (text: string) => SinkState;
+
+export interface HttpFailure {
   readonly type: "failed";
   readonly reason: Reason;
   readonly message: string;
@@ -78,11 +97,13 @@ export function createHttpClient(ports: {
     async send(request, onHead) {
       // The peer may close an idle connection in the very moment it is used again; that says nothing about the request. A
       // helper that died before it answered has a successor, or the next route is a refusal.
+      const startMs = ports.clock.monotonicMs();
       for (let attempt = 1; ; attempt++) {
-        const route = await routeOf(request, ports.credentials);
+        const route = await routeInTime(request, ports.credentials, ports.clock, startMs);
+        if (route?.type === "failed") return route;
         if (route?.type === "refused") return { ...route, type: "failed", retryable: false };
         const agent = route?.type === "socket" ? connections.throughSocket() : connections.to(request.url);
-        const outcome = await exchange(request, onHead, agent, ports.clock, route);
+        const outcome = await exchange(request, onHead, agent, ports.clock, startMs, route);
         if (typeof outcome === "object") return outcome;
         if (attempt < MAX_ATTEMPTS) {
           // A timer of its own and not the clock's: what it waits for is a process that ends.
@@ -98,7 +119,7 @@ export function createHttpClient(ports: {
 
 type SendingRoute = Exclude<CredentialRoute, { type: "refused" }>;
 /** Nothing was answered, and it is not the vendor's doing: an old connection, or a helper that died. */
-type NotSent = "stale" | "lost";
+export type NotSent = "stale" | "lost";
 
 /** Fails closed: a credential without somebody who has it is a refusal. */
 async function routeOf(
@@ -111,19 +132,45 @@ async function routeOf(
   return { type: "refused", reason: "CredentialHelperFailed", message: reasonText("CredentialHelperFailed", values) };
 }
 
+/** The process with the keys may hang as a vendor may: whoever waits for it is under the same limit, and can be cancelled. */
+async function routeInTime(
+  request: HttpRequest,
+  credentials: Pick<CredentialPort, "route"> | undefined,
+  clock: Clock,
+  startMs: number,
+): Promise<CredentialRoute | HttpFailure | undefined> {
+  if (request.credential === undefined) return undefined;
+  const waiting = new AbortController();
+  const stop = (): void => waiting.abort();
+  request.signal.addEventListener("abort", stop, { once: true });
+  try {
+    const leftMs = startMs + request.headersTimeoutMs - clock.monotonicMs();
+    const late = clock.sleep(Math.max(0, leftMs), waiting.signal).then(() => "late" as const);
+    const route = await Promise.race([routeOf(request, credentials), late]);
+    if (route !== "late") return route;
+    return request.signal.aborted ? cancelled() : helperLate(request);
+  } finally {
+    request.signal.removeEventListener("abort", stop);
+    waiting.abort();
+  }
+}
+
 function exchange(
   request: HttpRequest,
   onHead: (head: HttpHead) => BodySink,
   agent: Agent,
   clock: Clock,
+  startMs: number,
   route: SendingRoute | undefined,
 ): Promise<HttpOutcome | NotSent> {
   const { signal, url } = request;
   const isSocket = route?.type === "socket";
   if (signal.aborted) return Promise.resolve(cancelled());
   return new Promise((resolve) => {
-    // Ends the watcher's sleep: when the head is there, and when all is over.
+    // Ends the watcher's sleep: when another limit holds from now on, and when all is over.
     let watching = new AbortController();
+    let phase: Phase = "headers";
+    let enteredMs = startMs;
     let outgoing: ClientRequest | undefined;
     let incoming: IncomingMessage | undefined;
     let settled = false;
@@ -141,12 +188,17 @@ function exchange(
       settle(outcome);
       outgoing?.destroy();
     };
+    const enter = (next: Phase): void => {
+      phase = next;
+      enteredMs = clock.monotonicMs();
+      watching.abort();
+      watching = new AbortController();
+    };
     const onAbort = (): void => fail(cancelled());
     const onResponse = (response: IncomingMessage): void => {
       incoming = response;
       lastMs = clock.monotonicMs();
-      watching.abort();
-      watching = new AbortController();
+      enter("first token");
       const status = response.statusCode ?? 0;
       const problem = isSocket ? helperProblem(request, response.headers) : undefined;
       if (problem !== undefined) {
@@ -166,7 +218,10 @@ function exchange(
         lastMs = clock.monotonicMs();
         received += chunk.length;
         if (received > request.maxResponseBytes) return fail(tooLarge(request));
-        if (!sink(decoder.write(concealer === undefined ? chunk : concealer.write(chunk)))) return;
+        const state = sink(decoder.write(concealer === undefined ? chunk : concealer.write(chunk)));
+        if (state === "flowing" && phase !== "chunk") enter("chunk");
+        if (state === "ending" && phase !== "end") enter("end");
+        if (state !== "complete") return;
         settle({ type: "ok", status, headers: response.headers });
         dropUnlessEnded(response);
       });
@@ -202,12 +257,22 @@ function exchange(
     outgoing.on("error", onError);
     outgoing.end(request.body);
 
+    const limitMs = (): number => {
+      switch (phase) {
+        case "headers":
+          return startMs + request.headersTimeoutMs;
+        case "first token":
+          return startMs + request.firstTokenTimeoutMs;
+        case "chunk":
+          return lastMs + request.chunkTimeoutMs;
+        case "end":
+          return enteredMs + Math.min(END_MS, request.chunkTimeoutMs);
+      }
+    };
     const watch = async (): Promise<void> => {
-      const startMs = lastMs;
       while (!settled) {
-        const limitMs = incoming === undefined ? startMs + request.firstByteTimeoutMs : lastMs + request.idleTimeoutMs;
-        const waitMs = limitMs - clock.monotonicMs();
-        if (waitMs <= 0) return fail(timedOut(request, incoming === undefined));
+        const waitMs = limitMs() - clock.monotonicMs();
+        if (waitMs <= 0) return fail(timedOut(request, phase));
         await clock.sleep(waitMs, watching.signal);
       }
     };
@@ -223,67 +288,4 @@ function dropUnlessEnded(response: IncomingMessage): void {
   const timer = setTimeout(() => response.destroy(), DRAIN_MS);
   timer.unref();
   response.once("close", () => clearTimeout(timer));
-}
-
-function failed(reason: Reason, retryable: boolean, values: Readonly<Record<string, string | number>>): HttpFailure {
-  return { type: "failed", reason, message: reasonText(reason, values), retryable };
-}
-
-/** What the helper says instead of an answer of the vendor. */
-function helperProblem(request: HttpRequest, headers: IncomingHttpHeaders): HttpFailure | NotSent | undefined {
-  const code = headers[HELPER_FAILED];
-  if (code !== undefined) return code === "STALE" ? "stale" : unreachable(request, String(code));
-  const { credential, url } = request;
-  switch (headers[HELPER_REFUSED]) {
-    case undefined:
-      return undefined;
-    case "HostNotBound":
-      return failed("CredentialHostRefused", false, {
-        credential: credential?.source ?? "",
-        host: url.origin,
-        hosts: credential?.hosts.join(", ") || "no host",
-      });
-    case "AuthHeaderGiven":
-      return failed("ConfigInvalid", false, {
-        detail: `the headers configured for ${request.peer} say who asks; the key already does. Take them out`,
-      });
-    default:
-      return failed("CredentialHelperFailed", false, { detail: `it refused: ${String(headers[HELPER_REFUSED])}` });
-  }
-}
-
-function helperLost(): HttpFailure {
-  return failed("CredentialHelperFailed", true, { detail: "it ended in the middle of a response" });
-}
-
-function cancelled(): HttpFailure {
-  return failed("Cancelled", false, {});
-}
-
-function unreachable({ peer, url }: HttpRequest, detail: string): HttpFailure {
-  const certificate = detail.includes("CERT") || detail.includes("TLS") || detail.includes("SSL");
-  return failed("ProviderUnreachable", !certificate, { provider: peer, host: url.host, detail });
-}
-
-function unsendable(request: HttpRequest, error: unknown): HttpFailure {
-  const detail = `the request to ${request.peer} cannot be sent: ${error instanceof Error ? error.message : "unknown"}`;
-  return failed("ConfigInvalid", false, { detail });
-}
-
-function redirected({ peer }: HttpRequest, status: number): HttpFailure {
-  const detail = "it redirects to another address, and redirects are not followed; check the base URL";
-  return failed("ProviderRefused", false, { provider: peer, status, detail });
-}
-
-function tooLarge({ maxResponseBytes }: HttpRequest): HttpFailure {
-  return failed("OutputLimit", false, { limit: maxResponseBytes });
-}
-
-function cut({ peer }: HttpRequest): HttpFailure {
-  return failed("ProviderStreamCut", true, { provider: peer });
-}
-
-function timedOut(request: HttpRequest, beforeHead: boolean): HttpFailure {
-  const timeoutMs = beforeHead ? request.firstByteTimeoutMs : request.idleTimeoutMs;
-  return failed("ProviderTimeout", true, { provider: request.peer, timeout: timeoutMs / 1000 });
 }

@@ -14,6 +14,7 @@ import { defaultRetryPolicy, withRetry } from "./retry.ts";
 import { createModelRouter, type ModelRouter } from "./router.ts";
 import { loadScenario } from "./scenario.ts";
 import { createScriptedProvider } from "./scripted.ts";
+import { withStepBudget } from "./step-budget.ts";
 import { estimateTokens } from "./tokens.ts";
 import { findVendor } from "./vendors.ts";
 
@@ -113,7 +114,9 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
       async chat(call) {
         try {
           const chain = [call.request.model, ...fallbacks.filter((model) => model !== call.request.model)];
-          return await withFallback(chain.map((model) => ({ model, provider: lazily(model) }))).chat(call);
+          const provider = withFallback(chain.map((model) => ({ model, provider: lazily(model) })));
+          const asked = settings.models.find(({ model }) => model === call.request.model);
+          return await withStepBudget(provider, asked?.timeouts ?? {}, ports).chat(call);
         } catch (error) {
           return refused(error);
         }

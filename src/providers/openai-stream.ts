@@ -4,7 +4,7 @@ import type { Usage } from "#protocol";
 import { eventFailure, type Failure, failure, garbled, type Peer, presentable } from "./failure.ts";
 import { wireStop } from "./finish-reason.ts";
 import { createReasoning } from "./openai-reasoning.ts";
-import type { StreamReader, WireEnd } from "./wire-family.ts";
+import type { ReadState, StreamReader, WireEnd } from "./wire-family.ts";
 import type { WireNames } from "./wire-names.ts";
 
 const MAX_TOOL_CALLS = 1_000;
@@ -60,9 +60,9 @@ export function openaiReader(peer: Peer, names: WireNames, emit: (event: ModelEv
   const calls: OpenCall[] = [];
   const reasoning = createReasoning();
 
-  const giveUp = (reason: Failure): boolean => {
+  const giveUp = (reason: Failure): ReadState => {
     failed = reason;
-    return true;
+    return "over";
   };
   /** The wire has no blocks: a change between thinking and text begins a new one. */
   const begin = (kind: "text" | "thinking"): void => {
@@ -102,12 +102,14 @@ export function openaiReader(peer: Peer, names: WireNames, emit: (event: ModelEv
 
   return {
     read(data) {
-      if (data === "[DONE]") return true;
+      if (data === "[DONE]") return "over";
       const chunk = parse(data);
       if (chunk === undefined) return giveUp(garbled(peer, "stream data that is not JSON"));
       if (chunk.error) return giveUp(eventFailure(peer, chunk.error));
       const choice = chunk.choices?.[0];
+      let state: ReadState = "nothing";
       if (choice !== undefined) {
+        if (choice.finish_reason || (choice.delta && isContent(choice.delta))) state = "content";
         const broken = choice.delta && onDelta(choice.delta);
         if (broken) return giveUp(broken);
         if (choice.finish_reason) finish = choice.finish_reason;
@@ -116,8 +118,9 @@ export function openaiReader(peer: Peer, names: WireNames, emit: (event: ModelEv
         used = canonicalUsage(chunk.usage);
         costUsd = chunk.usage.cost ?? costUsd;
       }
-      return false;
+      return state;
     },
+    isWhole: () => finish !== undefined,
     end(): WireEnd {
       if (failed !== undefined) return failed;
       closeThinking();
@@ -145,6 +148,11 @@ export function openaiReader(peer: Peer, names: WireNames, emit: (event: ModelEv
     },
     usage: () => used,
   };
+}
+
+function isContent({ content, refusal, tool_calls, reasoning_content, reasoning, reasoning_details }: Delta): boolean {
+  if (content || refusal || reasoning_content || reasoning) return true;
+  return Boolean(tool_calls?.length || reasoning_details?.length);
 }
 
 /** False at the bound. A piece without an index belongs to the call with its id, else it is a new or the last call. */

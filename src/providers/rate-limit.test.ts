@@ -126,4 +126,38 @@ describe("withRateLimit", () => {
     expect((await next).outcome).toMatchObject({ type: "done" });
     expect(inner.askedMs).toEqual([0, 60_000]);
   });
+
+  test("one that waits behind another leaves at once when it is cancelled, and nobody overtakes", async () => {
+    const clock = createManualClock();
+    const limiter = createRateLimiter({ requestsPerMinute: 1 }, { clock });
+    const order: string[] = [];
+    const ask = async (name: string, signal = new AbortController().signal): Promise<string> => {
+      const passed = await limiter.acquire(1, signal, () => {});
+      order.push(name);
+      return passed;
+    };
+    await ask("first");
+    const cancel = new AbortController();
+    const pending = [ask("second"), ask("third", cancel.signal), ask("fourth")];
+    await clock.advance(1_000);
+    cancel.abort();
+    expect(await pending[1]).toBe("cancelled");
+    await clock.advance(59_000);
+    expect(order).toEqual(["first", "third", "second"]);
+    await clock.advance(60_000);
+    await Promise.all(pending);
+    expect(order).toEqual(["first", "third", "second", "fourth"]);
+  });
+
+  test("a wait that takes the whole budget of the step ends as a rate limit, not as a cancel", async () => {
+    const clock = createManualClock();
+    const limited = withRateLimit(provider(clock), [createRateLimiter({ requestsPerMinute: 1 }, { clock })]);
+    await callModel(limited, request);
+    const expired = new AbortController();
+    const budget = { leftMs: () => 30_000 - clock.monotonicMs(), progressed: () => undefined };
+    const waiting = limited.chat({ request, signal: expired.signal, emit: () => undefined, budget });
+    await clock.advance(30_000);
+    expired.abort();
+    expect(await waiting).toMatchObject({ reason: "RateLimited", retryable: false });
+  });
 });

@@ -1,7 +1,7 @@
 /** Token buckets in front of a provider: so many requests and so many tokens a minute, with a bounded queue. */
 import type { Clock } from "#base";
-import type { Provider } from "#engine";
-import { failure } from "./failure.ts";
+import type { ModelCall, Provider } from "#engine";
+import { type Failure, failure } from "./failure.ts";
 import { wrapProvider } from "./wrapped-provider.ts";
 
 const MINUTE_MS = 60_000;
@@ -48,7 +48,7 @@ export function createRateLimiter(limits: RateLimits, ports: { readonly clock: C
       tail = promise;
       onWait(waitMs(amount));
       try {
-        await turn;
+        await untilAborted(turn, signal);
         for (let ms = waitMs(amount); ms > 0 && !signal.aborted; ms = waitMs(amount)) {
           await ports.clock.sleep(ms, signal);
         }
@@ -57,11 +57,21 @@ export function createRateLimiter(limits: RateLimits, ports: { readonly clock: C
         return "ok";
       } finally {
         waiting -= 1;
-        resolve();
+        // Whoever is behind one that gave up still waits for those before it.
+        void turn.then(resolve);
       }
     },
     settle: (estimated, actual) => tokens.take(actual - estimated),
   };
+}
+
+/** Resolves with the promise or the abort, whichever comes first. */
+async function untilAborted(turn: Promise<void>, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = (): void => resolve();
+  signal.addEventListener("abort", stop, { once: true });
+  await Promise.race([turn, promise]);
+  signal.removeEventListener("abort", stop);
 }
 
 /** Every attempt passes all the limiters, in order; a call that has to wait says so with a `retrying` notice. */
@@ -73,7 +83,7 @@ export function withRateLimit(provider: Provider, limiters: readonly RateLimiter
         const message = `Waiting ${Math.ceil(waitMs / 1000)} s for the configured rate limit.`;
         call.emit({ type: "retrying", reason: "RateLimited", message, retryAfterMs: waitMs });
       });
-      if (passed === "cancelled") return failure("Cancelled", false);
+      if (passed === "cancelled") return isUsedUp(call) ? noTurn() : failure("Cancelled", false);
       if (passed === "full") {
         const message = "Too many calls wait for the configured rate limit.";
         return { type: "failed", reason: "RateLimited", message, retryable: false };
@@ -87,6 +97,16 @@ export function withRateLimit(provider: Provider, limiters: readonly RateLimiter
     }
     return outcome;
   });
+}
+
+function isUsedUp({ budget }: ModelCall): boolean {
+  return budget !== undefined && budget.leftMs() <= 0;
+}
+
+function noTurn(): Failure {
+  const message =
+    "The configured rate limit left no room for this call within the time of the step (rate_limits, timeouts.step_s).";
+  return { type: "failed", reason: "RateLimited", message, retryable: false };
 }
 
 interface Bucket {

@@ -104,10 +104,32 @@ describe("withRetry", () => {
         ...limited,
         retryAfterMs: 61_000,
         retryable: false,
-        message: "slow. It asks to wait 61 s; not waiting.",
+        message: "slow. It asks to wait 61 s; the longest wait is 60 s.",
       },
     });
     expect(long.calls).toBe(1);
+  });
+
+  test("ends instead of waiting for longer than the step has left, and says how long the vendor asked for", async () => {
+    const clock = createManualClock();
+    const limited: ModelOutcome = { type: "failed", reason: "RateLimited", message: "slow.", retryable: true };
+    const ports = { clock, random: zeroRandom };
+    const budget = { leftMs: () => 5_000, progressed: () => undefined };
+    const ask = (outcome: ModelOutcome, policy = defaultRetryPolicy): Promise<ModelOutcome> => {
+      const { signal } = new AbortController();
+      return withRetry(scripted([outcome]), policy, ports).chat({ request, signal, emit: () => undefined, budget });
+    };
+    expect(await ask({ ...limited, retryAfterMs: 86_400_000 })).toMatchObject({
+      reason: "RateLimited",
+      message: "slow. It asks to wait 86400 s; 5 s are left for this step (timeouts.step_s).",
+      retryable: false,
+    });
+    const slow = { maxRetries: 3, initialBackoffMs: 20_000, maxBackoffMs: 20_000, multiplier: 1 };
+    expect(await ask(busy, slow)).toMatchObject({
+      reason: "ProviderUnavailable",
+      message: "busy No time is left to try again (timeouts.step_s).",
+      retryable: false,
+    });
   });
 
   test("a cancel ends the wait at once", async () => {

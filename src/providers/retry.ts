@@ -1,7 +1,7 @@
 /** Tries a model call again after failures that may pass. Bounded in attempts and in waiting; deaf to nothing. */
 import type { Clock, Random } from "#base";
 import type { ModelOutcome, Provider } from "#engine";
-import { type Failure, failure } from "./failure.ts";
+import { type Failure, failure, inSeconds } from "./failure.ts";
 import { addUsage } from "./wire-family.ts";
 import { wrapProvider } from "./wrapped-provider.ts";
 
@@ -38,9 +38,13 @@ export function withRetry(
       const outcome = withSpent(await provider.chat(call), spent);
       if (outcome.type === "done" || !outcome.retryable || retries >= policy.maxRetries) return outcome;
       if (call.signal.aborted) return cancelled(outcome);
+      const leftMs = call.budget?.leftMs() ?? Number.POSITIVE_INFINITY;
       const { retryAfterMs } = outcome;
-      if (retryAfterMs !== undefined && retryAfterMs > MAX_RETRY_AFTER_MS) return tooLong(outcome, retryAfterMs);
+      if (retryAfterMs !== undefined && retryAfterMs > Math.min(MAX_RETRY_AFTER_MS, leftMs)) {
+        return tooLong(outcome, retryAfterMs, leftMs);
+      }
       const waitMs = retryAfterMs ?? backoffMs(policy, retries, ports.random);
+      if (waitMs >= leftMs) return noTime(outcome);
       call.emit({ type: "retrying", reason: outcome.reason, message: outcome.message, retryAfterMs: waitMs });
       await ports.clock.sleep(waitMs, call.signal);
       if (call.signal.aborted) return cancelled(outcome);
@@ -61,9 +65,19 @@ function withSpent(outcome: ModelOutcome, spent: Failure["usage"]): ModelOutcome
   return { ...outcome, usage: addUsage(spent, outcome.usage) };
 }
 
-function tooLong(outcome: Failure, waitMs: number): Failure {
-  const seconds = Math.ceil(waitMs / 1000);
-  return { ...outcome, retryable: false, message: `${outcome.message} It asks to wait ${seconds} s; not waiting.` };
+/** Ends here instead of at the end of the budget: the wait would be for nothing, and another model may answer. */
+function tooLong(outcome: Failure, waitMs: number, leftMs: number): Failure {
+  const longest =
+    leftMs < MAX_RETRY_AFTER_MS
+      ? `${inSeconds(Math.max(0, leftMs))} are left for this step (timeouts.step_s)`
+      : `the longest wait is ${inSeconds(MAX_RETRY_AFTER_MS)}`;
+  const message = `${outcome.message} It asks to wait ${Math.ceil(waitMs / 1000)} s; ${longest}.`;
+  return { ...outcome, retryable: false, message };
+}
+
+function noTime(outcome: Failure): Failure {
+  const message = `${outcome.message} No time is left to try again (timeouts.step_s).`;
+  return { ...outcome, retryable: false, message };
 }
 
 function cancelled({ usage }: Failure): Failure {

@@ -1,17 +1,23 @@
 import { StringDecoder } from "node:string_decoder";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createSystemClock } from "#base";
 import type { ModelEvent } from "#engine";
 import { callModel, testPorts, userRequest } from "../../test/fakes/call-model.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { anthropicEvents } from "../../test/fakes/mock-anthropic-wire.ts";
 import { openaiEvents } from "../../test/fakes/mock-openai-wire.ts";
-import { type MockProviderServer, type MockReply, startMockProvider } from "../../test/fakes/mock-provider-server.ts";
+import {
+  type MockMessage,
+  type MockProviderServer,
+  type MockReply,
+  startMockProvider,
+} from "../../test/fakes/mock-provider-server.ts";
 import { anthropicFamily } from "./anthropic.ts";
 import { createProvider } from "./create.ts";
 import type { HttpClient } from "./http.ts";
 import { openaiFamily } from "./openai.ts";
-import { defaultLimits, streamCall } from "./stream-call.ts";
+import { limitsOf, streamCall } from "./stream-call.ts";
 import { createWireNames } from "./wire-names.ts";
 
 const KEY = "sk-test-0123456789";
@@ -136,6 +142,31 @@ describe.each(families)("$model", ({ model, path }) => {
     expect(outcome).toMatchObject({ type: "failed", reason, retryable });
   });
 
+  test.each(["cut", "end", "stall", "pings"] as const)(
+    "an answer whose finish reason has come is whole, whatever the stream does then (%s)",
+    async (type) => {
+      const reply: MockMessage = { type: "message", blocks: [text] };
+      const events = (vendor === "anthropic" ? anthropicEvents : openaiEvents)(reply, "m");
+      const last = events.findLastIndex((event) => /"(stop_reason|finish_reason)":"\w+"/.test(event));
+      const afterEvents = last + 1;
+      const stop = new AbortController();
+      const until = new Promise<void>((resolve) => stop.signal.addEventListener("abort", () => resolve()));
+      const fault: NonNullable<MockMessage["fault"]> =
+        type === "pings"
+          ? { type: "drip", afterEvents, event: ": ping\n\n", everyMs: 20, until }
+          : type === "stall"
+            ? { type, afterEvents, until }
+            : { type, afterEvents };
+      mock.reply({ ...reply, fault });
+      const limits = { chunkTimeoutMs: 100 };
+      const config = { model, baseUrl: mock.url + path, retry: { maxRetries: 0 }, limits };
+      const ports = { ...testPorts(), clock: createSystemClock() };
+      const { outcome } = await callModel(createProvider(config, ports), userRequest(model));
+      stop.abort();
+      expect(outcome).toMatchObject({ type: "done", stop: "end" });
+    },
+  );
+
   test("more bytes than a response may have", async () => {
     mock.reply({ type: "message", blocks: [text] });
     const config = { model, baseUrl: mock.url + path, limits: { maxResponseBytes: 200 } };
@@ -166,7 +197,7 @@ describe.each(families)("$model", ({ model, path }) => {
   });
 
   test("slow headers and a stalled stream time out on the clock", async () => {
-    const limits = { firstByteTimeoutMs: 1_000, idleTimeoutMs: 500 };
+    const limits = { headersTimeoutMs: 1_000, chunkTimeoutMs: 500 };
     const never = Promise.withResolvers<void>().promise;
     const stalled: MockReply[] = [
       { type: "message", blocks: [text], headersAfter: never },
@@ -224,7 +255,7 @@ describe("however the bytes are cut", () => {
       const reader = family.reader(peer, names, (event) => emitted.push(event));
       const http = deliver(bytes, cuts);
       const { signal } = new AbortController();
-      const call = { peer, url: new URL("http://x/"), headers: {}, body: {}, signal, limits: defaultLimits, reader };
+      const call = { peer, url: new URL("http://x/"), headers: {}, body: {}, signal, limits: limitsOf(), reader };
       return { end: await streamCall(call, { http, clock: createManualClock() }), emitted };
     };
     const whole = await run([]);
@@ -247,7 +278,7 @@ describe("however the bytes are cut", () => {
         const ends = [...cuts].sort((a, b) => a - b);
         let from = 0;
         for (const to of [...ends, bytes.length]) {
-          if (sink(decoder.write(bytes.subarray(from, to)))) break;
+          if (sink(decoder.write(bytes.subarray(from, to))) === "complete") break;
           from = to;
         }
         return { type: "ok", ...head };

@@ -1,5 +1,6 @@
 /** One streamed model call over HTTP: sends a body, feeds the events of the answer to a reader, names what went wrong. */
 import { createParser } from "eventsource-parser";
+import { defaultTimeouts, type TimeoutSettings } from "#artifacts";
 import type { Clock } from "#base";
 import type { CredentialRef, WireTrace } from "#engine";
 import { eventFailure, type Failure, failure, garbled, type Peer, statusFailure } from "./failure.ts";
@@ -10,17 +11,24 @@ import type { StreamReader, WireEnd } from "./wire-family.ts";
 const MAX_ERROR_BODY_CHARS = 64 * 1024;
 
 export interface CallLimits {
-  readonly firstByteTimeoutMs: number;
-  readonly idleTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  readonly firstTokenTimeoutMs: number;
+  readonly chunkTimeoutMs: number;
   readonly maxResponseBytes: number;
 }
 
-/** A model may think for minutes before its first byte, but then it keeps writing or pinging. */
-export const defaultLimits: CallLimits = {
-  firstByteTimeoutMs: 300_000,
-  idleTimeoutMs: 120_000,
-  maxResponseBytes: 64 * 1024 * 1024,
-};
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+
+/** A model may think for minutes before its first word, but then it keeps writing or pinging. */
+export function limitsOf(timeouts: TimeoutSettings = {}): CallLimits {
+  const { headersMs, firstTokenMs, chunkMs } = { ...defaultTimeouts, ...timeouts };
+  return {
+    headersTimeoutMs: headersMs,
+    firstTokenTimeoutMs: firstTokenMs,
+    chunkTimeoutMs: chunkMs,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+  };
+}
 
 export interface StreamCall {
   readonly peer: Peer;
@@ -31,6 +39,8 @@ export interface StreamCall {
   readonly signal: AbortSignal;
   readonly limits: CallLimits;
   readonly reader: StreamReader;
+  /** Called when a piece of the answer has come. */
+  readonly onProgress?: () => void;
   readonly trace?: WireTrace;
 }
 
@@ -41,6 +51,8 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
   const { peer, reader } = call;
   let head: HttpHead | undefined;
   let eventCount = 0;
+  /** Events that brought a piece of the answer: pings and empty deltas do not. */
+  let pieces = 0;
   let complete = false;
   let oddity: string | undefined;
   // What was sent instead of an event stream.
@@ -48,7 +60,8 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
 
   const collect: BodySink = (text) => {
     other += text;
-    return other.length >= MAX_ERROR_BODY_CHARS;
+    // What it says is in its status and its first lines: whether the rest comes does not matter.
+    return other.length >= MAX_ERROR_BODY_CHARS ? "complete" : "ending";
   };
   const readEvents = (): BodySink => {
     const parser = createParser({
@@ -57,7 +70,9 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
         if (complete || call.signal.aborted) return;
         eventCount += 1;
         try {
-          complete = reader.read(event.data);
+          const state = reader.read(event.data);
+          complete = state === "over";
+          if (state === "content") pieces += 1;
         } catch (error) {
           // A shape that the reader did not expect, whatever it was: the vendor's mistake ends the call, nothing else.
           oddity = error instanceof Error ? error.message : String(error);
@@ -66,8 +81,12 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
       },
     });
     return (text) => {
+      const before = pieces;
       parser.feed(text);
-      return complete;
+      if (pieces > before) call.onProgress?.();
+      if (complete) return "complete";
+      if (reader.isWhole()) return "ending";
+      return pieces > 0 ? "flowing" : "waiting";
     };
   };
 
@@ -100,11 +119,12 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
   );
   trace?.received({ status: head?.status ?? 0, type: head?.headers["content-type"] ?? "", body: traced });
   if (oddity !== undefined) return withUsage(garbled(peer, `an event of an unknown shape (${oddity})`), reader);
-  if (complete) return reader.end();
-  if (outcome.type === "failed") return withUsage(outcome, reader);
-  if (outcome.status >= 400) {
-    return statusFailure(peer, outcome.status, outcome.headers, other, ports.clock.now());
+  // What says that the stream is over may be missing: a vendor that has said why it stopped has said everything.
+  if (complete || (reader.isWhole() && !call.signal.aborted)) return reader.end();
+  if (head !== undefined && head.status >= 400 && !call.signal.aborted) {
+    return statusFailure(peer, head.status, head.headers, other, ports.clock.now());
   }
+  if (outcome.type === "failed") return withUsage(outcome, reader);
   if (head !== undefined && !isEventStream(head)) return notAStream(peer, head, other);
   if (eventCount === 0) return garbled(peer, "an empty response");
   return withUsage(failure("ProviderStreamCut", true, { provider: peer.name }), reader);

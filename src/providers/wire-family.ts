@@ -38,11 +38,16 @@ export type WireEnd =
     }
   | Failure;
 
+/** What one payload brought: `content` is a piece of the answer, `nothing` a ping, an empty delta or bookkeeping. */
+export type ReadState = "nothing" | "content" | "over";
+
 /** Reads one response. Nothing here throws on what a vendor sends; what is not understood ends as a failure. */
 export interface StreamReader {
-  /** One `data:` payload; true when the response is over, complete or failed. */
-  read(data: string): boolean;
-  /** Called once, when `read` said true. */
+  /** One `data:` payload; `over` when the response is, complete or failed. */
+  read(data: string): ReadState;
+  /** The vendor has said why it stopped and nothing is open: only bookkeeping can follow, and it may be missing. */
+  isWhole(): boolean;
+  /** Called once, when `read` said `over` or nothing more comes and the response is whole. */
   end(): WireEnd;
   /** What the vendor told of usage so far. */
   usage(): Usage | undefined;

@@ -52,7 +52,9 @@ export function createWireProvider(
     const headers = joinHeaders(endpoint.headers, family.headers(options));
     const keyed = credential === undefined ? {} : { credential };
     const traced = call.trace === undefined ? {} : { trace: call.trace };
-    return streamCall({ peer, url, headers, ...keyed, body, signal: call.signal, limits, reader, ...traced }, ports);
+    const { signal, budget } = call;
+    const timed = budget === undefined ? {} : { onProgress: budget.progressed };
+    return streamCall({ peer, url, headers, ...keyed, body, signal, limits, reader, ...traced, ...timed }, ports);
   };
 
   const chat = async (call: ModelCall): Promise<ModelOutcome> => {

@@ -12,6 +12,9 @@ const MAX_TIMEOUT_MS = 600_000;
 const END_MARGIN_MS = 5_000;
 const HEAD_CHARS = 20_000;
 const TAIL_CHARS = 20_000;
+/** Nobody reads as much: a program that prints more prints without an end. The reader has a lower limit of its own. */
+const MAX_PRINTED_MIB = 256;
+const MAX_PRINTED_BYTES = MAX_PRINTED_MIB * 1024 ** 2;
 const NOTED_DURATION_MS = 1_000;
 
 export function createExecTool(clock: Pick<Clock, "sleep">): Tool {
@@ -49,12 +52,19 @@ export function createExecTool(clock: Pick<Clock, "sleep">): Tool {
         output.add(text);
         progress.add(text);
       };
-      const onOutput: ProcessSpec["onOutput"] = (stream, chunk) =>
-        take(decoders[stream].decode(chunk, { stream: true }));
+      const tooMuch = new AbortController();
+      let printedBytes = 0;
+      const onOutput: ProcessSpec["onOutput"] = (stream, chunk) => {
+        printedBytes += chunk.length;
+        if (printedBytes > MAX_PRINTED_BYTES) tooMuch.abort();
+        else take(decoders[stream].decode(chunk, { stream: true }));
+      };
       try {
-        const exit = await runShell(context, { args: ["-c", command], cwd, timeoutMs, onOutput });
+        const signal = AbortSignal.any([context.signal, tooMuch.signal]);
+        const exit = await runShell(context, { args: ["-c", command], cwd, timeoutMs, onOutput }, signal);
         take(decoders.stdout.decode() + decoders.stderr.decode());
-        return outcome(exit, output.text(), timeoutMs, context);
+        const isLoud = tooMuch.signal.aborted && !context.signal.aborted && exit.ended === "cancelled";
+        return outcome(isLoud ? { ...exit, ended: "output" } : exit, output.text(), timeoutMs, context);
       } finally {
         progress.close();
       }
@@ -63,14 +73,18 @@ export function createExecTool(clock: Pick<Clock, "sleep">): Tool {
 }
 
 /** Bash, or the system's shell on a machine without it. */
-async function runShell(context: ToolContext, spec: Omit<ProcessSpec, "file">): Promise<ProcessExit> {
+async function runShell(
+  context: ToolContext,
+  spec: Omit<ProcessSpec, "file">,
+  signal: AbortSignal,
+): Promise<ProcessExit> {
   const { processes }: EffectPorts = context.ports;
   try {
-    return await processes.run({ file: "bash", ...spec }, context.signal);
+    return await processes.run({ file: "bash", ...spec }, signal);
   } catch (error) {
     // The working directory is known to exist, so what was not found is the program.
     if (!(error instanceof EffectError) || error.reason !== "NotFound") throw error;
-    return processes.run({ file: "/bin/sh", ...spec }, context.signal);
+    return processes.run({ file: "/bin/sh", ...spec }, signal);
   }
 }
 
@@ -82,10 +96,14 @@ function outcome(exit: ProcessExit, output: string, timeoutMs: number, context: 
     throw new ToolError(output === "" ? text : `${text}\nOutput so far:\n${output}`, "BashCancelledMidCommand");
   }
   const notes: string[] = [];
-  if (exit.ended === "timeout")
+  if (exit.ended === "timeout") {
     notes.push(`timed out after ${exit.timeoutMs ?? timeoutMs} ms; the process group was ended`);
-  else if (exit.ended === "output") notes.push("ended because it printed too much");
-  else if (exit.signal !== null) notes.push(`ended by ${exit.signal}`);
+    if (exit.timeoutMs === undefined && timeoutMs < MAX_TIMEOUT_MS)
+      notes.push(`timeout_ms may be up to ${MAX_TIMEOUT_MS}`);
+  } else if (exit.ended === "output") {
+    const limit = exit.timeoutMs === undefined ? `more than ${MAX_PRINTED_MIB} MiB` : "too much";
+    notes.push(`ended because it printed ${limit}; filter it, or send it into a file`);
+  } else if (exit.signal !== null) notes.push(`ended by ${exit.signal}`);
   else if (exit.code !== 0) notes.push(`exit code ${exit.code}`);
   const isError = notes.length > 0;
   if (exit.durationMs > NOTED_DURATION_MS) notes.push(`took ${duration}`);

@@ -131,6 +131,13 @@ async function stream(outgoing: ServerResponse, reply: MockMessage, events: read
       await new Promise((resolve) => outgoing.write(": cut\n\n", resolve));
       outgoing.destroy();
       return;
+    case "drip":
+      await drip(outgoing, fault.event, fault.everyMs, fault.until);
+      break;
+    case "reset":
+      await new Promise((resolve) => outgoing.write(": reset\n\n", resolve));
+      outgoing.socket?.resetAndDestroy();
+      return;
     case "stall":
       await fault.until;
       await write(outgoing, reply, events, stopAt, events.length, eventsPerWrite);
@@ -141,6 +148,13 @@ async function stream(outgoing: ServerResponse, reply: MockMessage, events: read
       break;
   }
   outgoing.end();
+}
+
+/** Ends when the client has gone, too. */
+async function drip(outgoing: ServerResponse, bytes: string, everyMs: number, until: Promise<void>): Promise<void> {
+  const timer = setInterval(() => outgoing.write(bytes), everyMs);
+  await Promise.race([until, once(outgoing, "close")]);
+  clearInterval(timer);
 }
 
 async function write(

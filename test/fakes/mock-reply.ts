@@ -24,6 +24,16 @@ interface MockUsage {
 
 /** What goes wrong in a stream, after so many events. */
 type MockFault =
+  /** The same bytes again and again, instead of the rest. */
+  | {
+      readonly type: "drip";
+      readonly afterEvents: number;
+      readonly event: string;
+      readonly everyMs: number;
+      readonly until: Promise<void>;
+    }
+  /** The connection is reset, without the bytes that end it. */
+  | { readonly type: "reset"; readonly afterEvents: number }
   | { readonly type: "cut"; readonly afterEvents: number }
   | { readonly type: "end"; readonly afterEvents: number }
   | { readonly type: "stall"; readonly afterEvents: number; readonly until: Promise<void> }
