@@ -64,6 +64,10 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     uses: "fs.appendFileSync fs.mkdirSync fs.writeFileSync",
     why: "Tells git in the session's home to ignore placeholders. The home is written to before the first command, never after.",
   },
+  "src/sandbox/straight-folder.ts": {
+    uses: "fs.chmodSync fs.openSync",
+    why: "Folders of the workspace by handle, for sweeping; opens to their owner those that a command closed.",
+  },
   "src/sandbox/session-folder.ts": {
     uses: "fs.copyFileSync fs.mkdirSync fs.mkdtempSync fs.rmSync fs.utimesSync fs.writeFileSync",
     why: "The /tmp, the home and the cache that commands of a session see, outside the workspace.",

@@ -6,6 +6,7 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "#base";
 import { createControlGroup } from "./control-group.ts";
+import { sweptTogether } from "./held-back.ts";
 import { type CheckoutWatch, watchCheckouts } from "./held-checkout.ts";
 import { makePins } from "./mount-pins.ts";
 import type { NameGuard } from "./name-guard.ts";
@@ -185,6 +186,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
       const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
       const say = (line: string): void => spec.onOutput?.("stderr", Buffer.from(`[sandbox] ${line}\n`));
       let exit: ProcessExit;
+      let failures: readonly Error[] = [];
       try {
         makePins(planned.pins);
         ground.placeholders().update(held);
@@ -195,8 +197,12 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
         exit = await run(whole, { ...spec, confinement: "workspace" }, env, signal);
       } finally {
         await release();
-        for (const line of [...guard.sweep(planned.watched), ...ground.survey().sweepBegun()]) say(line);
+        const swept = sweptTogether([guard.sweep(planned.watched), ground.survey().sweepBegun()]);
+        failures = swept.failures;
+        for (const line of [...swept.lines, ...failures.map(({ message }) => message)]) say(line);
       }
+      const [failure] = failures;
+      if (failure !== undefined) throw failure;
       const { lines, isIncomplete } = await findings();
       for (const line of lines) say(line);
       return isIncomplete && exit.code === 0 ? { ...exit, code: 1 } : exit;

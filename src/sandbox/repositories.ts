@@ -2,9 +2,10 @@
  * The git repositories of a workspace, and which of their files decide what git runs. Reads the disk, starts no git:
  * a repository is hostile before anybody has looked at it.
  */
-import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Placeholder } from "./sandbox.ts";
+import { smallText } from "./straight-folder.ts";
 
 export const MAX_LINK_BYTES = 4096;
 const MAX_CONFIG_BYTES = 256 * 1024;
@@ -171,14 +172,5 @@ export function entriesOf(folder: string) {
   } catch {
     // Not there, or not ours to read; a command could not change it either.
     return [];
-  }
-}
-
-export function smallText(path: string, maxBytes: number): string | undefined {
-  try {
-    const info = lstatSync(path);
-    return info.isFile() && info.size <= maxBytes ? readFileSync(path, "utf8") : undefined;
-  } catch {
-    return undefined;
   }
 }

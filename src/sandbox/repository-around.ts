@@ -6,7 +6,8 @@
 import { lstatSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { realPathIfThere } from "#base";
-import { isInside, MAX_LINK_BYTES, smallText, worktreeTarget } from "./repositories.ts";
+import { isInside, MAX_LINK_BYTES, worktreeTarget } from "./repositories.ts";
+import { smallText } from "./straight-folder.ts";
 
 const MAX_ALTERNATES = 8;
 
