@@ -38,6 +38,8 @@ export interface PolicyOptions {
   /** Programs that a rule denies as a whole, as real paths. */
   readonly deniedPrograms: readonly string[];
   readonly emptyFile: string;
+  /** In which the session keeps what is mounted for its commands. */
+  readonly sessionFolder: string;
 }
 
 export interface ReaderOptions extends PolicyOptions {
@@ -227,6 +229,11 @@ function planBase(options: PolicyOptions): BasePolicy | string {
   const above = own.find(({ path }) => isInside(path, root));
   if (above !== undefined) return `the workspace lies in ${above.path}, which holds files of this program`;
   if (root === "/") return "the workspace is the whole file system";
+  // A command could put a link in the place of what is mounted for the next one.
+  const { sessionFolder } = options;
+  if (isInside(root, sessionFolder)) {
+    return `the workspace holds ${dirname(sessionFolder)}, where sessions keep the folders of their commands; set TMPDIR to one outside`;
+  }
   const covered = system.shown.find(({ to }) => to !== "/etc" && isInside(root, to) && root !== to);
   if (covered !== undefined) return `the workspace holds ${covered.to}, which belongs to the machine`;
   const seen = [root, ...[...system.shown, ...toolchains].map(({ to }) => to), ...around];
