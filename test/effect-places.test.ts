@@ -32,6 +32,10 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     uses: "fs.link fs.open fs.rename fs.rmdir fs.unlink",
     why: "The one place that changes workspace files for tools: the file port.",
   },
+  "src/sandbox/command-tree.ts": {
+    uses: "fs.chmodSync fs.rmSync",
+    why: "Removes the folders of a session and old caches, outside the workspace.",
+  },
   "src/sandbox/control-group.ts": {
     uses: "fs.mkdirSync fs.rmdirSync fs.writeFileSync",
     why: "A control group of the kernel that holds root to a number of processes.",
@@ -69,7 +73,7 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     why: "Folders of the workspace by handle, for sweeping; opens to their owner those that a command closed.",
   },
   "src/sandbox/session-folder.ts": {
-    uses: "fs.copyFileSync fs.mkdirSync fs.mkdtempSync fs.rmSync fs.utimesSync fs.writeFileSync",
+    uses: "fs.copyFileSync fs.mkdirSync fs.mkdtempSync fs.utimesSync fs.writeFileSync",
     why: "The /tmp, the home and the cache that commands of a session see, outside the workspace.",
   },
   "src/sandbox/session-forwarder.ts": {
