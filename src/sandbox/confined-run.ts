@@ -8,6 +8,7 @@ import { EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } fro
 import { createControlGroup } from "./control-group.ts";
 import { sweptTogether } from "./held-back.ts";
 import { type CheckoutWatch, watchCheckouts } from "./held-checkout.ts";
+import { misplacedMount } from "./mount-check.ts";
 import { makePins } from "./mount-pins.ts";
 import type { NameGuard } from "./name-guard.ts";
 import { type PlannedWorkspace, planReader, planSearch, planWorkspace } from "./policy.ts";
@@ -63,6 +64,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
 
   async function run(
     { file, args, env, monitor, inputs }: WrappedCommand,
+    policy: SandboxPolicy,
     spec: ProcessSpec,
     given: ProcessSpec["env"],
     signal: AbortSignal,
@@ -70,6 +72,12 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
     const { processes } = spec.confinement === "workspace" ? WORKSPACE_LIMITS : READER_LIMITS;
     const group = monitor && createControlGroup(processes);
     let complaint = "";
+    const checkMounts = (pid: number): void => {
+      const misplaced = misplacedMount(pid, policy);
+      if (misplaced === undefined) return;
+      complaint = `bwrap: ${misplaced} was replaced while the sandbox was made`;
+      throw new Error(complaint);
+    };
     const { confinement: _, mayChangeSteering: __, ownProgram: ___, ...plain } = spec;
     try {
       const wrapped: ProcessSpec = {
@@ -79,6 +87,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
         env: { ...env, ...given },
         ...(monitor && { monitor }),
         ...(inputs && { inputs }),
+        ...(monitor && policy.writable.length > 0 && { onMade: checkMounts }),
         ...(group && { onWaiting: (pid: number) => group.add(pid) }),
         onOutput(stream, chunk) {
           if (stream === "stderr") complaint = (complaint + chunk.toString("utf8")).slice(0, MAX_COMPLAINT_CHARS);
@@ -148,7 +157,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
       },
     };
     const stop = AbortSignal.any([signal, tooMuch.signal]);
-    const exit = await run(sandbox.wrap(command, policy), limited, env, stop);
+    const exit = await run(sandbox.wrap(command, policy), policy, limited, env, stop);
     const ended = tooMuch.signal.aborted && !signal.aborted ? "output" : exit.ended;
     const isPlain = ended === "cancelled" || (ended === "exit" && exit.code === 0);
     const { timeoutMs } = limited;
@@ -194,7 +203,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
         const wrapped = sandbox.wrap(command, policy);
         const line = entered === undefined ? wrapped : { ...wrapped, ...entered.enter(wrapped) };
         const whole = { ...line, env: { ...line.env, ...entered?.env } };
-        exit = await run(whole, { ...spec, confinement: "workspace" }, env, signal);
+        exit = await run(whole, policy, { ...spec, confinement: "workspace" }, env, signal);
       } finally {
         await release();
         const swept = sweptTogether([guard.sweep(planned.watched), ground.survey().sweepBegun()]);
@@ -220,7 +229,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
         program: { from: spec.file, to: INNER_PROGRAM },
         ...ground.above(),
       });
-      return run(sandbox.wrap({ file: INNER_PROGRAM, args: spec.args }, policy), spec, spec.env, signal);
+      return run(sandbox.wrap({ file: INNER_PROGRAM, args: spec.args }, policy), policy, spec, spec.env, signal);
     },
 
     policy(network) {
