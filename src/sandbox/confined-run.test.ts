@@ -408,3 +408,47 @@ describe.runIf(hasSandbox)("folders of the session that would lie in the workspa
     expect(readdirSync(target)).toEqual([]);
   });
 });
+
+describe.runIf(hasSandbox)("object stores that a repository borrows", () => {
+  const SHOW_ALL = "git cat-file --batch-all-objects --batch; git fsck 2>&1";
+
+  test.each([
+    ["in the repository of the workspace", (store: string) => `echo ${store} > .git/objects/info/alternates`, true],
+    [
+      "over one that was there",
+      (store: string) => `cd .git/objects; mv info i; mkdir info; echo ${store} > info/alternates`,
+      true,
+    ],
+    [
+      "in one that a command began",
+      (store: string) => `git init -q; echo ${store} > .git/objects/info/alternates`,
+      false,
+    ],
+    [
+      "behind a link",
+      (store: string) => `git init -q; ln -s ${dirname(store)} l; echo $PWD/l/objects > .git/objects/info/alternates`,
+      false,
+    ],
+  ] as const)("are not named by a command: %s", async (where, attack, hasRepository) => {
+    const workspace = hasRepository ? createRepository() : createTemporaryWorkspace();
+    const mine = join(workspace.outside, "mine");
+    mkdirSync(mine);
+    git(mine, "init", "-q");
+    writeFileSync(join(mine, "a"), "the secret of another repository\n");
+    git(mine, "add", ".");
+    if (where.startsWith("over")) {
+      const borrowed = join(workspace.outside, "borrowed");
+      git(workspace.outside, "clone", "-q", "--bare", workspace.root, borrowed);
+      writeFileSync(join(workspace.root, ".git/objects/info/alternates"), `${borrowed}/objects\n`);
+    }
+    const first = createTestSandbox(workspace);
+    await first.shell(attack(join(mine, ".git/objects")));
+    await first.close();
+    for (const confinement of ["reader", "workspace"] as const) {
+      const second = createTestSandbox(workspace);
+      expect(await second.shell(SHOW_ALL, { confinement })).not.toContain("the secret");
+      await second.close();
+    }
+    expect(git(workspace.root, "status", "--short")).not.toContain("fatal");
+  });
+});

@@ -102,7 +102,9 @@ async function removePlaceholder(path: string, placeholder: Placeholder): Promis
 
 function sweepName(name: WatchedName): Swept {
   const { path } = name;
-  if (name.was === "no repository" && straightEntry(path)?.isDirectory() === true) return sweepNewRepository(path);
+  if (name.was === "no repository" && straightEntry(path)?.isDirectory() === true) {
+    return sweepNewRepository(dirname(path), path);
+  }
   return sweepEach([name], restoreName);
 }
 

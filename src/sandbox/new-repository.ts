@@ -5,6 +5,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isHeldBack, moveAside, type Swept, sweepEach, sweptTogether } from "./held-back.ts";
+import { ALTERNATES, borrowedOutside } from "./repositories.ts";
 import { inStraight, straightEntry, straightText, withRights } from "./straight-folder.ts";
 
 const MAX_CONFIG_BYTES = 64 * 1024;
@@ -12,14 +13,18 @@ const MAX_CONFIG_BYTES = 64 * 1024;
 const PLAIN_LINE =
   /^\s*(?:$|[#;].*|\[(?:core|user|init|pull|push|(?:remote|branch) "[^"\\\]]*")\]\s*$|(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|name|email|defaultbranch|url|pushurl|fetch|remote|merge|rebase|default|ff)\s*=[^\\]*$)/i;
 
-/** `git` is its `.git` folder. One line for each thing that was taken out. Follows no link. */
-export function sweepNewRepository(git: string): Swept {
+/** `git` is its `.git` folder in the workspace `root`. One line for each thing that was taken out. Follows no link. */
+export function sweepNewRepository(root: string, git: string): Swept {
   const hooks = join(git, "hooks");
   return sweptTogether([
     sweepEach(hookNames(hooks), (name) => [`the hook ${name} does not run: ${moveAside(join(hooks, name))}`]),
     sweepEach([hooks], sweepOtherThanFolder),
     sweepEach([git], sweepConfig),
     sweepEach(["commondir", "config.worktree"], (name) => sweepFile(join(git, name))),
+    sweepEach([join(git, ALTERNATES)], (path) => {
+      const text = straightText(path, MAX_CONFIG_BYTES);
+      return text !== undefined && borrowedOutside(root, text).length === 0 ? [] : sweepFile(path);
+    }),
   ]);
 }
 

@@ -3,7 +3,7 @@
  * a repository is hostile before anybody has looked at it.
  */
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Placeholder } from "./sandbox.ts";
 import { smallText } from "./straight-folder.ts";
 
@@ -12,6 +12,18 @@ const MAX_CONFIG_BYTES = 256 * 1024;
 const MAX_SUBMODULES = 64;
 const MAX_WORKTREES = 64;
 const MAX_SUBMODULE_DEPTH = 6;
+
+/** In a git folder: which object stores of other repositories it borrows from, and thereby which of them commands see. */
+export const ALTERNATES = "objects/info/alternates";
+
+/** Stores that lie elsewhere by their names. One in the workspace is there anyway, and a link there is no word of a person. */
+export function borrowedOutside(root: string, text: string): string[] {
+  return text
+    .split("\n")
+    .filter((line) => isAbsolute(line))
+    .map((line) => resolve(line))
+    .filter((path) => !isInside(root, path));
+}
 
 export interface RepositoryPaths {
   /** Writable, but fixed in place. Parents first. */
@@ -56,7 +68,12 @@ function gitFolder(
   const configurations = own.map((path) => ({ path, text: smallText(join(path, "config"), MAX_CONFIG_BYTES) ?? "" }));
   const hookFolders = configurations.flatMap(({ text }) => configuredHooks(root, folder, text));
   const included = configurations.flatMap(({ path, text }) => includedFiles(root, path, text));
-  const information = own.map((path) => join(path, "info"));
+  // A repository that borrows nothing has nothing to fix there.
+  const borrowing = own.filter((path) => lstatSync(join(path, ALTERNATES), { throwIfNoEntry: false }) !== undefined);
+  const information = [
+    ...own.map((path) => join(path, "info")),
+    ...borrowing.flatMap((path) => [join(path, "objects"), join(path, "objects/info")]),
+  ];
   const pinned = [...own, ...information, ...hookFolders, ...included].flatMap((path) => [
     ...parentsBelow(root, path),
     ...(own.includes(path) || information.includes(path) ? [path] : []),
@@ -74,6 +91,7 @@ function gitFolder(
         { path: join(path, "config.worktree"), missing: worktreeConfig },
         { path: join(path, "commondir"), missing: { content: OWN_COMMON_FOLDER } },
         { path: join(path, "info", "attributes"), missing: { content: "" } },
+        { path: join(path, ALTERNATES), missing: "sweep" as const },
       ]),
       ...linked.flatMap((path) => [
         { path: join(path, "config.worktree"), missing: worktreeConfig },

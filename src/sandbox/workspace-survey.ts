@@ -143,7 +143,7 @@ function entriesIn(path: string, opens: boolean): readonly Dirent[] {
 function sweepLink(root: string, folder: string): Swept {
   const link = join(folder, ".git");
   const info = straightEntry(link);
-  if (info?.isDirectory() === true) return sweepNewRepository(link);
+  if (info?.isDirectory() === true) return sweepNewRepository(root, link);
   const text = info?.isFile() === true ? straightText(link, MAX_LINK_BYTES) : undefined;
   const named = /^gitdir: (.+?)\r?\n?$/.exec(text ?? "")?.[1];
   const git = named === undefined ? undefined : realPathIfThere(resolve(folder, named));
@@ -153,5 +153,5 @@ function sweepLink(root: string, folder: string): Swept {
   // A worktree of the workspace's own repository, whose configuration is protected already.
   const common = smallText(join(git, "commondir"), MAX_LINK_BYTES)?.trim();
   const isOurs = common !== undefined && realPathIfThere(resolve(git, common)) === join(root, ".git");
-  return isOurs || !isInside(root, git) ? sweptTogether([]) : sweepNewRepository(git);
+  return isOurs || !isInside(root, git) ? sweptTogether([]) : sweepNewRepository(root, git);
 }
