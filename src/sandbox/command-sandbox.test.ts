@@ -492,3 +492,24 @@ describe.runIf(hasSandbox)("a link that bubblewrap followed", () => {
     }
   });
 });
+
+describe.runIf(hasSandbox)("the git folder of a submodule that a command put there", () => {
+  const plant = `mkdir -p $at/hooks; cp .git/HEAD $at; touch $at/hooks/post-checkout; printf '[core]\\n\\tfsmonitor = ./evil\\n' > $at/config`;
+
+  test.each([
+    ["of the workspace", `at=.git/modules/x; ${plant}`, ".git/modules/x"],
+    [
+      "behind many",
+      `for i in $(seq 100); do mkdir -p .git/modules/a$i; cp .git/HEAD .git/modules/a$i; done; at=.git/modules/z; ${plant}`,
+      ".git/modules/z",
+    ],
+    ["of a repository that it began", `git init -q n; at=n/.git/modules/a/b; ${plant}`, "n/.git/modules/a/b"],
+  ])("runs nothing afterwards: %s", async (_, attack, at) => {
+    const workspace = createRepository();
+    await createTestSandbox(workspace).shell(attack);
+    const folder = join(workspace.root, at);
+    expect(existsSync(join(folder, "HEAD"))).toBe(true);
+    expect(existsSync(join(folder, "hooks/post-checkout"))).toBe(false);
+    expect(readFileSync(join(folder, "config"), "utf8")).not.toContain("fsmonitor");
+  });
+});

@@ -11,8 +11,10 @@ import { type CheckoutWatch, watchCheckouts } from "./held-checkout.ts";
 import { misplacedMount } from "./mount-check.ts";
 import { makePins } from "./mount-pins.ts";
 import type { NameGuard } from "./name-guard.ts";
+import { sweepGitFolder } from "./new-repository.ts";
 import { type PlannedWorkspace, planReader, planSearch, planWorkspace } from "./policy.ts";
 import { isExecutable } from "./probe.ts";
+import { submodulesOf } from "./repositories.ts";
 import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
 import type { Sandbox, SandboxNetwork, SandboxPolicy, WrappedCommand } from "./sandbox.ts";
 import type { SessionGround } from "./session-ground.ts";
@@ -193,6 +195,8 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
       if (typeof planned === "string") throw notConfined(planned);
       const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
       const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
+      const repositories = [root, ...ground.survey().repositories];
+      const submodules = new Set(repositories.flatMap(submodulesOf));
       const say = (line: string): void => spec.onOutput?.("stderr", Buffer.from(`[sandbox] ${line}\n`));
       let exit: ProcessExit;
       let failures: readonly Error[] = [];
@@ -206,7 +210,12 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
         exit = await run(whole, policy, { ...spec, confinement: "workspace" }, env, signal);
       } finally {
         await release();
-        const swept = sweptTogether([guard.sweep(planned.watched), ground.survey().sweepBegun()]);
+        const begun = repositories.flatMap(submodulesOf).filter((path) => !submodules.has(path));
+        const swept = sweptTogether([
+          guard.sweep(planned.watched),
+          ground.survey().sweepBegun(),
+          ...begun.map((path) => sweepGitFolder(root, path)),
+        ]);
         failures = swept.failures;
         for (const line of [...swept.lines, ...failures.map(({ message }) => message)]) say(line);
       }

@@ -5,7 +5,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isHeldBack, moveAside, type Swept, sweepEach, sweptTogether } from "./held-back.ts";
-import { ALTERNATES, borrowedOutside } from "./repositories.ts";
+import { ALTERNATES, borrowedOutside, MAX_SWEPT_SUBMODULES, submoduleFolders } from "./repositories.ts";
 import { inStraight, straightEntry, straightText, withRights } from "./straight-folder.ts";
 
 const MAX_CONFIG_BYTES = 64 * 1024;
@@ -15,6 +15,12 @@ const PLAIN_LINE =
 
 /** `git` is its `.git` folder in the workspace `root`. One line for each thing that was taken out. Follows no link. */
 export function sweepNewRepository(root: string, git: string): Swept {
+  const submodules = submoduleFolders(join(git, "modules"), MAX_SWEPT_SUBMODULES);
+  return sweptTogether([git, ...submodules].map((one) => sweepGitFolder(root, one)));
+}
+
+/** One of them alone. */
+export function sweepGitFolder(root: string, git: string): Swept {
   const hooks = join(git, "hooks");
   return sweptTogether([
     sweepEach(hookNames(hooks), (name) => [`the hook ${name} does not run: ${moveAside(join(hooks, name))}`]),

@@ -10,6 +10,7 @@ import { smallText } from "./straight-folder.ts";
 export const MAX_LINK_BYTES = 4096;
 const MAX_CONFIG_BYTES = 256 * 1024;
 const MAX_SUBMODULES = 64;
+export const MAX_SWEPT_SUBMODULES = 2_000;
 const MAX_WORKTREES = 64;
 const MAX_SUBMODULE_DEPTH = 6;
 
@@ -112,11 +113,19 @@ function worktreesElsewhere(root: string, git: string): string[] {
     .filter((path) => !isInside(root, resolve(path, smallText(join(path, "gitdir"), MAX_LINK_BYTES)?.trim() ?? "/")));
 }
 
+/** Git folders of submodules of a repository whose work tree is `folder`. For sweeping, so many more are looked for than are mounted. */
+export function submodulesOf(folder: string): string[] {
+  const link = join(folder, ".git");
+  const info = lstatSync(link, { throwIfNoEntry: false });
+  const git = info?.isDirectory() ? link : info?.isFile() ? worktreeTarget(link)?.common : undefined;
+  return git === undefined ? [] : submoduleFolders(join(git, "modules"), MAX_SWEPT_SUBMODULES);
+}
+
 /** The folders under `.git/modules` that are repositories themselves. */
-function submoduleFolders(modules: string): string[] {
+export function submoduleFolders(modules: string, max = MAX_SUBMODULES): string[] {
   const found: string[] = [];
   const walk = (folder: string, depth: number): void => {
-    if (depth > MAX_SUBMODULE_DEPTH || found.length >= MAX_SUBMODULES) return;
+    if (depth > MAX_SUBMODULE_DEPTH || found.length >= max) return;
     for (const entry of entriesOf(folder)) {
       if (!entry.isDirectory()) continue;
       const path = join(folder, entry.name);
