@@ -32,6 +32,10 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     uses: "fs.link fs.open fs.rename fs.rmdir fs.unlink",
     why: "The one place that changes workspace files for tools: the file port.",
   },
+  "src/sandbox/command-tree.ts": {
+    uses: "fs.chmodSync fs.rmSync",
+    why: "Removes the folders of a session and old caches, outside the workspace.",
+  },
   "src/sandbox/control-group.ts": {
     uses: "fs.mkdirSync fs.rmdirSync fs.writeFileSync",
     why: "A control group of the kernel that holds root to a number of processes.",
@@ -64,8 +68,12 @@ const belowTheGate: Readonly<Record<string, Place>> = {
     uses: "fs.appendFileSync fs.mkdirSync fs.writeFileSync",
     why: "Tells git in the session's home to ignore placeholders. The home is written to before the first command, never after.",
   },
+  "src/sandbox/straight-folder.ts": {
+    uses: "fs.chmodSync fs.openSync",
+    why: "Folders of the workspace by handle, for sweeping; opens to their owner those that a command closed.",
+  },
   "src/sandbox/session-folder.ts": {
-    uses: "fs.copyFileSync fs.mkdirSync fs.mkdtempSync fs.rmSync fs.utimesSync fs.writeFileSync",
+    uses: "fs.copyFileSync fs.mkdirSync fs.mkdtempSync fs.utimesSync fs.writeFileSync",
     why: "The /tmp, the home and the cache that commands of a session see, outside the workspace.",
   },
   "src/sandbox/session-forwarder.ts": {

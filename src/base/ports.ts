@@ -90,6 +90,8 @@ export interface ProcessSpec {
   readonly inputs?: readonly Uint8Array[];
   /** Called with the process that waits at the gate of a monitored program, before it passes. What it throws stops the command. */
   readonly onWaiting?: (pid: number) => void;
+  /** The same with the first process of its namespace. */
+  readonly onMade?: (pid: number) => void;
   /** Called with each chunk as it arrives. */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
 }

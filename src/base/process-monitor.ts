@@ -22,6 +22,8 @@ export interface MonitorStatus {
    * what it waits for is the end of that, and before that it has asked to end with its parent.
    */
   isBoundTo(monitor: number): boolean;
+  /** That first process; undefined before it is there. */
+  first(): number | undefined;
   /** The one child of that first process: whoever waits at the gate. Undefined when there is none, or more than one. */
   waiting(): number | undefined;
   close(): void;
@@ -52,6 +54,7 @@ export function openMonitorStatus(mark: string): MonitorStatus {
       const found = pid === undefined ? undefined : stateOf(pid);
       return found?.state === "S" && found.parent === monitor;
     },
+    first: () => field("child-pid"),
     waiting() {
       const pid = field("child-pid");
       const children = pid === undefined ? [] : (childrenOf(pid)?.trim().split(" ") ?? []);

@@ -84,12 +84,13 @@ export function createProcesses(options: ProcessesOptions): ProcessPort {
   };
 }
 
-/** Whoever waits at the gate is known, and `onWaiting` has seen it. */
-function isAdmitted({ onWaiting }: ProcessSpec, monitor: MonitorStatus): boolean {
-  if (onWaiting === undefined) return true;
-  const waiting = monitor.waiting();
-  if (waiting === undefined) return false;
-  onWaiting(waiting);
+/** Whoever waits at the gate is known, and `onWaiting` and `onMade` have seen it. */
+function isAdmitted({ onWaiting, onMade }: ProcessSpec, monitor: MonitorStatus): boolean {
+  const first = onMade && monitor.first();
+  const waiting = onWaiting && monitor.waiting();
+  if ((onMade && first === undefined) || (onWaiting && waiting === undefined)) return false;
+  if (first !== undefined) onMade?.(first);
+  if (waiting !== undefined) onWaiting?.(waiting);
   return true;
 }
 

@@ -367,3 +367,23 @@ describe("moving and removing", () => {
     expect(readdirSync(root)).toEqual([]);
   });
 });
+
+describe("a path of very many parts", () => {
+  test("is located at once when it is not there, also behind a link that leads nowhere", async () => {
+    const { root, ports } = createTemporaryWorkspace();
+    mkdirSync(join(root, "x"));
+    symlinkSync("../nowhere/yet", join(root, "x", "link"));
+    const deep = `${"a/".repeat(1900)}b`;
+    const startedMs = performance.now();
+    for (let times = 0; times < 20; times++) expect(await ports.files.locate(deep)).toBe(deep);
+    expect(await ports.files.locate(`x/link/${deep}`)).toBe(`nowhere/yet/${deep}`);
+    // It took half a second each when every part was looked at.
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+  });
+
+  test("is not there when it is too long for the system, and outside it is outside", async () => {
+    const { ports } = createTemporaryWorkspace();
+    await expect(ports.files.locate("a/".repeat(15_000))).rejects.toMatchObject({ reason: "NotFound" });
+    await expect(ports.files.locate(`/${"a/".repeat(15_000)}`)).rejects.toMatchObject({ reason: "OutsideWorkspace" });
+  });
+});

@@ -4,12 +4,16 @@
  */
 import { realpathSync } from "node:fs";
 import { lstat, readlink } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 import { fileError } from "./file-error.ts";
 import { EffectError } from "./ports.ts";
+import { realPathIfThere } from "./real-path.ts";
 import { errnoOf } from "./thrown.ts";
 
 const MAX_LINKS = 40;
+/** Longer ones no system opens. */
+const MAX_PATH_CHARS = 4096;
+const SHOWN_CHARS = 100;
 
 /**
  * The real path relative to the real `root` ("." for the root), which holds no symlink at this moment. `follow: false`
@@ -29,6 +33,10 @@ export async function resolveInWorkspace(
 
 /** The real path of the nearest ancestor that exists, plus the rest; a dangling link counts as what it points to. */
 async function realTarget(root: string, absolute: string, shown: string, links: number): Promise<string> {
+  if (absolute.length > MAX_PATH_CHARS) {
+    relativeTo(root, absolute, shown);
+    throw new EffectError("NotFound", `${shown.slice(0, SHOWN_CHARS)}… has a name that is too long`);
+  }
   try {
     // One short system call: the way through the thread pool costs ten times as much as the call.
     return realpathSync.native(absolute);
@@ -40,12 +48,29 @@ async function realTarget(root: string, absolute: string, shown: string, links: 
       throw fileError(error, shown);
     }
   }
-  const parent = await realTarget(root, dirname(absolute), shown, links);
-  const entry = join(parent, basename(absolute));
+  const { parent, rest } = nearestParent(absolute);
+  const [name = "", ...below] = rest;
+  const entry = join(parent, name);
   const info = await lstat(entry).catch(() => undefined);
-  if (!info?.isSymbolicLink()) return entry;
+  if (!info?.isSymbolicLink()) return join(entry, ...below);
   if (links >= MAX_LINKS) throw new EffectError("AccessDenied", `${shown} leads through too many symbolic links`);
-  return realTarget(root, resolve(parent, await readlink(entry)), shown, links + 1);
+  return realTarget(root, resolve(parent, await readlink(entry), ...below), shown, links + 1);
+}
+
+/** The real path of the longest beginning that is there, and the parts behind it. In few looks, however many parts there are. */
+function nearestParent(absolute: string): { readonly parent: string; readonly rest: readonly string[] } {
+  const top = parse(absolute).root;
+  const parts = absolute.slice(top.length).split(sep);
+  let parent = top;
+  let there = 0;
+  let missing = parts.length;
+  while (missing - there > 1) {
+    const middle = Math.floor((there + missing) / 2);
+    const real = realPathIfThere(top + parts.slice(0, middle).join(sep));
+    if (real === undefined) missing = middle;
+    else [there, parent] = [middle, real];
+  }
+  return { parent, rest: parts.slice(there) };
 }
 
 function relativeTo(root: string, real: string, shown: string): string {

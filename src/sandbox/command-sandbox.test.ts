@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createSystemClock } from "#base";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
-import { createTestSandbox, hasSandbox } from "../../test/fakes/test-sandbox.ts";
+import { createTestSandbox, hasSandbox, type TestSandboxOptions } from "../../test/fakes/test-sandbox.ts";
 import { createSandboxes } from "./command-sandbox.ts";
 import type { Probe } from "./sandbox.ts";
 
@@ -453,5 +453,63 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
     expect(said).toContain("403");
     expect(said).toContain("http://127.0.0.1:3128");
     expect(sandbox.connections).toMatchObject([{ host: "other.test", port: 443, state: "refused" }]);
+  });
+});
+
+describe.runIf(hasSandbox)("a link that bubblewrap followed", () => {
+  /** Another command swaps a folder in the moment in which bubblewrap looks at it: as if it had been given where the link leads. */
+  function followed(workspace: TemporaryWorkspace, from: string, to: string): TestSandboxOptions {
+    const { processes } = workspace.ports;
+    const swapped = (input: Uint8Array): Buffer => {
+      const words = Buffer.from(input).toString("latin1").split("\0");
+      const at = words.findIndex((word, index) => /^--(?:ro-)?bind$/.test(words[index - 1] ?? "") && word === from);
+      if (at >= 0) words[at] = to;
+      return Buffer.from(words.join("\0"), "latin1");
+    };
+    const run: typeof processes.run = (spec, signal) => {
+      const [mounts, ...others] = spec.inputs ?? [];
+      return processes.run(mounts === undefined ? spec : { ...spec, inputs: [swapped(mounts), ...others] }, signal);
+    };
+    return { session: { processes: { run } } };
+  }
+
+  test("leads no command out of the workspace: it does not begin", async () => {
+    for (const name of ["with space/sub", "with space/sub/.git", "with space/sub/.git/config"]) {
+      const workspace = createTemporaryWorkspace();
+      const there = join(workspace.outside, "mine");
+      for (const folder of [there, join(workspace.root, "with space/sub")]) {
+        mkdirSync(folder, { recursive: true });
+        git(folder, "init", "-q");
+      }
+      const to = join(there, name.slice("with space/sub".length));
+      const sandbox = createTestSandbox(workspace, followed(workspace, join(workspace.root, name), to));
+      await expect(sandbox.shell("echo got > 'with space/sub/out'; touch ran")).rejects.toMatchObject({
+        reason: "SandboxUnavailable",
+        message: expect.stringContaining("was replaced while the sandbox was made"),
+      });
+      expect(readdirSync(there)).toEqual([".git"]);
+      expect(existsSync(join(workspace.root, "ran"))).toBe(false);
+    }
+  });
+});
+
+describe.runIf(hasSandbox)("the git folder of a submodule that a command put there", () => {
+  const plant = `mkdir -p $at/hooks; cp .git/HEAD $at; touch $at/hooks/post-checkout; printf '[core]\\n\\tfsmonitor = ./evil\\n' > $at/config`;
+
+  test.each([
+    ["of the workspace", `at=.git/modules/x; ${plant}`, ".git/modules/x"],
+    [
+      "behind many",
+      `for i in $(seq 100); do mkdir -p .git/modules/a$i; cp .git/HEAD .git/modules/a$i; done; at=.git/modules/z; ${plant}`,
+      ".git/modules/z",
+    ],
+    ["of a repository that it began", `git init -q n; at=n/.git/modules/a/b; ${plant}`, "n/.git/modules/a/b"],
+  ])("runs nothing afterwards: %s", async (_, attack, at) => {
+    const workspace = createRepository();
+    await createTestSandbox(workspace).shell(attack);
+    const folder = join(workspace.root, at);
+    expect(existsSync(join(folder, "HEAD"))).toBe(true);
+    expect(existsSync(join(folder, "hooks/post-checkout"))).toBe(false);
+    expect(readFileSync(join(folder, "config"), "utf8")).not.toContain("fsmonitor");
   });
 });

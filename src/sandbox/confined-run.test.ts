@@ -12,7 +12,7 @@ import {
 import { createServer } from "node:net";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createSystemClock } from "#base";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
 import { createTestSandbox, hasSandbox, type TestSandboxOptions } from "../../test/fakes/test-sandbox.ts";
@@ -374,5 +374,81 @@ describe.runIf(hasSandbox)("a command that was allowed", () => {
     expect(said).toContain("on\n");
     stop.abort();
     await server;
+  });
+});
+
+describe.runIf(hasSandbox)("folders of the session that would lie in the workspace", () => {
+  const attack = (above: string, name: string, target: string): string =>
+    `for at in ${above}; do mv $at/${name} $at/gone; ln -s ${target} $at/${name}; done; true`;
+
+  test("a workspace that holds the folder for temporary files is refused", async () => {
+    const workspace = createTemporaryWorkspace();
+    mkdirSync(join(workspace.root, "tmp"));
+    const target = join(workspace.outside, "target");
+    mkdirSync(target);
+    vi.stubEnv("TMPDIR", join(workspace.root, "tmp"));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const sandbox = createTestSandbox(workspace);
+    for (const confinement of ["workspace", "reader"] as const) {
+      const run = sandbox.shell(attack("tmp/harness-sandbox-*", "home", target), { confinement });
+      await expect(run).rejects.toMatchObject({
+        reason: "SandboxUnavailable",
+        message: expect.stringContaining("set TMPDIR to one outside"),
+      });
+    }
+  });
+
+  test("a cache in the workspace is not mounted", async () => {
+    const workspace = createTemporaryWorkspace();
+    const target = join(workspace.outside, "target");
+    mkdirSync(target);
+    const env = { ...process.env, XDG_CACHE_HOME: join(workspace.root, "cache") };
+    await createTestSandbox(workspace, { env }).shell(attack("cache/harness/workspaces/*", "general", target));
+    await createTestSandbox(workspace, { env }).shell("echo got > ~/.cache/out");
+    expect(readdirSync(target)).toEqual([]);
+  });
+});
+
+describe.runIf(hasSandbox)("object stores that a repository borrows", () => {
+  const SHOW_ALL = "git cat-file --batch-all-objects --batch; git fsck 2>&1";
+
+  test.each([
+    ["in the repository of the workspace", (store: string) => `echo ${store} > .git/objects/info/alternates`, true],
+    [
+      "over one that was there",
+      (store: string) => `cd .git/objects; mv info i; mkdir info; echo ${store} > info/alternates`,
+      true,
+    ],
+    [
+      "in one that a command began",
+      (store: string) => `git init -q; echo ${store} > .git/objects/info/alternates`,
+      false,
+    ],
+    [
+      "behind a link",
+      (store: string) => `git init -q; ln -s ${dirname(store)} l; echo $PWD/l/objects > .git/objects/info/alternates`,
+      false,
+    ],
+  ] as const)("are not named by a command: %s", async (where, attack, hasRepository) => {
+    const workspace = hasRepository ? createRepository() : createTemporaryWorkspace();
+    const mine = join(workspace.outside, "mine");
+    mkdirSync(mine);
+    git(mine, "init", "-q");
+    writeFileSync(join(mine, "a"), "the secret of another repository\n");
+    git(mine, "add", ".");
+    if (where.startsWith("over")) {
+      const borrowed = join(workspace.outside, "borrowed");
+      git(workspace.outside, "clone", "-q", "--bare", workspace.root, borrowed);
+      writeFileSync(join(workspace.root, ".git/objects/info/alternates"), `${borrowed}/objects\n`);
+    }
+    const first = createTestSandbox(workspace);
+    await first.shell(attack(join(mine, ".git/objects")));
+    await first.close();
+    for (const confinement of ["reader", "workspace"] as const) {
+      const second = createTestSandbox(workspace);
+      expect(await second.shell(SHOW_ALL, { confinement })).not.toContain("the secret");
+      await second.close();
+    }
+    expect(git(workspace.root, "status", "--short")).not.toContain("fatal");
   });
 });

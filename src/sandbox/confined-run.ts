@@ -6,11 +6,15 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "#base";
 import { createControlGroup } from "./control-group.ts";
+import { sweptTogether } from "./held-back.ts";
 import { type CheckoutWatch, watchCheckouts } from "./held-checkout.ts";
+import { misplacedMount } from "./mount-check.ts";
 import { makePins } from "./mount-pins.ts";
 import type { NameGuard } from "./name-guard.ts";
+import { sweepGitFolder } from "./new-repository.ts";
 import { type PlannedWorkspace, planReader, planSearch, planWorkspace } from "./policy.ts";
 import { isExecutable } from "./probe.ts";
+import { submodulesOf } from "./repositories.ts";
 import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
 import type { Sandbox, SandboxNetwork, SandboxPolicy, WrappedCommand } from "./sandbox.ts";
 import type { SessionGround } from "./session-ground.ts";
@@ -62,6 +66,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
 
   async function run(
     { file, args, env, monitor, inputs }: WrappedCommand,
+    policy: SandboxPolicy,
     spec: ProcessSpec,
     given: ProcessSpec["env"],
     signal: AbortSignal,
@@ -69,6 +74,12 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
     const { processes } = spec.confinement === "workspace" ? WORKSPACE_LIMITS : READER_LIMITS;
     const group = monitor && createControlGroup(processes);
     let complaint = "";
+    const checkMounts = (pid: number): void => {
+      const misplaced = misplacedMount(pid, policy);
+      if (misplaced === undefined) return;
+      complaint = `bwrap: ${misplaced} was replaced while the sandbox was made`;
+      throw new Error(complaint);
+    };
     const { confinement: _, mayChangeSteering: __, ownProgram: ___, ...plain } = spec;
     try {
       const wrapped: ProcessSpec = {
@@ -78,6 +89,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
         env: { ...env, ...given },
         ...(monitor && { monitor }),
         ...(inputs && { inputs }),
+        ...(monitor && policy.writable.length > 0 && { onMade: checkMounts }),
         ...(group && { onWaiting: (pid: number) => group.add(pid) }),
         onOutput(stream, chunk) {
           if (stream === "stderr") complaint = (complaint + chunk.toString("utf8")).slice(0, MAX_COMPLAINT_CHARS);
@@ -147,7 +159,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
       },
     };
     const stop = AbortSignal.any([signal, tooMuch.signal]);
-    const exit = await run(sandbox.wrap(command, policy), limited, env, stop);
+    const exit = await run(sandbox.wrap(command, policy), policy, limited, env, stop);
     const ended = tooMuch.signal.aborted && !signal.aborted ? "output" : exit.ended;
     const isPlain = ended === "cancelled" || (ended === "exit" && exit.code === 0);
     const { timeoutMs } = limited;
@@ -183,8 +195,11 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
       if (typeof planned === "string") throw notConfined(planned);
       const { command, env } = setInside({ file: programFile(spec, root, ground.path), args: spec.args }, spec.env);
       const { held, release } = await guard.hold(sandbox.holdsNames ? planned.policy.held : []);
+      const repositories = [root, ...ground.survey().repositories];
+      const submodules = new Set(repositories.flatMap(submodulesOf));
       const say = (line: string): void => spec.onOutput?.("stderr", Buffer.from(`[sandbox] ${line}\n`));
       let exit: ProcessExit;
+      let failures: readonly Error[] = [];
       try {
         makePins(planned.pins);
         ground.placeholders().update(held);
@@ -192,11 +207,20 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
         const wrapped = sandbox.wrap(command, policy);
         const line = entered === undefined ? wrapped : { ...wrapped, ...entered.enter(wrapped) };
         const whole = { ...line, env: { ...line.env, ...entered?.env } };
-        exit = await run(whole, { ...spec, confinement: "workspace" }, env, signal);
+        exit = await run(whole, policy, { ...spec, confinement: "workspace" }, env, signal);
       } finally {
         await release();
-        for (const line of [...guard.sweep(planned.watched), ...ground.survey().sweepBegun()]) say(line);
+        const begun = repositories.flatMap(submodulesOf).filter((path) => !submodules.has(path));
+        const swept = sweptTogether([
+          guard.sweep(planned.watched),
+          ground.survey().sweepBegun(),
+          ...begun.map((path) => sweepGitFolder(root, path)),
+        ]);
+        failures = swept.failures;
+        for (const line of [...swept.lines, ...failures.map(({ message }) => message)]) say(line);
       }
+      const [failure] = failures;
+      if (failure !== undefined) throw failure;
       const { lines, isIncomplete } = await findings();
       for (const line of lines) say(line);
       return isIncomplete && exit.code === 0 ? { ...exit, code: 1 } : exit;
@@ -214,7 +238,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
         program: { from: spec.file, to: INNER_PROGRAM },
         ...ground.above(),
       });
-      return run(sandbox.wrap({ file: INNER_PROGRAM, args: spec.args }, policy), spec, spec.env, signal);
+      return run(sandbox.wrap({ file: INNER_PROGRAM, args: spec.args }, policy), policy, spec, spec.env, signal);
     },
 
     policy(network) {

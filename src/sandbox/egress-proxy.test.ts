@@ -104,6 +104,39 @@ describe("a plain request", () => {
   });
 
   test.each([
+    ["GET", "Transfer-Encoding: chunked", true],
+    ["DELETE", "Transfer-Encoding: chunked", true],
+    ["GET", "Connection: content-length", false],
+    ["OPTIONS", "Connection: close, content-length", false],
+    ["POST", "Connection: transfer-encoding\r\nTransfer-Encoding: chunked", true],
+  ])("a %s with %j and a body carries no second request", async (method, header, isChunked) => {
+    const taken: Buffer[] = [];
+    const server = createTcpServer((connection) => {
+      connection.on("data", (bytes) => {
+        taken.push(Buffer.from(bytes));
+        if (Buffer.concat(taken).includes("the end")) connection.end("HTTP/1.1 204 None\r\nConnection: close\r\n\r\n");
+      });
+    }).listen(0, ALLOWED);
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const { socket } = await startProxy();
+    const inner = "GET / HTTP/1.1\r\nHost: elsewhere.test\r\n\r\nthe end";
+    const body = isChunked ? `${inner.length.toString(16)}\r\n${inner}\r\n0\r\n\r\n` : inner;
+    const length = isChunked ? "" : `Content-Length: ${inner.length}\r\n`;
+    const client = connect(socket);
+    client.end(`${method} http://allowed.test:${port}/ HTTP/1.1\r\nHost: x\r\n${length}${header}\r\n\r\n${body}`);
+    await once(client.resume(), "close");
+    const [head = "", ...rest] = Buffer.concat(taken).toString("latin1").split("\r\n\r\n");
+    const sent = rest.join("\r\n\r\n");
+    const framing = /^content-length: (\d+)$/im.exec(head)?.[1];
+    if (framing === undefined) {
+      expect(head).toMatch(/^transfer-encoding: chunked$/im);
+      expect(sent).toMatch(new RegExp(`^${inner.length.toString(16)}\r\n`));
+    } else expect(Number(framing)).toBe(inner.length);
+  });
+
+  test.each([
     ["http://other.test/", 403, "host other.test is not in allowed_domains"],
     ["http://rebind.test/", 403, "rebind.test is at 127.0.0.1, which is not a public internet address"],
     ["http://127.0.0.1/", 403, "not in allowed_domains"],

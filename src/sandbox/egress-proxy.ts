@@ -198,7 +198,7 @@ async function forward(request: IncomingMessage, response: ServerResponse, egres
       createConnection: () => outside,
       method: request.method ?? "GET",
       path: target.path,
-      headers: { ...onwardHeaders(request), host: target.authority, connection: "close" },
+      headers: { ...onwardHeaders(request), ...framing(request), host: target.authority, connection: "close" },
       setHost: false,
     });
     onward.once("error", () =>
@@ -243,6 +243,12 @@ function onwardHeaders(message: IncomingMessage): Record<string, string | string
     .split(/\s*,\s*/);
   const kept = Object.entries(message.headers).filter(([name]) => !HOP_BY_HOP.has(name) && !named.includes(name));
   return Object.fromEntries(kept.filter((entry): entry is [string, string | string[]] => entry[1] !== undefined));
+}
+
+/** How a server tells where a body ends. Without it, the body of a GET would be read as a second request, to any host that it names. */
+function framing({ headers }: IncomingMessage): Record<string, string> {
+  if (headers["transfer-encoding"] !== undefined) return { "transfer-encoding": "chunked" };
+  return headers["content-length"] === undefined ? {} : { "content-length": headers["content-length"] };
 }
 
 function helloProblem(bytes: Buffer, { host }: Target): string | undefined {

@@ -6,7 +6,8 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { protectedNames } from "#base";
-import { entriesOf, smallText, worktreeTarget } from "./repositories.ts";
+import { entriesOf, worktreeTarget } from "./repositories.ts";
+import { straightText } from "./straight-folder.ts";
 
 const MAX_TODO_BYTES = 256 * 1024;
 const MAX_WORKTREES = 64;
@@ -112,8 +113,8 @@ function todoCommands(folder: string): Set<string> {
 function commandsOf(file: string): string[] {
   const info = lstatSync(file, { throwIfNoEntry: false });
   if (info === undefined) return [];
-  const text = smallText(file, MAX_TODO_BYTES);
-  // Whatever cannot be read as a short text may hold anything.
+  const text = straightText(file, MAX_TODO_BYTES);
+  // Whatever cannot be read as a short text may hold anything, and what a link leads to may be no business of a command.
   if (text === undefined) return [`${file} (${stampOf(file)}), which is not a short text file`];
   return text.split("\n").filter((line) => TODO_COMMAND.test(line));
 }

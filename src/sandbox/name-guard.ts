@@ -4,12 +4,22 @@
  * here. They go again when the last command that needs them has ended. What took a protected name all the same is moved
  * aside, never deleted: it could be a person's work.
  */
-import { lstatSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { rmdir, unlink } from "node:fs/promises";
-import { moveAside } from "./held-back.ts";
+import { basename, dirname } from "node:path";
+import { errnoOf } from "#base";
+import { moveAside, type Swept, sweepEach, sweptTogether } from "./held-back.ts";
 import { sweepNewRepository } from "./new-repository.ts";
 import type { WatchedName } from "./policy.ts";
 import type { HeldName, Placeholder } from "./sandbox.ts";
+import {
+  inStraight,
+  linkAbove,
+  openStraight,
+  type StraightFolder,
+  smallText,
+  straightEntry,
+} from "./straight-folder.ts";
 
 export interface NameGuard {
   /** A placeholder stands there because a command is running. */
@@ -17,7 +27,7 @@ export interface NameGuard {
   /** From now on these are placeholders until the release. Left out is what the user itself cannot create there. */
   hold(names: readonly HeldName[]): Promise<{ readonly held: readonly HeldName[]; release(): Promise<void> }>;
   /** After the command: makes the watched names what they were. One line for each that was not. */
-  sweep(watched: readonly WatchedName[]): readonly string[];
+  sweep(watched: readonly WatchedName[]): Swept;
 }
 
 /** One for all commands that run in this process, so that none takes away what another one needs. */
@@ -54,17 +64,16 @@ export function createNameGuard(): NameGuard {
         release: async () => void (await Promise.all(held.map(give))),
       };
     },
-    sweep: (watched) => watched.flatMap((name) => (isHeld(name.path) ? [] : restoreName(name))),
+    sweep: (watched) => sweptTogether(watched.filter(({ path }) => !isHeld(path)).map(sweepName)),
   };
 }
 
 /** False when there is no way to put a file there, which the command has not either. */
 function placeFile(path: string, content: string): boolean {
   try {
-    writeFileSync(path, content, { flag: "wx" });
-    return true;
+    return inStraight(dirname(path), ({ entry }) => placeIn(entry(basename(path)), content)) ?? false;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errnoOf(error);
     // It has come into being since the policy was made: what it is now stays as it is.
     if (code === "EEXIST") return true;
     if (code === "EACCES" || code === "EROFS" || code === "EPERM") return false;
@@ -72,25 +81,44 @@ function placeFile(path: string, content: string): boolean {
   }
 }
 
+function placeIn(path: string, content: string): true {
+  writeFileSync(path, content, { flag: "wx" });
+  return true;
+}
+
 async function removePlaceholder(path: string, placeholder: Placeholder): Promise<void> {
+  const folder = openStraight(dirname(path));
+  if (folder === undefined) return;
+  const place = folder.entry(basename(path));
   try {
-    if (placeholder === "folder") await rmdir(path);
-    else if (lstatSync(path).isFile() && readFileSync(path, "utf8") === placeholder.content) await unlink(path);
+    if (placeholder === "folder") await rmdir(place);
+    else if (smallText(place, placeholder.content.length) === placeholder.content) await unlink(place);
   } catch {
     // Never made, or not what it was: then it is nobody's placeholder, and the sweep looks at it.
+  } finally {
+    folder.close();
   }
+}
+
+function sweepName(name: WatchedName): Swept {
+  const { path } = name;
+  if (name.was === "no repository" && straightEntry(path)?.isDirectory() === true) {
+    return sweepNewRepository(dirname(path), path);
+  }
+  return sweepEach([name], restoreName);
 }
 
 function restoreName(name: WatchedName): string[] {
   const { path } = name;
-  const info = lstatSync(path, { throwIfNoEntry: false });
-  if (name.was === "missing" || name.was === "no repository") {
-    if (info === undefined) return [];
-    if (name.was === "no repository" && info.isDirectory()) return sweepNewRepository(path);
-    return [`${path} is protected: ${moveAside(path)}`];
-  }
-  if (info?.isSymbolicLink() && readlinkSync(path) === name.target) return [];
+  const link = linkAbove(path);
+  // No link was above it when the command began.
+  if (link !== undefined) return [`${link} leads to a protected name: ${moveAside(link)}`];
+  const info = straightEntry(path);
+  if (name.was !== "symlink") return info === undefined ? [] : [`${path} is protected: ${moveAside(path)}`];
+  const isAsItWas = ({ entry }: StraightFolder): boolean =>
+    info?.isSymbolicLink() === true && readlinkSync(entry(basename(path))) === name.target;
+  if (inStraight(dirname(path), isAsItWas) === true) return [];
   const aside = info === undefined ? "it is back" : moveAside(path);
-  symlinkSync(name.target, path);
+  inStraight(dirname(path), ({ entry }) => symlinkSync(name.target, entry(basename(path))));
   return [`${path} is protected: ${aside}`];
 }

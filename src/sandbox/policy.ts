@@ -3,13 +3,14 @@
  * policy says why this workspace cannot be confined; then no command runs.
  */
 import { lstatSync, readlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { protectedNames, realPathIfThere } from "#base";
 import { type MountPin, mountPins } from "./mount-pins.ts";
 import { isInside, parentsBelow, type RepositoryPaths, repositoryPaths } from "./repositories.ts";
 import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
-import type { HeldName, HiddenPath, Mount, SandboxNetwork, SandboxPolicy, Scratch } from "./sandbox.ts";
+import type { HeldName, HiddenPath, Mount, Placeholder, SandboxNetwork, SandboxPolicy, Scratch } from "./sandbox.ts";
 import type { WorkspaceCache } from "./session-folder.ts";
+import { linkAbove } from "./straight-folder.ts";
 import type { SystemView } from "./system-view.ts";
 
 const MIB = 1024 ** 2;
@@ -37,6 +38,8 @@ export interface PolicyOptions {
   /** Programs that a rule denies as a whole, as real paths. */
   readonly deniedPrograms: readonly string[];
   readonly emptyFile: string;
+  /** In which the session keeps what is mounted for its commands. */
+  readonly sessionFolder: string;
 }
 
 export interface ReaderOptions extends PolicyOptions {
@@ -226,6 +229,11 @@ function planBase(options: PolicyOptions): BasePolicy | string {
   const above = own.find(({ path }) => isInside(path, root));
   if (above !== undefined) return `the workspace lies in ${above.path}, which holds files of this program`;
   if (root === "/") return "the workspace is the whole file system";
+  // A command could put a link in the place of what is mounted for the next one.
+  const { sessionFolder } = options;
+  if (isInside(root, sessionFolder)) {
+    return `the workspace holds ${dirname(sessionFolder)}, where sessions keep the folders of their commands; set TMPDIR to one outside`;
+  }
   const covered = system.shown.find(({ to }) => to !== "/etc" && isInside(root, to) && root !== to);
   if (covered !== undefined) return `the workspace holds ${covered.to}, which belongs to the machine`;
   const seen = [root, ...[...system.shown, ...toolchains].map(({ to }) => to), ...around];
@@ -259,7 +267,7 @@ function guardNames(options: WorkspaceOptions, hidden: readonly HiddenPath[]): G
   } = merged([root, ...nested].map((folder) => repositoryPaths(root, folder)));
   // A hidden file in the workspace would show again when a folder above it were called something else.
   const pinned = [...fixed, ...hidden.flatMap(({ path }) => parentsBelow(root, path))];
-  const names = [
+  const names: { path: string; missing: Placeholder | "sweep" }[] = [
     ...protectedNames().map(({ name, missing }) => {
       return { path: join(root, name), missing: missing === "hold" ? ("folder" as const) : missing };
     }),
@@ -271,26 +279,29 @@ function guardNames(options: WorkspaceOptions, hidden: readonly HiddenPath[]): G
   const git = join(root, ".git");
   const watched: WatchedName[] =
     lstatSync(git, { throwIfNoEntry: false }) === undefined ? [{ path: git, was: "no repository" }] : [];
-  for (const { path, missing } of names) {
-    const info = lstatSync(path, { throwIfNoEntry: false });
-    if (info === undefined || isHeld(path)) {
-      // Below a folder that is not there, or is a link, nothing can stand.
+  const places = [root, ...writable];
+  const seen = new Set<string>();
+  for (let next = names.shift(); next !== undefined; next = names.shift()) {
+    const { path, missing } = next;
+    // What lies elsewhere the command cannot change.
+    if (seen.has(path) || path === root || !places.some((place) => isInside(place, path))) continue;
+    seen.add(path);
+    const info = isHeld(path) ? undefined : lstatSync(path, { throwIfNoEntry: false });
+    const link = linkAbove(path) ?? (info?.isSymbolicLink() ? path : undefined);
+    if (link !== undefined) {
+      const target = readlinkSync(link);
+      watched.push({ path: link, was: "symlink", target });
+      // Protected is also where it leads, in each part of the way.
+      const led = join(resolve(dirname(link), target), path.slice(link.length));
+      pinned.push(...parentsBelow(root, led));
+      names.push({ path: led, missing: "sweep" });
+    } else if (info === undefined) {
+      // Below a folder that is not there nothing can stand.
       if (missing !== "sweep" && isStraight(dirname(path))) held.push({ path, placeholder: missing });
       // Also what is held: the placeholder could go away while the command runs.
       watched.push({ path, was: "missing" });
-    } else if (info.isSymbolicLink()) {
-      watched.push({ path, was: "symlink", target: readlinkSync(path) });
-      const real = realPathIfThere(path);
-      if (real !== undefined && real !== root && isInside(root, real)) {
-        readOnly.push(real);
-        pinned.push(...parentsBelow(root, real));
-      }
-    } else if (isStraight(dirname(path))) {
-      readOnly.push(path);
     } else {
-      // A folder above it is a link: what is protected is where that leads.
-      const real = realPathIfThere(path);
-      if (real !== undefined && isInside(root, real)) readOnly.push(real);
+      readOnly.push(path);
     }
   }
   return {

@@ -3,7 +3,7 @@
  * and what a person can do.
  */
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { messageOf, type ProcessPort } from "#base";
 import { type BubblewrapOptions, createBubblewrap } from "./bubblewrap.ts";
 import { planReader } from "./policy.ts";
@@ -102,6 +102,7 @@ async function complaintOf(candidate: BubblewrapOptions, options: ProbeOptions):
     ownPaths: [],
     deniedPrograms: [],
     emptyFile,
+    sessionFolder: dirname(emptyFolder),
     masked: [],
     settings: [],
   });

@@ -2,15 +2,29 @@
  * The git repositories of a workspace, and which of their files decide what git runs. Reads the disk, starts no git:
  * a repository is hostile before anybody has looked at it.
  */
-import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { lstatSync, readdirSync, realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Placeholder } from "./sandbox.ts";
+import { smallText } from "./straight-folder.ts";
 
 export const MAX_LINK_BYTES = 4096;
 const MAX_CONFIG_BYTES = 256 * 1024;
 const MAX_SUBMODULES = 64;
+export const MAX_SWEPT_SUBMODULES = 2_000;
 const MAX_WORKTREES = 64;
 const MAX_SUBMODULE_DEPTH = 6;
+
+/** In a git folder: which object stores of other repositories it borrows from, and thereby which of them commands see. */
+export const ALTERNATES = "objects/info/alternates";
+
+/** Stores that lie elsewhere by their names. One in the workspace is there anyway, and a link there is no word of a person. */
+export function borrowedOutside(root: string, text: string): string[] {
+  return text
+    .split("\n")
+    .filter((line) => isAbsolute(line))
+    .map((line) => resolve(line))
+    .filter((path) => !isInside(root, path));
+}
 
 export interface RepositoryPaths {
   /** Writable, but fixed in place. Parents first. */
@@ -55,7 +69,12 @@ function gitFolder(
   const configurations = own.map((path) => ({ path, text: smallText(join(path, "config"), MAX_CONFIG_BYTES) ?? "" }));
   const hookFolders = configurations.flatMap(({ text }) => configuredHooks(root, folder, text));
   const included = configurations.flatMap(({ path, text }) => includedFiles(root, path, text));
-  const information = own.map((path) => join(path, "info"));
+  // A repository that borrows nothing has nothing to fix there.
+  const borrowing = own.filter((path) => lstatSync(join(path, ALTERNATES), { throwIfNoEntry: false }) !== undefined);
+  const information = [
+    ...own.map((path) => join(path, "info")),
+    ...borrowing.flatMap((path) => [join(path, "objects"), join(path, "objects/info")]),
+  ];
   const pinned = [...own, ...information, ...hookFolders, ...included].flatMap((path) => [
     ...parentsBelow(root, path),
     ...(own.includes(path) || information.includes(path) ? [path] : []),
@@ -73,6 +92,7 @@ function gitFolder(
         { path: join(path, "config.worktree"), missing: worktreeConfig },
         { path: join(path, "commondir"), missing: { content: OWN_COMMON_FOLDER } },
         { path: join(path, "info", "attributes"), missing: { content: "" } },
+        { path: join(path, ALTERNATES), missing: "sweep" as const },
       ]),
       ...linked.flatMap((path) => [
         { path: join(path, "config.worktree"), missing: worktreeConfig },
@@ -93,11 +113,19 @@ function worktreesElsewhere(root: string, git: string): string[] {
     .filter((path) => !isInside(root, resolve(path, smallText(join(path, "gitdir"), MAX_LINK_BYTES)?.trim() ?? "/")));
 }
 
+/** Git folders of submodules of a repository whose work tree is `folder`. For sweeping, so many more are looked for than are mounted. */
+export function submodulesOf(folder: string): string[] {
+  const link = join(folder, ".git");
+  const info = lstatSync(link, { throwIfNoEntry: false });
+  const git = info?.isDirectory() ? link : info?.isFile() ? worktreeTarget(link)?.common : undefined;
+  return git === undefined ? [] : submoduleFolders(join(git, "modules"), MAX_SWEPT_SUBMODULES);
+}
+
 /** The folders under `.git/modules` that are repositories themselves. */
-function submoduleFolders(modules: string): string[] {
+export function submoduleFolders(modules: string, max = MAX_SUBMODULES): string[] {
   const found: string[] = [];
   const walk = (folder: string, depth: number): void => {
-    if (depth > MAX_SUBMODULE_DEPTH || found.length >= MAX_SUBMODULES) return;
+    if (depth > MAX_SUBMODULE_DEPTH || found.length >= max) return;
     for (const entry of entriesOf(folder)) {
       if (!entry.isDirectory()) continue;
       const path = join(folder, entry.name);
@@ -171,14 +199,5 @@ export function entriesOf(folder: string) {
   } catch {
     // Not there, or not ours to read; a command could not change it either.
     return [];
-  }
-}
-
-export function smallText(path: string, maxBytes: number): string | undefined {
-  try {
-    const info = lstatSync(path);
-    return info.isFile() && info.size <= maxBytes ? readFileSync(path, "utf8") : undefined;
-  } catch {
-    return undefined;
   }
 }

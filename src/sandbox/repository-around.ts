@@ -4,9 +4,10 @@
  * it belongs to the workspace, or is plainly a repository: a project can bring along links of its choice.
  */
 import { lstatSync } from "node:fs";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { realPathIfThere } from "#base";
-import { isInside, MAX_LINK_BYTES, smallText, worktreeTarget } from "./repositories.ts";
+import { ALTERNATES, borrowedOutside, isInside, MAX_LINK_BYTES, worktreeTarget } from "./repositories.ts";
+import { smallText } from "./straight-folder.ts";
 
 const MAX_ALTERNATES = 8;
 
@@ -24,7 +25,9 @@ export function repositoriesAround(root: string, homes: readonly string[]): stri
           ? (worktreeTarget(link)?.common ?? submoduleTarget(root, link))
           : undefined;
   if (git === undefined) return [];
-  return [...(around === undefined ? [git] : [around]), ...alternates(git)].filter((path) => !isInside(root, path));
+  return [...(around === undefined ? [git] : [around]), ...alternates(root, git)].filter(
+    (path) => !isInside(root, path),
+  );
 }
 
 /** The nearest folder above with a repository in it. */
@@ -46,12 +49,9 @@ function submoduleTarget(root: string, link: string): string | undefined {
 }
 
 /** Object stores of other repositories on this machine, as `git clone --shared` names them. */
-function alternates(git: string): string[] {
-  const text = smallText(join(git, "objects", "info", "alternates"), MAX_LINK_BYTES) ?? "";
-  return text
-    .split("\n")
+function alternates(root: string, git: string): string[] {
+  return borrowedOutside(root, smallText(join(git, ALTERNATES), MAX_LINK_BYTES) ?? "")
     .slice(0, MAX_ALTERNATES)
-    .filter((line) => isAbsolute(line))
     .flatMap((line) => realPathIfThere(line) ?? [])
     .filter((path) => path.endsWith("/objects") && isRepository(dirname(path)));
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -65,5 +66,35 @@ describe.runIf(hasSandbox)("the home of allowed commands", () => {
     const sandbox = createTestSandbox(inCache, options);
     expect(await sandbox.shell("cat a.txt; mv ~/.cache/deep ~/x; ls ~/.cache")).toMatch(/^a\n.*busy\ndeep\n$/s);
     expect(readdirSync(join(workspace.outside))).not.toContain("caches");
+  });
+});
+
+/** Root removes everything, so this is tried as somebody else. */
+describe.runIf(process.getuid?.() === 0)("folders without rights that commands left", () => {
+  test("are removed, and one that cannot be removed keeps no session from beginning", () => {
+    const workspace = createTemporaryWorkspace();
+    for (const folder of [workspace.outside, workspace.root]) chmodSync(folder, 0o777);
+    const script = `
+      import { chmodSync, existsSync, mkdirSync, utimesSync } from "node:fs";
+      import { createSessionFolder, workspaceCache } from ${JSON.stringify(join(import.meta.dirname, "session-folder.ts"))};
+      process.chdir(${JSON.stringify(workspace.outside)});
+      const close = (path) => { mkdirSync(path + "/mod/x", { recursive: true }); chmodSync(path + "/mod", 0o555); chmodSync(path, 0o111); };
+      close("caches/old/general");
+      utimesSync("caches/old", 1, 1);
+      workspaceCache("caches", "/somewhere", Date.now());
+      const session = createSessionFolder(Date.now(), "/home/nobody", []);
+      close(session.home + "/go");
+      mkdirSync("harness-sandbox-4194305-x/" + "d/".repeat(400), { recursive: true });
+      chmodSync("harness-sandbox-4194305-x/" + "d/".repeat(400), 0o111);
+      chmodSync("harness-sandbox-4194305-x/" + "d/".repeat(300), 0o111);
+      utimesSync("harness-sandbox-4194305-x", 1, 1);
+      session.remove();
+      createSessionFolder(Date.now(), "/home/nobody", []);
+      console.log(existsSync("caches/old"), existsSync(session.path));`;
+    const args = ["--input-type=module", "--no-warnings", "-e", script];
+    const env = { ...process.env, TMPDIR: workspace.outside };
+    expect(execFileSync(process.execPath, args, { uid: 65534, gid: 65534, env, encoding: "utf8" })).toBe(
+      "false false\n",
+    );
   });
 });

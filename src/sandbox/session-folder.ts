@@ -7,13 +7,13 @@ import {
   mkdtempSync,
   readdirSync,
   realpathSync,
-  rmSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { errnoOf, makePrivateDirectory, once } from "#base";
+import { removeCommandTree } from "./command-tree.ts";
 import type { SettingsCopy } from "./home-view.ts";
 import { entriesOf } from "./repositories.ts";
 import type { Mount, Scratch } from "./sandbox.ts";
@@ -71,7 +71,7 @@ export function createSessionFolder(nowMs: number, home: string, copies: readonl
     shims: once(() => copiedShims(home, inside("shims"))),
     emptyFolder: inside("empty-folder"),
     emptyFile,
-    remove: () => rmSync(path, { recursive: true, force: true }),
+    remove: () => void removeCommandTree(path),
   };
 }
 
@@ -104,7 +104,7 @@ export function workspaceCache(root: string, workspace: string, nowMs: number): 
   for (const name of readdirSync(root)) {
     const other = join(root, name);
     const usedMs = lstatSync(other, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
-    if (other !== path && nowMs - usedMs > CACHE_MS) rmSync(other, { recursive: true, force: true });
+    if (other !== path && nowMs - usedMs > CACHE_MS) removeCommandTree(other);
   }
   makePrivateDirectory(path);
   utimesSync(path, nowMs / 1000, nowMs / 1000);
@@ -120,7 +120,7 @@ function removeLeftovers(parent: string, nowMs: number): void {
     const info = lstatSync(path, { throwIfNoEntry: false });
     const isOurs = info?.isDirectory() === true && info.uid === process.getuid?.();
     if (isOurs && nowMs - info.mtimeMs > LEFTOVER_MS && !isAlive(Number(name.slice(PREFIX.length).split("-")[0]))) {
-      rmSync(path, { recursive: true, force: true });
+      removeCommandTree(path);
     }
   }
 }

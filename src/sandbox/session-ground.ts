@@ -90,10 +90,13 @@ export function createSessionGround(
     system,
     survey,
     cache: once(() => {
+      const own = join(folder().path, "caches");
+      const kept = cacheFolder(env, homes) ?? own;
       // A workspace is mounted there; other sessions could lead that mount astray.
       const holdsWorkspace = [".cache", ".m2"].some((name) => isInside(join(home, name), root));
-      const caches = holdsWorkspace ? join(folder().path, "caches") : cacheFolder(env, homes, folder().path);
-      return workspaceCache(caches, root, clock.now());
+      // Commands could put a link in the place of what is mounted.
+      const isInWorkspace = isInside(root, realPath(kept));
+      return workspaceCache(holdsWorkspace || isInWorkspace ? own : kept, root, clock.now());
     }),
     placeholders() {
       const { path: own, home: privateHome } = folder();
@@ -111,6 +114,7 @@ export function createSessionGround(
       ownPaths,
       deniedPrograms: deniedPrograms.flatMap((name) => programPaths(name, path)),
       emptyFile: folder().emptyFile,
+      sessionFolder: folder().path,
     }),
     above: () => aboveWorkspace(root, env.HOME),
     close() {
@@ -129,11 +133,11 @@ function programPaths(name: string, path: string): string[] {
   return [...new Set(found)].filter((file) => !MANY_PROGRAMS.has(basename(file)));
 }
 
-function cacheFolder(env: GroundOptions["env"], homes: readonly string[], fallback: string): string {
+function cacheFolder(env: GroundOptions["env"], homes: readonly string[]): string | undefined {
   const named = env.XDG_CACHE_HOME;
   if (named !== undefined && isAbsolute(named)) return join(named, "harness", "workspaces");
   const [home] = homes;
-  return home === undefined ? join(fallback, "caches") : join(home, ".cache", "harness", "workspaces");
+  return home === undefined ? undefined : join(home, ".cache", "harness", "workspaces");
 }
 
 /** Ignore files of the folders above the workspace, where a repository begins there, and what the person ignores everywhere. */

@@ -2,13 +2,21 @@
  * What lies in a workspace that its confinements must know of: repositories below it, secret files, and pipes and sockets that somebody
  * else may listen on. Walks the folders once and looks again only at those that changed. Repositories that commands begin are swept.
  */
-import { type Dirent, lstatSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { realPathIfThere } from "#base";
-import { moveAside } from "./held-back.ts";
+import { moveAside, type Swept, sweepEach, sweptTogether } from "./held-back.ts";
 import { sweepNewRepository } from "./new-repository.ts";
-import { entriesOf, isInside, MAX_LINK_BYTES, smallText } from "./repositories.ts";
+import { isInside, MAX_LINK_BYTES } from "./repositories.ts";
 import type { HiddenPath } from "./sandbox.ts";
+import {
+  inStraight,
+  type StraightFolder,
+  smallText,
+  straightEntry,
+  straightText,
+  withRights,
+} from "./straight-folder.ts";
 
 const MAX_NESTED = 64;
 const MAX_DEPTH = 8;
@@ -30,8 +38,8 @@ export interface WorkspaceSurvey {
   isComplete(): boolean;
   /** Looks again at what changed. */
   refresh(): void;
-  /** After a command: takes what runs programs out of the repositories that commands have begun. One line for each thing. */
-  sweepBegun(): readonly string[];
+  /** After a command: takes what runs programs out of the repositories that commands have begun. */
+  sweepBegun(): Swept;
 }
 
 interface WalkedFolder {
@@ -48,7 +56,8 @@ export function surveyWorkspace(root: string, isSecret: (path: string) => boolea
   const found = new Set<string>();
   let complete = true;
 
-  function walk(from: string, startDepth: number): void {
+  /** `opens`: folders that cannot be listed are opened, because a command can have closed them to hide what is in them. */
+  function walk(from: string, startDepth: number, opens: boolean): void {
     const pending = [{ path: from, depth: startDepth }];
     for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
       const { path, depth } = next;
@@ -59,7 +68,7 @@ export function surveyWorkspace(root: string, isSecret: (path: string) => boolea
       const changed = changeOf(path);
       const secrets: HiddenPath[] = [];
       const channels: HiddenPath[] = [];
-      for (const entry of entriesOf(path)) {
+      for (const entry of entriesIn(path, opens)) {
         const inner = join(path, entry.name);
         if (entry.name === ".git") {
           if (depth > 0) found.add(path);
@@ -83,11 +92,11 @@ export function surveyWorkspace(root: string, isSecret: (path: string) => boolea
     return entry.name !== ".harness" && isSecret(path.slice(root.length + 1));
   }
 
-  function refresh(): void {
+  function refresh(opens = false): void {
     for (const [path, { depth, changed }] of [...walked]) {
       const now = changeOf(path);
       if (now === 0n) walked.delete(path);
-      else if (now !== changed) walk(path, depth);
+      else if (now !== changed) walk(path, depth, opens);
     }
   }
 
@@ -97,36 +106,52 @@ export function surveyWorkspace(root: string, isSecret: (path: string) => boolea
     return all.slice(0, MAX_MASKED);
   }
 
-  walk(root, 0);
+  walk(root, 0, false);
   const repositories = [...found];
   return {
     repositories,
     secrets: () => gathered("secrets"),
     channels: () => gathered("channels"),
     isComplete: () => complete,
-    refresh,
+    refresh: () => refresh(),
     sweepBegun() {
-      refresh();
-      return [...found].filter((folder) => !repositories.includes(folder)).flatMap((folder) => sweepLink(root, folder));
+      refresh(true);
+      const begun = [...found].filter((folder) => !repositories.includes(folder));
+      return sweptTogether(begun.map((folder) => sweepLink(root, folder)));
     },
   };
 }
 
+/** 0 for what is not there, and for a link in the place of a folder. */
 function changeOf(path: string): bigint {
-  return lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ctimeNs ?? 0n;
+  const info = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return info?.isDirectory() === true ? info.ctimeNs : 0n;
+}
+
+/** Of a folder to which no link leads. */
+function entriesIn(path: string, opens: boolean): readonly Dirent[] {
+  try {
+    const list = (folder: StraightFolder) => readdirSync(folder.here, { withFileTypes: true });
+    return inStraight(path, (folder) => (opens ? withRights(folder, () => list(folder)) : list(folder))) ?? [];
+  } catch {
+    // Not ours to read; a command could not change it either.
+    return [];
+  }
 }
 
 /** A `.git` may be the folder, or a file that names it; whatever else it is goes. */
-function sweepLink(root: string, folder: string): readonly string[] {
+function sweepLink(root: string, folder: string): Swept {
   const link = join(folder, ".git");
-  const info = lstatSync(link, { throwIfNoEntry: false });
-  if (info === undefined) return [];
-  if (info.isDirectory()) return sweepNewRepository(link);
-  const named = info.isFile() ? /^gitdir: (.+?)\r?\n?$/.exec(smallText(link, MAX_LINK_BYTES) ?? "")?.[1] : undefined;
+  const info = straightEntry(link);
+  if (info?.isDirectory() === true) return sweepNewRepository(root, link);
+  const text = info?.isFile() === true ? straightText(link, MAX_LINK_BYTES) : undefined;
+  const named = /^gitdir: (.+?)\r?\n?$/.exec(text ?? "")?.[1];
   const git = named === undefined ? undefined : realPathIfThere(resolve(folder, named));
-  if (git === undefined) return [`${link} is protected: ${moveAside(link)}`];
+  if (git === undefined) {
+    return sweepEach(info === undefined ? [] : [link], (path) => [`${path} is protected: ${moveAside(path)}`]);
+  }
   // A worktree of the workspace's own repository, whose configuration is protected already.
   const common = smallText(join(git, "commondir"), MAX_LINK_BYTES)?.trim();
-  if (common !== undefined && realPathIfThere(resolve(git, common)) === join(root, ".git")) return [];
-  return isInside(root, git) ? sweepNewRepository(git) : [];
+  const isOurs = common !== undefined && realPathIfThere(resolve(git, common)) === join(root, ".git");
+  return isOurs || !isInside(root, git) ? sweptTogether([]) : sweepNewRepository(root, git);
 }
