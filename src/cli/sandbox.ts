@@ -1,6 +1,6 @@
 /** `harness sandbox check`: tries the sandbox and explains what commands are held to. Starts one harmless program in it. */
 import { domainLists } from "#artifacts";
-import { createDomainList, createProcesses } from "#base";
+import { createDomainList, createProcesses, visibleJson, visibleLine } from "#base";
 import { deniedPrograms, isSecretFile, policyOf } from "#governance";
 import { createSandboxes, type Probe, type SandboxPolicy, type SandboxStatus } from "#sandbox";
 import { harnessPaths } from "#sessions";
@@ -42,7 +42,7 @@ export async function sandboxCheckCommand(ports: CliPorts, flags: SandboxCheckFl
     const status = await sandbox.status();
     const probe = await sandbox.probe();
     const policy = sandbox.policy();
-    if (flags.json) terminal.out(`${JSON.stringify(asJson(status, probe, policy))}\n`);
+    if (flags.json) terminal.out(`${visibleJson(JSON.stringify(asJson(status, probe, policy)))}\n`);
     else terminal.out(asText(status, probe, policy));
     return status.active ? 0 : 1;
   } finally {
@@ -102,5 +102,6 @@ function asText(status: SandboxStatus, probe: Probe, policy: SandboxPolicy | str
     lines.push("a command that nobody was asked about changes nothing and has no network");
   }
   if (status.domains !== undefined) lines.push("", `domains: ${status.domains.join(", ") || "none"}`);
-  return `${lines.join("\n")}\n`;
+  // Names in the workspace are those of whoever works there.
+  return `${lines.map(visibleLine).join("\n")}\n`;
 }

@@ -139,9 +139,16 @@ function bind(
         // Without a word of who allowed it, a command is one that nobody was asked about.
         const confinement = (await checkEffect({ tool: "exec", args })) ?? "reader";
         note({ port: "process", target: `${spec.file} (${spec.args.length} arguments)` });
-        const { mayChangeSteering: _, ...asked } = spec;
+        const { mayChangeSteering: _, ownProgram, ...asked } = spec;
         const steering = isWhole && call.judged?.steering !== undefined;
-        return processes.run({ ...asked, confinement, ...(steering && { mayChangeSteering: true }) }, signal);
+        // Where there is no sandbox, a program of ours runs all the same.
+        const isSearch = isWhole && call.tool.class === "read_only" && ownProgram;
+        const held = {
+          confinement,
+          ...(isSearch && { ownProgram }),
+          ...(steering && { mayChangeSteering: true as const }),
+        };
+        return processes.run({ ...asked, ...held }, signal);
       },
     },
     web: {

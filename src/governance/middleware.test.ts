@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { compose, createSystemClock, type EffectPorts } from "#base";
+import { compose, createSystemClock, type EffectPorts, type ProcessPort, type ProcessSpec } from "#base";
 import type { CallResult, EventBus, Tool, ToolCall, ToolMiddleware } from "#engine";
 import { CallId, ClientId, SessionId, TurnId } from "#protocol";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
@@ -197,6 +197,38 @@ describe("the gate", () => {
     })(toolCall({ class: "mutating" }));
     await expect(late).rejects.toMatchObject({ reason: "AccessDenied" });
     expect(existsSync(join(root, "late.txt"))).toBe(false);
+  });
+
+  test("takes no word of a tool for what holds its command", async () => {
+    const { ports } = createTemporaryWorkspace();
+    const started: ProcessSpec[] = [];
+    const processes: ProcessPort = {
+      async run(spec) {
+        started.push(spec);
+        return { code: 0, signal: null, ended: "exit", durationMs: 0 };
+      },
+    };
+    for (const isWhole of [false, true]) {
+      const gate = createGate({
+        ports: { ...ports, processes },
+        clock: createSystemClock(),
+        policyVersion: () => "v1",
+        judgeEffect: async () => ({ confinement: "workspace" }),
+        onNetwork: () => undefined,
+        isJudgedWhole: () => isWhole,
+      });
+      await compose<ToolCall, CallResult>([ledgerOn(async () => undefined), gate], async ({ ports: bound }) => {
+        const claims = { confinement: "outside", ownProgram: true, mayChangeSteering: true } as const;
+        const spec = { file: "/bin/true", args: [], timeoutMs: 1000, ...claims };
+        await bound?.processes.run(spec, new AbortController().signal);
+        return OK;
+      })(toolCall({ class: "mutating" }));
+    }
+    const plain = { file: "/bin/true", args: [], timeoutMs: 1000 };
+    expect(started).toEqual([
+      { ...plain, confinement: "workspace" },
+      { ...plain, confinement: "reader" },
+    ]);
   });
 
   test("refuses once the call was cancelled", async () => {
