@@ -30,6 +30,8 @@ export interface TokenRecord {
 export interface TokenRecords {
   /** Also removes what has ended long ago. */
   add(claims: Claims, nowMs: number, run?: TokenRun): void;
+  /** Whether the token was made on this machine, as far as that is kept. Throws when that cannot be found out. */
+  has(jti: TokenId): boolean;
   /** Newest first. */
   list(): TokenRecord[];
   /** Durable when it returns. A token that was made elsewhere can be revoked, too. False when it was revoked before. */
@@ -118,6 +120,7 @@ export function createTokenRecords(stateDir: string): TokenRecords {
       const minted_at = new Date(nowMs).toISOString();
       write(recordOf(claims.jti), { minted_at, claims, ...(run === undefined ? {} : { run }) });
     },
+    has: (jti) => readPrivateFile(recordOf(jti)) !== undefined,
     list() {
       return tokenIds(names(), ".json")
         .flatMap((jti): TokenRecord[] => {

@@ -137,6 +137,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     server = await startHttpServer({
       backend: await httpBackend(ports, harness, settings, { watch, log, store: flags.store }),
       authenticate: access.authenticate,
+      phaseOf: access.phaseOf,
       desk: access.desk,
       ...(access.tls === undefined ? {} : { tls: access.tls }),
       clock,
