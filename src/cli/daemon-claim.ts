@@ -32,6 +32,8 @@ export interface DaemonFacts {
   readonly version: string;
   readonly commit: string;
   readonly startedAt: string;
+  /** The same, as the uptime of the machine. */
+  readonly startedUpMs?: number;
   /** As `--listen` takes them; empty until it listens. */
   readonly addresses: readonly string[];
   readonly tokenFile: string;
@@ -153,6 +155,7 @@ function contentOf(path: string): Pick<DaemonClaim, "state" | "facts"> {
       version: text(raw.version),
       commit: text(raw.commit),
       startedAt: text(raw.startedAt),
+      ...(typeof raw.startedUpMs === "number" ? { startedUpMs: raw.startedUpMs } : {}),
       addresses: texts(raw.addresses),
       tokenFile: text(raw.tokenFile),
       args: texts(raw.args),

@@ -51,6 +51,7 @@ export async function daemonRunCommand(ports: CliPorts, flags: DaemonRunFlags): 
     version: ports.build.version,
     commit: ports.build.commit,
     startedAt: new Date(ports.clock.now()).toISOString(),
+    startedUpMs: ports.clock.uptimeMs(),
     addresses: [],
     tokenFile: access.tokenFile,
     args: flags.background === true ? givenArgs(ports.args) : ports.args,

@@ -6,6 +6,7 @@ import { makePrivateDirectory } from "#base";
 import { expiringSessions, forgetLostLogs, harnessPaths, headsDirectory, machineKey, runRetention } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import { policyOf } from "./sessions-care.ts";
+import { settledMs } from "./settled-time.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SHOWN_SESSIONS = 3;
@@ -15,13 +16,20 @@ export async function applyDailyRetention(ports: CliPorts, settings: Pick<Settin
   const { env, clock, terminal } = ports;
   try {
     const { stateDir, sessionsDb } = harnessPaths(env);
+    // Looked at each time, so that it knows how much time has passed.
+    const nowMs = settledMs(ports);
     const mark = join(stateDir, "retention");
     const last = await stat(mark).catch(() => undefined);
     // A clock that went back counts as a day: running it twice is harmless.
     if (last !== undefined && Math.abs(clock.now() - last.mtimeMs) < DAY_MS) return;
-    const options = { path: sessionsDb, clock, key: machineKey(env), policy: policyOf(settings.retention) };
+    const options = {
+      path: sessionsDb,
+      clock: { now: () => nowMs },
+      key: machineKey(env),
+      policy: policyOf(settings.retention),
+    };
     runRetention(options);
-    forgetLostLogs(headsDirectory(env), { own: sessionsDb, nowMs: clock.now() });
+    forgetLostLogs(headsDirectory(env), { own: sessionsDb, nowMs });
     makePrivateDirectory(dirname(mark));
     await writeFile(mark, "", { mode: 0o600 });
     const soon = expiringSessions(options);

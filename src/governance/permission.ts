@@ -4,7 +4,7 @@
  */
 
 import type { LabelRule } from "#artifacts";
-import { cutAtBlank } from "#base";
+import { type Clock, cutAtBlank } from "#base";
 import type { Approver, CallResult, EventBus, Judgement, ToolCall, ToolMiddleware } from "#engine";
 import { note, refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type Label, reasonText } from "#protocol";
@@ -47,8 +47,7 @@ export interface PermissionOptions extends JudgeOptions {
   readonly sessionRules?: Rule[];
   /** Who asks, when it is not the root agent. */
   readonly delegate?: EventPayload<"PermissionRequested">["delegate"];
-  /** Wall time in milliseconds. */
-  readonly now: () => number;
+  readonly clock: Pick<Clock, "now" | "monotonicMs">;
 }
 
 export interface Permission {
@@ -125,7 +124,8 @@ export function createPermission(options: PermissionOptions): Permission {
     const answer = isOnce ? { ...given, decision: "allow_once" as const } : given;
     const text = ruleOfAnswer(answer.decision, `${tool.name}${labelled}`, rule);
     const added = text === undefined ? undefined : parseRule(text, "allow", "session");
-    const expiresMs = options.now() + APPROVAL_MS;
+    // On the monotonic clock: a wall clock that steps neither ends an approval nor prolongs it.
+    const expiresMs = options.clock.monotonicMs() + APPROVAL_MS;
     await bus.publish("PermissionAnswered", {
       turn,
       call_id: callId,
@@ -133,7 +133,7 @@ export function createPermission(options: PermissionOptions): Permission {
       by: answer.by,
       ...(added === undefined ? {} : { rule: added.text }),
       ...(answer.reason === undefined ? {} : { reason: answer.reason }),
-      ...approvalRecord(answer.decision, binding, expiresMs, options.newApproval),
+      ...approvalRecord(answer.decision, binding, options.clock.now() + APPROVAL_MS, options.newApproval),
     });
     if (YES.has(answer.decision)) {
       if (added !== undefined && sessionRules.length < MAX_SESSION_RULES) {
@@ -164,7 +164,7 @@ export function createPermission(options: PermissionOptions): Permission {
 
   async function recheck(call: ToolCall, binding: Binding, expiresMs: number): Promise<void> {
     // Written so that a clock that gives nonsense is late.
-    const isLate = !(options.now() <= expiresMs);
+    const isLate = !(options.clock.monotonicMs() <= expiresMs);
     const changed = isLate ? "the approval has expired" : await whatChanged(binding, call, sources);
     if (changed === undefined) return;
     throw new ToolError(reasonText("ApprovalVoid", { tool: call.tool.label, changed }), "ApprovalVoid");
@@ -296,12 +296,12 @@ interface Yes {
 function approvalRecord(
   decision: Decision,
   binding: Binding,
-  expiresMs: number,
+  expiresAtMs: number,
   newApproval: () => ApprovalId,
 ): Pick<EventPayload<"PermissionAnswered">, "approval"> {
   if (!YES.has(decision)) return {};
   const scope = decision === "allow_once" ? "call" : decision === "allow_tool" ? "tool" : "argv_glob";
-  const expires_at = new Date(expiresMs).toISOString();
+  const expires_at = new Date(expiresAtMs).toISOString();
   return { approval: { id: newApproval(), scope, expires_at, bound_to: bindingHash(binding) } };
 }
 

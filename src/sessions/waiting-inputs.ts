@@ -2,7 +2,7 @@
  * Inputs that waited in the session that a copy was made of. Nobody gave them to the copy, so they do not begin there: once in the
  * source would be twice, and the ids of their tokens are those of another log, or of another machine.
  */
-import { createInputQueue, type EventDraft } from "#engine";
+import { createInputQueue, type EventDraft, nextTs } from "#engine";
 import { reasonText, type SessionId } from "#protocol";
 import type { ArchiveStore } from "./archive.ts";
 
@@ -18,14 +18,16 @@ export async function leaveWaitingInputs(store: ArchiveStore, id: SessionId, now
     if (last === undefined) break;
     after = last.id;
   }
+  const waiting = inputs.waiting();
+  if (waiting.length === 0) return;
   const reason = "InputLeftBehind";
-  const drafts = inputs.waiting().map(({ id: queued, by }): EventDraft => {
-    return { kind: "InputRefused", ts: now, payload: { queued, by, reason, message: reasonText(reason) } };
-  });
-  if (drafts.length === 0) return;
   const log = await store.acquire(id);
   try {
-    await log.append(drafts, now);
+    const ts = nextTs(log.lastTs, Date.parse(now));
+    const drafts = waiting.map(({ id: queued, by }): EventDraft => {
+      return { kind: "InputRefused", ts, payload: { queued, by, reason, message: reasonText(reason) } };
+    });
+    await log.append(drafts, ts);
   } finally {
     await log.release();
   }

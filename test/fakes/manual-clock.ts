@@ -17,6 +17,7 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   return {
     now: () => nowMs + stepMs,
     monotonicMs: () => nowMs - startMs,
+    uptimeMs: () => nowMs - startMs,
     sleep(ms, signal) {
       return new Promise((resolve) => {
         if (signal?.aborted) return resolve();
