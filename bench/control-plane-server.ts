@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultSettings } from "#artifacts";
-import { createAuthenticator, createFailureLimit, createTokenRecords, signToken } from "#auth";
+import { createAuthenticator, createFailureLimit, createTokenRecords, createTokenTimes, signToken } from "#auth";
 import { createSystemClock } from "#base";
 import type { ModelCall, Plugin } from "#engine";
 import { assembleHarness, type Harness } from "#harness";
@@ -75,7 +75,8 @@ export async function startBenchServer(speak: (call: ModelCall) => Promise<void>
   const outward = createOutward({ env: { HOME: folder }, cwd: folder, clock });
   const records = createTokenRecords(join(folder, "state"));
   const failures = createFailureLimit({ clock });
-  const authenticator = createAuthenticator({ key: () => KEY, records, clock, failures });
+  const times = createTokenTimes({ clock, records });
+  const authenticator = createAuthenticator({ key: () => KEY, records, times, failures });
   const server = await startHttpServer({
     backend: await httpBackend({ clock, build, credentials, outward }, harness, defaultSettings),
     authenticate: ({ token, source }) => ({ claims: authenticator.authenticate(token, source) }),

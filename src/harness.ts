@@ -88,7 +88,7 @@ export interface HarnessOptions {
    * Where undo keeps what mutating calls change; a call that cannot be kept there is then refused. Default `off`: nothing
    * is kept and nothing can be undone.
    */
-  readonly undo?: "off" | Pick<UndoStoreOptions, "directory" | "key" | "limits">;
+  readonly undo?: "off" | Pick<UndoStoreOptions, "directory" | "key" | "limits" | "settled">;
   /** Further files of the program that commands must not see, wherever they are: sockets and tokens of a service. */
   readonly ownPaths?: readonly string[];
   /** Every permission request is answered with yes; deny rules still hold. */

@@ -190,7 +190,7 @@ function permissionOf(parts: SessionEngineParts, bus: EventBus, rules: () => rea
     network: () => networkText(settings, domains()),
     binding: { programs, policyVersion: () => policyVersion(parts) },
     newApproval: () => ids.approval(),
-    now: () => clock.now(),
+    clock,
     sessionRules: place.sessionRules,
     ...askingOf(birth),
   });

@@ -211,11 +211,12 @@ function tapedStore(tape: Tape, store: SessionStore): SessionStore {
     close: () => tape.inside(() => store.close()),
     async acquire(id) {
       const log = await tape.inside(() => store.acquire(id));
-      const { repairs, headProblem } = log;
+      const { repairs, headProblem, lastTs } = log;
       // Without a shelf for snapshots: they are kept beside the turn, when it is nobody's time.
       return {
         append: (drafts, now) => tape.inside(() => log.append(drafts, now)),
         openCalls: () => tape.inside(() => log.openCalls()),
+        ...(lastTs === undefined ? {} : { lastTs }),
         ...(repairs === undefined ? {} : { repairs }),
         ...(headProblem === undefined ? {} : { headProblem }),
         release: () => tape.inside(() => log.release()),

@@ -323,7 +323,7 @@ describe("an answer", () => {
   test("that has expired when the call runs is none", async () => {
     const system = createSystemClock();
     let later = 0;
-    const clock = { ...system, now: () => system.now() + later };
+    const clock = { ...system, monotonicMs: () => system.monotonicMs() + later };
     const rig = await createHarnessRig([calls(write.call), says("done")], { interactive: true, clock });
     const unsubscribe = rig.harness.control.session(rig.session)?.bus.subscribe((event) => {
       if (event.kind === "PermissionAnswered") later = 3_600_000;
@@ -335,5 +335,22 @@ describe("an answer", () => {
     unsubscribe?.();
     expect(rig.of("ToolResult")).toMatchObject([{ is_error: true, reason: "ApprovalVoid" }]);
     expect(existsSync(join(rig.workspace.root, "ran.txt"))).toBe(false);
+  });
+
+  test.each([25 * 3_600_000, -3_600_000])("holds when the wall clock steps by %i ms after it", async (stepMs) => {
+    const system = createSystemClock();
+    let step = 0;
+    const clock = { ...system, now: () => system.now() + step };
+    const rig = await createHarnessRig([calls(write.call), says("done")], { interactive: true, clock });
+    const unsubscribe = rig.harness.control.session(rig.session)?.bus.subscribe((event) => {
+      if (event.kind === "PermissionAnswered") step = stepMs;
+    });
+    const turn = rig.send();
+    const { call_id } = await rig.next("PermissionRequested");
+    await rig.submit({ kind: "AnswerPermission", call_id, decision: "allow_once" });
+    await turn;
+    unsubscribe?.();
+    expect(rig.of("ToolResult")).toMatchObject([{ is_error: false }]);
+    expect(existsSync(join(rig.workspace.root, "ran.txt"))).toBe(true);
   });
 });

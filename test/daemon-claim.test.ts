@@ -10,8 +10,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { createSystemClock, processPlace, startMark } from "#base";
 import { claimDaemon, type DaemonFacts, findClaim } from "../src/cli/daemon-claim.ts";
 import { createDaemonRevival } from "../src/cli/daemon-revival.ts";
-import { daemonPlaces, lookForDaemon } from "../src/cli/daemon-state.ts";
+import { daemonPlaces, lookForDaemon, START_PATIENCE_MS } from "../src/cli/daemon-state.ts";
 import { createOutward } from "../src/cli/outward.ts";
+import { createManualClock } from "./fakes/manual-clock.ts";
 import { quietCliPorts } from "./fakes/quiet-cli-ports.ts";
 
 const module = resolve(import.meta.dirname, "../src/cli/daemon-claim.ts");
@@ -146,6 +147,23 @@ test("a daemon that begins to listen after the look for its claim is known by it
   const build = { version: facts.version, commit: facts.commit, builtAt: "" };
   const state = await lookForDaemon({ env, clock, build });
   expect(state).toMatchObject({ kind: "running", claim: { pid: process.pid }, version: "1.0.0", isOtherBuild: false });
+});
+
+test("one that is starting is young by the time that has passed, whatever the wall clock says", async () => {
+  const home = dirname(folder());
+  const env = { HOME: home, XDG_DATA_HOME: home };
+  const manual = createManualClock();
+  const about = { ...facts, startedAt: new Date(manual.now()).toISOString(), startedUpMs: manual.uptimeMs() };
+  const claimed = await claimDaemon(daemonPlaces(env).claims, about, clock);
+  if (!("held" in claimed)) throw new Error("somebody else is the daemon");
+  onTestFinished(() => claimed.held.release());
+  const build = { version: facts.version, commit: facts.commit, builtAt: "" };
+  const look = () => lookForDaemon({ env, clock: manual, build });
+  manual.stepWall(60 * 60 * 1000);
+  expect(await look()).toMatchObject({ kind: "starting" });
+  manual.stepWall(-2 * 60 * 60 * 1000);
+  await manual.advance(START_PATIENCE_MS);
+  expect(await look()).toMatchObject({ kind: "hung", how: "silent" });
 });
 
 test("who was the daemon is known after its end: what it was asked for is told from what the next one is", async () => {

@@ -4,9 +4,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
+  CLOCK_LEEWAY_SECONDS,
   createAuthenticator,
   createFailureLimit,
   createTokenRecords,
+  createTokenTimes,
   readTokenFile,
   signToken,
   tokenFileText,
@@ -28,7 +30,12 @@ function rig(nowMs = 1_500_000) {
   const clock = createManualClock(nowMs);
   const records = createTokenRecords(state);
   const failures = createFailureLimit({ clock });
-  const authenticator = createAuthenticator({ key: () => key, records, clock, failures });
+  const authenticator = createAuthenticator({
+    key: () => key,
+    records,
+    times: createTokenTimes({ clock, records }),
+    failures,
+  });
   const reason = (token: string | undefined, source = "here"): string => {
     try {
       authenticator.authenticate(token, source);
@@ -41,11 +48,12 @@ function rig(nowMs = 1_500_000) {
 }
 
 describe("authenticator", () => {
-  test("takes a token from its first second to before its last, whatever the clock says", () => {
+  test("takes a token from its first second, less the leeway, to before its last", () => {
     fc.assert(
       fc.property(anyClaims, fc.integer({ min: 0, max: 12_000_000 }), (claims, nowMs) => {
         const { reason } = rig(nowMs);
-        const expected = nowMs < claims.nbf * 1000 ? "TokenInvalid" : nowMs < claims.exp * 1000 ? "ok" : "TokenExpired";
+        const fromMs = (claims.nbf - CLOCK_LEEWAY_SECONDS) * 1000;
+        const expected = nowMs < fromMs ? "TokenInvalid" : nowMs < claims.exp * 1000 ? "ok" : "TokenExpired";
         expect(reason(signToken(claims, key))).toBe(expected);
       }),
     );
@@ -144,8 +152,19 @@ describe("records", () => {
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   });
 
+  test("are not forgotten because the clock has leapt ahead", () => {
+    const records = createTokenRecords(state);
+    const nowMs = Date.now();
+    const times = { nbf: Math.floor(nowMs / 1000), exp: Math.floor(nowMs / 1000) + 60 };
+    records.add(someClaims(times), nowMs);
+    records.revoke(tokenId(1), nowMs);
+    records.add(someClaims({ jti: tokenId(2), ...times }), nowMs + 1000 * DAY_MS);
+    expect(records.revokedAt({ jti: tokenId(1) })).toBeDefined();
+    expect(records.list()).toHaveLength(2);
+  });
+
   test("are forgotten long after the end, a revocation only when no token can be alive any more", () => {
-    const { records } = rig();
+    const records = createTokenRecords(state, (wallMs) => wallMs);
     const names = () => readdirSync(join(state, "tokens")).toSorted();
     records.add(someClaims(), 0);
     records.revoke(tokenId(1), 0);

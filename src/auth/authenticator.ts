@@ -1,11 +1,12 @@
 /** Whether a token may be used now: signature, time, revocation, on every request. What it may be used for is `checkScope`. */
 import { createHash } from "node:crypto";
-import { type Clock, messageOf } from "#base";
+import { messageOf } from "#base";
 import { ReasonError } from "#protocol";
-import { type Claims, invalid, phaseOf } from "./claims.ts";
+import { type Claims, invalid } from "./claims.ts";
 import type { FailureLimit } from "./failure-limit.ts";
 import { readToken } from "./token.ts";
 import type { TokenRecords } from "./token-records.ts";
+import type { TokenTimes } from "./token-times.ts";
 
 /** Tokens that were good before, so that whoever guesses on the same machine does not keep out who has one. */
 const SEEN_MAX = 4096;
@@ -23,11 +24,11 @@ export interface Authenticator {
 export interface AuthenticatorOptions {
   readonly key: () => Uint8Array;
   readonly records: Pick<TokenRecords, "revokedAt">;
-  readonly clock: Pick<Clock, "now">;
+  readonly times: Pick<TokenTimes, "phase">;
   readonly failures: FailureLimit;
 }
 
-export function createAuthenticator({ key, records, clock, failures }: AuthenticatorOptions): Authenticator {
+export function createAuthenticator({ key, records, times, failures }: AuthenticatorOptions): Authenticator {
   /** By their digests, oldest first. */
   const seen = new Set<string>();
   return {
@@ -44,7 +45,7 @@ export function createAuthenticator({ key, records, clock, failures }: Authentic
         const which = revoked.jti === jti ? jti : `${jti} (by ${revoked.jti})`;
         throw new ReasonError("TokenRevoked", { jti: which, ts: revoked.at });
       }
-      switch (phaseOf(claims, clock.now())) {
+      switch (times.phase(claims)) {
         case "early":
           throw invalid(`it is not valid before ${new Date(nbf * 1000).toISOString()}`);
         case "draining":

@@ -11,6 +11,11 @@ export const CLAIMS_VERSION = 1;
 export const EXPIRING_SECONDS = 5 * 60;
 /** What a client is already attached to goes on for so long after it. */
 export const DRAIN_SECONDS = 60;
+/**
+ * How far the wall clock may step without any token noticing. Larger steps are believed, because a machine that was suspended looks the
+ * same: see `token-times.ts`.
+ */
+export const CLOCK_LEEWAY_SECONDS = 10;
 export const CLAIM_ENTRIES_MAX = 200;
 /** How many tokens may stand between one and the first, which a person confirmed. */
 export const MINTED_BY_MAX = 8;
@@ -108,12 +113,15 @@ export function parseClaims(raw: unknown): Claims {
   };
 }
 
-/** `expiring`: its client is to be told. `draining`: no commands any more; what is attached goes on for a moment. */
+/**
+ * `early`: its time is more than the leeway away. `expiring`: its client is to be told. `draining`: no commands any more; what is
+ * attached goes on for a moment.
+ */
 export type TokenPhase = "early" | "valid" | "expiring" | "draining" | "expired";
 
 export function phaseOf({ nbf, exp }: Pick<Claims, "nbf" | "exp">, nowMs: number): TokenPhase {
   const now = nowMs / 1000;
-  if (now < nbf) return "early";
+  if (now < nbf - CLOCK_LEEWAY_SECONDS) return "early";
   if (now < exp) return exp - now <= EXPIRING_SECONDS ? "expiring" : "valid";
   return now < exp + DRAIN_SECONDS ? "draining" : "expired";
 }

@@ -2,6 +2,7 @@
 export { type Authenticator, type AuthenticatorOptions, createAuthenticator } from "./authenticator.ts";
 export {
   CLAIMS_VERSION,
+  CLOCK_LEEWAY_SECONDS,
   type Claims,
   checkScope,
   checkSession,
@@ -30,3 +31,4 @@ export { createTokenDesk, type MintedToken, type TokenDesk } from "./token-desk.
 export { readTokenFile, TOKEN_FILE_MODE, TOKEN_FILE_NAME, tokenFileText } from "./token-file.ts";
 export { createTokenRecords, type TokenRecord, type TokenRecords, type TokenRun } from "./token-records.ts";
 export { tokenStanding } from "./token-standing.ts";
+export { createTokenTimes, type TokenTimes } from "./token-times.ts";

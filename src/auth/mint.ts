@@ -37,7 +37,8 @@ export function mintClaims(request: TokenRequest, { jti, nowMs, knownCommands, p
   }
   const sessions = request.sessions === "all" ? undefined : [...new Set(request.sessions)];
   if ((sessions?.length ?? 0) > CLAIM_ENTRIES_MAX) throw usage(`a token names at most ${CLAIM_ENTRIES_MAX} sessions`);
-  const nbf = Math.floor(nowMs / 1000);
+  // Not before the one that mints it, also when the clock was set back since that was made.
+  const nbf = Math.max(Math.floor(nowMs / 1000), parent?.nbf ?? 0);
   const claims = completeClaims({
     jti,
     ...(sessions === undefined ? {} : { sessions }),
@@ -56,7 +57,8 @@ export function mintClaims(request: TokenRequest, { jti, nowMs, knownCommands, p
 function checkNarrower(claims: Claims, parent: Claims, nowMs: number): void {
   const beyond = (what: string): ReasonError => new ReasonError("TokenScope", { jti: parent.jti, what });
   if (!parent.can_mint) throw beyond("minting further tokens");
-  if (nowMs / 1000 < parent.nbf || nowMs / 1000 >= parent.exp) throw beyond("minting outside of its own time");
+  // Whoever checked it has judged its beginning, on a clock that may have been set back since.
+  if (nowMs / 1000 >= parent.exp) throw beyond("minting after its own time");
   if ((claims.minted_by?.length ?? 0) > MINTED_BY_MAX) throw beyond("minting a token this far from the first one");
   if (claims.identity_class === "human" && parent.identity_class === "agent")
     throw beyond("minting a token for a human");

@@ -4,7 +4,16 @@
  */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, isRecord, makePrivateDirectory, readPrivateFile, writePrivateFile } from "#base";
+import {
+  createSystemClock,
+  errnoOf,
+  isRecord,
+  makePrivateDirectory,
+  readPrivateFile,
+  SETTLED_TIME_FILE,
+  settledTime,
+  writePrivateFile,
+} from "#base";
 import { TokenId } from "#protocol";
 import { type Claims, parseClaims } from "./claims.ts";
 import { MAX_TTL_SECONDS } from "./mint.ts";
@@ -30,6 +39,8 @@ export interface TokenRecord {
 export interface TokenRecords {
   /** Also removes what has ended long ago. */
   add(claims: Claims, nowMs: number, run?: TokenRun): void;
+  /** Whether the token was made on this machine, as far as that is kept. Throws when that cannot be found out. */
+  has(jti: TokenId): boolean;
   /** Newest first. */
   list(): TokenRecord[];
   /** Durable when it returns. A token that was made elsewhere can be revoked, too. False when it was revoked before. */
@@ -47,7 +58,12 @@ export interface Revocation {
   readonly isRunOver: boolean;
 }
 
-export function createTokenRecords(stateDir: string): TokenRecords {
+/** `settled`: the time by which records are forgotten. With one that leaps ahead, tokens that were revoked would be good again. */
+export function createTokenRecords(
+  stateDir: string,
+  settled = (wallMs: number): number =>
+    settledTime(join(stateDir, SETTLED_TIME_FILE), { ...createSystemClock(), now: () => wallMs }),
+): TokenRecords {
   const folder = join(stateDir, "tokens");
   const recordOf = (jti: TokenId): string => join(folder, `${jti}.json`);
   const markOf = (jti: TokenId): string => join(folder, `${jti}.revoked`);
@@ -114,10 +130,12 @@ export function createTokenRecords(stateDir: string): TokenRecords {
 
   return {
     add(claims, nowMs, run) {
-      forgetEnded(nowMs);
+      makePrivateDirectory(folder);
+      forgetEnded(settled(nowMs));
       const minted_at = new Date(nowMs).toISOString();
       write(recordOf(claims.jti), { minted_at, claims, ...(run === undefined ? {} : { run }) });
     },
+    has: (jti) => readPrivateFile(recordOf(jti)) !== undefined,
     list() {
       return tokenIds(names(), ".json")
         .flatMap((jti): TokenRecord[] => {

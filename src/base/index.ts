@@ -78,6 +78,7 @@ export {
 } from "./secret-fingerprint.ts";
 export { isSearchable, SECRET_MIN_CHARS, type SecretForm, secretForms } from "./secret-forms.ts";
 export { createSerial, type Serial } from "./serial.ts";
+export { SETTLED_TIME_FILE, settledTime } from "./settled-time.ts";
 export { matchStars } from "./star-match.ts";
 export { type ProtectedName, protectedNames, type Steering, steeringFile } from "./steering-files.ts";
 export { createSystemClock, createSystemRandom } from "./system.ts";

@@ -9,6 +9,8 @@ export interface Clock {
   now(): number;
   /** Milliseconds on a clock that never goes backwards; only differences mean anything. */
   monotonicMs(): number;
+  /** Milliseconds since the machine was started, the time while it was suspended included. The same for all processes. */
+  uptimeMs(): number;
   /** Resolves after `ms`, or at once when `signal` aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }

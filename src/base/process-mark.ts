@@ -26,6 +26,11 @@ export function isSameProcess(pid: number, mark: string): boolean {
   }
 }
 
+/** Which start of the machine this is; empty where the system does not tell. */
+export function bootMark(): string {
+  return read("/proc/sys/kernel/random/boot_id").trim();
+}
+
 /** Within what ids of processes mean anything: this boot of this machine, and its namespace of processes. */
 export function processPlace(): string {
   const facts = [hostname(), read("/proc/sys/kernel/random/boot_id"), namespace()];

@@ -1,4 +1,5 @@
 /** The real clock and the real random source. The effect ports have files of their own. */
+import { uptime } from "node:os";
 import type { Clock, Random } from "./ports.ts";
 
 /** The longest delay a Node timer takes; a longer sleep is slept in pieces. */
@@ -8,6 +9,7 @@ export function createSystemClock(): Clock {
   return {
     now: () => Date.now(),
     monotonicMs: () => performance.now(),
+    uptimeMs: () => uptime() * 1000,
     async sleep(ms, signal) {
       let restMs = ms;
       while (restMs > MAX_TIMER_MS && !signal?.aborted) {

@@ -112,6 +112,7 @@ export function createTurnstile({ startMs, next, onIdle }: TurnstileOptions): Tu
     clock: {
       now: () => startMs + nowMs,
       monotonicMs: () => nowMs,
+      uptimeMs: () => nowMs,
       sleep: (ms, signal) =>
         new Promise((resolve) => {
           if (signal?.aborted) return resolve();

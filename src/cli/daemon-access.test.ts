@@ -13,7 +13,15 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { type Claims, createTokenRecords, signToken, TOKEN_KEY_PURPOSE, tokenFileText } from "#auth";
+import {
+  type Claims,
+  createTokenRecords,
+  createTokenTimes,
+  phaseOf,
+  signToken,
+  TOKEN_KEY_PURPOSE,
+  tokenFileText,
+} from "#auth";
 import { processPlace } from "#base";
 import { deriveKey, machineKey } from "#sessions";
 import { createInProcessCli, type InProcessCli } from "../../test/fakes/in-process-cli.ts";
@@ -23,7 +31,17 @@ import { createSelfSignedCertificate } from "../../test/fakes/self-signed-certif
 import { sessionId, someClaims, tokenId, wholeClaims } from "../../test/fakes/token-claims.ts";
 import { openDaemonAccess } from "./daemon-access.ts";
 import { createDesktopChannel } from "./desktop-channel.ts";
-import { beginRunToken, ownRun, RENEW_MS, revokeEndedRuns } from "./run-token.ts";
+import {
+  beginRunToken,
+  LOOK_MS,
+  ownRun,
+  RENEW_MS,
+  RUN_TTL_SECONDS,
+  type RunToken,
+  revokeEndedRuns,
+} from "./run-token.ts";
+
+const HOUR_MS = 60 * 60 * 1000;
 
 const KEY = "11".repeat(32);
 const signingKey = deriveKey(machineKey({ HARNESS_MACHINE_KEY: KEY }), TOKEN_KEY_PURPOSE);
@@ -116,29 +134,40 @@ describe("an address that other machines can reach", () => {
   });
 });
 
+/** Runs of a daemon on a clock that a test moves, one beside the other. */
+function runRig() {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-run-token-")));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const clock = createManualClock();
+  const records = createTokenRecords(folder);
+  const times = createTokenTimes({ clock, records });
+  const path = join(folder, "control.token");
+  const log: string[] = [];
+  const minted: Claims[] = [];
+  const begin = (): RunToken => {
+    const run = beginRunToken({
+      path,
+      records,
+      times,
+      clock,
+      log: (line) => log.push(line),
+      mint() {
+        const nbf = clock.now() / 1000;
+        const claims = someClaims({ jti: tokenId(minted.length + 1), nbf, exp: nbf + RUN_TTL_SECONDS });
+        minted.push(claims);
+        return { claims, token: signToken(claims, signingKey) };
+      },
+    });
+    onTestFinished(() => run.end());
+    return run;
+  };
+  return { folder, clock, records, times, path, log, minted, begin, written: () => readFileSync(path, "utf8") };
+}
+
 describe("the token of a run", () => {
   test("is renewed half-way, all of them end with the run, and the file of another daemon stays", async () => {
-    const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-run-token-")));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const clock = createManualClock();
-    const records = createTokenRecords(folder);
-    let minted = 0;
-    const path = join(folder, "control.token");
-    const log: string[] = [];
-    const begin = () =>
-      beginRunToken({
-        path,
-        records,
-        clock,
-        log: (line) => log.push(line),
-        mint() {
-          const nbf = clock.now() / 1000;
-          const claims = someClaims({ jti: tokenId(++minted), nbf, exp: nbf + 86_400 });
-          return { claims, token: signToken(claims, signingKey) };
-        },
-      });
+    const { folder, clock, records, path, log, minted, begin, written } = runRig();
     const first = begin();
-    const written = () => readFileSync(path, "utf8");
     const before = written();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     await clock.advance(RENEW_MS - 1);
@@ -158,7 +187,76 @@ describe("the token of a run", () => {
     second.end();
     expect(() => written()).toThrow("ENOENT");
     await clock.advance(RENEW_MS * 3);
-    expect([minted, clock.sleeping, log]).toEqual([3, 0, []]);
+    expect([minted.length, clock.sleeping, log]).toEqual([3, 0, []]);
+  });
+
+  test.each([
+    ["-1 h", -HOUR_MS],
+    ["+1 h", HOUR_MS],
+    ["+25 h", 25 * HOUR_MS],
+    ["-25 h", -25 * HOUR_MS],
+  ])("is good through a step of %s, and is renewed once so that its claims fit the clock", async (_what, stepMs) => {
+    const { clock, times, minted, begin, written } = runRig();
+    begin();
+    const before = written();
+    clock.stepWall(stepMs);
+    const [first] = minted as [Claims];
+    expect(times.phase(first)).toBe("valid");
+    await clock.advance(LOOK_MS);
+    expect(written()).not.toBe(before);
+    await clock.advance(10 * LOOK_MS);
+    expect(minted).toHaveLength(2);
+    expect(minted.map((claims) => times.phase(claims))).toEqual(["valid", "valid"]);
+    expect(phaseOf(minted[1] as Claims, clock.now())).toBe("valid");
+  });
+
+  test("takes no notice of a step within the leeway, nor of a clock that goes back and forth between two looks", async () => {
+    const { clock, minted, begin } = runRig();
+    begin();
+    for (const stepMs of [5_000, -5_000, 25 * HOUR_MS, -25 * HOUR_MS]) clock.stepWall(stepMs);
+    await clock.advance(LOOK_MS);
+    clock.stepWall(-5_000);
+    await clock.advance(LOOK_MS);
+    expect(minted).toHaveLength(1);
+  });
+
+  test("ends after its time on the monotonic clock, whatever the wall clock says", async () => {
+    const { clock, times, minted, begin } = runRig();
+    begin();
+    clock.stepWall(-25 * HOUR_MS);
+    await clock.advance(RUN_TTL_SECONDS * 1000 - 1);
+    expect(times.phase(minted[0] as Claims)).toBe("expiring");
+    await clock.advance(1);
+    expect(times.phase(minted[0] as Claims)).toBe("draining");
+  });
+
+  test("is over with its run, also when the wall clock says that it ended before and is set back later", () => {
+    const { clock, records, minted, begin } = runRig();
+    const run = begin();
+    clock.stepWall(25 * HOUR_MS);
+    run.end();
+    clock.stepWall(-25 * HOUR_MS);
+    expect(records.revokedAt(minted[0] as Claims)).toMatchObject({ isRunOver: true });
+  });
+
+  test("of a run that was killed is revoked by the next daemon, also by one whose clock is ahead", () => {
+    const { clock, records, folder } = runRig();
+    const { exp } = someClaims();
+    records.add(someClaims(), clock.now(), { process: `${processPlace()}.${process.pid}.1` });
+    expect(revokeEndedRuns(createTokenRecords(folder), {}, exp * 1000 + HOUR_MS)).toEqual([tokenId(1)]);
+  });
+
+  test("that could not be written is tried again after a pause, and not at once", async () => {
+    const { clock, path, log, minted, begin } = runRig();
+    begin();
+    rmSync(path);
+    mkdirSync(path);
+    clock.stepWall(HOUR_MS);
+    await clock.advance(3 * LOOK_MS);
+    expect([log.length, minted.length]).toEqual([3, 4]);
+    rmSync(path, { recursive: true });
+    await clock.advance(2 * LOOK_MS);
+    expect([log.length, minted.length, statSync(path).isFile()]).toEqual([3, 5, true]);
   });
 });
 

@@ -12,6 +12,7 @@ import {
   createTokenDesk,
   readTokenFile,
   type TokenDesk,
+  type TokenPhase,
   type TokenRun,
 } from "#auth";
 import { createSystemRandom, createUlidFactory, messageOf } from "#base";
@@ -44,6 +45,8 @@ export interface AccessFlags {
 
 export interface DaemonAccess {
   readonly authenticate: Authenticate;
+  /** Where a token stands in its time, as `authenticate` judges it. */
+  readonly phaseOf: (claims: Claims) => TokenPhase;
   readonly desk: (clients: ConfirmationChannel) => TokenDesk;
   readonly tls?: TlsTexts;
   /** Where clients of this machine find a token: that of the run, or the one that was brought. */
@@ -69,7 +72,7 @@ export function openDaemonAccess(
 ): DaemonAccess {
   const { env, cwd, clock, terminal } = ports;
   const parts = tokenParts(ports);
-  const { key, records, authenticator } = parts;
+  const { key, records, times, authenticator } = parts;
   const random = createSystemRandom();
   const ids = createIdMint(createUlidFactory({ clock, random }));
   const brought = broughtToken(ports, flags, parts);
@@ -92,6 +95,7 @@ export function openDaemonAccess(
 
   return {
     authenticate: authenticateWith(authenticator),
+    phaseOf: (claims) => times.phase(claims),
     desk: (clients) =>
       deskWith([
         clients,
@@ -116,6 +120,7 @@ export function openDaemonAccess(
     return beginRunToken({
       path,
       records,
+      times,
       clock,
       log: (line) => terminal.err(`${line}\n`),
       mint() {

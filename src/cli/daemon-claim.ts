@@ -34,6 +34,8 @@ export interface DaemonFacts {
   /** Empty for one that did not say. */
   readonly builtAt: string;
   readonly startedAt: string;
+  /** The same, as the uptime of the machine. */
+  readonly startedUpMs?: number;
   /** As `--listen` takes them; empty until it listens. */
   readonly addresses: readonly string[];
   readonly tokenFile: string;
@@ -156,6 +158,7 @@ function contentOf(path: string): Pick<DaemonClaim, "state" | "facts"> {
       commit: text(raw.commit),
       builtAt: text(raw.builtAt),
       startedAt: text(raw.startedAt),
+      ...(typeof raw.startedUpMs === "number" ? { startedUpMs: raw.startedUpMs } : {}),
       addresses: texts(raw.addresses),
       tokenFile: text(raw.tokenFile),
       args: texts(raw.args),

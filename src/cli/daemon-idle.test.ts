@@ -56,6 +56,22 @@ test("ends once, after its time, and watches no longer", async () => {
   expect(clock.sleeping).toBe(0);
 });
 
+test.each([25 * 60 * MINUTE_MS, -60 * MINUTE_MS])(
+  "a step of the wall clock by %i ms neither hurries nor stops it",
+  async (ms) => {
+    const { clock, state } = watched();
+    state.open = [idle];
+    await clock.advance(5 * MINUTE_MS);
+    clock.stepWall(ms);
+    await clock.advance(4 * MINUTE_MS);
+    expect([state.retired, state.ended]).toEqual([[], 0]);
+    await clock.advance(3 * MINUTE_MS);
+    expect([state.retired, state.ended]).toEqual([[id], 0]);
+    await clock.advance(30 * MINUTE_MS);
+    expect(state.ended).toBe(1);
+  },
+);
+
 test("in the foreground it stays, and its sessions end all the same", async () => {
   const { clock, state, stop } = watched({ background: false });
   state.open = [idle];

@@ -139,6 +139,11 @@ const HUNG_WORDS = {
   unreachable: "runs, but its socket is gone",
 } as const;
 
+/** By the uptime of the machine, which is the same: a wall clock that stepped since would make it old, or keep it young. */
 function isYoung({ facts }: DaemonClaim, clock: Clock): boolean {
-  return facts === undefined || clock.now() - Date.parse(facts.startedAt) < START_PATIENCE_MS;
+  if (facts === undefined) return true;
+  // One of an earlier version does not say it.
+  const ageMs =
+    facts.startedUpMs === undefined ? clock.now() - Date.parse(facts.startedAt) : clock.uptimeMs() - facts.startedUpMs;
+  return ageMs < START_PATIENCE_MS;
 }

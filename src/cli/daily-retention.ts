@@ -14,6 +14,7 @@ import type { CliPorts } from "./cli-ports.ts";
 import { dailyMark } from "./daily-mark.ts";
 import { tellExpiring } from "./expiry-banner.ts";
 import { policyOf } from "./sessions-care.ts";
+import { settledMs } from "./settled-time.ts";
 
 const MARK = "retention";
 
@@ -40,14 +41,17 @@ export async function retentionPortion(
   settings: Pick<Settings, "retention">,
   bound: PortionBound = {},
 ): Promise<RetentionPortion> {
-  const { env, clock } = ports;
+  const { env } = ports;
   const mark = dailyMark(ports, MARK);
   const { sessionsDb } = harnessPaths(env);
+  // Looked at each time, so that it knows how much time has passed.
+  const nowMs = settledMs(ports);
   if (!(await mark.isDue()) || !existsSync(sessionsDb)) return { kind: "not-due" };
+  const clock = { now: () => nowMs };
   const options = { path: sessionsDb, clock, key: machineKey(env), policy: policyOf(settings.retention) };
   const { expiredEvents, isComplete } = runRetention({ ...options, ...bound });
   if (!isComplete) return { kind: "unfinished", expiredEvents };
-  forgetLostLogs(headsDirectory(env), { own: sessionsDb, nowMs: clock.now() });
+  forgetLostLogs(headsDirectory(env), { own: sessionsDb, nowMs });
   await mark.set();
   return { kind: "done", expiredEvents, expiring: expiringSessions(options) };
 }

@@ -1,10 +1,12 @@
 /**
  * The token of one run of the daemon, in a file that only its owner can read, so that clients of this machine find it. It is renewed
- * while the daemon runs and revoked when it stops; one of a daemon that was killed is revoked by the next that starts.
+ * while the daemon runs and revoked when it stops; one of a daemon that was killed is revoked by the next that starts. The daemon judges
+ * its own tokens on the monotonic clock, so that no step of the wall clock locks its owner out; a step also renews the token, so that
+ * its claims fit the clock again.
  */
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
-import type { MintedToken, TokenRecords, TokenRun } from "#auth";
+import { CLOCK_LEEWAY_SECONDS, type MintedToken, type TokenRecords, type TokenRun, type TokenTimes } from "#auth";
 import {
   type Clock,
   isSameProcess,
@@ -21,13 +23,14 @@ import { ReasonError, type TokenId } from "#protocol";
 export const RUN_TTL_SECONDS = 24 * 60 * 60;
 /** Long before the end of the one that is there, so that whoever reads the file has hours left. */
 export const RENEW_MS = 12 * 60 * 60 * 1000;
-/** When it could not be written. */
-const RETRY_MS = 60_000;
+/** Between two looks whether the clock has stepped; also the pause after a token that could not be written. */
+export const LOOK_MS = 60_000;
 
 export interface RunTokenOptions {
   readonly path: string;
   readonly mint: () => MintedToken;
   readonly records: Pick<TokenRecords, "endRun">;
+  readonly times: Pick<TokenTimes, "ownRun" | "forgetRun">;
   readonly clock: Clock;
   /** One line for a person. */
   readonly log: (line: string) => void;
@@ -38,37 +41,63 @@ export interface RunToken {
   end(): void;
 }
 
-/** The file is there when it returns. Throws UsageInvalid when it cannot be written. */
-export function beginRunToken({ path, mint, records, clock, log }: RunTokenOptions): RunToken {
-  const ended = new AbortController();
-  const minted: MintedToken[] = [];
+interface RunMint extends MintedToken {
+  readonly madeMs: number;
+  readonly madeWallMs: number;
+}
 
-  function write(): void {
-    const made = mint();
-    minted.push(made);
+/** The file is there when it returns. Throws UsageInvalid when it cannot be written. */
+export function beginRunToken({ path, mint, records, times, clock, log }: RunTokenOptions): RunToken {
+  const ended = new AbortController();
+  let minted: readonly RunMint[] = [];
+  /** The one in the file. */
+  let current: RunMint | undefined;
+
+  function renewFile(): void {
+    const made: RunMint = { ...mint(), madeMs: clock.monotonicMs(), madeWallMs: clock.now() };
+    times.ownRun(made.claims);
+    minted = [...minted.filter(isKept), made];
     const text = `${made.token}\n`;
     // The one that is renewed keeps its identity: commands that run have it hidden.
-    if (minted.length > 1 && rewritePrivateFile(path, text)) return;
-    makePrivateDirectory(dirname(path));
-    writePrivateFile(path, text, { durable: false });
+    if (current === undefined || !rewritePrivateFile(path, text)) {
+      makePrivateDirectory(dirname(path));
+      writePrivateFile(path, text, { durable: false });
+    }
+    current = made;
+  }
+
+  /** A token that has been over for long is taken off the list, and ended for those who would judge it by their wall clock. */
+  function isKept({ claims: { jti }, madeMs }: RunMint): boolean {
+    if (clock.monotonicMs() - madeMs <= RUN_TTL_SECONDS * 1000 + RENEW_MS) return true;
+    records.endRun(jti, clock.now());
+    times.forgetRun(jti);
+    return false;
+  }
+
+  /** How long the token in the file is still the right one; 0 when it is not. */
+  function goodForMs(): number {
+    if (current === undefined) return 0;
+    const ageMs = clock.monotonicMs() - current.madeMs;
+    const stepMs = clock.now() - current.madeWallMs - ageMs;
+    return Math.abs(stepMs) > CLOCK_LEEWAY_SECONDS * 1000 ? 0 : Math.max(0, RENEW_MS - ageMs);
   }
 
   async function renew(): Promise<void> {
-    for (let waitMs = RENEW_MS; ; ) {
-      await clock.sleep(waitMs, ended.signal);
+    for (;;) {
+      // What is due now could not be written: it is tried again after a pause.
+      await clock.sleep(Math.min(LOOK_MS, goodForMs() || LOOK_MS), ended.signal);
       if (ended.signal.aborted) return;
+      if (goodForMs() > 0) continue;
       try {
-        write();
-        waitMs = RENEW_MS;
+        renewFile();
       } catch (error) {
         log(`the token of this run could not be renewed: ${messageOf(error)}`);
-        waitMs = RETRY_MS;
       }
     }
   }
 
   try {
-    write();
+    renewFile();
   } catch (cause) {
     throw new ReasonError("UsageInvalid", { detail: `cannot write ${path}: ${messageOf(cause)}` }, { cause });
   }
@@ -78,7 +107,8 @@ export function beginRunToken({ path, mint, records, clock, log }: RunTokenOptio
       ended.abort();
       const written = readPrivateFile(path)?.toString("utf8").trim();
       if (minted.some(({ token }) => token === written)) rmSync(path, { force: true });
-      for (const { claims } of minted) if (claims.exp * 1000 > clock.now()) records.endRun(claims.jti, clock.now());
+      // Whatever the wall clock says now: it may be set back, and they would be good again.
+      for (const { claims } of minted) records.endRun(claims.jti, clock.now());
     },
   };
 }
@@ -107,11 +137,14 @@ export function revokeEndedRuns(
     if (place === here) return !isSameProcess(Number(pid), mark);
     return run.socket !== undefined && run.socket === socket;
   };
-  return records
-    .list()
-    .filter(({ claims, run, revokedAt }) => revokedAt === undefined && claims.exp * 1000 > nowMs && run && isOver(run))
-    .map(({ claims: { jti } }) => {
-      records.endRun(jti, nowMs);
-      return jti;
-    });
+  return (
+    records
+      .list()
+      // Also those whose time is over: the clock may be ahead now.
+      .filter(({ run, revokedAt }) => revokedAt === undefined && run && isOver(run))
+      .map(({ claims: { jti } }) => {
+        records.endRun(jti, nowMs);
+        return jti;
+      })
+  );
 }

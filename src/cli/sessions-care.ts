@@ -25,10 +25,12 @@ import type { ExitCode } from "./exit-code.ts";
 import { headsOf } from "./kept-heads.ts";
 import { trustDirectory, trustKeys } from "./project-keys.ts";
 import { paint } from "./renderer.ts";
+import { settledMs } from "./settled-time.ts";
 import { formatTable } from "./table.ts";
 import { undoDirectory, undoKey } from "./undo-key.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 
 export interface CareFlags {
   readonly json?: boolean;
@@ -109,9 +111,13 @@ export async function rekeyCommand({ terminal, env, clock }: CliPorts): Promise<
 
 /** Lets go of content that is older than its time to live, and tells what goes next. */
 export async function expireCommand(
-  { terminal, env, clock }: CliPorts,
+  ports: CliPorts,
   flags: CareFlags & { readonly dryRun?: boolean; readonly settings: RetentionSettings },
 ): Promise<ExitCode> {
+  const { terminal, env } = ports;
+  const nowMs = settledMs(ports);
+  tellLeap(ports, nowMs);
+  const clock = { now: () => nowMs };
   const options = { path: harnessPaths(env).sessionsDb, clock, key: machineKey(env), policy: policyOf(flags.settings) };
   const soon = expiringSessions(options);
   const report = flags.dryRun ? undefined : runRetention(options);
@@ -123,6 +129,15 @@ export async function expireCommand(
   const rows = soon.map(({ id, expiresAt, title }) => [id, expiresAt, title]);
   if (rows.length > 0) terminal.out(formatTable(["SESSION", "LOSES CONTENT FROM", "TITLE"], rows, terminal.columns));
   return 0;
+}
+
+function tellLeap({ terminal, clock }: CliPorts, settledAtMs: number): void {
+  if (clock.now() - settledAtMs < HOUR_MS) return;
+  const [now, settled] = [clock.now(), settledAtMs].map((ms) => new Date(ms).toISOString().slice(0, 16));
+  terminal.err(
+    `The clock says ${now}, but only the time up to ${settled} has passed since the last look at this log. Content counts as old by ` +
+      "the latter until the clock has stood for 12 hours.\n",
+  );
 }
 
 export function policyOf({ contentDays, warnDays, maxStoreMb }: RetentionSettings) {

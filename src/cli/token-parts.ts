@@ -7,9 +7,11 @@ import {
   createAuthenticator,
   createFailureLimit,
   createTokenRecords,
+  createTokenTimes,
   TOKEN_FILE_NAME,
   TOKEN_KEY_PURPOSE,
   type TokenRecords,
+  type TokenTimes,
 } from "#auth";
 import { deriveKey, harnessPaths, machineKeySource } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
@@ -17,6 +19,7 @@ import type { CliPorts } from "./cli-ports.ts";
 export interface TokenParts {
   readonly key: () => Uint8Array;
   readonly records: TokenRecords;
+  readonly times: TokenTimes;
   readonly authenticator: Authenticator;
 }
 
@@ -28,8 +31,9 @@ export function tokenParts({ env, clock }: Pick<CliPorts, "env" | "clock">): Tok
     return derived;
   };
   const records = createTokenRecords(harnessPaths(env).stateDir);
-  const authenticator = createAuthenticator({ key, records, clock, failures: createFailureLimit({ clock }) });
-  return { key, records, authenticator };
+  const times = createTokenTimes({ clock, records });
+  const authenticator = createAuthenticator({ key, records, times, failures: createFailureLimit({ clock }) });
+  return { key, records, times, authenticator };
 }
 
 /** The token file that is looked at when none is named. */

@@ -2,15 +2,23 @@
 import { join } from "node:path";
 import { deriveKey, harnessPaths, type MachineKey, machineKey } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
+import { settledMs } from "./settled-time.ts";
 
 export interface UndoPlace {
   readonly directory: string;
   readonly key: Uint8Array;
+  /** The time by which change sets become old. */
+  readonly settled: () => number;
 }
 
 /** Throws KeyInvalid when the machine's key cannot be used. */
-export function undoPlace({ env }: Pick<CliPorts, "env">): UndoPlace {
-  return { directory: undoDirectory(env), key: undoKey(machineKey(env)) };
+export function undoPlace(ports: Pick<CliPorts, "env" | "clock">): UndoPlace {
+  const { env } = ports;
+  return {
+    directory: undoDirectory(env),
+    key: undoKey(machineKey(env)),
+    settled: () => settledMs(ports),
+  };
 }
 
 export function undoDirectory(env: CliPorts["env"]): string {

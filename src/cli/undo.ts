@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createWorkspaceRestore, visibleLine } from "#base";
+import { nextTs } from "#engine";
 import { CallId, type EventPayload, ReasonError, reasonText, SessionId, TurnId } from "#protocol";
 import { harnessPaths } from "#sessions";
 import { createUndoStore, redo, restoredEvent, type UndoReport, type UndoTarget, undo } from "#undo";
@@ -81,7 +82,7 @@ async function withSessionLog<Result>(
     if (log.headProblem !== undefined) terminal.err(`${log.headProblem}\n`);
     try {
       return await work(async (payload) => {
-        const ts = new Date(clock.now()).toISOString();
+        const ts = nextTs(log.lastTs, clock.now());
         await log.append([{ kind: "WorkspaceRestored", ts, payload }], ts);
       });
     } finally {

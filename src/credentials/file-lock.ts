@@ -56,7 +56,8 @@ function isHeldByOther(folder: string, prefix: string, mine: string): boolean {
 
 function isAlive(path: string, host: string, pid: number): boolean {
   try {
-    if (host !== hostMark()) return Date.now() - statSync(path).mtimeMs < FOREIGN_LOCK_MS;
+    // One of the future is one of a clock that was set back since: it must not last until then.
+    if (host !== hostMark()) return Math.abs(Date.now() - statSync(path).mtimeMs) < FOREIGN_LOCK_MS;
     process.kill(pid, 0);
     return true;
   } catch (error) {

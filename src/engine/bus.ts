@@ -5,6 +5,7 @@
  */
 import type { Clock } from "#base";
 import { type ClientId, type Event, type EventKind, type EventPayload, ReasonError, type SessionId } from "#protocol";
+import { nextTs } from "./event-time.ts";
 import type { RedactedStream, Redaction } from "./redaction.ts";
 import { redactionFailure } from "./redaction-guard.ts";
 import type { EventDraft, SessionLog } from "./store.ts";
@@ -49,7 +50,7 @@ export type Schedule = (action: () => void, ms: number) => () => void;
 
 export interface BusOptions {
   readonly session: SessionId;
-  readonly log: Pick<SessionLog, "append">;
+  readonly log: Pick<SessionLog, "append" | "lastTs">;
   readonly clock: Clock;
   readonly redaction: Redaction;
   /** Calls back after a while; returns how to call it off. Default: a timer. */
@@ -83,9 +84,16 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
   /** Calls off the look at what is held back. */
   let stopSettling: (() => void) | undefined;
   let lastTextMs = 0;
+  let { lastTs } = log;
+
+  /** Never before that of an event that was published earlier. */
+  function now(): string {
+    lastTs = nextTs(lastTs, clock.now());
+    return lastTs;
+  }
 
   function stamp(): { ts: string; originator?: ClientId } {
-    const ts = new Date(clock.now()).toISOString();
+    const ts = now();
     return originator === undefined ? { ts } : { originator, ts };
   }
 
@@ -123,7 +131,7 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
       waiters = [];
       const startMs = clock.monotonicMs();
       try {
-        const firstId = await log.append(batch, new Date(clock.now()).toISOString());
+        const firstId = await log.append(batch, now());
         batch.forEach((draft, index) => {
           broadcast(draft, firstId + index);
         });

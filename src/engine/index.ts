@@ -10,6 +10,7 @@ export type {
   CredentialWish,
 } from "./credential-port.ts";
 export type { HiddenTools, ToolSettings } from "./dispatch.ts";
+export { nextTs } from "./event-time.ts";
 export type { GivenAnswers } from "./given-answers.ts";
 export {
   type Attributes,

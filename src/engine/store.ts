@@ -62,6 +62,8 @@ export interface SessionLog {
   append(drafts: readonly EventDraft[], now: string): Promise<number>;
   /** Calls that were begun and have no outcome, oldest first. */
   openCalls(): Promise<readonly EventOf<"ToolIntent">[]>;
+  /** The time of the newest event as of when the log was acquired; absent when there is none. No later event has an earlier time. */
+  readonly lastTs?: string;
   /** What the store found and put right when it opened the session, as sentences for a person. */
   readonly repairs?: readonly string[];
   /** Why this is not the newest log that the machine has seen of the session, in sentences for a person; absent when it is. */

@@ -4,7 +4,7 @@
  */
 
 import type { LabelRule } from "#artifacts";
-import { cutAtBlank } from "#base";
+import { type Clock, cutAtBlank } from "#base";
 import type { Approver, CallResult, EventBus, Judgement, PermissionAnswer, ToolCall, ToolMiddleware } from "#engine";
 import { note, refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type Label, reasonText } from "#protocol";
@@ -47,8 +47,7 @@ export interface PermissionOptions extends JudgeOptions {
   readonly sessionRules?: Rule[];
   /** Who asks, when it is not the root agent. */
   readonly delegate?: EventPayload<"PermissionRequested">["delegate"];
-  /** Wall time in milliseconds. */
-  readonly now: () => number;
+  readonly clock: Pick<Clock, "now" | "monotonicMs">;
 }
 
 export interface Permission {
@@ -123,9 +122,10 @@ export function createPermission(options: PermissionOptions): Permission {
     // Any approval of such a question is for this one call.
     const isOnce = personOnly !== undefined && YES.has(given.decision);
     const answer = isOnce ? { ...given, decision: "allow_once" as const } : given;
-    const expiresMs = options.now() + APPROVAL_MS;
+    // On the monotonic clock: a wall clock that steps neither ends an approval nor prolongs it.
+    const expiresMs = options.clock.monotonicMs() + APPROVAL_MS;
     const text = ruleOfAnswer(answer.decision, `${tool.name}${labelled}`, rule);
-    const recorded = recordAnswer(call, answer, { rule: text, binding, expiresMs });
+    const recorded = recordAnswer(call, answer, text, binding);
     given.onRecord?.(recorded.then(() => undefined));
     const added = await recorded;
     if (YES.has(answer.decision)) {
@@ -151,7 +151,8 @@ export function createPermission(options: PermissionOptions): Permission {
   async function recordAnswer(
     { turn, id: call_id }: ToolCall,
     { decision, by, reason }: PermissionAnswer,
-    { rule, binding, expiresMs }: { readonly rule: string | undefined; binding: Binding; expiresMs: number },
+    rule: string | undefined,
+    binding: Binding,
   ): Promise<Rule | undefined> {
     const isFull = sessionRules.length >= MAX_SESSION_RULES;
     const added = rule === undefined || isFull ? undefined : parseRule(rule, "allow", "session");
@@ -162,7 +163,7 @@ export function createPermission(options: PermissionOptions): Permission {
       by,
       ...(added === undefined ? {} : { rule: added.text }),
       ...(reason === undefined ? {} : { reason }),
-      ...approvalRecord(decision, binding, expiresMs, options.newApproval),
+      ...approvalRecord(decision, binding, options.clock.now() + APPROVAL_MS, options.newApproval),
     });
     return added;
   }
@@ -177,7 +178,7 @@ export function createPermission(options: PermissionOptions): Permission {
 
   async function recheck(call: ToolCall, binding: Binding, expiresMs: number): Promise<void> {
     // Written so that a clock that gives nonsense is late.
-    const isLate = !(options.now() <= expiresMs);
+    const isLate = !(options.clock.monotonicMs() <= expiresMs);
     const changed = isLate ? "the approval has expired" : await whatChanged(binding, call, sources);
     if (changed === undefined) return;
     throw new ToolError(reasonText("ApprovalVoid", { tool: call.tool.label, changed }), "ApprovalVoid");
@@ -309,12 +310,12 @@ interface Yes {
 function approvalRecord(
   decision: Decision,
   binding: Binding,
-  expiresMs: number,
+  expiresAtMs: number,
   newApproval: () => ApprovalId,
 ): Pick<EventPayload<"PermissionAnswered">, "approval"> {
   if (!YES.has(decision)) return {};
   const scope = decision === "allow_once" ? "call" : decision === "allow_tool" ? "tool" : "argv_glob";
-  const expires_at = new Date(expiresMs).toISOString();
+  const expires_at = new Date(expiresAtMs).toISOString();
   return { approval: { id: newApproval(), scope, expires_at, bound_to: bindingHash(binding) } };
 }
 

@@ -111,7 +111,9 @@ function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | und
   if (text === undefined) return undefined;
   if (/^\s*\d+(\.\d+)?\s*$/.test(text)) return Math.ceil(Number.parseFloat(text) * 1000);
   const dateMs = Date.parse(text);
-  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
+  // By the clock of the server that names the time, where it tells: ours may be wrong.
+  const serverMs = Date.parse(headers.date ?? "");
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - (Number.isNaN(serverMs) ? nowMs : serverMs));
 }
 
 function rateLimited(peer: Peer, detail: string, waitMs: number | undefined): Failure {

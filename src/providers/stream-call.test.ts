@@ -68,7 +68,8 @@ describe.each(families)("$model", ({ model, path }) => {
   test.each([
     [{ "retry-after": "7" }, 7_000],
     [{ "retry-after": "0.5" }, 500],
-    [{ "retry-after": "Thu, 01 Jan 2026 00:00:30 GMT" }, 30_000],
+    [{ "retry-after": "Thu, 01 Jan 2026 00:00:30 GMT", date: "Thu, 01 Jan 2026 00:00:00 GMT" }, 30_000],
+    [{ "retry-after": "Thu, 01 Jan 2026 01:00:30 GMT", date: "Thu, 01 Jan 2026 01:00:20 GMT" }, 10_000],
     [{ "retry-after": "7", "retry-after-ms": "120" }, 120],
   ])("%o asks to wait %i ms", async (headers, retryAfterMs) => {
     expect(await answer({ type: "http", status: 429, headers, body: "{}" })).toMatchObject({ retryAfterMs });

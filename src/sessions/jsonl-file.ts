@@ -27,6 +27,8 @@ export interface FileTail {
   readonly head: ChainHead;
   /** When the last event was appended; undefined when there is none. */
   readonly updatedAt: string | undefined;
+  /** When that event happened. */
+  readonly lastTs?: string;
   /** Where the next event goes. */
   readonly end: number;
   /** Bytes behind that, left by a write that was cut off. */
@@ -51,7 +53,13 @@ export function readTail({ file, path, session }: OpenFile): FileTail {
         const hash = hashAfter(session, toChained(line));
         if (hash === undefined) throw corrupt(path, "its last line has no 'x_evidence'");
         const head = { lastEventId: line.event.id, hash };
-        return { head, updatedAt: line.storedAt, end: from + stop, tornBytes: size - from - stop };
+        return {
+          head,
+          updatedAt: line.storedAt,
+          lastTs: line.event.ts,
+          end: from + stop,
+          tornBytes: size - from - stop,
+        };
       }
       stop = start;
     }

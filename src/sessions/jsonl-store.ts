@@ -144,6 +144,7 @@ function createStore(threads: string, clock: Pick<Clock, "now">, signer: Signer 
     };
     open.add(giveUp);
     return {
+      ...(tail.lastTs === undefined ? {} : { lastTs: tail.lastTs }),
       repairs: tail.tornBytes === 0 ? [] : [tornTail(path, tail.tornBytes)],
       async append(drafts, now) {
         return guarded("writes", () => {

@@ -91,7 +91,9 @@ export function createMemoryStore(options?: MemoryStoreOptions): ArchiveStore {
       const session = existing(id);
       if (session.isOpen) throw sessionBusy(id, "this process");
       session.isOpen = true;
+      const lastTs = session.records.at(-1)?.ts;
       return {
+        ...(lastTs === undefined ? {} : { lastTs }),
         async append(drafts, now) {
           existing(id);
           const first = session.records.length + 1;

@@ -133,7 +133,7 @@ export function createSqliteStore(
   });
 
   /** The lease, and the end of the chain. Puts right what a writer that was cut off left: the row behind, turns unsigned. */
-  const takeOver = db.transaction((id: SessionId, owner: string): { key: number; head: ChainHead } => {
+  const takeOver = db.transaction((id: SessionId, owner: string): TakenLog => {
     const { key } = takeLease(id, owner);
     const end = chainEnd(statement, id, key);
     if (end === undefined) return { key, head: { lastEventId: 0, hash: chainStart(id) } };
@@ -141,7 +141,7 @@ export function createSqliteStore(
     if (hash === undefined) throw damaged(db.name, `the link of event ${record.id} of session ${id} is missing`);
     statement("UPDATE sessions SET updated_at = max(updated_at, ?) WHERE key = ?").run(record.ts, key);
     if (hasUnsignedTurn(statement, key)) signHere(key, id, { lastEventId: record.id, hash });
-    return { key, head: { lastEventId: record.id, hash } };
+    return { key, head: { lastEventId: record.id, hash }, lastTs: record.ts };
   });
 
   /** The end of the chain is signed, unless it is already; `now` is the time of the last append. */
@@ -192,7 +192,7 @@ export function createSqliteStore(
     const expiredTo = expiredOf(statement, key);
     let { head } = lease;
     let lastNow: string | undefined;
-    let rowDueMs = clock.now() + ROW_LAG_MS;
+    let rowMs = clock.now();
     let isReleased = false;
     openLogs += 1;
     const checkpoint =
@@ -201,9 +201,10 @@ export function createSqliteStore(
         if (db.open && lastNow !== undefined) signEnd.immediate(id, key, head, lastNow);
       });
     const write = (drafts: readonly EventDraft[], now: string): GroupedWrite<number> => {
-      const before = { head, lastNow, rowDueMs };
+      const before = { head, lastNow, rowMs };
       const chained = evidence.chain(id, head, drafts, nextSalt);
-      const isRowDue = clock.now() >= rowDueMs;
+      // Also when the clock was set back.
+      const isRowDue = Math.abs(clock.now() - rowMs) >= ROW_LAG_MS;
       try {
         insertAll.immediate(key, chained, drafts, now, isRowDue);
       } catch (error) {
@@ -211,18 +212,19 @@ export function createSqliteStore(
       }
       head = chained.head;
       lastNow = now;
-      if (isRowDue) rowDueMs = clock.now() + ROW_LAG_MS;
+      if (isRowDue) rowMs = clock.now();
       return {
         value: before.head.lastEventId + 1,
         committed() {
           if (drafts.some(({ kind }) => kind === "TurnEnded")) checkpoint?.turnEnded();
         },
         rolledBack() {
-          ({ head, lastNow, rowDueMs } = before);
+          ({ head, lastNow, rowMs } = before);
         },
       };
     };
     return {
+      ...(lease.lastTs === undefined ? {} : { lastTs: lease.lastTs }),
       async append(drafts, now) {
         if (drafts.length === 0) return head.lastEventId + 1;
         // A turn that could not be signed is not stored as ended.
@@ -372,6 +374,12 @@ export function createSqliteStore(
 type Effect = "reads" | "writes";
 type Chained = ReturnType<typeof chainDrafts>;
 type Known = readonly Checkpoint[] | undefined;
+
+interface TakenLog {
+  readonly key: number;
+  readonly head: ChainHead;
+  readonly lastTs?: string;
+}
 
 interface LeaseRow {
   readonly key: number;

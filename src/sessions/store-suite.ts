@@ -103,6 +103,19 @@ export function describeStore(name: string, open: () => Promise<SessionStore>): 
         await expect(store.acquire(sessionId(2))).rejects.toMatchObject({ reason: "SessionNotFound" });
       }));
 
+    it("tells each writer when the newest event happened, so that none is earlier", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        const first = await store.acquire(sessionId(1));
+        expect(first.lastTs).toBeUndefined();
+        const late = { ...textDraft("b"), ts: "2026-03-04T05:06:07.008Z" };
+        await first.append([textDraft("a"), late], NOW);
+        await first.release();
+        const second = await store.acquire(sessionId(1));
+        expect(second.lastTs).toBe(late.ts);
+        await second.release();
+      }));
+
     it("knows which calls were begun and not ended, also for the next writer", () =>
       withStore(async (store) => {
         await store.create(newSession(1));

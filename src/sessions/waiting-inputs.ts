@@ -1,5 +1,12 @@
 /** Inputs that wait in sessions that are closed: those that a daemon finds when it starts, and those that a copy leaves behind. */
-import { createInputQueue, type EventDraft, type InputQueue, type SessionMeta, type SessionStore } from "#engine";
+import {
+  createInputQueue,
+  type EventDraft,
+  type InputQueue,
+  nextTs,
+  type SessionMeta,
+  type SessionStore,
+} from "#engine";
 import { type Event, reasonText, type SessionId } from "#protocol";
 import type { ArchiveStore } from "./archive.ts";
 import { isExpired } from "./expired-payload.ts";
@@ -89,14 +96,16 @@ export async function leaveWaitingInputs(store: ArchiveStore, id: SessionId, now
     if (last === undefined) break;
     after = last.id;
   }
+  const waiting = inputs.waiting();
+  if (waiting.length === 0) return;
   const reason = "InputLeftBehind";
-  const drafts = inputs.waiting().map(({ id: queued, by }): EventDraft => {
-    return { kind: "InputRefused", ts: now, payload: { queued, by, reason, message: reasonText(reason) } };
-  });
-  if (drafts.length === 0) return;
   const log = await store.acquire(id);
   try {
-    await log.append(drafts, now);
+    const ts = nextTs(log.lastTs, Date.parse(now));
+    const drafts = waiting.map(({ id: queued, by }): EventDraft => {
+      return { kind: "InputRefused", ts, payload: { queued, by, reason, message: reasonText(reason) } };
+    });
+    await log.append(drafts, ts);
   } finally {
     await log.release();
   }

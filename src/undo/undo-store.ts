@@ -29,6 +29,8 @@ export interface UndoStoreOptions {
   /** Absolute paths of the program's own files: never looked at, never restored. The store itself is always one. */
   readonly ownPaths?: readonly string[];
   readonly limits?: Partial<UndoLimits>;
+  /** The time by which change sets become old, of a wall clock that may have leapt ahead. Default: the wall clock. */
+  readonly settled?: () => number;
 }
 
 export interface UndoStore {
@@ -37,7 +39,8 @@ export interface UndoStore {
 }
 
 /** Throws KeyInvalid for a key of the wrong size. Touches the disk only when a workspace is opened. */
-export function createUndoStore({ directory, key, clock, ownPaths = [], limits }: UndoStoreOptions): UndoStore {
+export function createUndoStore(options: UndoStoreOptions): UndoStore {
+  const { directory, key, clock, ownPaths = [], limits, settled = () => clock.now() } = options;
   const seal = createSeal(key);
   const bounds: UndoLimits = { ...defaultUndoLimits, ...limits };
   const opened = new Map<string, WorkspaceUndo>();
@@ -54,6 +57,7 @@ export function createUndoStore({ directory, key, clock, ownPaths = [], limits }
         root,
         seal,
         clock,
+        settled,
         limits: bounds,
         ownPaths: [directory, ...ownPaths].flatMap((path) => [path, realPath(path)]),
       });

@@ -315,6 +315,31 @@ describe("the store", () => {
     expect(later.workspace.read().sets.map(({ session }) => session)).toEqual([later.session]);
   });
 
+  test("keeps them when the clock has only leapt ahead", async () => {
+    const clock = createManualClock();
+    const startMs = clock.now();
+    const rig = openRig({ clock, settled: () => startMs });
+    await rig.call("fs.write", { path: "a", content: "1" });
+    clock.stepWall(31 * 24 * 60 * 60 * 1000);
+    const later = createUndoRig({ after: rig, clock, settled: () => startMs });
+    await later.call("fs.write", { path: "b", content: "1" });
+    expect(later.workspace.read().sets.map(({ session }) => session)).toEqual([rig.session, later.session]);
+  });
+
+  test("undoes the newest change first, also when the clock was set back before it", async () => {
+    const clock = createManualClock();
+    const rig = openRig({ clock });
+    await rig.call("fs.write", { path: "a", content: "1" });
+    await rig.call("fs.write", { path: "a", content: "2" });
+    clock.stepWall(-60 * 60 * 1000);
+    await rig.call("fs.write", { path: "a", content: "3" });
+    const later = createUndoRig({ after: rig, clock });
+    await later.call("fs.write", { path: "a", content: "4" });
+    const order = later.workspace.read().sets.map(({ files }) => files[0]?.after);
+    const hashes = ["1", "2", "3", "4"].map((text) => later.workspace.nameOf(Buffer.from(text)));
+    expect(order).toMatchObject(hashes.map((hash) => ({ hash })));
+  });
+
   test("holds nothing readable, and is its owner's alone", async () => {
     const rig = openRig();
     put(rig, "canary-name.txt", "canary-before");

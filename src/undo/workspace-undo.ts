@@ -71,6 +71,7 @@ export interface WorkspaceUndoParts {
   readonly root: string;
   readonly seal: Seal;
   readonly clock: Pick<Clock, "now">;
+  readonly settled: () => number;
   readonly limits: UndoLimits;
   /** Absolute paths that are never looked at, the store itself among them. */
   readonly ownPaths: readonly string[];
@@ -81,6 +82,7 @@ export function openWorkspaceUndo({
   root,
   seal,
   clock,
+  settled,
   limits,
   ownPaths,
 }: WorkspaceUndoParts): WorkspaceUndo {
@@ -92,6 +94,7 @@ export function openWorkspaceUndo({
   const never = new Set(ownPaths.map((path) => relative(root, path)));
   let order = 0;
   let setCount: number | undefined;
+  let lastTime: number | undefined;
 
   /** Drops the oldest sets until both bounds hold again, and every content that nothing refers to. */
   function makeRoom(wantedBytes: number): void {
@@ -122,9 +125,17 @@ export function openWorkspaceUndo({
   /** Returns how many sets are left. */
   function dropExpired(): number {
     const { sets } = log.read();
-    const expired = sets.filter(({ time }) => time < clock.now() - limits.maxAgeMs);
+    const oldMs = settled() - limits.maxAgeMs;
+    const expired = sets.filter(({ time }) => time < oldMs);
     for (const set of expired) log.remove(set);
     return sets.length - expired.length;
+  }
+
+  /** After everything that is on record, also when the clock was set back: the newest set is the one that is undone first. */
+  function nextTime(): number {
+    lastTime ??= Math.max(0, ...log.read().sets.map(({ time }) => time + 1));
+    lastTime = Math.max(lastTime, clock.now());
+    return lastTime;
   }
 
   function record(set: ChangeSet): void {
@@ -151,7 +162,7 @@ export function openWorkspaceUndo({
 
     return {
       async begin({ id: call, turn, session, tool: { name: tool } }, paths) {
-        const facts = { call, turn, session, tool, time: clock.now() };
+        const facts = { call, turn, session, tool, time: nextTime() };
         const before = await take(paths);
         log.begin(paths.includes("") ? facts : { ...facts, paths });
         return {

@@ -3,7 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type Claims, type ConfirmationChannel, createTokenRecords, signToken, type TokenRecords } from "#auth";
+import {
+  type Claims,
+  type ConfirmationChannel,
+  createTokenRecords,
+  signToken,
+  type TokenRecords,
+  type TokenTimes,
+} from "#auth";
 import { createHttpRig, type HttpRig, type HttpRigOptions, type ReadStream, type SocketClient } from "./http-rig.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 import type { MockReply } from "./mock-reply.ts";
@@ -14,6 +21,7 @@ export interface AuthRig extends HttpRig {
   readonly clock: ManualClock;
   /** Of a process beside the server. */
   readonly elsewhere: TokenRecords;
+  readonly times: TokenTimes;
   /** A token with everything for a day, but for what is said. Each has an id of its own. */
   token(change?: Partial<Claims>): string;
   claimsOf(token: string): Claims;
@@ -51,12 +59,14 @@ export async function createAuthRig(
     serverClock: clock,
     checkToken: tokens.checkToken,
     authenticate: tokens.authenticate,
+    phaseOf: (claims) => tokens.times.phase(claims),
     desk: (clients) => tokens.desk(clients, terminalChannel),
   });
   return {
     ...rig,
     clock,
     elsewhere: createTokenRecords(state),
+    times: tokens.times,
     token(change = {}) {
       const nbf = clock.now() / 1000;
       const claims = { ...wholeClaims({ jti: "", nbf, exp: nbf + DAY_SECONDS }), jti: newId(), ...change };

@@ -101,7 +101,7 @@ export async function runCanarySession(place: CanaryPlace, redaction?: () => Pro
     scenarioFile: (file) => file,
     store: { kind: "sqlite", path: harnessPaths(env).sessionsDb, key: () => machineKey(env) },
     signer: createSigner(() => harnessPaths(env).configDir),
-    undo: undoPlace({ env }),
+    undo: undoPlace({ env, clock: createSystemClock() }),
     autoApprove: false,
     plugins: [
       {

@@ -32,6 +32,7 @@ export interface HttpRigOptions extends RigOptions {
   readonly serverClock?: Clock;
   /** Instead of the tokens of the rig. */
   readonly authenticate?: Authenticate;
+  readonly phaseOf?: NonNullable<HttpServerOptions["phaseOf"]>;
   readonly desk?: NonNullable<HttpServerOptions["desk"]>;
   /** Listens on all addresses of this machine, too. */
   readonly tls?: TlsTexts;
@@ -92,7 +93,7 @@ export interface HttpRig extends HarnessRig {
 }
 
 export async function createHttpRig(replies: readonly MockReply[], options: HttpRigOptions = {}): Promise<HttpRig> {
-  const { limits, allowedOrigins, serverClock, desk, tls, authenticate: given, ...rest } = options;
+  const { limits, allowedOrigins, serverClock, desk, tls, phaseOf, authenticate: given, ...rest } = options;
   const rig = await createHarnessRig(replies, { checkToken: async () => undefined, ...rest });
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-http-")));
   const socketPath = join(folder, "control.sock");
@@ -113,6 +114,7 @@ export async function createHttpRig(replies: readonly MockReply[], options: Http
       defaultSettings,
     ),
     authenticate: given ?? authenticate,
+    ...(phaseOf === undefined ? {} : { phaseOf }),
     ...(desk === undefined ? {} : { desk }),
     clock: serverClock ?? clock,
     listen: [

@@ -2,18 +2,22 @@
 import type { Clock } from "#base";
 
 export interface ManualClock extends Clock {
-  /** Moves time forward and lets everything that became due run. */
+  /** Moves time forward on both clocks and lets everything that became due run. */
   advance(ms: number): Promise<void>;
+  /** Sets the wall clock ahead or back, as an NTP correction does; the monotonic clock and sleepers do not notice. */
+  stepWall(ms: number): void;
   /** How many sleepers wait. */
   readonly sleeping: number;
 }
 
 export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   let nowMs = startMs;
+  let stepMs = 0;
   let sleepers: { dueMs: number; wake: () => void }[] = [];
   return {
-    now: () => nowMs,
+    now: () => nowMs + stepMs,
     monotonicMs: () => nowMs - startMs,
+    uptimeMs: () => nowMs - startMs,
     sleep(ms, signal) {
       return new Promise((resolve) => {
         if (signal?.aborted) return resolve();
@@ -41,6 +45,9 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
         await settle();
       }
       nowMs = target;
+    },
+    stepWall(ms) {
+      stepMs += ms;
     },
     get sleeping() {
       return sleepers.length;

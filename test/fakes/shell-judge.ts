@@ -53,7 +53,7 @@ export function createShellJudge(root: string, rules: readonly string[] = []): S
     newApproval: () => {
       throw new Error("nothing is approved here");
     },
-    now: () => 0,
+    clock: { now: () => 0, monotonicMs: () => 0 },
     autoApprove: false,
     planMode: () => false,
   });

@@ -6,8 +6,10 @@ import {
   createIssuance,
   createTokenDesk,
   createTokenRecords,
+  createTokenTimes,
   type TokenDesk,
   type TokenRecords,
+  type TokenTimes,
   tokenStanding,
 } from "#auth";
 import { type Clock, createSystemRandom } from "#base";
@@ -20,6 +22,7 @@ export const TOKEN_KEY = new Uint8Array(32).fill(7);
 
 export interface TokenService {
   readonly records: TokenRecords;
+  readonly times: TokenTimes;
   readonly authenticate: Authenticate;
   readonly checkToken: CheckToken;
   desk(...channels: readonly ConfirmationChannel[]): TokenDesk;
@@ -27,10 +30,12 @@ export interface TokenService {
 
 export function createTokenService(folder: string, clock: Clock, newId: () => TokenId): TokenService {
   const records = createTokenRecords(folder);
+  const times = createTokenTimes({ clock, records });
   const shared = { key: () => TOKEN_KEY, records, clock };
   return {
     records,
-    authenticate: authenticateWith(createAuthenticator({ ...shared, failures: createFailureLimit({ clock }) })),
+    times,
+    authenticate: authenticateWith(createAuthenticator({ ...shared, times, failures: createFailureLimit({ clock }) })),
     checkToken: async (token) => tokenStanding({ records, clock }, token),
     desk: (...channels) =>
       createTokenDesk({

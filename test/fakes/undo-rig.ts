@@ -32,6 +32,7 @@ import {
   type UndoLimits,
   type UndoReport,
   type UndoRequest,
+  type UndoStoreOptions,
   undo,
   type WorkspaceUndo,
 } from "#undo";
@@ -59,6 +60,7 @@ export interface UndoRig {
 export interface UndoRigOptions {
   readonly limits?: Partial<UndoLimits>;
   readonly clock?: Clock;
+  readonly settled?: UndoStoreOptions["settled"];
   /** False: the same calls without undo, to compare with. */
   readonly record?: boolean;
   /** Another rig on the same workspace and store, as a later run of the program is. */
@@ -67,7 +69,14 @@ export interface UndoRigOptions {
 }
 
 export function createUndoRig(options: UndoRigOptions = {}): UndoRig {
-  const { limits = {}, clock = createSystemClock(), record = true, after, key = Buffer.alloc(32, 7) } = options;
+  const {
+    limits = {},
+    clock = createSystemClock(),
+    settled = () => clock.now(),
+    record = true,
+    after,
+    key = Buffer.alloc(32, 7),
+  } = options;
   const base =
     after === undefined ? realpathSync(mkdtempSync(join(tmpdir(), "harness-undo-"))) : join(after.root, "..");
   const root = join(base, "workspace");
@@ -76,7 +85,7 @@ export function createUndoRig(options: UndoRigOptions = {}): UndoRig {
   const ids = createIdMint(createUlidFactory({ clock: createSystemClock(), random: createSystemRandom() }));
   const session = ids.session();
   let turn = ids.turn();
-  const store = createUndoStore({ directory: storeDirectory, key, clock, limits });
+  const store = createUndoStore({ directory: storeDirectory, key, clock, limits, settled });
   const files = createWorkspaceFiles(root);
   const ports = { files, processes: createProcesses({ root, env: process.env }), web: createPublicWeb() };
   const tools = createBuiltinTools().tools();

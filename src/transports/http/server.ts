@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
-import { type ConfirmationChannel, checkOrigin, preflightAnswer, presentedToken, type TokenDesk } from "#auth";
+import { type ConfirmationChannel, checkOrigin, phaseOf, preflightAnswer, presentedToken, type TokenDesk } from "#auth";
 import type { Clock } from "#base";
 import { requireSeen } from "#control";
 import { ReasonError, SessionId } from "#protocol";
@@ -21,7 +21,7 @@ import { createBodyReader } from "./request-body.ts";
 import type { HttpBackend, Route, RouteCall } from "./route.ts";
 import { matchRoute, openRoute, routes } from "./routes.ts";
 import { brokenRequest, refuseUpgrade, sendAnswer, sendFailure } from "./send-answer.ts";
-import { createStreams } from "./streams.ts";
+import { createStreams, type TokenPhaseOf } from "./streams.ts";
 import { serveWebSocket } from "./web-socket.ts";
 import { createFraming } from "./wire-event.ts";
 
@@ -33,6 +33,8 @@ const CLOSE_GRACE_MS = 500;
 export interface HttpServerOptions {
   readonly backend: HttpBackend;
   readonly authenticate: Authenticate;
+  /** As `authenticate` judges it. Default: by the wall clock alone. */
+  readonly phaseOf?: TokenPhaseOf;
   /** Makes and revokes tokens; the people who are attached here are one way to have them confirmed. Absent: no tokens are made. */
   readonly desk?: (clients: ConfirmationChannel) => TokenDesk;
   readonly clock: Clock;
@@ -58,7 +60,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const { backend, authenticate, clock } = options;
   const { control, store } = backend;
   const limits = { ...defaultLimits, ...options.limits };
-  const streams = createStreams(clock, limits, authenticate, options.observer);
+  const byWallClock: TokenPhaseOf = (claims) => phaseOf(claims, clock.now());
+  const judge = { authenticate, phaseOf: options.phaseOf ?? byWallClock };
+  const streams = createStreams(clock, limits, judge, options.observer);
   const desk = options.desk?.(streams.clients);
   const principals = createPrincipals(control, limits.clients);
   const bodies = createBodyReader(limits);

@@ -13,14 +13,19 @@ export interface StreamPlace {
 
 export function createStreamPlace(): StreamPlace {
   let place: { readonly session: SessionId; readonly id: number } | undefined;
+  let lastTs = "";
   return {
-    passed({ session, id }) {
+    passed({ session, id, ts }) {
       place = { session, id };
+      lastTs = ts;
     },
     beginsAfter(session, id) {
       if (place === undefined && id > 0) place = { session, id };
     },
-    notice: (notice, nowMs) =>
-      place === undefined ? undefined : { ...notice, ...place, ts: new Date(nowMs).toISOString() },
+    notice(notice, nowMs) {
+      const now = new Date(nowMs).toISOString();
+      // Not before the event that it follows, also when the clock was set back.
+      return place === undefined ? undefined : { ...notice, ...place, ts: now < lastTs ? lastTs : now };
+    },
   };
 }

@@ -4,7 +4,7 @@
  * time that it drains.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Claims, type ConfirmationChannel, coversClaims, phaseOf } from "#auth";
+import { type Claims, type ConfirmationChannel, coversClaims, DRAIN_SECONDS, type TokenPhase } from "#auth";
 import type { Clock } from "#base";
 import { type EventPayload, ReasonError } from "#protocol";
 import { type Authenticate, type PresentedToken, refusalOf } from "./access.ts";
@@ -47,12 +47,17 @@ export interface Streams {
 interface StreamState {
   stalled: number;
   isToldOfEnd: boolean;
+  /** On the monotonic clock, once its token has ended. */
+  drainsUntilMs?: number | undefined;
 }
+
+/** Where a token stands in its time. */
+export type TokenPhaseOf = (claims: Claims) => TokenPhase;
 
 export function createStreams(
   clock: Clock,
   limits: HttpLimits,
-  authenticate: Authenticate,
+  { authenticate, phaseOf }: { readonly authenticate: Authenticate; readonly phaseOf: TokenPhaseOf },
   observer?: HttpObserver,
 ): Streams {
   const open = new Map<OpenStream, StreamState>();
@@ -89,14 +94,23 @@ export function createStreams(
   }
 
   function judge(stream: OpenStream, state: StreamState, refusal: ReasonError | undefined): void {
-    const { jti, exp } = stream.claims;
-    const phase = phaseOf(stream.claims, clock.now());
-    const drains = phase === "draining" && refusal?.reason === "TokenExpired";
-    if (refusal !== undefined && !drains) stream.end(refusal);
-    else if (phase !== "valid" && !state.isToldOfEnd) {
+    if (refusal === undefined) state.drainsUntilMs = undefined;
+    if (refusal !== undefined && !drains(state, refusal)) stream.end(refusal);
+    else if (refusal === undefined && phaseOf(stream.claims) === "valid") {
+      // The clock may have been ahead when it was told.
+      state.isToldOfEnd = false;
+    } else if (!state.isToldOfEnd) {
+      const { jti, exp } = stream.claims;
       const expires_at = new Date(exp * 1000).toISOString();
       state.isToldOfEnd = stream.tell({ kind: "TokenExpiring", payload: { token: jti, expires_at } });
     }
+  }
+
+  /** Counted from the first look after the end: a clock that steps far past it takes nothing of that time away. */
+  function drains(state: StreamState, { reason }: ReasonError): boolean {
+    if (reason !== "TokenExpired") return false;
+    state.drainsUntilMs ??= clock.monotonicMs() + DRAIN_SECONDS * 1000;
+    return clock.monotonicMs() < state.drainsUntilMs;
   }
 
   void every(limits.heartbeatMs, beat);
