@@ -24,7 +24,12 @@ export function liveSession({
     async setPlanMode(active) {
       if (plan.active === active) return;
       plan.active = active;
-      await engine.bus.publish("PlanModeChanged", { active });
+      try {
+        await engine.bus.publish("PlanModeChanged", { active });
+      } catch (error) {
+        plan.active = !active; // what is not on the record does not hold
+        throw error;
+      }
     },
     async setModel(text) {
       await engine.setModel(await models.resolve(text));

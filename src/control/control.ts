@@ -102,8 +102,21 @@ export function createControl(options: ControlOptions): Control {
     const { id } = live.engine;
     if (client.onEvent !== undefined) attached.set(client, live.engine.bus.subscribe(client.onEvent));
     sessions.set(id, { live, approvals, attached });
-    await live.begin();
+    await begin(live);
     return { session: id };
+  }
+
+  /** A session whose beginning cannot be recorded is not there: its log is free, and whoever asked can ask again. */
+  async function begin(live: LiveSession): Promise<void> {
+    try {
+      await live.begin();
+    } catch (error) {
+      sessions.delete(live.engine.id);
+      // The first failure is the one to tell.
+      await live.finish().catch(() => undefined);
+      await live.release().catch(() => undefined);
+      throw error;
+    }
   }
 
   function end(id: SessionId, reason: EndReason): Promise<void> {
@@ -159,7 +172,7 @@ export function createControl(options: ControlOptions): Control {
     const session: SharedSession = { live, parent, approvals, attached };
     sessions.set(id, session);
     forwardQuestions(bus, () => [...audience(parent, attached)].filter((client) => !attached.has(client)));
-    await live.begin();
+    await begin(live);
     return {
       live,
       send(originator, text) {

@@ -227,7 +227,10 @@ export function createSession(parts: SessionParts): EngineSession {
     running = { turn, originator, startedAt: new Date(clock.now()).toISOString(), signal, ended, abort, steering };
     bus.setOriginator(originator);
     const input = { turn, originator, content, signal, ...(queued === undefined ? {} : { queued }) };
-    return { turn, done: run(input, steering).finally(resolve) };
+    const done = run(input, steering).finally(resolve);
+    // Not everybody waits for the end of a turn, and one that could not be stored must not end the program.
+    done.catch(() => undefined);
+    return { turn, done };
   }
 
   /** Nothing when another turn has begun since. */
@@ -244,10 +247,9 @@ export function createSession(parts: SessionParts): EngineSession {
     inputs,
     checkToken: parts.checkToken,
     isFree: () => running === undefined && recovery.orphans.length === 0,
-    start({ id: queued, by, content }) {
-      // Whoever wants to know how it ended reads the log; a store that failed has told onFailure.
-      start(by, content, queued).done.catch(() => undefined);
-    },
+    schedule: parts.schedule ?? timer,
+    // Whoever wants to know how it ended reads the log.
+    start: ({ id: queued, by, content }) => start(by, content, queued).done,
   });
 
   const hookParts = {
@@ -360,12 +362,13 @@ export function createSession(parts: SessionParts): EngineSession {
     deliverQueued: queue.deliver,
     async settled() {
       await keeper?.settled();
+      bus.stopOwing();
     },
     async setModel(next) {
       const previous = model;
+      await bus.publish("ModelChanged", { model: next, previous });
       model = next;
       turnModel = undefined;
-      await bus.publish("ModelChanged", { model: next, previous });
       await store.update(id, { model: next });
     },
   };

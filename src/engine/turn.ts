@@ -101,6 +101,7 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
   const tally = createTally();
   let ending: Ending;
   let told: string | undefined;
+  let hasBegun = false;
   try {
     await parts.beforeTurn?.();
     // Before the hooks of the turn: one that refuses every turn must be gone when its file is.
@@ -109,25 +110,36 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     const { content, refused } = await askAtStart(parts, input);
     const queued = input.queued === undefined ? {} : { queued: input.queued };
     await bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...queued });
+    hasBegun = true;
     ending = refused ?? (await runSteps(parts, input, tally));
   } catch (cause) {
     ending = endingOf(cause);
+    // An input that could not be stored is refused: there is no turn that could end.
+    if (!hasBegun && ending.reason === "StoreFailed") {
+      parts.steering.close();
+      throw cause;
+    }
   }
   parts.steering.close();
   // What the turn has set going ends with it, and before it.
   await parts.settle?.();
-  await askAtEnd(parts, input, tally, ending);
-  await tellTotals(parts, turn);
+  try {
+    await askAtEnd(parts, input, tally, ending);
+    await tellTotals(parts, turn);
+  } catch (cause) {
+    if (ending.outcome !== "error") ending = endingOf(cause);
+  }
+  const { usage, costUsd, steps } = tally;
+  const last: Promise<void>[] = [];
   if (ending.cancelled !== undefined) {
-    await bus.publish("Cancelled", { turn, ...ending.cancelled });
+    last.push(bus.publish("Cancelled", { turn, ...ending.cancelled }));
   } else if (ending.reason !== undefined) {
     const { reason, message = reasonText(reason) } = ending;
     // Whoever waits for the turn reads no more than whoever reads the log.
     const error = parts.redaction.payload("Error", { turn, reason, message, terminal: true });
     told = error.message;
-    await bus.publish("Error", error);
+    last.push(bus.publish("Error", error));
   }
-  const { usage, costUsd, steps } = tally;
   const timing = bus.publish("TurnTiming", {
     turn,
     total_ms: monotonicMs() - startMs,
@@ -153,7 +165,8 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     duration_ms: monotonicMs() - startMs,
     ...carried,
   };
-  await Promise.all([timing, bus.publish("TurnEnded", ended)]);
+  // All of it, also where the store does not take the first: what is owed to the log has to be the whole end.
+  await Promise.all([...last, timing, bus.publish("TurnEnded", ended)]);
   return {
     turn,
     outcome: ending.outcome,
