@@ -180,10 +180,6 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdir fs.writeFile",
     why: "`harness init` and `scaffold`, which a person types.",
   },
-  "src/cli/open-program.ts": {
-    uses: "fs.rename fs.writeFile",
-    why: "A rule that a person keeps, in their configuration.",
-  },
   "src/cli/policy-source.ts": {
     uses: "fs.mkdtempSync fs.rmSync",
     why: "The folder for a policy of a commit, while it is read.",

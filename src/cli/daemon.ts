@@ -127,7 +127,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
   function cancelTurns(): void {
     for (const { id } of harness.control.sessions()) harness.control.session(id)?.cancel({ reason: "shutdown" });
   }
-  ports.endsWhenStopped(STOP_GRACE_MS);
+  ports.endsWhenStopped(STOP_GRACE_MS, { outlivesOutput: true });
   // It runs for days: garbage is collected before it has grown to several times of what is alive.
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const observer = createDaemonObserver(log, clock);

@@ -1,5 +1,5 @@
 /** From flags to a running program: configuration, model and store, with the messages a person needs when one is wrong. */
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import {
   addAllowRule,
@@ -9,7 +9,7 @@ import {
   type Project,
   type Settings,
 } from "#artifacts";
-import { makePrivateDirectory, refusedWorkspace, visibleLines } from "#base";
+import { makePrivateDirectory, refusedWorkspace, visibleLines, writePrivateFile } from "#base";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
 import { createSigner, harnessPaths, type MachineKey, machineKeySource, ownFolders, scratchBase } from "#sessions";
@@ -261,9 +261,7 @@ async function keepRule(ports: CliPorts, named: string | undefined, rule: string
   });
   const added = await addAllowRule(file, text, rule);
   makePrivateDirectory(dirname(file));
-  const draft = `${file}.${process.pid}.tmp`;
-  await writeFile(draft, added, { mode: 0o600 });
-  await rename(draft, file);
+  writePrivateFile(file, added, { durable: true });
   return file;
 }
 

@@ -13,6 +13,7 @@ import { createGroupCommit, type GroupedWrite } from "./group-commit.ts";
 import { withKnownHeads } from "./headed-store.ts";
 import { createKnownHeads, type HeadsPlace } from "./known-heads.ts";
 import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
+import { createLeftLeases } from "./left-leases.ts";
 import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, hashAfter, toEvent } from "./record.ts";
 import {
   type DatabaseOptions,
@@ -67,6 +68,10 @@ export function createSqliteStore(
   const statement = statementCache(db);
   const nextSalt = createSalts();
   const group = createGroupCommit(db);
+  const left = createLeftLeases((owner) => {
+    if (!db.open) return;
+    statement("UPDATE sessions SET owner = NULL, owner_until = 0 WHERE owner = ?").run(owner);
+  });
   let openLogs = 0;
 
   const keyOf = (id: SessionId): number => {
@@ -123,7 +128,8 @@ export function createSqliteStore(
     // The columns as selected.
     const row = statement("SELECT key, owner, owner_until FROM sessions WHERE id = ?").get(id) as LeaseRow | undefined;
     if (row === undefined) throw sessionNotFound(id);
-    if (row.owner !== null && isAlive(row.owner, row.owner_until, clock.now())) throw sessionBusy(id, row.owner);
+    const isHeld = row.owner !== null && !left.has(row.owner) && isAlive(row.owner, row.owner_until, clock.now());
+    if (isHeld) throw sessionBusy(id, row.owner ?? "");
     statement("UPDATE sessions SET owner = ?, owner_until = ? WHERE key = ?").run(
       owner,
       clock.now() + LEASE_MS,
@@ -241,7 +247,7 @@ export function createSqliteStore(
         group.flush();
         if (!isReleased) openLogs -= 1;
         isReleased = true;
-        guarded("writes", () => leave.immediate(id, { key, owner, head, now: lastNow }));
+        guarded("writes", () => left.leave(owner, () => leave.immediate(id, { key, owner, head, now: lastNow })));
       },
     };
   };
