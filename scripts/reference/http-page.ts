@@ -36,7 +36,7 @@ export function httpPage(): string {
       "socket; only the two routes that ask for one need none, and they are on the Unix socket alone. `Host` must be `localhost` on the " +
       "socket, `localhost:PORT` or `127.0.0.1:PORT` on a port, and a name of the certificate over TLS; a request with an `Origin` is " +
       "refused unless that origin was allowed with `--allow-origin`, and so is its preflight. A refusal is " +
-      '`{"error": {"reason", "message"}}` with the status of its [reason](protocol.md#reasons).',
+      '`{"error": {"reason", "message"}}` with the status of its [reason](protocol.md#reasons). A disk that takes nothing is 507 with `StoreFailed`: nothing of the request was kept, and the same request works when there is room.',
     "Routes marked *handshake* are refused with `HandshakeRequired` until the token has asked for `/v1/handshake` once.",
     "## Sessions",
     routeTable(routes.filter(({ path }) => path.startsWith("/v1/sessions"))),

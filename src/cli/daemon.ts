@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import type { OperationLog } from "#logs";
-import { ReasonError } from "#protocol";
+import { ReasonError, storeFailure } from "#protocol";
 import {
   addressText,
   type HttpServer,
@@ -77,7 +77,9 @@ export async function daemonRunCommand(ports: CliPorts, flags: DaemonRunFlags): 
 
 /** Throws DaemonFailed when there is one already. A socket that nobody answers on is then nobody's. */
 async function becomeDaemon(ports: CliPorts, places: DaemonPlaces, facts: DaemonFacts): Promise<HeldClaim> {
-  const claimed = await claimDaemon(places.claims, facts, ports.clock);
+  const claimed = await claimDaemon(places.claims, facts, ports.clock).catch((error: unknown) => {
+    throw storeFailure(error) ?? error;
+  });
   if ("by" in claimed) {
     throw new ReasonError("DaemonFailed", {
       detail: `another one has the socket (process ${claimed.by.pid}). See harness daemon status`,
@@ -182,8 +184,9 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     stopWatching();
     try {
       await closeProgram(ports, opened, flags);
-      await server?.close();
     } finally {
+      // Also when the end of a session could not be stored: what still listens keeps the process.
+      await server?.close();
       // Not before: streams are to end because the daemon stops, and not because their token does.
       access.end();
       stopListening();

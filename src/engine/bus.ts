@@ -196,6 +196,8 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
 
   function enqueue<Kind extends EventKind>(kind: Kind, payload: EventPayload<Kind>): Promise<void> {
     let clean: EventPayload<Kind>;
+    // Text that an earlier turn lost is no failure of this one.
+    if (kind === "TurnStarted") deltaFailure = undefined;
     try {
       endTextsAt(kind, payload);
       clean = redaction.payload(kind, payload);

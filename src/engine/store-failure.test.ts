@@ -155,6 +155,22 @@ describe("a disk that is full", () => {
     ]);
   });
 
+  test("that lost text in one turn does not end the next one", async () => {
+    const { engine, send, state, of, wait } = rig([says(toolCall("disk", {})), says(text("two"))]);
+    state.refuses = () => of("ToolIntent").length > 0;
+    engine.bus.subscribe(({ kind, payload }) => {
+      if (kind !== "ToolIntent") return;
+      const { turn, call_id } = payload;
+      // What the call prints, which nobody waits for; then time passes.
+      engine.bus.publishDelta({ kind: "ToolCallProgress", payload: { turn, call_id, text: "printed" } });
+    });
+    await expect(send()).rejects.toMatchObject({ reason: "StoreFailed" });
+    state.refuses = undefined;
+    await wait();
+    expect(await send()).toMatchObject({ outcome: "answered" });
+    expect(of("Error")).toHaveLength(1);
+  });
+
   test("keeps an input that waits: its turn begins by itself when there is room", async () => {
     const { engine, state, kinds, of, wait } = rig([says(text("one")), says(text("two"))]);
     await engine.queue(client, [{ type: "text", text: "first" }]);

@@ -68,10 +68,7 @@ export function createSqliteStore(
   const statement = statementCache(db);
   const nextSalt = createSalts();
   const group = createGroupCommit(db);
-  const left = createLeftLeases((owner) => {
-    if (!db.open) return;
-    statement("UPDATE sessions SET owner = NULL, owner_until = 0 WHERE owner = ?").run(owner);
-  });
+  const left = createLeftLeases(() => db.open);
   let openLogs = 0;
 
   const keyOf = (id: SessionId): number => {
@@ -158,10 +155,11 @@ export function createSqliteStore(
 
   /** What was written after the last checkpoint is signed when the writer leaves. */
   const leave = db.transaction((session: SessionId, { key, owner, head, now }: Lease) => {
+    // Whoever has it by now has the row and the signature, too.
+    if (statement("SELECT 1 FROM sessions WHERE key = ? AND owner = ?").get(key, owner) === undefined) return;
     if (now !== undefined) updateRow(key, head, now);
-    const sql = "UPDATE sessions SET owner = NULL, owner_until = 0 WHERE key = ? AND owner = ?";
-    const { changes } = statement(sql).run(key, owner);
-    if (changes > 0 && head.lastEventId > lastSignedEvent(statement, key)) signHere(key, session, head);
+    statement("UPDATE sessions SET owner = NULL, owner_until = 0 WHERE key = ?").run(key);
+    if (head.lastEventId > lastSignedEvent(statement, key)) signHere(key, session, head);
   });
 
   /** Head and last checkpoint as of one moment. The row may be behind the events, never before them. */
