@@ -55,6 +55,7 @@ import type { OpenProject, SessionDependencies } from "./session-dependencies.ts
 import { loadRedaction } from "./session-redaction.ts";
 import { prepareSandbox } from "./session-sandbox.ts";
 import type { CassetteOption, TapedWorld } from "./taped-world.ts";
+import { unwatched, type WriteHealth, watchWrites } from "./watched-store.ts";
 
 /** Choices of models that projects made and that are kept. */
 const MAX_MODEL_CHOICES = 64;
@@ -154,6 +155,7 @@ export interface Harness {
 /** How the parts are that can fail while the program runs. */
 export interface Health {
   readonly credentialHelper: CredentialStatus;
+  readonly writes: WriteHealth;
   readonly redaction: {
     readonly state: "loading" | "loaded" | "failed";
     /** What it remembers of texts that have passed; absent where it remembers none. */
@@ -200,8 +202,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   );
   const rulesVersion = canonicalHash(rules.map(({ effect, text, source }) => [effect, text, source]));
   const toolSources = [...(options.toolSources ?? [createBuiltinTools(taped?.tape.clock)]), ...extensions.toolSources];
-  const opened = extensions.store ?? (await openStore(options));
-  const store = taped?.store(opened) ?? opened;
+  const watched = extensions.store === undefined ? watchWrites(await openStore(options)) : unwatched(extensions.store);
+  const store = taped?.store(watched.store) ?? watched.store;
   const ownPaths = [...ownFolders(env), ...(options.ownPaths ?? []).map((path) => resolve(path))];
   const undoFolder = options.undo === undefined || options.undo === "off" ? [] : [options.undo.directory];
   const dependencies: SessionDependencies = {
@@ -261,6 +263,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     tools: () => toolSources.flatMap((source) => source.tools()),
     health: () => ({
       credentialHelper: credentials.status(),
+      writes: watched.health(),
       redaction: {
         ...redactionHealth,
         ...(loadedParts.cache && { cache: loadedParts.cache() }),

@@ -34,6 +34,7 @@ export async function main(): Promise<void> {
   let stopping: number | undefined;
   let endsWhenStopped = false;
   let stopGraceMs = STOP_GRACE_MS;
+  let outlivesOutput = false;
   for (const [signal, code] of [
     ["SIGTERM", 143],
     ["SIGHUP", 129],
@@ -65,7 +66,8 @@ export async function main(): Promise<void> {
     });
   }
   const terminal = createTerminal(process, world.clock, (failure) => {
-    if (stopping !== undefined) return;
+    // A full disk under what a service prints is no reason for it to end.
+    if (stopping !== undefined || (failure !== undefined && outlivesOutput)) return;
     const code = failure === undefined ? READER_GONE : 1;
     stopping = code;
     if (failure === undefined) stop(code, stopGraceMs);
@@ -88,9 +90,10 @@ export async function main(): Promise<void> {
         env: { ...definedOf(process.env), ...keys.forChild() },
         ...options,
       }),
-    endsWhenStopped: (graceMs = STOP_GRACE_MS) => {
+    endsWhenStopped: (graceMs = STOP_GRACE_MS, options) => {
       endsWhenStopped = true;
       stopGraceMs = graceMs;
+      outlivesOutput = options?.outlivesOutput === true;
     },
   });
   finished = true;

@@ -5,12 +5,15 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createSystemClock } from "#base";
 import type { EventDraft, SessionStore } from "#engine";
+import { createDailyFiles, createOperationLog } from "#logs";
 import { SessionId, TurnId } from "#protocol";
 import { type ArchiveStore, createKnownHeads, loadAudit, loadPortability, openSqliteStore } from "#sessions";
 import { createCliHome, runCli } from "./fakes/cli-process.ts";
 import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
 import { createSmallDisk, type SmallDisk, whyNoDisk } from "./fakes/small-disk.ts";
 
+/** The program is started several times, from its sources where nobody has built it. */
+const RUNS_MS = 60_000;
 const NOW = "2026-01-01T00:00:00.000Z";
 const turn = TurnId.from("0".repeat(26));
 const clock = createSystemClock();
@@ -118,6 +121,44 @@ describe.skipIf(missing !== undefined).each(Object.entries(stores))("a full disk
   });
 });
 
+describe.skipIf(missing !== undefined)("the end of a writer on a full disk", () => {
+  test("says so, and the same process can have the session again", async () => {
+    const disk = createSmallDisk();
+    const store = await openSqliteStore({ path: join(disk.path, "sessions.db"), clock, key });
+    await store.create(newSession(1));
+    const log = await store.acquire(sessionId(1));
+    await log.append([large()], NOW);
+    disk.fill();
+    await expect(log.release()).rejects.toMatchObject({ reason: "StoreFailed" });
+    disk.makeRoom();
+    const again = await store.acquire(sessionId(1));
+    expect(await again.append([large()], NOW)).toBe(2);
+    await again.release();
+    await store.close();
+  });
+});
+
+describe.skipIf(missing !== undefined)("a full disk under the operation log", () => {
+  test("costs lines, which are counted, and no line that follows", () => {
+    const disk = createSmallDisk();
+    const files = createDailyFiles({ folder: join(disk.path, "log"), clock });
+    const levels = { level: "info", components: {} } as const;
+    const log = createOperationLog({ clock, levels, clean: (value) => value, sinks: [files.write] });
+    log.of("test").info("first");
+    disk.fill();
+    for (let line = 0; line < 10; line++) log.of("test").info("x".repeat(1_500));
+    const full = log.counters();
+    expect(full).toMatchObject({ problem: expect.stringContaining("ENOSPC") });
+    expect(full.lost).toBeGreaterThan(0);
+    disk.makeRoom();
+    log.of("test").info("last");
+    expect(log.counters()).toEqual({ written: full.written + 1, withheld: 0, lost: full.lost });
+    const lines = readFileSync(files.path(), "utf8").trimEnd().split("\n");
+    // What was cut off stands on a line of its own.
+    expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ msg: "last" });
+  });
+});
+
 describe.skipIf(missing !== undefined)("a full disk under the state folder", () => {
   test("loses no event and says once that heads cannot be kept; the next writer keeps them", async () => {
     const [disk, state] = [createSmallDisk(), createSmallDisk()];
@@ -184,21 +225,21 @@ describe.skipIf(missing !== undefined)("a full disk under a session", () => {
 
   test("does not let a call change what could not be kept for undo", async () => {
     const disk = createSmallDisk("2m");
-    const rig = await createHarnessRig([calls(["exec", { command: "printf two > a.txt" }]), says("no"), says("yes")], {
+    const rig = await createHarnessRig([calls(["exec", { command: "printf two > a.txt" }])], {
       autoApprove: true,
       undo: { directory: join(disk.path, "undo"), key: Buffer.alloc(32, 1) },
     });
     rig.workspace.put("a.txt", randomBytes(64 * 1024).toString("hex"));
     disk.fill();
-    await rig.send("go");
+    expect(await rig.send("go")).toMatchObject({ outcome: "error", reason: "StoreFailed" });
     expect(rig.of("ToolResult")).toMatchObject([
-      { outcome: "error", content: [{ text: expect.stringContaining("ENOSPC") }] },
+      { outcome: "error", reason: "StoreFailed", content: [{ text: expect.stringMatching(/no space is left.*undo/) }] },
     ]);
+    expect(rig.of("Error")).toMatchObject([{ reason: "StoreFailed", terminal: true }]);
     expect(readFileSync(join(rig.workspace.root, "a.txt"), "utf8")).not.toBe("two");
     disk.makeRoom();
     rig.vendor.reply(calls(["exec", { command: "printf two > a.txt" }]), says("done"));
     await rig.send("again");
-    await rig.send("and again");
     expect(readFileSync(join(rig.workspace.root, "a.txt"), "utf8")).toBe("two");
     expect((await rig.submit({ kind: "UndoTurn" })).result).toMatchObject({ outcome: "done" });
     expect(readFileSync(join(rig.workspace.root, "a.txt"), "utf8")).not.toBe("two");
@@ -206,7 +247,7 @@ describe.skipIf(missing !== undefined)("a full disk under a session", () => {
 });
 
 describe.skipIf(missing !== undefined)("the program", () => {
-  test("on a full disk says so with exit code 1 or 2, and works when there is room", async () => {
+  test("on a full disk says so with exit code 1 or 2, and works when there is room", { timeout: RUNS_MS }, async () => {
     const disk = createSmallDisk();
     const home = createCliHome({ XDG_DATA_HOME: join(disk.path, "data"), XDG_CONFIG_HOME: join(disk.path, "config") });
     disk.fill();
@@ -229,24 +270,31 @@ describe.skipIf(missing !== undefined)("the program", () => {
     expect(await runCli(home, ["run", "hello"])).toMatchObject({ code: 0 });
   });
 
-  test.each(["sqlite", "jsonl"])("in a read-only place (%s) says so and changes nothing", async (store) => {
-    const disk = createSmallDisk();
-    const home = createCliHome({ XDG_DATA_HOME: join(disk.path, "data"), XDG_CONFIG_HOME: join(disk.path, "config") });
-    const folder = join(disk.path, "workspace");
-    const run = ["run", "--store", store, "-C", folder, "--undo", "off", "hello"];
-    await runCli(home, ["run", "--store", "memory", "hello"]);
-    mkdirSync(folder);
-    expect(await runCli(home, run)).toMatchObject({ code: 0 });
-    const file = join(disk.path, "data/harness/sessions.db");
-    const before = existsSync(file) ? readFileSync(file) : undefined;
-    disk.makeReadOnly();
-    const refused = await runCli(home, run);
-    expect([1, 2]).toContain(refused.code);
-    expect(refused.err).toMatch(/read-only|EROFS/i);
-    expect(refused.err).not.toMatch(/\n\s+at /);
-    const looked = await runCli(home, ["doctor"]);
-    expect(looked).toMatchObject({ code: 1, out: expect.stringContaining("mounted read-only") });
-    expect(looked.out).not.toMatch(/chmod u\+w|move it away/);
-    if (before !== undefined) expect(readFileSync(file).equals(before)).toBe(true);
-  });
+  test.each(["sqlite", "jsonl"])(
+    "in a read-only place (%s) says so and changes nothing",
+    { timeout: RUNS_MS },
+    async (store) => {
+      const disk = createSmallDisk();
+      const home = createCliHome({
+        XDG_DATA_HOME: join(disk.path, "data"),
+        XDG_CONFIG_HOME: join(disk.path, "config"),
+      });
+      const folder = join(disk.path, "workspace");
+      const run = ["run", "--store", store, "-C", folder, "--undo", "off", "hello"];
+      await runCli(home, ["run", "--store", "memory", "hello"]);
+      mkdirSync(folder);
+      expect(await runCli(home, run)).toMatchObject({ code: 0 });
+      const file = join(disk.path, "data/harness/sessions.db");
+      const before = existsSync(file) ? readFileSync(file) : undefined;
+      disk.makeReadOnly();
+      const refused = await runCli(home, run);
+      expect([1, 2]).toContain(refused.code);
+      expect(refused.err).toMatch(/read-only|EROFS/i);
+      expect(refused.err).not.toMatch(/\n\s+at /);
+      const looked = await runCli(home, ["doctor"]);
+      expect(looked).toMatchObject({ code: 1, out: expect.stringContaining("mounted read-only") });
+      expect(looked.out).not.toMatch(/chmod u\+w|move it away/);
+      if (before !== undefined) expect(readFileSync(file).equals(before)).toBe(true);
+    },
+  );
 });

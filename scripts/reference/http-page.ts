@@ -36,9 +36,10 @@ export function httpPage(): string {
       "socket; only the two routes that ask for one need none, and they are on the Unix socket alone. `Host` must be `localhost` on the " +
       "socket, `localhost:PORT` or `127.0.0.1:PORT` on a port, and a name of the certificate over TLS; a request with an `Origin` is " +
       "refused unless that origin was allowed with `--allow-origin`, and so is its preflight. A refusal is " +
-      '`{"error": {"reason", "message"}}` with the status of its [reason](protocol.md#reasons).',
+      '`{"error": {"reason", "message"}}` with the status of its [reason](protocol.md#reasons). A disk that takes nothing is 507 with ' +
+      "`StoreFailed`: nothing of the request was kept, and the same request works when there is room.",
     "An answer of 201, 202 or 204 to a command, and the `command` frame of a web socket, come when the log has what the command did, " +
-      "synced to the disk: a crash after it loses nothing of it. A log that cannot be written is answered with `StoreFailed`. A cancel is " +
+      "synced to the disk: a crash after it loses nothing of it.  A cancel is " +
       "the exception. What each answer promises is in [reliability.md](../reliability.md#acknowledgements).",
     "Routes marked *handshake* are refused with `HandshakeRequired` until the token has asked for `/v1/handshake` once.",
     "## Sessions",

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { openBox, sealBox } from "#base";
 import { createFakeScriptChecker } from "../../test/fakes/fake-script-checker.ts";
 import { createProjectFolder, markdown, type ProjectFolder } from "../../test/fakes/project-folder.ts";
-import { CACHE_SCHEMA } from "./parse-cache.ts";
+import { createSmallDisk, whyNoDisk } from "../../test/fakes/small-disk.ts";
+import { CACHE_SCHEMA, openParseCache } from "./parse-cache.ts";
 import type { LoadedProject } from "./project.ts";
 import { loadProject, trustsAll } from "./project-loader.ts";
 
@@ -120,6 +121,20 @@ describe("the parse cache", () => {
     const project = kept();
     writeFileSync(project.cacheDir, "a file");
     expect((await project.loadAnew()).loaded.problems).not.toEqual([]);
+  });
+
+  test.skipIf(whyNoDisk() !== undefined)("on a full disk is skipped, which is said once", () => {
+    const disk = createSmallDisk();
+    const problems: string[] = [];
+    const onProblem = (message: string): void => void problems.push(message);
+    const folder = join(disk.path, "cache");
+    const cache = openParseCache({ folder, key, onProblem }, "/project", "1");
+    disk.fill();
+    for (let time = 0; time < 3; time++) cache.keep(new Map());
+    expect(problems).toEqual([expect.stringMatching(/next start is slower.*no space is left/)]);
+    disk.makeRoom();
+    cache.keep(new Map());
+    expect(readdirSync(folder)).toHaveLength(1);
   });
 
   test("spares a single load the checker, and only while it has everything", async () => {

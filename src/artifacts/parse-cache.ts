@@ -6,7 +6,7 @@
 import { hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder, openBox, sealBox } from "#base";
+import { diskTrouble, diskTroubleText, makeFolder, openBox, sealBox } from "#base";
 import type { FileRecord } from "./parse-file.ts";
 
 /** To be raised whenever a table, a check or a record changes. */
@@ -24,13 +24,16 @@ export interface CachePlace {
   readonly folder: string;
   /** Of 32 bytes. It may throw, and then nothing is read or kept. */
   readonly key: () => Uint8Array;
+  /** A sentence for a person, once: nothing can be kept. */
+  readonly onProblem?: (message: string) => void;
 }
 
 /** `checker`: the version of the checks whose findings are in the records. */
-export function openParseCache({ folder, key }: CachePlace, root: string, checker: string): ParseCache {
+export function openParseCache({ folder, key, onProblem }: CachePlace, root: string, checker: string): ParseCache {
   const path = join(folder, `artifacts-${hash("sha256", root, "hex").slice(0, 32)}.box`);
   const label = `parse cache ${CACHE_SCHEMA} ${checker}`;
   const kept = readKept(path, label, key);
+  let isTold = false;
   return {
     get: (key) => (Object.hasOwn(kept, key) ? kept[key] : undefined),
     keep(records) {
@@ -38,12 +41,17 @@ export function openParseCache({ folder, key }: CachePlace, root: string, checke
       if (body.length > MAX_CACHE_BYTES) return;
       const temporary = `${path}.${process.pid}.tmp`;
       // A folder that cannot be written costs time at the next start and nothing else.
-      const isWritten = attempt(() => {
+      const problem = attempt(() => {
         makeFolder(folder, 0o700);
         writeFileSync(temporary, sealBox(key(), body, label), { mode: 0o600 });
         renameSync(temporary, path);
       });
-      if (!isWritten) attempt(() => rmSync(temporary, { force: true }));
+      if (problem === undefined) return;
+      attempt(() => rmSync(temporary, { force: true }));
+      const trouble = diskTrouble(problem);
+      if (trouble === undefined || isTold) return;
+      isTold = true;
+      onProblem?.(`Nothing is lost, but the next start is slower: ${diskTroubleText(trouble, folder)}.`);
     },
   };
 }
@@ -65,11 +73,12 @@ function readKept(path: string, label: string, key: () => Uint8Array): Readonly<
   }
 }
 
-function attempt(work: () => void): boolean {
+/** What was thrown, if anything. */
+function attempt(work: () => void): Error | undefined {
   try {
     work();
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
   }
 }

@@ -21,6 +21,7 @@ const REASONS: Readonly<Record<string, readonly [EffectReason, string]>> = {
   EFBIG: ["TooLarge", "is too large for the file system"],
   ENOSPC: ["DiskFull", "cannot be written: the disk is full"],
   EDQUOT: ["DiskFull", "cannot be written: the disk quota is used up"],
+  EIO: ["AccessDenied", "cannot be accessed: the disk reports an I/O error"],
 };
 
 /** `shown` is the path as the caller gave it. An `EffectError` passes through; an unknown errno is `AccessDenied`. */

@@ -8,6 +8,7 @@ export { childEnvironment } from "./child-environment.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
 export { CONCEAL_MIN_BYTES, type Concealer, createConcealer } from "./concealer.ts";
 export { beginningOf, CUT_LOOK_CHARS, cutAtBlank, endOf, withoutCutEnd, withoutCutStart } from "./cut-text.ts";
+export { type DiskTrouble, diskTrouble, diskTroubleText } from "./disk-trouble.ts";
 export { createDomainList, type DomainList, isDomainEntry } from "./domain-list.ts";
 export { fileErrorText } from "./file-error.ts";
 export { foldedForms } from "./folded-forms.ts";

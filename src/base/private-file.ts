@@ -33,7 +33,12 @@ export function writePrivateFile(
 ): void {
   const random = process.getBuiltinModule("node:crypto").randomBytes(6);
   const temporary = `${path}.${random.toString("hex")}.tmp`;
-  const file = openSync(temporary, "wx", 0o600);
+  let file: number;
+  try {
+    file = openSync(temporary, "wx", 0o600);
+  } catch (error) {
+    throw named(error, path);
+  }
   try {
     try {
       writeFileSync(file, content);
@@ -45,9 +50,13 @@ export function writePrivateFile(
     if (options.durable) syncDirectory(dirname(path));
   } catch (error) {
     rmSync(temporary, { force: true });
-    // A write names no file, and a rename one that nobody knows.
-    throw errnoOf(error) === undefined ? error : Object.assign(error as Error, { path });
+    throw named(error, path);
   }
+}
+
+/** A write names no file, and a rename one that nobody knows. */
+function named(error: unknown, path: string): unknown {
+  return errnoOf(error) === undefined ? error : Object.assign(error as Error, { path });
 }
 
 /** Drafts of writers that were killed, for whoever alone may write the file now. */
@@ -73,9 +82,12 @@ export function rewritePrivateFile(path: string, content: string): boolean {
   try {
     if (!isOwn(fstatSync(file))) return false;
     const bytes = Buffer.from(content);
-    writeSync(file, bytes, 0, bytes.length, 0);
+    // A disk that fills up takes a part, and says so at the next try.
+    for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done, bytes.length - done, done);
     ftruncateSync(file, bytes.length);
     return true;
+  } catch (error) {
+    throw named(error, path);
   } finally {
     closeSync(file);
   }

@@ -39,5 +39,5 @@ export interface CliPorts {
    * For a command that runs until it is told to stop: from now on SIGTERM and SIGHUP end it with its own exit code, and it may
    * take so long.
    */
-  readonly endsWhenStopped: (graceMs?: number) => void;
+  readonly endsWhenStopped: (graceMs?: number, options?: { readonly outlivesOutput: boolean }) => void;
 }

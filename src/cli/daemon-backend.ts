@@ -101,7 +101,9 @@ export async function subsystemsOf(harness: Harness, settings: Settings, seen?: 
     credential_helper: credentialHelper,
     sandbox: { state: "active" in sandbox ? (sandbox.active ? "active" : "inactive") : "not tried", mode, ...sandbox },
     providers: { model: harness.model, offline: harness.offline, seen: seen?.watch.providers() ?? {} },
-    ...(counters === undefined ? {} : { log: { state: counters.lost > 0 ? "failing" : "ok", ...counters } }),
+    ...(counters === undefined
+      ? {}
+      : { log: { state: counters.problem === undefined ? "ok" : "failing", ...counters } }),
   };
 }
 
@@ -109,13 +111,24 @@ function cacheView({ entries, maxEntries, chars, maxChars, evictions }: CacheCou
   return { entries, max_entries: maxEntries, chars, max_chars: maxChars, evictions };
 }
 
-/** Asked with the smallest question, whose answer is thrown away. */
-async function storeState({ store }: Harness): Promise<{ readonly state: "ok" | "failing"; readonly reason?: string }> {
+interface StoreState {
+  readonly state: "ok" | "failing";
+  readonly reason?: string;
+  readonly failed_writes: number;
+  /** Why the last write failed, until the next one does not. */
+  readonly problem?: string;
+}
+
+/** By how its last write went, and asked with the smallest question, whose answer is thrown away. */
+async function storeState({ store, health }: Harness): Promise<StoreState> {
+  const { failedWrites: failed_writes, problem } = health().writes;
+  if (problem !== undefined) return { state: "failing", reason: "StoreFailed", failed_writes, problem };
   try {
     await store.list({ limit: 1 });
-    return { state: "ok" };
+    return { state: "ok", failed_writes };
   } catch (error) {
-    return { state: "failing", reason: error instanceof ReasonError ? error.reason : "InternalError" };
+    const reason = error instanceof ReasonError ? error.reason : "InternalError";
+    return { state: "failing", reason, failed_writes };
   }
 }
 

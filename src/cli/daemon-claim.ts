@@ -8,6 +8,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
   type Clock,
+  diskTrouble,
   isRecord,
   isSameProcess,
   makePrivateDirectory,
@@ -87,8 +88,9 @@ export async function claimDaemon(
             told = now;
             write("ready", now);
           },
-          ending: () => write("ending", told),
-          release: () => removePrivateFile(path),
+          // On a disk that takes nothing, whoever looks sees a daemon that refuses new work; it ends all the same.
+          ending: () => attempt(() => write("ending", told)),
+          release: () => attempt(() => removePrivateFile(path)),
         },
       };
     }
@@ -119,10 +121,18 @@ function liveClaims(folder: string, except?: string): DaemonClaim[] {
     // What does not end so is about to be renamed.
     if (isSameProcess(Number(pid), mark))
       return !name.endsWith(".json") ? [] : [{ pid: Number(pid), mark, ...contentOf(path) }];
-    // No process comes back to life: its name is its own.
-    removePrivateFile(path);
+    // No process comes back to life: its name is its own, and counts for nobody where it cannot be removed.
+    attempt(() => removePrivateFile(path));
     return [];
   });
+}
+
+function attempt(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (diskTrouble(error) === undefined) throw error;
+  }
 }
 
 function namesIn(folder: string): string[] {

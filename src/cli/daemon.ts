@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import type { OperationLog } from "#logs";
-import { ReasonError } from "#protocol";
+import { ReasonError, storeFailure } from "#protocol";
 import {
   addressText,
   type HttpServer,
@@ -84,7 +84,9 @@ export async function daemonRunCommand(ports: CliPorts, flags: DaemonRunFlags): 
 
 /** Throws DaemonFailed when there is one already. A socket that nobody answers on is then nobody's. */
 async function becomeDaemon(ports: CliPorts, places: DaemonPlaces, facts: DaemonFacts): Promise<HeldClaim> {
-  const claimed = await claimDaemon(places.claims, facts, ports.clock);
+  const claimed = await claimDaemon(places.claims, facts, ports.clock).catch((error: unknown) => {
+    throw storeFailure(error) ?? error;
+  });
   if ("by" in claimed) {
     throw new ReasonError("DaemonFailed", {
       detail: `another one has the socket (process ${claimed.by.pid}). See harness daemon status`,
@@ -148,7 +150,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     // Whoever stops it cancels turns in their own time.
     if (!signalled.signal.aborted) await drained;
   }
-  ports.endsWhenStopped(STOP_GRACE_MS);
+  ports.endsWhenStopped(STOP_GRACE_MS, { outlivesOutput: true });
   // It runs for days: garbage is collected before it has grown to several times of what is alive.
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const observer = createDaemonObserver(log, clock);
@@ -213,8 +215,9 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
     stopWatching();
     try {
       await closeProgram(ports, opened, flags);
-      await server?.close();
     } finally {
+      // Also when the end of a session could not be stored: what still listens keeps the process.
+      await server?.close();
       // Not before: streams are to end because the daemon stops, and not because their token does.
       access.end();
       stopListening();

@@ -115,7 +115,11 @@ async function loadOptions(ports: CliPorts, place: ProjectPlace, trust?: (root: 
       ...(configFile === undefined ? {} : { configFile }),
       adminPolicy: looked ?? adminPolicy(ports.env),
       adminPolicyRequired: looked !== undefined || (named !== undefined && named !== ""),
-      cache: { folder: join(harnessCache(ports.env), "projects"), key: cacheKey(ports.env) },
+      cache: {
+        folder: join(harnessCache(ports.env), "projects"),
+        key: cacheKey(ports.env),
+        onProblem: (message: string) => ports.terminal.err(`warning: ${message}\n`),
+      },
       trust: trust === undefined ? trustsAll : trust(realpathSync.native(root)),
       ...(place.adminOnly === true ? { adminOnly: true } : {}),
       knownTools: builtinToolNames,

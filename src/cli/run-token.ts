@@ -18,7 +18,7 @@ import {
   startMark,
   writePrivateFile,
 } from "#base";
-import { ReasonError, type TokenId } from "#protocol";
+import { ReasonError, storeFailure, type TokenId } from "#protocol";
 
 export const RUN_TTL_SECONDS = 24 * 60 * 60;
 /** Long before the end of the one that is there, so that whoever reads the file has hours left. */
@@ -99,16 +99,22 @@ export function beginRunToken({ path, mint, records, times, clock, log }: RunTok
   try {
     renewFile();
   } catch (cause) {
-    throw new ReasonError("UsageInvalid", { detail: `cannot write ${path}: ${messageOf(cause)}` }, { cause });
+    const detail = `cannot write ${path}: ${messageOf(cause)}`;
+    throw storeFailure(cause) ?? new ReasonError("UsageInvalid", { detail }, { cause });
   }
   void renew();
   return {
     end() {
       ended.abort();
-      const written = readPrivateFile(path)?.toString("utf8").trim();
-      if (minted.some(({ token }) => token === written)) rmSync(path, { force: true });
-      // Whatever the wall clock says now: it may be set back, and they would be good again.
-      for (const { claims } of minted) records.endRun(claims.jti, clock.now());
+      try {
+        const written = readPrivateFile(path)?.toString("utf8").trim();
+        if (minted.some(({ token }) => token === written)) rmSync(path, { force: true });
+        // Whatever the wall clock says now: it may be set back, and they would be good again.
+        for (const { claims } of minted) records.endRun(claims.jti, clock.now());
+      } catch (error) {
+        // The next daemon revokes it; nobody but this one has served it.
+        log(`the token of this run could not be revoked: ${messageOf(error)}`);
+      }
     },
   };
 }

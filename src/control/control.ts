@@ -110,7 +110,9 @@ export function createControl(options: ControlOptions): Control {
       await live.begin();
     } catch (error) {
       sessions.delete(id);
-      await live.release().catch(() => undefined); // why it did not begin is what the sender has to know
+      // Why it did not begin is what the sender has to know.
+      await live.finish().catch(() => undefined);
+      await live.release().catch(() => undefined);
       throw error;
     }
   }

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import {
   type Clock,
+  diskTrouble,
   messageOf,
   type OwnProcess,
   proxyVariables,
@@ -274,7 +275,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
     start() {
       if (state !== "not started") return;
       try {
-        folder = mkdtempSync(join(runtimeFolder(options.env), "harness-"));
+        folder = makeSocketFolder(options.env);
       } catch (error) {
         // Whoever needs a key is told; everybody else goes on without.
         state = "failed";
@@ -337,6 +338,17 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
 /** False where the system does not tell. */
 function isOver(pid: number | undefined): boolean {
   return process.platform === "linux" && pid !== undefined && startMark(pid) === undefined;
+}
+
+/** In the folder for such things, or where that has no room in the one for temporary files. */
+function makeSocketFolder(env: SupervisorOptions["env"]): string {
+  const wanted = runtimeFolder(env);
+  try {
+    return mkdtempSync(join(wanted, "harness-"));
+  } catch (error) {
+    if (diskTrouble(error) === undefined || wanted === tmpdir()) throw error;
+    return mkdtempSync(join(tmpdir(), "harness-"));
+  }
 }
 
 /**

@@ -3,9 +3,18 @@
  * Text that arrives within one flush window is merged into one event before it gets an id. Everything is redacted on the way
  * in; what cannot be redacted is neither stored nor told. Knows no transport.
  */
-import type { Clock } from "#base";
-import { type ClientId, type Event, type EventKind, type EventPayload, ReasonError, type SessionId } from "#protocol";
+import { type Clock, messageOf } from "#base";
+import {
+  type ClientId,
+  type Event,
+  type EventKind,
+  type EventPayload,
+  ReasonError,
+  type SessionId,
+  storeFailure,
+} from "#protocol";
 import { nextTs } from "./event-time.ts";
+import { createOwedEvents } from "./owed-events.ts";
 import type { RedactedStream, Redaction } from "./redaction.ts";
 import { redactionFailure } from "./redaction-guard.ts";
 import type { EventDraft, SessionLog } from "./store.ts";
@@ -32,6 +41,8 @@ export interface EventBus {
   subscribe(subscriber: Subscriber): () => void;
   /** Stamped on every event until changed: the client whose input runs. */
   setOriginator(originator: ClientId | undefined): void;
+  /** What is owed to the log is not tried again: the log is about to be released. */
+  stopOwing(): void;
   /** Milliseconds spent waiting for the store since the bus was made. */
   readonly writeMs: number;
 }
@@ -77,6 +88,7 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
   let originator: ClientId | undefined;
   let writeMs = 0;
   let deltaFailure: ReasonError | undefined;
+  const owed = createOwedEvents(schedule, () => void write());
   /** What the model writes: one text at a time. */
   let modelText: OpenText | undefined;
   /** Partial output, by call. */
@@ -118,37 +130,54 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
     callOff?.();
     callOff = undefined;
     closeDelta();
-    if (running === undefined && queue.length > 0) running = drain();
+    if (running === undefined && (queue.length > 0 || owed.isDue)) running = drain();
     return running ?? Promise.resolve();
   }
 
   async function drain(): Promise<void> {
     await Promise.resolve(); // what is published in the same breath is written together
-    while (queue.length > 0) {
+    do {
       const batch = queue;
       const waiting = waiters;
       queue = [];
       waiters = [];
       const startMs = clock.monotonicMs();
       try {
-        const firstId = await log.append(batch, now());
-        batch.forEach((draft, index) => {
-          broadcast(draft, firstId + index);
-        });
+        // In their order: nothing is told before what happened earlier.
+        if (owed.size > 0) await owed.write(store);
+        if (batch.length > 0) broadcastAll(batch, await append(batch));
         for (const waiter of waiting) waiter.resolve();
       } catch (cause) {
-        const detail = cause instanceof Error ? cause.message : String(cause);
-        const failure = new ReasonError("StoreFailed", { detail }, { cause });
-        if (waiting.length === 0) deltaFailure = failure;
-        for (const waiter of waiting) waiter.reject(failure);
-        onFailure?.(failure);
+        owed.take(batch, cause);
+        // A store that still takes nothing of what it is owed has been told of.
+        if (batch.length > 0) fail(asStoreFailure(cause), waiting);
       } finally {
         lastWriteMs = clock.monotonicMs();
         writeMs += lastWriteMs - startMs;
       }
       closeDelta();
-    }
+    } while (queue.length > 0);
     running = undefined;
+  }
+
+  function append(drafts: readonly EventDraft[]): Promise<number> {
+    return log.append(drafts, now());
+  }
+
+  async function store(drafts: readonly EventDraft[]): Promise<void> {
+    broadcastAll(drafts, await append(drafts));
+  }
+
+  function fail(failure: ReasonError, waiting: readonly Waiter[]): void {
+    if (waiting.length === 0) deltaFailure = failure;
+    for (const waiter of waiting) waiter.reject(failure);
+    onFailure?.(failure);
+  }
+
+  function broadcastAll(drafts: readonly EventDraft[], firstId: number): void {
+    drafts.forEach((draft, index) => {
+      broadcast(draft, firstId + index);
+    });
   }
 
   function broadcast(draft: EventDraft, id: number): void {
@@ -175,6 +204,8 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
 
   function enqueue<Kind extends EventKind>(kind: Kind, payload: EventPayload<Kind>): Promise<void> {
     let clean: EventPayload<Kind>;
+    // Text that an earlier turn lost is no failure of this one.
+    if (kind === "TurnStarted") deltaFailure = undefined;
     try {
       endTextsAt(kind, payload);
       clean = redaction.payload(kind, payload);
@@ -323,6 +354,7 @@ export function createEventBus({ session, log, clock, redaction, schedule = time
     setOriginator(next) {
       originator = next;
     },
+    stopOwing: owed.stop,
     get writeMs() {
       return writeMs;
     },
@@ -340,6 +372,11 @@ const ENDS_MODEL_TEXT: ReadonlySet<EventKind> = new Set([
   "Cancelled",
   "TurnEnded",
 ]);
+
+/** What the store says of itself is told as it is. */
+function asStoreFailure(cause: unknown): ReasonError {
+  return storeFailure(cause) ?? new ReasonError("StoreFailed", { detail: messageOf(cause) }, { cause });
+}
 
 export function timer(action: () => void, ms: number): () => void {
   const started = setTimeout(action, ms);

@@ -3,7 +3,7 @@
  * none of the later mutating ones after a failure. Every call gets exactly one result, also when nothing ran.
  */
 import { messageOf } from "#base";
-import { type CallId, type ClientId, reasonText, type SessionId, type TurnId } from "#protocol";
+import { type CallId, type ClientId, reasonText, type SessionId, storeFailure, type TurnId } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import type { Attributes } from "./hook.ts";
 import type { Tool } from "./tool.ts";
@@ -90,8 +90,9 @@ export async function dispatchCalls(parts: DispatchParts, input: DispatchInput):
       if (beside.size >= MAX_PARALLEL_CALLS) await Promise.race(beside);
       const run: Promise<void> = runOne(parts, input, first, stop, timings)
         .then(
-          ({ outcome }) => {
+          ({ outcome, endsTurn }) => {
             if (outcome !== "ok") failed = true;
+            broken ??= endsTurn;
           },
           (error: unknown) => {
             broken ??= error;
@@ -105,6 +106,7 @@ export async function dispatchCalls(parts: DispatchParts, input: DispatchInput):
       const batch = group.slice(at, at + MAX_PARALLEL_CALLS);
       const results = await Promise.all(batch.map((call) => runOne(parts, input, call, stop, timings)));
       if (results.some((result) => result.outcome !== "ok")) failed = true;
+      broken ??= results.find(({ endsTurn }) => endsTurn !== undefined)?.endsTurn;
     }
   }
   await Promise.all(beside);
@@ -230,13 +232,19 @@ async function runOne(
   });
   // A call that changes things is announced before it runs; one that only reads need only keep the order, and what it
   // publishes is written together with its result, which fails with it.
-  if (isReading) started.catch(() => undefined);
-  else await started;
+  let lost: { readonly error: unknown } | undefined;
+  if (isReading) {
+    started.catch((error: unknown) => {
+      lost = { error };
+    });
+  } else await started;
   const notes = createNotes();
   const result = await resultOf(parts, input, call, stop, notes.add);
   const attrs = notes.all();
   const duration_ms = monotonicMs() - startMs;
   timings.push({ call_id: requested.id, name: requested.name, duration_ms });
+  // A call that is not in the log has no result there.
+  if (lost !== undefined) throw lost.error;
   await bus.publish("ToolResult", {
     turn,
     step,
@@ -303,6 +311,8 @@ async function resultOf(
   try {
     return await parts.handler(toolCall);
   } catch (cause) {
+    const endsTurn = storeFailure(cause);
+    if (endsTurn !== undefined) return { ...refusal("error", "StoreFailed", endsTurn.message), endsTurn };
     // A middleware that throws has not done its work: the call fails, it is never waved through.
     const detail = messageOf(cause);
     return refusal("error", "InternalError", reasonText("InternalError", { detail }));

@@ -1,6 +1,6 @@
 /** When inputs that wait begin their turns: one at a time, in their order, each once, and only while its token holds. */
 import { type ClientId, type InputBlock, ReasonError, type SessionId } from "#protocol";
-import type { EventBus } from "./bus.ts";
+import type { EventBus, Schedule } from "./bus.ts";
 import {
   type CheckToken,
   type InputQueue,
@@ -10,6 +10,9 @@ import {
   refusalOf,
 } from "./input-queue.ts";
 
+/** How long an input waits that the store did not take: hooks look at it each time. */
+const STORE_RETRY_MS = 2_000;
+
 export interface QueueDeliveryParts {
   readonly session: SessionId;
   readonly bus: Pick<EventBus, "publish">;
@@ -18,7 +21,9 @@ export interface QueueDeliveryParts {
   readonly checkToken: CheckToken | undefined;
   /** Whether a turn may begin at all. */
   readonly isFree: () => boolean;
-  readonly start: (input: QueuedInput) => void;
+  /** Rejects when the store did not take it. */
+  readonly start: (input: QueuedInput) => Promise<unknown>;
+  readonly schedule: Schedule;
 }
 
 export interface QueueDelivery {
@@ -33,7 +38,7 @@ export interface QueueDelivery {
 }
 
 export function createQueueDelivery(parts: QueueDeliveryParts): QueueDelivery {
-  const { session, bus, inputs, checkToken, isFree, start } = parts;
+  const { session, bus, inputs, checkToken, isFree, schedule } = parts;
   /** The input that was delivered last: one whose turn could not even begin is not tried in a circle. */
   let lastDelivered = 0;
   /** Inputs that are on their way into the log. */
@@ -50,6 +55,18 @@ export function createQueueDelivery(parts: QueueDeliveryParts): QueueDelivery {
     else void deliverChecked(next, next.token);
   }
 
+  function start(input: QueuedInput): void {
+    parts.start(input).catch(tryLater);
+  }
+
+  /** There may be room by then. One that was stored and failed later does not wait any more. */
+  function tryLater(): void {
+    schedule(() => {
+      lastDelivered = 0;
+      deliver();
+    }, STORE_RETRY_MS);
+  }
+
   async function deliverChecked(next: QueuedInput, token: InputToken): Promise<void> {
     const refusal = await refusalOf(token, checkToken);
     if (refusal !== undefined) return refuse(next, refusal);
@@ -62,7 +79,8 @@ export function createQueueDelivery(parts: QueueDeliveryParts): QueueDelivery {
     try {
       await bus.publish("InputRefused", { queued, by, reason, message });
     } catch {
-      return; // it still waits, and is not tried in a circle: the store has told whoever has to know
+      tryLater(); // it still waits; the store has told whoever has to know
+      return;
     }
     deliver();
   }

@@ -168,15 +168,21 @@ export function createRecovery(parts: RecoveryParts): Recovery {
     async resolve(callId, resolution, by, note) {
       const orphan = waiting.get(callId);
       if (orphan === undefined) throw new ReasonError("CallNotFound", { call_id: callId });
-      waiting.delete(callId);
       const { turn } = orphan;
-      await bus.publish("OrphanResolved", {
-        turn,
-        call_id: callId,
-        resolution,
-        by,
-        ...(note === undefined ? {} : { note }),
-      });
+      waiting.delete(callId);
+      try {
+        await bus.publish("OrphanResolved", {
+          turn,
+          call_id: callId,
+          resolution,
+          by,
+          ...(note === undefined ? {} : { note }),
+        });
+      } catch (error) {
+        // The log does not have the answer: the call waits for it as before.
+        waiting.set(callId, orphan);
+        throw error;
+      }
       const said = resolution === "succeeded" ? "it succeeded" : "it failed";
       const told = note === undefined ? "" : ` ${note}`;
       const content = [textBlock(`The program stopped while this call ran. The user says that ${said}.${told}`)];

@@ -243,10 +243,9 @@ export function createSession(parts: SessionParts): EngineSession {
     inputs,
     checkToken: parts.checkToken,
     isFree: () => running === undefined && recovery.orphans.length === 0,
-    start({ id: queued, by, content }) {
-      // Whoever wants to know how it ended reads the log; a store that failed has told onFailure.
-      start(by, content, queued).done.catch(() => undefined);
-    },
+    schedule: parts.schedule ?? timer,
+    // Whoever wants to know how it ended reads the log.
+    start: ({ id: queued, by, content }) => start(by, content, queued).done,
   });
 
   const hookParts = {
@@ -360,6 +359,7 @@ export function createSession(parts: SessionParts): EngineSession {
     deliverQueued: queue.deliver,
     async settled() {
       await keeper?.settled();
+      bus.stopOwing();
     },
     async setModel(next) {
       await bus.publish("ModelChanged", { model: next, previous: model });

@@ -7,6 +7,7 @@ import type {
   JudgedOn,
   Label,
   Reason,
+  ReasonError,
   SessionId,
   ToolOutputBlock,
   TurnId,
@@ -99,6 +100,8 @@ export interface CallResult {
   readonly labels?: readonly Label[];
   /** What the decision about the call rested on, for the record. */
   readonly judgedOn?: JudgedOn;
+  /** Something that has to be kept with the call could not be stored: no further step follows, and the turn ends with this. */
+  readonly endsTurn?: ReasonError;
 }
 
 /** What judging found on the disk. */

@@ -106,26 +106,41 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
   const tally = createTally();
   let ending: Ending;
   let told: string | undefined;
+  let hasBegun = false;
   try {
-    ending = (await isReady(parts, input)) ? await begin(parts, input, tally) : cancelledEnding(input.signal);
+    ending = (await isReady(parts, input))
+      ? await begin(parts, input, tally, () => {
+          hasBegun = true;
+        })
+      : cancelledEnding(input.signal);
   } catch (cause) {
     ending = endingOf(cause);
+    // An input that could not be stored is refused: there is no turn that could end.
+    if (!hasBegun && ending.reason === "StoreFailed") {
+      parts.steering.close();
+      throw cause;
+    }
   }
   parts.steering.close();
   // What the turn has set going ends with it, and before it.
   await parts.settle?.();
-  await askAtEnd(parts, input, tally, ending);
-  await tellTotals(parts, turn);
+  try {
+    await askAtEnd(parts, input, tally, ending);
+    await tellTotals(parts, turn);
+  } catch (cause) {
+    if (ending.outcome !== "error") ending = endingOf(cause);
+  }
+  const { usage, costUsd, steps } = tally;
+  const last: Promise<void>[] = [];
   if (ending.cancelled !== undefined) {
-    await bus.publish("Cancelled", { turn, ...ending.cancelled });
+    last.push(bus.publish("Cancelled", { turn, ...ending.cancelled }));
   } else if (ending.reason !== undefined) {
     const { reason, message = reasonText(reason) } = ending;
     // Whoever waits for the turn reads no more than whoever reads the log.
     const error = parts.redaction.payload("Error", { turn, reason, message, terminal: true });
     told = error.message;
-    await bus.publish("Error", error);
+    last.push(bus.publish("Error", error));
   }
-  const { usage, costUsd, steps } = tally;
   const timing = bus.publish("TurnTiming", {
     turn,
     total_ms: monotonicMs() - startMs,
@@ -152,7 +167,8 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
     duration_ms: monotonicMs() - startMs,
     ...carried,
   };
-  await Promise.all([timing, bus.publish("TurnEnded", ended)]);
+  // All of it, also where the store does not take the first: what is owed to the log has to be the whole end.
+  await Promise.all([...last, timing, bus.publish("TurnEnded", ended)]);
   return {
     turn,
     outcome: ending.outcome,
@@ -172,7 +188,8 @@ async function isReady({ beforeTurn }: TurnParts, { signal }: TurnInput): Promis
   return (await abandonOnAbort(ready, signal, 0)) === true;
 }
 
-async function begin(parts: TurnParts, input: TurnInput, tally: Tally): Promise<Ending> {
+/** `onBegun` is called when the log has the input. */
+async function begin(parts: TurnParts, input: TurnInput, tally: Tally, onBegun: () => void): Promise<Ending> {
   const { turn } = input;
   // Before the hooks of the turn: one that refuses every turn must be gone when its file is.
   await parts.beforeStep?.(input.signal);
@@ -182,6 +199,7 @@ async function begin(parts: TurnParts, input: TurnInput, tally: Tally): Promise<
   const started = parts.bus.publish("TurnStarted", { turn, content: [...content], model: parts.model(), ...queued });
   input.onStart(started);
   await started;
+  onBegun();
   return refused ?? (await runSteps(parts, input, tally));
 }
 

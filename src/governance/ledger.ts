@@ -61,8 +61,9 @@ export function createLedger({ bus, clock, policyVersion }: LedgerOptions): Tool
       ...(effects.length === 0 ? {} : { effects }),
       ...(unlisted === 0 ? {} : { more_effects: unlisted }),
     });
-    if (isReading) outcome.catch(() => undefined);
-    else await outcome;
+    // It has run, and its result is told all the same: the bus has stopped the turn, and writes what happened when it can.
+    const recorded = outcome.catch(() => undefined);
+    if (!isReading) await recorded;
     return result;
   };
 }

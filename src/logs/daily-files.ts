@@ -38,6 +38,8 @@ export function createDailyFiles({
   const maxBytes = maxMb * MIB;
   let day = "";
   let sizeBytes = 0;
+  /** A disk that filled up took a part of a line: the next one begins on a line of its own. */
+  let isTorn = false;
 
   const path = (): string => join(folder, `harness-${dayOf(clock.now())}.log`);
 
@@ -60,7 +62,13 @@ export function createDailyFiles({
           sizeBytes = 0;
         }
       }
-      appendFileSync(path(), line, { mode: 0o600 });
+      try {
+        appendFileSync(path(), isTorn ? `\n${line}` : line, { mode: 0o600 });
+      } catch (error) {
+        isTorn = true;
+        throw error;
+      }
+      isTorn = false;
       sizeBytes += bytes;
     },
   };

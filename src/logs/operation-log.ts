@@ -20,7 +20,7 @@ export interface ComponentLog {
 
 export interface OperationLog {
   of(component: string): ComponentLog;
-  /** Of lines since the program began. */
+  /** Of lines since the program began. `problem`: why the last one was lost, as long as none has been written since. */
   counters(): { readonly written: number; readonly withheld: number; readonly lost: number; readonly problem?: string };
 }
 
@@ -53,15 +53,17 @@ export function createOperationLog({ clock, levels, clean, sinks, always = {} }:
       withheld += 1;
       line = lineOf(head, { msg: "a line was withheld: its secrets could not be taken out" });
     }
+    let failure: string | undefined;
     for (const sink of sinks) {
       try {
         sink(line);
         written += 1;
       } catch (error) {
         lost += 1;
-        problem = error instanceof Error ? error.message : String(error);
+        failure = error instanceof Error ? error.message : String(error);
       }
     }
+    problem = failure;
   }
 
   return {

@@ -66,7 +66,7 @@ it("travels as an error with its code, text and cause", () => {
   expect({ ...error, message: error.message, cause: error.cause }).toEqual({
     name: "ReasonError",
     reason: "StoreFailed",
-    message: "The session log could not be written: no space. The turn was stopped.",
+    message: "This could not be stored: no space.",
     cause,
   });
 });

@@ -212,7 +212,7 @@ export const reasons = {
   Cancelled: row(499, -32603, 130, "The turn was cancelled."),
   StepLimit: row(422, -32603, 1, "The turn reached its limit of <limit> steps without a final answer."),
   OutputLimit: row(422, -32603, 1, "The model wrote more than <limit> bytes in one response."),
-  StoreFailed: row(507, -32603, 1, "The session log could not be written: <detail>. The turn was stopped."),
+  StoreFailed: row(507, -32005, 1, "This could not be stored: <detail>."),
   RedactionFailed: row(500, -32603, 1, "Secrets could not be removed from the text, so it was kept back: <detail>."),
   FileFailed: row(500, -32603, 1, "<detail>."),
   InternalError: row(500, -32603, 1, "Something in the harness failed: <detail>"),

@@ -245,6 +245,7 @@ function failure(cause: unknown, path = ""): Finding {
 /** Nobody puts a good log away because of a disk that is full or a key that was not set. */
 function remedyFor({ reason, cause }: ReasonError): string {
   if (reason === "KeyInvalid") return KEY_BACK;
+  if (reason === "StoreFailed") return TRY_AGAIN;
   return reason === "ConfigInvalid" && errnoOf(cause) !== undefined ? TRY_AGAIN : RESTORE;
 }
 

@@ -39,10 +39,15 @@ function putDown(folder: string, nowMs: number): string {
   const draft = join(folder, `draft.${nonce}`);
   const name = `${PREFIX}${nonce}`;
   // Renamed into place, so that nobody reads it half written.
-  writeFileSync(draft, createOwner(), { mode: FILE_MODE, flag: "wx" });
-  utimesSync(draft, nowMs / 1000, nowMs / 1000);
-  renameSync(draft, join(folder, name));
-  return name;
+  try {
+    writeFileSync(draft, createOwner(), { mode: FILE_MODE, flag: "wx" });
+    utimesSync(draft, nowMs / 1000, nowMs / 1000);
+    renameSync(draft, join(folder, name));
+    return name;
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
 }
 
 function otherHolder(

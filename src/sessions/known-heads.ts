@@ -157,6 +157,7 @@ export function createKnownHeads(place: HeadsPlace, log: string): KnownHeads {
       try {
         const head = { session, event, hash: chainHash, ts: new Date(place.clock.now()).toISOString() };
         write(session, formatHead(logId, head, [sealOf(key(), logId, head)]));
+        isTold = false;
         return true;
       } catch (error) {
         const why = `The last known head of ${session} cannot be kept in ${folder}: ${messageOf(error)}.`;

@@ -7,10 +7,9 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3-multiple-ciphers";
 import { type Clock, errnoOf, makeFolder, messageOf } from "#base";
-import { ReasonError } from "#protocol";
+import { ReasonError, storeFailure } from "#protocol";
 import { deriveKey, type MachineKey } from "./machine-key.ts";
 import { APPLICATION_ID, LEDGER_SQL, type Migration, migrations } from "./migrations.ts";
-import { whyFailed } from "./store-errors.ts";
 
 export type SqliteDatabase = Database.Database;
 
@@ -71,11 +70,8 @@ export function connect(
   } catch (error) {
     if (error instanceof ReasonError) throw error;
     if (isDamage(error)) throw damaged(path, error);
-    throw new ReasonError(
-      "ConfigInvalid",
-      { detail: `The session log ${path} cannot be opened: ${whyFailed(path, error)}.` },
-      { cause: error },
-    );
+    const detail = `The session log ${path} cannot be opened: ${messageOf(error)}.`;
+    throw storeFailure(error, path) ?? new ReasonError("ConfigInvalid", { detail }, { cause: error });
   }
 }
 

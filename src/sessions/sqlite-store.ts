@@ -13,6 +13,7 @@ import { createGroupCommit, type GroupedWrite } from "./group-commit.ts";
 import { withKnownHeads } from "./headed-store.ts";
 import { createKnownHeads, type HeadsPlace } from "./known-heads.ts";
 import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
+import { createLeftLeases } from "./left-leases.ts";
 import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, hashAfter, toEvent } from "./record.ts";
 import {
   type DatabaseOptions,
@@ -67,6 +68,7 @@ export function createSqliteStore(
   const statement = statementCache(db);
   const nextSalt = createSalts();
   const group = createGroupCommit(db);
+  const left = createLeftLeases(() => db.open);
   let openLogs = 0;
 
   const keyOf = (id: SessionId): number => {
@@ -123,7 +125,8 @@ export function createSqliteStore(
     // The columns as selected.
     const row = statement("SELECT key, owner, owner_until FROM sessions WHERE id = ?").get(id) as LeaseRow | undefined;
     if (row === undefined) throw sessionNotFound(id);
-    if (row.owner !== null && isAlive(row.owner, row.owner_until, clock.now())) throw sessionBusy(id, row.owner);
+    const isHeld = row.owner !== null && !left.has(row.owner) && isAlive(row.owner, row.owner_until, clock.now());
+    if (isHeld) throw sessionBusy(id, row.owner ?? "");
     statement("UPDATE sessions SET owner = ?, owner_until = ? WHERE key = ?").run(
       owner,
       clock.now() + LEASE_MS,
@@ -152,10 +155,11 @@ export function createSqliteStore(
 
   /** What was written after the last checkpoint is signed when the writer leaves. */
   const leave = db.transaction((session: SessionId, { key, owner, head, now }: Lease) => {
+    // Whoever has it by now has the row and the signature, too.
+    if (statement("SELECT 1 FROM sessions WHERE key = ? AND owner = ?").get(key, owner) === undefined) return;
     if (now !== undefined) updateRow(key, head, now);
-    const sql = "UPDATE sessions SET owner = NULL, owner_until = 0 WHERE key = ? AND owner = ?";
-    const { changes } = statement(sql).run(key, owner);
-    if (changes > 0 && head.lastEventId > lastSignedEvent(statement, key)) signHere(key, session, head);
+    statement("UPDATE sessions SET owner = NULL, owner_until = 0 WHERE key = ?").run(key);
+    if (head.lastEventId > lastSignedEvent(statement, key)) signHere(key, session, head);
   });
 
   /** Head and last checkpoint as of one moment. The row may be behind the events, never before them. */
@@ -243,7 +247,7 @@ export function createSqliteStore(
         group.flush();
         if (!isReleased) openLogs -= 1;
         isReleased = true;
-        guarded("writes", () => leave.immediate(id, { key, owner, head, now: lastNow }));
+        guarded("writes", () => left.leave(owner, () => leave.immediate(id, { key, owner, head, now: lastNow })));
       },
     };
   };

@@ -5,7 +5,7 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { EffectError, type FilePort, messageOf } from "#base";
 import { type CallResult, refusal, type ToolCall, type ToolMiddleware } from "#engine";
-import type { CallId } from "#protocol";
+import { type CallId, storeFailure } from "#protocol";
 import type { ChangeSet } from "./change-set.ts";
 import type { UndoStore } from "./undo-store.ts";
 import type { CallTracker, PendingChange } from "./workspace-undo.ts";
@@ -53,7 +53,9 @@ export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddl
     try {
       pending = await begin(call);
     } catch (error) {
-      return refusal("error", "ToolFailed", refusalText(call, error));
+      const endsTurn = storeFailure(error);
+      if (endsTurn === undefined) return refusal("error", "ToolFailed", refusalText(call, messageOf(error)));
+      return { ...refusal("error", "StoreFailed", refusalText(call, endsTurn.message)), endsTurn };
     }
     let result: CallResult;
     try {
@@ -69,8 +71,9 @@ export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddl
       const set = await pending.finish();
       return result.outcome === "cancelled" ? withNote(result, changedNote(set)) : result;
     } catch (error) {
-      const text = `[harness undo does not know what this call changed: ${messageOf(error)}]`;
-      return withNote(result, text);
+      const endsTurn = storeFailure(error);
+      const text = `[harness undo does not know what this call changed: ${messageOf(endsTurn ?? error)}]`;
+      return { ...withNote(result, text), ...(endsTurn === undefined ? {} : { endsTurn }) };
     }
   }
 
@@ -128,9 +131,9 @@ function changedNote(set: ChangeSet | undefined): string {
   return `[harness undo: until it ended it had changed ${shown.join(", ")}${more}]`;
 }
 
-function refusalText(call: ToolCall, error: unknown): string {
+function refusalText(call: ToolCall, why: string): string {
   return (
-    `${call.tool.label} was not run: what it would change could not be saved for undo (${messageOf(error)}). ` +
+    `${call.tool.label} was not run: what it would change could not be saved for undo (${why}). ` +
     "A person can fix that, or run with undo switched off."
   );
 }

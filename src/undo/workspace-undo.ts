@@ -4,7 +4,7 @@
  */
 import { rmSync } from "node:fs";
 import { join, relative } from "node:path";
-import { type Clock, makePrivateDirectory } from "#base";
+import { type Clock, diskTrouble, makePrivateDirectory } from "#base";
 import type { Tool, ToolCall } from "#engine";
 import type { SessionId } from "#protocol";
 import { loadBaseline, saveBaseline } from "./baseline.ts";
@@ -156,7 +156,7 @@ export function openWorkspaceUndo({
         taker.seed(loadBaseline(baselineFile, seal, (hash) => contents.has(hash)));
       }
       const snapshot = await taker.take(paths, before);
-      if (snapshot.readCount >= BASELINE_MIN_READS) saveBaseline(baselineFile, seal, taker.known);
+      if (snapshot.readCount >= BASELINE_MIN_READS) saveSpeedily(() => saveBaseline(baselineFile, seal, taker.known));
       return snapshot;
     }
 
@@ -193,6 +193,15 @@ export function openWorkspaceUndo({
     nameOf: (content) => seal.name(content),
     now: () => clock.now(),
   };
+}
+
+/** What only saves time is not worth a call: a disk that does not take it refuses what matters by itself. */
+function saveSpeedily(save: () => void): void {
+  try {
+    save();
+  } catch (error) {
+    if (diskTrouble(error) === undefined) throw error;
+  }
 }
 
 /** Names of what change sets refer to. */

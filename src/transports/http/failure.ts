@@ -1,11 +1,10 @@
 /** Whatever was thrown, as a reason that a client can be told. */
 import { messageOf } from "#base";
-import { ReasonError, reasons } from "#protocol";
+import { ReasonError, reasons, storeFailure } from "#protocol";
 
 export function asReasonError(cause: unknown): ReasonError {
-  return cause instanceof ReasonError
-    ? cause
-    : new ReasonError("InternalError", { detail: messageOf(cause) }, { cause });
+  if (cause instanceof ReasonError) return cause;
+  return storeFailure(cause) ?? new ReasonError("InternalError", { detail: messageOf(cause) }, { cause });
 }
 
 /** The same with a message that may leave. */

@@ -1,6 +1,6 @@
 /** `?wait=turn`: one input in, the answer of its turn out, with what it has cost and which tools it used. */
 import { createAnswerCollector } from "#control";
-import type { CommandOf, Event } from "#protocol";
+import { type CommandOf, type Event, ReasonError, reasonText } from "#protocol";
 import type { RouteCall } from "./route.ts";
 
 /** Names of tools that one answer lists. */
@@ -26,6 +26,8 @@ export async function answerOfTurn(
     const { done } = await principal.submit(command);
     if (done === undefined) throw new Error("SendInput did not start a turn");
     const { turn, outcome, reason, message, steps, usage, costUsd } = await done;
+    // As where not even its end could be stored: the client reads the same, whichever was the first that did not fit.
+    if (reason === "StoreFailed") throw ReasonError.withMessage(reason, message ?? reasonText(reason));
     return {
       turn,
       outcome,

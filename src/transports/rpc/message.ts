@@ -1,6 +1,6 @@
 /** JSON-RPC 2.0 messages: one line in, requests or the error that it is; one value out, one line. Knows no method. */
 import { isRecord } from "#base";
-import { ReasonError, reasons } from "#protocol";
+import { ReasonError, reasons, storeFailure } from "#protocol";
 
 /** Requests of one batch; each is answered, so that a line cannot ask for any amount of work. */
 export const BATCH_MAX = 100;
@@ -16,6 +16,7 @@ export const rpcErrors = {
   TurnBusy: -32002,
   TurnNotFound: -32003,
   ApprovalNotFound: -32004,
+  StoreFailed: -32005,
 } as const;
 
 export type RpcErrorName = keyof typeof rpcErrors;
@@ -82,7 +83,8 @@ export function failure(id: RequestId, name: RpcErrorName, message: string): Rpc
 }
 
 /** A refusal keeps its reason; anything else is ours, and its details stay here. */
-export function failureOf(id: RequestId, error: unknown): RpcFailure {
+export function failureOf(id: RequestId, thrown: unknown): RpcFailure {
+  const error = storeFailure(thrown) ?? thrown;
   if (!(error instanceof ReasonError)) return failure(id, "InternalError", "Something in the harness failed.");
   const code = reasons[error.reason].rpc;
   const name = Object.entries(rpcErrors).find(([, number]) => number === code)?.[0] ?? "InternalError";
