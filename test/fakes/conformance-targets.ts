@@ -191,6 +191,8 @@ function createHastyClock(): { readonly clock: Clock; pass(ms: number): Promise<
     clock: {
       ...real,
       now: () => real.now() + passedMs,
+      monotonicMs: () => real.monotonicMs() + passedMs,
+      uptimeMs: () => real.uptimeMs() + passedMs,
       async sleep(ms, signal) {
         const sleeper = { ms, wake: new AbortController() };
         sleepers.add(sleeper);

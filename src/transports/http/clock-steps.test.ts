@@ -64,9 +64,9 @@ describe("another token", () => {
     });
     await stream.until(isKind("TokenExpiring"));
     await socket.until(({ body }) => body.kind === "TokenExpiring");
-    await rig.clock.advance((DRAIN_SECONDS - 1) * 1000);
+    await rig.clock.advance((DRAIN_SECONDS - 2) * 1000);
     expect(ends).toBe(0);
-    await rig.clock.advance(LOOK_MS);
+    await rig.clock.advance(2 * LOOK_MS);
     await stream.ended;
     expect(await socket.closed).toBe(1008);
   });

@@ -47,7 +47,9 @@ export interface Streams {
 interface StreamState {
   stalled: number;
   isToldOfEnd: boolean;
-  /** On the monotonic clock, once its token has ended. */
+  /** When its token was last seen in force, on the monotonic clock. */
+  inForceMs: number;
+  /** On the same clock, once the token has ended. */
   drainsUntilMs?: number | undefined;
 }
 
@@ -94,8 +96,11 @@ export function createStreams(
   }
 
   function judge(stream: OpenStream, state: StreamState, refusal: ReasonError | undefined): void {
-    if (refusal === undefined) state.drainsUntilMs = undefined;
-    if (refusal !== undefined && !drains(state, refusal)) stream.end(refusal);
+    if (refusal === undefined) {
+      state.inForceMs = clock.monotonicMs();
+      state.drainsUntilMs = undefined;
+    }
+    if (refusal !== undefined && !drains(stream, state, refusal)) stream.end(refusal);
     else if (refusal === undefined && phaseOf(stream.claims) === "valid") {
       // The clock may have been ahead when it was told.
       state.isToldOfEnd = false;
@@ -106,11 +111,13 @@ export function createStreams(
     }
   }
 
-  /** Counted from the first look after the end: a clock that steps far past it takes nothing of that time away. */
-  function drains(state: StreamState, { reason }: ReasonError): boolean {
+  /** A clock that steps far past the end takes nothing of the time away: it was in force when it was last looked at. */
+  function drains({ claims }: OpenStream, state: StreamState, { reason }: ReasonError): boolean {
     if (reason !== "TokenExpired") return false;
-    state.drainsUntilMs ??= clock.monotonicMs() + DRAIN_SECONDS * 1000;
-    return clock.monotonicMs() < state.drainsUntilMs;
+    const nowMs = clock.monotonicMs();
+    const overForMs = Math.min(nowMs - state.inForceMs, Math.max(0, clock.now() - claims.exp * 1000));
+    state.drainsUntilMs ??= nowMs - overForMs + DRAIN_SECONDS * 1000;
+    return nowMs < state.drainsUntilMs;
   }
 
   void every(limits.heartbeatMs, beat);
@@ -118,7 +125,7 @@ export function createStreams(
   return {
     add(stream) {
       if (open.size >= limits.streams) throw new ReasonError("TooManyStreams", { limit: limits.streams });
-      open.set(stream, { stalled: 0, isToldOfEnd: false });
+      open.set(stream, { stalled: 0, isToldOfEnd: false, inForceMs: clock.monotonicMs() });
       observer?.streamOpened(open.size);
       return () => {
         if (open.delete(stream)) observer?.streamClosed(open.size);
