@@ -13,7 +13,7 @@ import { createGroupCommit, type GroupedWrite } from "./group-commit.ts";
 import { withKnownHeads } from "./headed-store.ts";
 import { createKnownHeads, type HeadsPlace } from "./known-heads.ts";
 import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
-import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, hashAfter, toEvent } from "./record.ts";
+import { type ChainedRecord, type ChainHead, chainDrafts, hashAfter, toEvent } from "./record.ts";
 import {
   type DatabaseOptions,
   damaged,
@@ -34,7 +34,7 @@ import {
   toChainedRecord,
 } from "./sqlite-evidence.ts";
 import { noteCall, noteCalls, readOpenCalls } from "./sqlite-open-calls.ts";
-import { SELECT_SESSION, type SessionRow, startBlob, toMeta } from "./sqlite-rows.ts";
+import { readPage, SELECT_SESSION, type SessionRow, startBlob, toMeta } from "./sqlite-rows.ts";
 import { dropSnapshot, expiredOf, readSnapshot, writeSnapshot } from "./sqlite-snapshots.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
@@ -312,15 +312,8 @@ export function createSqliteStore(
     async acquire(id) {
       return guarded("writes", () => openLog(id));
     },
-    async read(id, { after, limit }) {
-      return guarded("reads", () => {
-        const key = keyOf(id);
-        const sql = `SELECT id, kind, ts, originator, payload FROM events WHERE session = ? AND id > ?
-          ORDER BY id LIMIT ?`;
-        // The selected columns are the fields of an EventRecord and the id.
-        const rows = statement(sql).all(key, after, limit) as (EventRecord & { id: number })[];
-        return rows.map((row) => toEvent(id, row.id, row));
-      });
+    async read(id, page) {
+      return guarded("reads", () => readPage(statement, keyOf(id), page).map((row) => toEvent(id, row.id, row)));
     },
     async records(id, { after, limit }) {
       return guarded("reads", () => {
