@@ -32,6 +32,7 @@ export async function openSession(
   command: CommandOf<"CreateSession">,
   approver: Approver,
   birth?: Birth,
+  onTaken?: () => void,
 ): Promise<LiveSession> {
   const depth = birth?.spec.depth ?? program.depth;
   const redaction = await program.redaction;
@@ -48,7 +49,7 @@ export async function openSession(
   };
   const running = birth?.place.processes;
   const world = await openWorld({ id, folder, dependencies, project, running, deniedPrograms: denied });
-  const taken = await takeLog(found, command, birth);
+  const taken = await takeLog(found, command, birth, onTaken);
   const context = birth?.place.context ?? createRunContext({ ...dependencies.context, ...command.context });
   const standing = settings.systemPrompt ?? STANDING_PROMPT;
   if (opened !== undefined) {
@@ -141,6 +142,7 @@ async function takeLog(
   { id, previous, workspace, dependencies }: FoundSession,
   command: CommandOf<"CreateSession">,
   birth: Birth | undefined,
+  onTaken?: () => void,
 ): Promise<TakenLog> {
   const { store, clock, models, namedModel } = dependencies;
   const asked = command.model ?? (namedModel === undefined ? previous?.model : undefined);
@@ -154,6 +156,7 @@ async function takeLog(
     await store.update(id, { state: "active", model });
   }
   const log = await store.acquire(id);
+  onTaken?.();
   const earlier = previous === undefined ? undefined : await reopenSession(store, log, id);
   return { log, earlier, model, profile };
 }

@@ -2,6 +2,7 @@
  * Brings a session back to where its log ends: from the snapshot that is kept beside the log and the events after it, or,
  * when there is none that can be used, from the events alone. Both give the same; only the time differs.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf } from "#base";
 import { type EventOf, ReasonError, type SessionId } from "#protocol";
 import { type Conversation, createConversation } from "./conversation.ts";
@@ -10,8 +11,9 @@ import { createInputQueue, type InputQueue } from "./input-queue.ts";
 import { createRemains, type Remains } from "./remains.ts";
 import type { SessionLog, SessionMeta, SessionStore } from "./store.ts";
 
-/** Events read at a time. */
-const READ_PAGE = 1000;
+/** Read at a time; then others get their turn. */
+const READ_PAGE_EVENTS = 500;
+const READ_PAGE_CHARS = 1024 * 1024;
 
 export interface Reopened {
   readonly conversation: Conversation;
@@ -46,7 +48,7 @@ export async function reopenSession(
   }
   let eventsRead = 0;
   for (let after = Math.max(start, event); ; ) {
-    const page = await store.read(id, { after, limit: READ_PAGE });
+    const page = await store.read(id, { after, limit: READ_PAGE_EVENTS, maxChars: READ_PAGE_CHARS });
     for (const read of page) {
       conversation.apply(read);
       remains.apply(read);
@@ -56,6 +58,7 @@ export async function reopenSession(
     const last = page.at(-1);
     if (last === undefined) break;
     after = last.id;
+    await nextTurn();
   }
   return {
     conversation,
