@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf } from "#base";
-import { type EventOf, ReasonError, type SessionId } from "#protocol";
+import { type Event, type EventOf, ReasonError, type SessionId } from "#protocol";
 import { type Conversation, createConversation } from "./conversation.ts";
 import { SNAPSHOT_FORMAT } from "./conversation-parts.ts";
 import { createInputQueue, type InputQueue } from "./input-queue.ts";
@@ -41,18 +41,19 @@ export async function reopenSession(
   // The turn that the snapshot was made at has ended with what the session had used until then.
   for (const at of event === 0 ? [] : await store.read(id, { after: event - 1, limit: 1 })) {
     remains.apply(at);
-    // Inputs that waited then are further back in the log than is read.
-    for (const queued of at.kind === "TurnEnded" ? (at.payload.queued ?? []) : []) {
-      for (const input of await store.read(id, { after: queued - 1, limit: 1 })) inputs.apply(input);
-    }
+    await applyWaiting(at);
   }
   let eventsRead = 0;
+  let isFirstEnd = event === 0 && start > 0;
   for (let after = Math.max(start, event); ; ) {
     const page = await store.read(id, { after, limit: READ_PAGE_EVENTS, maxChars: READ_PAGE_CHARS });
     for (const read of page) {
       conversation.apply(read);
       remains.apply(read);
       inputs.apply(read);
+      if (!isFirstEnd || read.kind !== "TurnEnded") continue;
+      isFirstEnd = false;
+      await applyWaiting(read);
     }
     eventsRead += page.length;
     const last = page.at(-1);
@@ -69,6 +70,13 @@ export async function reopenSession(
     eventsRead,
     ...(problem === undefined ? {} : { snapshotProblem: problem }),
   };
+
+  /** Inputs that waited when a turn ended are further back in the log than is read. */
+  async function applyWaiting(ended: Event): Promise<void> {
+    for (const queued of ended.kind === "TurnEnded" ? (ended.payload.queued ?? []) : []) {
+      for (const input of await store.read(id, { after: queued - 1, limit: 1 })) inputs.apply(input);
+    }
+  }
 }
 
 interface Loaded {

@@ -339,18 +339,19 @@ export function createSqliteStore(
     async historyStart(id) {
       return guarded("reads", () => {
         const key = keyOf(id);
-        const lastOf = (kind: string): { id: number; payload: string } | undefined => {
+        const lastOf = (kind: string, newer = 0): { id: number; payload: string } | undefined => {
           // The columns as selected; the list is the condition of the index.
           const sql = `SELECT id, payload FROM events WHERE session = ? AND kind = ?
-            AND kind IN ('TurnStarted', 'CompactionTriggered') ORDER BY id DESC LIMIT 1`;
-          return statement(sql).get(key, kind) as { id: number; payload: string } | undefined;
+            AND kind IN ('TurnStarted', 'CompactionTriggered') ORDER BY id DESC LIMIT 1 OFFSET ?`;
+          return statement(sql).get(key, kind, newer) as { id: number; payload: string } | undefined;
         };
         const compaction = lastOf("CompactionTriggered");
         if (compaction === undefined) return 0;
         // Written by `append` from a typed draft.
         const { boundary } = JSON.parse(compaction.payload) as EventPayload<"CompactionTriggered">;
-        // A turn may be compacted while it runs; closing it after a crash takes its start.
-        const turn = lastOf("TurnStarted");
+        // A turn may be compacted while it runs. Closing it after a crash takes its start, and what the turn before it ended with:
+        // labels, what the session has used, inputs that wait.
+        const turn = lastOf("TurnStarted", 1);
         return Math.min(boundary, (turn?.id ?? 1) - 1);
       });
     },
