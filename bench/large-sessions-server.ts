@@ -69,6 +69,7 @@ setInterval(() => {
   blockedMs = Math.max(blockedMs, nowMs - lastMs);
   lastMs = nowMs;
 }, 1);
+process.on("disconnect", () => process.exit(1));
 process.on("message", (asked) => {
   if (asked === "end") return process.exit(0);
   const { user, system } = process.cpuUsage();

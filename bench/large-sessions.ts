@@ -162,15 +162,24 @@ async function measure(folder: string, kind: StoreKind): Promise<Figure[]> {
     await ask(server, "GET", "/v1/handshake");
     const before = await server.used();
     const { sessions } = JSON.parse(await ask(server, "GET", "/v1/sessions")) as {
-      sessions: { last_event_id: number }[];
+      sessions: { id: SessionId; last_event_id: number }[];
     };
     const listed = await server.used();
-    last = sessions[0]?.last_event_id ?? 0;
+    last = sessions.find(({ id }) => id === SESSION)?.last_event_id ?? 0;
     cpu("list of sessions", listed.cpuMs - before.cpuMs);
     const asked = performance.now();
     await ask(server, "GET", `/v1/sessions/${SESSION}/log?after=${last - 10}`);
     const read = await server.used();
     cpu(`a page of the log near the end (${(performance.now() - asked).toFixed(0)} ms)`, read.cpuMs - listed.cpuMs);
+    await warmUp(server, "sse");
+    const closed = await server.used();
+    const startMs = performance.now();
+    await ask(server, "POST", "/v1/sessions", { resume: SESSION });
+    const opened = await server.used();
+    const openMs = (performance.now() - startMs).toFixed(0);
+    const cpuMs = opened.cpuMs - closed.cpuMs;
+    figures.push({ name: `${kind}: CreateSession resume (${openMs} ms by the clock)`, unit: "ms CPU", ours: cpuMs });
+    blocked("… longest block of the event loop", opened);
     await server.end();
   }
   for (const wire of wires) {
@@ -184,11 +193,17 @@ async function measure(folder: string, kind: StoreKind): Promise<Figure[]> {
       cpu(`first event after ${since}, ${wire}`, used.cpuMs);
       blocked("… longest block of the event loop", used);
     }
+    const { peakMb: beforeMb } = await server.used();
     const { ms, peakMb, waitedMs, ...used } = await catchUp(server, wire, last);
     blocked(`whole catch-up, ${wire}, longest block of the event loop`, used);
     figures.push(
       { name: `… longest wait of another client`, unit: "ms", ours: waitedMs },
-      { name: `… peak memory of the server`, unit: "MB", ours: peakMb, limit: PEAK_MB },
+      {
+        name: `… peak memory of the server (${beforeMb.toFixed(0)} MB before)`,
+        unit: "MB",
+        ours: peakMb,
+        limit: PEAK_MB,
+      },
       { name: `… events a second`, unit: "events", ours: (last / ms) * 1000 },
     );
     await server.end();
