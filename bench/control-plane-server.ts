@@ -6,7 +6,7 @@ import { defaultSettings } from "#artifacts";
 import { createAuthenticator, createFailureLimit, createTokenRecords, createTokenTimes, signToken } from "#auth";
 import { createSystemClock } from "#base";
 import type { ModelCall, Plugin } from "#engine";
-import { assembleHarness, type Harness } from "#harness";
+import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import type { SessionId } from "#protocol";
 import { createHeldKeys } from "#providers";
 import { type HttpServer, startHttpServer } from "#transports/http";
@@ -25,8 +25,13 @@ export interface BenchServer {
   close(): Promise<void>;
 }
 
-/** `speak` is the model. */
-export async function startBenchServer(speak: (call: ModelCall) => Promise<void>): Promise<BenchServer> {
+export const STORE_KEY = { bytes: Buffer.alloc(32, 7), source: "the benchmark" };
+
+/** `speak` is the model. `kept`: a log that is there already, as a program has it on the disk; default: a new one. */
+export async function startBenchServer(
+  speak: (call: ModelCall) => Promise<void>,
+  kept?: Pick<HarnessOptions, "store" | "signer" | "heads">,
+): Promise<BenchServer> {
   const folder = mkdtempSync(join(tmpdir(), "harness-bench-http-"));
   const usage = { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0 };
   const plugin: Plugin = {
@@ -62,11 +67,8 @@ export async function startBenchServer(speak: (call: ModelCall) => Promise<void>
     model: "bench:one",
     offlineAllowed: false,
     scenarioFile: (name) => name,
-    store: {
-      kind: "sqlite",
-      path: join(folder, "sessions.db"),
-      key: () => ({ bytes: Buffer.alloc(32, 7), source: "the benchmark" }),
-    },
+    store: { kind: "sqlite", path: join(folder, "sessions.db"), key: () => STORE_KEY },
+    ...kept,
     autoApprove: false,
     waitsForHumans: true,
     plugins: [plugin],

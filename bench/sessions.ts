@@ -133,12 +133,13 @@ async function singleAppends(
   return times;
 }
 
-interface ResumeCase {
+export interface ResumeCase {
   readonly name: string;
   readonly events: number;
   readonly compactEvery?: number;
   /** As a log has it that was imported, or whose snapshot was thrown away. */
   readonly withoutSnapshot?: boolean;
+  readonly workingDir?: string;
   readonly limitMs?: number;
   readonly limitMb?: number;
 }
@@ -190,13 +191,13 @@ async function benchResume(path: string): Promise<Figure[]> {
 }
 
 /** Appends a session as the engine would have, snapshots included. */
-async function writeSession(
+export async function writeSession(
   store: SessionStore,
   id: SessionId,
-  { events: wanted, compactEvery, withoutSnapshot }: ResumeCase,
+  { events: wanted, compactEvery, withoutSnapshot, workingDir = "/" }: ResumeCase,
   written: { payloadBytes: number; events: number; snapshotMs: number[] },
 ): Promise<void> {
-  await store.create({ id, workingDir: "/", profile: "default", model: "bench:one", createdAt: NOW });
+  await store.create({ id, workingDir, profile: "default", model: "bench:one", createdAt: NOW });
   const log = await store.acquire(id);
   const follow = createFollower(id, log, withoutSnapshot === true ? undefined : written.snapshotMs);
   let group: EventDraft[] = [];

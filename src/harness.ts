@@ -246,7 +246,7 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
     clock,
     ids,
     store,
-    open: (command, approver) => openSession(dependencies, command, approver),
+    open: (command, approver, onTaken) => openSession(dependencies, command, approver, undefined, onTaken),
     customHandlers: extensions.customHandlers,
     ...(options.waitsForHumans === undefined ? {} : { waitsForHumans: options.waitsForHumans }),
     ...(options.permissionTimeoutMs === undefined ? {} : { permissionTimeoutMs: options.permissionTimeoutMs }),

@@ -32,6 +32,7 @@ export async function openSession(
   command: CommandOf<"CreateSession">,
   approver: Approver,
   birth?: Birth,
+  onTaken?: () => void,
 ): Promise<LiveSession> {
   const depth = birth?.spec.depth ?? program.depth;
   const redaction = await program.redaction;
@@ -48,7 +49,7 @@ export async function openSession(
   };
   const running = birth?.place.processes;
   const world = await openWorld({ id, folder, dependencies, project, running, deniedPrograms: denied });
-  const taken = await takeLog(found, command, birth);
+  const taken = await takeLog(found, command, birth, onTaken);
   try {
     return await assemble();
   } catch (error) {
@@ -151,6 +152,7 @@ async function takeLog(
   { id, previous, workspace, dependencies }: FoundSession,
   command: CommandOf<"CreateSession">,
   birth: Birth | undefined,
+  onTaken?: () => void,
 ): Promise<TakenLog> {
   const { store, clock, models, namedModel } = dependencies;
   const asked = command.model ?? (namedModel === undefined ? previous?.model : undefined);
@@ -165,6 +167,7 @@ async function takeLog(
   try {
     // Not before: another process may have it.
     if (previous !== undefined) await store.update(id, { state: "active", model });
+    onTaken?.();
     const earlier = previous === undefined ? undefined : await reopenSession(store, log, id);
     return { log, earlier, model, profile };
   } catch (error) {

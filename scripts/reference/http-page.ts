@@ -62,6 +62,8 @@ export function httpPage(): string {
       "not take in time is dropped for it alone: it is told by a `StreamGap` (without `id:`) which ids are missing, and gets them by " +
       "coming back with the id before them. Where content has passed its time, a resume begins with a `StreamGap` of reason `ttl` (with " +
       "`id:`), and what is still whole follows; what is left of the others is in the log. `event: error` with a reason is the last frame of a stream that the server ends.",
+    "A stream that begins with the log does not wait until a stored session is open: the log is sent while the session opens. What keeps " +
+      "it from opening after its first event was sent ends the stream with `event: error`.",
     "A `StreamGap` of reason `overflow`, `TokenExpiring` and `TokenRequested` are about the stream and not in the log: they have no `id:`, and the `id` of the " +
       "event before them. A stream ends within a second of the revocation of its token, and a minute after the end of it.",
     "## Web socket",

@@ -26,6 +26,7 @@ export interface LocalEngine {
     }): LocalClient;
     sessions(): readonly OpenedSession[];
     session(id: SessionId): unknown;
+    prepare(id: SessionId): Promise<void>;
   };
   readonly store: {
     get(id: SessionId): Promise<StoredSession | undefined>;
@@ -80,7 +81,7 @@ export function createLocalTransport({ engine, identityClass, handshake }: Local
     try {
       if (control.session(id) === undefined) {
         await metaOf(id);
-        await sender.submit({ kind: "CreateSession", resume: id });
+        await control.prepare(id);
       }
       onOpen();
       // Not awaited: the replay goes at the pace of the reader.

@@ -97,14 +97,18 @@ export function createRpcTransport({ address, start, sleep }: RpcTransportOption
     const stop = (): void => mailbox.end();
     signal.addEventListener("abort", stop, { once: true });
     try {
-      await ask("session.open", { resume: id }, signal);
-      onOpen();
       let last = since;
-      for (let page = await log(id, { after: last, limit: PAGE }, signal); page.length > 0; ) {
+      const nextPage = async (): Promise<readonly Event[]> => {
+        const page = await log(id, { after: last, limit: PAGE }, signal);
         last = lastOf(page, last, address);
-        yield* page;
-        page = await log(id, { after: last, limit: PAGE }, signal);
-      }
+        return page;
+      };
+      // What is in the log needs no open session, and opening takes the longer the more there is.
+      let page = await nextPage();
+      onOpen();
+      for (; page.length > 0; page = await nextPage()) yield* page;
+      await ask("session.open", { resume: id }, signal);
+      for (page = await nextPage(); page.length > 0; page = await nextPage()) yield* page;
       yield* mailbox.take();
     } finally {
       signal.removeEventListener("abort", stop);

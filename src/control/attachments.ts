@@ -1,10 +1,19 @@
-/** Clients on an open session: each is told what it has missed, from the log and at its own pace, and then what happens. */
-import type { EngineSession, SessionStore } from "#engine";
+/** Clients on a session: each is told what it has missed, from the log and at its own pace, and then what happens. */
+import type { SessionStore } from "#engine";
 import { type Event, ReasonError, type SessionId } from "#protocol";
 import type { Client } from "./client.ts";
 import { gapEvent } from "./outbox.ts";
 import type { SharedSession } from "./shared-session.ts";
-import { subscribe } from "./subscription.ts";
+import { type ReplayOptions, replayLog, subscribe } from "./subscription.ts";
+
+/** A session whose log is taken, while what is needed to go on with it is still read. */
+export interface OpeningSession {
+  readonly id: SessionId;
+  /** Rejects when it cannot be opened. */
+  readonly opened: Promise<unknown>;
+  /** Clients that are told what the log has, each with how to stop that. */
+  readonly replays: Map<Client, () => void>;
+}
 
 /** Resolves when it has caught up. `since` is the last event that the client has seen; without it only what comes is told. */
 export async function attach(
@@ -13,25 +22,45 @@ export async function attach(
   client: Client,
   since: number | undefined,
 ): Promise<void> {
-  const { id, bus } = session.live.engine;
-  const { onEvent, ready } = client;
-  if (onEvent === undefined) throw new ReasonError("InvalidCommand", { detail: "this client takes no events" });
+  const { id } = session.live.engine;
+  return attachBy(replayOf(store, id, client), store, session, client, since);
+}
+
+/**
+ * As `attach`, for a session that is being opened: what is in its log is told at once, because opening takes the longer the more
+ * there is. Resolves when the client has caught up with the open session, or has left before. Rejects when it cannot be opened.
+ */
+export async function attachEarly(
+  store: SessionStore,
+  { id, opened, replays }: OpeningSession,
+  find: () => SharedSession,
+  client: Client,
+  since: number | undefined,
+): Promise<void> {
+  const replay = replayOf(store, id, client);
   await requireSeen(store, id, since);
-  const from = since === undefined ? undefined : await tellExpired(store, session.live.engine, since, onEvent);
-  detach(session, client);
-  const clean = client.replayed?.();
-  const subscription = subscribe({
-    bus,
-    async read(after, limit) {
-      const page = await store.read(id, { after, limit });
-      return clean === undefined ? page : page.map(clean);
+  replays.get(client)?.();
+  let isStopped = false;
+  let isOpen = false;
+  const stop = (): void => {
+    isStopped = true;
+  };
+  opened.then(
+    () => {
+      isOpen = true;
     },
-    onEvent,
-    ...(ready === undefined ? {} : { ready }),
-    ...(from === undefined ? {} : { since: from }),
-  });
-  session.attached.set(client, subscription.stop);
-  await subscription.caughtUp;
+    () => undefined, // awaited below
+  );
+  replays.set(client, stop);
+  try {
+    const from = since === undefined ? undefined : await tellExpired(store, id, since, replay.onEvent);
+    // The rest is told by the open session, which then knows that somebody is there.
+    const last = from === undefined ? undefined : await replayLog(replay, from, () => isStopped || isOpen);
+    await opened;
+    if (!isStopped) await attachBy(replay, store, find(), client, last);
+  } finally {
+    if (replays.get(client) === stop) replays.delete(client);
+  }
 }
 
 /** Rejects for a client that claims to have seen more than there is: it would be told nothing. */
@@ -45,15 +74,37 @@ export async function requireSeen(
   throw new ReasonError("InvalidCommand", { detail: `the log of ${id} has no event ${since}` });
 }
 
-export function detach({ attached }: SharedSession, client: Client): void {
+export function detach({ attached }: Pick<SharedSession, "attached">, client: Client): void {
   attached.get(client)?.();
   attached.delete(client);
+}
+
+async function attachBy(
+  replay: ReplayOptions,
+  store: SessionStore,
+  session: SharedSession,
+  client: Client,
+  since: number | undefined,
+): Promise<void> {
+  const { id, bus } = session.live.engine;
+  await requireSeen(store, id, since);
+  const from = since === undefined ? undefined : await tellExpired(store, id, since, replay.onEvent);
+  detach(session, client);
+  const subscription = subscribe({ ...replay, bus, since: from });
+  session.attached.set(client, subscription.stop);
+  await subscription.caughtUp;
+}
+
+/** One walk through the log for one client. */
+function replayOf(store: SessionStore, id: SessionId, { onEvent, ready, replayed }: Client): ReplayOptions {
+  if (onEvent === undefined) throw new ReasonError("InvalidCommand", { detail: "this client takes no events" });
+  return { read: (page) => store.read(id, page), onEvent, ready, replayed: replayed?.() };
 }
 
 /** Where the replay begins: events whose content has passed its time are told as a gap, first. */
 async function tellExpired(
   store: SessionStore,
-  { id }: EngineSession,
+  id: SessionId,
   since: number,
   onEvent: (event: Event) => void,
 ): Promise<number> {

@@ -6,7 +6,7 @@ import type { Clock } from "#base";
 import type { Approver, CustomHandler, EngineSession, SessionStore, TurnSummary } from "#engine";
 import { type ClientId, type Command, type CommandOf, type IdMint, ReasonError, type SessionId } from "#protocol";
 import { createApprovals } from "./approvals.ts";
-import { attach, detach } from "./attachments.ts";
+import { attach, attachEarly, detach, type OpeningSession } from "./attachments.ts";
 import type { Client, ClientOptions, ControlClient, Reply } from "./client.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
 import type { LiveSession, RestoreCommand } from "./live-session.ts";
@@ -23,8 +23,11 @@ export interface ControlOptions {
   readonly clock: Clock;
   readonly ids: IdMint;
   readonly store: SessionStore;
-  /** Makes or reopens a session; the approver is where its questions go. */
-  readonly open: (command: CommandOf<"CreateSession">, approver: Approver) => Promise<LiveSession>;
+  /**
+   * Makes or reopens a session; the approver is where its questions go. `onTaken` is called when the log of one that is reopened is
+   * taken, before it is read.
+   */
+  readonly open: (command: CommandOf<"CreateSession">, approver: Approver, onTaken: () => void) => Promise<LiveSession>;
   readonly customHandlers: ReadonlyMap<string, CustomHandler>;
   readonly permissionTimeoutMs?: number;
   /** Clients come and go: a question waits its time also when nobody is there yet. Default: it is denied at once then. */
@@ -39,6 +42,11 @@ export interface Control {
   drain(): Promise<void>;
   /** Ends a session that nobody is attached to and that has nothing to do; false, and nothing happens, for any other. */
   retire(id: SessionId): Promise<boolean>;
+  /**
+   * Opens a stored session, or joins whoever does. Resolves as soon as its log is taken: clients that attach are told what is in it
+   * while the session opens, and what fails from then on. Rejects with why it cannot be opened.
+   */
+  prepare(id: SessionId): Promise<void>;
   /** Open sessions, for plugins that publish on them. */
   session(id: SessionId): EngineSession | undefined;
   /**
@@ -57,12 +65,17 @@ export interface AdoptedSession {
   end(): Promise<void>;
 }
 
+interface Opening extends OpeningSession {
+  readonly opened: Promise<Reply>;
+  readonly taken: Promise<void>;
+}
+
 type EndReason = "idle" | "user" | "binary-shutdown" | "delegation-over";
 
 export function createControl(options: ControlOptions): Control {
   const { clock, ids, store } = options;
   const sessions = new Map<SessionId, SharedSession>();
-  const opening = new Map<SessionId, Promise<Reply>>();
+  const opening = new Map<SessionId, Opening>();
   let isDraining = false;
 
   function find(id: SessionId): SharedSession {
@@ -80,23 +93,52 @@ export function createControl(options: ControlOptions): Control {
     await sessions.get(resume)?.ending?.catch(() => undefined);
     // Two clients that open the same session at once get the same one, when its beginning is in the log.
     const first = opening.get(resume);
-    if (first === undefined && !sessions.has(resume)) {
-      const opened = open(client, command);
-      opening.set(resume, opened);
-      return opened.finally(() => opening.delete(resume));
-    }
-    await first;
+    if (first === undefined && !sessions.has(resume)) return startOpening(client, { ...command, resume }).opened;
+    await first?.opened;
     if (client.onEvent === undefined) return { session: resume };
     await attach(store, find(resume), client, undefined);
     return { session: resume };
   }
 
-  async function open(client: Client, command: CommandOf<"CreateSession">): Promise<Reply> {
+  function startOpening(client: Client, command: CommandOf<"CreateSession"> & { readonly resume: SessionId }): Opening {
+    const { resume: id } = command;
+    const taken = Promise.withResolvers<void>();
+    const opened = open(client, command, taken.resolve).finally(() => opening.delete(id));
+    // Whoever waits for either is told.
+    opened.then(() => taken.resolve(), taken.reject);
+    taken.promise.catch(() => undefined);
+    const started = { id, opened, taken: taken.promise, replays: new Map() };
+    opening.set(id, started);
+    return started;
+  }
+
+  async function prepare(id: SessionId): Promise<void> {
+    refuseWhileDraining();
+    await sessions.get(id)?.ending?.catch(() => undefined);
+    if (sessions.has(id)) return;
+    const nobody: Client = { id: ids.client(), identityClass: "agent", interactive: false };
+    const started = opening.get(id) ?? startOpening(nobody, { kind: "CreateSession", resume: id });
+    await started.taken;
+  }
+
+  async function attachTo(client: Client, id: SessionId, since: number | undefined): Promise<void> {
+    const early = sessions.has(id) ? undefined : opening.get(id);
+    if (early === undefined) await attach(store, find(id), client, since);
+    else await attachEarly(store, early, () => find(id), client, since);
+  }
+
+  function detachFrom(client: Client, id: SessionId): void {
+    const early = opening.get(id)?.replays.get(client);
+    early?.();
+    if (early === undefined || sessions.has(id)) detach(find(id), client);
+  }
+
+  async function open(client: Client, command: CommandOf<"CreateSession">, onTaken = (): void => {}): Promise<Reply> {
     const attached = new Map<Client, () => void>();
     const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
     const { waitsForHumans = false } = options;
     const approvals = createApprovals({ clock, timeoutMs, waitsForHumans, attached: () => attached.keys() });
-    const live = await options.open(command, approvals);
+    const live = await options.open(command, approvals, onTaken);
     const { id } = live.engine;
     if (client.onEvent !== undefined) attached.set(client, live.engine.bus.subscribe(client.onEvent));
     sessions.set(id, { live, approvals, attached });
@@ -230,10 +272,10 @@ export function createControl(options: ControlOptions): Control {
       case "CreateSession":
         return create(client, command);
       case "AttachSession":
-        await attach(store, find(command.session), client, command.since);
+        await attachTo(client, command.session, command.since);
         return { session: command.session };
       case "DetachSession":
-        detach(find(command.session), client);
+        detachFrom(client, command.session);
         return {};
       case "SendInput": {
         const session = forInput(command.session);
@@ -331,6 +373,7 @@ export function createControl(options: ControlOptions): Control {
         id: client.id,
         submit: (command) => submit(client, command),
         disconnect() {
+          for (const { replays } of opening.values()) replays.get(client)?.();
           for (const session of sessions.values()) detach(session, client);
         },
       };
@@ -343,6 +386,7 @@ export function createControl(options: ControlOptions): Control {
       await Promise.all([...sessions.values()].map(async ({ live }) => live.engine.running?.ended));
     },
     adopt,
+    prepare,
     retire,
     async shutdown() {
       let failure: { readonly error: unknown } | undefined;

@@ -51,6 +51,7 @@ export { type Spent, sumOf, tokensOf } from "./spent.ts";
 export type { CheckCall, Claim, StopCheck, StopVerdict } from "./stop-check.ts";
 export type {
   EventDraft,
+  EventPage,
   KeptSnapshot,
   NewSession,
   SessionLog,

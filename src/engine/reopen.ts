@@ -2,8 +2,9 @@
  * Brings a session back to where its log ends: from the snapshot that is kept beside the log and the events after it, or,
  * when there is none that can be used, from the events alone. Both give the same; only the time differs.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf } from "#base";
-import { type EventOf, ReasonError, type SessionId } from "#protocol";
+import { type Event, type EventOf, ReasonError, type SessionId } from "#protocol";
 import { type Conversation, createConversation } from "./conversation.ts";
 import { SNAPSHOT_FORMAT } from "./conversation-parts.ts";
 import { createGivenAnswers, type GivenAnswers } from "./given-answers.ts";
@@ -11,8 +12,9 @@ import { createInputQueue, type InputQueue } from "./input-queue.ts";
 import { createRemains, type Remains } from "./remains.ts";
 import type { SessionLog, SessionMeta, SessionStore } from "./store.ts";
 
-/** Events read at a time. */
-const READ_PAGE = 1000;
+/** Read at a time; then others get their turn. */
+const READ_PAGE_EVENTS = 500;
+const READ_PAGE_CHARS = 1024 * 1024;
 
 export interface Reopened {
   readonly conversation: Conversation;
@@ -43,24 +45,26 @@ export async function reopenSession(
   // The turn that the snapshot was made at has ended with what the session had used until then.
   for (const at of event === 0 ? [] : await store.read(id, { after: event - 1, limit: 1 })) {
     remains.apply(at);
-    // Inputs that waited then are further back in the log than is read.
-    for (const queued of at.kind === "TurnEnded" ? (at.payload.queued ?? []) : []) {
-      for (const input of await store.read(id, { after: queued - 1, limit: 1 })) inputs.apply(input);
-    }
+    await applyWaiting(at);
   }
   let eventsRead = 0;
+  let isFirstEnd = event === 0 && start > 0;
   for (let after = Math.max(start, event); ; ) {
-    const page = await store.read(id, { after, limit: READ_PAGE });
+    const page = await store.read(id, { after, limit: READ_PAGE_EVENTS, maxChars: READ_PAGE_CHARS });
     for (const read of page) {
       conversation.apply(read);
       remains.apply(read);
       inputs.apply(read);
       answers.apply(read);
+      if (!isFirstEnd || read.kind !== "TurnEnded") continue;
+      isFirstEnd = false;
+      await applyWaiting(read);
     }
     eventsRead += page.length;
     const last = page.at(-1);
     if (last === undefined) break;
     after = last.id;
+    await nextTurn();
   }
   return {
     conversation,
@@ -72,6 +76,13 @@ export async function reopenSession(
     eventsRead,
     ...(problem === undefined ? {} : { snapshotProblem: problem }),
   };
+
+  /** Inputs that waited when a turn ended are further back in the log than is read. */
+  async function applyWaiting(ended: Event): Promise<void> {
+    for (const queued of ended.kind === "TurnEnded" ? (ended.payload.queued ?? []) : []) {
+      for (const input of await store.read(id, { after: queued - 1, limit: 1 })) inputs.apply(input);
+    }
+  }
 }
 
 interface Loaded {

@@ -33,6 +33,14 @@ export interface SessionMeta {
 
 export type NewSession = Pick<SessionMeta, "id" | "workingDir" | "profile" | "model" | "createdAt" | "parent">;
 
+/** Events with `id > after`, oldest first, at most `limit`. */
+export interface EventPage {
+  readonly after: number;
+  readonly limit: number;
+  /** The page ends with the event whose stored text reaches this; so it is empty only when there are no more events. Default: no bound. */
+  readonly maxChars?: number;
+}
+
 export interface SessionStore {
   /** Rejects when the id exists. */
   create(session: NewSession): Promise<void>;
@@ -44,8 +52,8 @@ export interface SessionStore {
   delete(id: SessionId): Promise<void>;
   /** Takes the session for writing. Rejects with SessionBusy while another living owner has it, or SessionNotFound. */
   acquire(id: SessionId): Promise<SessionLog>;
-  /** Events with `id > after`, oldest first, at most `limit`. */
-  read(id: SessionId, options: { readonly after: number; readonly limit: number }): Promise<readonly Event[]>;
+  /** The events of a page. Fewer than `limit` are the last ones only where the page has no bound in characters. */
+  read(id: SessionId, page: EventPage): Promise<readonly Event[]>;
   /**
    * Where reading must begin so that the conversation and an unfinished turn can be rebuilt: an `after` for `read`. A store
    * that does not say is read from its first event.

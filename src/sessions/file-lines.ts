@@ -1,6 +1,7 @@
 /** The lines of an open file, a piece at a time. A line ends at "\n" and nowhere else; decoding is the caller's. */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
+/** Read at a time unless the caller knows that it wants less. */
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
 
@@ -12,13 +13,18 @@ export interface FileLine {
 }
 
 /** Lines from `from` to the byte `to`; a last line without a newline counts. Throws when one is longer than `maxBytes`. */
-export function* fileLines(file: number, from: number, to: number, maxBytes = Infinity): Generator<FileLine> {
+export function* fileLines(
+  file: number,
+  from: number,
+  to: number,
+  { maxBytes = Infinity, chunkBytes = CHUNK_BYTES }: { readonly maxBytes?: number; readonly chunkBytes?: number } = {},
+): Generator<FileLine> {
   /** The beginning of a line whose end has not been read yet. */
   let parts: Buffer[] = [];
   let heldBytes = 0;
   let start = from;
   for (let at = from; at < to; ) {
-    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, to - at));
+    const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, to - at));
     const chunk = buffer.subarray(0, readSync(file, buffer, 0, buffer.length, at));
     if (chunk.length === 0) break;
     at += chunk.length;
@@ -45,7 +51,7 @@ export function* readTextLines(path: string, maxBytes: number): Generator<string
   const file = openSync(path, "r");
   try {
     let number = 0;
-    for (const { bytes } of fileLines(file, 0, fstatSync(file).size, maxBytes)) {
+    for (const { bytes } of fileLines(file, 0, fstatSync(file).size, { maxBytes })) {
       number += 1;
       let text: string;
       try {

@@ -8,6 +8,7 @@ import { ReasonError, type SessionId } from "#protocol";
 import { formatLine, type ParsedLine, parseLine, toChained } from "./event-line.ts";
 import { chainStart } from "./evidence.ts";
 import { fileLines } from "./file-lines.ts";
+import type { FilePlace } from "./jsonl-seek.ts";
 import { type ChainedRecord, type ChainHead, hashAfter } from "./record.ts";
 
 const NEWLINE = 0x0a;
@@ -16,6 +17,8 @@ const TAIL_BYTES = 16 * 1024;
 const TAIL_GROWTH = 8;
 /** Lines that are written at once when a whole session is. */
 const WRITE_BATCH_CHARS = 1024 * 1024;
+/** Read at a time for a page, which is small. */
+const PAGE_CHUNK_BYTES = 64 * 1024;
 
 export interface OpenFile {
   readonly file: number;
@@ -126,30 +129,46 @@ export function writeRecords(
 }
 
 export interface LineRange {
-  /** A place in the file to start from: the event there and its offset. */
-  readonly from: { readonly id: number; readonly offset: number };
+  /** A place in the file at or before the first event that is wanted. */
+  readonly from: FilePlace;
   readonly after: number;
   readonly end: number;
-  /** Lines that do not concern the caller are not parsed. */
-  readonly concerns?: (bytes: Buffer) => boolean;
+  readonly limit: number;
+  /** The page ends with the line that reaches this. */
+  readonly maxBytes: number;
 }
 
-/** Events with `id > after` up to `end`; `mark` is called with places to start from the next time. */
-export function* readLinesAfter(
-  { file, path, session }: OpenFile,
-  range: LineRange,
-  mark: (id: number, offset: number) => void,
-): Generator<ParsedLine> {
-  let id = range.from.id;
-  for (const { bytes, start } of fileLines(file, range.from.offset, range.end)) {
-    mark(id, start);
-    if (id > range.after && range.concerns?.(bytes) !== false) yield checkedLine(bytes, id, session, path);
+export interface LinePage {
+  readonly lines: readonly ParsedLine[];
+  /** Of the last line that was looked at: the next page begins behind it. */
+  readonly last: FilePlace;
+}
+
+/** A page of the events with `id > after` up to `end`. */
+export function readLinesAfter(opened: OpenFile, { from, after, end, limit, maxBytes }: LineRange): LinePage {
+  const lines: ParsedLine[] = [];
+  let last = from;
+  let { id } = from;
+  let left = maxBytes;
+  if (limit < 1) return { lines, last };
+  for (const { bytes, start } of fileLines(opened.file, from.offset, end, { chunkBytes: PAGE_CHUNK_BYTES })) {
+    last = { id, offset: start };
+    if (id > after) {
+      lines.push(checkedLine(bytes, id, opened));
+      left -= bytes.length;
+      if (lines.length >= limit || left <= 0) break;
+    }
     id += 1;
   }
+  return { lines, last };
 }
 
 /** Line n holds event n of its own session, or the file was damaged. */
-function checkedLine(bytes: Buffer, id: number, session: SessionId, path: string): ParsedLine {
+export function checkedLine(
+  bytes: Buffer,
+  id: number,
+  { session, path }: Pick<OpenFile, "session" | "path">,
+): ParsedLine {
   let line: ParsedLine;
   try {
     line = parseLine(bytes.toString("utf8"));
@@ -168,7 +187,7 @@ function writeAt(file: number, bytes: Buffer, position: number): number {
   return bytes.length;
 }
 
-function readRange(file: number, from: number, to: number): Buffer {
+export function readRange(file: number, from: number, to: number): Buffer {
   const bytes = Buffer.alloc(to - from);
   let length = 0;
   while (length < bytes.length) {

@@ -1,14 +1,18 @@
-/** Where in a file of events to start reading, remembered now and then, so that a page deep in a long session is near. */
+/** Where readers of a file of events stand, so that the next page of each begins there. Bounded; what is forgotten is found again. */
 import type { SessionId } from "#protocol";
+import type { FilePlace } from "./jsonl-seek.ts";
 
-const EVERY = 512;
 /** Sessions that are remembered; the one that was used longest ago is forgotten. */
 const MAX_SESSIONS = 32;
+/** Of one session: about as many readers go on without a search. */
+const MAX_PLACES = 64;
+
+const START: FilePlace = { id: 1, offset: 0 };
 
 export interface FilePlaces {
   /** The last known place at or before the event `id`. */
-  before(id: number): { readonly id: number; readonly offset: number };
-  mark(id: number, offset: number): void;
+  before(id: number): FilePlace;
+  mark(place: FilePlace): void;
 }
 
 export interface Places {
@@ -18,26 +22,36 @@ export interface Places {
 }
 
 export function createPlaces(): Places {
-  const sessions = new Map<SessionId, { readonly file: number; readonly offsets: number[] }>();
+  /** Both in the order of their use, the oldest first. Of a session: offsets by event. */
+  const sessions = new Map<SessionId, { readonly file: number; readonly offsets: Map<number, number> }>();
   return {
     of(session, file) {
       const known = sessions.get(session);
-      const entry = known?.file === file ? known : { file, offsets: [] };
+      const entry = known?.file === file ? known : { file, offsets: new Map<number, number>() };
       sessions.delete(session);
       sessions.set(session, entry);
-      const oldest = sessions.keys().next();
-      if (sessions.size > MAX_SESSIONS && !oldest.done) sessions.delete(oldest.value);
+      dropOldest(sessions, MAX_SESSIONS);
       const { offsets } = entry;
       return {
         before(id) {
-          const index = Math.min(Math.floor((id - 1) / EVERY), offsets.length - 1);
-          return index < 0 ? { id: 1, offset: 0 } : { id: index * EVERY + 1, offset: offsets[index] ?? 0 };
+          let nearest = START;
+          for (const [known, offset] of offsets) {
+            if (known <= id && known > nearest.id) nearest = { id: known, offset };
+          }
+          return nearest;
         },
-        mark(id, offset) {
-          if ((id - 1) % EVERY === 0 && (id - 1) / EVERY === offsets.length) offsets.push(offset);
+        mark({ id, offset }) {
+          offsets.delete(id);
+          offsets.set(id, offset);
+          dropOldest(offsets, MAX_PLACES);
         },
       };
     },
     forget: (session) => void sessions.delete(session),
   };
+}
+
+function dropOldest<Key>(map: Map<Key, unknown>, max: number): void {
+  const oldest = map.keys().next();
+  if (map.size > max && !oldest.done) map.delete(oldest.value);
 }

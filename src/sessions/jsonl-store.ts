@@ -5,15 +5,15 @@
 import { closeSync, fstatSync, ftruncateSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, errnoOf, messageOf } from "#base";
-import type { SessionLog, SessionMeta } from "#engine";
-import { type CallId, type EventOf, ReasonError, type SessionId } from "#protocol";
+import type { EventPage, SessionLog, SessionMeta } from "#engine";
+import { ReasonError, type SessionId } from "#protocol";
 import { type ArchiveStore, createPlacesToSign, mergeEvidence, readRecords } from "./archive.ts";
 import type { Signer } from "./checkpoint.ts";
 import { createDelayedCheckpoint } from "./delayed-checkpoint.ts";
 import { type ParsedLine, toChained } from "./event-line.ts";
 import { createSalts } from "./evidence.ts";
 import { withKnownHeads } from "./headed-store.ts";
-import { appendCheckpoints, mendCheckpoints, readCheckpoints } from "./jsonl-checkpoints.ts";
+import { appendCheckpoints, mendCheckpoints, readCheckpoints, signedTo } from "./jsonl-checkpoints.ts";
 import { appendRecords, type FileTail, type OpenFile, readLinesAfter, readTail, writeRecords } from "./jsonl-file.ts";
 import {
   createFolder,
@@ -25,7 +25,9 @@ import {
   writeMeta,
 } from "./jsonl-folder.ts";
 import { type FolderLock, lockFolder } from "./jsonl-lock.ts";
+import { unfinishedCalls } from "./jsonl-open-calls.ts";
 import { createPlaces } from "./jsonl-places.ts";
+import { seekEvent } from "./jsonl-seek.ts";
 import { createKnownHeads, type HeadsPlace } from "./known-heads.ts";
 import { type ChainHead, chainDrafts } from "./record.ts";
 import type { StoredMeta } from "./session-fields.ts";
@@ -69,6 +71,15 @@ function createStore(threads: string, clock: Pick<Clock, "now">, signer: Signer 
     }
   };
 
+  const guardedLater = async <Result>(effect: "reads" | "writes", work: () => Promise<Result>): Promise<Result> => {
+    if (closed) throw storeClosed();
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof ReasonError ? error : accessFailed(effect, threads, error);
+    }
+  };
+
   const withFile = <Result>(id: SessionId, work: (file: OpenFile) => Result): Result => {
     const opened = openEvents(threads, id, "r");
     try {
@@ -97,16 +108,14 @@ function createStore(threads: string, clock: Pick<Clock, "now">, signer: Signer 
     return { ...meta, updatedAt: updatedAt ?? meta.createdAt, lastEventId: head.lastEventId };
   };
 
-  const readLines = (id: SessionId, after: number, limit: number): ParsedLine[] =>
+  const readLines = (id: SessionId, { after, limit, maxChars = Infinity }: EventPage): readonly ParsedLine[] =>
     withFile(id, (opened) => {
+      const { file } = opened;
       const { end } = readTail(opened);
-      const known = places.of(id, fstatSync(opened.file).ino);
-      const lines: ParsedLine[] = [];
-      if (limit < 1) return lines;
-      for (const line of readLinesAfter(opened, { from: known.before(after + 1), after, end }, known.mark)) {
-        lines.push(line);
-        if (lines.length >= limit) break;
-      }
+      const known = places.of(id, fstatSync(file).ino);
+      const from = seekEvent(file, known.before(after + 1), end, after + 1);
+      const { lines, last } = readLinesAfter(opened, { from, after, end, limit, maxBytes: maxChars });
+      known.mark(last);
       return lines;
     });
 
@@ -163,7 +172,7 @@ function createStore(threads: string, clock: Pick<Clock, "now">, signer: Signer 
         });
       },
       async openCalls() {
-        return guarded("reads", () => unfinishedCalls(opened, end));
+        return guardedLater("reads", () => unfinishedCalls(opened, end));
       },
       async release() {
         if (!open.has(giveUp)) return;
@@ -246,11 +255,11 @@ function createStore(threads: string, clock: Pick<Clock, "now">, signer: Signer 
     async acquire(id) {
       return guarded("writes", () => openLog(id));
     },
-    async read(id, { after, limit }) {
-      return guarded("reads", () => readLines(id, after, limit).map(({ event }) => event));
+    async read(id, page) {
+      return guarded("reads", () => readLines(id, page).map(({ event }) => event));
     },
-    async records(id, { after, limit }) {
-      return guarded("reads", () => readLines(id, after, limit).map(toChained));
+    async records(id, page) {
+      return guarded("reads", () => readLines(id, page).map(toChained));
     },
     async *readEvidence(id) {
       // In this order: a checkpoint is written after its event.
@@ -272,25 +281,6 @@ function openEvents(threads: string, session: SessionId, flags: "r" | "r+"): Ope
   } catch (error) {
     throw errnoOf(error) === "ENOENT" ? sessionNotFound(session) : error;
   }
-}
-
-/** The last event that a checkpoint covers; 0 when there is none. */
-function signedTo(folder: string): number {
-  return readCheckpoints(folder).at(-1)?.event ?? 0;
-}
-
-const INTENT = Buffer.from('"kind":"ToolIntent"');
-const OUTCOME = Buffer.from('"kind":"ToolOutcome"');
-
-function unfinishedCalls(opened: OpenFile, end: number): EventOf<"ToolIntent">[] {
-  const calls = new Map<CallId, EventOf<"ToolIntent">>();
-  const from = { id: 1, offset: 0 };
-  const concerns = (bytes: Buffer): boolean => bytes.includes(INTENT) || bytes.includes(OUTCOME);
-  for (const { event } of readLinesAfter(opened, { from, after: 0, end, concerns }, () => undefined)) {
-    if (event.kind === "ToolIntent") calls.set(event.payload.call_id, event);
-    else if (event.kind === "ToolOutcome") calls.delete(event.payload.call_id);
-  }
-  return [...calls.values()];
 }
 
 function tornTail(path: string, bytes: number): string {

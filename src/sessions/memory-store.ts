@@ -1,7 +1,7 @@
 /** Sessions that live as long as the process: for embedding, for `--store memory` and for tests. Durable in name only. */
 import type { Clock } from "#base";
 import type { EventDraft, SessionMeta } from "#engine";
-import type { CallId, EventOf, SessionId } from "#protocol";
+import type { CallId, Event, EventOf, SessionId } from "#protocol";
 import { type ArchiveStore, createPlacesToSign, mergeEvidence } from "./archive.ts";
 import type { Checkpoint, Signer } from "./checkpoint.ts";
 import { chainStart, createSalts } from "./evidence.ts";
@@ -118,10 +118,16 @@ export function createMemoryStore(options?: MemoryStoreOptions): ArchiveStore {
         },
       };
     },
-    async read(id, { after, limit }) {
-      return existing(id)
-        .records.slice(after, after + limit)
-        .map((record, index) => toEvent(id, after + index + 1, record));
+    async read(id, { after, limit, maxChars = Number.POSITIVE_INFINITY }) {
+      const found = existing(id).records.slice(after, after + limit);
+      const page: Event[] = [];
+      let chars = 0;
+      for (const record of found) {
+        page.push(toEvent(id, record.id, record));
+        chars += record.payload.length;
+        if (chars >= maxChars) break;
+      }
+      return page;
     },
     async records(id, { after, limit }) {
       return existing(id).records.slice(after, after + limit);

@@ -149,7 +149,7 @@ describe("opening", () => {
       ts: NOW,
       payload: { turn, boundary: snapshotEvent + 1, summary: "short" },
     };
-    await withStore((store) => append(store, id, [{ ...started }, { ...started }, compaction], NOW));
+    await withStore((store) => append(store, id, [{ ...started }, { ...started }, { ...started }, compaction], NOW));
     const { conversation, snapshotEvent: used } = await reopened();
     expect(used).toBe(0);
     expect(conversation.messages()).toEqual(await withStore(wholeFold));

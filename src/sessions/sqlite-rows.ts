@@ -1,7 +1,9 @@
-/** Sessions as rows of SQLite. */
-import type { SessionMeta } from "#engine";
+/** Sessions and their events as rows of SQLite. */
+import type { EventPage, SessionMeta } from "#engine";
 import type { SessionId } from "#protocol";
 import { chainStart } from "./evidence.ts";
+import type { EventRecord } from "./record.ts";
+import type { Statements } from "./sqlite-driver.ts";
 
 export interface SessionRow extends Pick<SessionMeta, "id" | "profile" | "model" | "title" | "state"> {
   readonly pinned: number;
@@ -37,4 +39,24 @@ export function toMeta(row: SessionRow): SessionMeta {
     ...(parent === null ? {} : { parent }),
     lastEventId: last_event_id,
   };
+}
+
+export type EventRow = EventRecord & { readonly id: number };
+
+/** A row at a time, so that no more is read than the page holds. */
+export function readPage(
+  statement: Statements,
+  key: number,
+  { after, limit, maxChars = Number.POSITIVE_INFINITY }: EventPage,
+): EventRow[] {
+  const sql = `SELECT id, kind, ts, originator, payload FROM events WHERE session = ? AND id > ? ORDER BY id LIMIT ?`;
+  const page: EventRow[] = [];
+  let chars = 0;
+  // The selected columns are the fields of the row.
+  for (const row of statement(sql).iterate(key, after, limit) as IterableIterator<EventRow>) {
+    page.push(row);
+    chars += row.payload.length;
+    if (chars >= maxChars) break;
+  }
+  return page;
 }

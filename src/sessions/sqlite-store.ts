@@ -14,7 +14,7 @@ import { withKnownHeads } from "./headed-store.ts";
 import { createKnownHeads, type HeadsPlace } from "./known-heads.ts";
 import { createOwner, isAlive, LEASE_MS } from "./lease.ts";
 import { createLeftLeases } from "./left-leases.ts";
-import { type ChainedRecord, type ChainHead, chainDrafts, type EventRecord, hashAfter, toEvent } from "./record.ts";
+import { type ChainedRecord, type ChainHead, chainDrafts, hashAfter, toEvent } from "./record.ts";
 import {
   type DatabaseOptions,
   damaged,
@@ -35,7 +35,7 @@ import {
   toChainedRecord,
 } from "./sqlite-evidence.ts";
 import { noteCall, noteCalls, readOpenCalls } from "./sqlite-open-calls.ts";
-import { SELECT_SESSION, type SessionRow, startBlob, toMeta } from "./sqlite-rows.ts";
+import { readPage, SELECT_SESSION, type SessionRow, startBlob, toMeta } from "./sqlite-rows.ts";
 import { dropSnapshot, expiredOf, readSnapshot, writeSnapshot } from "./sqlite-snapshots.ts";
 import { accessFailed, otherWriter, sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
 
@@ -318,15 +318,8 @@ export function createSqliteStore(
     async acquire(id) {
       return guarded("writes", () => openLog(id));
     },
-    async read(id, { after, limit }) {
-      return guarded("reads", () => {
-        const key = keyOf(id);
-        const sql = `SELECT id, kind, ts, originator, payload FROM events WHERE session = ? AND id > ?
-          ORDER BY id LIMIT ?`;
-        // The selected columns are the fields of an EventRecord and the id.
-        const rows = statement(sql).all(key, after, limit) as (EventRecord & { id: number })[];
-        return rows.map((row) => toEvent(id, row.id, row));
-      });
+    async read(id, page) {
+      return guarded("reads", () => readPage(statement, keyOf(id), page).map((row) => toEvent(id, row.id, row)));
     },
     async records(id, { after, limit }) {
       return guarded("reads", () => {
@@ -352,18 +345,19 @@ export function createSqliteStore(
     async historyStart(id) {
       return guarded("reads", () => {
         const key = keyOf(id);
-        const lastOf = (kind: string): { id: number; payload: string } | undefined => {
+        const lastOf = (kind: string, newer = 0): { id: number; payload: string } | undefined => {
           // The columns as selected; the list is the condition of the index.
           const sql = `SELECT id, payload FROM events WHERE session = ? AND kind = ?
-            AND kind IN ('TurnStarted', 'CompactionTriggered') ORDER BY id DESC LIMIT 1`;
-          return statement(sql).get(key, kind) as { id: number; payload: string } | undefined;
+            AND kind IN ('TurnStarted', 'CompactionTriggered') ORDER BY id DESC LIMIT 1 OFFSET ?`;
+          return statement(sql).get(key, kind, newer) as { id: number; payload: string } | undefined;
         };
         const compaction = lastOf("CompactionTriggered");
         if (compaction === undefined) return 0;
         // Written by `append` from a typed draft.
         const { boundary } = JSON.parse(compaction.payload) as EventPayload<"CompactionTriggered">;
-        // A turn may be compacted while it runs; closing it after a crash takes its start.
-        const turn = lastOf("TurnStarted");
+        // A turn may be compacted while it runs. Closing it after a crash takes its start, and what the turn before it ended with:
+        // labels, what the session has used, inputs that wait.
+        const turn = lastOf("TurnStarted", 1);
         return Math.min(boundary, (turn?.id ?? 1) - 1);
       });
     },

@@ -292,6 +292,21 @@ export function describeStore(name: string, open: () => Promise<SessionStore>): 
         expect(await store.read(sessionId(1), { after: 99, limit: 10 })).toEqual([]);
       }));
 
+    it("ends a page with the event that reaches the bound in characters, and never before the first", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        const drafts = [10, 10, 5000, 10, 6000, 10].map((length) => textDraft("x".repeat(length)));
+        await append(store, sessionId(1), drafts, NOW);
+        const pageAfter = async (after: number, maxChars: number): Promise<number[]> =>
+          (await store.read(sessionId(1), { after, limit: 10, maxChars })).map(({ id }) => id);
+        expect(await pageAfter(0, 4000)).toEqual([1, 2, 3]);
+        expect(await pageAfter(3, 4000)).toEqual([4, 5]);
+        expect(await pageAfter(4, 1)).toEqual([5]);
+        expect(await pageAfter(5, 4000)).toEqual([6]);
+        expect(await pageAfter(6, 4000)).toEqual([]);
+        expect(await pageAfter(0, 1_000_000)).toEqual([1, 2, 3, 4, 5, 6]);
+      }));
+
     it("gives payloads back exactly, extension fields included", () =>
       withStore(async (store) => {
         await store.create(newSession(1));

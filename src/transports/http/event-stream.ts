@@ -22,9 +22,11 @@ export interface EventStreamOptions {
   readonly replayed: () => (event: Event) => Event;
   readonly presented: PresentedToken;
   readonly clock: Pick<Clock, "now">;
+  /** Whatever was thrown, as it may be told. */
+  readonly told: (cause: unknown) => ReasonError;
 }
 
-/** Resolves when the stream has begun; it ends with the response. Throws before a byte is sent when it cannot begin. */
+/** Resolves when the client has caught up; the stream ends with the response. What fails after the headers is told on it. */
 export async function openEventStream(options: EventStreamOptions): Promise<void> {
   const { control, streams, principal, response, session, since, encode, presented, clock } = options;
   let takesMore = true;
@@ -63,6 +65,10 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
     outbox.close();
     response.end();
   }
+  function endWith(error: ReasonError): void {
+    if (response.writable) write(errorFrame(error));
+    finish();
+  }
   const remove = streams.add({
     beat() {
       const isTaken = takesMore;
@@ -77,10 +83,7 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
       outbox.push(event);
       return true;
     },
-    end(error) {
-      if (response.writable) write(errorFrame(error));
-      finish();
-    },
+    end: endWith,
     cut: () => response.destroy(),
   });
   response.on("drain", () => {
@@ -96,7 +99,11 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
     "x-accel-buffering": "no",
   });
   response.flushHeaders();
-  await principal.submit({ kind: "AttachSession", session, ...(since === undefined ? {} : { since }) }, client);
+  try {
+    await principal.submit({ kind: "AttachSession", session, ...(since === undefined ? {} : { since }) }, client);
+  } catch (cause) {
+    return endWith(options.told(cause));
+  }
   isLive = true;
   finishWhenEnded();
 }

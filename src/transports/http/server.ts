@@ -83,6 +83,15 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     await opener.submit({ kind: "CreateSession", resume: session });
   }
 
+  /** For a stream. One that begins with the log does not wait for what follows it: what then fails is told on the stream. */
+  async function openFor(principal: Principal, session: SessionId, since: number | undefined): Promise<void> {
+    if (since === undefined) return ensureOpen(principal, session);
+    principal.allow("AttachSession", session);
+    if (control.session(session) !== undefined) return;
+    if ((await store.get(session)) === undefined) throw new ReasonError("SessionNotFound", { session });
+    await control.prepare(session);
+  }
+
   async function keptSession(principal: Principal): Promise<SessionId> {
     const kept = await defaultSession?.catch(() => undefined);
     if (kept !== undefined && control.session(kept) !== undefined) return kept;
@@ -174,8 +183,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       async streamEvents(session, wire) {
         const { principal, presented } = admitted;
         if (principal === undefined || presented === undefined) throw new ReasonError("TokenRequired");
-        await ensureOpen(principal, session);
         const since = sinceOf(query, headers["last-event-id"]);
+        await openFor(principal, session, since);
         // Before the first byte, where it can still be refused.
         await requireSeen(store, session, since);
         await openEventStream({
@@ -190,6 +199,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
           encode: wire === "sse" ? (event) => framing.sse(event, session) : plainFrames,
           presented,
           clock,
+          told,
         });
       },
       health,
@@ -228,7 +238,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         cleanValue: backend.cleanValue,
         session,
         since,
-        ensureOpen,
+        openFor,
         lastEventId,
         told,
       });

@@ -52,8 +52,8 @@ export interface WebSocketOptions {
   readonly since: number | undefined;
   /** Whatever was thrown, as it may be told. */
   readonly told: (cause: unknown) => ReasonError;
-  /** Makes sure that a stored session is open. */
-  readonly ensureOpen: (principal: Principal, session: SessionId) => Promise<void>;
+  /** Makes sure that a stored session is open, or opens while what is in its log after `since` is told. */
+  readonly openFor: (principal: Principal, session: SessionId, since: number | undefined) => Promise<void>;
   /** Of the log; 0 when there is none. */
   readonly lastEventId: (session: SessionId) => Promise<number>;
 }
@@ -77,7 +77,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
     encode,
     replayed,
     cleanValue,
-    ensureOpen,
+    openFor,
     lastEventId,
     told,
   } = options;
@@ -182,7 +182,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
   }
 
   async function prepare(principal: Principal, attached: SessionId, after: number | undefined): Promise<void> {
-    await ensureOpen(principal, attached);
+    await openFor(principal, attached, after);
     place.beginsAfter(attached, after ?? (await lastEventId(attached)));
   }
 

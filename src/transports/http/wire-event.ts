@@ -1,4 +1,4 @@
-/** Canonical events in the framing of each wire. The JSON of an event is made once, however many clients get it. */
+/** Canonical events in the framing of each wire. The JSON of an event that happens is made once, however many clients get it. */
 import type { Event, SessionId } from "#protocol";
 import { streamEvents } from "#protocol/schemas";
 
@@ -9,13 +9,11 @@ export interface Framing {
 }
 
 export function createFraming(): Framing {
-  const texts = new WeakMap<Event, string>();
+  /** One is enough: all clients are told of an event before the next one. A million of a catch-up are not kept for nobody. */
+  let last: { readonly event: Event; readonly text: string } | undefined;
   function json(event: Event): string {
-    const known = texts.get(event);
-    if (known !== undefined) return known;
-    const text = JSON.stringify(event);
-    texts.set(event, text);
-    return text;
+    if (last?.event !== event) last = { event, text: JSON.stringify(event) };
+    return last.text;
   }
   return {
     sse(event, session) {

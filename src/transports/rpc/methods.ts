@@ -1,5 +1,6 @@
 /** Every method of the surface, one row each: what it takes and what it does. All work is done by commands to the control. */
 import { resolve } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import type { Redaction, SessionMeta } from "#engine";
 import { CallId, type CommandKind, type Event, ReasonError, type SessionId } from "#protocol";
@@ -14,7 +15,9 @@ export const RPC_VERSION = "1.0.0";
 export const LISTED_THREADS_MAX = 1000;
 /** An answer of `thread.get` stops growing here and says so. */
 export const HISTORY_MAX_BYTES = 16 * 1024 * 1024;
-const HISTORY_PAGE = 500;
+/** Read at a time; then others get their turn. */
+const HISTORY_PAGE_EVENTS = 200;
+const HISTORY_PAGE_CHARS = 256 * 1024;
 const TITLE_MAX_CHARS = 200;
 
 /** The one agent there is to talk to; others work for it. */
@@ -204,7 +207,8 @@ async function readHistory(
   const events: Event[] = [];
   let bytes = 0;
   for (let last = after; ; ) {
-    const page = await store.read(id, { after: last, limit: HISTORY_PAGE });
+    const left = Math.min(HISTORY_PAGE_EVENTS, limit - events.length + 1);
+    const page = await store.read(id, { after: last, limit: left, maxChars: HISTORY_PAGE_CHARS });
     if (page.length === 0) return { events };
     for (const stored of page) {
       // The payload of a kind stays one of that kind.
@@ -215,5 +219,6 @@ async function readHistory(
       events.push(event);
       last = event.id;
     }
+    await nextTurn();
   }
 }
