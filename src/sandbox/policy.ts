@@ -5,12 +5,20 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { protectedNames, realPathIfThere } from "#base";
+import { readGitConfiguration } from "./git-configuration.ts";
 import { type MountPin, mountPins } from "./mount-pins.ts";
-import { isInside, parentsBelow, type RepositoryPaths, repositoryPaths } from "./repositories.ts";
+import {
+  entriesOf,
+  isInside,
+  parentsBelow,
+  type RepositoryPaths,
+  repositoryPaths,
+  type SteeringPath,
+} from "./repositories.ts";
 import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
-import type { HeldName, HiddenPath, Mount, Placeholder, SandboxNetwork, SandboxPolicy, Scratch } from "./sandbox.ts";
+import type { HeldName, HiddenPath, Mount, SandboxNetwork, SandboxPolicy, Scratch } from "./sandbox.ts";
 import type { WorkspaceCache } from "./session-folder.ts";
-import { linkAbove } from "./straight-folder.ts";
+import { entryAt, linkAbove } from "./straight-folder.ts";
 import type { SystemView } from "./system-view.ts";
 
 const MIB = 1024 ** 2;
@@ -19,6 +27,9 @@ const READER_TMP_BYTES = 64 * MIB;
 const READER_HOME_BYTES = 16 * MIB;
 const SMALL_BYTES = MIB;
 const RUN_BYTES = 64 * 1024;
+/** The kernel follows no more of them in one path. */
+const MAX_LINKS = 40;
+const MAX_LINKS_IN_FOLDER = 256;
 
 export interface PolicyOptions {
   /** The workspace, absolute and real. */
@@ -31,6 +42,8 @@ export interface PolicyOptions {
   readonly system: SystemView;
   /** Toolchains of the person. */
   readonly toolchains: readonly Mount[];
+  /** Files in which the person and the machine configure git for all repositories; some may not exist. */
+  readonly gitConfigurations: readonly string[];
   /** Other folders that git reads when it works in the workspace. */
   readonly around: readonly string[];
   /** Files and folders of this program: log, keys, configuration, what undo keeps. */
@@ -259,34 +272,35 @@ interface GuardedNames extends Pick<SandboxPolicy, "pinned" | "readOnly" | "held
 
 /** Steering files: what is there is read-only, what is not there is held or watched. */
 function guardNames(options: WorkspaceOptions, hidden: readonly HiddenPath[]): GuardedNames {
-  const { root, nested, isHeld, mayChangeSteering } = options;
+  const { root, home, nested, isHeld, mayChangeSteering } = options;
+  const person = { home, configuration: readGitConfiguration(options.gitConfigurations, home) };
   const {
     pinned: fixed,
     steering,
     writable,
-  } = merged([root, ...nested].map((folder) => repositoryPaths(root, folder)));
+  } = merged([root, ...nested].map((folder) => repositoryPaths(root, folder, person)));
   // A hidden file in the workspace would show again when a folder above it were called something else.
   const pinned = [...fixed, ...hidden.flatMap(({ path }) => parentsBelow(root, path))];
-  const names: { path: string; missing: Placeholder | "sweep" }[] = [
+  const names: (SteeringPath & { readonly links?: number })[] = [
     ...protectedNames().map(({ name, missing }) => {
       return { path: join(root, name), missing: missing === "hold" ? ("folder" as const) : missing };
     }),
+    ...person.configuration.included.map((path) => ({ path, missing: { content: "" } })),
     ...(mayChangeSteering ? [] : steering),
   ];
   const readOnly: string[] = [];
   const held: HeldName[] = [];
   const isStraight = straightFolders(root);
   const git = join(root, ".git");
-  const watched: WatchedName[] =
-    lstatSync(git, { throwIfNoEntry: false }) === undefined ? [{ path: git, was: "no repository" }] : [];
+  const watched: WatchedName[] = entryAt(git) === undefined ? [{ path: git, was: "no repository" }] : [];
   const places = [root, ...writable];
   const seen = new Set<string>();
   for (let next = names.shift(); next !== undefined; next = names.shift()) {
-    const { path, missing } = next;
+    const { path, missing, isHookFolder, links = 0 } = next;
     // What lies elsewhere the command cannot change.
     if (seen.has(path) || path === root || !places.some((place) => isInside(place, path))) continue;
     seen.add(path);
-    const info = isHeld(path) ? undefined : lstatSync(path, { throwIfNoEntry: false });
+    const info = isHeld(path) ? undefined : entryAt(path);
     const link = linkAbove(path) ?? (info?.isSymbolicLink() ? path : undefined);
     if (link !== undefined) {
       const target = readlinkSync(link);
@@ -294,7 +308,11 @@ function guardNames(options: WorkspaceOptions, hidden: readonly HiddenPath[]): G
       // Protected is also where it leads, in each part of the way.
       const led = join(resolve(dirname(link), target), path.slice(link.length));
       pinned.push(...parentsBelow(root, led));
-      names.push({ path: led, missing: "sweep" });
+      const kept = {
+        missing: missing === "folder" ? missing : ("sweep" as const),
+        ...(isHookFolder && { isHookFolder }),
+      };
+      if (links < MAX_LINKS) names.push({ path: led, ...kept, links: links + 1 });
     } else if (info === undefined) {
       // Below a folder that is not there nothing can stand.
       if (missing !== "sweep" && isStraight(dirname(path))) held.push({ path, placeholder: missing });
@@ -302,6 +320,8 @@ function guardNames(options: WorkspaceOptions, hidden: readonly HiddenPath[]): G
       watched.push({ path, was: "missing" });
     } else {
       readOnly.push(path);
+      pinned.push(...parentsBelow(root, path));
+      if (info.isDirectory()) names.push(...linksIn(path, isHookFolder === true));
     }
   }
   return {
@@ -312,6 +332,19 @@ function guardNames(options: WorkspaceOptions, hidden: readonly HiddenPath[]): G
     writable,
     watched,
   };
+}
+
+/** Files that links in a protected folder lead to. Of hooks also what is not there: git runs it as soon as it is. */
+function linksIn(folder: string, isHookFolder: boolean): SteeringPath[] {
+  return entriesOf(folder)
+    .filter((entry) => entry.isSymbolicLink())
+    .slice(0, MAX_LINKS_IN_FOLDER)
+    .map(({ name }) => join(folder, name))
+    .filter((path) => {
+      const real = realPathIfThere(path);
+      return real === undefined ? isHookFolder : lstatSync(real).isFile();
+    })
+    .map((path) => ({ path, missing: "folder" }));
 }
 
 /** Whether a folder is there, and no part of its path is a link. Most names lie in the same few folders. */

@@ -98,6 +98,7 @@ async function complaintOf(candidate: BubblewrapOptions, options: ProbeOptions):
     home: "/home/harness",
     system,
     toolchains: [],
+    gitConfigurations: [],
     around: [],
     ownPaths: [],
     deniedPrograms: [],

@@ -110,6 +110,7 @@ export function createSessionGround(
       home,
       system: system(),
       toolchains: toolchains(),
+      gitConfigurations: gitConfigurations(env, homes),
       around: around(),
       ownPaths,
       deniedPrograms: deniedPrograms.flatMap((name) => programPaths(name, path)),
@@ -131,6 +132,14 @@ function programPaths(name: string, path: string): string[] {
   const folders = [...new Set([...SYSTEM_FOLDERS, ...path.split(":").filter(isAbsolute)])];
   const found = folders.flatMap((folder) => realPathIfThere(join(folder, name)) ?? []);
   return [...new Set(found)].filter((file) => !MANY_PROGRAMS.has(basename(file)));
+}
+
+/** Where git looks for what holds in all repositories. */
+function gitConfigurations(env: GroundOptions["env"], homes: readonly string[]): string[] {
+  const { GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM = "/etc/gitconfig", XDG_CONFIG_HOME } = env;
+  const ofHomes = homes.flatMap((home) => [join(home, ".gitconfig"), join(home, ".config/git/config")]);
+  const named = [GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM, XDG_CONFIG_HOME && join(XDG_CONFIG_HOME, "git/config")];
+  return [...ofHomes, ...named.filter((path) => path !== undefined && isAbsolute(path))] as string[];
 }
 
 function cacheFolder(env: GroundOptions["env"], homes: readonly string[]): string | undefined {
