@@ -134,6 +134,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
       cache: ground.cache(),
       network,
       unixSockets,
+      gitConfigurations: ground.gitConfigurations(),
       nested: survey.repositories,
       isHeld: guard.isHeld,
       mayChangeSteering,

@@ -5,7 +5,7 @@
  */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { protectedNames } from "#base";
+import { protectedNames, protectedPatterns } from "#base";
 import { entriesOf, worktreeTarget } from "./repositories.ts";
 import { straightText } from "./straight-folder.ts";
 
@@ -17,11 +17,12 @@ const TODO_FILES = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
 const TODO_COMMAND = /^[ \t]*(?:x|exec)[ \t]/;
 /** One entry of `git diff --raw -z`: modes, the version that git recorded, the version on disk, what differs. */
 const RAW_ENTRY = /^:\d+ \d+ ([0-9a-f]+) [0-9a-f]+ [A-Z]\d*$/;
-const NAMES = protectedNames().map(({ name }) => name);
+const NAMES = [
+  ...protectedNames().map(({ name }) => `:(literal)${name}`),
+  ...protectedPatterns().map(({ glob }) => `:(glob)${glob}`),
+];
 const DIFF =
-  "--no-pager --literal-pathspecs diff --raw -z --no-abbrev --no-renames --no-ext-diff --no-textconv --ignore-submodules=all --".split(
-    " ",
-  );
+  "--no-pager diff --raw -z --no-abbrev --no-renames --no-ext-diff --no-textconv --ignore-submodules=all --".split(" ");
 const NOT_COMPARED =
   "git could not say whether steering files, which the sandbox holds, still match what it recorded; check with: git status";
 

@@ -98,7 +98,6 @@ async function complaintOf(candidate: BubblewrapOptions, options: ProbeOptions):
     home: "/home/harness",
     system,
     toolchains: [],
-    gitConfigurations: [],
     around: [],
     ownPaths: [],
     deniedPrograms: [],

@@ -45,6 +45,8 @@ export interface SessionGround {
   placeholders(): PlaceholderIgnore;
   /** What every confinement begins with. */
   base(cwd: string, deniedPrograms: readonly string[]): PolicyOptions;
+  /** Files in which git is configured for all repositories; some may not exist. */
+  gitConfigurations(): readonly string[];
   /** For a search: ignore files outside the workspace that count in it, and `.git` folders above it, which end its way up. */
   above(): { readonly ignoreFiles: readonly Mount[]; readonly gitFolders: readonly string[] };
   close(): void;
@@ -110,13 +112,13 @@ export function createSessionGround(
       home,
       system: system(),
       toolchains: toolchains(),
-      gitConfigurations: gitConfigurations(env, homes),
       around: around(),
       ownPaths,
       deniedPrograms: deniedPrograms.flatMap((name) => programPaths(name, path)),
       emptyFile: folder().emptyFile,
       sessionFolder: folder().path,
     }),
+    gitConfigurations: () => gitConfigurations(env, homes),
     above: () => aboveWorkspace(root, env.HOME),
     close() {
       opened?.remove();
