@@ -11,6 +11,8 @@ import { entryAt, inStraight, smallText } from "./straight-folder.ts";
 export const MAX_LINK_BYTES = 4096;
 const MAX_SUBMODULES = 64;
 export const MAX_SWEPT_SUBMODULES = 2_000;
+const MAX_LISTED_WORKTREES = 4_096;
+/** Each takes up to four mounts. */
 const MAX_WORKTREES = 64;
 const MAX_SUBMODULE_DEPTH = 6;
 
@@ -125,11 +127,18 @@ function gitFolder(
 
 /** Folders of linked worktrees that lie outside of the workspace: what is written there steers git in another place. */
 function worktreesElsewhere(root: string, git: string): string[] {
-  return entriesOf(join(git, "worktrees"))
-    .slice(0, MAX_WORKTREES)
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => join(git, "worktrees", entry.name))
-    .filter((path) => !isInside(root, resolve(path, smallText(join(path, "gitdir"), MAX_LINK_BYTES)?.trim() ?? "/")));
+  return (
+    entriesOf(join(git, "worktrees"))
+      .filter((entry) => entry.isDirectory())
+      .slice(0, MAX_LISTED_WORKTREES)
+      .map((entry) => join(git, "worktrees", entry.name))
+      // The oldest: a command could make many so that others are passed over.
+      .map((path) => ({ path, bornMs: entryAt(path)?.birthtimeMs ?? 0 }))
+      .sort((a, b) => a.bornMs - b.bornMs)
+      .slice(0, MAX_WORKTREES)
+      .map(({ path }) => path)
+      .filter((path) => !isInside(root, resolve(path, smallText(join(path, "gitdir"), MAX_LINK_BYTES)?.trim() ?? "/")))
+  );
 }
 
 /** Git folders of submodules of a repository whose work tree is `folder`. For sweeping, so many more are looked for than are mounted. */
