@@ -1,11 +1,14 @@
 /** Steering files and secret files in the whole program: which rules and answers do not cover them. */
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { protectedNames, protectedPatterns, steeringFile } from "#base";
 import type { Tool } from "#engine";
 import { textOutput } from "#engine";
 import { answered } from "./fakes/answered-turn.ts";
 import { calls, createHarnessRig, type HarnessRig, type RigOptions, says } from "./fakes/harness-rig.ts";
+import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
+import { createTestSandbox, hasSandbox } from "./fakes/test-sandbox.ts";
 
 const FILES = [".git/config", ".git/hooks/pre-commit", ".harness/hooks/x.md", ".vscode/tasks.json"];
 const tools = { execution: "auto", onError: "continue" } as const;
@@ -163,6 +166,45 @@ describe("a change of a steering file", () => {
       expect(second?.outcome).toBe("ok");
       expect(existsSync(join(rig.workspace.root, ".vscode"))).toBe(false);
     }
+  });
+});
+
+/** One list: a name that only the file tools or only the sandbox knew would fail here. */
+describe("each name of the list", () => {
+  const names = [
+    ...protectedNames().map(({ name }) => name),
+    ...protectedPatterns().map(({ glob }) => glob.replace("*", "chosen")),
+  ];
+
+  test("asks a person when a file tool writes it", async () => {
+    for (const name of names) expect([name, steeringFile(name)?.why]).toEqual([name, expect.any(String)]);
+    const written = calls(...names.map((path) => ["fs_write", { path, content: "x" }] as const));
+    const rig = await createHarnessRig([written, says("done")], allowing("Write"));
+    await rig.send();
+    expect(rig.of("ToolResult").map(({ outcome }, index) => `${names[index]}: ${outcome}`)).toEqual(
+      names.map((name) => `${name}: denied`),
+    );
+  });
+
+  test.runIf(hasSandbox)("is not there when a command has written it", async () => {
+    const workspace = createTemporaryWorkspace();
+    const write = names.map((name) => `mkdir -p '${dirname(name)}'; echo planted > '${name}'`).join("\n");
+    await createTestSandbox(workspace).shell(`(${write}) 2>/dev/null`);
+    expect(names.filter((name) => existsSync(join(workspace.root, name)))).toEqual([]);
+  });
+
+  test.runIf(hasSandbox)("is as it was when a command has changed it", async () => {
+    const workspace = createTemporaryWorkspace();
+    for (const name of names) workspace.put(name, "mine\n");
+    const change = names
+      .map(
+        (name) =>
+          `echo planted > '${name}'; rm -f '${name}'; mv '${dirname(name)}' moved; mkdir -p '${dirname(name)}'; echo planted > '${name}'`,
+      )
+      .join("\n");
+    await createTestSandbox(workspace).shell(`(${change}) 2>/dev/null`);
+    const changed = names.filter((name) => readFileSync(join(workspace.root, name), "utf8") !== "mine\n");
+    expect(changed).toEqual([]);
   });
 });
 

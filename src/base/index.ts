@@ -81,7 +81,13 @@ export { isSearchable, SECRET_MIN_CHARS, type SecretForm, secretForms } from "./
 export { createSerial, type Serial } from "./serial.ts";
 export { SETTLED_TIME_FILE, settledTime } from "./settled-time.ts";
 export { matchStars } from "./star-match.ts";
-export { type ProtectedName, protectedNames, type Steering, steeringFile } from "./steering-files.ts";
+export {
+  type ProtectedName,
+  protectedNames,
+  protectedPatterns,
+  type Steering,
+  steeringFile,
+} from "./steering-files.ts";
 export { createSystemClock, createSystemRandom } from "./system.ts";
 export { errnoOf, messageOf } from "./thrown.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";

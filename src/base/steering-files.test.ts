@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { protectedNames, steeringFile } from "./steering-files.ts";
+import { protectedNames, protectedPatterns, steeringFile } from "./steering-files.ts";
 
 describe("steering files", () => {
   test.each([
@@ -39,6 +39,10 @@ describe("steering files", () => {
     ".husky/pre-commit",
     ".ssh/config",
     ".Rprofile",
+    "mise.production.toml",
+    ".config/mise/conf.d/a.toml",
+    "sub/.config/mise.toml",
+    "mise/config.local.toml",
   ])("%s is one", (path) => {
     expect(steeringFile(path)?.why).toMatch(/\w/);
   });
@@ -75,6 +79,10 @@ describe("steering files", () => {
     ".pre-commit-config.yaml",
     ".env",
     "docs/harness.md.bak",
+    ".config/other.toml",
+    "mise/tasks.toml",
+    "mise.toml.md",
+    "config.toml",
     "src/head.ts",
     "mirror.git/description",
     ".",
@@ -91,6 +99,8 @@ describe("steering files", () => {
   test("every name that the sandbox protects is a steering file for the file tools", () => {
     const names = protectedNames().map(({ name }) => name);
     expect(names.filter((name) => steeringFile(name) === undefined)).toEqual([]);
+    const globs = protectedPatterns().map(({ glob }) => glob.replace("*", "x"));
+    expect(globs.filter((name) => steeringFile(name) === undefined)).toEqual([]);
     expect(new Set(names).size).toBe(names.length);
   });
 

@@ -2,10 +2,11 @@
  * Steering files: what git, shells, editors, direnv and this program obey without being told to. One list for the file tools and for
  * the sandbox. Judges names alone and looks at no disk; build files and CI files are ordinary, because somebody has to start them.
  */
+import { posix } from "node:path";
 import { foldedSegments } from "./path-segments.ts";
 
 export interface ProtectedName {
-  /** Relative to the workspace. */
+  /** Relative to the workspace, as programs look for it. */
   readonly name: string;
   /**
    * What keeps the name free while nothing is there. `hold`: an empty folder stands there while a command runs, so that the kernel
@@ -15,7 +16,18 @@ export interface ProtectedName {
   readonly missing: "hold" | "sweep";
 }
 
+/** Names with something in the middle that anybody can choose. What appears is moved aside when a command has ended. */
+export interface ProtectedPattern {
+  /** With one `*`, which stays in the last part. */
+  readonly glob: string;
+  /** Relative to the workspace; empty for the workspace itself. */
+  readonly folder: string;
+  /** One name in that folder. */
+  matches(name: string): boolean;
+}
+
 interface NameGroup {
+  /** One with `*` in it is a pattern. */
   readonly names: readonly string[];
   readonly missing: ProtectedName["missing"];
   /** Completes "FILE is …". */
@@ -38,17 +50,18 @@ const GROUPS: readonly NameGroup[] = [
     "hold",
     ".vscode .idea .zed .fleet .exrc .vimrc .gvimrc .nvimrc .nvim.lua .dir-locals.el .devcontainer",
   ),
-  group(EDITOR, "sweep", ".devcontainer.json .dir-locals-2.el .lvimrc .helix .vs .emacs .emacs.d"),
+  group(EDITOR, "sweep", ".devcontainer.json .dir-locals-2.el .lvimrc .helix .vs .emacs .emacs.d *.code-workspace"),
   group(AGENT, "hold", ".cursor .claude .mcp.json"),
   group(AGENT, "sweep", ".codex .gemini .opencode .windsurf .continue .roo .kiro"),
   group(FOLDER, "hold", ".envrc"),
-  group(FOLDER, "sweep", ".autoenv.zsh mise.toml .mise.toml mise.local.toml .mise.local.toml .mise"),
+  group(FOLDER, "sweep", ".autoenv.zsh mise.toml .mise.toml mise.*.toml .mise.*.toml .mise .config/mise"),
+  group(FOLDER, "sweep", ".config/mise.toml .config/mise.*.toml mise/config.toml mise/config.*.toml"),
   group(DEBUGGER, "hold", ".gdbinit .lldbinit"),
   group(DEBUGGER, "sweep", ".gdbearlyinit"),
   group(STARTUP, "sweep", ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .inputrc .login"),
   group(STARTUP, "sweep", ".zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .cshrc .tcshrc .pam_environment"),
   group(STARTUP, "sweep", ".xprofile .xinitrc .xsession"),
-  group("obeyed by R, irb and ghci when they start in the folder", "sweep", ".rprofile .renviron .irbrc .ghci"),
+  group("obeyed by R, irb and ghci when they start in the folder", "sweep", ".Rprofile .Renviron .irbrc .ghci"),
   group("git configuration, which can run programs", "sweep", ".gitconfig"),
   group("a folder of git hooks by convention", "sweep", ".husky .githooks"),
   group("SSH configuration, which can run programs", "sweep", ".ssh"),
@@ -56,12 +69,26 @@ const GROUPS: readonly NameGroup[] = [
 
 /** What a command in the sandbox reads and must not change, besides git's own files. */
 export function protectedNames(): readonly ProtectedName[] {
-  return GROUPS.flatMap(({ names, missing }) => names.map((name): ProtectedName => ({ name, missing })));
+  return GROUPS.flatMap(({ names, missing }) =>
+    names.filter((name) => !name.includes("*")).map((name): ProtectedName => ({ name, missing })),
+  );
+}
+
+export function protectedPatterns(): readonly ProtectedPattern[] {
+  const globs = GROUPS.flatMap(({ names }) => names.filter((name) => name.includes("*")));
+  return globs.map((glob) => {
+    const folder = posix.dirname(glob);
+    return { glob, folder: folder === "." ? "" : folder, matches: matcher(posix.basename(glob)) };
+  });
 }
 
 const WHY_BY_NAME: ReadonlyMap<string, string> = new Map(
-  GROUPS.flatMap(({ names, why }) => names.map((name) => [name, why] as const)),
+  GROUPS.flatMap(({ names, why }) => names.map((name) => [foldedSegments(name).join("/"), why] as const)),
 );
+const WHY_BY_PATTERN = [...WHY_BY_NAME]
+  .filter(([name]) => name.includes("*"))
+  .map(([glob, why]) => ({ parts: glob.split("/").map(matcher), why }));
+const MOST_PARTS = Math.max(...[...WHY_BY_NAME.keys()].map((name) => name.split("/").length));
 
 /** The files of a git folder that make git run programs or look elsewhere for its configuration. */
 const GIT_NAMES: ReadonlyMap<string, string> = new Map([
@@ -84,12 +111,24 @@ export interface Steering {
 export function steeringFile(relativePath: string): Steering | undefined {
   const segments = foldedSegments(relativePath);
   for (const [index, segment] of segments.entries()) {
-    const why = WHY_BY_NAME.get(segment) ?? gitSteering(segment, segments.slice(index + 1));
+    const why = namedWhy(segments.slice(index, index + MOST_PARTS)) ?? gitSteering(segment, segments.slice(index + 1));
     if (why !== undefined) return { why };
   }
-  const last = segments.at(-1) ?? "";
-  if (last.endsWith(".code-workspace")) return { why: EDITOR };
-  return last === "head" ? { why: "a file that makes its folder a git repository" } : undefined;
+  return segments.at(-1) === "head" ? { why: "a file that makes its folder a git repository" } : undefined;
+}
+
+/** `parts` begin with the name that is looked for, which can be several of them. */
+function namedWhy(parts: readonly string[]): string | undefined {
+  const names = parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+  const named = names.map((name) => WHY_BY_NAME.get(name)).find((why) => why !== undefined);
+  return named ?? WHY_BY_PATTERN.find((one) => one.parts.every((matches, index) => matches(parts[index] ?? "")))?.why;
+}
+
+/** For one part of a path with at most one `*` in it. */
+function matcher(glob: string): (name: string) => boolean {
+  const [start = "", end] = glob.split("*");
+  if (end === undefined) return (name) => name === start;
+  return (name) => name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
 }
 
 /** Git writes its own folder all the time, but a file tool has no business there: all of it counts. */

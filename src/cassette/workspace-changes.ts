@@ -69,7 +69,8 @@ export function createWorkspaceChanges({
   );
   const isLeftOut = (path: string): boolean => {
     const names = path.toLowerCase().split("/");
-    return leftOut.has(names[0] ?? "") || names.includes(".git") || own.meets(path, false);
+    const isNamed = names.some((_, index) => leftOut.has(names.slice(0, index + 1).join("/")));
+    return isNamed || names.includes(".git") || own.meets(path, false);
   };
 
   async function look(): Promise<Map<string, string>> {

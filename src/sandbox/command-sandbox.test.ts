@@ -456,23 +456,24 @@ describe.runIf(hasSandbox)("a command in the sandbox", () => {
   });
 });
 
-describe.runIf(hasSandbox)("a link that bubblewrap followed", () => {
-  /** Another command swaps a folder in the moment in which bubblewrap looks at it: as if it had been given where the link leads. */
-  function followed(workspace: TemporaryWorkspace, from: string, to: string): TestSandboxOptions {
-    const { processes } = workspace.ports;
-    const swapped = (input: Uint8Array): Buffer => {
-      const words = Buffer.from(input).toString("latin1").split("\0");
-      const at = words.findIndex((word, index) => /^--(?:ro-)?bind$/.test(words[index - 1] ?? "") && word === from);
-      if (at >= 0) words[at] = to;
-      return Buffer.from(words.join("\0"), "latin1");
-    };
-    const run: typeof processes.run = (spec, signal) => {
-      const [mounts, ...others] = spec.inputs ?? [];
-      return processes.run(mounts === undefined ? spec : { ...spec, inputs: [swapped(mounts), ...others] }, signal);
-    };
-    return { session: { processes: { run } } };
-  }
+/** Another command swaps a folder in the moment in which bubblewrap looks at it: as if it had been given where the link leads. */
+function followed(workspace: TemporaryWorkspace, from: string, to: string): TestSandboxOptions {
+  const { processes } = workspace.ports;
+  const swapped = (input: Uint8Array): Buffer => {
+    const words = Buffer.from(input).toString("latin1").split("\0");
+    const kind = /^--(?:(?:ro-)?bind|tmpfs)$/;
+    const at = words.findIndex((word, index) => kind.test(words[index - 1] ?? "") && word === from);
+    if (at >= 0) words[at] = to;
+    return Buffer.from(words.join("\0"), "latin1");
+  };
+  const run: typeof processes.run = (spec, signal) => {
+    const [mounts, ...others] = spec.inputs ?? [];
+    return processes.run(mounts === undefined ? spec : { ...spec, inputs: [swapped(mounts), ...others] }, signal);
+  };
+  return { session: { processes: { run } } };
+}
 
+describe.runIf(hasSandbox)("a link that bubblewrap followed", () => {
   test("leads no command out of the workspace: it does not begin", async () => {
     for (const name of ["with space/sub", "with space/sub/.git", "with space/sub/.git/config"]) {
       const workspace = createTemporaryWorkspace();
@@ -490,6 +491,27 @@ describe.runIf(hasSandbox)("a link that bubblewrap followed", () => {
       expect(readdirSync(there)).toEqual([".git"]);
       expect(existsSync(join(workspace.root, "ran"))).toBe(false);
     }
+  });
+});
+
+describe.runIf(hasSandbox)("a name that was held elsewhere", () => {
+  test("is no protection: the command does not begin", async () => {
+    const workspace = createRepository();
+    mkdirSync(join(workspace.root, "elsewhere"));
+    const options = followed(workspace, join(workspace.root, ".vscode"), join(workspace.root, "elsewhere"));
+    await expect(createTestSandbox(workspace, options).shell("touch ran")).rejects.toMatchObject({
+      reason: "SandboxUnavailable",
+      message: expect.stringContaining(".vscode was replaced while the sandbox was made"),
+    });
+    expect(existsSync(join(workspace.root, "ran"))).toBe(false);
+  });
+});
+
+describe.runIf(hasSandbox)("memory", () => {
+  test("has a limit for a command that nobody was asked about, and none for an allowed one", async () => {
+    const sandbox = createTestSandbox(createTemporaryWorkspace());
+    expect(await sandbox.shell("ulimit -d")).toBe("unlimited\n");
+    expect(await sandbox.shell("ulimit -d", { confinement: "reader" })).toBe(`${1024 ** 2}\n`);
   });
 });
 

@@ -134,6 +134,7 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
       cache: ground.cache(),
       network,
       unixSockets,
+      gitConfigurations: ground.gitConfigurations(),
       nested: survey.repositories,
       isHeld: guard.isHeld,
       mayChangeSteering,
@@ -189,7 +190,11 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
     async workspace(sandbox, spec, network, signal) {
       const entered = "enter" in network ? network : undefined;
       const kind: SandboxNetwork = "enter" in network ? { kind: "session" } : network;
-      checkouts ??= watchCheckouts(root, (args) => readGit(sandbox, args));
+      checkouts ??= watchCheckouts(
+        root,
+        () => [root, ...ground.survey().found()],
+        (args) => readGit(sandbox, args),
+      );
       const findings = await checkouts.begin();
       const planned = plannedWorkspace(cwdOf(spec), kind, spec.mayChangeSteering === true);
       if (typeof planned === "string") throw notConfined(planned);

@@ -144,11 +144,63 @@ describe.runIf(hasSandbox)("a list of steps that git will continue with", () => 
   test("is reported when it is a link or very long, and in a worktree of the repository", async () => {
     const workspace = createRepository();
     const sandbox = createTestSandbox(workspace);
-    expect((await run(sandbox, "mkdir .git/sequencer; ln -s /tmp/x .git/sequencer/todo")).said).toContain(
-      "not a short text file",
+    expect((await run(sandbox, "mkdir .git/sequencer; ln -s /tmp/x .git/sequencer/todo")).said).toBe(
+      `[sandbox] "${workspace.root}/.git/sequencer/todo" should list the steps of a rebase or cherry-pick, but is a link, very long or not a plain file, so nobody looked for commands in it. Whoever continues runs them; check with: git status\n`,
     );
     expect((await run(sandbox, "git worktree add -q w without 2>&1; echo 'x y' > .git/worktrees/w/x")).said).toBe("");
     const planted = "mkdir .git/worktrees/w/rebase-merge; echo 'x y' > .git/worktrees/w/rebase-merge/git-rebase-todo";
     expect((await run(sandbox, planted)).said).toContain('"x y"');
+  });
+
+  test("is reported in a repository that a command began, and in one that was there", async () => {
+    const workspace = createRepository();
+    git(workspace.root, "init", "-q", "old");
+    const sandbox = createTestSandbox(workspace);
+    const plant = (folder: string, line: string): string =>
+      `mkdir ${folder}/.git/rebase-merge; echo '${line}' > ${folder}/.git/rebase-merge/git-rebase-todo;`;
+    const { said } = await run(sandbox, `git init -q deep/new; ${plant("deep/new", "x a")} ${plant("old", "exec b")}`);
+    expect(said).toMatch(/not there before: ("x a" "exec b"|"exec b" "x a")\. Whoever/);
+    expect((await run(sandbox, "true")).said).toBe("");
+  });
+});
+
+describe.runIf(hasSandbox)("worktrees of a repository", () => {
+  test("a link in their place leads nowhere: no name from elsewhere is shown", async () => {
+    const workspace = createRepository();
+    const keys = join(workspace.outside, "keys");
+    mkdirSync(join(keys, "secret-name/rebase-merge"), { recursive: true });
+    writeFileSync(join(keys, "secret-name/rebase-merge/git-rebase-todo"), "exec secret\n");
+    writeFileSync(join(keys, "secret-file"), "");
+    const sandbox = createTestSandbox(workspace);
+    const first = await run(sandbox, `ln -s ${keys} .git/worktrees; ln -s ${keys} .git/modules`);
+    const second = await run(sandbox, "echo ran");
+    expect(first.said).not.toContain("secret");
+    expect(second).toEqual({ code: 0, said: "ran\n" });
+  });
+
+  test("a .git file that names a repository elsewhere shows nothing of it", async () => {
+    const workspace = createRepository();
+    const steps = join(workspace.outside, "mine/.git/rebase-merge/git-rebase-todo");
+    git(workspace.outside, "init", "-q", "mine");
+    mkdirSync(join(steps, ".."));
+    writeFileSync(steps, "exec secret\n");
+    const sandbox = createTestSandbox(workspace);
+    const plant = `mkdir n m .git/x; echo 'gitdir: ${workspace.outside}/mine/.git' > n/.git; ln -s ${workspace.outside}/mine l; echo 'gitdir: ../l/.git' > m/.git`;
+    expect((await run(sandbox, plant)).said).not.toContain("secret");
+    expect((await run(sandbox, "true")).said).not.toContain("secret");
+  });
+
+  test("a plain file among them stops nothing", async () => {
+    const workspace = createRepository();
+    workspace.put(".git/worktrees/.DS_Store", "");
+    expect(await run(createTestSandbox(workspace), "echo ran")).toEqual({ code: 0, said: "ran\n" });
+  });
+
+  test("thousands of them cost a moment, and what was not looked at is said once", async () => {
+    const workspace = createRepository();
+    const sandbox = createTestSandbox(workspace);
+    const { said } = await run(sandbox, "mkdir .git/worktrees; cd .git/worktrees; mkdir w{1..3000}");
+    expect(said).toContain(".git has more than 512 linked worktrees");
+    expect((await run(sandbox, "echo ran")).said).toBe("ran\n");
   });
 });

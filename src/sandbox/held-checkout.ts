@@ -4,24 +4,26 @@
  * the repository before and after a command; changes nothing, and runs git only where the caller confines it.
  */
 import { lstatSync } from "node:fs";
-import { join } from "node:path";
-import { protectedNames } from "#base";
-import { entriesOf, worktreeTarget } from "./repositories.ts";
-import { straightText } from "./straight-folder.ts";
+import { join, resolve } from "node:path";
+import { protectedNames, protectedPatterns } from "#base";
+import { entriesOf, isInside, MAX_LINK_BYTES, submodulesOf, worktreeTarget } from "./repositories.ts";
+import { entryAt, straightText } from "./straight-folder.ts";
 
 const MAX_TODO_BYTES = 256 * 1024;
-const MAX_WORKTREES = 64;
+/** In each repository. Each costs two looks before and after a command. */
+const MAX_WORKTREES = 512;
 const MAX_SHOWN = 5;
 const MAX_SHOWN_CHARS = 120;
 const TODO_FILES = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
 const TODO_COMMAND = /^[ \t]*(?:x|exec)[ \t]/;
 /** One entry of `git diff --raw -z`: modes, the version that git recorded, the version on disk, what differs. */
 const RAW_ENTRY = /^:\d+ \d+ ([0-9a-f]+) [0-9a-f]+ [A-Z]\d*$/;
-const NAMES = protectedNames().map(({ name }) => name);
+const NAMES = [
+  ...protectedNames().map(({ name }) => `:(literal)${name}`),
+  ...protectedPatterns().map(({ glob }) => `:(glob)${glob}`),
+];
 const DIFF =
-  "--no-pager --literal-pathspecs diff --raw -z --no-abbrev --no-renames --no-ext-diff --no-textconv --ignore-submodules=all --".split(
-    " ",
-  );
+  "--no-pager diff --raw -z --no-abbrev --no-renames --no-ext-diff --no-textconv --ignore-submodules=all --".split(" ");
 const NOT_COMPARED =
   "git could not say whether steering files, which the sandbox holds, still match what it recorded; check with: git status";
 
@@ -37,9 +39,13 @@ export interface CheckoutWatch {
   begin(): Promise<() => Promise<CheckoutFindings>>;
 }
 
-/** `git` runs git in the workspace with these arguments and gives what it printed; undefined when it failed or took too long. */
+/**
+ * `repositories` gives the folders that are repositories now, those that commands began included. `git` runs git in the workspace with
+ * these arguments and gives what it printed; undefined when it failed or took too long.
+ */
 export function watchCheckouts(
   root: string,
+  repositories: () => readonly string[],
   git: (args: readonly string[]) => Promise<string | undefined>,
 ): CheckoutWatch {
   let known: { readonly index: string; readonly stale: ReadonlySet<string> | undefined } | undefined;
@@ -59,12 +65,11 @@ export function watchCheckouts(
       const folder = gitFolder(root);
       const index = folder === undefined ? "" : stampOf(join(folder, "index"));
       const stale = folder === undefined ? new Set<string>() : await staleFiles(folder);
-      const commands = folder === undefined ? new Set<string>() : todoCommands(folder);
+      const steps = stepsToRun(root, repositories());
       return async () => {
+        const todo = stepLines(steps, stepsToRun(root, repositories()));
         const now = gitFolder(root);
-        if (now === undefined) return { lines: [], isIncomplete: false };
-        const added = [...todoCommands(now)].filter((line) => !commands.has(line));
-        const todo = added.length === 0 ? [] : [todoText(added)];
+        if (now === undefined) return { lines: todo, isIncomplete: false };
         if (stampOf(join(now, "index")) === index) return { lines: todo, isIncomplete: false };
         const after = await staleFiles(now);
         if (after === undefined || stale === undefined) return { lines: [NOT_COMPARED, ...todo], isIncomplete: false };
@@ -78,13 +83,14 @@ export function watchCheckouts(
 /** The folder with the index: `.git`, or what a linked worktree has instead. */
 function gitFolder(root: string): string | undefined {
   const link = join(root, ".git");
-  const info = lstatSync(link, { throwIfNoEntry: false });
+  const info = entryAt(link);
   if (info?.isDirectory()) return link;
   return info?.isFile() ? worktreeTarget(link)?.own : undefined;
 }
 
 /** Changes whenever the file does; empty when there is none. */
 function stampOf(path: string): string {
+  if (entryAt(path) === undefined) return "";
   const info = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return info === undefined ? "" : [info.ino, info.size, info.ctimeNs].join(" ");
 }
@@ -102,21 +108,54 @@ function pathOf(entry: string): string {
   return entry.slice(entry.indexOf(" ") + 1);
 }
 
-/** The lines that run programs, of the repository and of its linked worktrees. */
-function todoCommands(folder: string): Set<string> {
-  const worktrees = entriesOf(join(folder, "worktrees")).slice(0, MAX_WORKTREES);
-  const folders = [folder, ...worktrees.map(({ name }) => join(folder, "worktrees", name))];
-  const files = folders.flatMap((one) => TODO_FILES.map((name) => join(one, name)));
-  return new Set(files.flatMap((file) => commandsOf(file)));
+interface Steps {
+  /** Lines that run programs, each by its file and its text. */
+  readonly commands: ReadonlyMap<string, string>;
+  /** Files that cannot be read, each by its path and how it is now. */
+  readonly unreadable: ReadonlyMap<string, string>;
+  /** Git folders with more worktrees than were looked at. */
+  readonly partial: ReadonlySet<string>;
 }
 
-function commandsOf(file: string): string[] {
-  const info = lstatSync(file, { throwIfNoEntry: false });
-  if (info === undefined) return [];
-  const text = straightText(file, MAX_TODO_BYTES);
-  // Whatever cannot be read as a short text may hold anything, and what a link leads to may be no business of a command.
-  if (text === undefined) return [`${file} (${stampOf(file)}), which is not a short text file`];
-  return text.split("\n").filter((line) => TODO_COMMAND.test(line));
+/** What runs when somebody continues a rebase: in each repository, its submodules and its linked worktrees. */
+function stepsToRun(root: string, repositories: readonly string[]): Steps {
+  const commands = new Map<string, string>();
+  const unreadable = new Map<string, string>();
+  const partial = new Set<string>();
+  const folders = repositories.flatMap((folder) => [...namedFolder(root, folder), ...submodulesOf(folder)]);
+  for (const folder of new Set(folders)) {
+    const worktrees = entriesOf(join(folder, "worktrees")).filter((entry) => entry.isDirectory());
+    if (worktrees.length > MAX_WORKTREES) partial.add(folder);
+    const inner = worktrees.slice(0, MAX_WORKTREES).map(({ name }) => join(folder, "worktrees", name));
+    for (const file of [folder, ...inner].flatMap((one) => TODO_FILES.map((name) => join(one, name)))) {
+      if (entryAt(file) === undefined) continue;
+      const text = straightText(file, MAX_TODO_BYTES);
+      // It may hold anything, and what a link leads to may be no business of a command.
+      if (text === undefined) unreadable.set(`${file} ${stampOf(file)}`, file);
+      for (const line of text?.split("\n") ?? []) if (TODO_COMMAND.test(line)) commands.set(`${file} ${line}`, line);
+    }
+  }
+  return { commands, unreadable, partial };
+}
+
+/** As git finds it. A folder outside counts only when it names the workspace too: a command must not choose what is read to it. */
+function namedFolder(root: string, folder: string): string[] {
+  const found = gitFolder(folder);
+  if (found !== undefined) return [found];
+  const named = /^gitdir: (.+?)\r?\n?$/.exec(straightText(join(folder, ".git"), MAX_LINK_BYTES) ?? "")?.[1];
+  const path = named === undefined ? root : resolve(folder, named);
+  return path !== root && isInside(root, path) ? [path] : [];
+}
+
+function stepLines(before: Steps, now: Steps): string[] {
+  const commands = [...now.commands].filter(([key]) => !before.commands.has(key)).map(([, line]) => line);
+  const unreadable = [...now.unreadable].filter(([key]) => !before.unreadable.has(key)).map(([, file]) => file);
+  const partial = [...now.partial].filter((folder) => !before.partial.has(folder));
+  return [
+    ...(commands.length === 0 ? [] : [todoText([...new Set(commands)])]),
+    ...(unreadable.length === 0 ? [] : [unreadableText(unreadable)]),
+    ...partial.map((folder) => partialText(folder)),
+  ];
 }
 
 function staleText(files: readonly string[]): string {
@@ -126,6 +165,14 @@ function staleText(files: readonly string[]): string {
 
 function todoText(lines: readonly string[]): string {
   return `the list of steps of a rebase or cherry-pick has commands that were not there before: ${shown(lines)}. Whoever continues it runs them; check with: git status`;
+}
+
+function unreadableText(files: readonly string[]): string {
+  return `${shown(files)} should list the steps of a rebase or cherry-pick, but is a link, very long or not a plain file, so nobody looked for commands in it. Whoever continues runs them; check with: git status`;
+}
+
+function partialText(folder: string): string {
+  return `${folder} has more than ${MAX_WORKTREES} linked worktrees; commands that a rebase would run were looked for in that many of them`;
 }
 
 function shown(texts: readonly string[]): string {

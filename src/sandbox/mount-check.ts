@@ -22,11 +22,15 @@ interface MountLine extends MountedPlace {
 export function misplacedMount(pid: number, policy: SandboxPolicy): string | undefined {
   const [outside, inside] = [mountLines("self"), mountLines(String(pid))];
   const files = policy.held.filter(({ placeholder }) => placeholder !== "folder").map(({ path }) => path);
-  return [...policy.writable, ...policy.pinned, ...policy.readOnly, ...files].find((path) => {
+  const shown = [...policy.writable, ...policy.pinned, ...policy.readOnly, ...files].find((path) => {
     const meant = placeOf(path, outside);
     const found = mountAt(path, inside);
     return found?.point !== path || meant?.device !== found.device || meant.path !== found.path;
   });
+  // Covered by something empty: what matters is that it stands there and not where a link led.
+  const folders = policy.held.filter(({ placeholder }) => placeholder === "folder");
+  const covered = [...folders, ...policy.hidden.filter(({ path }) => path.startsWith(`${policy.root}/`))];
+  return shown ?? covered.find(({ path }) => mountAt(path, inside)?.point !== path)?.path;
 }
 
 function mountLines(process: string): readonly MountLine[] {

@@ -4,13 +4,13 @@
  * here. They go again when the last command that needs them has ended. What took a protected name all the same is moved
  * aside, never deleted: it could be a person's work.
  */
-import { readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { rmdir, unlink } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { errnoOf } from "#base";
+import type { WatchedName } from "./guarded-names.ts";
 import { moveAside, type Swept, sweepEach, sweptTogether } from "./held-back.ts";
 import { sweepNewRepository } from "./new-repository.ts";
-import type { WatchedName } from "./policy.ts";
 import type { HeldName, Placeholder } from "./sandbox.ts";
 import {
   inStraight,
@@ -19,6 +19,7 @@ import {
   type StraightFolder,
   smallText,
   straightEntry,
+  withRights,
 } from "./straight-folder.ts";
 
 export interface NameGuard {
@@ -105,10 +106,18 @@ function sweepName(name: WatchedName): Swept {
   if (name.was === "no repository" && straightEntry(path)?.isDirectory() === true) {
     return sweepNewRepository(dirname(path), path);
   }
+  if (name.was === "listed") {
+    const added = namesIn(path).filter((one) => name.matches(one) && !name.names.includes(one));
+    return sweepEach(added, (one) => [`${join(path, one)} is protected: ${moveAside(join(path, one))}`]);
+  }
   return sweepEach([name], restoreName);
 }
 
-function restoreName(name: WatchedName): string[] {
+function namesIn(path: string): readonly string[] {
+  return inStraight(path, (folder) => withRights(folder, () => readdirSync(folder.here))) ?? [];
+}
+
+function restoreName(name: Exclude<WatchedName, { was: "listed" }>): string[] {
   const { path } = name;
   const link = linkAbove(path);
   // No link was above it when the command began.

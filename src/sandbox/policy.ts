@@ -2,15 +2,15 @@
  * From a workspace and a confinement to the policy of one command: looks at the disk as it is now, changes nothing. A string instead of a
  * policy says why this workspace cannot be confined; then no command runs.
  */
-import { lstatSync, readlinkSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { protectedNames, realPathIfThere } from "#base";
+import { lstatSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { realPathIfThere } from "#base";
+import { type GuardOptions, guardNames, type WatchedName } from "./guarded-names.ts";
 import { type MountPin, mountPins } from "./mount-pins.ts";
-import { isInside, parentsBelow, type RepositoryPaths, repositoryPaths } from "./repositories.ts";
+import { isInside } from "./repositories.ts";
 import { READER_LIMITS, WORKSPACE_LIMITS } from "./resource-limits.ts";
-import type { HeldName, HiddenPath, Mount, Placeholder, SandboxNetwork, SandboxPolicy, Scratch } from "./sandbox.ts";
+import type { HiddenPath, Mount, SandboxNetwork, SandboxPolicy, Scratch } from "./sandbox.ts";
 import type { WorkspaceCache } from "./session-folder.ts";
-import { linkAbove } from "./straight-folder.ts";
 import type { SystemView } from "./system-view.ts";
 
 const MIB = 1024 ** 2;
@@ -82,7 +82,7 @@ export function planReader(options: ReaderOptions): SandboxPolicy | string {
   };
 }
 
-export interface WorkspaceOptions extends PolicyOptions {
+export interface WorkspaceOptions extends PolicyOptions, GuardOptions {
   /** Folders of the session: its scratch files, and its home. */
   readonly tmp: string;
   readonly privateHome: string;
@@ -96,22 +96,9 @@ export interface WorkspaceOptions extends PolicyOptions {
   readonly cache: WorkspaceCache;
   readonly network: SandboxNetwork;
   readonly unixSockets: boolean;
-  /** Folders of the workspace that are repositories of their own. */
-  readonly nested: readonly string[];
-  /** Whether what stands there is a placeholder of another command. */
-  readonly isHeld: (path: string) => boolean;
-  /** A person agreed that this command changes git's settings. */
-  readonly mayChangeSteering: boolean;
   /** Pipes and sockets that the command must not reach. */
   readonly masked: readonly HiddenPath[];
 }
-
-/** A protected name that the kernel cannot hold, and how it must still be when the command has ended. */
-export type WatchedName =
-  | { readonly path: string; readonly was: "missing" }
-  /** The `.git` of a workspace that is no repository; a command may begin one. */
-  | { readonly path: string; readonly was: "no repository" }
-  | { readonly path: string; readonly was: "symlink"; readonly target: string };
 
 export interface PlannedWorkspace {
   readonly policy: SandboxPolicy;
@@ -252,78 +239,6 @@ function planBase(options: PolicyOptions): BasePolicy | string {
   };
 }
 
-interface GuardedNames extends Pick<SandboxPolicy, "pinned" | "readOnly" | "held"> {
-  readonly writable: readonly string[];
-  readonly watched: readonly WatchedName[];
-}
-
-/** Steering files: what is there is read-only, what is not there is held or watched. */
-function guardNames(options: WorkspaceOptions, hidden: readonly HiddenPath[]): GuardedNames {
-  const { root, nested, isHeld, mayChangeSteering } = options;
-  const {
-    pinned: fixed,
-    steering,
-    writable,
-  } = merged([root, ...nested].map((folder) => repositoryPaths(root, folder)));
-  // A hidden file in the workspace would show again when a folder above it were called something else.
-  const pinned = [...fixed, ...hidden.flatMap(({ path }) => parentsBelow(root, path))];
-  const names: { path: string; missing: Placeholder | "sweep" }[] = [
-    ...protectedNames().map(({ name, missing }) => {
-      return { path: join(root, name), missing: missing === "hold" ? ("folder" as const) : missing };
-    }),
-    ...(mayChangeSteering ? [] : steering),
-  ];
-  const readOnly: string[] = [];
-  const held: HeldName[] = [];
-  const isStraight = straightFolders(root);
-  const git = join(root, ".git");
-  const watched: WatchedName[] =
-    lstatSync(git, { throwIfNoEntry: false }) === undefined ? [{ path: git, was: "no repository" }] : [];
-  const places = [root, ...writable];
-  const seen = new Set<string>();
-  for (let next = names.shift(); next !== undefined; next = names.shift()) {
-    const { path, missing } = next;
-    // What lies elsewhere the command cannot change.
-    if (seen.has(path) || path === root || !places.some((place) => isInside(place, path))) continue;
-    seen.add(path);
-    const info = isHeld(path) ? undefined : lstatSync(path, { throwIfNoEntry: false });
-    const link = linkAbove(path) ?? (info?.isSymbolicLink() ? path : undefined);
-    if (link !== undefined) {
-      const target = readlinkSync(link);
-      watched.push({ path: link, was: "symlink", target });
-      // Protected is also where it leads, in each part of the way.
-      const led = join(resolve(dirname(link), target), path.slice(link.length));
-      pinned.push(...parentsBelow(root, led));
-      names.push({ path: led, missing: "sweep" });
-    } else if (info === undefined) {
-      // Below a folder that is not there nothing can stand.
-      if (missing !== "sweep" && isStraight(dirname(path))) held.push({ path, placeholder: missing });
-      // Also what is held: the placeholder could go away while the command runs.
-      watched.push({ path, was: "missing" });
-    } else {
-      readOnly.push(path);
-    }
-  }
-  return {
-    // A folder is mounted before what is in it; the shorter path is never the inner one. What is not there has nothing to pin.
-    pinned: [...new Set(pinned)].filter(isStraight).sort((a, b) => a.length - b.length),
-    readOnly: [...new Set(readOnly)],
-    held,
-    writable,
-    watched,
-  };
-}
-
-/** Whether a folder is there, and no part of its path is a link. Most names lie in the same few folders. */
-function straightFolders(root: string): (folder: string) => boolean {
-  const known = new Map<string, boolean>([[root, true]]);
-  return (folder) => {
-    const straight = known.get(folder) ?? (realPathIfThere(folder) === folder && lstatSync(folder).isDirectory());
-    known.set(folder, straight);
-    return straight;
-  };
-}
-
 function existing(paths: readonly string[]): HiddenPath[] {
   return paths.flatMap((path) => {
     const real = realPathIfThere(path);
@@ -343,12 +258,4 @@ function withoutInner(hidden: readonly HiddenPath[]): HiddenPath[] {
     }
     return true;
   });
-}
-
-function merged(all: readonly RepositoryPaths[]): RepositoryPaths {
-  return {
-    pinned: all.flatMap((one) => one.pinned),
-    steering: all.flatMap((one) => one.steering),
-    writable: [...new Set(all.flatMap((one) => one.writable))],
-  };
 }

@@ -2,15 +2,17 @@
  * The git repositories of a workspace, and which of their files decide what git runs. Reads the disk, starts no git:
  * a repository is hostile before anybody has looked at it.
  */
-import { lstatSync, readdirSync, realpathSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { configuredPaths, type GitConfiguration, readGitConfiguration } from "./git-configuration.ts";
 import type { Placeholder } from "./sandbox.ts";
-import { smallText } from "./straight-folder.ts";
+import { entryAt, inStraight, smallText } from "./straight-folder.ts";
 
 export const MAX_LINK_BYTES = 4096;
-const MAX_CONFIG_BYTES = 256 * 1024;
 const MAX_SUBMODULES = 64;
 export const MAX_SWEPT_SUBMODULES = 2_000;
+const MAX_LISTED_WORKTREES = 4_096;
+/** Each takes up to four mounts. */
 const MAX_WORKTREES = 64;
 const MAX_SUBMODULE_DEPTH = 6;
 
@@ -26,11 +28,18 @@ export function borrowedOutside(root: string, text: string): string[] {
     .filter((path) => !isInside(root, path));
 }
 
+export interface SteeringPath {
+  readonly path: string;
+  readonly missing: Placeholder | "sweep";
+  /** A folder in which git runs whatever has the right name, also what a link leads to that is not there yet. */
+  readonly isHookFolder?: true;
+}
+
 export interface RepositoryPaths {
   /** Writable, but fixed in place. Parents first. */
   readonly pinned: readonly string[];
   /** Decide what git runs; some may not exist. */
-  readonly steering: readonly { readonly path: string; readonly missing: Placeholder | "sweep" }[];
+  readonly steering: readonly SteeringPath[];
   /** Git folders outside the workspace that its worktree writes to. */
   readonly writable: readonly string[];
 }
@@ -38,18 +47,24 @@ export interface RepositoryPaths {
 /** Says that the folder itself is the shared one, which is what git takes for granted where there is no such file. */
 export const OWN_COMMON_FOLDER = ".\n";
 
+export interface Person {
+  readonly home: string;
+  /** Of git, for all repositories. */
+  readonly configuration: GitConfiguration;
+}
+
 /** `folder` is the workspace or a folder of it with a `.git` in it; all paths are real. */
-export function repositoryPaths(root: string, folder: string): RepositoryPaths {
+export function repositoryPaths(root: string, folder: string, person: Person): RepositoryPaths {
   const link = join(folder, ".git");
-  const info = lstatSync(link, { throwIfNoEntry: false });
+  const info = entryAt(link);
   if (info === undefined) return { pinned: [], steering: [], writable: [] };
-  if (info.isDirectory()) return { ...gitFolder(root, folder, link), writable: [] };
+  if (info.isDirectory()) return { ...gitFolder(root, folder, link, person), writable: [] };
   // A link file, or a symlink: where it leads decides what git runs, so it stays as it is.
   const steering = [{ path: link, missing: "sweep" as const }];
   const target = info.isFile() ? worktreeTarget(link) : undefined;
   const pinned = parentsBelow(root, link);
   if (target === undefined) return { pinned, steering, writable: [] };
-  const common = gitFolder(root, folder, target.common, [target.own]);
+  const common = gitFolder(root, folder, target.common, person, [target.own]);
   const writable = isInside(root, target.common) ? [] : [target.common];
   return {
     pinned: [...pinned, ...common.pinned.filter((path) => !writable.includes(path))],
@@ -63,14 +78,18 @@ function gitFolder(
   root: string,
   folder: string,
   git: string,
+  person: Person,
   worktrees: readonly string[] = [],
 ): Omit<RepositoryPaths, "writable"> {
   const own = [git, ...submoduleFolders(join(git, "modules"))];
-  const configurations = own.map((path) => ({ path, text: smallText(join(path, "config"), MAX_CONFIG_BYTES) ?? "" }));
-  const hookFolders = configurations.flatMap(({ text }) => configuredHooks(root, folder, text));
-  const included = configurations.flatMap(({ path, text }) => includedFiles(root, path, text));
+  const configurations = own.map((path) => {
+    const files = [join(path, "config"), join(path, "config.worktree")];
+    return { path, ...readGitConfiguration(files, person.home) };
+  });
+  const hookFolders = configurations.flatMap((one) => configuredHooks(root, folder, one, person));
+  const included = configurations.flatMap((one) => one.included).filter((path) => isBelow(root, path));
   // A repository that borrows nothing has nothing to fix there.
-  const borrowing = own.filter((path) => lstatSync(join(path, ALTERNATES), { throwIfNoEntry: false }) !== undefined);
+  const borrowing = own.filter((path) => entryAt(join(path, ALTERNATES)) !== undefined);
   const information = [
     ...own.map((path) => join(path, "info")),
     ...borrowing.flatMap((path) => [join(path, "objects"), join(path, "objects/info")]),
@@ -81,13 +100,15 @@ function gitFolder(
   ]);
   const linked = [...new Set([...worktrees, ...worktreesElsewhere(root, git)])];
   // Without that setting git does not read the file.
-  const hasWorktreeConfig = configurations.some(({ text }) => text === "" || /worktreeconfig/i.test(text));
+  const hasWorktreeConfig = configurations.some(
+    ({ texts }) => !texts.some((text) => text !== "") || texts.some((text) => /worktreeconfig/i.test(text)),
+  );
   const worktreeConfig = hasWorktreeConfig ? { content: "" } : ("sweep" as const);
   return {
     pinned: [...new Set([...pinned, ...linked.flatMap((path) => [dirname(path), path])])],
     steering: [
       ...own.flatMap((path) => [
-        { path: join(path, "hooks"), missing: "folder" as const },
+        { path: join(path, "hooks"), missing: "folder" as const, isHookFolder: true as const },
         { path: join(path, "config"), missing: { content: "" } },
         { path: join(path, "config.worktree"), missing: worktreeConfig },
         { path: join(path, "commondir"), missing: { content: OWN_COMMON_FOLDER } },
@@ -98,7 +119,7 @@ function gitFolder(
         { path: join(path, "config.worktree"), missing: worktreeConfig },
         { path: join(path, "commondir"), missing: "sweep" as const },
       ]),
-      ...hookFolders.map((path) => ({ path, missing: "folder" as const })),
+      ...hookFolders.map((path) => ({ path, missing: "folder" as const, isHookFolder: true as const })),
       ...included.map((path) => ({ path, missing: { content: "" } })),
     ],
   };
@@ -106,17 +127,24 @@ function gitFolder(
 
 /** Folders of linked worktrees that lie outside of the workspace: what is written there steers git in another place. */
 function worktreesElsewhere(root: string, git: string): string[] {
-  return entriesOf(join(git, "worktrees"))
-    .slice(0, MAX_WORKTREES)
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => join(git, "worktrees", entry.name))
-    .filter((path) => !isInside(root, resolve(path, smallText(join(path, "gitdir"), MAX_LINK_BYTES)?.trim() ?? "/")));
+  return (
+    entriesOf(join(git, "worktrees"))
+      .filter((entry) => entry.isDirectory())
+      .slice(0, MAX_LISTED_WORKTREES)
+      .map((entry) => join(git, "worktrees", entry.name))
+      // The oldest: a command could make many so that others are passed over.
+      .map((path) => ({ path, bornMs: entryAt(path)?.birthtimeMs ?? 0 }))
+      .sort((a, b) => a.bornMs - b.bornMs)
+      .slice(0, MAX_WORKTREES)
+      .map(({ path }) => path)
+      .filter((path) => !isInside(root, resolve(path, smallText(join(path, "gitdir"), MAX_LINK_BYTES)?.trim() ?? "/")))
+  );
 }
 
 /** Git folders of submodules of a repository whose work tree is `folder`. For sweeping, so many more are looked for than are mounted. */
 export function submodulesOf(folder: string): string[] {
   const link = join(folder, ".git");
-  const info = lstatSync(link, { throwIfNoEntry: false });
+  const info = entryAt(link);
   const git = info?.isDirectory() ? link : info?.isFile() ? worktreeTarget(link)?.common : undefined;
   return git === undefined ? [] : submoduleFolders(join(git, "modules"), MAX_SWEPT_SUBMODULES);
 }
@@ -129,7 +157,7 @@ export function submoduleFolders(modules: string, max = MAX_SUBMODULES): string[
     for (const entry of entriesOf(folder)) {
       if (!entry.isDirectory()) continue;
       const path = join(folder, entry.name);
-      if (lstatSync(join(path, "HEAD"), { throwIfNoEntry: false }) === undefined) walk(path, depth + 1);
+      if (entryAt(join(path, "HEAD")) === undefined) walk(path, depth + 1);
       else {
         found.push(path);
         walk(join(path, "modules"), depth + 1);
@@ -140,22 +168,24 @@ export function submoduleFolders(modules: string, max = MAX_SUBMODULES): string[
   return found;
 }
 
-/** `core.hooksPath` of the repository, when it lies in the workspace. */
-function configuredHooks(root: string, folder: string, configuration: string): string[] {
-  return configuredPaths(configuration, /^\s*hookspath\s*=\s*"?([^"\n#;]+?)"?\s*$/gim)
-    .map((value) => resolve(folder, value))
-    .filter((path) => path !== root && isInside(root, path));
+/** Where `core.hooksPath` of the repository or of the person leads, when that lies in the workspace. */
+function configuredHooks(
+  root: string,
+  folder: string,
+  { path: git, texts, hooksPaths }: GitConfiguration & { readonly path: string },
+  { home, configuration }: Person,
+): string[] {
+  const elsewhere = texts
+    .flatMap((text) => configuredPaths(text, "worktree", home))
+    .map((value) => resolve(git, value));
+  const paths = [...hooksPaths, ...configuration.hooksPaths].flatMap((value) =>
+    [folder, ...elsewhere].map((from) => resolve(from, value)),
+  );
+  return [...new Set(paths)].filter((path) => isBelow(root, path));
 }
 
-/** Files that the configuration includes, when they lie in the workspace: they are configuration too. */
-function includedFiles(root: string, git: string, configuration: string): string[] {
-  return configuredPaths(configuration, /^\s*(?:\[include[^\]\n]*\]\s*)?path\s*=\s*"?([^"\n#;]+?)"?\s*$/gim)
-    .map((value) => resolve(git, value))
-    .filter((path) => path !== root && isInside(root, path));
-}
-
-function configuredPaths(configuration: string, pattern: RegExp): string[] {
-  return [...configuration.matchAll(pattern)].map((match) => match[1] ?? "").filter((value) => !value.startsWith("~"));
+function isBelow(root: string, path: string): boolean {
+  return path !== root && isInside(root, path);
 }
 
 /**
@@ -193,9 +223,10 @@ export function isInside(root: string, path: string): boolean {
   return path === root || path.startsWith(`${root}/`);
 }
 
-export function entriesOf(folder: string) {
+/** Of a folder to which no link leads: a link may lead to names that are no business of a command. */
+export function entriesOf(folder: string): readonly Dirent[] {
   try {
-    return readdirSync(folder, { withFileTypes: true });
+    return inStraight(folder, ({ here }) => readdirSync(here, { withFileTypes: true })) ?? [];
   } catch {
     // Not there, or not ours to read; a command could not change it either.
     return [];

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { errnoOf, makePrivateDirectory, once } from "#base";
+import { errnoOf, makePrivateDirectory, once, realPathIfThere } from "#base";
 import { removeCommandTree } from "./command-tree.ts";
 import type { SettingsCopy } from "./home-view.ts";
 import { entriesOf } from "./repositories.ts";
@@ -79,7 +79,8 @@ export function createSessionFolder(nowMs: number, home: string, copies: readonl
 function copiedShims(home: string, target: string): Scratch[] {
   return SHIMS.flatMap((name) => {
     const from = join(home, name);
-    const files = entriesOf(from).filter((entry) => entry.isFile());
+    // The person may keep a toolchain behind a link.
+    const files = entriesOf(realPathIfThere(from) ?? from).filter((entry) => entry.isFile());
     const small = files.filter((entry) => lstatSync(join(from, entry.name)).size <= MAX_SHIM_BYTES).slice(0, MAX_SHIMS);
     if (small.length === 0) return [];
     const copy = join(target, name);

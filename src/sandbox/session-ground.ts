@@ -45,6 +45,8 @@ export interface SessionGround {
   placeholders(): PlaceholderIgnore;
   /** What every confinement begins with. */
   base(cwd: string, deniedPrograms: readonly string[]): PolicyOptions;
+  /** Files in which git is configured for all repositories; some may not exist. */
+  gitConfigurations(): readonly string[];
   /** For a search: ignore files outside the workspace that count in it, and `.git` folders above it, which end its way up. */
   above(): { readonly ignoreFiles: readonly Mount[]; readonly gitFolders: readonly string[] };
   close(): void;
@@ -116,6 +118,7 @@ export function createSessionGround(
       emptyFile: folder().emptyFile,
       sessionFolder: folder().path,
     }),
+    gitConfigurations: () => gitConfigurations(env, homes),
     above: () => aboveWorkspace(root, env.HOME),
     close() {
       opened?.remove();
@@ -131,6 +134,14 @@ function programPaths(name: string, path: string): string[] {
   const folders = [...new Set([...SYSTEM_FOLDERS, ...path.split(":").filter(isAbsolute)])];
   const found = folders.flatMap((folder) => realPathIfThere(join(folder, name)) ?? []);
   return [...new Set(found)].filter((file) => !MANY_PROGRAMS.has(basename(file)));
+}
+
+/** Where git looks for what holds in all repositories. */
+function gitConfigurations(env: GroundOptions["env"], homes: readonly string[]): string[] {
+  const { GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM = "/etc/gitconfig", XDG_CONFIG_HOME } = env;
+  const ofHomes = homes.flatMap((home) => [join(home, ".gitconfig"), join(home, ".config/git/config")]);
+  const named = [GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM, XDG_CONFIG_HOME && join(XDG_CONFIG_HOME, "git/config")];
+  return [...ofHomes, ...named.filter((path) => path !== undefined && isAbsolute(path))] as string[];
 }
 
 function cacheFolder(env: GroundOptions["env"], homes: readonly string[]): string | undefined {

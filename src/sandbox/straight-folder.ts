@@ -25,6 +25,7 @@ const FOLDER_FLAGS = LINUX_O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const OWNER_ALL = 0o700;
 const MODE_BITS = 0o7777;
+const NOT_THERE = new Set(["ENOTDIR", "ELOOP", "ENAMETOOLONG"]);
 
 export interface StraightFolder {
   /** The folder itself, through its handle. */
@@ -68,9 +69,19 @@ export function inStraight<Result>(folder: string, use: (opened: StraightFolder)
   }
 }
 
+/** What is at a path, undefined also where a part of it is a file or a loop of links. Links above it are followed. */
+export function entryAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (NOT_THERE.has(errnoOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
 /** What is at a path that no link leads to; the last part may be one. */
 export function straightEntry(path: string): Stats | undefined {
-  return inStraight(dirname(path), ({ entry }) => lstatSync(entry(basename(path)), { throwIfNoEntry: false }));
+  return inStraight(dirname(path), ({ entry }) => entryAt(entry(basename(path))));
 }
 
 /** The text of a small plain file to which no link leads. */
@@ -101,7 +112,7 @@ export function linkAbove(path: string): string | undefined {
     .split("/")
     .filter((part) => part !== "")) {
     at = `${at}/${name}`;
-    const info = lstatSync(at, { throwIfNoEntry: false });
+    const info = entryAt(at);
     if (info === undefined) return undefined;
     if (info.isSymbolicLink()) return at;
   }

@@ -30,6 +30,8 @@ const PASSED_OVER = new Set(["node_modules", ".git", ".venv", "venv", "target", 
 export interface WorkspaceSurvey {
   /** Folders below the workspace, itself left out, that had a `.git` at the beginning. */
   readonly repositories: readonly string[];
+  /** Those and what commands have begun, as of the last look. */
+  found(): readonly string[];
   /** As of the last look. */
   secrets(): readonly HiddenPath[];
   /** Named pipes and sockets. */
@@ -110,6 +112,7 @@ export function surveyWorkspace(root: string, isSecret: (path: string) => boolea
   const repositories = [...found];
   return {
     repositories,
+    found: () => [...found],
     secrets: () => gathered("secrets"),
     channels: () => gathered("channels"),
     isComplete: () => complete,
