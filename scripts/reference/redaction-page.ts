@@ -68,7 +68,7 @@ export function redactionPage(): string {
       "takes less than 100 ms, whatever it is.",
     "## What it does not find",
     "- Secrets without a form, a telling name or a vendor's name beside them, unless they are known secrets.\n" +
-      '- Tokens that are URL-encoded in their middle, encoded otherwise (`\\u005f`, `&quot;`, UTF-16), or split by other text: line breaks, `"a" + "b"`, colours inside of them. Known secrets are found across line breaks and quotes.\n' +
+      '- Tokens that are URL-encoded in their middle, encoded otherwise (`\\u005f`, `&quot;`, UTF-16), or split by other text: line breaks, `"a" + "b"`, colours inside of them. Known secrets are found across line breaks, quotes and colours.\n' +
       "- Known secrets that two programs changed in a row (`xxd -p | rev`), or that were compressed, encrypted or shifted (`tr a-z b-za`).\n" +
       "- Values that are words: behind `password` without quotes in YAML or code, and behind any other name, passphrases of several words without a digit, and passwords told in prose without a digit.\n" +
       "- Values whose name is not beside them: columns of a table or a CSV file, `value:` above its `name:`, entries of a YAML list below a name, all but the first of a list in brackets, the second and later lines of a value in quotes.\n" +
