@@ -35,7 +35,7 @@ export function redactionPage(): string {
       "- **Known secrets**: values of the environment and of the credential store, also as base64 at any alignment, base64url, hex, " +
         "URL-encoded, JSON-escaped, and line by line. Redaction also finds what dumps and folds make of them: reversed, in base32, in " +
         "hex, octal or decimal numbers, in other case, wrapped at any width, with anything but letters and digits between the " +
-        "characters, and in the columns of `od`, `xxd` and `hexdump`. A form of fewer than 12 letters and digits is not looked for " +
+        "characters, with sequences for terminals among them (colours, links), and in the columns of `od`, `xxd` and `hexdump`. A form of fewer than 12 letters and digits is not looked for " +
         "this way. Values under 8 characters or with fewer than 4 different ones are not looked " +
         "for, because that would destroy ordinary text; `status()` says how many those are.",
       "- **User patterns**: RE2 syntax, linear time, at most 100 of at most 1,000 characters; a match of up to 256 characters is found " +
