@@ -144,6 +144,8 @@ function speedWithKnown(): Figure[] {
     "their beginning, one character a line": fill("s\nk\na\nn\n"),
     "their beginning in a dump": fill("0000000 73 6b 2d 61 6e 74  |sk-ant|\n"),
     "known keys in hex": fill(`${Buffer.from(keys[0]!).toString("hex")}\n`),
+    "known keys in colour": fill(`${[...keys[0]!].join("\u001b[1;31m")}\n`),
+    "beginnings of sequences": fill("\u001b]sk-ant-\u001b["),
     "line breaks": fill("\n"),
     "source code": fill(sources()),
   };

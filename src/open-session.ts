@@ -20,6 +20,7 @@ import {
 } from "#engine";
 import { createSessionLabels, createToolRates, deniedPrograms, newTreeUse, type SessionLabels } from "#governance";
 import { type CommandOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
+import { foldersApart } from "#sessions";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project-runtime.ts";
 import { liveSession, ruleCommands } from "./session-commands.ts";
 import { type OpenedProject, type SessionDependencies, withSettings } from "./session-dependencies.ts";
@@ -136,7 +137,7 @@ function defaultFolder(program: SessionDependencies, id: SessionId): string {
 }
 
 function refusal({ env, ownPaths }: SessionDependencies, folder: string): string | undefined {
-  return refusedWorkspace(folder, { env, own: ownPaths });
+  return refusedWorkspace(folder, { env, own: ownPaths, apart: foldersApart(env) });
 }
 
 interface TakenLog {

@@ -37,7 +37,19 @@ const COMMANDS = [
   "tr a-z A-Z",
   "sed 's/./& /g'",
   "sed 's/./&,/g'",
+  "od -An -to1 | sed 's/ 0*/ /g'",
+  "grep --color=always -e x7L",
+  "grep --color=always -e '[0-9]'",
+  "grep --color=always -e '[a-z]' | cat -v",
+  "grep --color=always -e '[A-Z]' | sed -n 'l 0'",
+  "xxd -R always",
+  String.raw`sed 's/./\x1b[1;31m&\x1b(B\x1b[m/g'`,
+  String.raw`sed 's/[0-9]/\x1b]8;;file:\/\/host\/a1\x1b\\&\x1b]8;;\x07/g'`,
 ];
+
+/** What a terminal does not show. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what they are made of.
+const SEQUENCES = /(?:\x1b|\^\[|\\033)(?:\[[0-9;]*(?:[A-Za-z]|$)|\]8;;[^\x07\x1b]*(?:\x07|\x1b\\)|\(B)/g;
 
 const literal = createRedactor({ literals: [{ value: SECRET }] });
 const learned = createRedactor();
@@ -51,17 +63,31 @@ describe.each(COMMANDS)("the output of %s", (command) => {
     for (const redactor of [literal, learned]) {
       const { text, counts } = redactor.redact(stdout);
       expect(counts).toEqual({ "known-secret": 1 });
-      expect(text.replace(MARKER, "").length).toBeLessThan(before.length * 5 + 110);
+      expect(text.replace(MARKER, "").replace(SEQUENCES, "").length).toBeLessThan(before.length * 5 + 110);
       const [head = "", tail] = text.split(MARKER);
       for (const chars of [1, 5, 13]) {
         const [streamedHead = "", streamedTail] = inPieces(redactor, stdout, chars).split(MARKER);
         expect(streamedTail).toBe(tail);
         // Up to three characters of a form hold nothing back.
         expect(streamedHead.startsWith(head)).toBe(true);
-        expect(streamedHead.slice(head.length).replace(/[^A-Za-z0-9]/g, "").length).toBeLessThanOrEqual(3);
+        const passed = streamedHead.slice(head.length).replace(SEQUENCES, "");
+        expect(passed.replace(/[^A-Za-z0-9]/g, "").length).toBeLessThanOrEqual(3);
       }
     }
   });
+});
+
+test("a short secret is found in colour as well", () => {
+  const redactor = createRedactor({ literals: [{ value: "tr0ub4dor&3" }] });
+  expect(redactor.redact("it is tr0\u001b[01;31m\u001b[Kub4\u001b[m\u001b[Kdor&3.").text).toBe(`it is ${MARKER}.`);
+});
+
+test("what ends a sequence does not hide a secret in it", () => {
+  for (const redactor of [literal, learned]) {
+    expect(redactor.redact(`\u001b]0;${SECRET}\u0007`).text).not.toContain("Zk3q");
+    expect(redactor.redact(`\u001b]0;${[...SECRET].join(" ")}\u0007`).text).toContain(MARKER);
+    expect(redactor.redact(`\u001b]${[...SECRET].join("\u001b[m")}\u0007`).text).toContain(MARKER);
+  }
 });
 
 test("a text that only resembles a dump keeps its words", () => {

@@ -11,12 +11,20 @@ import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 const allowing = { permissions: [{ effect: "allow", rule: "Write", source: "test" }] } as const;
 
 describe("a session", () => {
-  test("is refused in /, a home, above a home and in the program's own folders", async () => {
+  test("is refused in /, a home, above a home, in the program's own folders and in what holds them", async () => {
     const { outside } = createTemporaryWorkspace();
     const home = join(outside, "people/ada");
     mkdirSync(join(home, ".local/share/harness"), { recursive: true });
     const rig = await createHarnessRig([], { extraEnv: { HOME: home } });
-    for (const working_dir of ["/", home, `${home}/`, join(outside, "people"), join(home, ".local/share/harness")]) {
+    const own = [
+      ".local/share/harness",
+      ".cache",
+      ".cache/harness",
+      ".cache/harness/scratch",
+      ".cache/harness/compile-cache/a",
+    ];
+    const folders = ["/", "/usr", home, `${home}/`, join(outside, "people"), ...own.map((path) => join(home, path))];
+    for (const working_dir of folders) {
       await expect(rig.client.submit({ kind: "CreateSession", working_dir })).rejects.toMatchObject({
         reason: "ConfigInvalid",
         message: expect.stringContaining("--cwd"),

@@ -35,7 +35,7 @@ export function redactionPage(): string {
       "- **Known secrets**: values of the environment and of the credential store, also as base64 at any alignment, base64url, hex, " +
         "URL-encoded, JSON-escaped, and line by line. Redaction also finds what dumps and folds make of them: reversed, in base32, in " +
         "hex, octal or decimal numbers, in other case, wrapped at any width, with anything but letters and digits between the " +
-        "characters, and in the columns of `od`, `xxd` and `hexdump`. A form of fewer than 12 letters and digits is not looked for " +
+        "characters, with sequences for terminals among them (colours, links), and in the columns of `od`, `xxd` and `hexdump`. A form of fewer than 12 letters and digits is not looked for " +
         "this way. Values under 8 characters or with fewer than 4 different ones are not looked " +
         "for, because that would destroy ordinary text; `status()` says how many those are.",
       "- **User patterns**: RE2 syntax, linear time, at most 100 of at most 1,000 characters; a match of up to 256 characters is found " +
@@ -68,7 +68,7 @@ export function redactionPage(): string {
       "takes less than 100 ms, whatever it is.",
     "## What it does not find",
     "- Secrets without a form, a telling name or a vendor's name beside them, unless they are known secrets.\n" +
-      '- Tokens that are URL-encoded in their middle, encoded otherwise (`\\u005f`, `&quot;`, UTF-16), or split by other text: line breaks, `"a" + "b"`, colours inside of them. Known secrets are found across line breaks and quotes.\n' +
+      '- Tokens that are URL-encoded in their middle, encoded otherwise (`\\u005f`, `&quot;`, UTF-16), or split by other text: line breaks, `"a" + "b"`, colours inside of them. Known secrets are found across line breaks, quotes and colours.\n' +
       "- Known secrets that two programs changed in a row (`xxd -p | rev`), or that were compressed, encrypted or shifted (`tr a-z b-za`).\n" +
       "- Values that are words: behind `password` without quotes in YAML or code, and behind any other name, passphrases of several words without a digit, and passwords told in prose without a digit.\n" +
       "- Values whose name is not beside them: columns of a table or a CSV file, `value:` above its `name:`, entries of a YAML list below a name, all but the first of a list in brackets, the second and later lines of a value in quotes.\n" +

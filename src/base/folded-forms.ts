@@ -25,6 +25,7 @@ export function foldedForms(value: string): string[] {
     hex.map((byte) => `0x${byte}`).join(""),
     hex.map((byte) => `x${byte}`).join(""),
     [...bytes].map((byte) => byte.toString(8).padStart(3, "0")).join(""),
+    [...bytes].map((byte) => byte.toString(8)).join(""),
     [...bytes].join(""),
     ...[0, 1].flatMap((offset) => {
       const words = wordsFrom(bytes, offset);

@@ -12,7 +12,11 @@ function folders() {
   for (const folder of [own, join(home, "code/.git/hooks"), join(home, "code/.vscode"), join(home, "head")])
     mkdirSync(folder, { recursive: true });
   const refused = (folder: string): string | undefined =>
-    refusedWorkspace(folder, { env: { HOME: home }, own: [own, join(home, ".config/harness")] });
+    refusedWorkspace(folder, {
+      env: { HOME: home },
+      own: [own, join(home, ".config/harness"), join(home, "code/a.sock")],
+      apart: [own, join(home, ".config/harness")],
+    });
   return { base, home, own, refused };
 }
 
@@ -28,6 +32,20 @@ test("the file system, homes and what holds them, and the program's own folders 
   expect(refused(join(home, ".config/harness"))).toContain("belongs to this program");
   expect(refused(home)).toContain("--cwd");
 });
+
+test("what holds a folder of the program is refused, what holds a file of it is not", () => {
+  const { home, own, refused } = folders();
+  expect(refused(dirname(own))).toContain(`it holds ${own}`);
+  expect(refused(join(home, ".local"))).toContain("belongs to this program");
+  expect(refused(join(home, "code"))).toBeUndefined();
+});
+
+test.each(["/etc", "/dev", "/proc", "/proc/self", "/sys", "/usr", "/usr/bin", "/bin", "/boot"])(
+  "%s is refused",
+  (folder) => {
+    expect(folders().refused(folder)).toContain("belongs to the system");
+  },
+);
 
 test("folders whose files all steer other programs are refused", () => {
   const { home, refused } = folders();

@@ -10,7 +10,7 @@ interface Asked {
 }
 
 /** A screen of 80 by 24 and somebody who gives these answers, then leaves. */
-async function asked(events: readonly object[], answers: readonly string[], rows = 24): Promise<Asked> {
+async function asked(events: readonly object[], answers: readonly string[], rows = 24, columns = 80): Promise<Asked> {
   let shown = "";
   const sent: Command[] = [];
   const left = [...answers];
@@ -24,7 +24,7 @@ async function asked(events: readonly object[], answers: readonly string[], rows
     show: (text) => {
       shown += text;
     },
-    columns: 80,
+    columns,
     rows,
     colour: false,
     readAnswer: async (keys): Promise<ReadLine> => {
@@ -124,6 +124,30 @@ describe("a permission question", () => {
     const args = { path: "notes.txt", content: "a\npath: /etc/passwd" };
     const write = await asked([request({ summary: "notes.txt", args })], []);
     expect(write.shown).toContain("  │ notes.txt\n  ├ content:\n  │ a\n  │ path: /etc/passwd\n");
+  });
+
+  test("on a small screen shows the command and counts what is missing; what allows more is read first", async () => {
+    const confinement = { confinement: "workspace", confinement_text: "the folder, and the hosts of the list" };
+    const small = command("touch SMALL", { argv_glob: "Bash(touch *)", ...confinement });
+    const first = await asked([small], ["o"], 8, 40);
+    expect(first.shown).toMatch(
+      /^Bash wants to run:\n {2}│ touch SMALL\n {2}… \d+ more rows; v shows all\n {2}\[o\] once {2}\[d\] deny {2}\[v\] show all\n {2}> o\n$/,
+    );
+    expect(first.sent).toMatchObject([{ decision: "allow_once" }]);
+    expect((await asked([small], ["t", "g"], 8, 40)).sent).toMatchObject([{ decision: "deny" }]);
+    const read = await asked([small], ["v", " ", " ", "t"], 8, 40);
+    expect(read.sent).toMatchObject([{ decision: "allow_tool" }]);
+    for (const part of ["Asked because", "Runs in: workspace", "sha256", "[g] allow Bash(touch *)"])
+      expect(read.shown).toContain(part);
+    expect(Math.max(...read.shown.split("\n").map(({ length }) => length))).toBeLessThan(40);
+    const outside = await asked([command("touch SMALL", { confinement: "outside" })], [], 7, 40);
+    expect(outside.shown).toContain("  Runs OUTSIDE the sandbox\n  │ touch SMALL\n");
+  });
+
+  test("is not asked where there is no room for it", async () => {
+    const { shown, sent } = await asked([command("touch SMALL")], ["o", "v", ""], 5, 30);
+    expect(shown).toContain("7 rows");
+    expect(sent).toMatchObject([{ decision: "deny" }]);
   });
 
   test("writes out what nobody sees", async () => {

@@ -2,7 +2,8 @@
 import type { CallId, Command, CommandOf, Event, EventOf } from "#protocol";
 import { foreignRows, lineRows, showPaged } from "./foreign-rows.ts";
 import type { Outward } from "./outward.ts";
-import { firstScreen, type PermissionQuestion, permissionQuestion, textsOf, whoAsks } from "./permission-question.ts";
+import { permissionQuestion, textsOf, whoAsks } from "./permission-question.ts";
+import { questionForm } from "./question-form.ts";
 import { paint, type Renderer, summarise } from "./renderer.ts";
 import type { QuestionScreen, Terminal } from "./terminal.ts";
 
@@ -50,9 +51,7 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
     { session, payload }: EventOf<"PermissionRequested">,
     settled: AbortSignal,
   ): Promise<void> {
-    const question = permissionQuestion(screen, payload);
-    screen.show(firstScreen(screen, question));
-    const decision = await readDecision(screen, question, settled);
+    const decision = await readDecision(screen, payload, settled);
     if (settled.aborted) return;
     await client().submit({ kind: "AnswerPermission", session, call_id: payload.call_id, ...decision });
   }
@@ -135,25 +134,34 @@ export function createAsker({ terminal, outward, renderer, client }: AskerParts)
 /** Asks until an answer is one of those that were offered; whoever leaves denies. */
 async function readDecision(
   screen: QuestionScreen,
-  { content, facts, keys, answers, letters }: PermissionQuestion,
+  payload: EventOf<"PermissionRequested">["payload"],
   settled: AbortSignal,
 ): Promise<Pick<CommandOf<"AnswerPermission">, "decision" | "reason">> {
   let before = "";
+  let hasSeenAll = false;
+  let shownFor = "";
   for (;;) {
-    const line = await screen.readAnswer(before + keys, settled);
+    const form = questionForm(screen, permissionQuestion(screen, payload), hasSeenAll);
+    const size = `${screen.columns}x${screen.rows}`;
+    // A screen of another size has broken the rows of ours elsewhere.
+    if (size !== shownFor) screen.show(form.text);
+    shownFor = size;
+    const line = await screen.readAnswer(before + form.keys, settled);
     if (line.kind !== "line") return { decision: "deny" };
     const [key = "", ...rest] = line.text.trim().split(/\s+/);
-    const decision = answers.get(key.toLowerCase());
+    const decision = form.answers.get(key.toLowerCase());
     const isPaste = line.text.includes("\n");
     if (!isPaste && decision === "deny" && rest.length > 0) {
       return { decision, reason: rest.join(" ").slice(0, REASON_CHARS) };
     }
     // Neither a sentence that happens to begin with such a word nor a paste is an answer.
     if (!isPaste && decision !== undefined && rest.length === 0) return { decision };
-    if (!isPaste && rest.length === 0 && key.toLowerCase() === "v") {
-      await showPaged(screen, textsOf(content), settled);
-      before = `${facts.join("\n")}\n`;
-    } else if (isPaste) before = "  Several lines at once are no answer; they were dropped.\n";
-    else before = `  Type ${letters}; "d because …" tells the model why; v shows everything.\n`;
+    if (!isPaste && rest.length === 0 && key.toLowerCase() === "v" && form.pages !== undefined) {
+      hasSeenAll = (await showPaged(screen, form.pages, settled)) || hasSeenAll;
+      before = form.behindPages;
+    } else if (isPaste) {
+      const dropped = "Several lines at once are no answer; they were dropped.";
+      before = `${textsOf(lineRows(screen, "  ", dropped)).join("\n")}\n`;
+    } else before = form.hint;
   }
 }

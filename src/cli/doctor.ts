@@ -7,7 +7,7 @@ import { isSecretFile } from "#governance";
 import { ReasonError } from "#protocol";
 import { vendors } from "#providers";
 import { createSandboxes } from "#sandbox";
-import { deriveKey, diagnoseStore, harnessPaths, machineKey } from "#sessions";
+import { deriveKey, diagnoseStore, harnessPaths, machineKey, ownFolders } from "#sessions";
 import { parseListenAddress } from "#transports/http";
 import { soundSurvey } from "./ack.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -166,12 +166,11 @@ async function checkSandbox(ports: CliPorts, { cwd, config }: DoctorFlags): Prom
   const { env, clock } = ports;
   const { settings } = await loadConfig(ports, config);
   const root = resolve(ports.cwd, cwd ?? ".");
-  const { dataDir, configDir, stateDir } = harnessPaths(env);
   const mode = settings.sandbox;
   const sandbox = createSandboxes({
     env,
     clock,
-    ownPaths: [dataDir, configDir, stateDir],
+    ownPaths: ownFolders(env),
     isSecret: isSecretFile,
   }).open({
     mode,

@@ -85,10 +85,9 @@ export async function showPaged(
   for (let page = 0; page < pages; page++) {
     screen.show(`${rows.slice(page * pageRows, (page + 1) * pageRows).join("\n")}\n`);
     if (page === pages - 1) break;
-    const answer = await screen.readKey(
-      `  page ${page + 1} of ${pages}: any key shows the next, [q] goes back > `,
-      signal,
-    );
+    const long = `  page ${page + 1} of ${pages}: any key shows the next, [q] goes back > `;
+    const prompt = long.length < screen.columns ? long : `  ${page + 1}/${pages}: any key: next, q: back > `;
+    const answer = await screen.readKey(prompt, signal);
     if (answer.kind !== "key" || answer.key.toLowerCase() === "q") return false;
   }
   return true;

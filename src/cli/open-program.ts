@@ -12,7 +12,15 @@ import {
 import { createSerial, makePrivateDirectory, refusedWorkspace, visibleLines, writePrivateFile } from "#base";
 import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
 import { ReasonError } from "#protocol";
-import { createSigner, harnessPaths, type MachineKey, machineKeySource, ownFolders, scratchBase } from "#sessions";
+import {
+  createSigner,
+  foldersApart,
+  harnessPaths,
+  type MachineKey,
+  machineKeySource,
+  ownFolders,
+  scratchBase,
+} from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
 import { keptHeads } from "./kept-heads.ts";
@@ -125,7 +133,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
 /** Before anything of the folder is read. A session that is opened there would be refused anyway. */
 function refuseFolder({ cwd, env }: CliPorts, { dir, config }: ProjectPlace): void {
   const folder = resolve(cwd, dir ?? (config === undefined ? "." : dirname(config)));
-  const detail = refusedWorkspace(folder, { env, own: ownFolders(env) });
+  const detail = refusedWorkspace(folder, { env, own: ownFolders(env), apart: foldersApart(env) });
   if (detail !== undefined) throw new ReasonError("ConfigInvalid", { detail });
 }
 

@@ -4,7 +4,6 @@ import type { Decision, EventOf } from "#protocol";
 import { counted } from "./counted.ts";
 import { foreignRows, lineRows, type Row, type Screen } from "./foreign-rows.ts";
 import { paint } from "./renderer.ts";
-import type { QuestionScreen } from "./terminal.ts";
 
 type Request = EventOf<"PermissionRequested">["payload"];
 
@@ -19,12 +18,13 @@ export interface PermissionQuestion {
   readonly answers: ReadonlyMap<string, Decision>;
   /** `o, g, t or d`. */
   readonly letters: string;
+  /** It would run outside of the sandbox. */
+  readonly isOutside: boolean;
 }
 
 /** Hex digits of a digest that people compare. */
 export const DIGEST_CHARS = 16;
 const NAME_CHARS = 40;
-const SHOWN_ROWS_MIN = 3;
 
 export function permissionQuestion(screen: Screen, payload: Request): PermissionQuestion {
   const { summary, args, reason, argv_glob, offers } = payload;
@@ -33,6 +33,7 @@ export function permissionQuestion(screen: Screen, payload: Request): Permission
   const content = [...foreignRows(screen, main), ...argumentRows(screen, args, main)];
   const lines = content.filter(({ endsLine }) => endsLine).length;
   const bytes = Buffer.byteLength(canonicalJson(args ?? null));
+  const digest = canonicalHash(args).slice(0, DIGEST_CHARS);
   const isOffered = (decision: Decision): boolean => offers === undefined || offers.includes(decision);
   const glob = argv_glob === undefined || !isOffered("allow_argv_glob") ? undefined : visibleLine(argv_glob);
   const isShortGlob = glob !== undefined && glob.length <= Math.min(NAME_CHARS, screen.columns / 2);
@@ -54,7 +55,7 @@ export function permissionQuestion(screen: Screen, payload: Request): Permission
       ...textsOf(lineRows(screen, "  Asked because: ", reason)),
       ...confinementRows(screen, payload),
       ...(glob === undefined || isShortGlob ? [] : textsOf(lineRows(screen, "  [g] would allow: ", argv_glob ?? ""))),
-      `  ${counted(lines, "line")}, ${grouped(bytes)} bytes · sha256 ${canonicalHash(args).slice(0, DIGEST_CHARS)}`,
+      ...textsOf(lineRows(screen, "  ", `${counted(lines, "line")}, ${grouped(bytes)} bytes · sha256 ${digest}`)),
     ],
     keys: `${keyRows(screen, [...choices.map(([key, , , text]) => `[${key}] ${text}`), "[v] show everything"])}\n  > `,
     answers: new Map([
@@ -63,19 +64,8 @@ export function permissionQuestion(screen: Screen, payload: Request): Permission
       ["no", "deny"],
     ]),
     letters: `${letters.slice(0, -1).join(", ")} or ${letters.at(-1)}`,
+    isOutside: payload.confinement === "outside",
   };
-}
-
-/** As much of the content as fits on a screen with all the rest. */
-export function firstScreen(screen: Pick<QuestionScreen, "rows">, question: PermissionQuestion): string {
-  const { head, content, facts, keys } = question;
-  // Below the content: how much is missing, the keys, and a row for a note about dropped keys.
-  const rest = head.length + facts.length + keys.split("\n").length + 3;
-  const room = Math.max(SHOWN_ROWS_MIN, screen.rows - rest);
-  const shown = content.slice(0, room);
-  const more = content.slice(room).filter(({ endsLine }) => endsLine).length;
-  const left = more === 0 ? [] : [`  … ${counted(more, "more line")}; [v] shows everything`];
-  return `${[...head, ...textsOf(shown), ...left, ...facts].join("\n")}\n`;
 }
 
 /** Nothing for the root agent. Not made visible. */
@@ -136,7 +126,7 @@ function keyRows(screen: Screen, keys: readonly string[]): string {
   for (const key of keys) {
     const longer = `${rows.at(-1) ?? ""}  ${key}`;
     if (rows.length > 0 && longer.length < screen.columns) rows[rows.length - 1] = longer;
-    else rows.push(`  ${key}`);
+    else rows.push(...textsOf(lineRows(screen, "  ", key)));
   }
   return rows.join("\n");
 }

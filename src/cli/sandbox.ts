@@ -3,7 +3,7 @@ import { domainLists } from "#artifacts";
 import { createDomainList, createProcesses, visibleJson, visibleLine } from "#base";
 import { deniedPrograms, isSecretFile, policyOf } from "#governance";
 import { createSandboxes, type Probe, type SandboxPolicy, type SandboxStatus } from "#sandbox";
-import { harnessPaths } from "#sessions";
+import { ownFolders } from "#sessions";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";
@@ -22,11 +22,10 @@ export async function sandboxCheckCommand(ports: CliPorts, flags: SandboxCheckFl
   const { project } = (await openProject(ports, projectPlace(flags))).loaded;
   const { settings } = await loadSettings(ports, userFlags(flags), project);
   const lists = domainLists(settings, project).map(({ entries }) => entries);
-  const { dataDir, configDir, stateDir } = harnessPaths(env);
   const sandbox = createSandboxes({
     env,
     clock,
-    ownPaths: [dataDir, configDir, stateDir],
+    ownPaths: ownFolders(env),
     isSecret: isSecretFile,
   }).open({
     mode: settings.sandbox,

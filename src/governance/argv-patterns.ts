@@ -58,9 +58,16 @@ const LEADS_OUT = /^[/~]|[=@,][/~]|:(?:\/(?!\/)|\/{3}|~)|(?:^|[=:@,/])\.\.(?:\/|
 /** A file name pattern whose names begin with what is written, and so are no options and no parent folders. */
 const SAFE_GLOB = /^(?:\.\/)?\w(?:[^/]|\/(?![.[*?]))*$/;
 
-/** True for a word that `*` in an allow rule covers: not an option, and no path that leads out of the workspace. */
+/** What the shell was kept from expanding by quotes; `make` and others do it themselves. */
+const EXPANSION = /\$[({]|`/g;
+
+function expansions(text: string): number {
+  return text.match(EXPANSION)?.length ?? 0;
+}
+
+/** True for a word that `*` in an allow rule covers: no option, no path that leads out of the workspace, nothing to expand. */
 export function isPlainWord(word: string, globbed: boolean): boolean {
-  return !isOption(word) && !LEADS_OUT.test(word) && (!globbed || SAFE_GLOB.test(word));
+  return !isOption(word) && !LEADS_OUT.test(word) && expansions(word) === 0 && (!globbed || SAFE_GLOB.test(word));
 }
 
 function narrowArgv(pattern: readonly string[], command: SimpleCommand): PatternMatch {
@@ -84,12 +91,13 @@ function narrowArgv(pattern: readonly string[], command: SimpleCommand): Pattern
   return matchRuns(pattern, words, runOf, same) ? "yes" : "no";
 }
 
-/** Inside a word `*` and `?` stay within a folder and `**` does not; how a word begins and leads out has to be written. */
+/** Inside a word `*` and `?` stay within a folder and `**` does not; how a word begins, leads out and is expanded has to be written. */
 function covers(part: string, word: string, globbed: boolean): boolean {
   const isWritten = (shape: RegExp): boolean => !shape.test(word) || shape.test(part);
   if (!isWritten(/^-/) || !isWritten(/^[/~]/) || !isWritten(LEADS_OUT) || !isWritten(/(?:^|\/)\.\.(?:\/|$)/))
     return false;
-  if (globbed && !SAFE_GLOB.test(word)) return false;
+  // Only as many as are written can be those that are written.
+  if (expansions(word) > expansions(part) || (globbed && !SAFE_GLOB.test(word))) return false;
   const runOf = (token: string): ((char: string) => boolean) | undefined => {
     if (token === "**") return () => true;
     return token === "*" ? (char) => char !== "/" : undefined;

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are shell commands
 import { describe, expect, test } from "vitest";
 import { evaluateRules, parseRule, type Rule, type RuleCall, type RuleEffect } from "./rules.ts";
 
@@ -208,6 +209,15 @@ describe("commands", () => {
     ["python ../a.py", ["Bash(python **.py)"], "none"],
     ["python /tmp/a.py", ["Bash(python **.py)"], "none"],
     ["python /tmp/a.py", ["Bash(python /tmp/*.py)"], "allow"],
+    ["make a=1 all", ["Bash(make *)"], "allow"],
+    ["make 'a=$(shell touch P)'", ["Bash(make *)"], "none"],
+    ["make 'a=${shell touch P}'", ["Bash(make *)"], "none"],
+    ["make 'a=`touch P`'", ["Bash(make *)"], "none"],
+    ["make 'a=$(shell touch P)'", ["Bash(make a=*)"], "none"],
+    ["make 'a=$(shell touch P)'", ["Bash(make a=**)"], "none"],
+    ["make 'a=$(shell touch P)'", ["Bash(make **)"], "allow"],
+    ["make 'a=$(B)/c'", ["Bash(make 'a=$(B)/*')"], "allow"],
+    ["make 'a=$(B)/$(shell x)'", ["Bash(make 'a=$(B)/*')"], "none"],
     ["dd if=a of=/dev/sda", ["Bash(dd *)"], "none"],
     ["curl file:///etc/passwd", ["Bash(curl *)"], "none"],
     ["curl https://example.com/a", ["Bash(curl *)"], "allow"],

@@ -5,6 +5,8 @@
 
 export interface FoldedView {
   readonly text: string;
+  /** What is before it was looked at; absent: nothing was. */
+  readonly from?: number;
   /** Where in the text that it was made from the character at `at` stands. */
   place(at: number): number;
 }

@@ -10,6 +10,7 @@ import { createJsonWalk, type RedactedText } from "./json-walk.ts";
 import { compileFingerprint, compileLiterals, type KnownRules, LITERAL_KIND, type LiteralSecret } from "./literals.ts";
 import { UNREAD_KIND } from "./look-budget.ts";
 import { countMarkers, findMarkers, outsideMarkers, replaceFindings } from "./marker.ts";
+import type { RewrittenView } from "./rewritten-view.ts";
 import type { RuleRow } from "./rule.ts";
 import { RuleError } from "./rule-error.ts";
 import { compileRules, ruleRows } from "./rule-table.ts";
@@ -24,7 +25,7 @@ import {
   type ScannerRules,
 } from "./scanner.ts";
 import { createTextStream, type StreamRedactor } from "./stream-redactor.ts";
-import { type UnescapedView, unescapedView } from "./unescaped-view.ts";
+import { unescapedView } from "./unescaped-view.ts";
 import { USER_MATCH_MAX_CHARS, type UserPatterns } from "./user-patterns.ts";
 
 export interface RedactorOptions {
@@ -88,7 +89,7 @@ const MAX_PASSES = 4;
 const REPEATED_MAX_CHARS = 65_536;
 const MAX_STRING_DEPTH = 3;
 /** Changes when the same rules would find something else. */
-const ENGINE_VERSION = 5;
+const ENGINE_VERSION = 6;
 const VERSION_CHARS = 16;
 /** A helper that is started again tells its keys again; the latest count. */
 const MAX_LEARNED = 256;
@@ -181,7 +182,7 @@ function indexKnown(known: readonly KnownRules[]): Pick<ScannerRules, "known" | 
 
 /** What is in the strings of a text, and in the strings of those. */
 function addEscaped(scan: Scanner, text: string, findings: Finding[]): void {
-  const views: UnescapedView[] = [];
+  const views: RewrittenView[] = [];
   for (let inner = text; views.length < MAX_STRING_DEPTH; ) {
     const view = unescapedView(inner);
     if (view === undefined) return;

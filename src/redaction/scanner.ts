@@ -1,15 +1,17 @@
 /** One look at a text with all rules: what was found, and from where on it is too early to say. */
 
 import { HEAD_CHARS } from "#base";
-import { foldedHead, foldedViews } from "./folded-view.ts";
+import { type FoldedView, foldedHead, foldedViews } from "./folded-view.ts";
 import { createKeywordScan, type KeywordScan } from "./keyword-scan.ts";
 import { createLookBudget, FIND_COST, NO_BUDGET, UNREAD_KIND, withheldFrom } from "./look-budget.ts";
 import { findMarkers, firstBehind, type MarkerRange, outsideMarkers } from "./marker.ts";
 import { ownCopy } from "./own-copy.ts";
 import { scanPayments } from "./payment-scan.ts";
 import { ARMED, FOUND, isInWord, NOTHING, type OpenRun, type Probe } from "./probe.ts";
+import type { RewrittenView } from "./rewritten-view.ts";
 import { RuleError } from "./rule-error.ts";
 import { type CompiledRule, RANK_FIELD, RANK_UNREAD } from "./rule-table.ts";
+import { terminalView } from "./terminal-view.ts";
 
 export interface Finding {
   readonly from: number;
@@ -161,34 +163,46 @@ export function createScanner(rules: ScannerRules, kinds: ReadonlySet<string>): 
       });
       partial = Math.max(partial, begun);
     };
-    const lookFolded = (folded: FoldedIndex): void => {
-      const { scan, owners } = folded;
-      for (const view of foldedViews(text, from, final, final && !mayHoldFolded(folded, text, from))) {
-        const inView: Probe = { ...probe, text: view.text, end: view.text.length };
-        const begun = scan(view.text, 0, (keyword, at, after) => {
-          for (const rule of owners[keyword]!) {
-            tried = rule;
-            inView.from = at;
-            const verdict = rule.match(inView, at, after);
-            if (verdict === NOTHING) continue;
-            const start = view.place(inView.from);
-            if (verdict === FOUND) {
-              add(rule, start, view.place(inView.to - 1) + 1);
-              continue;
-            }
-            settled = Math.min(settled, start);
-            safe = Math.min(safe, start);
+    const lookIn = ({ scan, owners }: RuleIndex, view: FoldedView): void => {
+      const inView: Probe = { ...probe, text: view.text, end: view.text.length };
+      const begun = scan(view.text, view.from ?? 0, (keyword, at, after) => {
+        for (const rule of owners[keyword]!) {
+          tried = rule;
+          inView.from = at;
+          const verdict = rule.match(inView, at, after);
+          if (verdict === NOTHING) continue;
+          const start = view.place(inView.from);
+          if (verdict === FOUND) {
+            add(rule, start, view.place(inView.to - 1) + 1);
+            continue;
           }
-        });
-        if (begun === 0) continue;
-        const start = view.place(inView.end - begun);
-        again = Math.min(again, start);
-        if (begun >= FOLDED_HELD_CHARS) settled = Math.min(settled, start);
+          settled = Math.min(settled, start);
+          safe = Math.min(safe, start);
+        }
+      });
+      if (begun === 0) return;
+      const start = view.place(inView.end - begun);
+      again = Math.min(again, start);
+      if (begun >= FOLDED_HELD_CHARS) settled = Math.min(settled, start);
+    };
+    const lookFolded = (folded: FoldedIndex): void => {
+      const columnsOnly = final && !mayHoldFolded(folded, text, from);
+      for (const view of foldedViews(text, from, final, columnsOnly)) lookIn(folded, view);
+    };
+    /** What a terminal would not show stands in the middle of a known secret. */
+    const lookShown = (shown: RewrittenView): void => {
+      const shownFrom = shown.viewed(from);
+      if (rules.known !== undefined) lookIn(rules.known, { ...shown, from: shownFrom });
+      if (rules.folded === undefined) return;
+      for (const view of foldedViews(shown.text, shownFrom, final, false)) {
+        lookIn(rules.folded, { text: view.text, place: (at) => shown.place(view.place(at)) });
       }
     };
     try {
       if (rules.known !== undefined) look(rules.known);
       if (rules.folded !== undefined) lookFolded(rules.folded);
+      const shown = rules.known === undefined ? undefined : terminalView(text);
+      if (shown !== undefined) lookShown(shown);
       look(rules.table);
     } catch (error) {
       throw new RuleError(`the rule ${tried?.kind} failed`, { cause: error });

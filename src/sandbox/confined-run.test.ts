@@ -350,6 +350,14 @@ describe.runIf(hasSandbox)("a command that was allowed", () => {
     expect(said).not.toContain("libcurl");
   });
 
+  test.runIf(existsSync("/usr/bin/perl"))("nor under another name of the same file", async () => {
+    const sandbox = createTestSandbox(createTemporaryWorkspace(), { session: { deniedPrograms: () => ["perl"] } });
+    const said = await sandbox.shell(
+      "for p in $(find /usr/bin -samefile /usr/bin/perl) /usr/bin/perl5.*[0-9]; do $p -v; done",
+    );
+    expect(said).not.toContain("Larry Wall");
+  });
+
   test("leaves a repository below, a linked worktree and one that borrows objects usable", async () => {
     const main = createRepository();
     const shared = createTemporaryWorkspace();

@@ -3,11 +3,12 @@
  * workspace. Found out when a command first needs it. Only facts about the machine outlive the session.
  */
 import { lstatSync } from "node:fs";
-import { basename, dirname, isAbsolute, join } from "node:path";
-import { type Clock, childEnvironment, homeFolders, once, realPath, realPathIfThere } from "#base";
+import { dirname, isAbsolute, join } from "node:path";
+import { type Clock, childEnvironment, homeFolders, once, realPath } from "#base";
 import { settingsCopies, toolchainMounts } from "./home-view.ts";
 import { createPlaceholderIgnore, type PlaceholderIgnore } from "./placeholder-ignore.ts";
 import type { PolicyOptions } from "./policy.ts";
+import { createProgramPaths } from "./program-paths.ts";
 import { isInside } from "./repositories.ts";
 import { repositoriesAround } from "./repository-around.ts";
 import type { Mount } from "./sandbox.ts";
@@ -16,9 +17,6 @@ import { type SystemView, systemView } from "./system-view.ts";
 import { surveyWorkspace, type WorkspaceSurvey } from "./workspace-survey.ts";
 
 const SYSTEM_VIEW_MS = 60_000;
-const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
-/** Programs that are many programs: whoever masks one of its names would mask all of them. */
-const MANY_PROGRAMS = new Set(["busybox", "coreutils", "toybox"]);
 /** In the folders above the workspace: what says which files are of no interest. */
 const IGNORE_FILES = [".gitignore", ".ignore", ".rgignore", ".git/info/exclude"];
 
@@ -84,6 +82,7 @@ export function createSessionGround(
   // Looked at once: where they are mounted is fixed from the first command on.
   const toolchains = once(() => toolchainMounts(home, path));
   const around = once(() => repositoriesAround(root, homes));
+  const programPaths = createProgramPaths(path, clock);
   const system = (): SystemView => systemViews(path, readOnlyPaths);
   return {
     path,
@@ -114,7 +113,7 @@ export function createSessionGround(
       toolchains: toolchains(),
       around: around(),
       ownPaths,
-      deniedPrograms: deniedPrograms.flatMap((name) => programPaths(name, path)),
+      deniedPrograms: deniedPrograms.flatMap(programPaths),
       emptyFile: folder().emptyFile,
       sessionFolder: folder().path,
     }),
@@ -126,14 +125,6 @@ export function createSessionGround(
       ignore = undefined;
     },
   };
-}
-
-/** Every file that runs under this name. */
-function programPaths(name: string, path: string): string[] {
-  if (name.includes("/")) return isAbsolute(name) ? [realPathIfThere(name) ?? []].flat() : [];
-  const folders = [...new Set([...SYSTEM_FOLDERS, ...path.split(":").filter(isAbsolute)])];
-  const found = folders.flatMap((folder) => realPathIfThere(join(folder, name)) ?? []);
-  return [...new Set(found)].filter((file) => !MANY_PROGRAMS.has(basename(file)));
 }
 
 /** Where git looks for what holds in all repositories. */

@@ -18,7 +18,7 @@ export {
 } from "./known-heads.ts";
 export { deriveKey, type MachineKey, machineKey, machineKeySource, resolveMachineKey } from "./machine-key.ts";
 export { createMemoryStore } from "./memory-store.ts";
-export { type HarnessPaths, harnessCache, harnessPaths, ownFolders, scratchBase } from "./paths.ts";
+export { foldersApart, type HarnessPaths, harnessCache, harnessPaths, ownFolders, scratchBase } from "./paths.ts";
 export { loadPortability } from "./portability.ts";
 export { rekeyStore, rotateKeyFile } from "./rekey.ts";
 export type { Replay, ReplayFrame } from "./replay.ts";

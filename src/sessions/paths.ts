@@ -3,6 +3,9 @@ import { isAbsolute, join } from "node:path";
 
 const APPLICATION = "harness";
 
+/** In the cache: compiled code that this program runs, projects as it has read them, and the caches of other workspaces. */
+const OWN_CACHES = ["compile-cache", "projects", "workspaces"];
+
 export interface HarnessPaths {
   /** The session log: `$XDG_DATA_HOME/harness/sessions.db`. */
   readonly sessionsDb: string;
@@ -30,11 +33,17 @@ export function harnessPaths(env: Readonly<Record<string, string | undefined>>):
 export function ownFolders(env: Readonly<Record<string, string | undefined>>): string[] {
   try {
     const { dataDir, configDir, stateDir } = harnessPaths(env);
-    return [dataDir, configDir, stateDir];
+    // Not the cache as a whole: sessions without a folder work in one of it.
+    return [dataDir, configDir, stateDir, ...OWN_CACHES.map((name) => join(harnessCache(env), name))];
   } catch {
     // Without HOME the program has no usual folders, so there is nothing in them.
     return [];
   }
+}
+
+/** What no workspace may hold: {@link ownFolders}, and the folder with those of all sessions that name none. */
+export function foldersApart(env: Readonly<Record<string, string | undefined>>): string[] {
+  return [...ownFolders(env), ...[scratchBase(env) ?? []].flat()];
 }
 
 /** Where the sessions that name no folder work, each in a folder of its own. Undefined without HOME. */

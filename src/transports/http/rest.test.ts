@@ -23,6 +23,20 @@ describe("a session over REST", () => {
     );
   });
 
+  test("is told which fields mean nothing, and they have no effect", async () => {
+    const { ask, shakeHands, read } = await createHttpRig([calls(["fs.write", { path: "a.txt", content: "x" }])]);
+    await shakeHands();
+    const fields = { sandbox: "off", auto_approve: true, permissions: [{ effect: "allow", rule: "Write" }] };
+    const created = await ask("POST", "/v1/sessions", { body: { profile: "default", x_mine: 1, ...fields } });
+    expect(created).toMatchObject({ status: 201, json: { ignored_fields: Object.keys(fields) } });
+    const path = `/v1/sessions/${created.json.id}`;
+    const stream = await read(`${path}/events?since=0`);
+    await ask("POST", `${path}/input`, { body: textInput("hi") });
+    await stream.until(isKind("PermissionRequested"));
+    expect(JSON.stringify(stream.events)).not.toContain('"sandbox":"off"');
+    expect((await ask("POST", "/v1/sessions", { body: {} })).json).not.toHaveProperty("ignored_fields");
+  });
+
   test("answers with the turn when asked to wait for it, with cost and tools", async () => {
     const { ask, shakeHands, path, workspace } = await createHttpRig([
       calls(["fs.read", { path: "a.txt" }]),

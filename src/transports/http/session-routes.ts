@@ -15,6 +15,8 @@ import { wireReply } from "./web-socket.ts";
 const LIST_LIMIT = 100;
 const MAX_LIST_LIMIT = 1000;
 const LAST_EVENTS = 20;
+/** A body may have many more that mean nothing. */
+const MAX_IGNORED = 20;
 const MAX_LAST_EVENTS = 200;
 const LOG_PAGE = 500;
 const MAX_LOG_PAGE = 1000;
@@ -47,13 +49,19 @@ export const sessionRoutes: readonly Route[] = [
     summary: "Create a session, or open a stored one with resume",
     command: "CreateSession",
     handshake: true,
-    answers: { 201: "The session, which is in the log.", 200: "The session that was resumed." },
+    answers: {
+      201: "The session, which is in the log; ignored_fields names fields of the body that mean nothing.",
+      200: "The session that was resumed.",
+    },
     async handle(call) {
       const command = parseCommand({ ...call.body, kind: "CreateSession" });
       const { session } = await call.principal.submit(command);
       if (session === undefined) throw new Error("CreateSession did not answer with a session");
       const isNew = command.kind === "CreateSession" && command.resume === undefined;
-      return { status: isNew ? 201 : 200, body: await viewOf(call, session) };
+      // Whoever believes that a field has set something learns that it has not.
+      const ignored = Object.keys(call.body).filter((name) => !Object.hasOwn(command, name));
+      const named = ignored.length === 0 ? {} : { ignored_fields: ignored.slice(0, MAX_IGNORED) };
+      return { status: isNew ? 201 : 200, body: { ...(await viewOf(call, session)), ...named } };
     },
   },
   {
