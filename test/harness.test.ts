@@ -184,21 +184,21 @@ test("a rate limit holds for all sessions of the program, also where a project h
 
 test("undo leaves the program's own files alone, where the workspace holds them", async () => {
   // As a daemon does while a call runs.
-  const command = "touch made .local/state/harness/tokens/tok_x.revoked";
+  const command = "touch made .daemon/tokens/tok_x.revoked";
   const home = createTemporaryWorkspace();
-  home.put(".local/state/harness/tokens/tok_x.json", "{}");
+  home.put(".daemon/tokens/tok_x.json", "{}");
   const rig = await createHarnessRig([calls(["exec", { command }]), says("done")], {
     autoApprove: true,
     settings: { sandbox: "off" },
     workspace: home.root,
-    extraEnv: { HOME: home.outside, XDG_STATE_HOME: join(home.root, ".local/state") },
+    ownPaths: [join(home.root, ".daemon")],
     undo: { directory: join(home.outside, "undo"), key: Buffer.alloc(32, 1) },
   });
   await rig.send();
   await rig.submit({ kind: "UndoTurn" });
   expect(rig.of("WorkspaceRestored")).toMatchObject([{ counts: { restored: 1 } }]);
   expect(existsSync(join(home.root, "made"))).toBe(false);
-  expect(existsSync(join(home.root, ".local/state/harness/tokens/tok_x.revoked"))).toBe(true);
+  expect(existsSync(join(home.root, ".daemon/tokens/tok_x.revoked"))).toBe(true);
 });
 
 describe("plugins", () => {

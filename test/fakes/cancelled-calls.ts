@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createConnection } from "node:net";
+import { errnoOf } from "#base";
 import type { Event } from "#protocol";
 import { type SocketFault, startFaultServer, type WireFamilyName } from "./fault-server.ts";
 import { type FaultRig, faultModel, openFaultRig, type Road, type RunningFault } from "./fault-turns.ts";
@@ -114,7 +115,7 @@ async function cancelWithStoppedHelper(rig: FaultRig, family: WireFamilyName): P
       await settle();
       cancelled.push({ phase, family, road: "helper", tookMs: await turn.cancel() });
     } finally {
-      process.kill(pid, "SIGCONT");
+      resume(pid);
     }
   };
   await measure("asking the process with the keys", rig, () => rig.begin(`${family}:p2`));
@@ -158,4 +159,13 @@ export async function startBlackHole(): Promise<{ readonly port: number; close()
       child.kill("SIGKILL");
     },
   };
+}
+
+/** Where the supervisor has replaced it meanwhile, there is nothing to resume. */
+function resume(pid: number): void {
+  try {
+    process.kill(pid, "SIGCONT");
+  } catch (error) {
+    if (errnoOf(error) !== "ESRCH") throw error;
+  }
 }

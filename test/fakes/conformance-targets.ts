@@ -14,6 +14,7 @@ import { defaultRetention, type MachineKey, runRetention } from "#sessions";
 import { type HttpServer, startHttpServer } from "#transports/http";
 import { httpBackend } from "../../src/cli/daemon-backend.ts";
 import { createOutward } from "../../src/cli/outward.ts";
+import { openDatabase } from "../../src/sessions/sqlite-driver.ts";
 import { createCliHome } from "./cli-process.ts";
 import { launcher } from "./launcher.ts";
 import { createSelfSignedCertificate } from "./self-signed-certificate.ts";
@@ -167,12 +168,17 @@ export async function ownServer(): Promise<OwnServer> {
         running = await start();
       },
       async expireContent() {
+        // Retention leaves open sessions alone: for its time they count as closed.
+        const db = openDatabase({ path, key, clock });
+        db.exec("CREATE TEMP TABLE owners AS SELECT id, owner FROM sessions; UPDATE sessions SET owner = NULL");
         runRetention({
           path,
           key,
           clock: { now: () => clock.now() + 60_000 },
           policy: { ...defaultRetention, contentTtlMs: 0 },
         });
+        db.exec("UPDATE sessions SET owner = (SELECT owner FROM owners WHERE owners.id = sessions.id)");
+        db.close();
       },
       async expireToken(as) {
         expired.add(TOKENS[as as keyof typeof TOKENS]);
