@@ -40,8 +40,14 @@ export const diskPoints: readonly DiskPoint[] = [
       const { daemon, session } = context;
       context.fill(8 * 1024);
       for (let tries = 0; tries < 3; tries++) {
-        const answer = await daemon.input(session, `hi ${words(20_000)}`, "");
+        const text = `hi ${words(20_000)}`;
+        const answer = await daemon.input(session, text, "");
         if (answer.status !== 202) context.expectRefusal("an input", answer);
+        else {
+          context.acknowledged("an input", session, (log) =>
+            log.some(({ kind, payload }) => kind === "TurnStarted" && payload.content[0].text === text),
+          );
+        }
         await pause(50);
       }
     },
