@@ -30,7 +30,12 @@ const KEYWORD_CHARS = 10;
 export interface KnownRules {
   readonly exact: readonly CompiledRule[];
   readonly folded: readonly CompiledRule[];
+  /** Those of `exact` whose secrets may have too few letters and digits for a folded form. */
+  readonly short: readonly CompiledRule[];
 }
+
+/** A secret of so many characters has a folded form of its own, but for one that is made of punctuation. */
+const SHORT_CHARS = 32;
 
 export interface CompiledLiterals extends KnownRules {
   readonly active: number;
@@ -40,8 +45,10 @@ export interface CompiledLiterals extends KnownRules {
 
 export function compileLiterals(literals: readonly LiteralSecret[]): CompiledLiterals {
   const usable = literals.filter(({ value }) => isSearchable(value));
+  const exactRules = ({ value, kind }: LiteralSecret) => secretForms(value).map((form) => literalRule(form, kind));
   return {
-    exact: usable.flatMap(({ value, kind }) => secretForms(value).map((form) => literalRule(form, kind))),
+    exact: usable.flatMap(exactRules),
+    short: usable.filter(({ value }) => value.length < SHORT_CHARS).flatMap(exactRules),
     folded: usable.flatMap(({ value, kind }) =>
       foldedForms(value).map((text) => literalRule({ text, before: 0, after: 0 }, kind)),
     ),
@@ -76,7 +83,9 @@ export function compileFingerprint(fingerprint: SecretFingerprint): KnownRules {
     ...rule(form),
     mayBegin: createHeadTest(fingerprint, form),
   });
-  return { exact: fingerprint.forms.map(rule), folded: fingerprint.folded.map(foldedRule) };
+  const exact = fingerprint.forms.map(rule);
+  const isShort = fingerprint.forms.some(({ chars }) => chars < SHORT_CHARS);
+  return { exact, short: isShort ? exact : [], folded: fingerprint.folded.map(foldedRule) };
 }
 
 function fingerprintRule(fingerprint: SecretFingerprint, form: FingerprintedForm): CompiledRule {

@@ -171,11 +171,13 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   });
 }
 
-function indexKnown(known: readonly KnownRules[]): Pick<ScannerRules, "known" | "folded"> {
+function indexKnown(known: readonly KnownRules[]): Pick<ScannerRules, "known" | "short" | "folded"> {
   const exact = known.flatMap((rules) => rules.exact);
+  const short = known.flatMap((rules) => rules.short);
   const folded = known.flatMap((rules) => rules.folded);
   return {
     known: exact.length === 0 ? undefined : indexRules(exact),
+    short: short.length === 0 ? undefined : indexRules(short),
     folded: folded.length === 0 ? undefined : indexFolded(folded),
   };
 }

@@ -8,7 +8,7 @@ export interface RewrittenView {
   viewed(at: number): number;
 }
 
-/** `pattern` is global; `written` gives at most as many characters as it is given. */
+/** `pattern` is global and has no groups that capture; `written` gives at most as many characters as it is given. */
 export function rewrittenView(source: string, pattern: RegExp, written: (found: string) => string): RewrittenView {
   const parts: string[] = [];
   /** Behind each change: how far the view is, and how far the source. */
@@ -16,14 +16,17 @@ export function rewrittenView(source: string, pattern: RegExp, written: (found: 
   const read: number[] = [0];
   let length = 0;
   let last = 0;
-  for (const { 0: found, index } of source.matchAll(pattern)) {
+  // A callback costs half of what an object for each match does.
+  source.replace(pattern, (found, index: number) => {
     const instead = written(found);
-    parts.push(source.slice(last, index), instead);
+    if (index > last) parts.push(source.slice(last, index));
+    if (instead !== "") parts.push(instead);
     length += index - last + instead.length;
     last = index + found.length;
     viewed.push(length);
     read.push(last);
-  }
+    return "";
+  });
   parts.push(source.slice(last));
   return {
     text: parts.join(""),

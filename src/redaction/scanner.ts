@@ -86,6 +86,8 @@ let generation = 0;
 export interface ScannerRules {
   /** Known secrets, where there are any. */
   known: RuleIndex | undefined;
+  /** Those of them that folded views may not show. */
+  short: RuleIndex | undefined;
   /** The same for what dumps and folds make of them. */
   folded: FoldedIndex | undefined;
   readonly table: RuleIndex;
@@ -192,7 +194,7 @@ export function createScanner(rules: ScannerRules, kinds: ReadonlySet<string>): 
     /** What a terminal would not show stands in the middle of a known secret. */
     const lookShown = (shown: RewrittenView): void => {
       const shownFrom = shown.viewed(from);
-      if (rules.known !== undefined) lookIn(rules.known, { ...shown, from: shownFrom });
+      if (rules.short !== undefined) lookIn(rules.short, { text: shown.text, place: shown.place, from: shownFrom });
       if (rules.folded === undefined) return;
       for (const view of foldedViews(shown.text, shownFrom, final, false)) {
         lookIn(rules.folded, { text: view.text, place: (at) => shown.place(view.place(at)) });

@@ -16,8 +16,7 @@ const SEQUENCE = [
   String.raw`\x1b[ -/]{0,8}[0-~]`,
   String.raw`\\0(?:33?)?$`,
 ].join("|");
-/** Several that follow one another are left out at once, which costs less. */
-const SEQUENCES = new RegExp(`(?:${SEQUENCE}){1,64}`, "g");
+const SEQUENCES = new RegExp(SEQUENCE, "g");
 
 /** Undefined for a text in which no sequence begins. */
 export function terminalView(source: string): RewrittenView | undefined {
