@@ -3,6 +3,7 @@
  * what is deleted does not come back when the clock does. So a leap ahead of the time that has really passed, as the uptime of the
  * machine shows it, counts only after it has stood for a while. What is known of it is kept in a small file between runs.
  */
+import { diskTrouble } from "./disk-trouble.ts";
 import type { Clock } from "./ports.ts";
 import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 import { bootMark } from "./process-mark.ts";
@@ -58,7 +59,12 @@ export function settle(before: SettledState | undefined, { wallMs, uptimeMs, boo
 export function settledTime(file: string, clock: Pick<Clock, "now" | "uptimeMs">): number {
   const sighting = { wallMs: clock.now(), uptimeMs: Math.round(clock.uptimeMs()), boot: bootMark() };
   const state = settle(stateFrom(readPrivateFile(file)), sighting);
-  writePrivateFile(file, `${JSON.stringify(state)}\n`, { durable: false });
+  try {
+    writePrivateFile(file, `${JSON.stringify(state)}\n`, { durable: false });
+  } catch (error) {
+    // What deletes by age makes room on a full disk: it must not wait for room itself. The next look keeps what this one saw.
+    if (diskTrouble(error) === undefined) throw error;
+  }
   return state.settledMs;
 }
 

@@ -16,6 +16,7 @@ const MOMENTS = [
   "while a session ends",
   "while a token is made",
   "while a rule is kept",
+  "while old content goes",
 ];
 
 const missing = whyNoDisk();
