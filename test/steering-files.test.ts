@@ -43,6 +43,28 @@ describe("a change of a steering file", () => {
     expect(rig.of("CallJudged")[0]?.judged).toMatchObject({ effect: "ask", by: "steering files" });
   });
 
+  test("is one also in a folder that core.hooksPath names", async () => {
+    const rig = await createHarnessRig(
+      [
+        ...writes(["tools/git/pre-commit", "tools/other.txt"]),
+        calls(["fs_move", { from: "made", to: "tools/git" }]),
+        calls(["fs_remove", { path: "tools", recursive: true }]),
+        says("done"),
+      ],
+      {
+        ...allowing("Write", "fs.move", "fs.remove"),
+        prepare(workspace) {
+          workspace.put(".git/config", "[core]\n\tbare = false\n\thooksPath = tools/git\n");
+          workspace.put("made/pre-push", "x");
+          workspace.put("tools/git/pre-push", "x");
+        },
+      },
+    );
+    await rig.send();
+    expect(outcomes(rig)).toEqual(["denied", "ok", "denied", "denied"]);
+    expect(JSON.stringify(rig.of("ToolResult")[0]?.content)).toContain("core.hooksPath");
+  });
+
   test("is not covered by --auto-approve", async () => {
     const rig = await createHarnessRig([...writes([...FILES, "plain.txt"]), says("done")], {
       autoApprove: true,
