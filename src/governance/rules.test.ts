@@ -88,6 +88,14 @@ describe("verdicts", () => {
     expect(evaluateRules(all, call("web.fetch", {}, "https://x"), ALIASES)).toEqual({ effect: "none", trail: [] });
   });
 
+  test.each(["sed '1etouch y' notes.txt", "sed -n '$!etouch y' notes.txt", "sed '/a/etouch y' - notes.txt"])(
+    "a deny rule sees the program that sed starts in %s",
+    (command) => {
+      const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
+      expect(evaluateRules(rules("Bash", "-Bash(touch *)"), call, { Bash: "exec" }).effect).not.toBe("allow");
+    },
+  );
+
   test("a foreign tool gains nothing from its label, but a deny for it holds", () => {
     const foreign = { ...call("mcp.evil.read", {}, "x"), label: "Read" };
     expect(evaluateRules(rules("Read"), foreign, ALIASES).effect).toBe("none");

@@ -42,7 +42,8 @@ function namesIn(command: SimpleCommand): Names {
   const texts = [...words, ...(command.hereText === undefined ? [] : [command.hereText])];
   // A variable such as PAGER names a program whatever the arguments are; and a copy of a program is one under another name.
   const copied = COPIERS.has(programName(command.words)) ? words.filter((word) => word.includes("/")) : [];
-  const startable = [...(followed || takesData(command) ? [] : texts), ...command.assignments].flatMap(namesInText);
+  const read = programName(command.words) === "sed" ? namesInSed : namesInText;
+  const startable = [...(followed || takesData(command) ? [] : texts), ...command.assignments].flatMap(read);
   const made = {
     startable: new Set([...startable, ...copied.map((path) => programName([path]))]),
     spoken: new Set(words.flatMap(namesInText)),
@@ -55,6 +56,17 @@ function namesIn(command: SimpleCommand): Names {
 export function namesInText(text: string): string[] {
   return text.toLowerCase().split(/[^\w.+-]+/);
 }
+
+/** The command `e` of sed starts what follows it, with nothing in between: `1etouch`. */
+function namesInSed(text: string): string[] {
+  return namesInText(text).flatMap((name) => {
+    const behind = [...name.slice(0, MAX_SED_CHARS).matchAll(/e/g)].map(({ index }) => name.slice(index + 1));
+    return [name, ...behind];
+  });
+}
+
+/** A longer word of a script that has no blank is not a name behind a command. */
+const MAX_SED_CHARS = 256;
 
 const DATA_PROGRAMS = new Set(
   (
