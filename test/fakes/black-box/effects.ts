@@ -107,7 +107,8 @@ export async function listen(): Promise<Listener> {
     const server = createServer((socket) => {
       reached.push(name);
       socket.on("error", () => reached.push(`${name}, cut`));
-      socket.end("LISTENER-SECRET-answer\n");
+      // Read to its end: a socket with bytes left in it would keep the server from closing.
+      socket.resume().end("LISTENER-SECRET-answer\n", () => socket.destroySoon());
     });
     servers.push(server);
     await new Promise<void>((done, fail) => {
