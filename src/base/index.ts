@@ -91,6 +91,6 @@ export {
 export { createSystemClock, createSystemRandom } from "./system.ts";
 export { errnoOf, messageOf } from "./thrown.ts";
 export { createUlidFactory, type UlidFactory, ulidFromDigest } from "./ulid.ts";
-export { visibleJson, visibleLine, visibleLines, visibleProse, visibleUnits } from "./visible-text.ts";
+export { visibleJson, visibleLine, visibleLines, visibleProse, visibleRow, visibleUnits } from "./visible-text.ts";
 export { createWorkspaceFiles } from "./workspace-files.ts";
 export { createWorkspaceRestore, type PresentEntry, type RestorePort } from "./workspace-restore.ts";

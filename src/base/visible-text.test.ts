@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { visibleJson, visibleLine, visibleLines, visibleProse, visibleUnits } from "./visible-text.ts";
+import { visibleJson, visibleLine, visibleLines, visibleProse, visibleRow, visibleUnits } from "./visible-text.ts";
 
 /** Every UTF-16 unit, lone surrogates included, with the ones that matter more often than chance would have them. */
 const unit = fc.oneof(
@@ -107,4 +107,8 @@ describe("JSON", () => {
       }),
     );
   });
+});
+
+test("a row of a list keeps its tabs and is one row", () => {
+  expect(visibleRow("a\tb\nc\u200b\u001b[2J")).toBe(`a\tb⏎c${visibleLine("\u200b\u001b")}[2J`);
 });

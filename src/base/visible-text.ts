@@ -36,6 +36,16 @@ export function visibleLines(text: string): string {
 }
 
 /**
+ * A row of a list, which is read and not decided upon: a line feed is `⏎`, and tabs stay, because redaction knows some secrets by the
+ * tabs before them. Other hidden characters are written out.
+ */
+export function visibleRow(text: string): string {
+  return plainLine.test(text)
+    ? text
+    : text.replace(prose(), (found, plain?: string) => plain ?? written(found, "⏎")).replaceAll("\n", "⏎");
+}
+
+/**
  * An answer of a model, which is read and not decided upon, and which may go to a file: tabs, spaces of any kind, composed emoji
  * and the joiners of a script stay. Everything else is written out as above.
  */

@@ -1,7 +1,7 @@
 /** `harness tools`, `hooks`, `agents` and `artifacts`: one class of the project's parts each. */
 
 import type { Project } from "#artifacts";
-import { visibleLine } from "#base";
+import { visibleRow } from "#base";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { ContextValues } from "./flags.ts";
@@ -166,7 +166,7 @@ function table(header: readonly string[], rows: readonly (readonly string[])[], 
 }
 
 function block(title: string, lines: readonly string[]): string {
-  return `${[title, ...lines.map((line) => `  ${line}`.trimEnd())].map(visibleLine).join("\n")}\n`;
+  return `${[title, ...lines.map((line) => `  ${line}`.trimEnd())].map(visibleRow).join("\n")}\n`;
 }
 
 /** Of the description, past its heading. */

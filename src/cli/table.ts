@@ -1,8 +1,8 @@
 /** Rows as aligned columns that fit a terminal: the last column is cut, the others keep their width. */
-import { visibleLine } from "#base";
+import { visibleRow } from "#base";
 
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[], columns: number): string {
-  const all = [header, ...rows].map((row) => row.map(visibleLine));
+  const all = [header, ...rows].map((row) => row.map(visibleRow));
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
   const lines = all.map((row) => {
     const line = row
