@@ -168,9 +168,14 @@ describe.runIf(hasSandbox)("the holder of the namespace", () => {
       const folder = realpathSync(mkdtempSync(join(tmpdir(), "harness-network-")));
       onTestFinished(() => rmSync(folder, { recursive: true }));
       const owner = spawn(process.execPath, [OWNER, folder], { stdio: ["ignore", "pipe", "inherit"] });
-      await once(owner.stdout, "data");
-      if (afterMs === undefined) await once(owner.stdout, "data");
-      else await new Promise((done) => setTimeout(done, afterMs));
+      let said = "";
+      owner.stdout.on("data", (chunk: Buffer) => {
+        said += chunk.toString("utf8");
+      });
+      // Both of its lines may come in one piece.
+      const lines = (): number => said.split("\n").length - 1;
+      await expect.poll(lines, { timeout: 10_000, interval: 1 }).toBeGreaterThanOrEqual(afterMs === undefined ? 2 : 1);
+      if (afterMs !== undefined) await new Promise((done) => setTimeout(done, afterMs));
       owner.kill("SIGKILL");
       await once(owner, "exit");
       await expect.poll(() => processesWith(folder), { timeout: 5_000 }).toEqual([]);
