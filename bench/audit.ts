@@ -2,19 +2,21 @@
  * What the evidence is worth and what it costs: random tamperings that must all be found, and appends with and without
  * hashes and signatures, taken in turns in one run. `node bench/audit.ts [tamperings]`.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { createSystemClock } from "#base";
+import { defined } from "#base";
 import type { EventDraft } from "#engine";
 import { SessionId } from "#protocol";
-import { type Checkpoint, loadAudit } from "#sessions";
-import { CHECKPOINT_DELAY_MS } from "../src/sessions/delayed-checkpoint.ts";
-import { type chainDrafts, toRecord } from "../src/sessions/record.ts";
-import { openDatabase } from "../src/sessions/sqlite-driver.ts";
-import type { insertRecord } from "../src/sessions/sqlite-evidence.ts";
-import { createSqliteStore } from "../src/sessions/sqlite-store.ts";
+import { type Checkpoint, loadAudit } from "#stores";
+import { createSystemClock } from "#world";
+import { CHECKPOINT_DELAY_MS } from "../src/stores/delayed-checkpoint.ts";
+import { type chainDrafts, toRecord } from "../src/stores/record.ts";
+import { openDatabase } from "../src/stores/sqlite/driver.ts";
+import type { insertRecord } from "../src/stores/sqlite/evidence.ts";
+import { createSqliteStore } from "../src/stores/sqlite/store.ts";
 import {
   createRng,
   exported,
@@ -101,7 +103,7 @@ async function sampleLog(path: string, rng: () => number, isFirstFormat: boolean
 }
 
 async function findings(lines: readonly string[], log: SampleLog, anchors?: readonly Checkpoint[]): Promise<number> {
-  const options = { trustedKeys: [log.key.publicKey], ...(anchors === undefined ? {} : { anchors }) };
+  const options = { trustedKeys: [log.key.publicKey], ...defined({ anchors }) };
   return (await verifyEvidence(readEvidenceLines(pieces(lines)), options)).findings.length;
 }
 

@@ -6,9 +6,10 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { signToken } from "#auth";
-import { createSystemClock, createSystemRandom, createUlidFactory, SETTLED_TIME_FILE } from "#base";
+import { createUlidFactory } from "#base";
 import { createIdMint, type Event } from "#protocol";
 import { commands } from "#protocol/schemas";
+import { createSystemClock, createSystemRandom, SETTLED_TIME_FILE } from "#world";
 import { mintClaims } from "../src/auth/mint.ts";
 import { tokenParts } from "../src/cli/token-parts.ts";
 import { type Figure, holds, printFigures } from "./figures.ts";

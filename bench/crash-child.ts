@@ -3,7 +3,7 @@
  * once it is durable, each orphan before it is resolved, and when recovery is over.
  */
 import { writeSync } from "node:fs";
-import { openSqliteStore } from "#sessions";
+import { openSqliteStore } from "#stores";
 import { CRASH_CLIENT, openCrashSession } from "./crash-session.ts";
 
 const [path = "", marks = "", keyHex = ""] = process.argv.slice(2);

@@ -4,7 +4,7 @@
  */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createSystemClock, createSystemRandom, createUlidFactory, type EffectPorts } from "#base";
+import { createUlidFactory, type EffectPorts } from "#base";
 import {
   createRunTool,
   createSession,
@@ -18,6 +18,7 @@ import {
 } from "#engine";
 import { createLedger } from "#governance";
 import { ClientId, createIdMint, type Event, type EventOf, SessionId } from "#protocol";
+import { createSystemClock, createSystemRandom } from "#world";
 import { noRedaction } from "../test/fakes/no-redaction.ts";
 
 export const CRASH_SESSION = SessionId.from("0".repeat(26));

@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { diagnoseStore, openSqliteStore } from "#sessions";
+import { diagnoseStore, openSqliteStore } from "#stores";
 import { judge } from "./crash-session.ts";
 import { type Figure, holds, printFigures } from "./figures.ts";
 

@@ -6,8 +6,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { createSystemClock } from "#base";
 import { type Connection, type Feed, httpTarget } from "#conformance";
+import { createSystemClock } from "#world";
 import { type Figure, holds, median, printFigures } from "./figures.ts";
 
 const TURNS = 10_000;

@@ -4,10 +4,12 @@
  * what a step takes without the log on it, and what a sync takes there, say how much of a step that is. The model needs no key: what
  * one adds is measured in credentials.ts.
  */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, fdatasyncSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { defined } from "#base";
 import { installInto } from "../test/fakes/installed-package.ts";
 import { type Figure, median, printFigures } from "./figures.ts";
 import type { MockPlan, MockReport } from "./mock-model.ts";
@@ -89,7 +91,7 @@ function figure(
   maxRatio?: number,
 ): Figure {
   const medians = { ours: median(runs.ours.map(measure)), floor: median(runs.bare.map(measure)) };
-  return { name, unit, ...medians, ...(maxRatio === undefined ? {} : { maxRatio }) };
+  return { name, unit, ...medians, ...defined({ maxRatio }) };
 }
 
 function syncMs(folder: string): number {

@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { createSystemClock } from "#base";
 import type { EventDraft } from "#engine";
 import { SessionId } from "#protocol";
-import { type ArchiveStore, createKnownHeads, type HeadsPlace, loadPortability, openSqliteStore } from "#sessions";
+import { type ArchiveStore, createKnownHeads, type HeadsPlace, loadPortability, openSqliteStore } from "#stores";
+import { createSystemClock } from "#world";
 import { createRng, newSigningKey, sampleDrafts } from "../test/fakes/tampering.ts";
 import { type Figure, holds, median, printFigures } from "./figures.ts";
 

@@ -3,10 +3,10 @@
  * the scripts are measured, not the chain that asks them. Usage: node bench/hooks.ts
  */
 import type { HookArtifact, ScriptSource } from "#artifacts";
-import { createPublicWeb, createSystemClock, createSystemRandom, createWorkspaceFiles } from "#base";
 import type { Hook, HookCall } from "#engine";
 import { SessionId, TurnId } from "#protocol";
 import { createRunStates, createScripts } from "#script";
+import { createPublicWeb, createSystemClock, createSystemRandom, createWorkspaceFiles } from "#world";
 import { type Figure, holds, printFigures } from "./figures.ts";
 
 const ROUNDS = 100;

@@ -1,11 +1,11 @@
 /** Logs of one very long session, in each store, as the program would have written them: signed, with snapshots and compactions. */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { HarnessOptions } from "#harness";
+import type { HarnessOptions } from "#program";
 import { SessionId } from "#protocol";
-import { createSigner, loadPortability, openSqliteStore } from "#sessions";
-import { chainStart, createSalts } from "../src/sessions/evidence.ts";
-import { type ChainedRecord, type ChainHead, chainDrafts } from "../src/sessions/record.ts";
+import { createSigner, loadPortability, openSqliteStore } from "#stores";
+import { chainStart, createSalts } from "../src/stores/evidence.ts";
+import { type ChainedRecord, type ChainHead, chainDrafts } from "../src/stores/record.ts";
 import { STORE_KEY } from "./control-plane-server.ts";
 import { sessionDrafts } from "./session-drafts.ts";
 import { writeSession } from "./sessions.ts";

@@ -5,8 +5,8 @@
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { createSystemClock } from "#base";
 import { serveRpc } from "#transports/rpc";
+import { createSystemClock } from "#world";
 import { createOutward } from "../src/cli/outward.ts";
 import { startBenchServer } from "./control-plane-server.ts";
 import { keptLog, type StoreKind } from "./large-sessions-log.ts";

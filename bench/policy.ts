@@ -4,6 +4,7 @@
  */
 import { createBacktest, createPolicyDiff, isSame, type ToolShape } from "#governance";
 import { createBuiltinTools } from "#tools";
+import { createSystemClock } from "#world";
 import { type CorpusPart, recordCorpus } from "../test/fakes/policy-corpus.ts";
 import { policyMutations } from "../test/fakes/policy-mutations.ts";
 import { type Figure, holds, printFigures } from "./figures.ts";
@@ -14,7 +15,7 @@ const MIN_DECISIONS_PER_S = 20_000;
 const SHOWN = 10;
 
 const tools: ReadonlyMap<string, ToolShape> = new Map(
-  createBuiltinTools()
+  createBuiltinTools(createSystemClock())
     .tools()
     .map((tool) => [tool.name, tool]),
 );

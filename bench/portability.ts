@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EventDraft } from "#engine";
 import { SessionId, TurnId } from "#protocol";
-import { type ArchiveStore, loadPortability, openSqliteStore } from "#sessions";
+import { type ArchiveStore, loadPortability, openSqliteStore } from "#stores";
 import { type Figure, holds, printFigures } from "./figures.ts";
 
 const NOW = "2026-01-01T00:00:00.000Z";
@@ -169,7 +169,7 @@ async function kills(runs: number): Promise<Figure[]> {
 }
 
 function writerScript(root: string): string {
-  const sessions = new URL("../src/sessions/index.ts", import.meta.url).href;
+  const sessions = new URL("../src/stores/index.ts", import.meta.url).href;
   return `import { writeSync } from "node:fs";
     import { loadPortability } from ${JSON.stringify(sessions)};
     const { openJsonlStore } = await loadPortability();

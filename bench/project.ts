@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Provider } from "#engine";
-import type { Harness } from "#harness";
+import type { Harness } from "#program";
 import { openMemoryHarness } from "../test/fakes/memory-harness.ts";
 import { openProjects } from "../test/fakes/open-projects.ts";
 import { type Figure, holds, median, printFigures } from "./figures.ts";

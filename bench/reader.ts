@@ -6,10 +6,11 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createProcesses, createSystemClock, type ProcessPort } from "#base";
+import type { ProcessPort } from "#base";
 import { isSecretFile } from "#governance";
 import { createSandboxes } from "#sandbox";
-import { childEnvironment } from "../src/base/child-environment.ts";
+import { createProcesses, createSystemClock } from "#world";
+import { childEnvironment } from "../src/world/child-environment.ts";
 import { everydayCommands } from "../test/fakes/shell-corpora.ts";
 import { createShellJudge } from "../test/fakes/shell-judge.ts";
 import { createShellWorkspace } from "../test/fakes/shell-workspace.ts";

@@ -7,10 +7,10 @@ import { cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, realpathSync, r
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { defaultSettings } from "#artifacts";
-import { createSystemClock } from "#base";
-import { assembleHarness, type HarnessOptions } from "#harness";
+import { assembleHarness, type HarnessOptions } from "#program";
 import type { Command, Event } from "#protocol";
 import { createHeldKeys } from "#providers";
+import { createSystemClock } from "#world";
 import { type Figure, holds, printFigures } from "./figures.ts";
 
 const RUNS = 1000;

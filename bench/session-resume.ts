@@ -4,7 +4,7 @@
  */
 import { reopenSession } from "#engine";
 import { SessionId } from "#protocol";
-import { openSqliteStore } from "#sessions";
+import { openSqliteStore } from "#stores";
 
 const [path = "", session = "", keyHex = ""] = process.argv.slice(2);
 const key = { bytes: Buffer.from(keyHex, "hex"), source: "the benchmark" };

@@ -9,11 +9,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createConversation, type EventDraft, type SessionLog, type SessionStore, type SnapshotShelf } from "#engine";
 import { type Event, SessionId } from "#protocol";
-import { openSqliteStore } from "#sessions";
+import { openSqliteStore } from "#stores";
 import { createRemains } from "../src/engine/remains.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "../src/engine/snapshot-keeper.ts";
-import { toRecord } from "../src/sessions/record.ts";
-import { openDatabase, type SqliteDatabase } from "../src/sessions/sqlite-driver.ts";
+import { toRecord } from "../src/stores/record.ts";
+import { openDatabase, type SqliteDatabase } from "../src/stores/sqlite/driver.ts";
 import { type Figure, holds, median, printFigures } from "./figures.ts";
 import { sessionDrafts } from "./session-drafts.ts";
 

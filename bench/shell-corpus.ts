@@ -3,9 +3,9 @@
  * let through, everyday commands that ask needlessly, hostile commands in disguise, time for one judgement.
  * `node bench/shell-corpus.ts [disguises]` prints the figures and every needless question.
  */
-import { createSystemClock } from "#base";
+import { createSystemClock } from "#world";
 import { quietDecision } from "../src/governance/quiet-preset.ts";
-import { analyseShell } from "../src/governance/shell.ts";
+import { analyseShell } from "../src/governance/shell/analysis.ts";
 import { everydayCommands, hostileCommands } from "../test/fakes/shell-corpora.ts";
 import { createShellJudge, type ShellJudge } from "../test/fakes/shell-judge.ts";
 import { canBeDisguised, disguise } from "../test/fakes/shell-transforms.ts";

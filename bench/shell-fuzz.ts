@@ -5,7 +5,7 @@
  * rules let nothing pass that they do not name. `node bench/shell-fuzz.ts [--seed N] [--judge N] [--run N] [--real N] [--rules N] [--stress N]`; Linux with strace and bubblewrap.
  */
 import { parseArgs } from "node:util";
-import { createSystemClock } from "#base";
+import { createSystemClock } from "#world";
 import { createShellFuzz, type ShellFuzzOptions } from "../test/fakes/shell-fuzz.ts";
 import { createShellOracle, hasShellOracle } from "../test/fakes/shell-oracle.ts";
 import { fuzzAllowed, fuzzDenied } from "../test/fakes/shell-rule-fuzz.ts";

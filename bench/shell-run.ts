@@ -10,7 +10,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { childEnvironment } from "../src/base/child-environment.ts";
+import { childEnvironment } from "../src/world/child-environment.ts";
 import { everydayCommands } from "../test/fakes/shell-corpora.ts";
 import { createShellJudge } from "../test/fakes/shell-judge.ts";
 import { createShellWorkspace } from "../test/fakes/shell-workspace.ts";

@@ -16,8 +16,9 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createParser } from "eventsource-parser";
 import WebSocket from "ws";
-import { createSystemClock, isRecord } from "#base";
+import { isRecord } from "#base";
 import type { Event } from "#protocol";
+import { createSystemClock } from "#world";
 
 const launcher = resolve(import.meta.dirname, "../bin/harness");
 const preload = pathToFileURL(resolve(import.meta.dirname, "stepped-clock.mjs")).href;

@@ -1,4 +1,5 @@
 /** Reads what `strace -f -y -ttt` wrote: which process did what to the world, with absolute paths. Only calls that succeeded. */
+import { defined } from "#base";
 
 export interface SystemCall {
   /** Of the engine itself, its threads included; otherwise of something that it started. */
@@ -63,7 +64,7 @@ export function readSystemCalls(text: string): SystemCall[] {
       atMs,
       paths,
       line,
-      ...(address === undefined ? {} : { address }),
+      ...defined({ address }),
     });
   }
   return calls;

@@ -2,21 +2,23 @@
  * The engine inside another program: configuration, tools and a handler in, `prompt` and `cancel` out. Text and tool calls
  * arrive as whole blocks, in order. `import { createHarness } from "harness"`.
  */
+
 import { resolve } from "node:path";
 import { defaultSettings, type PermissionRule } from "#artifacts";
-import { createSystemClock } from "#base";
+import { defined } from "#base";
 import { type ControlClient, createAnswerCollector } from "#control";
 import { type Plugin, type Tool, type ToolContext, type TurnSummary, textOutput } from "#engine";
-import { assembleHarness } from "#harness";
+import { assembleHarness } from "#program";
 import { ReasonError, reasonText, type SessionId } from "#protocol";
 import { createHeldKeys } from "#providers";
-import { createSigner, harnessPaths, headsDirectory, machineKeySource } from "#sessions";
-import { createBlockHandler, type EventHandler } from "./embed-blocks.ts";
+import { createSigner, harnessPaths, headsDirectory, machineKeySource } from "#stores";
+import { createSystemClock } from "#world";
+import { createBlockHandler, type EventHandler } from "./program/embed-blocks.ts";
 
 export type { Plugin, PluginHost, Tool, ToolContext, ToolOutput } from "#engine";
 export { ToolError, textOutput } from "#engine";
 export { type Event, type Reason, ReasonError } from "#protocol";
-export type { EventHandler } from "./embed-blocks.ts";
+export type { EventHandler } from "./program/embed-blocks.ts";
 
 /** Model calls per prompt before it is ended. */
 const DEFAULT_MAX_TURNS = 10;
@@ -91,7 +93,7 @@ export async function createHarness(
       models: config.model === undefined ? [] : [modelSettings(config, config.model)],
       permissions: [...rules("allow", config.allow), ...rules("deny", config.deny)],
       maxSteps: config.maxTurns ?? DEFAULT_MAX_TURNS,
-      ...(config.systemPrompt === undefined ? {} : { systemPrompt: config.systemPrompt }),
+      ...defined({ systemPrompt: config.systemPrompt }),
     },
     env: keys,
     // The key is in the memory of the embedding program already: it stays there, and is sent only where it is bound to.
@@ -165,8 +167,7 @@ function modelSettings({ apiKey, baseUrl, maxTokens }: HarnessConfig, model: str
   return {
     model,
     ...(apiKey === undefined ? {} : { apiKeyEnv: EMBEDDED_KEY }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...defined({ baseUrl, maxTokens }),
   };
 }
 

@@ -1,12 +1,12 @@
 /** The program's entry: real ports, argv, exit code. Started by `bin/harness`. */
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createSystemClock, startDetached } from "#base";
 import { createOutward, createTerminal, describeCrash, runCli } from "#cli";
 import { createEnvironmentKeys, environmentBlock } from "#credentials";
 import { keyVariables } from "#providers/vendors";
-import { buildInfo } from "./build-info.ts";
-import { handsKeysOn, opensSession, programCredentials } from "./program-credentials.ts";
+import { createSystemClock, startDetached } from "#world";
+import { buildInfo } from "./program/build-info.ts";
+import { handsKeysOn, opensSession, programCredentials } from "./program/credentials.ts";
 
 const entry = fileURLToPath(import.meta.url);
 /** Both `src/` and `dist/` are one folder below the package root. */

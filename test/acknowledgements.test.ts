@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { SessionStore } from "#engine";
 import type { Command, EventKind } from "#protocol";
-import { createMemoryStore } from "#sessions";
+import { createMemoryStore } from "#stores";
 import { calls, createHarnessRig, type HarnessRig, says } from "./fakes/harness-rig.ts";
 import type { MockReply } from "./fakes/mock-reply.ts";
 

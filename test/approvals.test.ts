@@ -1,4 +1,5 @@
 /** A yes is bound to what was there when it was asked for: whatever changes before the call runs makes it void. */
+
 import {
   chmodSync,
   existsSync,
@@ -12,7 +13,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createSystemClock } from "#base";
+import { defined } from "#base";
+import { createSystemClock } from "#world";
 import { calls, createHarnessRig, type HarnessRig, says } from "./fakes/harness-rig.ts";
 import type { TemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 
@@ -253,7 +255,7 @@ async function approve(one: Case, between?: (rig: HarnessRig) => void): Promise<
     // Programs of the test lie where commands in the sandbox see nothing.
     settings: { sandbox: "off" },
     programFolders: ["first", "bin"],
-    ...(one.prepare === undefined ? {} : { prepare: one.prepare }),
+    ...defined({ prepare: one.prepare }),
   });
   const turn = rig.send();
   const { call_id } = await rig.next("PermissionRequested");

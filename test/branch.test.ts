@@ -1,8 +1,8 @@
 /** A branch that is made while its source is open, and goes on in the real engine on its own. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createSystemClock } from "#base";
-import { loadPortability } from "#sessions";
+import { loadPortability } from "#stores";
+import { createSystemClock } from "#world";
 import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
 import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 

@@ -1,10 +1,12 @@
 /** Redaction that is missing or broken: no model is asked, nothing raw is stored or told, the turn ends with a typed error. */
+
 import { describe, expect, test } from "vitest";
 import { defaultSettings } from "#artifacts";
-import { createSystemClock } from "#base";
+import { defined } from "#base";
 import type { Redaction } from "#engine";
 import { createHeldKeys } from "#providers";
-import { loadRedaction } from "../src/session-redaction.ts";
+import { createSystemClock } from "#world";
+import { loadRedaction } from "../src/program/redaction.ts";
 import { type Breakage, type BreakingPart, brokenRedaction } from "./fakes/broken-redaction.ts";
 import { calls, createHarnessRig, type HarnessRig, says } from "./fakes/harness-rig.ts";
 import { startMockProvider } from "./fakes/mock-provider-server.ts";
@@ -86,7 +88,7 @@ describe("one that breaks ends the turn, and no model is asked after it", () => 
   );
   test.each(cases)("%s, call %i, %s", async (part, at, _how, sent, garbage) => {
     const breaks = (asked: BreakingPart, call: number): boolean => asked === part && call === at;
-    const rig = await openRig({ breaks, ...(garbage === undefined ? {} : { garbage }) });
+    const rig = await openRig({ breaks, ...defined({ garbage }) });
     const summary = await rig.send(`use ${SECRET}`);
     expect(summary).toMatchObject({ outcome: "error", reason: "RedactionFailed" });
     expect(rig.vendor.requests).toHaveLength(sent);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { SessionLog } from "#engine";
 import type { Event } from "#protocol";
-import { openSqliteStore } from "#sessions";
+import { openSqliteStore } from "#stores";
 import { crashCampaign } from "../bench/crash.ts";
 import { CRASH_CLIENT, judge, openCrashSession, readAll } from "../bench/crash-session.ts";
 

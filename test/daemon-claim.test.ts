@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { createSystemClock, processPlace, startMark } from "#base";
+import { createSystemClock, processPlace, startMark } from "#world";
 import { claimDaemon, type DaemonFacts, findClaim } from "../src/cli/daemon-claim.ts";
 import { createDaemonRevival } from "../src/cli/daemon-revival.ts";
 import { daemonPlaces, lookForDaemon, START_PATIENCE_MS } from "../src/cli/daemon-state.ts";

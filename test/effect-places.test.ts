@@ -16,19 +16,19 @@ interface Place {
 
 /** The effects that tools, scripts and commands of the model can have: one place each, below the gate. */
 const belowTheGate: Readonly<Record<string, Place>> = {
-  "src/base/processes.ts": {
+  "src/world/processes.ts": {
     uses: "node:child_process",
     why: "The one place that starts programs: the process port, and under it the sandbox.",
   },
-  "src/base/public-web.ts": {
+  "src/world/public-web.ts": {
     uses: "node:http node:https",
     why: "The one place that opens connections for tools, scripts and hooks: the web port.",
   },
-  "src/base/workspace-directory.ts": {
+  "src/world/workspace-directory.ts": {
     uses: "fs.mkdir fs.open",
     why: "Folders of the workspace by handle, for the file port and for undo.",
   },
-  "src/base/workspace-files.ts": {
+  "src/world/workspace-files.ts": {
     uses: "fs.link fs.open fs.rename fs.rmdir fs.unlink",
     why: "The one place that changes workspace files for tools: the file port.",
   },
@@ -104,39 +104,39 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.rmSync",
     why: "Which tokens were made and revoked, in the state folder; forgotten after their time.",
   },
-  "src/base/checked-addresses.ts": {
+  "src/world/checked-addresses.ts": {
     uses: "node:dns node:net",
     why: "Resolves a host once, to be checked; connects to nothing. net: isIP.",
   },
-  "src/base/inherited-descriptors.ts": {
+  "src/world/inherited-descriptors.ts": {
     uses: "fs.openSync",
     why: "Opens /dev/null, to stand for what a child must not inherit.",
   },
-  "src/base/make-folder.ts": {
+  "src/world/make-folder.ts": {
     uses: "fs.mkdirSync",
     why: "A folder with those above it: the one place, because what Node has for it may never end.",
   },
-  "src/base/model-connections.ts": {
+  "src/world/model-connections.ts": {
     uses: "node:http node:https",
     why: "Keeps connections to models open for the two places that send; sends nothing.",
   },
-  "src/base/private-file.ts": {
+  "src/world/private-file.ts": {
     uses: "fs.fsyncSync fs.ftruncateSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync fs.writeSync",
     why: "What the program keeps for itself: undo and acks, in the data and state folders.",
   },
-  "src/base/process-monitor.ts": {
+  "src/world/process-monitor.ts": {
     uses: "fs.openSync fs.unlinkSync fs.writeSync",
     why: "Files without a name: what the sandbox says about a command, and what it reads.",
   },
-  "src/base/scratch-folder.ts": {
+  "src/world/scratch-folder.ts": {
     uses: "fs.rmdirSync",
     why: "Removes the empty folder of a session that named none.",
   },
-  "src/base/small-file.ts": {
+  "src/world/small-file.ts": {
     uses: "fs.openSync",
     why: "Opens small files for reading.",
   },
-  "src/base/workspace-restore.ts": {
+  "src/world/workspace-restore.ts": {
     uses: "fs.chmod fs.mkdir fs.open fs.rename fs.rmdir fs.symlink fs.unlink",
     why: "Undo and redo, which a person asks for; recorded as WorkspaceRestored. What a replayed command changed. No tool gets it.",
   },
@@ -260,43 +260,43 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "node:http node:https",
     why: "The one place that opens connections to models from the engine, and to the credential helper.",
   },
-  "src/sessions/file-lines.ts": {
+  "src/stores/file-lines.ts": {
     uses: "fs.openSync",
     why: "Opens a log for reading.",
   },
-  "src/sessions/jsonl-checkpoints.ts": {
+  "src/stores/jsonl/checkpoints.ts": {
     uses: "fs.fdatasyncSync fs.ftruncateSync fs.openSync fs.writeSync",
     why: "Signatures beside the readable log.",
   },
-  "src/sessions/jsonl-file.ts": {
+  "src/stores/jsonl/file.ts": {
     uses: "fs.fdatasyncSync fs.ftruncateSync fs.writeSync",
     why: "The session log, as JSON lines.",
   },
-  "src/sessions/jsonl-folder.ts": {
+  "src/stores/jsonl/folder.ts": {
     uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync",
     why: "The folder of that log.",
   },
-  "src/sessions/jsonl-lock.ts": {
+  "src/stores/jsonl/lock.ts": {
     uses: "fs.renameSync fs.rmSync fs.utimesSync fs.writeFileSync",
     why: "Who writes to that log now.",
   },
-  "src/sessions/jsonl-store.ts": {
+  "src/stores/jsonl/store.ts": {
     uses: "fs.ftruncateSync fs.openSync",
     why: "The session log, as JSON lines.",
   },
-  "src/sessions/key-files.ts": {
+  "src/stores/key-files.ts": {
     uses: "fs.fsyncSync fs.linkSync fs.openSync fs.renameSync fs.rmSync fs.writeSync",
     why: "The machine key.",
   },
-  "src/sessions/known-heads.ts": {
+  "src/stores/known-heads.ts": {
     uses: "fs.rmSync",
     why: "Last known heads of logs that are long gone, in the state folder.",
   },
-  "src/sessions/signing-key.ts": {
+  "src/stores/signing-key.ts": {
     uses: "fs.fsyncSync fs.linkSync fs.openSync fs.unlinkSync fs.writeFileSync",
     why: "The key that signs checkpoints.",
   },
-  "src/sessions/sqlite-driver.ts": {
+  "src/stores/sqlite/driver.ts": {
     uses: "fs.openSync",
     why: "The session log, encrypted.",
   },
@@ -363,11 +363,11 @@ describe("effects", () => {
   test("of tools have one place each: programs, connections, workspace files", () => {
     const below = Object.entries(belowTheGate);
     const files = (what: RegExp): string[] => below.filter(([, { uses }]) => what.test(uses)).map(([file]) => file);
-    expect(files(/child_process/)).toEqual(["src/base/processes.ts"]);
-    expect(files(/node:https/)).toEqual(["src/base/public-web.ts"]);
-    expect(files(/fs\.rename /)).toEqual(["src/base/workspace-files.ts"]);
+    expect(files(/child_process/)).toEqual(["src/world/processes.ts"]);
+    expect(files(/node:https/)).toEqual(["src/world/public-web.ts"]);
+    expect(files(/fs\.rename /)).toEqual(["src/world/workspace-files.ts"]);
     expect([...found].filter(([, uses]) => uses.includes("child_process")).map(([file]) => file)).toEqual([
-      "src/base/processes.ts",
+      "src/world/processes.ts",
     ]);
   });
 
@@ -378,7 +378,7 @@ describe("effects", () => {
       // Connects to the server that a person names to be tried, with a client that is a package.
       "src/conformance/drivers/web-socket.ts",
       // Loads the native driver of SQLite.
-      "src/sessions/sqlite-driver.ts",
+      "src/stores/sqlite/driver.ts",
     ]);
   });
 });

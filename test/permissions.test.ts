@@ -1,8 +1,10 @@
 /** Who may do what, in the whole program: rules, the quiet preset, questions, plan mode, and what names lead to. */
+
 import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { defined } from "#base";
 import { calls, createHarnessRig, says } from "./fakes/harness-rig.ts";
 
 describe("permissions", () => {
@@ -33,7 +35,7 @@ describe("permissions", () => {
     const answer = async (decision: "allow_once" | "allow_argv_glob" | "allow_tool" | "deny", reason?: string) => {
       const turn = rig.send();
       const { call_id } = await rig.next("PermissionRequested");
-      await rig.submit({ kind: "AnswerPermission", call_id, decision, ...(reason === undefined ? {} : { reason }) });
+      await rig.submit({ kind: "AnswerPermission", call_id, decision, ...defined({ reason }) });
       await turn;
       const asked = rig.of("PermissionRequested").length;
       const outcomes = rig.of("ToolResult").map(({ outcome }) => outcome);
@@ -204,10 +206,7 @@ describe("permissions", () => {
   ] as [string, { cwd?: string; config?: string; file?: string }][])(
     "%j with %j asks",
     async (command, { cwd, config = "[core]\n\tbare = false\n", file }) => {
-      const rig = await createHarnessRig([
-        calls(["exec", { command, ...(cwd === undefined ? {} : { cwd }) }]),
-        says("done"),
-      ]);
+      const rig = await createHarnessRig([calls(["exec", { command, ...defined({ cwd }) }]), says("done")]);
       const { workspace } = rig;
       workspace.put("sub/.env", "x");
       workspace.put("docs/secrets.yml", "x");

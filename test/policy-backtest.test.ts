@@ -15,6 +15,7 @@ import {
   suggestRules,
 } from "#governance";
 import { createBuiltinTools } from "#tools";
+import { createSystemClock } from "#world";
 import { calls, createHarnessRig, type HarnessRig, type RigOptions, says } from "./fakes/harness-rig.ts";
 import { recordCorpus } from "./fakes/policy-corpus.ts";
 import { policyMutations } from "./fakes/policy-mutations.ts";
@@ -22,7 +23,7 @@ import { createProjectRig } from "./fakes/project-rig.ts";
 
 const TIMEOUT_MS = 120_000;
 const tools = new Map(
-  createBuiltinTools()
+  createBuiltinTools(createSystemClock())
     .tools()
     .map((tool) => [tool.name, tool]),
 );

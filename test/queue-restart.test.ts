@@ -1,12 +1,14 @@
 /** A queued input over a snapshot: the log is then not read from its beginning, and the input is still delivered, once. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createSystemClock, createSystemRandom, createUlidFactory } from "#base";
+import { createUlidFactory, defined } from "#base";
 import { reopenSession } from "#engine";
 import { createIdMint, type Event, type EventPayload } from "#protocol";
-import { openSqliteStore } from "#sessions";
+import { openSqliteStore } from "#stores";
+import { createSystemClock, createSystemRandom } from "#world";
 import { createFakeProvider, type FakeResponse, says, text } from "./fakes/fake-provider.ts";
 import { createPlainSession } from "./fakes/plain-session.ts";
 
@@ -49,7 +51,7 @@ async function openStore() {
       provider: createFakeProvider(responses),
       snapshotEveryEvents: 1,
       subscribers: [(event) => seen.push(event)],
-      ...(earlier === undefined ? {} : { earlier }),
+      ...defined({ earlier }),
     });
     return { session, log, seen, earlier };
   }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Settings } from "#artifacts";
 import type { EventDraft, SessionStore } from "#engine";
 import { CallId, ClientId, type EventKind, type EventPayload, SessionId, TurnId } from "#protocol";
-import { createMemoryStore } from "#sessions";
+import { createMemoryStore } from "#stores";
 import { createHarnessRig, says } from "./fakes/harness-rig.ts";
 
 const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";

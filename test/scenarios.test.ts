@@ -3,10 +3,11 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createProcesses, createPublicWeb, createUlidFactory, createWorkspaceFiles } from "#base";
+import { createUlidFactory } from "#base";
 import type { ModelEvent } from "#engine";
 import { createIdMint, type Message, type ToolResultBlock, type ToolUseBlock } from "#protocol";
 import { createBuiltinTools } from "#tools";
+import { createProcesses, createPublicWeb, createSystemClock, createWorkspaceFiles } from "#world";
 import { loadScenario } from "../src/providers/scenario.ts";
 import { createScriptedProvider } from "../src/providers/scripted.ts";
 import { createManualClock } from "./fakes/manual-clock.ts";
@@ -49,7 +50,7 @@ async function play(scenario: string, prompt?: string): Promise<{ calls: unknown
 }
 
 async function run({ id, name, input }: ToolUseBlock): Promise<ToolResultBlock> {
-  const tool = createBuiltinTools()
+  const tool = createBuiltinTools(createSystemClock())
     .tools()
     .find((candidate) => candidate.name === name);
   if (tool === undefined) throw new Error(`no tool ${name}`);

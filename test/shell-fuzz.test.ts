@@ -1,6 +1,6 @@
 /** A short run of the fuzzer of shell commands; `bench/shell-fuzz.ts` is the long one. */
 import { afterAll, describe, expect, test } from "vitest";
-import { createSystemClock } from "#base";
+import { createSystemClock } from "#world";
 import { quietDecision } from "../src/governance/quiet-preset.ts";
 import { createShellFuzz, type ShellFuzzOptions } from "./fakes/shell-fuzz.ts";
 import { createShellOracle, hasShellOracle } from "./fakes/shell-oracle.ts";

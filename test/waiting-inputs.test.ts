@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Harness } from "#harness";
+import type { Harness } from "#program";
 import { ReasonError, type SessionId } from "#protocol";
 import { openWaitingSessions } from "../src/cli/daemon-waiting.ts";
 import { says } from "./fakes/harness-rig.ts";

@@ -2,16 +2,16 @@
  * What counting steps costs: the same generated code with and without it, interleaved, the best of many runs. Built-ins charge
  * for their own work in both, so this is the cost of the counter in loops and at the entry of functions.
  */
-import { generate } from "../../src/starlark/codegen.ts";
-import { parseFile } from "../../src/starlark/parser.ts";
+import { generate } from "../../src/starlark/compile/codegen.ts";
+import { universe } from "../../src/starlark/library/universe.ts";
 import { noModules } from "../../src/starlark/program.ts";
-import { resolveFile } from "../../src/starlark/resolver.ts";
 import { runtime } from "../../src/starlark/runtime.ts";
-import { defaultDialect } from "../../src/starlark/scope.ts";
-import { makeSource } from "../../src/starlark/source.ts";
+import { parseFile } from "../../src/starlark/syntax/parser.ts";
+import { resolveFile } from "../../src/starlark/syntax/resolver.ts";
+import { defaultDialect } from "../../src/starlark/syntax/scope.ts";
+import { makeSource } from "../../src/starlark/syntax/source.ts";
 import { Thread } from "../../src/starlark/thread.ts";
-import { universe } from "../../src/starlark/universe.ts";
-import { Fn } from "../../src/starlark/values.ts";
+import { Fn } from "../../src/starlark/values/values.ts";
 
 /** The counter as the emitter writes it. */
 const STEP = /if\(--T\.fuel<0\)T\.refuel\(\);/g;

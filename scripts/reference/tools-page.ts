@@ -1,11 +1,12 @@
 /** The page about the built-in tools. */
 import type { Tool } from "#engine";
 import { createBuiltinTools } from "#tools";
+import { createSystemClock } from "#world";
 import { fieldTable, type Schema } from "./field-table.ts";
 import { GENERATED, page, plain, table } from "./markdown.ts";
 
 export function toolsPage(): string {
-  const tools = createBuiltinTools().tools();
+  const tools = createBuiltinTools(createSystemClock()).tools();
   return page([
     "# Built-in tools",
     GENERATED,

@@ -1,4 +1,5 @@
 /** Agents: one table for a file in `agents/` and an entry of `agents:` in `harness.md`. */
+import { defined } from "#base";
 import { contextType, type WrittenPath } from "./context-table.ts";
 import { hookTable, hookType } from "./hook-table.ts";
 import { agentModelType } from "./model-table.ts";
@@ -110,9 +111,11 @@ export function makeAgent(
     tools: values.tools ?? [],
     hooks: values.hooks ?? [],
     ...(model === undefined ? {} : { model: model.model, modelConfig: model }),
-    ...(values.verify === undefined ? {} : { verify: values.verify }),
-    ...(values.max_verify_retries === undefined ? {} : { maxVerifyRetries: values.max_verify_retries }),
-    ...(values.tools_policy === undefined ? {} : { toolsPolicy: values.tools_policy }),
+    ...defined({
+      verify: values.verify,
+      maxVerifyRetries: values.max_verify_retries,
+      toolsPolicy: values.tools_policy,
+    }),
     ...(context === undefined ? {} : { context: context.config }),
   };
   return { agent, contextFiles: context?.files ?? [] };

@@ -1,5 +1,7 @@
 /** All files of a project, read → the project, or everything that is wrong with it. Pure. */
+
 import { hash } from "node:crypto";
+import { defined } from "#base";
 import { crossCheck } from "./cross-checks.ts";
 import type { FileContent } from "./file-content.ts";
 import type { FileRecord } from "./parse-file.ts";
@@ -72,7 +74,7 @@ export function assemble({ root, version, files, problems: found, knownTools }: 
       return content === undefined ? [] : [{ file, hash: content.hash, bytes: content.bytes }];
     }),
     ...(configFile === undefined ? {} : { configFile: configFile.source.file }),
-    ...(identity === undefined ? {} : { identity }),
+    ...defined({ identity }),
   };
   return { project, problems: bounded(problems) };
 }

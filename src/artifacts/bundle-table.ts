@@ -1,4 +1,5 @@
 /** Bundles: text for the prompt, and tools and hooks that come with it, in `.harness/{plugins,builtins,overrides}`. */
+import { defined } from "#base";
 import { checkedName } from "./artifact-name.ts";
 import { hookType } from "./hook-table.ts";
 import type { BundleArtifact, BundleType, HookArtifact, ToolArtifact } from "./project.ts";
@@ -83,7 +84,7 @@ export function makeBundle(
     reader.report(warning("other-folder", at("type"), message, { expected: given.folderType }));
   }
   const version = values.version;
-  const owned = { bundle: name, ...(condition === undefined ? {} : { condition }) };
+  const owned = { bundle: name, ...defined({ condition }) };
   return {
     bundle: {
       kind: "bundle",
@@ -95,9 +96,7 @@ export function makeBundle(
       priority: values.priority ?? bundlePriorities[type],
       tags: values.tags ?? [],
       body: given.body,
-      ...(version === undefined ? {} : { version }),
-      ...(values.description === undefined ? {} : { description: values.description }),
-      ...(condition === undefined ? {} : { condition }),
+      ...defined({ version, description: values.description, condition }),
     },
     tools: (values.tools ?? []).map((tool) => ({ ...tool, ...owned })),
     hooks: (values.hooks ?? []).map((hook) => ({ ...hook, ...owned })),

@@ -1,4 +1,5 @@
 /** `harness.md` and `harness.yaml`: the table of the root file, and of the admin policy, which may hold a part of it. */
+import { defined } from "#base";
 import { agentType, type WrittenAgent } from "./agent-table.ts";
 import { contextType, pathInside, type WrittenContext, type WrittenPath } from "./context-table.ts";
 import { hookType } from "./hook-table.ts";
@@ -104,15 +105,17 @@ export function readConfig(tree: MapTree, reader: Reader): WrittenConfig {
     agents: values.agents ?? [],
     serve: values.serve ?? [],
     artifactRoots: values.artifact_roots ?? [],
-    ...(model === undefined ? {} : { model }),
-    ...(context === undefined ? {} : { context }),
-    ...(values.tools_policy === undefined ? {} : { toolsPolicy: values.tools_policy }),
-    ...(delegation === undefined ? {} : { delegation }),
-    ...(meta === undefined ? {} : { meta }),
-    ...(network === undefined ? {} : { network }),
-    ...(permissions === undefined ? {} : { permissions }),
-    ...(sandbox === undefined ? {} : { sandbox }),
-    ...(budgets === undefined ? {} : { budgets }),
+    ...defined({
+      model,
+      context,
+      toolsPolicy: values.tools_policy,
+      delegation,
+      meta,
+      network,
+      permissions,
+      sandbox,
+      budgets,
+    }),
   };
 }
 

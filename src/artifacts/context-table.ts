@@ -1,5 +1,7 @@
 /** `context`: how much of the conversation the model is shown, and which files join the prompt. */
+
 import { isAbsolute, posix } from "node:path";
+import { defined } from "#base";
 import type { ContextConfig, Place } from "./project.ts";
 import { defineTable, error, type FieldType, integer, list, nested, text, words } from "./schema.ts";
 
@@ -69,8 +71,7 @@ export const contextType = nested(contextTable, ({ values, at }): WrittenContext
   return {
     config: {
       files: files.map(({ path }) => path),
-      ...(maxHistory === undefined ? {} : { maxHistory }),
-      ...(maxTokens === undefined ? {} : { maxTokens }),
+      ...defined({ maxHistory, maxTokens }),
       ...(systemPrompt === undefined || systemPrompt.trim() === "" ? {} : { systemPrompt }),
     },
     files,

@@ -1,4 +1,5 @@
 /** What an eval can assert: one table for each type, which checks it and documents it. */
+import { defined } from "#base";
 import type { Place } from "./project.ts";
 import {
   choice,
@@ -254,7 +255,7 @@ export const assertionKinds: Readonly<Record<AssertionType, AssertionKind>> = {
     "verified",
     "Work was delegated, and what every delegate claimed was accepted by its verifiers in the end.",
     { agent: { type: words("the name of an agent"), default: "all", meaning: "Only delegates of this name." } },
-    ({ agent }) => ({ type: "verified", ...(agent === undefined ? {} : { agent }) }),
+    ({ agent }) => ({ type: "verified", ...defined({ agent }) }),
   ),
 };
 

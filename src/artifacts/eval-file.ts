@@ -1,5 +1,7 @@
 /** One eval case as it is written in its file, with every problem of it. Runs nothing. */
+
 import { basename } from "node:path";
+import { defined } from "#base";
 import { type EvalCase, readCase } from "./eval-table.ts";
 import { readFileContent } from "./file-content.ts";
 import { MAX_YAML_CHARS } from "./parse-file.ts";
@@ -45,7 +47,7 @@ export function readEvalFile(path: string, checker: ScriptChecker): EvalFile {
   }
   const { scenario } = evalCase.setup;
   const inline = scenario !== undefined && "inline" in scenario ? linesFrom(text, scenario.place) : undefined;
-  return { path, hash, evalCase, problems, ...(inline === undefined ? {} : { scenarioText: inline }) };
+  return { path, hash, evalCase, problems, ...defined({ scenarioText: inline }) };
 }
 
 /** What could not be checked does not pass. */

@@ -1,4 +1,5 @@
 /** Eval cases: the tables of the file, and what the program uses of it. Which files there are, and running them, is elsewhere. */
+import { defined } from "#base";
 import { checkedName } from "./artifact-name.ts";
 import { builtinToolNames } from "./builtin-tool-names.ts";
 import { assertionKinds, assertionType, duration, isInner, type PlacedAssertion } from "./eval-assertions.ts";
@@ -221,9 +222,7 @@ const setup: FieldType<EvalSetup> = nested(setupTable, ({ values, at }, reader) 
     files: values.files ?? [],
     rules: [...rulesOf("allow", values.allow), ...rulesOf("deny", values.deny)],
     context: values.context ?? {},
-    ...(values.system_prompt === undefined ? {} : { systemPrompt: values.system_prompt }),
-    ...(config === undefined ? {} : { config }),
-    ...(values.scenario === undefined ? {} : { scenario: values.scenario }),
+    ...defined({ systemPrompt: values.system_prompt, config, scenario: values.scenario }),
   };
 });
 
@@ -298,9 +297,11 @@ export function readCase(tree: MapTree, reader: Reader): EvalCase | undefined {
     turns: values.turns ?? [],
     grade: values.grade ?? [],
     ...(values.description === undefined ? {} : { description: values.description.trim() }),
-    ...(values.category === undefined ? {} : { category: values.category }),
-    ...(values.model === undefined ? {} : { model: values.model }),
-    ...(values.max_tokens === undefined ? {} : { maxTokens: values.max_tokens }),
-    ...(values.timeout === undefined ? {} : { timeoutMs: values.timeout }),
+    ...defined({
+      category: values.category,
+      model: values.model,
+      maxTokens: values.max_tokens,
+      timeoutMs: values.timeout,
+    }),
   };
 }

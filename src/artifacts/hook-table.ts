@@ -1,4 +1,5 @@
 /** Hooks: one table for a file in `hooks/`, an entry of `hooks:` in `harness.md`, in a bundle and in an agent. */
+import { defined } from "#base";
 import { canonicalEvent, hookEventAliases, hookEvents } from "./hook-events.ts";
 import type { HookArtifact, PolicyExample } from "./project.ts";
 import {
@@ -115,10 +116,7 @@ export function makeHook(
     priority: values.priority ?? 0,
     match: (values.match ?? []).map((one) => withPayload(kept, one)),
     notMatch: (values.not_match ?? []).map((one) => withPayload(kept, one)),
-    ...(values.when === undefined ? {} : { when: values.when }),
-    ...(values.script === undefined ? {} : { script: values.script }),
-    ...(values.timeout_ms === undefined ? {} : { timeoutMs: values.timeout_ms }),
-    ...(values.on_error === undefined ? {} : { onError: values.on_error }),
+    ...defined({ when: values.when, script: values.script, timeoutMs: values.timeout_ms, onError: values.on_error }),
   };
 }
 

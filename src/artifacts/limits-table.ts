@@ -1,4 +1,5 @@
 /** The bounds a project sets itself: delegation, self-extension and budgets. */
+import { defined } from "#base";
 import type { BudgetConfig, DelegationConfig, MetaConfig, ProjectConfig } from "./project.ts";
 import { defineTable, type FieldMap, type FieldType, flag, integer, list, nested, number } from "./schema.ts";
 
@@ -55,11 +56,13 @@ export const delegationTable = defineTable({
 
 /** Only what is written. */
 export const delegationType: FieldType<Partial<DelegationConfig>> = nested(delegationTable, ({ values }) => ({
-  ...(values.max_depth === undefined ? {} : { maxDepth: values.max_depth }),
-  ...(values.max_concurrent === undefined ? {} : { maxConcurrent: values.max_concurrent }),
-  ...(values.iterations_per_depth === undefined ? {} : { iterationsPerDepth: values.iterations_per_depth }),
-  ...(values.timeout_ms === undefined ? {} : { timeoutMs: values.timeout_ms }),
-  ...(values.allow_recursive === undefined ? {} : { allowRecursive: values.allow_recursive }),
+  ...defined({
+    maxDepth: values.max_depth,
+    maxConcurrent: values.max_concurrent,
+    iterationsPerDepth: values.iterations_per_depth,
+    timeoutMs: values.timeout_ms,
+    allowRecursive: values.allow_recursive,
+  }),
 }));
 
 export const metaTable = defineTable({
@@ -111,11 +114,13 @@ export const budgetTable = defineTable({
 });
 
 const budgetType: FieldType<BudgetConfig> = nested(budgetTable, ({ values }) => ({
-  ...(values.max_cost_usd === undefined ? {} : { maxCostUsd: values.max_cost_usd }),
-  ...(values.max_tokens === undefined ? {} : { maxTokens: values.max_tokens }),
-  ...(values.max_steps === undefined ? {} : { maxSteps: values.max_steps }),
-  ...(values.max_calls === undefined ? {} : { maxCalls: values.max_calls }),
-  ...(values.max_wall_ms === undefined ? {} : { maxWallMs: values.max_wall_ms }),
+  ...defined({
+    maxCostUsd: values.max_cost_usd,
+    maxTokens: values.max_tokens,
+    maxSteps: values.max_steps,
+    maxCalls: values.max_calls,
+    maxWallMs: values.max_wall_ms,
+  }),
 }));
 
 export const budgetsTable = defineTable({
@@ -135,8 +140,6 @@ export const budgetsTable = defineTable({
 export const budgetsType: FieldType<ProjectConfig["budgets"]> = nested(
   budgetsTable,
   ({ values: { turn, session, tree } }) => ({
-    ...(turn === undefined ? {} : { turn }),
-    ...(session === undefined ? {} : { session }),
-    ...(tree === undefined ? {} : { tree }),
+    ...defined({ turn, session, tree }),
   }),
 );

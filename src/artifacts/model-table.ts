@@ -1,4 +1,5 @@
 /** Models: `provider:name`, or a table. Which providers and models exist is not known here. */
+import { defined } from "#base";
 import type { ModelConfig } from "./project.ts";
 import {
   choice,
@@ -44,10 +45,12 @@ export const retryTable = defineTable({
 const retryType: FieldType<RetrySettings> = nested(retryTable, ({ values }) => {
   const maxRetries = values.max_retries ?? values.max_attempts;
   return {
-    ...(maxRetries === undefined ? {} : { maxRetries }),
-    ...(values.initial_backoff_ms === undefined ? {} : { initialBackoffMs: values.initial_backoff_ms }),
-    ...(values.max_backoff_ms === undefined ? {} : { maxBackoffMs: values.max_backoff_ms }),
-    ...(values.multiplier === undefined ? {} : { multiplier: values.multiplier }),
+    ...defined({
+      maxRetries,
+      initialBackoffMs: values.initial_backoff_ms,
+      maxBackoffMs: values.max_backoff_ms,
+      multiplier: values.multiplier,
+    }),
   };
 });
 
@@ -150,13 +153,15 @@ function readModelTable(tree: Tree, reader: Reader): ModelConfig | undefined {
   return {
     model: `${provider}:${name}`,
     place: tree.place,
-    ...(values.base_url === undefined ? {} : { baseUrl: values.base_url }),
-    ...(values.api_key_env === undefined ? {} : { apiKeyEnv: values.api_key_env }),
-    ...(values.family === undefined ? {} : { family: values.family }),
-    ...(values.max_tokens === undefined ? {} : { maxTokens: values.max_tokens }),
-    ...(values.temperature === undefined ? {} : { temperature: values.temperature }),
-    ...(values.retry === undefined ? {} : { retry: values.retry }),
-    ...(values.timeouts === undefined ? {} : { timeouts: values.timeouts }),
+    ...defined({
+      baseUrl: values.base_url,
+      apiKeyEnv: values.api_key_env,
+      family: values.family,
+      maxTokens: values.max_tokens,
+      temperature: values.temperature,
+      retry: values.retry,
+      timeouts: values.timeouts,
+    }),
   };
 }
 

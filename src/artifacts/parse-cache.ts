@@ -6,7 +6,8 @@
 import { hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { diskTrouble, diskTroubleText, makeFolder, openBox, sealBox } from "#base";
+import { diskTrouble, diskTroubleText, openBox, sealBox } from "#base";
+import { makeFolder } from "#world";
 import type { FileRecord } from "./parse-file.ts";
 
 /** To be raised whenever a table, a check or a record changes. */

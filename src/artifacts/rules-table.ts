@@ -1,4 +1,5 @@
 /** `permissions` and `network`: rules that are written here and decided elsewhere. */
+import { defined } from "#base";
 import type { NetworkConfig, PermissionExample, PolicyPattern } from "./project.ts";
 import {
   defineTable,
@@ -101,7 +102,7 @@ export const permissionsType: FieldType<WrittenPermissions> = nested(permissions
     labels: (["private", "untrusted"] as const).flatMap((label) =>
       (values[label] ?? []).map(({ value, place }) => ({ label, rule: value, source: `${place.file}:${place.line}` })),
     ),
-    ...(values.strict === undefined ? {} : { strict: values.strict }),
+    ...defined({ strict: values.strict }),
   };
 });
 

@@ -2,7 +2,7 @@
  * Tables of fields, and the one reader that checks a tree against them. A table is at once the check, the type of what is
  * read, and the documentation: docs/reference/artifacts.md is generated from it.
  */
-import { nearestName } from "#base";
+import { defined, nearestName } from "#base";
 import type { Place, Problem, ScriptSource, Tier } from "./project.ts";
 import type { MapTree, Tree } from "./yaml-tree.ts";
 
@@ -166,7 +166,7 @@ export function list<Value>(
   const shown = `list, each ${of.shown}`;
   return {
     shown,
-    ...(of.tables === undefined ? {} : { tables: of.tables }),
+    ...defined({ tables: of.tables }),
     read(tree, reader) {
       if (tree.kind !== "list") {
         reader.report(wrongValue(tree, shown));

@@ -1,4 +1,5 @@
 /** Puts the admin policy above the project: of two limits the tighter one holds, of two lists both, and nothing is loosened. */
+import { defined } from "#base";
 import type { WrittenConfig } from "./config-table.ts";
 import { DEFAULT_CONTEXT_TOKENS, DEFAULT_MAX_HISTORY } from "./context-table.ts";
 import { defaultDelegation, defaultMeta } from "./limits-table.ts";
@@ -34,13 +35,11 @@ export function mergeTiers(project: WrittenConfig | undefined, admin: WrittenCon
     meta: tighterMeta(project?.meta ?? defaultMeta, admin?.meta),
     serve: project?.serve ?? [],
     budgets: tighterBudgets(project?.budgets ?? {}, admin?.budgets ?? {}),
-    ...(project?.model === undefined ? {} : { model: project.model }),
+    ...defined({ model: project?.model }),
     ...(project?.delegation?.iterationsPerDepth === undefined
       ? {}
       : { maxSteps: delegation.iterationsPerDepth[0] ?? 1 }),
-    ...(cap === undefined ? {} : { maxStepsCap: cap }),
-    ...(strict === undefined ? {} : { strictPermissions: strict }),
-    ...(sandbox === undefined ? {} : { sandbox }),
+    ...defined({ maxStepsCap: cap, strictPermissions: strict, sandbox }),
   };
 }
 

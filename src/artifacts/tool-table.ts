@@ -1,4 +1,5 @@
 /** Tools: one table for a file in `tools/`, an entry of `tools:` in `harness.md`, in a bundle and in an agent. */
+import { defined } from "#base";
 import { checkedName } from "./artifact-name.ts";
 import { builtinToolNames, delegationToolNames, isReservedToolName } from "./builtin-tool-names.ts";
 import type { ParameterSpec, ToolArtifact } from "./project.ts";
@@ -100,8 +101,7 @@ const parameters: FieldType<readonly ParameterSpec[]> = {
           name: key,
           type: values.type,
           required,
-          ...(description === undefined ? {} : { description }),
-          ...(choices === undefined ? {} : { enum: choices }),
+          ...defined({ description, enum: choices }),
         },
       ];
     });
@@ -181,8 +181,7 @@ export function makeTool(
     description: given?.body || values.description?.trim() || name,
     parameters: values.parameters ?? [],
     async: values.async ?? false,
-    ...(values.script === undefined ? {} : { script: values.script }),
-    ...(values.timeout_ms === undefined ? {} : { timeoutMs: values.timeout_ms }),
+    ...defined({ script: values.script, timeoutMs: values.timeout_ms }),
   };
 }
 

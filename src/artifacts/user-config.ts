@@ -1,5 +1,5 @@
 /** Reads the user's `config.toml`. Wrong values fail with file and line; unknown keys only warn, with the nearest one. */
-import { nearestName } from "#base";
+import { defined, nearestName } from "#base";
 import { ReasonError } from "#protocol";
 import type { RawConfig } from "./config-schema.ts";
 import {
@@ -125,7 +125,7 @@ function toSettings(raw: RawConfig, file: string, text: string): Settings {
         maxWallMs: one?.max_wall_ms,
       }),
     ),
-    ...(raw.system_prompt === undefined ? {} : { systemPrompt: raw.system_prompt }),
+    ...defined({ systemPrompt: raw.system_prompt }),
   };
 }
 
@@ -197,11 +197,4 @@ function lineOf(text: string, path: readonly string[]): number {
 
 function mapValues<In, Out>(record: Readonly<Record<string, In>>, map: (value: In) => Out): Record<string, Out> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
-}
-
-/** The object without its undefined fields. */
-function defined<Fields extends object>(fields: Fields): { [Key in keyof Fields]: Exclude<Fields[Key], undefined> } {
-  const kept = Object.entries(fields).filter(([, value]) => value !== undefined);
-  // Fields that are left are those that had a value; exact optional types cannot say so.
-  return Object.fromEntries(kept) as { [Key in keyof Fields]: Exclude<Fields[Key], undefined> };
 }

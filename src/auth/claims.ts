@@ -2,7 +2,7 @@
  * What a capability token says: which sessions, which commands, on whose behalf, from when to when. Pure. Claims that are not known
  * are passed over, unless the token itself says that it must not be used by whoever does not know them.
  */
-import { isRecord } from "#base";
+import { defined, isRecord } from "#base";
 import { type CommandKind, ReasonError, SessionId, TokenId } from "#protocol";
 
 /** Of the claim set; a token of another version is refused. */
@@ -59,7 +59,7 @@ export function completeClaims(claims: Omit<Claims, "ver" | "critical_claims">):
   return {
     ver: CLAIMS_VERSION,
     jti,
-    ...(sessions === undefined ? {} : { sessions }),
+    ...defined({ sessions }),
     commands,
     identity_class,
     nbf,
@@ -132,7 +132,7 @@ export function checkScope(
   { command, session }: { readonly command: CommandKind; readonly session?: SessionId },
 ): void {
   if (!commands.includes(command)) throw new ReasonError("TokenScope", { jti, what: command });
-  if (session !== undefined) checkSession({ jti, ...(sessions === undefined ? {} : { sessions }) }, session, command);
+  if (session !== undefined) checkSession({ jti, ...defined({ sessions }) }, session, command);
   // A new session is none of those that are listed.
   else if (sessions !== undefined)
     throw new ReasonError("TokenScope", { jti, what: `${command} outside of its sessions` });

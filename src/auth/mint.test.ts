@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { defined } from "#base";
 import { anyClaims, COMMANDS, sessionId, someClaims, tokenId } from "../../test/fakes/token-claims.ts";
 import type { Claims } from "./claims.ts";
 import { DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS, mintClaims, type TokenRequest } from "./mint.ts";
@@ -14,7 +15,7 @@ const context = (parent?: Claims, nowMs = 1_500_500) => ({
   jti: tokenId(9),
   nowMs,
   knownCommands: COMMANDS,
-  ...(parent === undefined ? {} : { parent }),
+  ...defined({ parent }),
 });
 
 const anyRequest: fc.Arbitrary<TokenRequest> = fc.record({

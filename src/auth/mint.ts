@@ -1,4 +1,5 @@
 /** New claims from what is asked for, never more than those of the token that asks. Pure. */
+import { defined } from "#base";
 import { ReasonError, type SessionId, type TokenId } from "#protocol";
 import { CLAIM_ENTRIES_MAX, type Claims, completeClaims, MINTED_BY_MAX } from "./claims.ts";
 
@@ -41,7 +42,7 @@ export function mintClaims(request: TokenRequest, { jti, nowMs, knownCommands, p
   const nbf = Math.max(Math.floor(nowMs / 1000), parent?.nbf ?? 0);
   const claims = completeClaims({
     jti,
-    ...(sessions === undefined ? {} : { sessions }),
+    ...defined({ sessions }),
     commands: [...new Set(commands)],
     identity_class: identityClass,
     nbf,

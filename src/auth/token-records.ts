@@ -2,19 +2,19 @@
  * Which tokens were made and which were revoked: one small private file for each, in the state folder, without the token itself. A
  * revocation is a file that is there or not: every process sees it at its next look, and two that write cannot undo each other.
  */
+
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { defined, errnoOf, isRecord } from "#base";
+import { TokenId } from "#protocol";
 import {
   createSystemClock,
-  errnoOf,
-  isRecord,
   makePrivateDirectory,
   readPrivateFile,
   SETTLED_TIME_FILE,
   settledTime,
   writePrivateFile,
-} from "#base";
-import { TokenId } from "#protocol";
+} from "#world";
 import { type Claims, parseClaims } from "./claims.ts";
 import { MAX_TTL_SECONDS } from "./mint.ts";
 
@@ -104,7 +104,7 @@ export function createTokenRecords(
       return {
         claims: parseClaims(claims),
         mintedAt: String(minted_at),
-        ...(known === undefined ? {} : { run: known }),
+        ...defined({ run: known }),
       };
     } catch {
       return undefined; // written by a newer program, or damaged: a list is no authority, and the token speaks for itself
@@ -133,7 +133,7 @@ export function createTokenRecords(
       makePrivateDirectory(folder);
       forgetEnded(settled(nowMs));
       const minted_at = new Date(nowMs).toISOString();
-      write(recordOf(claims.jti), { minted_at, claims, ...(run === undefined ? {} : { run }) });
+      write(recordOf(claims.jti), { minted_at, claims, ...defined({ run }) });
     },
     has: (jti) => readPrivateFile(recordOf(jti)) !== undefined,
     list() {
@@ -141,7 +141,7 @@ export function createTokenRecords(
         .flatMap((jti): TokenRecord[] => {
           const known = record(jti);
           const at = revocation(jti)?.at;
-          return known === undefined ? [] : [{ ...known, ...(at === undefined ? {} : { revokedAt: at }) }];
+          return known === undefined ? [] : [{ ...known, ...defined({ revokedAt: at }) }];
         })
         .toSorted((a, b) =>
           a.mintedAt < b.mintedAt || (a.mintedAt === b.mintedAt && a.claims.jti < b.claims.jti) ? 1 : -1,

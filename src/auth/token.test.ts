@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { defined } from "#base";
 import { anyClaims, sessionId, someClaims } from "../../test/fakes/token-claims.ts";
 import { checkScope, parseClaims, phaseOf } from "./claims.ts";
 import { readToken, signToken, TOKEN_MAX_CHARS } from "./token.ts";
@@ -127,7 +128,7 @@ describe("claims", () => {
 
   test("name sessions and commands: nothing else is covered", () => {
     const check = (change: object, command: "SendInput" | "UndoTurn", session?: ReturnType<typeof sessionId>) =>
-      attempt(() => checkScope(someClaims(change), { command, ...(session === undefined ? {} : { session }) }));
+      attempt(() => checkScope(someClaims(change), { command, ...defined({ session }) }));
     const beyond = { reason: "TokenScope" };
     expect(check({}, "SendInput", sessionId(1))).toBeUndefined();
     expect(check({}, "UndoTurn", sessionId(1))).toMatchObject(beyond);

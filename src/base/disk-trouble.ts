@@ -2,8 +2,6 @@
  * Tells a disk that takes nothing from every other failure. It is nobody's mistake and it passes: whoever sees it keeps what it has,
  * says what to do, and tries again.
  */
-import { statfsSync } from "node:fs";
-import { dirname } from "node:path";
 import { errnoOf } from "./thrown.ts";
 
 export type DiskTrouble = "full" | "quota" | "read-only" | "failing";
@@ -17,8 +15,6 @@ const BY_CODE: Readonly<Record<string, DiskTrouble>> = {
 };
 const SQLITE_READ_ONLY = /^SQLITE_READONLY(?:_|$)|^SQLITE_CANTOPEN_ISREADONLY$/;
 const SQLITE_IO_ERROR = /^SQLITE_IOERR(?:_|$)/;
-/** With less room than this, SQLite cannot make the file that it shares with other processes, and speaks of an I/O error. */
-const SHARED_FILE_BYTES = 64 * 1024;
 /** An error around an error around an error: nobody wraps deeper. */
 const MAX_CAUSES = 8;
 
@@ -29,15 +25,15 @@ const WORDS: Readonly<Record<DiskTrouble, { readonly what: string; readonly reme
   failing: { what: "the disk reports an I/O error", remedy: "Check the disk" },
 };
 
-/** Undefined for any other error. What an error was caused by counts. `path`: a file on the disk, which is asked where SQLite is vague. */
-export function diskTrouble(error: unknown, path?: string): DiskTrouble | undefined {
+/** Undefined for any other error. What an error was caused by counts. `hasNoRoom`: whether the disk is full, asked where SQLite is vague. */
+export function diskTrouble(error: unknown, hasNoRoom: () => boolean = () => false): DiskTrouble | undefined {
   let current = error;
   for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth++) {
     const code = errnoOf(current) ?? "";
     const known = BY_CODE[code];
     if (known !== undefined) return known;
     if (SQLITE_READ_ONLY.test(code)) return "read-only";
-    if (SQLITE_IO_ERROR.test(code)) return path !== undefined && hasNoRoom(dirname(path)) ? "full" : "failing";
+    if (SQLITE_IO_ERROR.test(code)) return hasNoRoom() ? "full" : "failing";
     current = current.cause;
   }
   return undefined;
@@ -47,13 +43,4 @@ export function diskTrouble(error: unknown, path?: string): DiskTrouble | undefi
 export function diskTroubleText(trouble: DiskTrouble, path: string): string {
   const { what, remedy } = WORDS[trouble];
   return `${path}: ${what}. ${remedy}; work goes on by itself, without a restart`;
-}
-
-function hasNoRoom(folder: string): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize < SHARED_FILE_BYTES;
-  } catch {
-    return false; // the folder itself cannot be asked; what SQLite said has to do
-  }
 }

@@ -1,4 +1,5 @@
 /** JUnit XML, which most CI services can show. Counts what it is given; what a suite and a test are is up to the caller. */
+import { defined } from "./defined.ts";
 
 type Attributes = Readonly<Record<string, string | number>>;
 
@@ -33,7 +34,7 @@ export function junitXml(name: string, suites: readonly JunitSuite[], durationMs
 function suiteXml({ name, file, durationMs, properties = {}, tests }: JunitSuite): string {
   const head = attributes({
     name,
-    ...(file === undefined ? {} : { file }),
+    ...defined({ file }),
     ...countsOf(tests),
     ...timeOf(durationMs),
   });

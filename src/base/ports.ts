@@ -194,3 +194,11 @@ export class EffectError extends Error {
     this.reason = reason;
   }
 }
+
+/** What a program's name means on this machine right now, so that it can be told later whether it still means the same. */
+export interface ProgramFacts {
+  /** Path, device, inode, size and time of the file that the name would start; `absent` when there is none. */
+  program(name: string, cwd: string): string;
+  /** Hash of the environment that a child gets. */
+  environment(): string;
+}

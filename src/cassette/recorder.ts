@@ -1,5 +1,5 @@
 /** Writes down what comes from outside while a session runs. Nothing is on disk before the end, and then without its secrets. */
-import type { Clock, Random } from "#base";
+import { type Clock, defined, type Random } from "#base";
 import { ReasonError } from "#protocol";
 import { printCassette } from "./cassette-text.ts";
 import type { AskKind, CassetteHead, Entry } from "./entries.ts";
@@ -110,7 +110,7 @@ export function createRecorder({ clock, random, redactor, write, ...options }: R
 
   function asked(of: AskKind, session: string | undefined, request: unknown): number {
     asks += 1;
-    put({ type: "ask", at: turnstile.nowMs, ask: asks, of, ...(session === undefined ? {} : { session }), request });
+    put({ type: "ask", at: turnstile.nowMs, ask: asks, of, ...defined({ session }), request });
     return asks;
   }
 

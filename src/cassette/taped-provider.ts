@@ -1,4 +1,5 @@
 /** The model behind a tape: what it is asked is written down or compared, what it says comes at its recorded time. */
+import { defined } from "#base";
 import type { ModelEvent, ModelOutcome, Provider } from "#engine";
 import { ReasonError } from "#protocol";
 import type { Tape } from "./tape.ts";
@@ -19,7 +20,7 @@ export function tapedProvider(tape: Tape, session: string, provider: Provider): 
               request,
               emit: (event) => void say(event),
               signal,
-              ...(trace === undefined ? {} : { trace }),
+              ...defined({ trace }),
             }),
         });
       } catch (error) {

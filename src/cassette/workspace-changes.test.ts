@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createWorkspaceRestore } from "#base";
+import { createWorkspaceRestore } from "#world";
 import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
 import { createWorkspaceChanges } from "./workspace-changes.ts";
 

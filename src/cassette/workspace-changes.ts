@@ -6,8 +6,8 @@ import type { BigIntStats } from "node:fs";
 import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { createHiddenFiles, type RestorePort } from "#base";
 import { ReasonError } from "#protocol";
+import { createHiddenFiles, type RestorePort } from "#world";
 import { type Bytes, bytesOf, toBytes } from "./bytes.ts";
 
 /** Of a workspace whose commands can be recorded. */

@@ -2,9 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AwaitingFile } from "#artifacts";
-import { makePrivateDirectory, visibleLine } from "#base";
-import { harnessPaths } from "#sessions";
+import { visibleLine } from "#base";
+import { harnessPaths } from "#stores";
 import type { ProjectTrust, WaitingFile } from "#trust";
+import { makePrivateDirectory } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { counted } from "./counted.ts";
 import { pagesOf, patchText } from "./file-hunks.ts";

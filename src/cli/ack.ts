@@ -1,9 +1,10 @@
 /** `harness ack` and `harness verify-ack`: agreeing to the files of a project, and checking that they are as somebody agreed. */
+
 import { randomBytes } from "node:crypto";
 import { realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AwaitingFile, type ProjectSurvey, surveyProject } from "#artifacts";
-import { errnoOf, messageOf, visibleLine } from "#base";
+import { defined, errnoOf, messageOf, visibleLine } from "#base";
 import { ReasonError } from "#protocol";
 import { createLockFileTrust, type ProjectTrust, writeLock } from "#trust";
 import type { CliPorts } from "./cli-ports.ts";
@@ -164,7 +165,7 @@ export async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<P
   const { root, configFile } = locate(ports, place);
   const survey = await surveyProject({
     root: realpathSync.native(root),
-    ...(configFile === undefined ? {} : { configFile }),
+    ...defined({ configFile }),
   });
   const { surveyCases } = await import("./trusted-cases.ts");
   const errors = survey.problems.filter(({ severity }) => severity === "error");

@@ -1,5 +1,5 @@
 /** Which session to attach to: the one that is named, else an offer by folder and state: the last one here, a new one, or a list. */
-import { visibleLine } from "#base";
+import { defined, visibleLine } from "#base";
 import type { Client, ClientSession, SessionInfo } from "#client";
 import { ReasonError, SessionId } from "#protocol";
 import { paint } from "./renderer.ts";
@@ -65,7 +65,7 @@ export async function offeredSession(parts: OfferParts): Promise<ClientSession |
 
 export async function newSession({ client, workingDir, model, review }: OfferParts): Promise<ClientSession> {
   await review();
-  return client.open({ workingDir, ...(model === undefined ? {} : { model }) });
+  return client.open({ workingDir, ...defined({ model }) });
 }
 
 /** The list of all folders, newest first. */

@@ -1,7 +1,7 @@
 /** `harness attach`: this terminal on a session of a running daemon, beside whoever else is on it. */
 
 import { resolve } from "node:path";
-import { visibleJson, visibleLine } from "#base";
+import { defined, visibleJson, visibleLine } from "#base";
 import type { Client, ClientSession } from "#client";
 import { ReasonError } from "#protocol";
 import { lastSession, namedSession, newSession, type OfferParts, offeredSession } from "./attach-offer.ts";
@@ -108,7 +108,7 @@ async function attach({ ports, client, revival, named, flags, left }: Attaching)
       review: () => reviewProject(ports, client, workingDir),
       nowMs: clock.now(),
       signal: left.signal,
-      ...(flags.model === undefined ? {} : { model: flags.model }),
+      ...defined({ model: flags.model }),
     };
     session = await chosenSession(parts, named, flags);
     while (session !== undefined) {
@@ -248,7 +248,7 @@ async function printEvents(
   since: number | undefined,
   signal: AbortSignal,
 ): Promise<ExitCode> {
-  for await (const event of session.events({ signal, ...(since === undefined ? {} : { since }) })) {
+  for await (const event of session.events({ signal, ...defined({ since }) })) {
     await terminal.outDrained(`${visibleJson(JSON.stringify(event))}\n`);
   }
   return 0;

@@ -1,6 +1,6 @@
 /** `harness audit accept`: a person takes a log as it is for the newest one, after a backup was put back or a log was moved away. */
 import { SessionId } from "#protocol";
-import { type ArchiveStore, harnessPaths, headProblem, type KnownHeads, loadAudit, readSigningKey } from "#sessions";
+import { type ArchiveStore, harnessPaths, headProblem, type KnownHeads, loadAudit, readSigningKey } from "#stores";
 import { noteEnd } from "./audit.ts";
 import { tellVerdict } from "./audit-verdict.ts";
 import type { CliPorts } from "./cli-ports.ts";

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { SessionMeta } from "#engine";
 import { type EventPayload, ReasonError } from "#protocol";
-import type { ArchiveStore } from "#sessions";
+import type { ArchiveStore } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { namedOrLatest } from "./latest-session.ts";

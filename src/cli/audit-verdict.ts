@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { visibleLine } from "#base";
 import { reasonText, type SessionId } from "#protocol";
-import { type HeadStanding, headProblem, seen, type Verdict } from "#sessions";
+import { type HeadStanding, headProblem, seen, type Verdict } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";

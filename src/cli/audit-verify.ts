@@ -13,7 +13,7 @@ import {
   type KnownHeads,
   loadAudit,
   readSigningKey,
-} from "#sessions";
+} from "#stores";
 import { tellGone, tellVerdict } from "./audit-verdict.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";

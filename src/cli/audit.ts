@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageOf } from "#base";
 import { ReasonError } from "#protocol";
-import { type EvidenceItem, harnessPaths, loadAudit, openSigningKey } from "#sessions";
+import { type EvidenceItem, harnessPaths, loadAudit, openSigningKey } from "#stores";
 import { tellVerdict, verdictCode } from "./audit-verdict.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";

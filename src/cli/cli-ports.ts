@@ -1,14 +1,10 @@
 /** What the commands get from the outside: terminal, environment, clock, and the way to build the program below. */
-import type { Clock, DetachedProcess } from "#base";
+import type { Clock } from "#base";
 import type { HelperCredentials } from "#credentials";
+import type { BuildInfo } from "#program";
+import type { DetachedProcess } from "#world";
 import type { Outward } from "./outward.ts";
 import type { Terminal } from "./terminal.ts";
-
-export interface BuildInfo {
-  readonly version: string;
-  readonly commit: string;
-  readonly builtAt: string;
-}
 
 export interface CliPorts {
   /** What the program was started with, without node and script. */

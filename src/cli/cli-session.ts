@@ -1,5 +1,5 @@
 /** One session driven from the terminal: a client in this process that renders events and answers questions. */
-import { visibleJson } from "#base";
+import { defined, visibleJson } from "#base";
 import { type Control, type ControlClient, createAnswerCollector, type LiveSession } from "#control";
 import type { TurnSummary } from "#engine";
 import { type Command, type Event, ReasonError, type SessionId } from "#protocol";
@@ -72,10 +72,12 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
   const client: ControlClient = control.connect({ identityClass: "human", interactive, onEvent });
   const { session } = await client.submit({
     kind: "CreateSession",
-    ...(options.workingDir === undefined ? {} : { working_dir: options.workingDir }),
-    ...(options.model === undefined ? {} : { model: options.model }),
-    ...(options.resume === undefined ? {} : { resume: options.resume }),
-    ...(options.context === undefined ? {} : { context: options.context }),
+    ...defined({
+      working_dir: options.workingDir,
+      model: options.model,
+      resume: options.resume,
+      context: options.context,
+    }),
   });
   if (session === undefined) throw new Error("CreateSession did not answer with a session");
   let running = false;

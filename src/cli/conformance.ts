@@ -1,7 +1,8 @@
 /** `harness conformance`: holds a server, ours or somebody else's, to the requirements of the protocol. */
+
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isRecord, messageOf } from "#base";
+import { defined, isRecord, messageOf } from "#base";
 import {
   conformanceXml,
   conforms,
@@ -111,7 +112,7 @@ function targetsOf(ports: CliPorts, against: string, flags: ConformanceFlags): r
   }
   const wanted = httpWires.filter((wire) => flags.wire === undefined || flags.wire.includes(wire));
   const lan = lanPlace(cwd, flags);
-  const options = { place, clock, waitMs, tokens, ...(lan === undefined ? {} : { lan }) };
+  const options = { place, clock, waitMs, tokens, ...defined({ lan }) };
   return wanted.map((wire) => ({ ...httpTarget(wire, options), ...patient }));
 }
 

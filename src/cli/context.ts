@@ -1,8 +1,9 @@
 /** `harness context`: what the model would see, block by block, with where each comes from, what it costs and why it is there. */
+
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { contextTexts, type Project } from "#artifacts";
-import { messageOf, visibleLine } from "#base";
+import { defined, messageOf, visibleLine } from "#base";
 import { promptBlocks, STANDING_PROMPT } from "#context";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
@@ -97,7 +98,7 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
         source,
         priority: 0,
         active: visible,
-        ...(why === undefined ? {} : { hidden: why }),
+        ...defined({ hidden: why }),
         text: JSON.stringify({ name, description, parameters }),
       }),
     ),

@@ -1,8 +1,10 @@
 /** `harness creds test`: whether the process that holds the keys works, and whether a provider takes a key. */
-import { createSystemRandom } from "#base";
+
+import { defined } from "#base";
 import type { CredentialPort } from "#engine";
 import { ReasonError } from "#protocol";
 import { createProvider, findVendor, type ModelConfig } from "#providers";
+import { createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { loadSettings } from "./open-program.ts";
@@ -39,7 +41,7 @@ export async function credsTestCommand(
   const report: Report = {
     ...tried,
     helper: detail === undefined ? state : `${state}: ${detail}`,
-    ...(wiped === undefined ? {} : { environment_wiped: wiped }),
+    ...defined({ environment_wiped: wiped }),
   };
   if (flags.json) ports.terminal.out(`${JSON.stringify(report)}\n`);
   else ports.terminal.out(asText(report));
@@ -70,7 +72,7 @@ async function tryProvider(
     ...(configured ?? { model }),
     retry: { maxRetries: 0 },
     maxTokens: TEST_MAX_TOKENS,
-    ...(name === undefined ? {} : { credential: name }),
+    ...defined({ credential: name }),
   };
   let key = "none needed";
   const watched: CredentialPort = {

@@ -1,5 +1,5 @@
 /** `harness creds`: keys of providers, stored, listed, deleted and tried. A secret goes in and never comes out. */
-import { boundHost, createProcesses, visibleLine } from "#base";
+import { boundHost, defined, visibleLine } from "#base";
 import {
   type CredentialInfo,
   type CredentialStore,
@@ -11,7 +11,8 @@ import {
 } from "#credentials";
 import { ReasonError } from "#protocol";
 import { findVendor, vendors } from "#providers";
-import { harnessPaths, type MachineKey, machineKeySource } from "#sessions/keys";
+import { harnessPaths, type MachineKey, machineKeySource } from "#stores/keys";
+import { createProcesses } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { credentialKey } from "./credential-key.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -133,7 +134,7 @@ function userCredentialStore({ env, clock, cwd }: CliPorts, source: (key: Machin
       source(known);
       return credentialKey(known);
     },
-    ...(keychain === undefined ? {} : { keychain }),
+    ...defined({ keychain }),
   });
 }
 

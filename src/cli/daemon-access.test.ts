@@ -22,8 +22,8 @@ import {
   TOKEN_KEY_PURPOSE,
   tokenFileText,
 } from "#auth";
-import { processPlace } from "#base";
-import { deriveKey, machineKey } from "#sessions";
+import { deriveKey, machineKey } from "#stores";
+import { processPlace } from "#world";
 import { createInProcessCli, type InProcessCli } from "../../test/fakes/in-process-cli.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { quietCliPorts } from "../../test/fakes/quiet-cli-ports.ts";

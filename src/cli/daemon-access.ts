@@ -2,6 +2,7 @@
  * Who may use a daemon: how tokens are checked, asked for and revoked, the token of the run, and what an address needs that other
  * machines can reach.
  */
+
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
@@ -15,10 +16,10 @@ import {
   type TokenPhase,
   type TokenRun,
 } from "#auth";
-import { createSystemRandom, createUlidFactory, messageOf } from "#base";
+import { createUlidFactory, defined, messageOf } from "#base";
 import { createIdMint, ReasonError, type TokenId } from "#protocol";
 import { commands } from "#protocol/schemas";
-import { harnessPaths } from "#sessions";
+import { harnessPaths } from "#stores";
 import {
   type Authenticate,
   addressText,
@@ -27,6 +28,7 @@ import {
   type ListenAddress,
   type TlsTexts,
 } from "#transports/http";
+import { createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { daemonPlaces } from "./daemon-state.ts";
 import { createDesktopChannel } from "./desktop-channel.ts";
@@ -102,7 +104,7 @@ export function openDaemonAccess(
         terminalChannel(terminal),
         ...(flags.authChannel === undefined ? [] : [createDesktopChannel({ env, cwd })]),
       ]),
-    ...(tls === undefined ? {} : { tls }),
+    ...defined({ tls }),
     tokenFile: runFile ?? brought?.path ?? runFileOf(env),
     secretFiles: [runFile, brought?.path, flags.tlsKey === undefined ? undefined : resolve(cwd, flags.tlsKey)].filter(
       (path) => path !== undefined,

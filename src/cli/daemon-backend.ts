@@ -1,13 +1,15 @@
 /** What the HTTP transport is put on: the program's control and store, and its catalogs as plain data. */
+
 import type { Settings } from "#artifacts";
-import { createSystemRandom, createUlidFactory } from "#base";
+import { createUlidFactory, defined } from "#base";
 import type { CacheCounters, CredentialPort, SessionMeta, SessionStore } from "#engine";
-import type { Harness } from "#harness";
 import type { OperationLog } from "#logs";
+import type { Harness } from "#program";
 import { type Event, LogId, ReasonError } from "#protocol";
 import { staticModels, vendors } from "#providers";
-import { type ArchiveStore, loadPortability } from "#sessions";
+import { type ArchiveStore, loadPortability } from "#stores";
 import type { HttpBackend } from "#transports/http";
+import { createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { EventWatch } from "./event-watch.ts";
 import type { RunFlags } from "./flags.ts";
@@ -77,7 +79,7 @@ export async function httpBackend(
       const branch = await branchSession(archiveOf(harness.archive), session, {
         now,
         log,
-        ...(at === undefined ? {} : { at }),
+        ...defined({ at }),
       });
       return { session: branch.session, at: branch.at, created: branch.created };
     },
@@ -92,7 +94,7 @@ export async function subsystemsOf(harness: Harness, settings: Settings, seen?: 
   const { mode, ...sandbox } = seen?.watch.sandbox() ?? { mode: settings.sandbox };
   return {
     store: { ...(await storeState(harness)), ...(seen === undefined ? {} : { kind: seen.store }) },
-    ...(retention === undefined ? {} : { retention }),
+    ...defined({ retention }),
     redaction: {
       state: redaction.state,
       ...redaction.totals,

@@ -6,10 +6,8 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { type Clock, diskTrouble, isRecord } from "#base";
 import {
-  type Clock,
-  diskTrouble,
-  isRecord,
   isSameProcess,
   makePrivateDirectory,
   processPlace,
@@ -17,7 +15,7 @@ import {
   removePrivateFile,
   startMark,
   writePrivateFile,
-} from "#base";
+} from "#world";
 
 /** How long those that came at the same moment step back and try again. */
 const CLAIM_WAIT_MS = 3_000;

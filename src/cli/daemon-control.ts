@@ -1,5 +1,6 @@
 /** `harness daemon start`, `stop`, `status` and `restart`: one daemon of this user in the background. */
 
+import { defined } from "#base";
 import type { CliPorts } from "./cli-ports.ts";
 import type { DaemonFacts } from "./daemon-claim.ts";
 import { endDaemon } from "./daemon-end.ts";
@@ -26,7 +27,7 @@ export async function daemonStartCommand(
 /** 0 also when there is none. */
 export async function daemonStopCommand(ports: CliPorts, flags: DaemonFlags): Promise<ExitCode> {
   const { how, pid } = await stop(ports);
-  if (flags.json) ports.terminal.out(`${JSON.stringify({ stopped: how, ...(pid === undefined ? {} : { pid }) })}\n`);
+  if (flags.json) ports.terminal.out(`${JSON.stringify({ stopped: how, ...defined({ pid }) })}\n`);
   else ports.terminal.out(`${STOP_WORDS[how]}${pid === undefined ? "" : ` (process ${pid})`}\n`);
   return how === "elsewhere" ? 1 : 0;
 }
@@ -89,7 +90,7 @@ async function stop(ports: CliPorts): Promise<Stopped> {
   if (!("claim" in state) || state.claim === undefined) return { how: state.kind === "running" ? "elsewhere" : "none" };
   const { claim } = state;
   const how = await endDaemon(ports.clock, { ...state, claim });
-  return { how, pid: claim.pid, ...(claim.facts === undefined ? {} : { facts: claim.facts }) };
+  return { how, pid: claim.pid, ...defined({ facts: claim.facts }) };
 }
 
 function tellAccess(
@@ -133,7 +134,7 @@ function statusOf({ env, build }: CliPorts, state: DaemonState) {
           background: claim.facts.background,
         }),
     ...(running === undefined ? {} : { is_other_build: running.isOtherBuild, own_version: build.version }),
-    ...(running?.health === undefined ? {} : { health: running.health }),
+    ...defined({ health: running?.health }),
   };
 }
 

@@ -3,8 +3,8 @@
  * was replaced. Each failure is a line of the log, and none ends the daemon.
  */
 import type { Settings } from "#artifacts";
-import type { Harness } from "#harness";
 import type { OperationLog } from "#logs";
+import type { Harness } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { PORTION_BOUND, type RetentionWatch, watchRetention } from "./daemon-retention.ts";

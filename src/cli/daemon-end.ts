@@ -1,8 +1,9 @@
 /**
  * Ends a daemon. A process is signalled only when the mark of its start says that it is the one that called itself the daemon.
  */
-import { type Clock, isSameProcess } from "#base";
+import type { Clock } from "#base";
 import { ReasonError } from "#protocol";
+import { isSameProcess } from "#world";
 import type { DaemonClaim } from "./daemon-claim.ts";
 import type { DaemonState } from "./daemon-state.ts";
 

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createSystemClock } from "#base";
+import { createSystemClock } from "#world";
 import { quietCliPorts } from "../../test/fakes/quiet-cli-ports.ts";
 import { claimDaemon } from "./daemon-claim.ts";
 import { daemonPlace, reachDaemon, tokenSources } from "./daemon-place.ts";

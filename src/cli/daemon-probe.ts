@@ -1,6 +1,8 @@
 /** Asks a server of this user on this machine, and tells the ways apart in which a daemon may not answer. Changes nothing. */
+
 import { request } from "node:http";
-import { errnoOf, isRecord, readOwnedFile } from "#base";
+import { defined, errnoOf, isRecord } from "#base";
+import { readOwnedFile } from "#world";
 
 /** Whoever takes longer than this for the smallest question does nothing any more. */
 const ANSWER_PATIENCE_MS = 5_000;
@@ -22,7 +24,7 @@ export async function probeDaemon(socketPath: string, tokenFile: string | undefi
   const token = tokenFile === undefined ? undefined : readOwnToken(tokenFile);
   let answer: LocalAnswer;
   try {
-    const asked = { method: "GET", path: "/v1/health", ...(token === undefined ? {} : { token }) };
+    const asked = { method: "GET", path: "/v1/health", ...defined({ token }) };
     answer = await askLocally({ socketPath, host: "localhost" }, asked);
   } catch (error) {
     const code = errnoOf(error) ?? "";
@@ -63,7 +65,7 @@ export function askLocally(
   const { host, ...place } = where;
   const { method, path, token, body } = asked;
   return new Promise((resolve, reject) => {
-    const headers = { host, ...(token === undefined ? {} : { "x-harness-token": token }) };
+    const headers = { host, ...defined({ "x-harness-token": token }) };
     const outgoing = request({ ...place, hostname: "127.0.0.1", method, path, agent: false, headers });
     const timer = setTimeout(() => outgoing.destroy(new Error("it did not answer in time")), ANSWER_PATIENCE_MS);
     const settle = (): void => {

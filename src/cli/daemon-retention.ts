@@ -3,7 +3,7 @@
  * told and tried again; it ends nothing.
  */
 import type { Clock } from "#base";
-import { MIN_BATCH_EVENTS } from "#sessions";
+import { MIN_BATCH_EVENTS } from "#stores";
 import { counted } from "./counted.ts";
 import type { PortionBound, RetentionPortion } from "./daily-retention.ts";
 

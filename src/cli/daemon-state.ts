@@ -1,7 +1,9 @@
 /** How the daemon of this user is, by its claim and by what it answers. Changes nothing but what killed daemons left behind. */
+
 import { join } from "node:path";
-import { type Clock, isSameProcess, isStopped } from "#base";
-import { harnessPaths } from "#sessions/keys";
+import { type Clock, defined } from "#base";
+import { harnessPaths } from "#stores/keys";
+import { isSameProcess, isStopped } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { type DaemonClaim, type DaemonFacts, findClaim } from "./daemon-claim.ts";
 import { type ProbeResult, probeDaemon } from "./daemon-probe.ts";
@@ -103,8 +105,7 @@ function stateOf(
         version,
         tokenFile,
         isOtherBuild,
-        ...(claim === undefined ? {} : { claim }),
-        ...(health === undefined ? {} : { health }),
+        ...defined({ claim, health }),
       };
     }
   }

@@ -4,9 +4,9 @@
  */
 import type { Clock } from "#base";
 import type { Control } from "#control";
-import type { Harness } from "#harness";
+import type { Harness } from "#program";
 import type { SessionId } from "#protocol";
-import { findWaitingInputs } from "#sessions";
+import { findWaitingInputs } from "#stores";
 
 /** Sessions that are looked at, the newest ones. */
 const LOOKED_SESSIONS = 200;

@@ -1,6 +1,8 @@
 /** `harness daemon run`: the engine as a service, until it is told to stop or, in the background, nobody needs it. */
+
 import { rmSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
+import { defined } from "#base";
 import type { OperationLog } from "#logs";
 import { ReasonError, storeFailure } from "#protocol";
 import {
@@ -167,7 +169,7 @@ async function serve({ ports, flags, log, watch, listen, access, facts, claim }:
       authenticate: access.authenticate,
       phaseOf: access.phaseOf,
       desk: access.desk,
-      ...(access.tls === undefined ? {} : { tls: access.tls }),
+      ...defined({ tls: access.tls }),
       clock,
       listen,
       allowedOrigins: flags.allowOrigin ?? [],

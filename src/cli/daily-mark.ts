@@ -1,8 +1,8 @@
 /** Something that is done once a day, by whichever process comes first: an empty file in the state folder that is as old as that. */
 import { stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { makePrivateDirectory } from "#base";
-import { harnessPaths } from "#sessions/keys";
+import { harnessPaths } from "#stores/keys";
+import { makePrivateDirectory } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

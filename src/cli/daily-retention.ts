@@ -9,7 +9,7 @@ import {
   headsDirectory,
   machineKey,
   runRetention,
-} from "#sessions";
+} from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import { dailyMark } from "./daily-mark.ts";
 import { tellExpiring } from "./expiry-banner.ts";

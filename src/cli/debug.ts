@@ -2,7 +2,7 @@
 import { createReadStream, existsSync } from "node:fs";
 import { join } from "node:path";
 import { ReasonError, SessionId } from "#protocol";
-import { harnessPaths } from "#sessions";
+import { harnessPaths } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { beginDump, dumpFile, endDump } from "./raw-dump.ts";

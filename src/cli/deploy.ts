@@ -1,5 +1,7 @@
 /** `harness deploy`: one input in, one final answer out, with an exit code that tells the truth. */
+
 import type { Project } from "#artifacts";
+import { defined } from "#base";
 import { ReasonError } from "#protocol";
 import { sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -62,7 +64,7 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
       output: flags.json ? "json" : flags.stream ? "stream" : "answer",
       interactive: false,
       workingDir: workspace,
-      ...(flags.set === undefined ? {} : { context: flags.set }),
+      ...defined({ context: flags.set }),
     });
     stopListening = handleInterrupts({
       terminal,

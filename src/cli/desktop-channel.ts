@@ -4,7 +4,8 @@
  */
 import { existsSync } from "node:fs";
 import type { ConfirmationChannel } from "#auth";
-import { createProcesses, EffectError, type ProcessPort } from "#base";
+import { EffectError, type ProcessPort } from "#base";
+import { createProcesses } from "#world";
 import { describeClaims } from "./token-parts.ts";
 
 const TIMEOUT_MS = 10_000;

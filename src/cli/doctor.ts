@@ -1,14 +1,15 @@
 /** `harness doctor`: looks at everything that a session or a daemon needs here, says what is wrong and what to do. Changes nothing. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { createProcesses, messageOf, visibleLine } from "#base";
+import { messageOf, visibleLine } from "#base";
 import { createCredentialStore } from "#credentials";
 import { isSecretFile } from "#governance";
 import { ReasonError } from "#protocol";
 import { vendors } from "#providers";
 import { createSandboxes } from "#sandbox";
-import { deriveKey, diagnoseStore, harnessPaths, machineKey, ownFolders } from "#sessions";
+import { deriveKey, diagnoseStore, harnessPaths, machineKey, ownFolders } from "#stores";
 import { parseListenAddress } from "#transports/http";
+import { createProcesses } from "#world";
 import { soundSurvey } from "./ack.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { daemonPlaces, describeState, lookForDaemon } from "./daemon-state.ts";

@@ -4,8 +4,9 @@
  */
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
-import { type DetachedProcess, endOf, makePrivateDirectory } from "#base";
+import { endOf } from "#base";
 import { ReasonError } from "#protocol";
+import { type DetachedProcess, makePrivateDirectory } from "#world";
 import { endDaemon, type FoundDaemon } from "./daemon-end.ts";
 import {
   type DaemonPorts,

@@ -1,4 +1,5 @@
 /** What each case needs before it runs: its project, its model, the names it may use; and how its program is put together. */
+
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
@@ -9,7 +10,7 @@ import {
   type ProjectLoader,
   type Settings,
 } from "#artifacts";
-import { canonicalHash, createSystemRandom } from "#base";
+import { canonicalHash, defined } from "#base";
 import {
   type CaseOpening,
   chooseMode,
@@ -18,10 +19,11 @@ import {
   type ModeFacts,
   type PlannedCase,
 } from "#evals";
-import { assembleHarness, type Harness } from "#harness";
+import { assembleHarness, type Harness } from "#program";
 import { ReasonError } from "#protocol";
 import { chooseModel, parseScenario, staticModels, vendors } from "#providers";
 import { createBuiltinTools } from "#tools";
+import { createSystemClock, createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
 import { loadSettings } from "./open-program.ts";
@@ -59,7 +61,7 @@ export async function createEvalCases(ports: CliPorts, flags: EvalFlags): Promis
     try {
       await chooseModel({
         settings,
-        ...(model === undefined ? {} : { named: model }),
+        ...defined({ named: model }),
         offlineAllowed: false,
         extraProviders: [],
         scenarioFile: (name) => name,
@@ -89,7 +91,7 @@ export async function createEvalCases(ports: CliPorts, flags: EvalFlags): Promis
       const named = flags.model ?? (isScripted ? undefined : (evalCase.model?.value ?? env.HARNESS_MODEL));
       const model = isScripted ? `scripted:${evalCase.name}` : named && fullName(named, live, ports);
       const choice = await chooseMode({
-        ...(flags.wanted === undefined ? {} : { wanted: flags.wanted }),
+        ...defined({ wanted: flags.wanted }),
         isScripted,
         isCi: isSet(env.CI),
         hasCassette: existsSync(cassette),
@@ -115,7 +117,7 @@ export async function createEvalCases(ports: CliPorts, flags: EvalFlags): Promis
             args: ["harness", "eval"],
             ...(mode === "record" ? { cassette: { record: file } } : {}),
             ...(mode === "replay" ? { cassette: { replay: file } } : {}),
-            ...(model === undefined ? {} : { model }),
+            ...defined({ model }),
             ...(whole === undefined ? {} : { projects: async () => ({ project: whole, loader: fixed(whole) }) }),
           }),
       };
@@ -134,7 +136,7 @@ function caseSettings(users: Settings, project: Project | undefined): Settings {
     sandbox,
     redaction,
     permissions: users.permissions.filter(({ effect, source }) => effect === "deny" || source === "--allow"),
-    ...(network === undefined ? {} : { network }),
+    ...defined({ network }),
   };
   if (project === undefined) return own;
   return { ...applyProject(own, project), sandbox: project.config.sandbox === "required" ? "required" : sandbox };
@@ -144,14 +146,14 @@ function withCase(settings: Settings, { evalCase: { setup } }: LoadedCase): Sett
   return {
     ...settings,
     permissions: [...settings.permissions, ...setup.rules],
-    ...(setup.systemPrompt === undefined ? {} : { systemPrompt: setup.systemPrompt }),
+    ...defined({ systemPrompt: setup.systemPrompt }),
   };
 }
 
 async function openAcked(ports: CliPorts, file: string, { lockfile }: EvalFlags): Promise<Project> {
   const { openTrustedProject } = await import("./trusted-project.ts");
   const canAsk = ports.terminal.interactive;
-  const flags = { canAsk, ...(lockfile === undefined ? {} : { lockfile }) };
+  const flags = { canAsk, ...defined({ lockfile }) };
   return soundProject((await openTrustedProject(ports, { config: file }, flags)).loaded);
 }
 
@@ -195,7 +197,7 @@ function fullName(model: string, { models }: Settings, { credentials }: CliPorts
 }
 
 function knownNames(project: Project | undefined): KnownNames {
-  const labels = createBuiltinTools()
+  const labels = createBuiltinTools(createSystemClock())
     .tools()
     .map(({ label }) => label);
   return {

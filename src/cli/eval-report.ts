@@ -1,5 +1,5 @@
 /** A suite as a person reads it, and as JSON. */
-import { visibleLine } from "#base";
+import { defined, visibleLine } from "#base";
 import type { AssertionResult, CaseResult, SuiteProgress, SuiteResult } from "#evals";
 import { allPassed, countOf } from "#evals";
 import { counted } from "./counted.ts";
@@ -100,10 +100,10 @@ export function suiteJson(suite: SuiteResult): string {
     },
     spent_usd: spentUsd,
     wall_ms: Math.round(wallMs),
-    ...(stopped === undefined ? {} : { stopped }),
+    ...defined({ stopped }),
     cases: cases.map(({ costUsd, durationMs, ...one }) => ({
       ...one,
-      ...(costUsd === undefined ? {} : { cost_usd: costUsd }),
+      ...defined({ cost_usd: costUsd }),
       duration_ms: durationMs,
     })),
   });

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Problem } from "#artifacts";
-import { visibleLine } from "#base";
+import { defined, visibleLine } from "#base";
 import {
   allPassed,
   type CaseResult,
@@ -58,12 +58,11 @@ export async function evalCommand(
   const told = await ports.outward.through(ports, false, "messages");
   refuseErrors(told, suite.problems);
   const chosen = filterCases(suite.cases, {
-    ...(names === undefined ? {} : { names }),
-    ...(categories === undefined ? {} : { categories }),
+    ...defined({ names, categories }),
   });
   const { prepare } = await createEvalCases(ports, {
     ...userFlags(flags),
-    ...(wanted === undefined ? {} : { wanted }),
+    ...defined({ wanted }),
   });
   const prepared: PreparedCase[] = [];
   for (const loaded of chosen) prepared.push(await prepare(loaded));

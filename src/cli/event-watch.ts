@@ -2,6 +2,7 @@
  * What the events of all sessions say about the program: lines for its log, and how its parts are, for health. A fold over events
  * that are durable and clean already; it keeps the last of each, and changes nothing.
  */
+import { defined } from "#base";
 import type { Plugin } from "#engine";
 import type { OperationLog } from "#logs";
 import type { Event, EventOf } from "#protocol";
@@ -40,7 +41,7 @@ export function watchEvents(log: OperationLog): EventWatch {
       state: reason === undefined ? "ok" : "failing",
       last: ts,
       failures: (before?.failures ?? 0) + (reason === undefined ? 0 : 1),
-      ...(reason === undefined ? {} : { reason }),
+      ...defined({ reason }),
     });
   }
 

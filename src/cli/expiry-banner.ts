@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import type { RetentionSettings } from "#artifacts";
-import { harnessPaths } from "#sessions/keys";
+import { harnessPaths } from "#stores/keys";
 import type { CliPorts } from "./cli-ports.ts";
 import { counted } from "./counted.ts";
 import { dailyMark } from "./daily-mark.ts";
@@ -21,7 +21,7 @@ export async function tellExpiring(ports: CliPorts, settings: () => Promise<Rete
     const { sessionsDb } = harnessPaths(env);
     if (!(await mark.isDue()) || !existsSync(sessionsDb)) return;
     const [{ expiringSessions, machineKey }, { policyOf }] = await Promise.all([
-      import("#sessions"),
+      import("#stores"),
       import("./sessions-care.ts"),
     ]);
     const policy = policyOf(await settings());

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
+import { defined } from "#base";
 import type { EventDraft } from "#engine";
 import { SessionId } from "#protocol";
 import { createInProcessCli, type InProcessCli } from "../../test/fakes/in-process-cli.ts";
@@ -32,7 +33,7 @@ const result = (n: number, name: string, outcome: "ok" | "denied" | "error", rea
     content: [{ type: "text", text: `text of ${outcome}` }],
     is_error: outcome !== "ok",
     outcome,
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ reason }),
     duration_ms: 3,
   });
 
@@ -208,7 +209,7 @@ test("a call is named by the beginning of its id when only one begins so, in the
 
 test("audit network counts hosts of the latest session here, of one session, or of all", async () => {
   const host = (name: string, policy: "allowed" | "denied", reason?: string): EventDraft =>
-    draft("NetworkJudged", { host: name, port: 443, policy, ...(reason === undefined ? {} : { reason }) });
+    draft("NetworkJudged", { host: name, port: 443, policy, ...defined({ reason }) });
   await cli.putSession(FIRST, [
     sessionStarted(),
     ...turn(1, host("a.example", "allowed"), host("a.example", "allowed"), host("b.example", "denied", "not listed")),

@@ -1,8 +1,8 @@
 /** `harness explain`: for one recorded call, every rule and hook that was consulted, in order, and which of them decided. */
-import { visibleLine } from "#base";
+import { defined, visibleLine } from "#base";
 import type { SessionMeta } from "#engine";
 import { type CallId, type Event, type EventOf, type EventPayload, ReasonError } from "#protocol";
-import type { ArchiveStore } from "#sessions";
+import type { ArchiveStore } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { findSession, type StoreFlags, withStore } from "./session-store.ts";
@@ -151,10 +151,10 @@ export function explain(
     args,
     asked_at: started.ts,
     consulted,
-    ...(decided === undefined ? {} : { decided }),
+    ...defined({ decided }),
     ran: ran || result?.outcome === "ok",
     ...(result === undefined ? {} : { outcome: result.outcome, duration_ms: result.duration_ms }),
-    ...(result?.reason === undefined ? {} : { reason: result.reason }),
+    ...defined({ reason: result?.reason }),
   };
 }
 
@@ -164,7 +164,7 @@ function decisionOf({
   source,
   why,
 }: EventPayload<"CallJudged">["judged"]): NonNullable<Explanation["decided"]> {
-  return { effect, by, ...(source === undefined ? {} : { source }), why };
+  return { effect, by, ...defined({ source }), why };
 }
 
 function textOf({ content }: EventOf<"ToolResult">["payload"]): string {

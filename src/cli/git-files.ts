@@ -1,8 +1,8 @@
 /** Files of a project as they were in a commit, written into a folder. Takes only what a project consists of. */
 import { writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
-import { makeFolder } from "#base";
 import { ReasonError } from "#protocol";
+import { makeFolder } from "#world";
 import { git } from "./git.ts";
 import { PROJECT_FILES } from "./project.ts";
 

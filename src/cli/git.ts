@@ -3,8 +3,9 @@
  * configuration.
  */
 import { existsSync } from "node:fs";
-import { createProcesses, EffectError } from "#base";
+import { EffectError } from "#base";
 import type { ReasonError } from "#protocol";
+import { createProcesses } from "#world";
 
 const PROGRAMS = ["/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git", "/bin/git"];
 const TIMEOUT_MS = 30_000;

@@ -2,7 +2,7 @@
 
 import type { Settings } from "#artifacts";
 import { visibleLine } from "#base";
-import type { Harness } from "#harness";
+import type { Harness } from "#program";
 
 export type Subsystems = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 

@@ -1,5 +1,5 @@
 /** The command line, one file per command. */
-export type { BuildInfo, CliPorts } from "./cli-ports.ts";
+export type { CliPorts } from "./cli-ports.ts";
 export { createOutward, describeCrash } from "./outward.ts";
 export { runCli } from "./program.ts";
 export { createTerminal } from "./terminal.ts";

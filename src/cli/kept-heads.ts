@@ -1,6 +1,6 @@
 /** Where the command line keeps the last known heads of logs, and those of the log that its flags name. */
 import { join, resolve } from "node:path";
-import { createProcesses, once } from "#base";
+import { once } from "#base";
 import {
   createKnownHeads,
   type HeadsPlace,
@@ -10,7 +10,8 @@ import {
   type KnownHeads,
   type MachineKey,
   machineKeySource,
-} from "#sessions";
+} from "#stores";
+import { createProcesses } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { StoreFlags } from "./session-store.ts";
 import { loadConfig } from "./user-config-file.ts";

@@ -3,8 +3,7 @@
  * before is dropped, also what waits in the buffers of Node and of the system. It knows nothing about what is asked.
  */
 import type { Interface } from "node:readline";
-import type { Clock } from "#base";
-import { visibleLine } from "#base";
+import { type Clock, visibleLine } from "#base";
 
 export type ReadLine =
   | { readonly kind: "line"; readonly text: string }

@@ -2,7 +2,7 @@
 import { delegatedBy, type SessionMeta } from "#engine";
 import type { Event } from "#protocol";
 import { ReasonError } from "#protocol";
-import type { ArchiveStore } from "#sessions";
+import type { ArchiveStore } from "#stores";
 import { findSession } from "./session-store.ts";
 import { readEvents } from "./sessions-read.ts";
 

@@ -1,8 +1,9 @@
 /** `harness models`: what can be named with --model, and which keys are set. */
-import { createSystemRandom } from "#base";
+
 import type { CredentialPort, ModelInfo } from "#engine";
 import { ReasonError } from "#protocol";
 import { createProvider, findVendor, staticModels, vendors } from "#providers";
+import { createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { loadSettings } from "./open-program.ts";

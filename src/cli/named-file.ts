@@ -1,8 +1,9 @@
 /** A file that a person named for a result, with the folders above it. */
 import { writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { makeFolder, messageOf } from "#base";
+import { messageOf } from "#base";
 import { ReasonError } from "#protocol";
+import { makeFolder } from "#world";
 
 /** `file` is absolute. Rejects with ConfigInvalid. */
 export async function writeNamedFile(file: string, text: string): Promise<void> {

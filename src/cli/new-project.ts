@@ -1,8 +1,9 @@
 /** `harness scaffold` and `harness init`: a project that works as it is, from the files in `templates/`. */
 import { lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { errnoOf, makeFolder, messageOf, visibleLine } from "#base";
+import { errnoOf, messageOf, visibleLine } from "#base";
 import { ReasonError } from "#protocol";
+import { makeFolder } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { PROJECT_FILES } from "./project.ts";

@@ -1,4 +1,5 @@
 /** From flags to a running program: configuration, model and store, with the messages a person needs when one is wrong. */
+
 import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import {
@@ -9,8 +10,8 @@ import {
   type Project,
   type Settings,
 } from "#artifacts";
-import { createSerial, makePrivateDirectory, refusedWorkspace, visibleLines, writePrivateFile } from "#base";
-import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
+import { createSerial, defined, visibleLines } from "#base";
+import { assembleHarness, type Harness, type HarnessOptions } from "#program";
 import { ReasonError } from "#protocol";
 import {
   createSigner,
@@ -20,7 +21,8 @@ import {
   machineKeySource,
   ownFolders,
   scratchBase,
-} from "#sessions";
+} from "#stores";
+import { makePrivateDirectory, refusedWorkspace, writePrivateFile } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { RunFlags } from "./flags.ts";
 import { keptHeads } from "./kept-heads.ts";
@@ -94,7 +96,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
     credentials: ports.credentials,
     clock,
     workspace,
-    ...(scratch === undefined ? {} : { scratch }),
+    ...defined({ scratch }),
     offlineAllowed,
     scenarioFile: (name) => scenarioFile(ports, name),
     store: storeOf(store, workspace, env, key),
@@ -107,18 +109,16 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
       : { permissionTimeoutMs: options.answerMs ?? TERMINAL_ANSWER_MS }),
     projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
     args: ["harness", ...ports.args],
-    ...(options.plugins === undefined ? {} : { plugins: options.plugins }),
-    ...(options.ownPaths === undefined ? {} : { ownPaths: options.ownPaths }),
+    ...defined({ plugins: options.plugins, ownPaths: options.ownPaths }),
     checkToken: async (token) => {
       // Only a daemon has clients with tokens; their inputs can wait in a session that is gone on with here.
       const [{ createTokenRecords, tokenStanding }, { stateDir }] = [await import("#auth"), harnessPaths(env)];
       return tokenStanding({ records: createTokenRecords(stateDir), clock }, token);
     },
-    ...(options.context === undefined ? {} : { context: options.context }),
+    ...defined({ context: options.context }),
     traceCall: createRawDump(ports),
     keepRule: (rule) => rulesInOrder(() => keepRule(ports, userFlags(flags).config, rule)),
-    ...(named === undefined ? {} : { model: named }),
-    ...(cassette === undefined ? {} : { cassette }),
+    ...defined({ model: named, cassette }),
   });
   if (harness.offline) {
     const how =
@@ -127,7 +127,7 @@ export async function openProgram(ports: CliPorts, options: OpenOptions): Promis
       `${paint(terminal, "yellow", "No model is configured: this is the offline scripted model.")} ${how}\n`,
     );
   }
-  return { harness, settings, workspace, ...(project === undefined ? {} : { project }) };
+  return { harness, settings, workspace, ...defined({ project }) };
 }
 
 /** Before anything of the folder is read. A session that is opened there would be refused anyway. */
@@ -175,7 +175,7 @@ function projectsOf(
       loader,
       project,
       ...(own === undefined ? {} : { settings: mergedSettings(own.settings, flags, project) }),
-      ...(askForAck === undefined ? {} : { askForAck }),
+      ...defined({ askForAck }),
     };
   };
 }
@@ -186,7 +186,7 @@ async function openTrusted(
   { flags: { lockfile }, canAsk }: OpenOptions,
 ): Promise<TrustedProject> {
   const { openTrustedProject } = await import("./trusted-project.ts");
-  return openTrustedProject(ports, place, { canAsk, ...(lockfile === undefined ? {} : { lockfile }) });
+  return openTrustedProject(ports, place, { canAsk, ...defined({ lockfile }) });
 }
 
 /** Where the flags say that the project is. */
@@ -197,8 +197,7 @@ export function projectPlace({ config, cwd, allowedDomain, project }: Partial<Ru
   return {
     ...(project === false ? { adminOnly: true } : {}),
     ...(config !== undefined && namesProject(config) ? { config } : {}),
-    ...(cwd === undefined ? {} : { dir: cwd }),
-    ...(allowedDomain === undefined ? {} : { allowedDomains: allowedDomain }),
+    ...defined({ dir: cwd, allowedDomains: allowedDomain }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** `harness policy diff`: what another policy would have said of the calls that are on the record. */
-import { visibleLine } from "#base";
+import { defined, visibleLine } from "#base";
 import { type ComparedCall, createPolicyDiff, RECORDED, type Redecided } from "#governance";
 import { subjectOf } from "./call-subject.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -80,7 +80,7 @@ function toJson({ call, change, before, after, mayBeLoosened }: ComparedCall) {
     args,
     before,
     after,
-    ...(answer === undefined ? {} : { answer }),
+    ...defined({ answer }),
   };
 }
 

@@ -1,9 +1,11 @@
 /** The program's own log as settings, environment and flags ask for it; every line passes the redactor. */
+
 import { join } from "node:path";
 import type { LogSettings } from "#artifacts";
+import { defined } from "#base";
 import { createDailyFiles, createOperationLog, type LogLevels, type OperationLog, parseLogLevels } from "#logs";
 import { ReasonError } from "#protocol";
-import { harnessPaths } from "#sessions/keys";
+import { harnessPaths } from "#stores/keys";
 import type { CliPorts } from "./cli-ports.ts";
 import { type EventWatch, watchEvents } from "./event-watch.ts";
 import type { RunFlags } from "./flags.ts";
@@ -42,8 +44,7 @@ async function openProgramLog(
   const files = createDailyFiles({
     folder: logFolder(env),
     clock,
-    ...(settings.keepDays === undefined ? {} : { keepDays: settings.keepDays }),
-    ...(settings.maxMb === undefined ? {} : { maxMb: settings.maxMb }),
+    ...defined({ keepDays: settings.keepDays, maxMb: settings.maxMb }),
   });
   const sinks = flags.logToStderr === true ? [files.write, terminal.err] : [files.write];
   // Several processes write to one file.

@@ -11,7 +11,9 @@ import {
   type Project,
   toolVisible,
 } from "#artifacts";
+import { defined } from "#base";
 import { createBuiltinTools } from "#tools";
+import { createSystemClock } from "#world";
 
 /** Whether a `condition:` holds for the values of the run context; `failed` says why it cannot be told. */
 export type ConditionResult = { readonly holds: boolean; readonly failed?: string };
@@ -37,7 +39,7 @@ export function toolFacts(project: Project, holds: ConditionCheck): readonly Too
       ...scriptToolFact(tool),
       ...visibility(project, tool.name, tool.condition === undefined ? undefined : holds(tool.condition)),
     })),
-    ...createBuiltinTools()
+    ...createBuiltinTools(createSystemClock())
       .tools()
       .filter(({ name }) => !own.has(name))
       .map(({ name, description, parameters, timeoutMs }) => ({
@@ -45,7 +47,7 @@ export function toolFacts(project: Project, holds: ConditionCheck): readonly Too
         source: "built-in",
         description,
         parameters: schemaParameters(parameters),
-        ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),
+        ...defined({ timeout_ms: timeoutMs }),
         ...visibility(project, name, undefined),
       })),
   ];
@@ -55,10 +57,10 @@ function scriptToolFact(tool: ToolArtifact): Omit<ToolFact, "visible"> {
   return {
     name: tool.name,
     source: placeText(tool.place),
-    ...(tool.bundle === undefined ? {} : { bundle: tool.bundle }),
+    ...defined({ bundle: tool.bundle }),
     description: tool.description,
     parameters: tool.parameters,
-    ...(tool.timeoutMs === undefined ? {} : { timeout_ms: tool.timeoutMs }),
+    ...defined({ timeout_ms: tool.timeoutMs }),
   };
 }
 
@@ -83,7 +85,7 @@ function schemaParameters(schema: Readonly<Record<string, unknown>>): ToolFact["
     name,
     type: type ?? "any",
     required: required.includes(name),
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
   }));
 }
 
@@ -112,10 +114,9 @@ export function hookFacts(project: Project, holds: ConditionCheck): readonly Hoo
     name: hook.name,
     source: placeText(hook.place),
     tier: hook.tier,
-    ...(hook.bundle === undefined ? {} : { bundle: hook.bundle }),
+    ...defined({ bundle: hook.bundle }),
     ...(hook.when === undefined ? {} : { when: hook.when.text }),
-    ...(hook.timeoutMs === undefined ? {} : { timeout_ms: hook.timeoutMs }),
-    ...(hook.onError === undefined ? {} : { on_error: hook.onError }),
+    ...defined({ timeout_ms: hook.timeoutMs, on_error: hook.onError }),
     examples: hook.match.length + hook.notMatch.length,
     ...activity(hook.condition === undefined ? { holds: true } : holds(hook.condition)),
   }));
@@ -144,8 +145,7 @@ export function agentFacts(project: Project, holds: ConditionCheck): readonly Ag
     name: agent.name,
     description: agent.description,
     source: placeText(agent.place),
-    ...(agent.bundle === undefined ? {} : { bundle: agent.bundle }),
-    ...(agent.model === undefined ? {} : { model: agent.model }),
+    ...defined({ bundle: agent.bundle, model: agent.model }),
     tools: agent.tools.map((tool) => ("ref" in tool ? tool.ref : tool.name)),
     hooks: agent.hooks.map((hook) => ("ref" in hook ? hook.ref : hook.name)),
     ...(agent.toolsPolicy === undefined ? {} : { tools_policy: policyFact(agent.toolsPolicy) }),
@@ -193,13 +193,12 @@ function bundleFact(project: Project, bundle: BundleArtifact, holds: ConditionCh
     name,
     source: placeText(place),
     priority,
-    ...(version === undefined ? {} : { version }),
-    ...(description === undefined ? {} : { description }),
+    ...defined({ version, description }),
     tags,
     ...(condition === undefined ? {} : { condition: condition.text }),
     // One that clamps holds when its condition cannot be told.
     active: result.holds || (result.failed !== undefined && type === "override"),
-    ...(result.failed === undefined ? {} : { failed: result.failed }),
+    ...defined({ failed: result.failed }),
     tools: names(project.tools),
     hooks: names(project.hooks),
     agents: names(project.agents),

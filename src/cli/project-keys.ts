@@ -1,6 +1,6 @@
 /** What of a project is kept outside it, and the keys that prove who kept it: all derived from the machine's key. */
 import { join } from "node:path";
-import { deriveKey, harnessPaths, type MachineKey, machineKeySource } from "#sessions/keys";
+import { deriveKey, harnessPaths, type MachineKey, machineKeySource } from "#stores/keys";
 import type { TrustKeys } from "#trust";
 import type { CliPorts } from "./cli-ports.ts";
 

@@ -2,14 +2,17 @@
  * The project that a command works on: the one place of the command line where files, scripts and built-in tools come together.
  * Reads files and runs nothing.
  */
+
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
 import type { LoadedProject, Problem, Project, ProjectLoader, ScriptChecker, TrustPort } from "#artifacts";
-import { createSystemRandom, messageOf } from "#base";
+import { defined, messageOf } from "#base";
 import type { checkRules as CheckRules } from "#governance";
+import type { BuildInfo } from "#program";
 import { ReasonError } from "#protocol";
-import { harnessCache } from "#sessions";
-import type { BuildInfo, CliPorts } from "./cli-ports.ts";
+import { harnessCache } from "#stores";
+import { createSystemRandom } from "#world";
+import type { CliPorts } from "./cli-ports.ts";
 import type { ContextValues } from "./flags.ts";
 import type { ConditionCheck } from "./project-facts.ts";
 
@@ -112,7 +115,7 @@ async function loadOptions(ports: CliPorts, place: ProjectPlace, trust?: (root: 
     name: configFile === undefined ? defaultName(root) : basename(configFile),
     options: {
       root,
-      ...(configFile === undefined ? {} : { configFile }),
+      ...defined({ configFile }),
       adminPolicy: looked ?? adminPolicy(ports.env),
       adminPolicyRequired: looked !== undefined || (named !== undefined && named !== ""),
       cache: {

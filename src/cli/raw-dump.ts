@@ -5,10 +5,11 @@
  */
 import { appendFileSync, closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isRecord, makePrivateDirectory, messageOf, removePrivateFile, writePrivateFile } from "#base";
+import { isRecord, messageOf } from "#base";
 import type { CallTrace, ModelEvent } from "#engine";
 import type { SessionId } from "#protocol";
-import { harnessPaths } from "#sessions/keys";
+import { harnessPaths } from "#stores/keys";
+import { makePrivateDirectory, removePrivateFile, writePrivateFile } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 
 const DUMP_MAX_BYTES = 64 * 1024 * 1024;

@@ -3,8 +3,9 @@ import { resolve } from "node:path";
 import type { SessionMeta } from "#engine";
 import { RecordedCalls, type RecordedSession, type ToolShape } from "#governance";
 import { ReasonError } from "#protocol";
-import type { ArchiveStore } from "#sessions";
+import type { ArchiveStore } from "#stores";
 import { createBuiltinTools } from "#tools";
+import { createSystemClock } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { findSession, type StoreFlags } from "./session-store.ts";
 import { readEvents } from "./sessions-read.ts";
@@ -49,7 +50,7 @@ export async function recordedSession(
 /** The built-in tools, as far as deciding needs them. */
 export function builtinShapes(): ReadonlyMap<string, ToolShape> {
   return new Map(
-    createBuiltinTools()
+    createBuiltinTools(createSystemClock())
       .tools()
       .map((tool) => [tool.name, tool]),
   );

@@ -1,4 +1,5 @@
 /** `harness rpc`: the engine for another program, over JSON-RPC on standard input and output. */
+import { defined } from "#base";
 import { PERMISSION_TIMEOUT_MS } from "#control";
 import { serveRpc } from "#transports/rpc";
 import type { CliPorts } from "./cli-ports.ts";
@@ -25,7 +26,7 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
     foldersNamed: flags.cwd === undefined,
     plugins: [watch.plugin],
     // By whoever started the program, whatever its client may do.
-    ...(flags.set === undefined ? {} : { context: flags.set }),
+    ...defined({ context: flags.set }),
   };
   const { harness, settings, workspace } = await openProgram(ports, options);
   const transport = log.of("transport.rpc");

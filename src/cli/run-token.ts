@@ -4,21 +4,21 @@
  * its own tokens on the monotonic clock, so that no step of the wall clock locks its owner out; a step also renews the token, so that
  * its claims fit the clock again.
  */
+
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { CLOCK_LEEWAY_SECONDS, type MintedToken, type TokenRecords, type TokenRun, type TokenTimes } from "#auth";
+import { type Clock, defined, messageOf } from "#base";
+import { ReasonError, storeFailure, type TokenId } from "#protocol";
 import {
-  type Clock,
   isSameProcess,
   makePrivateDirectory,
-  messageOf,
   processPlace,
   readPrivateFile,
   rewritePrivateFile,
   startMark,
   writePrivateFile,
-} from "#base";
-import { ReasonError, storeFailure, type TokenId } from "#protocol";
+} from "#world";
 
 export const RUN_TTL_SECONDS = 24 * 60 * 60;
 /** Long before the end of the one that is there, so that whoever reads the file has hours left. */
@@ -124,7 +124,7 @@ export function ownRun(socket: string | undefined): TokenRun {
   const { pid } = process;
   return {
     process: `${processPlace()}.${pid}.${startMark(pid) ?? ""}`,
-    ...(socket === undefined ? {} : { socket }),
+    ...defined({ socket }),
   };
 }
 

@@ -1,7 +1,8 @@
 /** `harness run`: one prompt, or a conversation on a terminal. */
+
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { messageOf, visibleLine, visibleProse } from "#base";
+import { defined, messageOf, visibleLine, visibleProse } from "#base";
 import { ReasonError, SessionId } from "#protocol";
 import { type AnswerSchema, parseAnswerSchema, sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -48,7 +49,7 @@ export async function runCommand(
     flags,
     offlineAllowed: true,
     canAsk: terminal.interactive && output === "stream" && !isReplay,
-    ...(cassette === undefined ? {} : { cassette }),
+    ...defined({ cassette }),
   });
   const left = new AbortController();
   let stopListening = (): void => undefined;
@@ -61,7 +62,7 @@ export async function runCommand(
       ...(flags.resume === undefined
         ? { workingDir: workspace }
         : { resume: await resumed(ports, flags.resume, { ...flags, workspace }) }),
-      ...(flags.set === undefined ? {} : { context: flags.set }),
+      ...defined({ context: flags.set }),
       ...(isReplay ? { interactive: false } : {}),
     });
     stopListening = handleInterrupts({

@@ -1,9 +1,10 @@
 /** `harness sandbox check`: tries the sandbox and explains what commands are held to. Starts one harmless program in it. */
 import { domainLists } from "#artifacts";
-import { createDomainList, createProcesses, visibleJson, visibleLine } from "#base";
+import { createDomainList, visibleJson, visibleLine } from "#base";
 import { deniedPrograms, isSecretFile, policyOf } from "#governance";
 import { createSandboxes, type Probe, type SandboxPolicy, type SandboxStatus } from "#sandbox";
-import { ownFolders } from "#sessions";
+import { ownFolders } from "#stores";
+import { createProcesses } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { RunFlags } from "./flags.ts";

@@ -1,5 +1,7 @@
 /** `harness serve`: a session that keeps running and takes its prompts from sources, until it is told to stop. */
+
 import type { ServeSource } from "#artifacts";
+import { defined } from "#base";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { type CliSession, openCliSession } from "./cli-session.ts";
@@ -37,7 +39,7 @@ export async function serveCommand(ports: CliPorts, flags: ServeFlags): Promise<
       output: flags.json ? "json" : "stream",
       interactive: false,
       workingDir: workspace,
-      ...(flags.set === undefined ? {} : { context: flags.set }),
+      ...defined({ context: flags.set }),
     });
     stopped.signal.addEventListener("abort", () => session.cancel());
     terminal.err(`${session.id} · ${harness.model} · one prompt a line\n`);

@@ -9,7 +9,7 @@ import {
   loadPortability,
   machineKeySource,
   openSqliteStore,
-} from "#sessions";
+} from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import { keptHeads } from "./kept-heads.ts";
 import { loadConfig } from "./user-config-file.ts";

@@ -15,7 +15,7 @@ import {
   rotateKeyFile,
   runRetention,
   sealHeadsFor,
-} from "#sessions";
+} from "#stores";
 import { rekeyTrust } from "#trust";
 import { rekeyUndo, type UndoRekey } from "#undo";
 import type { CliPorts } from "./cli-ports.ts";

@@ -2,7 +2,7 @@
 
 import { visibleLine } from "#base";
 import type { SessionId } from "#protocol";
-import type { ArchiveStore } from "#sessions";
+import type { ArchiveStore } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { type DiffLine, diffLines, withContext } from "./line-diff.ts";

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { errnoOf, messageOf } from "#base";
 import type { SessionMeta } from "#engine";
 import { type EventKind, type EventPayload, ReasonError } from "#protocol";
-import { type ArchiveStore, loadPortability } from "#sessions";
+import { type ArchiveStore, loadPortability } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";

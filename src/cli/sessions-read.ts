@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { visibleLines } from "#base";
 import type { SessionMeta } from "#engine";
 import { type Event, ReasonError, type SessionId } from "#protocol";
-import { type ArchiveStore, loadPortability, sessionFields, type TranscriptPart } from "#sessions";
+import { type ArchiveStore, loadPortability, sessionFields, type TranscriptPart } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";

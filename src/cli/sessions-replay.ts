@@ -1,7 +1,7 @@
 /** `harness sessions replay`: a walk through the events of a session, by keys on a terminal, else all of them in a row. */
 import { visibleLine } from "#base";
 import { type Event, ReasonError } from "#protocol";
-import { loadPortability, type Replay, type ReplayFrame } from "#sessions";
+import { loadPortability, type Replay, type ReplayFrame } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";

@@ -1,8 +1,9 @@
 /** `harness sessions branch`, `pin`, `unpin` and `delete`: what changes the log. */
-import { createScratchFolders, createSystemRandom, createUlidFactory } from "#base";
+import { createUlidFactory, defined } from "#base";
 import { refuseDelegate } from "#engine";
 import { LogId, ReasonError, type SessionId } from "#protocol";
-import { type ArchiveStore, loadPortability, scratchBase } from "#sessions";
+import { type ArchiveStore, loadPortability, scratchBase } from "#stores";
+import { createScratchFolders, createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { isConfirmed } from "./confirmation.ts";
 import { counted } from "./counted.ts";
@@ -28,7 +29,7 @@ export async function branchCommand(ports: CliPorts, name: string, flags: Branch
     const { branchSession } = await loadPortability();
     const branch = await branchSession(store, id, {
       now: new Date(clock.now()).toISOString(),
-      ...(at === undefined ? {} : { at }),
+      ...defined({ at }),
       ...(flags.new === true ? { log: mintLog(ports) } : {}),
     });
     if (flags.json) {

@@ -1,7 +1,7 @@
 /** The time by which this program deletes what has become old: a wall clock that leaps ahead does not count at once. */
 import { join } from "node:path";
-import { makePrivateDirectory, SETTLED_TIME_FILE, settledTime } from "#base";
-import { harnessPaths } from "#sessions/keys";
+import { harnessPaths } from "#stores/keys";
+import { makePrivateDirectory, SETTLED_TIME_FILE, settledTime } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 
 /** As of this look. */

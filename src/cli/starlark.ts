@@ -1,7 +1,8 @@
 /** `harness starlark`: runs a file, or lets you try the language line by line. Loads are relative to the loading file. */
+
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { messageOf, visibleLines } from "#base";
+import { defined, messageOf, visibleLines } from "#base";
 import { ReasonError } from "#protocol";
 import { compile, createSession, jsonModule, type Program, StarlarkError, structBuiltin } from "#starlark";
 import type { CliPorts } from "./cli-ports.ts";
@@ -34,8 +35,7 @@ export async function starlarkCommand(
   };
   const limits = {
     print: (line: string) => terminal.out(`${visibleLines(line)}\n`),
-    ...(flags.maxSteps === undefined ? {} : { maxSteps: flags.maxSteps }),
-    ...(flags.timeoutMs === undefined ? {} : { timeoutMs: flags.timeoutMs }),
+    ...defined({ maxSteps: flags.maxSteps, timeoutMs: flags.timeoutMs }),
   };
   if (file === undefined && terminal.interactive) return repl(terminal, dialect, limits);
   const path = file === undefined || file === "-" ? undefined : resolve(ports.cwd, file);

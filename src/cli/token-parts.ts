@@ -13,7 +13,7 @@ import {
   type TokenRecords,
   type TokenTimes,
 } from "#auth";
-import { deriveKey, harnessPaths, machineKeySource } from "#sessions";
+import { deriveKey, harnessPaths, machineKeySource } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 
 export interface TokenParts {

@@ -3,7 +3,7 @@ import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type Claims, signToken, TOKEN_KEY_PURPOSE } from "#auth";
-import { deriveKey, machineKey } from "#sessions";
+import { deriveKey, machineKey } from "#stores";
 import { createInProcessCli, type InProcessCli } from "../../test/fakes/in-process-cli.ts";
 import { sessionId, someClaims, tokenId } from "../../test/fakes/token-claims.ts";
 

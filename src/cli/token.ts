@@ -1,4 +1,5 @@
 /** `harness token`: capability tokens made, listed, checked and revoked by the person whose machine it is. */
+
 import { closeSync, fsyncSync, lstatSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import {
@@ -13,9 +14,10 @@ import {
   type TokenRecord,
   tokenFileText,
 } from "#auth";
-import { createSystemRandom, createUlidFactory, errnoOf, makePrivateDirectory, messageOf } from "#base";
+import { createUlidFactory, defined, errnoOf, messageOf } from "#base";
 import { createIdMint, ReasonError, SessionId, TokenId } from "#protocol";
 import { commands } from "#protocol/schemas";
+import { createSystemRandom, makePrivateDirectory } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { formatTable } from "./table.ts";
@@ -55,7 +57,7 @@ export async function tokenMintCommand(ports: CliPorts, flags: MintFlags): Promi
       jti: createIdMint(createUlidFactory({ clock, random })).token(),
       nowMs: clock.now(),
       knownCommands: Object.keys(commands),
-      ...(parent === undefined ? {} : { parent }),
+      ...defined({ parent }),
     },
   );
   const file = flags.file === undefined ? undefined : freeTokenFile(ports, flags.file);
@@ -88,7 +90,7 @@ export async function tokenListCommand(ports: CliPorts, flags: { readonly json?:
       ...record.claims,
       state: state(record),
       minted_at: record.mintedAt,
-      ...(record.revokedAt === undefined ? {} : { revoked_at: record.revokedAt }),
+      ...defined({ revoked_at: record.revokedAt }),
     }));
     terminal.out(`${JSON.stringify(rows)}\n`);
     return 0;

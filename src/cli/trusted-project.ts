@@ -1,12 +1,13 @@
 /** Opens a project so that it may take effect: nothing of it does before somebody agreed to every file of it. */
+
 import { closeSync, openSync, readSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { AwaitingFile, TrustPort } from "#artifacts";
-import { messageOf, visibleLine } from "#base";
-import type { HarnessOptions } from "#harness";
+import { defined, messageOf, visibleLine } from "#base";
+import type { HarnessOptions } from "#program";
 import { ReasonError, reasonText } from "#protocol";
-import { harnessPaths } from "#sessions";
+import { harnessPaths } from "#stores";
 import {
   createLockFileTrust,
   createProjectTrust,
@@ -53,7 +54,7 @@ export async function openTrustedProject(
   const opened = await openProject(ports, place, place.adminOnly === true ? undefined : trustOf);
   const { awaiting } = opened.loaded;
   const ask = own === undefined || !canAsk ? undefined : await askWith(ports, own);
-  if (awaiting === undefined) return { ...opened, ...(ask === undefined ? {} : { askForAck: ask }) };
+  if (awaiting === undefined) return { ...opened, ...defined({ askForAck: ask }) };
   const problem = own?.problem();
   if (problem !== undefined) ports.terminal.err(`${paint(ports.terminal, "yellow", `warning: ${problem}`)}\n`);
   if (ask === undefined) throw refusal(awaiting, named);

@@ -1,6 +1,6 @@
 /** Where undo keeps what calls change, and the key that seals it: derived from the machine's key. */
 import { join } from "node:path";
-import { deriveKey, harnessPaths, type MachineKey, machineKey } from "#sessions";
+import { deriveKey, harnessPaths, type MachineKey, machineKey } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import { settledMs } from "./settled-time.ts";
 

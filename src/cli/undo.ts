@@ -1,11 +1,13 @@
 /** `harness undo` and `harness redo`: take back what an agent has changed in this folder, or make it again. */
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { createWorkspaceRestore, visibleLine } from "#base";
+import { defined, visibleLine } from "#base";
 import { nextTs } from "#engine";
 import { CallId, type EventPayload, ReasonError, reasonText, SessionId, TurnId } from "#protocol";
-import { harnessPaths } from "#sessions";
+import { harnessPaths } from "#stores";
 import { createUndoStore, redo, restoredEvent, type UndoReport, type UndoTarget, undo } from "#undo";
+import { createWorkspaceRestore } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { namedFolder } from "./named-folder.ts";
@@ -43,7 +45,7 @@ export async function undoCommand(
     skipConflicts: flags.skipConflicts === true,
   };
   const restore = action === "undo" ? undo : redo;
-  const plan = await restore({ ...request, dryRun: true, ...(session === undefined ? {} : { session }) });
+  const plan = await restore({ ...request, dryRun: true, ...defined({ session }) });
   const report =
     flags.dryRun === true
       ? plan

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { defaultSettings, type LoadedConfig, parseUserConfig } from "#artifacts";
 import { errnoOf, messageOf } from "#base";
 import { ReasonError } from "#protocol";
-import { harnessPaths } from "#sessions/keys";
+import { harnessPaths } from "#stores/keys";
 import type { CliPorts } from "./cli-ports.ts";
 import { namesProject } from "./project.ts";
 

@@ -2,11 +2,12 @@
  * `harness verify`: one command that tries the whole path once, offline and in a scratch folder that goes away: standard-input
  * initialize, the list of tools, HTTP handshake on a socket and on loopback, a turn, redaction. Then it says how the daemon is.
  */
+
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isRecord, visibleLine } from "#base";
-import type { Harness } from "#harness";
+import { defined, isRecord, visibleLine } from "#base";
+import type { Harness } from "#program";
 import { type ListenAddress, startHttpServer } from "#transports/http";
 import { serveRpc } from "#transports/rpc";
 import type { CliPorts } from "./cli-ports.ts";
@@ -136,7 +137,7 @@ async function tryHttp(
     const token = readFileSync(access.tokenFile, "utf8").trim();
     const port = server.addresses.flatMap((address) => (address.kind === "tcp" ? [address.port] : []))[0] ?? 0;
     const onSocket = (method: string, path: string, body?: object): Promise<LocalAnswer> =>
-      askLocally({ socketPath, host: "localhost" }, { method, path, token, ...(body === undefined ? {} : { body }) });
+      askLocally({ socketPath, host: "localhost" }, { method, path, token, ...defined({ body }) });
     await step("http initialize (unix socket)", async () => handshakeOf(await onSocket("GET", "/v1/handshake")));
     await step("http initialize (loopback)", async () =>
       handshakeOf(

@@ -1,5 +1,5 @@
 /** A client and its sessions, the same over every transport. */
-import type { Clock, Random } from "#base";
+import { type Clock, defined, type Random } from "#base";
 import type {
   CallId,
   Command,
@@ -184,7 +184,7 @@ export async function createClient(parts: ClientParts): Promise<Client> {
       steer: async (input) => void (await to({ kind: "SteerTurn", content: blocksOf(input) })),
       cancel: async () => void (await to({ kind: "CancelTurn" })),
       async answer(call_id, decision, reason) {
-        await to({ kind: "AnswerPermission", call_id, decision, ...(reason === undefined ? {} : { reason }) });
+        await to({ kind: "AnswerPermission", call_id, decision, ...defined({ reason }) });
       },
       async answerQuestion(call_id, answer) {
         await to({ kind: "AnswerQuestion", call_id, answer });
@@ -223,10 +223,7 @@ export async function createClient(parts: ClientParts): Promise<Client> {
     async open({ workingDir, model, profile, context } = {}) {
       const { session } = await submit({
         kind: "CreateSession",
-        ...(workingDir === undefined ? {} : { working_dir: workingDir }),
-        ...(model === undefined ? {} : { model }),
-        ...(profile === undefined ? {} : { profile }),
-        ...(context === undefined ? {} : { context }),
+        ...defined({ working_dir: workingDir, model, profile, context }),
       });
       if (session === undefined)
         throw new ReasonError("ServerRefused", { address: transport.address, detail: "no session" });

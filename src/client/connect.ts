@@ -1,6 +1,7 @@
 /** `connect`: from where a server is to a client of it. */
-import { type Clock, createSystemClock, createSystemRandom, startPiped } from "#base";
+import type { Clock } from "#base";
 import type { Handshake } from "#protocol";
+import { createSystemClock, createSystemRandom, startPiped } from "#world";
 import { type Client, createClient } from "./client.ts";
 import { createHttpTransport } from "./http-transport.ts";
 import type { ServerAddress } from "./http-wire.ts";

@@ -1,5 +1,7 @@
 /** Events once and in order, whatever the connections do: a transport that plays what it is told, and a clock that stands still. */
+
 import { describe, expect, test } from "vitest";
+import { defined } from "#base";
 import { type Event, ReasonError, SessionId } from "#protocol";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { followEvents } from "./follow.ts";
@@ -41,8 +43,7 @@ function rig(
     signal: aborter.signal,
     reconnect: {
       ...DEFAULT_RECONNECT,
-      ...(options.attempts === undefined ? {} : { attempts: options.attempts }),
-      ...(options.beforeRetry === undefined ? {} : { beforeRetry: options.beforeRetry }),
+      ...defined({ attempts: options.attempts, beforeRetry: options.beforeRetry }),
     },
     onConnection: (state) => states.push(state),
     transport: {

@@ -1,7 +1,8 @@
 /** REST for commands and reads, server-sent events for what happens. */
+
 import type { IncomingMessage } from "node:http";
 import { createParser } from "eventsource-parser";
-import { type Clock, isRecord } from "#base";
+import { type Clock, defined, isRecord } from "#base";
 import { type Command, type Event, type Handshake, PROTOCOL_VERSION, ReasonError, type SessionId } from "#protocol";
 import { createWire, type ServerAddress, type WireRequest, wholeText } from "./http-wire.ts";
 import { connectionLost, garbled, refusalFrom } from "./refusal.ts";
@@ -126,7 +127,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     },
     async sessions({ workingDir, limit }, signal) {
       const query = new URLSearchParams({
-        ...(workingDir === undefined ? {} : { working_dir: workingDir }),
+        ...defined({ working_dir: workingDir }),
         ...(limit === undefined ? {} : { limit: String(limit) }),
       });
       const answer = await ask({ method: "GET", path: `/v1/sessions?${query}` }, signal);

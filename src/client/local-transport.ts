@@ -1,4 +1,5 @@
 /** The engine in this very process. Its parts are named by what the client needs of them, so that no engine comes with the client. */
+import { defined } from "#base";
 import {
   type ClientId,
   type Command,
@@ -106,13 +107,11 @@ export function createLocalTransport({ engine, identityClass, handshake }: Local
       const { session, turn, result, done } = await sender.submit(command);
       done?.catch(() => undefined); // how a turn ended is an event; that it could not be stored is told by its absence
       return {
-        ...(session === undefined ? {} : { session }),
-        ...(turn === undefined ? {} : { turn }),
-        ...(result === undefined ? {} : { result }),
+        ...defined({ session, turn, result }),
       };
     },
     async sessions({ workingDir, limit = LIST_LIMIT }) {
-      const metas = await store.list({ limit, ...(workingDir === undefined ? {} : { workingDir }) });
+      const metas = await store.list({ limit, ...defined({ workingDir }) });
       return metas.map(infoOf);
     },
     session: async (id) => infoOf(await metaOf(id)),

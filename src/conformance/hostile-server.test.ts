@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createSystemClock } from "#base";
+import { createSystemClock } from "#world";
 import { type Handle, serveWebSockets, startScriptedServer } from "../../test/fakes/scripted-server.ts";
 import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
 import type { Connection, Feed } from "./driver.ts";

@@ -2,7 +2,7 @@
  * Permission requests and questions that wait for a person, for one session. The first answer of a human counts; an
  * agent never answers for the turn it started; nobody there or no answer in time is a deny.
  */
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import type { Approver, PermissionAnswer, PermissionQuestion, QuestionAnswer } from "#engine";
 import { type CallId, type ClientId, type Decision, ReasonError, type TurnId } from "#protocol";
 
@@ -93,7 +93,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     async decideFor(client, callId, decision, reason) {
       const settle = take(permissions, client, callId);
       const { promise, resolve: onRecord } = Promise.withResolvers<void>();
-      settle({ decision, by: client.id, ...(reason === undefined ? {} : { reason }), onRecord });
+      settle({ decision, by: client.id, ...defined({ reason }), onRecord });
       await promise;
     },
     async answerFor(client, callId, answer) {

@@ -1,6 +1,7 @@
 /** Inputs that wait and what a running turn is told: in the log first, delivered once, also over a restart. */
+
 import { describe, expect, test } from "vitest";
-import { createUlidFactory } from "#base";
+import { createUlidFactory, defined } from "#base";
 import { reopenSession } from "#engine";
 import { type Command, createIdMint, type Event, SessionId, TokenId } from "#protocol";
 import { createFakeProvider, done, type FakeResponse, says, text, toolCall } from "../../test/fakes/fake-provider.ts";
@@ -37,7 +38,7 @@ function program(store: ReturnType<typeof createFakeStore>, responses: FakeRespo
         provider,
         requestChain: [(call, next) => next({ ...call, request: { ...call.request, messages: [...call.history] } })],
         maxSteps: 4,
-        ...(earlier === undefined ? {} : { earlier }),
+        ...defined({ earlier }),
       });
       return plainLiveSession(engine);
     },

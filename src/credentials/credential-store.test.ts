@@ -13,7 +13,8 @@ import {
 import { hostname, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createSystemClock } from "#base";
+import { defined } from "#base";
+import { createSystemClock } from "#world";
 import { createSmallDisk, whyNoDisk } from "../../test/fakes/small-disk.ts";
 import { openSecret, readCredentialFile } from "./credential-file.ts";
 import { type CredentialStore, createCredentialStore, rekeyCredentials } from "./credential-store.ts";
@@ -31,7 +32,7 @@ function folder(): string {
 }
 
 function storeIn(directory: string, key = KEY, keychain?: Keychain): CredentialStore {
-  return createCredentialStore({ directory, clock, key: () => key, ...(keychain === undefined ? {} : { keychain }) });
+  return createCredentialStore({ directory, clock, key: () => key, ...defined({ keychain }) });
 }
 
 function newKey(name = "default", secret = SECRET) {

@@ -2,9 +2,11 @@
  * What a person does with stored credentials: add, list, delete, and give them another key. Secrets only go in here; the
  * credential helper alone takes them out.
  */
+
 import { join } from "node:path";
-import { type Clock, movePrivateFile, removeDrafts, removePrivateFile, writePrivateFile } from "#base";
+import { type Clock, defined } from "#base";
 import { ReasonError } from "#protocol";
+import { movePrivateFile, removeDrafts, removePrivateFile, writePrivateFile } from "#world";
 import {
   CREDENTIAL_FILE,
   type CredentialEntry,
@@ -92,7 +94,7 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
         return {
           credential: shown(entry),
           replaced: others.length < file.entries.length,
-          ...(keychainProblem === undefined ? {} : { keychainProblem }),
+          ...defined({ keychainProblem }),
         };
       }),
     remove: (item) =>
@@ -104,7 +106,7 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
         writePrivateFile(path, serializeCredentialFile({ check: file.check, entries }), { durable: true });
         if (entry.place === "file") return { removed: true };
         const keychainProblem = keychain === undefined ? "there is no keychain here" : await keychain.remove(item);
-        return { removed: true, ...(keychainProblem === undefined ? {} : { keychainProblem }) };
+        return { removed: true, ...defined({ keychainProblem }) };
       }),
   };
 }

@@ -2,8 +2,9 @@
  * Which key a model is called with, and the way to the helper that has it: keys of the environment first, then stored ones.
  * What the engine gets is a name, never a key.
  */
+
 import { join } from "node:path";
-import { type Clock, createKnownSecrets } from "#base";
+import { type Clock, createKnownSecrets, defined } from "#base";
 import type { CredentialPort, CredentialRef, CredentialRoute, CredentialWish } from "#engine";
 import { type Reason, ReasonError, reasonText } from "#protocol";
 import { CREDENTIAL_FILE } from "./credential-file.ts";
@@ -58,7 +59,7 @@ export function createHelperCredentials(options: HelperCredentialsOptions): Help
       for (const listener of crashListeners) listener(status);
     },
     store: () => ({ path: join(options.directory(), CREDENTIAL_FILE), key: options.storeKey() }),
-    ...(options.every === undefined ? {} : { every: options.every }),
+    ...defined({ every: options.every }),
   });
 
   /** With the first key that is needed all of them go: what the helper has, this process does not. */

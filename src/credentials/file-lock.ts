@@ -3,7 +3,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { type Clock, makeFolder } from "#base";
+import type { Clock } from "#base";
+import { makeFolder } from "#world";
 
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;

@@ -1,5 +1,5 @@
 /** The keychain as the credential helper asks it. Loaded only for a credential that is there. */
-import { createProcesses } from "#base";
+import { createProcesses } from "#world";
 import { type CredentialEntry, CredentialFileError } from "./credential-file.ts";
 import { createKeychain } from "./keychain.ts";
 

@@ -5,8 +5,8 @@
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { isBoundTo } from "#base/bound-hosts";
 import { createConcealer } from "#base/concealer";
-import { CONNECTION_HEADERS } from "#base/connection-headers";
-import { createModelConnections } from "#base/model-connections";
+import { CONNECTION_HEADERS } from "#world/connection-headers";
+import { createModelConnections } from "#world/model-connections";
 import { type AuthScheme, HELPER_HEADERS } from "./helper-frames.ts";
 
 /** A key with where it may go. */

@@ -2,20 +2,13 @@
  * The engine's side of the credential helper: starts it, notices when it died or hangs, starts it again once, and gives up
  * when that does not help. While there is no helper, no request with a key is sent.
  */
+
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import {
-  type Clock,
-  diskTrouble,
-  messageOf,
-  type OwnProcess,
-  proxyVariables,
-  type SecretFingerprint,
-  startMark,
-  startOwnProcess,
-} from "#base";
+import { type Clock, defined, diskTrouble, messageOf, type SecretFingerprint } from "#base";
+import { type OwnProcess, proxyVariables, startMark, startOwnProcess } from "#world";
 import { encodeFrame, HEARTBEAT, HEARTBEAT_MS, type HelperAnswer, type HelperCommand } from "./helper-frames.ts";
 
 /** Three heartbeats that did not come. */
@@ -220,8 +213,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
   const status = (): HelperStatus => ({
     state,
     crashes,
-    ...(current?.process.pid === undefined ? {} : { pid: current.process.pid }),
-    ...(detail === undefined ? {} : { detail }),
+    ...defined({ pid: current?.process.pid, detail }),
   });
 
   /** A helper that hangs is one that died, only that nobody has told us. */

@@ -2,7 +2,7 @@
  * The keychain of the operating system, through the program that it ships: `secret-tool` on Linux, `security` on macOS. The
  * secret goes in and comes out over pipes, never as an argument.
  */
-import type { ProcessPort } from "#base";
+import { defined, type ProcessPort } from "#base";
 
 const TIMEOUT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 64 * 1024;
@@ -55,7 +55,7 @@ function createRunner({ env, processes }: Parameters<typeof createKeychain>[0]):
           args,
           env: session,
           timeoutMs: TIMEOUT_MS,
-          ...(stdin === undefined ? {} : { stdin }),
+          ...defined({ stdin }),
           onOutput(stream, chunk) {
             size += chunk.length;
             if (size > MAX_OUTPUT_BYTES) return;

@@ -2,8 +2,9 @@
  * Delegations of one session, from request to result: limits, `delegation.pre`, a child session, verification inside it,
  * `delegation.post`, the structured result. Every delegate that was started has an end on the record, and none outlives its turn.
  */
+
 import type { AgentArtifact, DelegationConfig } from "#artifacts";
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import {
   type CancelCause,
   type EventBus,
@@ -173,10 +174,9 @@ export function createDelegations(parts: DelegationParts): Delegations {
       tools: composed.tools,
       hooks: [...composed.requestHooks, ...composed.agentHooks],
       checkStop: verifying.check,
-      ...(chosen === undefined ? {} : { model: chosen }),
+      ...defined({ model: chosen }),
       ...(prompt === undefined || prompt === "" ? {} : { systemPrompt: prompt }),
-      ...(composed.agent?.context === undefined ? {} : { context: composed.agent.context }),
-      ...(composed.agent?.toolsPolicy === undefined ? {} : { toolsPolicy: composed.agent.toolsPolicy }),
+      ...defined({ context: composed.agent?.context, toolsPolicy: composed.agent?.toolsPolicy }),
     });
     delegate.subscribe((event) => {
       if (event.kind !== "ToolResult" || event.payload.parent !== undefined) return;
@@ -249,14 +249,13 @@ export function createDelegations(parts: DelegationParts): Delegations {
         agent,
         mode,
         status,
-        ...(reason === undefined ? {} : { reason }),
+        ...defined({ reason }),
         steps: summary.steps,
         tool_calls: toolCalls,
         usage: summary.usage,
-        ...(summary.costUsd === undefined ? {} : { cost_usd: summary.costUsd }),
+        ...defined({ cost_usd: summary.costUsd }),
         duration_ms: durationMs,
-        ...(summary.treeTotal === undefined ? {} : { tree_total: summary.treeTotal }),
-        ...(attrs === undefined ? {} : { attrs }),
+        ...defined({ tree_total: summary.treeTotal, attrs }),
       });
     }
   }

@@ -1,5 +1,5 @@
 /** What comes out of a delegation: for the parent, as JSON that is all it ever sees; for hooks and the log, with more. Pure. */
-import { beginningOf, endOf } from "#base";
+import { beginningOf, defined, endOf } from "#base";
 import type { Attributes, CancelCause, TurnSummary } from "#engine";
 import { type EventPayload, type Reason, reasonText, type SessionId } from "#protocol";
 
@@ -65,17 +65,16 @@ export function resultText(outcome: DelegationOutcome): string {
     status,
     ...(agent === "" ? {} : { agent }),
     session,
-    ...(cut === undefined ? {} : { result: cut }),
+    ...defined({ result: cut }),
     ...(cut === undefined || cut === result ? {} : { truncated: true }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(error === undefined ? {} : { error }),
+    ...defined({ reason, error }),
     verification,
     metrics: {
       steps: summary.steps,
       tool_calls: toolCalls,
       input_tokens,
       output_tokens,
-      ...(summary.costUsd === undefined ? {} : { cost_usd: summary.costUsd }),
+      ...defined({ cost_usd: summary.costUsd }),
       duration_ms: Math.round(durationMs),
     },
   });

@@ -1,5 +1,5 @@
 /** What somebody asks of a delegate, as the tools take it and as hooks on `delegation.pre` see it. Pure. */
-import { canonicalHash } from "#base";
+import { canonicalHash, defined } from "#base";
 import { ToolError } from "#engine";
 
 /** Tools, or hooks, that one request may define. */
@@ -80,12 +80,7 @@ export function parseRequest(args: Readonly<Record<string, unknown>>): Delegatio
     agent: textField(args, "agent")?.trim() ?? "",
     tools,
     hooks,
-    ...(model === undefined ? {} : { model }),
-    ...(systemPrompt === undefined ? {} : { systemPrompt }),
-    ...(verify === undefined ? {} : { verify }),
-    ...(maxVerifyRetries === undefined ? {} : { maxVerifyRetries }),
-    ...(maxIterations === undefined ? {} : { maxIterations }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...defined({ model, systemPrompt, verify, maxVerifyRetries, maxIterations, timeoutMs }),
   };
 }
 

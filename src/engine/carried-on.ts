@@ -1,4 +1,5 @@
 /** What the end of a turn says of everything before it: a resume from a snapshot that was made there reads nothing further back. */
+import { defined } from "#base";
 import type { EventPayload, Label } from "#protocol";
 import { type Spent, treeTotal } from "./spent.ts";
 
@@ -25,6 +26,6 @@ export function carriedOn({
     ...(planMode ? { plan_mode: true } : {}),
     ...(queued.length === 0 ? {} : { queued: [...queued] }),
     session_total: spent,
-    ...(tree_total === undefined ? {} : { tree_total }),
+    ...defined({ tree_total }),
   };
 }

@@ -2,7 +2,7 @@
  * Runs the tool calls of one response: read-only and sensitive ones side by side, mutating ones alone and in order, and
  * none of the later mutating ones after a failure. Every call gets exactly one result, also when nothing ran.
  */
-import { messageOf } from "#base";
+import { defined, messageOf } from "#base";
 import { type CallId, type ClientId, reasonText, type SessionId, storeFailure, type TurnId } from "#protocol";
 import type { EventBus } from "./bus.ts";
 import type { Attributes } from "./hook.ts";
@@ -253,13 +253,12 @@ async function runOne(
     content: [...result.content],
     is_error: result.outcome !== "ok",
     outcome: result.outcome,
-    ...(result.reason === undefined ? {} : { reason: result.reason }),
+    ...defined({ reason: result.reason }),
     duration_ms,
     ...(result.memoized ? { memoized: true } : {}),
     ...(result.labels === undefined ? {} : { labels: [...result.labels] }),
     ...(input.parent === undefined ? {} : { parent: input.parent.id }),
-    ...(attrs === undefined ? {} : { attrs }),
-    ...(result.judgedOn === undefined ? {} : { judged_on: result.judgedOn }),
+    ...defined({ attrs, judged_on: result.judgedOn }),
   });
   return result;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { defined } from "#base";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { noRedaction } from "../../test/fakes/no-redaction.ts";
 import { sessionId } from "../../test/fakes/token-claims.ts";
@@ -15,7 +16,7 @@ function rig(lastTs?: string) {
   const bus = createEventBus({
     session: sessionId(1),
     log: {
-      ...(lastTs === undefined ? {} : { lastTs }),
+      ...defined({ lastTs }),
       async append(drafts, now) {
         written.push(...drafts);
         appendedAt.push(now);

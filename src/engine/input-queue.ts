@@ -2,7 +2,7 @@
  * Inputs that wait for their turn, as a fold over the log: queued by `InputQueued`, delivered by the `TurnStarted` that names
  * it, or refused by an `InputRefused`. The log is the only place where an input waits, so it is delivered once and survives whatever the program does not.
  */
-import { messageOf } from "#base";
+import { defined, messageOf } from "#base";
 import { type ClientId, type Event, type EventPayload, type InputBlock, ReasonError } from "#protocol";
 
 /** Inputs of one session that may wait at a time. */
@@ -36,7 +36,7 @@ export function createInputQueue(): InputQueue {
     apply(event) {
       if (event.kind === "InputQueued") {
         const { by, content, allowed_by: token } = event.payload;
-        inputs.set(event.id, { id: event.id, by, content, ...(token === undefined ? {} : { token }) });
+        inputs.set(event.id, { id: event.id, by, content, ...defined({ token }) });
       } else if (event.kind === "TurnStarted" && event.payload.queued !== undefined) {
         inputs.delete(event.payload.queued);
       } else if (event.kind === "InputRefused") {

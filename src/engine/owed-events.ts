@@ -3,6 +3,7 @@
  * written as soon as there is room, before anything else, so that the log is right without a restart. What only would have happened
  * is dropped: whoever asked for it was refused.
  */
+
 import { diskTrouble } from "#base";
 import type { EventKind } from "#protocol";
 import type { EventDraft } from "./store.ts";

@@ -3,7 +3,7 @@
  * have changed something wait until a person says what became of them, and the cut-off turn is closed.
  */
 
-import { canonicalHash } from "#base";
+import { canonicalHash, defined } from "#base";
 import {
   type CallId,
   type ClientId,
@@ -176,7 +176,7 @@ export function createRecovery(parts: RecoveryParts): Recovery {
           call_id: callId,
           resolution,
           by,
-          ...(note === undefined ? {} : { note }),
+          ...defined({ note }),
         });
       } catch (error) {
         // The log does not have the answer: the call waits for it as before.

@@ -2,8 +2,9 @@
  * Brings a session back to where its log ends: from the snapshot that is kept beside the log and the events after it, or,
  * when there is none that can be used, from the events alone. Both give the same; only the time differs.
  */
+
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { messageOf } from "#base";
+import { defined, messageOf } from "#base";
 import { type Event, type EventOf, ReasonError, type SessionId } from "#protocol";
 import { type Conversation, createConversation } from "./conversation.ts";
 import { SNAPSHOT_FORMAT } from "./conversation-parts.ts";
@@ -74,7 +75,7 @@ export async function reopenSession(
     answers,
     snapshotEvent: event,
     eventsRead,
-    ...(problem === undefined ? {} : { snapshotProblem: problem }),
+    ...defined({ snapshotProblem: problem }),
   };
 
   /** Inputs that waited when a turn ended are further back in the log than is read. */

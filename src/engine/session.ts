@@ -1,5 +1,5 @@
 /** One live session: its bus, its conversation, at most one running turn. Knows clients only by their id. */
-import { type Clock, compose } from "#base";
+import { type Clock, compose, defined } from "#base";
 import {
   type ClientId,
   type IdMint,
@@ -148,7 +148,7 @@ export function createSession(parts: SessionParts): EngineSession {
     log: parts.log,
     clock,
     redaction,
-    ...(parts.schedule === undefined ? {} : { schedule: parts.schedule }),
+    ...defined({ schedule: parts.schedule }),
     onFailure,
   });
   const reportSnapshot = (problem: string): Promise<void> => {
@@ -225,7 +225,7 @@ export function createSession(parts: SessionParts): EngineSession {
     const { signal } = abort;
     running = { turn, originator, startedAt: new Date(clock.now()).toISOString(), signal, ended, abort, steering };
     bus.setOriginator(originator);
-    const input = { turn, originator, content, signal, ...(queued === undefined ? {} : { queued }) };
+    const input = { turn, originator, content, signal, ...defined({ queued }) };
     return startedTurn(turn, (onStart) => run({ ...input, onStart }, steering).finally(resolve));
   }
 
@@ -252,7 +252,7 @@ export function createSession(parts: SessionParts): EngineSession {
     session: id,
     bus,
     depth,
-    ...(parts.hooks === undefined ? {} : { hooks: parts.hooks }),
+    ...defined({ hooks: parts.hooks }),
     model: () => turnModel ?? model,
   };
 
@@ -273,12 +273,14 @@ export function createSession(parts: SessionParts): EngineSession {
           tools,
           hidden,
           depth,
-          ...(parts.hooks === undefined ? {} : { hooks: parts.hooks }),
-          ...(parts.beforeTurn === undefined ? {} : { beforeTurn: parts.beforeTurn }),
-          ...(parts.beforeStep === undefined ? {} : { beforeStep: parts.beforeStep }),
-          ...(checkStop === undefined ? {} : { checkStop }),
-          ...(parts.settle === undefined ? {} : { settle: parts.settle }),
-          ...(parts.beforeEnd === undefined ? {} : { beforeEnd: parts.beforeEnd }),
+          ...defined({
+            hooks: parts.hooks,
+            beforeTurn: parts.beforeTurn,
+            beforeStep: parts.beforeStep,
+            checkStop,
+            settle: parts.settle,
+            beforeEnd: parts.beforeEnd,
+          }),
           model: () => turnModel ?? model,
           useModel: (next) => {
             turnModel = next;

@@ -2,6 +2,7 @@
  * The agent loop of one turn: request chain, provider, tool chain, and the decision to go on or to yield. Orchestration
  * only: what a request contains and which calls may run is decided by the two chains.
  */
+import { defined } from "#base";
 import {
   type ClientId,
   type EventPayload,
@@ -160,10 +161,10 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
   const ended: EventPayload<"TurnEnded"> = {
     turn,
     outcome: ending.outcome,
-    ...(ending.reason === undefined ? {} : { reason: ending.reason }),
+    ...defined({ reason: ending.reason }),
     steps,
     usage,
-    ...(costUsd === undefined ? {} : { cost_usd: costUsd }),
+    ...defined({ cost_usd: costUsd }),
     duration_ms: monotonicMs() - startMs,
     ...carried,
   };
@@ -172,12 +173,10 @@ export async function runTurn(parts: TurnParts, input: TurnInput): Promise<TurnS
   return {
     turn,
     outcome: ending.outcome,
-    ...(ending.reason === undefined ? {} : { reason: ending.reason }),
-    ...(told === undefined ? {} : { message: told }),
+    ...defined({ reason: ending.reason, message: told }),
     steps,
     usage,
-    ...(costUsd === undefined ? {} : { costUsd }),
-    ...(carried.tree_total === undefined ? {} : { treeTotal: carried.tree_total }),
+    ...defined({ costUsd, treeTotal: carried.tree_total }),
   };
 }
 

@@ -3,7 +3,8 @@ import { copyFile, lstat, mkdir, mkdtemp, readdir, realpath, rm, writeFile } fro
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { SetupFile } from "#artifacts";
-import { makeFolder, messageOf } from "#base";
+import { messageOf } from "#base";
+import { makeFolder } from "#world";
 
 /** Of everything that is copied for one run. */
 const MAX_COPIED_FILES = 5_000;

@@ -1,11 +1,13 @@
 /** Each assertion holds where it should and fails where it should, and says why and where. */
+
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Assertion } from "#artifacts";
-import { createWorkspaceFiles } from "#base";
+import { defined } from "#base";
 import type { Event, SessionId } from "#protocol";
+import { createWorkspaceFiles } from "#world";
 import { grade } from "./grade.ts";
 import type { Judged } from "./result.ts";
 import { createRunLog } from "./run-log.ts";
@@ -44,7 +46,7 @@ const used = (input: number, output: number, cost?: number, of = session): Told 
   {
     model: "openai:mock",
     usage: { input_tokens: input, output_tokens: output, cache_read_tokens: 0, cache_write_tokens: 0 },
-    ...(cost === undefined ? {} : { cost_usd: cost }),
+    ...defined({ cost_usd: cost }),
   },
   of,
 ];

@@ -1,4 +1,5 @@
 /** Which cases there are: the files of a suite, read and checked, with every problem at its place. Runs nothing. */
+
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import {
@@ -9,7 +10,7 @@ import {
   readFileContent,
   type ScriptChecker,
 } from "#artifacts";
-import { isRecord, messageOf, nearestName } from "#base";
+import { defined, isRecord, messageOf, nearestName } from "#base";
 import { ReasonError } from "#protocol";
 
 const CASE_FILE = /\.ya?ml$/i;
@@ -83,7 +84,7 @@ export async function loadSuite({ cwd, paths, checker, mayBeEmpty }: SuitePlace)
     cases.push({
       ...{ path, shown, evalCase: complete, cassette },
       files: [{ path, hash }, ...(played === undefined ? [] : [{ path: played.path, hash: played.hash }])],
-      ...(scenario === undefined ? {} : { scenario }),
+      ...defined({ scenario }),
     });
   }
   return { cases, problems };

@@ -1,6 +1,7 @@
 /** Names in a case that stand for something: a misspelled one would make an assertion hold, or fail, for ever. */
+
 import type { Problem } from "#artifacts";
-import { nearestName } from "#base";
+import { defined, nearestName } from "#base";
 import { events } from "#protocol/schemas";
 import type { LoadedCase } from "./load-suite.ts";
 
@@ -25,7 +26,7 @@ export function unknownNames({ evalCase, shown }: LoadedCase, known: KnownNames)
           code: `unknown-${what}`,
           place: { ...place, file: shown },
           message: `There is no ${what} "${name}" here.`,
-          ...(nearest === undefined ? {} : { nearest }),
+          ...defined({ nearest }),
         },
       ];
     };

@@ -1,8 +1,9 @@
 /** One run of one case: a folder and a program of its own, the turns one after another, then the grading. */
-import { type Clock, createWorkspaceFiles, messageOf } from "#base";
+import { type Clock, defined, messageOf } from "#base";
 import type { Control, ControlClient } from "#control";
 import type { Plugin, RequestMiddleware, TurnSummary } from "#engine";
 import { type Event, type Reason, ReasonError, type SessionId } from "#protocol";
+import { createWorkspaceFiles } from "#world";
 import type { CaseMode } from "./case-mode.ts";
 import { makeCaseFolder } from "./case-workspace.ts";
 import { grade } from "./grade.ts";
@@ -75,8 +76,7 @@ export async function runCase(request: CaseRequest): Promise<CaseRun> {
     file: loaded.shown,
     run,
     mode,
-    ...(description === undefined ? {} : { description }),
-    ...(category === undefined ? {} : { category }),
+    ...defined({ description, category }),
   };
   let model: string | undefined;
   let log = createRunLog(events, undefined);
@@ -91,10 +91,7 @@ export async function runCase(request: CaseRequest): Promise<CaseRun> {
         turns: log.turns(),
         tokens: log.tokens(),
         durationMs: log.durationMs(),
-        ...(detail === undefined ? {} : { detail }),
-        ...(model === undefined ? {} : { model }),
-        ...(costUsd === undefined ? {} : { costUsd }),
-        ...(log.session === undefined ? {} : { session: log.session }),
+        ...defined({ detail, model, costUsd, session: log.session }),
       },
     };
   };
@@ -114,7 +111,7 @@ export async function runCase(request: CaseRequest): Promise<CaseRun> {
       cassette,
       workspace: folder.workspace,
       plugin: casePlugin(request, (event) => void events.push(event)),
-      ...(scenarioFile === undefined ? {} : { scenarioFile }),
+      ...defined({ scenarioFile }),
     });
     model = outcome.model;
     log = createRunLog(events, outcome.session);
@@ -174,7 +171,7 @@ async function play(request: CaseRequest, opening: CaseOpening): Promise<Played>
     failure ??= failureOf(error);
   }
   const { model } = program;
-  return { model, ...(session === undefined ? {} : { session }), ...(failure === undefined ? {} : { failure }) };
+  return { model, ...defined({ session, failure }) };
 }
 
 async function sendTurns(
@@ -233,7 +230,7 @@ function turnFailure(
   const isMoneyOfSuite = reason === "BudgetExceeded" && exhausted !== undefined;
   if (reason !== undefined && GOVERNED_ENDS.has(reason) && !isMoneyOfSuite) return undefined;
   const why = message === undefined ? (reason ?? outcome) : `${reason ?? outcome}: ${message}`;
-  return { message: `turn ${number} ended with ${why}`, ...(reason === undefined ? {} : { reason }) };
+  return { message: `turn ${number} ended with ${why}`, ...defined({ reason }) };
 }
 
 function failureOf(error: unknown): NonNullable<Played["failure"]> {

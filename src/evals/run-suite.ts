@@ -1,4 +1,5 @@
 /** All runs of a suite, side by side up to a bound, told in the order of the suite. */
+import { defined } from "#base";
 import type { Event } from "#protocol";
 import type { CaseMode, ModeChoice } from "./case-mode.ts";
 import type { LoadedCase } from "./load-suite.ts";
@@ -82,7 +83,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
     cases: results.filter((result) => result !== undefined),
     spentUsd: spending.spentUsd,
     wallMs: clock.monotonicMs() - startMs,
-    ...(stopped === undefined ? {} : { stopped }),
+    ...defined({ stopped }),
   };
 }
 
@@ -98,8 +99,6 @@ function notRun({ evalCase, shown }: LoadedCase, run: number, detail: string, mo
     turns: 0,
     tokens: 0,
     durationMs: 0,
-    ...(mode === undefined ? {} : { mode }),
-    ...(description === undefined ? {} : { description }),
-    ...(category === undefined ? {} : { category }),
+    ...defined({ mode, description, category }),
   };
 }

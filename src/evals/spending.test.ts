@@ -1,12 +1,14 @@
 /** The budget of a suite: whatever runs side by side, at most one call goes over it. */
+
 import { expect, test } from "vitest";
+import { defined } from "#base";
 import type { ModelOutcome, RequestCall } from "#engine";
 import { createSpending } from "./spending.ts";
 
 const call = { signal: new AbortController().signal } as RequestCall; // the gate hands it on
 const usage = { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0 };
 const done = (costUsd?: number): ModelOutcome => {
-  return { type: "done", model: "openai:mock", stop: "end", usage, ...(costUsd === undefined ? {} : { costUsd }) };
+  return { type: "done", model: "openai:mock", stop: "end", usage, ...defined({ costUsd }) };
 };
 
 test("of many calls at once only those are made that the budget has room for, and one", async () => {

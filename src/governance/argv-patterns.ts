@@ -3,8 +3,8 @@
  * wildcards reach no option and no path out of the workspace; a deny or ask rule is read widely and may match too much.
  */
 import type { PatternMatch, Reading } from "./rule-patterns.ts";
-import { isHarmlessAssignment, type SimpleCommand } from "./shell-command.ts";
-import { programName } from "./shell-wrappers.ts";
+import { isHarmlessAssignment, type SimpleCommand } from "./shell/command.ts";
+import { programName } from "./shell/wrappers.ts";
 import { globsMeet, hasGlob, matchRuns, matchSequence, matchWildcard } from "./wildcard.ts";
 
 /** The words of an argv pattern: split at blanks, quotes keep a word together, `…:*` at the end means ` *`. */

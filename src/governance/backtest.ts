@@ -2,7 +2,9 @@
  * What a policy says of calls that are on the record: the judge of sessions itself, on recorded facts. Runs nothing, asks nobody and
  * looks at no disk; what depends on something that was not recorded is `unknown`, with what is missing, and never guessed.
  */
+
 import { toolVisible } from "#artifacts";
+import { defined } from "#base";
 import { type Tool, ToolError } from "#engine";
 import type { Label } from "#protocol";
 import { type DiskView, NotOnRecord, recordedPath, rememberedDisk } from "./disk-view.ts";
@@ -168,7 +170,7 @@ function unknown(why: string): Unknown {
 }
 
 function decidedOf({ judged: { effect, by, source, why } }: Verdict): Decided {
-  return { effect, by, ...(source === undefined ? {} : { source }), why };
+  return { effect, by, ...defined({ source }), why };
 }
 
 /** Logs from before facts were kept say it where it decided. */

@@ -2,8 +2,8 @@
  * Programs that hand out stored credentials. They are refused whoever asks and whatever the rules say. Pure data, and
  * one question about it.
  */
-import type { SimpleCommand } from "./shell-command.ts";
-import { programName } from "./shell-wrappers.ts";
+import type { SimpleCommand } from "./shell/command.ts";
+import { programName } from "./shell/wrappers.ts";
 
 /** How the decision names its rule. */
 export const CREDENTIAL_RULE = "built-in: credential-programs";

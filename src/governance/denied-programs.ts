@@ -1,7 +1,7 @@
 /** Which programs the rules deny as a whole: those that the sandbox can take away, so that nothing can start them either. */
 import { argvPattern } from "./argv-patterns.ts";
 import { namesTool, type Rule } from "./rules.ts";
-import { programName } from "./shell-wrappers.ts";
+import { programName } from "./shell/wrappers.ts";
 import { TOOL_ALIASES } from "./tool-aliases.ts";
 import { hasGlob } from "./wildcard.ts";
 

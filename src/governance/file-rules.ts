@@ -7,10 +7,10 @@ import type { DiskView } from "./disk-view.ts";
 import { feedsOf, feedWalk, inFolder, walkFolders, walkTracked } from "./on-disk.ts";
 import { matchPath } from "./rule-patterns.ts";
 import { namesTool, type Rule, type ToolAliases } from "./rules.ts";
-import { analyseShell } from "./shell.ts";
-import { everyCommand, type SimpleCommand } from "./shell-command.ts";
-import { FILE_READERS, FILE_WRITERS, TEXT_ONLY, TREE_READERS } from "./shell-file-tables.ts";
-import { isInterpreter, programName } from "./shell-wrappers.ts";
+import { analyseShell } from "./shell/analysis.ts";
+import { everyCommand, type SimpleCommand } from "./shell/command.ts";
+import { FILE_READERS, FILE_WRITERS, TEXT_ONLY, TREE_READERS } from "./shell/file-tables.ts";
+import { isInterpreter, programName } from "./shell/wrappers.ts";
 import { globsMeet, hasGlob } from "./wildcard.ts";
 
 export interface FileRuleVerdict {

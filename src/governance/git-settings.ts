@@ -3,9 +3,9 @@
  * not recognised fails with git's own message; nothing is allowed by this list.
  */
 import type { JudgedCall } from "./judge.ts";
-import { analyseShell } from "./shell.ts";
-import { everyCommand, type SimpleCommand } from "./shell-command.ts";
-import { programName } from "./shell-wrappers.ts";
+import { analyseShell } from "./shell/analysis.ts";
+import { everyCommand, type SimpleCommand } from "./shell/command.ts";
+import { programName } from "./shell/wrappers.ts";
 
 /** Options of git itself that take the next word. */
 const WITH_VALUE = new Set(["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"]);

@@ -2,7 +2,7 @@
  * Asks the hooks of a lifecycle event in their order and composes what they say: the first block wins, a modify is what the
  * next one sees. A guard that cannot do its work blocks. What was said is on the record before anything is done about it.
  */
-import { cutAtBlank, EffectError, type EffectPorts, messageOf, type WebPost, type WebRequest } from "#base";
+import { cutAtBlank, defined, EffectError, type EffectPorts, messageOf, type WebPost, type WebRequest } from "#base";
 import {
   type Attributes,
   type EventBus,
@@ -154,9 +154,7 @@ function record(
   attributes: ReadonlyMap<string, string | number | boolean>,
 ): void {
   note(bus, "HooksAsked", {
-    ...(turn === undefined ? {} : { turn }),
-    ...(step === undefined ? {} : { step }),
-    ...(callId === undefined ? {} : { call_id: callId }),
+    ...defined({ turn, step, call_id: callId }),
     event,
     depth,
     decisions,
@@ -167,7 +165,7 @@ function record(
 
 function tellFailure(bus: HookDispatchOptions["bus"], { turn }: HookPoint, hook: Hook, message: string): void {
   note(bus, "HookError", {
-    ...(turn === undefined ? {} : { turn }),
+    ...defined({ turn }),
     hook: hook.name,
     event: hook.event,
     message: cutAtBlank(message, REASON_CHARS),
@@ -182,7 +180,7 @@ function tellTimeout(bus: HookDispatchOptions["bus"], { turn }: HookPoint, hook:
 /** What a hook may reach, while it is asked and no longer. What it sends is on the record before it goes out. */
 function bindForHook({ ports: { files, web }, bus, event, at, ticket }: HookBinding): HookCall["ports"] {
   const { turn, step, callId } = at;
-  const where = { ...(turn === undefined ? {} : { turn }), ...(callId === undefined ? {} : { call_id: callId }) };
+  const where = { ...defined({ turn, call_id: callId }) };
   function check(): void {
     if (!ticket.open) throw new EffectError("AccessDenied", "the hook has answered; its ports are closed");
     if (at.signal.aborted) throw new EffectError("Cancelled", "the turn was cancelled");
@@ -198,7 +196,7 @@ function bindForHook({ ports: { files, web }, bus, event, at, ticket }: HookBind
     const { asked } = ticket;
     if (asked === undefined) throw new EffectError("AccessDenied", "no hook is asked");
     const intent = { event, hook: asked.name, source: asked.source, port: "connect", target: hostOf(url) } as const;
-    await bus.publish("HookIntent", { ...where, ...(step === undefined ? {} : { step }), ...intent });
+    await bus.publish("HookIntent", { ...where, ...defined({ step }), ...intent });
     check();
   }
   async function connect<Request extends WebRequest | WebPost, Response>(

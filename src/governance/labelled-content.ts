@@ -11,9 +11,9 @@ import { inFolder, locatedArguments } from "./on-disk.ts";
 import { matchPath } from "./rule-patterns.ts";
 import { evaluateRules, namesTool, parseRule, type Rule, type RuleCall } from "./rules.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
-import { analyseShell } from "./shell.ts";
-import { everyCommand } from "./shell-command.ts";
-import { programName } from "./shell-wrappers.ts";
+import { analyseShell } from "./shell/analysis.ts";
+import { everyCommand } from "./shell/command.ts";
+import { programName } from "./shell/wrappers.ts";
 import { TOOL_ALIASES } from "./tool-aliases.ts";
 
 /** What the result of such a call holds whatever the policy says. */

@@ -2,9 +2,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { compose, createSystemClock, type EffectPorts, type ProcessPort, type ProcessSpec } from "#base";
+import { compose, type EffectPorts, type ProcessPort, type ProcessSpec } from "#base";
 import type { CallResult, EventBus, Tool, ToolCall, ToolMiddleware } from "#engine";
 import { CallId, ClientId, SessionId, TurnId } from "#protocol";
+import { createSystemClock } from "#world";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { ALLOWED, createOpenGate, createUnwrittenLedger } from "../../test/fakes/passed-gate.ts";
 import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";

@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
-import { createWorkspaceFiles } from "#base";
+import { createWorkspaceFiles } from "#world";
 import { whatCommandNames } from "./named-files.ts";
 
 test("a command that is not understood names a bounded number of files", async () => {

@@ -5,9 +5,9 @@
 import { EffectError } from "#base";
 import type { DiskReader } from "./disk-view.ts";
 import { inFolder } from "./on-disk.ts";
-import { analyseShell } from "./shell.ts";
-import { everyCommand, type SimpleCommand } from "./shell-command.ts";
-import { isInterpreter, programName } from "./shell-wrappers.ts";
+import { analyseShell } from "./shell/analysis.ts";
+import { everyCommand, type SimpleCommand } from "./shell/command.ts";
+import { isInterpreter, programName } from "./shell/wrappers.ts";
 import { hasGlob, matchWildcard } from "./wildcard.ts";
 
 export interface NamedByCommand {

@@ -6,10 +6,10 @@ import { posix } from "node:path";
 import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
 import { loudRepository, trackedFiles } from "./git-on-disk.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
-import { everyCommand, type SimpleCommand } from "./shell-command.ts";
-import type { Feed } from "./shell-feeds.ts";
-import { pathOperands, showsNamesOnly, takesResponseFiles } from "./shell-quiet.ts";
-import { programName } from "./shell-wrappers.ts";
+import { everyCommand, type SimpleCommand } from "./shell/command.ts";
+import type { Feed } from "./shell/feeds.ts";
+import { pathOperands, showsNamesOnly, takesResponseFiles } from "./shell/quiet.ts";
+import { programName } from "./shell/wrappers.ts";
 import { hasGlob, matchWildcard } from "./wildcard.ts";
 
 const PATH_ARGUMENTS = ["path", "from", "to"] as const;

@@ -4,7 +4,7 @@
  */
 
 import type { LabelRule } from "#artifacts";
-import { type Clock, cutAtBlank } from "#base";
+import { type Clock, cutAtBlank, defined } from "#base";
 import type { Approver, CallResult, EventBus, Judgement, PermissionAnswer, ToolCall, ToolMiddleware } from "#engine";
 import { note, refusal, ToolError } from "#engine";
 import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type Label, reasonText } from "#protocol";
@@ -107,8 +107,7 @@ export function createPermission(options: PermissionOptions): Permission {
         args: call.args,
         summary: summarise(call),
         reason: why,
-        ...(rule === undefined ? {} : { argv_glob: rule }),
-        ...(options.delegate === undefined ? {} : { delegate: options.delegate }),
+        ...defined({ argv_glob: rule, delegate: options.delegate }),
         ...(personOnly === undefined ? {} : { offers: ["allow_once", "deny"] }),
         ...(personOnly?.steering === undefined ? {} : { steering: [...personOnly.steering] }),
         ...(await confinementOf(judged)),
@@ -162,7 +161,7 @@ export function createPermission(options: PermissionOptions): Permission {
       decision,
       by,
       ...(added === undefined ? {} : { rule: added.text }),
-      ...(reason === undefined ? {} : { reason }),
+      ...defined({ reason }),
       ...approvalRecord(decision, binding, options.clock.now() + APPROVAL_MS, options.newApproval),
     });
     return added;
@@ -173,7 +172,7 @@ export function createPermission(options: PermissionOptions): Permission {
   ): Promise<Pick<EventPayload<"PermissionRequested">, "confinement" | "confinement_text">> {
     if (judged.confinement === undefined) return {};
     const text = confinementText(judged, await options.hold(), options.network());
-    return { confinement: judged.confinement, ...(text === undefined ? {} : { confinement_text: text }) };
+    return { confinement: judged.confinement, ...defined({ confinement_text: text }) };
   }
 
   async function recheck(call: ToolCall, binding: Binding, expiresMs: number): Promise<void> {
@@ -242,7 +241,7 @@ export function createPermission(options: PermissionOptions): Permission {
       why: `${yesBy} allowed it`,
       trail: [...verdict.judged.trail, said],
       ...confinementAfterAnswer(verdict),
-      ...(answer.recheck === undefined ? {} : { recheck: answer.recheck }),
+      ...defined({ recheck: answer.recheck }),
     };
     return next({ ...call, judged: allowed });
   }
@@ -272,7 +271,7 @@ export function createPermission(options: PermissionOptions): Permission {
       if (result.memoized !== true) return { ...result, judgedOn };
       // It has no intent of its own that would say so.
       const { by, source } = verdict.judged;
-      return { ...result, judgedOn: { ...judgedOn, allowed_by: { by, ...(source === undefined ? {} : { source }) } } };
+      return { ...result, judgedOn: { ...judgedOn, allowed_by: { by, ...defined({ source }) } } };
     },
     isJudgedWhole: (call) => isBuiltin(call.tool.name),
     async judgeEffect(call, effect) {

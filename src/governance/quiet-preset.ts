@@ -6,13 +6,13 @@
 import { argvPattern, isPlainWord, matchArgv } from "./argv-patterns.ts";
 import { CREDENTIAL_RULE, credentialProgram, UNMISTAKABLE_PROGRAMS } from "./credential-programs.ts";
 import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive-paths.ts";
-import { analyseShell, type ShellAnalysis } from "./shell.ts";
-import { everyCommand, type SimpleCommand } from "./shell-command.ts";
-import { WRAPPERS } from "./shell-launchers.ts";
-import { mentionedProgram, namesInText } from "./shell-mentions.ts";
-import type { Workspace } from "./shell-paths.ts";
-import { loudness } from "./shell-quiet.ts";
-import { isInterpreter, programName } from "./shell-wrappers.ts";
+import { analyseShell, type ShellAnalysis } from "./shell/analysis.ts";
+import { everyCommand, type SimpleCommand } from "./shell/command.ts";
+import { WRAPPERS } from "./shell/launchers.ts";
+import { mentionedProgram, namesInText } from "./shell/mentions.ts";
+import type { Workspace } from "./shell/paths.ts";
+import { loudness } from "./shell/quiet.ts";
+import { isInterpreter, programName } from "./shell/wrappers.ts";
 import { hasGlob } from "./wildcard.ts";
 
 export interface QuietCall {

@@ -9,8 +9,8 @@ import { touchedFiles } from "./file-rules.ts";
 import { cwdOf, type JudgedCall, MAX_NAME_CHARS } from "./judge.ts";
 import { inFolder, loudOnDisk } from "./on-disk.ts";
 import { quietDecision } from "./quiet-preset.ts";
-import { analyseShell } from "./shell.ts";
-import { everyCommand } from "./shell-command.ts";
+import { analyseShell } from "./shell/analysis.ts";
+import { everyCommand } from "./shell/command.ts";
 
 /** Names of one call that are looked up for the record. */
 const MAX_NAMES = 50;

@@ -2,7 +2,7 @@
  * The calls of a session as the log has them, with everything that a decision about them rested on. A fold over its events; decides
  * nothing, and says of each call what is missing to decide it again.
  */
-import { canonicalHash, isRecord } from "#base";
+import { canonicalHash, defined, isRecord } from "#base";
 import {
   type CallId,
   type CallOutcome,
@@ -164,7 +164,7 @@ export class RecordedCalls {
       id: call_id,
       name,
       label,
-      ...(payload.class === undefined ? {} : { class: payload.class }),
+      ...defined({ class: payload.class }),
       startedAt: ts,
       root: this.root,
       planMode: this.planMode,

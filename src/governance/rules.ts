@@ -5,10 +5,10 @@
 import { type Label, ReasonError, type ToolClass } from "#protocol";
 import { argvPattern, matchArgv, matchCost } from "./argv-patterns.ts";
 import { isUrlPattern, matchPath, matchUrl, type PatternMatch, type Reading } from "./rule-patterns.ts";
-import { analyseShell } from "./shell.ts";
-import { everyCommand, type SimpleCommand } from "./shell-command.ts";
-import { mentionedProgram, mentionsWord } from "./shell-mentions.ts";
-import { poisons, startsPrograms } from "./shell-wrappers.ts";
+import { analyseShell } from "./shell/analysis.ts";
+import { everyCommand, type SimpleCommand } from "./shell/command.ts";
+import { mentionedProgram, mentionsWord } from "./shell/mentions.ts";
+import { poisons, startsPrograms } from "./shell/wrappers.ts";
 import { hasGlob, matchWildcard } from "./wildcard.ts";
 
 export type RuleEffect = "allow" | "ask" | "deny";

@@ -10,8 +10,8 @@ import { inFolder } from "./on-disk.ts";
 import { matchPath } from "./rule-patterns.ts";
 import { namesTool, type Rule, type RuleCall, type RuleMatch, subjectsOf } from "./rules.ts";
 import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive-paths.ts";
-import { analyseShell } from "./shell.ts";
-import { everyCommand, type SimpleCommand } from "./shell-command.ts";
+import { analyseShell } from "./shell/analysis.ts";
+import { everyCommand, type SimpleCommand } from "./shell/command.ts";
 import { TOOL_ALIASES } from "./tool-aliases.ts";
 import { hasGlob } from "./wildcard.ts";
 

@@ -4,9 +4,9 @@ import { recordedPath } from "./disk-view.ts";
 import { argvGlobOf } from "./quiet-preset.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
 import { parseRule, type Rule } from "./rules.ts";
-import { analyseShell } from "./shell.ts";
-import type { SimpleCommand } from "./shell-command.ts";
-import { loudness } from "./shell-quiet.ts";
+import { analyseShell } from "./shell/analysis.ts";
+import type { SimpleCommand } from "./shell/command.ts";
+import { loudness } from "./shell/quiet.ts";
 import { TOOL_ALIASES } from "./tool-aliases.ts";
 import { hasGlob } from "./wildcard.ts";
 

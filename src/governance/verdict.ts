@@ -1,6 +1,6 @@
 /** The outcome of judging a call, before anybody is asked. */
 import type { CallResult, Judgement } from "#engine";
-import type { SimpleCommand } from "./shell-command.ts";
+import type { SimpleCommand } from "./shell/command.ts";
 
 export type Verdict =
   /** `quiet`: commands that no rule allows and that pass because they only read; still to be looked up on the disk. */

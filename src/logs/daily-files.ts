@@ -5,7 +5,8 @@
  */
 import { appendFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Clock, makePrivateDirectory } from "#base";
+import type { Clock } from "#base";
+import { makePrivateDirectory } from "#world";
 
 const FILE_NAME = /^harness-(\d{8})(?:\.1)?\.log$/;
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,4 +1,5 @@
 /** How much each component says. A component is a dotted name; what is set for `provider` holds for `provider.openai`. */
+import { defined } from "#base";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "off"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -30,7 +31,7 @@ export function parseLogLevels(text: string): GivenLevels | undefined {
     else if (value !== undefined && COMPONENT.test(name) && isLogLevel(value)) components[name] = value;
     else return undefined;
   }
-  return { ...(level === undefined ? {} : { level }), components };
+  return { ...defined({ level }), components };
 }
 
 /** That of the component, else of what it is part of, else of all. */

@@ -2,7 +2,7 @@
  * One line of JSON for each thing that happened to the program. Every line passes `clean` before anybody sees it, and where that
  * fails the line is withheld. Writing never throws and never waits: what could not be written is counted.
  */
-import { beginningOf, type Clock } from "#base";
+import { beginningOf, type Clock, defined } from "#base";
 import { LOG_LEVELS, type LogLevel, type LogLevels, levelOf } from "./log-level.ts";
 
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -76,7 +76,7 @@ export function createOperationLog({ clock, levels, clean, sinks, always = {} }:
         };
       return { trace: at("trace"), debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
     },
-    counters: () => ({ written, withheld, lost, ...(problem === undefined ? {} : { problem }) }),
+    counters: () => ({ written, withheld, lost, ...defined({ problem }) }),
   };
 }
 

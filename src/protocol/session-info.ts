@@ -1,4 +1,5 @@
 /** A session as clients of every wire see it: what the log knows of it, and what it does now if it is open where the answer comes from. */
+import { defined } from "#base";
 import type { SessionId } from "./ids.ts";
 
 export interface SessionInfo {
@@ -45,13 +46,13 @@ export function sessionInfoOf(stored: StoredSession, open: OpenedSession | undef
     model: open?.model ?? stored.model,
     title: stored.title,
     state: stored.state,
-    ...(open?.activity === undefined ? {} : { activity: open.activity }),
+    ...defined({ activity: open?.activity }),
     attached: open?.attached ?? 0,
-    ...(open?.turn === undefined ? {} : { turn: open.turn }),
+    ...defined({ turn: open?.turn }),
     created_at: stored.createdAt,
     updated_at: stored.updatedAt,
     pinned: stored.pinned,
-    ...(stored.parent === undefined ? {} : { parent: stored.parent }),
+    ...defined({ parent: stored.parent }),
     last_event_id: stored.lastEventId,
   };
 }

@@ -8,10 +8,11 @@ const MAX_CAUSES = 8;
 /**
  * StoreFailed for an error that a full, read-only or failing disk is behind, and for one that is StoreFailed already; undefined for
  * every other one. `path`: what was being written, where the error does not name it.
+ * `hasNoRoom`: whether that disk is full.
  */
-export function storeFailure(error: unknown, path?: string): ReasonError | undefined {
+export function storeFailure(error: unknown, path?: string, hasNoRoom?: () => boolean): ReasonError | undefined {
   if (error instanceof ReasonError && error.reason === "StoreFailed") return error;
-  const trouble = diskTrouble(error, path);
+  const trouble = diskTrouble(error, hasNoRoom);
   if (trouble === undefined) return undefined;
   const detail = diskTroubleText(trouble, path ?? namedIn(error) ?? "a file of the program");
   return new ReasonError("StoreFailed", { detail }, { cause: error });

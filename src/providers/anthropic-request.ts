@@ -1,4 +1,5 @@
 /** Canonical conversation → body of Anthropic's Messages API. Pure; the order and the bytes depend on the input alone. */
+import { defined } from "#base";
 import type { ModelRequest } from "#engine";
 import type { Message, ToolOutputBlock, ToolResultBlock } from "#protocol";
 import { inputObject, type WireOptions } from "./wire-family.ts";
@@ -39,7 +40,7 @@ export function anthropicBody(request: ModelRequest, options: WireOptions): obje
     ...(system.length === 0 ? {} : { system }),
     messages,
     ...(tools.length === 0 ? {} : { tools }),
-    ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
+    ...defined({ temperature: options.temperature }),
     ...(options.showThinking ? { thinking: thinking(options) } : {}),
     stream: true,
   };

@@ -1,4 +1,5 @@
 /** Reads the event stream of Anthropic's Messages API. One reader for one response. */
+import { defined } from "#base";
 import type { ModelEvent } from "#engine";
 import type { Usage } from "#protocol";
 import { eventFailure, type Failure, garbled, type Peer } from "./failure.ts";
@@ -160,7 +161,7 @@ export function anthropicReader(peer: Peer, names: WireNames, emit: (event: Mode
       if (typeof stop !== "string") return stop;
       if (stop !== "truncated" && open.size > 0) return garbled(peer, "a block that never ended");
       if (stop === "yield" && stopReason !== undefined) emit({ type: "yield", block: blocks, reason: stopReason });
-      return { type: "ended", stop, ...(used === undefined ? {} : { usage: used }) };
+      return { type: "ended", stop, ...defined({ usage: used }) };
     },
     usage: () => used,
   };

@@ -1,5 +1,5 @@
 /** Which models there are and how large they are: the static rows, and the lists that vendors publish, kept for an hour. */
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import type { CredentialRef, ModelInfo } from "#engine";
 import { ReasonError } from "#protocol";
 import { type PriceOverrides, priceOf } from "./cost.ts";
@@ -75,8 +75,7 @@ function describe(vendor: string, model: ListedModel, prices?: PriceOverrides): 
   const price = priceOf(vendor, model.name, prices, model.price);
   return {
     id: `${vendor}:${model.name}`,
-    ...(model.contextTokens === undefined ? {} : { contextTokens: model.contextTokens }),
-    ...(model.maxOutputTokens === undefined ? {} : { maxOutputTokens: model.maxOutputTokens }),
+    ...defined({ contextTokens: model.contextTokens, maxOutputTokens: model.maxOutputTokens }),
     ...(price === undefined ? {} : { priceUsdPerMillion: { input: price.input, output: price.output } }),
   };
 }
@@ -93,7 +92,7 @@ async function fetchModels(
       url: source.url,
       method: "GET",
       headers: { accept: "application/json", ...source.headers },
-      ...(source.credential === undefined ? {} : { credential: source.credential }),
+      ...defined({ credential: source.credential }),
       signal,
       headersTimeoutMs: CATALOG_TIMEOUT_MS,
       firstTokenTimeoutMs: CATALOG_TIMEOUT_MS,
@@ -157,9 +156,7 @@ function parseModels(vendor: string, body: string): ReadonlyMap<string, ListedMo
     const price = wirePrice(wire.pricing);
     models.set(wire.id, {
       name: wire.id,
-      ...(contextTokens === undefined ? {} : { contextTokens }),
-      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-      ...(price === undefined ? {} : { price }),
+      ...defined({ contextTokens, maxOutputTokens, price }),
     });
   }
   return models;
@@ -180,8 +177,7 @@ function wirePrice(pricing: WireModel["pricing"]): Price | undefined {
   return {
     input,
     output,
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+    ...defined({ cacheRead, cacheWrite }),
   };
 }
 

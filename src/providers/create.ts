@@ -1,6 +1,7 @@
 /** Builds a ready provider from configuration and environment: endpoint, credential, retry, rate limit, prices. */
+
 import type { TimeoutSettings } from "#artifacts";
-import { boundHost, type Clock, type Random } from "#base";
+import { boundHost, type Clock, defined, type Random } from "#base";
 import type { CredentialPort, CredentialRef, Provider } from "#engine";
 import { ReasonError } from "#protocol";
 import { anthropicFamily } from "./anthropic.ts";
@@ -78,8 +79,7 @@ export function createProvider(config: ModelConfig, ports: ProviderPorts): Provi
       ...keyed,
       peer: { name: vendor.name, keySource: credential?.source ?? "the key" },
       limits: { ...limitsOf(config.timeouts), ...config.limits },
-      ...(config.maxTokens === undefined ? {} : { maxTokens: config.maxTokens }),
-      ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
+      ...defined({ maxTokens: config.maxTokens, temperature: config.temperature }),
     },
     { http, clock: ports.clock, catalog, ...prices },
   );
@@ -130,7 +130,7 @@ function credentialFor(
     auth: vendor.auth,
     hosts: userHosts(config, vendor, ports.env),
     origin,
-    ...(name === undefined ? {} : { name }),
+    ...defined({ name }),
   });
   if (found !== undefined || (variables.length === 0 && name === undefined)) return found;
   if (name !== undefined) {

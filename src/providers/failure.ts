@@ -1,6 +1,7 @@
 /** How a vendor's refusal, in whatever form it came, becomes one of our reasons. Pure functions; knows no wire family. */
+
 import type { IncomingHttpHeaders } from "node:http";
-import { cutAtBlank } from "#base";
+import { cutAtBlank, defined } from "#base";
 import type { ModelOutcome } from "#engine";
 import { type Reason, ReasonError, reasonText } from "#protocol";
 
@@ -163,7 +164,6 @@ function errorParts(error: unknown): ErrorParts {
   const name = typeof code === "string" ? code : typeof type === "string" ? type : undefined;
   return {
     text: typeof message === "string" ? message : "",
-    ...(name === undefined ? {} : { code: name }),
-    ...(status === undefined ? {} : { status }),
+    ...defined({ code: name, status }),
   };
 }

@@ -6,9 +6,10 @@
 
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
 import { StringDecoder } from "node:string_decoder";
-import { type Clock, createConcealer, createModelConnections, proxyVariables } from "#base";
+import { type Clock, createConcealer } from "#base";
 import type { CredentialPort, CredentialRef, CredentialRoute } from "#engine";
 import { type Reason, reasonText } from "#protocol";
+import { createModelConnections, proxyVariables } from "#world";
 import {
   cancelled,
   cut,

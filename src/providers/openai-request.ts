@@ -1,4 +1,5 @@
 /** Canonical conversation → body of the OpenAI chat completions API and of everybody who speaks it. Pure. */
+import { defined } from "#base";
 import type { ModelRequest } from "#engine";
 import type { ImageBlock, InputBlock, Message, ToolResultBlock } from "#protocol";
 import { inputObject, type WireOptions } from "./wire-family.ts";
@@ -25,8 +26,7 @@ export function openaiBody(request: ModelRequest, options: WireOptions): object 
       ? {}
       : { reasoning_effort: options.effortWithTools }),
     ...(options.maxTokens === undefined ? {} : { [options.maxTokensField]: options.maxTokens }),
-    ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
-    ...(options.cacheKey === undefined ? {} : { prompt_cache_key: options.cacheKey }),
+    ...defined({ temperature: options.temperature, prompt_cache_key: options.cacheKey }),
     stream: true,
     stream_options: { include_usage: true },
   };

@@ -1,4 +1,5 @@
 /** Reads the event stream of the OpenAI chat completions API and of everybody who speaks it. One reader, one response. */
+import { defined } from "#base";
 import type { ModelEvent } from "#engine";
 import type { Usage } from "#protocol";
 import { eventFailure, type Failure, failure, garbled, type Peer, presentable } from "./failure.ts";
@@ -142,8 +143,7 @@ export function openaiReader(peer: Peer, names: WireNames, emit: (event: ModelEv
       return {
         type: "ended",
         stop,
-        ...(used === undefined ? {} : { usage: used }),
-        ...(costUsd === undefined ? {} : { costUsd }),
+        ...defined({ usage: used, costUsd }),
       };
     },
     usage: () => used,

@@ -1,5 +1,5 @@
 /** Tries a model call again after failures that may pass. Bounded in attempts and in waiting; deaf to nothing. */
-import type { Clock, Random } from "#base";
+import { type Clock, defined, type Random } from "#base";
 import type { ModelOutcome, Provider } from "#engine";
 import { type Failure, failure, inSeconds } from "./failure.ts";
 import { addUsage } from "./wire-family.ts";
@@ -81,5 +81,5 @@ function noTime(outcome: Failure): Failure {
 }
 
 function cancelled({ usage }: Failure): Failure {
-  return { ...failure("Cancelled", false), ...(usage === undefined ? {} : { usage }) };
+  return { ...failure("Cancelled", false), ...defined({ usage }) };
 }

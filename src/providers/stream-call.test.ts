@@ -1,8 +1,8 @@
 import { StringDecoder } from "node:string_decoder";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSystemClock } from "#base";
 import type { ModelEvent } from "#engine";
+import { createSystemClock } from "#world";
 import { callModel, testPorts, userRequest } from "../../test/fakes/call-model.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { anthropicEvents } from "../../test/fakes/mock-anthropic-wire.ts";

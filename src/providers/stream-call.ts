@@ -1,7 +1,8 @@
 /** One streamed model call over HTTP: sends a body, feeds the events of the answer to a reader, names what went wrong. */
+
 import { createParser } from "eventsource-parser";
 import { defaultTimeouts, type TimeoutSettings } from "#artifacts";
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import type { CredentialRef, WireTrace } from "#engine";
 import { eventFailure, type Failure, failure, garbled, type Peer, statusFailure } from "./failure.ts";
 import type { BodySink, HttpClient, HttpHead } from "./http.ts";
@@ -108,7 +109,7 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
       method: "POST",
       headers: { "content-type": "application/json", accept: "text/event-stream", ...call.headers },
       body,
-      ...(call.credential === undefined ? {} : { credential: call.credential }),
+      ...defined({ credential: call.credential }),
       signal: call.signal,
       ...call.limits,
     },

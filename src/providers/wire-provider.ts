@@ -2,7 +2,7 @@
  * A Provider over one vendor's endpoint: one attempt for one call, plus the single repeat of an answer that was cut at
  * its token cap. Waiting, retrying and changing the model are the business of the wrappers around it.
  */
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import type { CredentialRef, ModelCall, ModelOutcome, ModelRequest, Provider } from "#engine";
 import type { Usage } from "#protocol";
 import { DEFAULT_MAX_TOKENS } from "./anthropic-request.ts";
@@ -112,8 +112,7 @@ function wireOptions(
     dropStaleThinking: facts.bindsThinking === true,
     maxTokensField: vendor.maxTokensField,
     echoReasoning: vendor.echoesReasoning,
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
+    ...defined({ maxTokens, temperature }),
     ...(facts.toolsNeedNoEffort === true ? { effortWithTools: "none" } : {}),
     ...(vendor.takesCacheKey && request.cacheKey !== undefined ? { cacheKey: request.cacheKey } : {}),
   };
@@ -158,7 +157,7 @@ function answered(
     usage = addUsage(usage, end.usage);
     total = total === undefined || cost === undefined ? undefined : total + cost;
   }
-  return { type: "done", model, stop, usage, ...(total === undefined ? {} : { costUsd: total }) };
+  return { type: "done", model, stop, usage, ...defined({ costUsd: total }) };
 }
 
 function truncated(limit: number | undefined, usage: Usage = noUsage): ModelOutcome {

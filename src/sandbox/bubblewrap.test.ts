@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { GATE_SCRIPT } from "#base";
+import { GATE_SCRIPT } from "#world";
 import { bubblewrapArguments, createBubblewrap } from "./bubblewrap.ts";
 import { WORKSPACE_LIMITS } from "./resource-limits.ts";
 import type { SandboxPolicy } from "./sandbox.ts";

@@ -3,7 +3,7 @@
  * an earlier one, so what is hidden comes last. Builds command lines only; starts nothing.
  */
 import { basename, dirname } from "node:path";
-import { GATE_SCRIPT } from "#base";
+import { GATE_SCRIPT } from "#world";
 import type { ResourceLimits } from "./resource-limits.ts";
 import { limitArguments, limitBuiltin, withinOwnLimits } from "./resource-limits.ts";
 import type { CommandLine, Mount, Sandbox, SandboxPolicy, Scratch } from "./sandbox.ts";

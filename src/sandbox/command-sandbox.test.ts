@@ -12,7 +12,7 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createSystemClock } from "#base";
+import { createSystemClock } from "#world";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
 import { createTestSandbox, hasSandbox, type TestSandboxOptions } from "../../test/fakes/test-sandbox.ts";
 import { createSandboxes } from "./command-sandbox.ts";

@@ -3,15 +3,8 @@
  * workspace confinement in a sandbox or not at all, outside only what the gate says may run there. Says once, before the first command,
  * what it found.
  */
-import {
-  type Clock,
-  type DomainList,
-  EffectError,
-  type ProcessPort,
-  type ProcessSpec,
-  type Resolve,
-  startReaped,
-} from "#base";
+import { type Clock, type DomainList, EffectError, type ProcessPort, type ProcessSpec } from "#base";
+import { type Resolve, startReaped } from "#world";
 import { createConfinedRuns, DEFAULT_READER_TIMEOUT_MS } from "./confined-run.ts";
 import type { EgressRecord } from "./egress-connections.ts";
 import { createNameGuard, type NameGuard } from "./name-guard.ts";

@@ -4,16 +4,8 @@
  */
 import type { Socket, TcpNetConnectOpts } from "node:net";
 import { networkInterfaces } from "node:os";
-import {
-  type Clock,
-  checkedAddresses,
-  type DomainList,
-  EffectError,
-  messageOf,
-  pinnedLookup,
-  type Resolve,
-  type ResolvedAddress,
-} from "#base";
+import { type Clock, type DomainList, EffectError, messageOf } from "#base";
+import { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "#world";
 
 const CONNECT_TIMEOUT_MS = 15_000;
 const IDLE_TIMEOUT_MS = 60_000;

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls, createServer as createTlsServer } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createDomainList, createSystemClock } from "#base";
+import { createDomainList } from "#base";
+import { createSystemClock } from "#world";
 import { createSelfSignedCertificate } from "../../test/fakes/self-signed-certificate.ts";
 import { type EgressProxyOptions, type EgressRecord, startEgressProxy } from "./egress-proxy.ts";
 

@@ -3,7 +3,7 @@
  * include counts as met, because a command can switch branches and move folders.
  */
 import { dirname, join, resolve } from "node:path";
-import { realPathIfThere } from "#base";
+import { realPathIfThere } from "#world";
 import { smallText } from "./straight-folder.ts";
 
 const MAX_CONFIG_BYTES = 256 * 1024;

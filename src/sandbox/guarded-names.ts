@@ -4,7 +4,8 @@
  */
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { protectedNames, protectedPatterns, realPathIfThere } from "#base";
+import { protectedNames, protectedPatterns } from "#base";
+import { realPathIfThere } from "#world";
 import { readGitConfiguration } from "./git-configuration.ts";
 import {
   entriesOf,

@@ -4,7 +4,7 @@
  */
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { realPathIfThere } from "#base";
+import { realPathIfThere } from "#world";
 import { type GuardOptions, guardNames, type WatchedName } from "./guarded-names.ts";
 import { type MountPin, mountPins } from "./mount-pins.ts";
 import { isInside } from "./repositories.ts";

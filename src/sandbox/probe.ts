@@ -2,9 +2,10 @@
  * Finds out what this machine offers, by trying it with a policy that no file of a workspace has a say in. Each step says what was found
  * and what a person can do.
  */
+
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
-import { messageOf, type ProcessPort } from "#base";
+import { defined, messageOf, type ProcessPort } from "#base";
 import { type BubblewrapOptions, createBubblewrap } from "./bubblewrap.ts";
 import { planReader } from "./policy.ts";
 import type { Probe, ProbeStep } from "./sandbox.ts";
@@ -53,7 +54,7 @@ async function probeBubblewrap(options: ProbeOptions): Promise<Probe> {
     return unavailable({ name: "system call filter", ok: false, detail });
   }
   const prlimit = findProgram("prlimit", options.path);
-  const base = { bwrap, processor, ...(prlimit === undefined ? {} : { prlimit }) };
+  const base = { bwrap, processor, ...defined({ prlimit }) };
   const limits: ProbeStep =
     prlimit === undefined
       ? { name: "prlimit", ok: false, detail: "not found; commands run without limits", remedy: "Install util-linux." }

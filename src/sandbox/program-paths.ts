@@ -1,7 +1,8 @@
 /** Under which names a program can be started: in the folders of the system, on the search path, and by hard links in them. */
 import { readdirSync, statSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
-import { type Clock, realPathIfThere } from "#base";
+import type { Clock } from "#base";
+import { realPathIfThere } from "#world";
 
 const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 /** Programs that are many programs: whoever masks one of its names would mask all of them. */

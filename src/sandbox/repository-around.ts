@@ -5,7 +5,7 @@
  */
 import { lstatSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { realPathIfThere } from "#base";
+import { realPathIfThere } from "#world";
 import { ALTERNATES, borrowedOutside, isInside, MAX_LINK_BYTES, worktreeTarget } from "./repositories.ts";
 import { smallText } from "./straight-folder.ts";
 

@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createProcesses } from "#base";
+import { createProcesses } from "#world";
 import { createTemporaryWorkspace, type TemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
 import { createTestSandbox, hasSandbox } from "../../test/fakes/test-sandbox.ts";
 

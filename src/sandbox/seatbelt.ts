@@ -3,6 +3,7 @@
  * has not run on a Mac. It mounts nothing, so the home and the scratch folder are named by variables; it has no PID namespace, so a
  * process that leaves the group can outlive the command; and it has no way to the egress proxy: a command has no network at all.
  */
+import { defined } from "#base";
 import type { Sandbox, SandboxPolicy } from "./sandbox.ts";
 
 /** Programs, libraries and settings of the system. */
@@ -33,7 +34,7 @@ function scratchVariables({ scratch, env }: SandboxPolicy): Record<string, strin
     scratch.flatMap((one) => ("from" in one && one.path === path ? [one.from] : []))[0];
   const tmp = folderOf("/tmp");
   const home = folderOf(env.HOME);
-  return { ...(tmp === undefined ? {} : { TMPDIR: tmp }), ...(home === undefined ? {} : { HOME: home }) };
+  return { ...defined({ TMPDIR: tmp, HOME: home }) };
 }
 
 /** A later rule wins, so what is protected comes after what is writable. A pure function of the policy. */

@@ -12,7 +12,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { errnoOf, makePrivateDirectory, once, realPathIfThere } from "#base";
+import { errnoOf, once } from "#base";
+import { makePrivateDirectory, realPathIfThere } from "#world";
 import { removeCommandTree } from "./command-tree.ts";
 import type { SettingsCopy } from "./home-view.ts";
 import { entriesOf } from "./repositories.ts";

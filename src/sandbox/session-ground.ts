@@ -4,7 +4,8 @@
  */
 import { lstatSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
-import { type Clock, childEnvironment, homeFolders, once, realPath } from "#base";
+import { type Clock, once } from "#base";
+import { childEnvironment, homeFolders, realPath } from "#world";
 import { settingsCopies, toolchainMounts } from "./home-view.ts";
 import { createPlaceholderIgnore, type PlaceholderIgnore } from "./placeholder-ignore.ts";
 import type { PolicyOptions } from "./policy.ts";

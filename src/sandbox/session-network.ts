@@ -5,15 +5,8 @@
  */
 import { closeSync, fstatSync, openSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type Clock,
-  type DomainList,
-  EffectError,
-  messageOf,
-  type OwnProcess,
-  type Resolve,
-  type startReaped,
-} from "#base";
+import { type Clock, type DomainList, EffectError, messageOf } from "#base";
+import type { OwnProcess, Resolve, startReaped } from "#world";
 import type { EgressRecord } from "./egress-connections.ts";
 import { startEgressProxy } from "./egress-proxy.ts";
 import type { CommandLine } from "./sandbox.ts";

@@ -15,7 +15,8 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { errnoOf, realPathIfThere } from "#base";
+import { errnoOf } from "#base";
+import { realPathIfThere } from "#world";
 
 const HANDLES = "/proc/self/fd";
 /** A handle that needs no right to list the folder; Node has no name for it. */

@@ -4,7 +4,7 @@
  */
 import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { realPathIfThere } from "#base";
+import { realPathIfThere } from "#world";
 import { moveAside, type Swept, sweepEach, sweptTogether } from "./held-back.ts";
 import { sweepNewRepository } from "./new-repository.ts";
 import { isInside, MAX_LINK_BYTES } from "./repositories.ts";

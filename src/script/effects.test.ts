@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createDomainList, createPublicWeb } from "#base";
+import { createDomainList } from "#base";
+import { createPublicWeb } from "#world";
 import { startLoopbackServer } from "../../test/fakes/loopback-server.ts";
 import { createScriptRig, hookCall, hookFrom } from "../../test/fakes/script-rig.ts";
 

@@ -1,6 +1,6 @@
 /** The examples beside a hook, tried out: what it must act on, and what it must let pass. Nothing they run can have an effect. */
 import type { HookArtifact, PolicyExample, Problem } from "#artifacts";
-import { createSystemClock, createSystemRandom, EffectError, messageOf } from "#base";
+import { type Clock, EffectError, messageOf } from "#base";
 import type { Hook, HookCall, HookDecision } from "#engine";
 import { SessionId } from "#protocol";
 import { NeedsEffect } from "./builtins/table.ts";
@@ -78,11 +78,19 @@ function exampleProblem({ place }: PolicyExample, message: string): Problem {
 
 const EXAMPLE_SESSION = SessionId.from("00000000000000000000000000");
 
+/** The same moment for every run, so that an example does not pass by day and fail by night. */
+const EXAMPLE_CLOCK: Clock = {
+  now: () => Date.UTC(2026, 0, 1, 12),
+  monotonicMs: () => 0,
+  uptimeMs: () => 0,
+  sleep: async () => undefined,
+};
+
 /** A world in which nothing happens. */
 function exampleServices(): ScriptServices {
   return {
-    clock: createSystemClock(),
-    random: createSystemRandom(),
+    clock: EXAMPLE_CLOCK,
+    random: { bytes: (count) => new Uint8Array(count) },
     host: { args: [], hostname: "localhost", platform: "linux" },
     states: createRunStates(),
     env: () => undefined,

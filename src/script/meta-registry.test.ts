@@ -1,8 +1,8 @@
 /** What a run adds to itself: caps, checks, the event before it takes effect, and calls. */
 import { describe, expect, test } from "vitest";
 import type { AgentArtifact, MetaConfig, Problem } from "#artifacts";
-import { createWorkspaceFiles } from "#base";
 import type { HookDispatcher, HookVerdict, Tool } from "#engine";
+import { createWorkspaceFiles } from "#world";
 import {
   createScriptRig,
   hookArtifact,

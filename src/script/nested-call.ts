@@ -1,4 +1,5 @@
 /** Calls of tools that scripts make: read from their arguments, bounded in depth, through the same chain as a call of the model. */
+import { defined } from "#base";
 import type { ToolOutput } from "#engine";
 import { dictOf, optionalNumber, textOf } from "./arguments.ts";
 import type { Arguments } from "./builtins/definition.ts";
@@ -24,8 +25,7 @@ export function nestedCall(args: Arguments, call: ScriptCall): (signal?: AbortSi
   const seconds = optionalNumber(args, "timeout_seconds");
   const limit = seconds === undefined ? {} : { timeoutMs: spanMs(seconds, 0) };
   const input = inputOf(dictOf(args, "args"));
-  return (signal) =>
-    nested(() => call.parts.callTool(name, input, { ...limit, ...(signal === undefined ? {} : { signal }) }));
+  return (signal) => nested(() => call.parts.callTool(name, input, { ...limit, ...defined({ signal }) }));
 }
 
 /** The arguments of a tool, as JSON. */

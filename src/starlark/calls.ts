@@ -1,11 +1,12 @@
 /** Calling values: binding of arguments to parameters, frames for the traceback, and unfinished calls. */
-import { Dict } from "./dict.ts";
+
 import { fault, overLimit, type Position, StarlarkError } from "./errors.ts";
-import { quote } from "./quote.ts";
-import { nearest } from "./spelling.ts";
+import { nearest } from "./syntax/spelling.ts";
 import type { Thread } from "./thread.ts";
-import { elementsOf } from "./truth.ts";
-import { encodeUtf8 } from "./utf8.ts";
+import { Dict } from "./values/dict.ts";
+import { quote } from "./values/quote.ts";
+import { elementsOf } from "./values/truth.ts";
+import { encodeUtf8 } from "./values/utf8.ts";
 import {
   Builtin,
   Fn,
@@ -17,7 +18,7 @@ import {
   Tuple,
   typeOf,
   type Value,
-} from "./values.ts";
+} from "./values/values.ts";
 
 /** Calls any value. The result is Pending for a generator function or an unfinished built-in. */
 export function call(

@@ -3,16 +3,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { call, settle } from "./calls.ts";
-import { eq } from "./compare.ts";
 import { fault, StarlarkError } from "./errors.ts";
-import { freeze } from "./freeze.ts";
 import { structBuiltin } from "./host-builtin.ts";
-import { jsonModule } from "./json.ts";
+import { jsonModule } from "./library/json.ts";
 import { compile } from "./program.ts";
-import { repr } from "./repr.ts";
-import { truth } from "./truth.ts";
-import { decodeUtf8 } from "./utf8.ts";
-import { Builtin, type Impl, Module, Pending, type Value } from "./values.ts";
+import { eq } from "./values/compare.ts";
+import { freeze } from "./values/freeze.ts";
+import { repr } from "./values/repr.ts";
+import { truth } from "./values/truth.ts";
+import { decodeUtf8 } from "./values/utf8.ts";
+import { Builtin, type Impl, Module, Pending, type Value } from "./values/values.ts";
 
 const folder = path.join(import.meta.dirname, "../../test/starlark");
 

@@ -1,8 +1,8 @@
 /** Runs generator programs: awaits what they yield, and ends them on abort or timeout even while a host call hangs. */
 import { fault, StarlarkError } from "./errors.ts";
 import { cancelled, type Thread, timedOut } from "./thread.ts";
-import { encodeUtf8 } from "./utf8.ts";
-import type { Value } from "./values.ts";
+import { encodeUtf8 } from "./values/utf8.ts";
+import type { Value } from "./values/values.ts";
 
 /** Resolves with the program's result. A yielded null asks for a turn of the event loop, anything else is a promise. */
 export function drive(t: Thread, steps: Generator<unknown, Value, Value>): Promise<Value> {

@@ -2,7 +2,7 @@
  * The one error type of the language: what went wrong, where, and through which Starlark frames it passed. Messages are in
  * starlark-go's wording; while a program runs they are byte strings (see utf8.ts) and are decoded when the error leaves.
  */
-import { decodeUtf8 } from "./utf8.ts";
+import { decodeUtf8 } from "./values/utf8.ts";
 
 /** Where a person looks: line and column count from 1, the column in code points. */
 export interface Position {

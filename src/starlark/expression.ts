@@ -1,19 +1,20 @@
 /** Single expressions, as in `when:`: compiled once to a function of named inputs, evaluated often and synchronously. */
-import type { FunctionNode } from "./ast.ts";
+
 import { asStarlarkError, callSync } from "./calls.ts";
+import { dottedNames, settledTruth } from "./compile/expression-facts.ts";
 import { fault, type Position, staticError } from "./errors.ts";
-import { dottedNames, settledTruth } from "./expression-facts.ts";
 import { toHost, toStarlarkLazily } from "./interop.ts";
-import { parseExpression } from "./parser.ts";
+import { universe } from "./library/universe.ts";
 import { noModules, Program } from "./program.ts";
-import { resolveFile } from "./resolver.ts";
-import { defaultDialect } from "./scope.ts";
-import { makeSource, type SourceOptions } from "./source.ts";
+import type { FunctionNode } from "./syntax/ast.ts";
+import { parseExpression } from "./syntax/parser.ts";
+import { resolveFile } from "./syntax/resolver.ts";
+import { defaultDialect } from "./syntax/scope.ts";
+import { makeSource, type SourceOptions } from "./syntax/source.ts";
 import { Thread, type ThreadOptions } from "./thread.ts";
-import { truth } from "./truth.ts";
-import { universe } from "./universe.ts";
-import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
-import { Fn, type Value } from "./values.ts";
+import { truth } from "./values/truth.ts";
+import { decodeUtf8, encodeUtf8 } from "./values/utf8.ts";
+import { Fn, type Value } from "./values/values.ts";
 
 /** A guard that needs more than this is no guard. */
 export const expressionLimits = { maxSteps: 10_000, maxAllocBytes: 1_000_000, timeoutMs: 5 } as const;

@@ -1,15 +1,16 @@
 /** Functions of the host: a parameter list in words, arguments and results in host data, synchronous or asynchronous. */
-import { unexpectedKeyword } from "./arguments.ts";
+
 import { call, settle } from "./calls.ts";
-import { Dict } from "./dict.ts";
 import { drive, hostFailure } from "./driver.ts";
 import { fault } from "./errors.ts";
 import { toHost, toStarlark } from "./interop.ts";
-import { ELEMENT_BYTES, ENTRY_BYTES } from "./operators.ts";
-import { quote } from "./quote.ts";
+import { unexpectedKeyword } from "./library/arguments.ts";
 import type { Thread } from "./thread.ts";
-import { elementsOf } from "./truth.ts";
-import { encodeUtf8 } from "./utf8.ts";
+import { Dict } from "./values/dict.ts";
+import { ELEMENT_BYTES, ENTRY_BYTES } from "./values/operators.ts";
+import { quote } from "./values/quote.ts";
+import { elementsOf } from "./values/truth.ts";
+import { encodeUtf8 } from "./values/utf8.ts";
 import {
   Builtin,
   Bytes,
@@ -24,7 +25,7 @@ import {
   Tuple,
   typeOf,
   type Value,
-} from "./values.ts";
+} from "./values/values.ts";
 
 /** What a host function learns about the call besides its arguments. */
 export interface HostCall {

@@ -1,7 +1,5 @@
 /** Starlark: a small, deterministic, sandboxed language for tools and hooks. It knows nothing of agents. */
-export { attributeNames } from "./attributes.ts";
 
-export { StarlarkSet } from "./dict.ts";
 export {
   type ErrorKind,
   type Frame,
@@ -18,11 +16,11 @@ export {
   evalExpression,
   expressionLimits,
 } from "./expression.ts";
-export { freeze } from "./freeze.ts";
 export { builtin, type HostCall, type HostFunction, hostModule, structBuiltin } from "./host-builtin.ts";
 export type { Instance } from "./instance.ts";
 export { toHost, toStarlark, toStarlarkLazily } from "./interop.ts";
-export { jsonModule } from "./json.ts";
+export { jsonModule } from "./library/json.ts";
+export { universe } from "./library/universe.ts";
 export {
   type CompileOptions,
   check,
@@ -32,10 +30,12 @@ export {
   type Program,
   type ProgramMention,
 } from "./program.ts";
-export { type Dialect, defaultDialect } from "./scope.ts";
 export { createSession, type Session } from "./session.ts";
+export { type Dialect, defaultDialect } from "./syntax/scope.ts";
 export { type CallLimits, defaultLimits, Thread, type ThreadOptions } from "./thread.ts";
-export { truth } from "./truth.ts";
-export { universe } from "./universe.ts";
-export { decodeUtf8, encodeUtf8 } from "./utf8.ts";
-export { List, Module, Opaque, typeOf, type Value } from "./values.ts";
+export { attributeNames } from "./values/attributes.ts";
+export { StarlarkSet } from "./values/dict.ts";
+export { freeze } from "./values/freeze.ts";
+export { truth } from "./values/truth.ts";
+export { decodeUtf8, encodeUtf8 } from "./values/utf8.ts";
+export { List, Module, Opaque, typeOf, type Value } from "./values/values.ts";

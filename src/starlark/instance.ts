@@ -1,15 +1,15 @@
 /** Modules that have run: initialisation with their loads, and calls into them under limits. */
 import { asStarlarkError, call, settle } from "./calls.ts";
+import type { Mode } from "./compile/emitter.ts";
 import { drive } from "./driver.ts";
-import type { Mode } from "./emitter.ts";
 import { fault, StarlarkError } from "./errors.ts";
-import { freeze } from "./freeze.ts";
 import { toHost, toStarlarkLazily } from "./interop.ts";
 import type { Linked, Program } from "./program.ts";
 import type { Loaded, Modules } from "./runtime.ts";
 import { Thread, type ThreadOptions } from "./thread.ts";
-import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
-import { Pending, type Value } from "./values.ts";
+import { freeze } from "./values/freeze.ts";
+import { decodeUtf8, encodeUtf8 } from "./values/utf8.ts";
+import { Pending, type Value } from "./values/values.ts";
 
 /** Modules that load one another in a chain. */
 const MAX_LOAD_DEPTH = 100;

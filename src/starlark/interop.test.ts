@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { builtin, hostModule } from "./host-builtin.ts";
 import { toHost, toStarlark, toStarlarkLazily } from "./interop.ts";
 import { compile } from "./program.ts";
-import { Float } from "./values.ts";
+import { Float } from "./values/values.ts";
 
 function call(source: string, args: readonly unknown[], predeclared: Record<string, unknown> = {}): unknown {
   return compile(source, "a.star", { predeclared }).initSync().callSync("f", args);

@@ -2,10 +2,11 @@
  * The border to the host: JS data to Starlark values and back, exactly. Ints keep their value at any size, text is transcoded,
  * cyclic and foreign objects are refused. No host object ever becomes a Value.
  */
-import { Dict, type LazyEntries, StarlarkSet } from "./dict.ts";
+
 import { fault } from "./errors.ts";
-import { lengthOf } from "./truth.ts";
-import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
+import { Dict, type LazyEntries, StarlarkSet } from "./values/dict.ts";
+import { lengthOf } from "./values/truth.ts";
+import { decodeUtf8, encodeUtf8 } from "./values/utf8.ts";
 import {
   Bytes,
   Float,
@@ -18,7 +19,7 @@ import {
   Tuple,
   typeOf,
   type Value,
-} from "./values.ts";
+} from "./values/values.ts";
 
 /** Nesting of data that crosses the border. */
 const MAX_DEPTH = 200;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { failureOf } from "../../test/starlark/failure.ts";
 import { StarlarkError } from "./errors.ts";
-import { jsonModule } from "./json.ts";
+import { jsonModule } from "./library/json.ts";
 import { compile } from "./program.ts";
 import type { ThreadOptions } from "./thread.ts";
 

@@ -1,22 +1,23 @@
 /** Compiles programs and runs their top level. A Program holds no values of a run; an Instance is a module, run and frozen. */
-import type { Stmt } from "./ast.ts";
+
 import { asStarlarkError } from "./calls.ts";
-import { generate } from "./codegen.ts";
-import { checkEmission } from "./emission-check.ts";
-import type { Emission, Mode } from "./emitter.ts";
+import { generate } from "./compile/codegen.ts";
+import { checkEmission } from "./compile/emission-check.ts";
+import type { Emission, Mode } from "./compile/emitter.ts";
 import { type Issue, type Position, staticError } from "./errors.ts";
 import { mayBeAsync } from "./host-builtin.ts";
 import { type Instance, init, initSync } from "./instance.ts";
 import { toStarlark } from "./interop.ts";
-import { parseFile } from "./parser.ts";
-import { resolveFile } from "./resolver.ts";
+import { universe } from "./library/universe.ts";
 import { type Modules, runtime } from "./runtime.ts";
-import { type Dialect, defaultDialect, type Resolved } from "./scope.ts";
-import { makeSource, type Source, type SourceOptions } from "./source.ts";
+import type { Stmt } from "./syntax/ast.ts";
+import { parseFile } from "./syntax/parser.ts";
+import { resolveFile } from "./syntax/resolver.ts";
+import { type Dialect, defaultDialect, type Resolved } from "./syntax/scope.ts";
+import { makeSource, type Source, type SourceOptions } from "./syntax/source.ts";
 import type { ThreadOptions } from "./thread.ts";
-import { universe } from "./universe.ts";
-import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
-import { type Body, Module, type Value } from "./values.ts";
+import { decodeUtf8, encodeUtf8 } from "./values/utf8.ts";
+import { type Body, Module, type Value } from "./values/values.ts";
 
 export interface CompileOptions extends SourceOptions {
   /** Names the program sees besides the universal ones. Host data is converted. */

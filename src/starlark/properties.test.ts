@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatFloat } from "./float-text.ts";
 import { compile } from "./program.ts";
-import { encodeUtf8 } from "./utf8.ts";
+import { formatFloat } from "./values/float-text.ts";
+import { encodeUtf8 } from "./values/utf8.ts";
 
 const source = `
 def arith(a, b):

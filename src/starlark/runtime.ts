@@ -2,7 +2,7 @@
  * What generated code may use. The names here, and nothing else of this process, are in its scope; emission-check.ts enforces
  * that. Trailing position ids that generated code passes are ignored unless a helper names them.
  */
-import { findMethod, getAttribute, type MethodName, setAttribute } from "./attributes.ts";
+
 import {
   builtinFailure,
   call,
@@ -15,11 +15,14 @@ import {
   spreadPositional,
   unfinished,
 } from "./calls.ts";
-import { eq, ge, gt, le, lt } from "./compare.ts";
-import { rangeOf } from "./conversions.ts";
-import { Dict, keyOf, StarlarkSet } from "./dict.ts";
 import { fault, StarlarkError } from "./errors.ts";
-import { extend } from "./list-methods.ts";
+import { rangeOf } from "./library/conversions.ts";
+import { extend } from "./library/list-methods.ts";
+import { nearest } from "./syntax/spelling.ts";
+import type { Thread } from "./thread.ts";
+import { findMethod, getAttribute, type MethodName, setAttribute } from "./values/attributes.ts";
+import { eq, ge, gt, le, lt } from "./values/compare.ts";
+import { Dict, keyOf, StarlarkSet } from "./values/dict.ts";
 import {
   add,
   and,
@@ -37,12 +40,10 @@ import {
   sub,
   unary,
   xor,
-} from "./operators.ts";
-import { repr } from "./repr.ts";
-import { nearest } from "./spelling.ts";
-import { checkMutable, getIndex, setIndex, slice } from "./subscript.ts";
-import type { Thread } from "./thread.ts";
-import { elementsOf, lengthOf, lock, release, truth } from "./truth.ts";
+} from "./values/operators.ts";
+import { repr } from "./values/repr.ts";
+import { checkMutable, getIndex, setIndex, slice } from "./values/subscript.ts";
+import { elementsOf, lengthOf, lock, release, truth } from "./values/truth.ts";
 import {
   type Body,
   emptyTuple,
@@ -55,7 +56,7 @@ import {
   Tuple,
   typeOf,
   type Value,
-} from "./values.ts";
+} from "./values/values.ts";
 
 /** Exports of a loaded module, or why there are none. */
 export type Loaded = ReadonlyMap<string, Value> | StarlarkError;

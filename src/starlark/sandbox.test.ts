@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { randomProgram, randomSource, randomStatements } from "../../test/starlark/generated.ts";
-import { generate } from "./codegen.ts";
-import { checkEmission, PROLOGUE } from "./emission-check.ts";
+import { generate } from "./compile/codegen.ts";
+import { checkEmission, PROLOGUE } from "./compile/emission-check.ts";
 import { StarlarkError } from "./errors.ts";
-import { freeze } from "./freeze.ts";
-import { parseFile } from "./parser.ts";
 import { compile } from "./program.ts";
-import { resolveFile } from "./resolver.ts";
-import { defaultDialect } from "./scope.ts";
-import { makeSource } from "./source.ts";
-import { Builtin } from "./values.ts";
+import { parseFile } from "./syntax/parser.ts";
+import { resolveFile } from "./syntax/resolver.ts";
+import { defaultDialect } from "./syntax/scope.ts";
+import { makeSource } from "./syntax/source.ts";
+import { freeze } from "./values/freeze.ts";
+import { Builtin } from "./values/values.ts";
 
 describe("generated code", () => {
   it("is refused unless all of it is known", () => {

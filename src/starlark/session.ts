@@ -4,13 +4,13 @@ import { drive } from "./driver.ts";
 
 import { mayBeAsync } from "./host-builtin.ts";
 import { toStarlark } from "./interop.ts";
-import { parseExpression } from "./parser.ts";
 import { type CompileOptions, checkSyntax, compile, noModules } from "./program.ts";
-import { repr } from "./repr.ts";
-import { makeSource } from "./source.ts";
+import { parseExpression } from "./syntax/parser.ts";
+import { makeSource } from "./syntax/source.ts";
 import { Thread, type ThreadOptions } from "./thread.ts";
-import { decodeUtf8 } from "./utf8.ts";
-import { Pending, type Value } from "./values.ts";
+import { repr } from "./values/repr.ts";
+import { decodeUtf8 } from "./values/utf8.ts";
+import { Pending, type Value } from "./values/values.ts";
 
 /** The name that holds an expression's value for a moment; scripts cannot spell it. */
 const RESULT = "<result>";

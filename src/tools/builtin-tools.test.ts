@@ -1,10 +1,11 @@
 import { Validator } from "@cfworker/json-schema";
 import { describe, expect, test } from "vitest";
 import { builtinToolNames } from "#artifacts";
+import { createSystemClock } from "#world";
 import { createBuiltinTools } from "./builtin-tools.ts";
 
 const MAX_SCHEMA_BYTES = 3.4 * 1024;
-const tools = createBuiltinTools().tools();
+const tools = createBuiltinTools(createSystemClock()).tools();
 
 /** What a model might send, and what permission rules then see. */
 const examples: Record<string, { args: Record<string, unknown>; subject: string }> = {
@@ -66,7 +67,7 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))("%s", (name, tool
 
 test("are those that files are checked against", () => {
   expect(
-    createBuiltinTools()
+    createBuiltinTools(createSystemClock())
       .tools()
       .map(({ name }) => name),
   ).toEqual(builtinToolNames);

@@ -1,5 +1,5 @@
 /** The tools that come with the program, in the order in which the model sees them. */
-import { type Clock, createSystemClock } from "#base";
+import type { Clock } from "#base";
 import type { ToolSource } from "#engine";
 import { askUserTool } from "./ask-user.ts";
 import { editTool } from "./edit.ts";
@@ -13,7 +13,7 @@ import { removeTool } from "./remove.ts";
 import { searchTool } from "./search.ts";
 import { writeTool } from "./write.ts";
 
-export function createBuiltinTools(clock: Pick<Clock, "sleep"> = createSystemClock()): ToolSource {
+export function createBuiltinTools(clock: Pick<Clock, "sleep">): ToolSource {
   const tools = [
     readTool,
     writeTool,

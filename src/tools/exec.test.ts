@@ -1,13 +1,7 @@
 import { describe, expect, test } from "vitest";
-import {
-  CUT_LOOK_CHARS,
-  createSystemClock,
-  EffectError,
-  type ProcessExit,
-  type ProcessPort,
-  type ProcessSpec,
-} from "#base";
+import { CUT_LOOK_CHARS, EffectError, type ProcessExit, type ProcessPort, type ProcessSpec } from "#base";
 import type { ToolContext } from "#engine";
+import { createSystemClock } from "#world";
 import {
   createTemporaryWorkspace,
   createToolContext,

@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { describe, expect, test } from "vitest";
-import { createPublicWeb } from "#base";
+import { createPublicWeb } from "#world";
 import { startLoopbackServer } from "../../test/fakes/loopback-server.ts";
 import { createTemporaryWorkspace, createToolContext } from "../../test/fakes/temporary-workspace.ts";
 import { fetchTool } from "./fetch.ts";

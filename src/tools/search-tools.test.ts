@@ -1,7 +1,8 @@
 import { symlinkSync, utimesSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { createWorkspaceFiles } from "#base";
+import { defined } from "#base";
 import type { Tool } from "#engine";
+import { createWorkspaceFiles } from "#world";
 import {
   createTemporaryWorkspace,
   createToolContext,
@@ -174,7 +175,7 @@ test("what is hidden is not found, wherever a search begins and whatever its nam
   const inside = { ...workspace, ports: { ...workspace.ports, files } };
   for (const path of [".", "state", "src/own"]) {
     for (const glob of [undefined, "token", "**/token"]) {
-      const options = { path, ...(glob === undefined ? {} : { glob }) };
+      const options = { path, ...defined({ glob }) };
       const found = await run(searchTool, inside, { pattern: "needle", output: "files", ...options });
       expect(found.match(/.*token/g) ?? []).toEqual(path === "src/own" ? [] : ["state/own1a/token"]);
     }

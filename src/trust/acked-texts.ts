@@ -4,7 +4,8 @@
  */
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { makePrivateDirectory, openBox, sealBox, writePrivateFile } from "#base";
+import { openBox, sealBox } from "#base";
+import { makePrivateDirectory, writePrivateFile } from "#world";
 
 /** Of one project; what does not fit is not kept. */
 const MAX_TEXT_BYTES = 32 * 1024 * 1024;

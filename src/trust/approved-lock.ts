@@ -4,7 +4,8 @@
  */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
-import { makePrivateDirectory, messageOf, readOwnedFile, writePrivateFile } from "#base";
+import { messageOf } from "#base";
+import { makePrivateDirectory, readOwnedFile, writePrivateFile } from "#world";
 import { createAckedTexts } from "./acked-texts.ts";
 import {
   type LockEntry,

@@ -2,8 +2,9 @@
  * The format of a lock file: which files of a project somebody has agreed to, each by its SHA-256. Pure text in and out; who may
  * be believed is decided by whoever reads it. Described for people in docs/guide/trust.md.
  */
+
 import type { JudgedFile } from "#artifacts";
-import { canonicalJson, isRecord } from "#base";
+import { canonicalJson, defined, isRecord } from "#base";
 
 export const LOCK_FORMAT = "harness-approved-lock";
 export const LOCK_VERSION = 1;
@@ -43,9 +44,9 @@ export function writeLock({ files, root, mac }: LockFile): string {
   const lock = {
     format: LOCK_FORMAT,
     version: LOCK_VERSION,
-    ...(root === undefined ? {} : { root }),
+    ...defined({ root }),
     files: sorted(files),
-    ...(mac === undefined ? {} : { mac }),
+    ...defined({ mac }),
   };
   return `${JSON.stringify(lock, null, 2)}\n`;
 }
@@ -77,7 +78,7 @@ export function parseLock(text: string): LockFile {
   }
   if (root !== undefined && typeof root !== "string") throw new LockFileError('"root" is not a path');
   if (mac !== undefined && typeof mac !== "string") throw new LockFileError('"mac" is not text');
-  return { files: entries, ...(root === undefined ? {} : { root }), ...(mac === undefined ? {} : { mac }) };
+  return { files: entries, ...defined({ root, mac }) };
 }
 
 const classes: readonly string[] = [

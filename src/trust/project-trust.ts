@@ -1,8 +1,9 @@
 /** Whether somebody has agreed to the files of a project as they are: by what this user acked here, or by a lock file that was handed in. */
+
 import { lstatSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { type AwaitingFile, type JudgedFile, readFileContent, type TrustPort } from "#artifacts";
-import { errnoOf } from "#base";
+import { defined, errnoOf } from "#base";
 import { type AckedFile, type ApprovedLock, createApprovedLock, type TrustKeys } from "./approved-lock.ts";
 import { type Change, classifyChange } from "./change-class.ts";
 import type { AckedHow, LockEntry, LockFile } from "./lock-file.ts";
@@ -54,7 +55,7 @@ export function createProjectTrust(options: ProjectTrustOptions): ProjectTrust {
     const acked = entry && {
       sha256: entry.sha256,
       at: entry.at,
-      ...(before === undefined ? {} : { text: before }),
+      ...defined({ text: before }),
     };
     const known = acked === undefined ? {} : { acked };
     if (file.change === "removed") return { ...file, ...known };

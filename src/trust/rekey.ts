@@ -1,7 +1,8 @@
 /** Gives every `approved.lock` the code of another machine key, so that a change of the key asks nobody again. */
+
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { errnoOf } from "#base";
+import { defined, errnoOf } from "#base";
 import { createApprovedLock, type TrustKeys } from "./approved-lock.ts";
 import { parseLock } from "./lock-file.ts";
 
@@ -28,7 +29,7 @@ export function rekeyTrust(options: {
     }
     const files = (known?.files ?? []).map((entry) => {
       const text = old.textOf(entry.sha256);
-      return { entry, ...(text === undefined ? {} : { text }) };
+      return { entry, ...defined({ text }) };
     });
     createApprovedLock({ directory, root, keys: () => to }).change(files, []);
   }

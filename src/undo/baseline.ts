@@ -1,6 +1,6 @@
 /** What the files of a workspace looked like when they were last read, kept between runs. A cache: losing it costs time. */
 
-import { readPrivateFile, writePrivateFile } from "#base";
+import { readPrivateFile, writePrivateFile } from "#world";
 import type { EntryState } from "./change-set.ts";
 import type { Seal } from "./seal.ts";
 import type { KnownEntry } from "./snapshot.ts";

@@ -4,7 +4,8 @@
  */
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { BOX_EXTRA_BYTES, makePrivateDirectory, readPrivateFile, writePrivateFile } from "#base";
+import { BOX_EXTRA_BYTES } from "#base";
+import { makePrivateDirectory, readPrivateFile, writePrivateFile } from "#world";
 import type { Seal } from "./seal.ts";
 
 /** An object this young may belong to a call of another process that has not recorded it yet. */

@@ -2,8 +2,9 @@
  * Tool middleware: a snapshot before each mutating call of what it may touch, a change set after it. A call that cannot be
  * snapshotted does not run. Mutating calls of a session run one at a time here, so that a change has one cause.
  */
+
 import { basename, dirname, join, resolve } from "node:path";
-import { EffectError, type FilePort, messageOf } from "#base";
+import { defined, EffectError, type FilePort, messageOf } from "#base";
 import { type CallResult, refusal, type ToolCall, type ToolMiddleware } from "#engine";
 import { type CallId, storeFailure } from "#protocol";
 import type { ChangeSet } from "./change-set.ts";
@@ -73,7 +74,7 @@ export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddl
     } catch (error) {
       const endsTurn = storeFailure(error);
       const text = `[harness undo does not know what this call changed: ${messageOf(endsTurn ?? error)}]`;
-      return { ...withNote(result, text), ...(endsTurn === undefined ? {} : { endsTurn }) };
+      return { ...withNote(result, text), ...defined({ endsTurn }) };
     }
   }
 

@@ -4,7 +4,7 @@
  */
 import { statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { makePrivateDirectory } from "#base";
+import { makePrivateDirectory } from "#world";
 import { loadBaseline, saveBaseline } from "./baseline.ts";
 import type { ChangeSet, MaybeState } from "./change-set.ts";
 import { createContentStore } from "./content-store.ts";

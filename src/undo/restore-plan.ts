@@ -3,8 +3,9 @@
  * workspace and changes nothing; a path that is not as the call left it is a conflict and is not part of the plan.
  */
 import { posix } from "node:path";
-import { EffectError, type PresentEntry, type RestorePort } from "#base";
+import { EffectError } from "#base";
 import type { CallId } from "#protocol";
+import type { PresentEntry, RestorePort } from "#world";
 import { type ChangeSet, difference, type MaybeState, sameState, type UncoveredPath } from "./change-set.ts";
 import type { WorkspaceUndo } from "./workspace-undo.ts";
 

@@ -2,7 +2,8 @@
  * Carries a plan out, through the one port that puts workspace files back. Each path is looked at once more right before
  * it is changed. What fails is reported and the rest goes on: running it again finishes the job.
  */
-import { messageOf, type RestorePort } from "#base";
+import { messageOf } from "#base";
+import type { RestorePort } from "#world";
 import { type MaybeState, sameState, type UncoveredPath } from "./change-set.ts";
 import { type RestorePlan, type RestoreStep, stateOf } from "./restore-plan.ts";
 import type { WorkspaceUndo } from "./workspace-undo.ts";

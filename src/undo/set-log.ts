@@ -4,8 +4,9 @@
  */
 import { readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, makePrivateDirectory, readPrivateFile, writePrivateFile } from "#base";
+import { errnoOf } from "#base";
 import { CallId, SessionId } from "#protocol";
+import { makePrivateDirectory, readPrivateFile, writePrivateFile } from "#world";
 import type { ChangeSet, OpenCall } from "./change-set.ts";
 import type { Seal } from "./seal.ts";
 

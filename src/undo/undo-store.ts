@@ -4,7 +4,8 @@
  */
 import { realpathSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { type Clock, makePrivateDirectory, realPath } from "#base";
+import type { Clock } from "#base";
+import { makePrivateDirectory, realPath } from "#world";
 import { createSeal } from "./seal.ts";
 import { readRoot, workspaceName, workspaceNames, writeRoot } from "./workspace-name.ts";
 import { forgetWorkspace, openWorkspaceUndo, type UndoLimits, type WorkspaceUndo } from "./workspace-undo.ts";

@@ -2,8 +2,9 @@
  * Takes back, or makes again, what calls of an agent have changed in a workspace: exactly those paths and no others. A
  * path that somebody else has changed since is a conflict; by default one conflict means that nothing is changed at all.
  */
-import type { RestorePort } from "#base";
+
 import { type CallId, type Reason, ReasonError, type SessionId, type TurnId } from "#protocol";
+import type { RestorePort } from "#world";
 import type { ChangeSet, OpenCall, UncoveredPath } from "./change-set.ts";
 import { carryOut, describeStep } from "./restore.ts";
 import { type Conflict, type Direction, planRestore } from "./restore-plan.ts";

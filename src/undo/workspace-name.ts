@@ -1,7 +1,8 @@
 /** How the folders of workspaces in the undo store are told apart: by a keyed name, and a sealed note of the path inside. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { errnoOf, readPrivateFile, writePrivateFile } from "#base";
+import { errnoOf } from "#base";
+import { readPrivateFile, writePrivateFile } from "#world";
 import type { Seal } from "./seal.ts";
 
 const NAME = /^[0-9a-f]{32}$/;

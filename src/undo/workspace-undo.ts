@@ -4,9 +4,10 @@
  */
 import { rmSync } from "node:fs";
 import { join, relative } from "node:path";
-import { type Clock, diskTrouble, makePrivateDirectory } from "#base";
+import { type Clock, diskTrouble } from "#base";
 import type { Tool, ToolCall } from "#engine";
 import type { SessionId } from "#protocol";
+import { makePrivateDirectory } from "#world";
 import { loadBaseline, saveBaseline } from "./baseline.ts";
 import type { ChangeSet, OpenCall } from "./change-set.ts";
 import { type ContentStore, createContentStore } from "./content-store.ts";

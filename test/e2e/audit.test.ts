@@ -14,8 +14,8 @@ import {
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type SessionId, SessionId as SessionIds } from "#protocol";
-import { machineKey } from "#sessions";
-import { openDatabase } from "../../src/sessions/sqlite-driver.ts";
+import { machineKey } from "#stores";
+import { openDatabase } from "../../src/stores/sqlite/driver.ts";
 import { type CliHome, createCliHome, runCli } from "../fakes/cli-process.ts";
 import { createManualClock } from "../fakes/manual-clock.ts";
 

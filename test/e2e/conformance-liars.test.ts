@@ -1,7 +1,7 @@
 /** Servers that lie are found out: each lie fails the requirement that it breaks. */
 import { expect, test } from "vitest";
-import { createSystemClock } from "#base";
 import { conforms, httpTarget, type RequirementId, runConformance, type Target } from "#conformance";
+import { createSystemClock } from "#world";
 import { ownProgram, ownServer, TOKENS } from "../fakes/conformance-targets.ts";
 import { type Lie, startLyingServer } from "../fakes/lying-server.ts";
 

@@ -1,7 +1,7 @@
 /** Our own program conforms: every requirement passes on every wire that it holds for, with real sockets and processes. */
 import { expect, test } from "vitest";
-import { createSystemClock } from "#base";
 import { type RequirementId, requirements, runConformance, wires } from "#conformance";
+import { createSystemClock } from "#world";
 import { ownTarget } from "../fakes/conformance-targets.ts";
 
 const ids = Object.keys(requirements) as RequirementId[];

@@ -1,4 +1,5 @@
 /** Who may use a daemon, as processes see it: the token of the run, one that was brought, a person at its terminal, other machines. */
+
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { request as tlsRequest } from "node:https";
@@ -6,7 +7,8 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { type Claims, readToken, signToken, TOKEN_KEY_PURPOSE, tokenFileText } from "#auth";
-import { deriveKey, machineKey } from "#sessions";
+import { defined } from "#base";
+import { deriveKey, machineKey } from "#stores";
 import { type CliHome, createCliHome, finish, openCliTerminal, runCli } from "../fakes/cli-process.ts";
 import { startDaemonRun } from "../fakes/daemon-run.ts";
 import { createSelfSignedCertificate } from "../fakes/self-signed-certificate.ts";
@@ -46,7 +48,7 @@ interface Answered {
 }
 
 function ask(socketPath: string, method: string, path: string, token?: string, body?: unknown): Promise<Answered> {
-  const headers = { host: "localhost", ...(token === undefined ? {} : { "x-harness-token": token }) };
+  const headers = { host: "localhost", ...defined({ "x-harness-token": token }) };
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath, method, path, headers, agent: false }, (response) => {
       const { statusCode: status = 0 } = response;

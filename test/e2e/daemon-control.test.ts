@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { isSameProcess, processPlace, startMark } from "#base";
+import { isSameProcess, processPlace, startMark } from "#world";
 import { runCli, startCli } from "../fakes/cli-process.ts";
 import { createDaemonHome, type DaemonHome, textBody } from "../fakes/daemon-home.ts";
 

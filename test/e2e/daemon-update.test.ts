@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startMark } from "#base";
+import { startMark } from "#world";
 import { finish, startCli } from "../fakes/cli-process.ts";
 import { createDaemonHome, textBody } from "../fakes/daemon-home.ts";
 import { launcher } from "../fakes/launcher.ts";

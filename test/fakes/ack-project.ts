@@ -1,7 +1,9 @@
 /** Agrees to every file of a project as it is now, as its owner would with `harness ack`: for tests that run a project. */
+
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type JudgedFile, readFileContent, surveyProject } from "#artifacts";
+import { defined } from "#base";
 import { createProjectTrust } from "#trust";
 import { trustDirectory, trustKeySource } from "../../src/cli/project-keys.ts";
 
@@ -12,7 +14,7 @@ export interface AckPlace {
 
 /** For `-c FILE`, the file is `configFile`. */
 export async function ackProject({ workspace, env }: AckPlace, configFile?: string): Promise<void> {
-  const survey = await surveyProject({ root: workspace, ...(configFile === undefined ? {} : { configFile }) });
+  const survey = await surveyProject({ root: workspace, ...defined({ configFile }) });
   const trust = createProjectTrust({
     root: survey.root,
     directory: trustDirectory(env),

@@ -1,9 +1,9 @@
 /** The redaction that ships with the program, broken at chosen calls: it throws there, or gives back something else. */
 import { defaultSettings } from "#artifacts";
-import { createSystemClock } from "#base";
 import type { RedactedStream, Redaction } from "#engine";
 import { createHeldKeys } from "#providers";
-import { loadRedaction } from "../../src/session-redaction.ts";
+import { createSystemClock } from "#world";
+import { loadRedaction } from "../../src/program/redaction.ts";
 
 export type BreakingPart = "payload" | "output" | "request" | "stream" | "push" | "settle" | "flush";
 

@@ -3,6 +3,7 @@
  * Only such as the rules know wherever they stand, not because their line holds nothing else: what share of all secrets is known,
  * `bench/redaction.ts` measures.
  */
+import { defined } from "#base";
 import { createRedactor, literalsFromEnvironment } from "#redaction";
 import { secretCases } from "../corpora/redaction-secrets.ts";
 import { ALPHABETS, createSeededRandom } from "../corpora/seeded-random.ts";
@@ -34,7 +35,7 @@ export function makeCanaries(count: number, seed = 7_001): readonly Canary[] {
   const seen = new Set<string>();
   const add = (kind: string, text: string, needles: readonly string[], variable?: Canary["variable"]): void => {
     const name = `${found.length} ${kind}`;
-    found.push({ name, kind, text, needles, ...(variable === undefined ? {} : { variable }) });
+    found.push({ name, kind, text, needles, ...defined({ variable }) });
   };
   for (let round = 0; round < MAX_SEEDS && found.length < count; round++) {
     for (const { kind, text: whole, secret } of shuffled(secretCases(seed + round), seed)) {

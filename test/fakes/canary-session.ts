@@ -6,16 +6,17 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createProjectLoader, defaultSettings, trustsAll } from "#artifacts";
-import { createSystemClock } from "#base";
+import { defined } from "#base";
 import type { PluginHost, Redaction } from "#engine";
-import { assembleHarness } from "#harness";
+import { assembleHarness } from "#program";
 import type { Event } from "#protocol";
 import { createHeldKeys } from "#providers";
 import { createScriptChecker } from "#script";
-import { createSigner, harnessPaths, machineKey } from "#sessions";
+import { createSigner, harnessPaths, machineKey } from "#stores";
 import { createBuiltinTools } from "#tools";
+import { createSystemClock } from "#world";
 import { undoPlace } from "../../src/cli/undo-key.ts";
-import { openDatabase } from "../../src/sessions/sqlite-driver.ts";
+import { openDatabase } from "../../src/stores/sqlite/driver.ts";
 import { type Canary, rawIn, sheetOf, variablesOf } from "./canaries.ts";
 import { type Cargo, filesOf, refusalReply, served, turnReplies, WAYS, type Way } from "./canary-ways.ts";
 import { type MockProviderServer, startMockProvider } from "./mock-provider-server.ts";
@@ -112,7 +113,7 @@ export async function runCanarySession(place: CanaryPlace, redaction?: () => Pro
       },
     ],
     projects: async (root) => {
-      const knownTools = createBuiltinTools()
+      const knownTools = createBuiltinTools(createSystemClock())
         .tools()
         .map(({ name }) => name);
       const loader = await createProjectLoader({ root, checker: createScriptChecker(), knownTools, trust: trustsAll });
@@ -120,7 +121,7 @@ export async function runCanarySession(place: CanaryPlace, redaction?: () => Pro
       if (project === undefined) throw new Error(JSON.stringify(problems));
       return { loader, project };
     },
-    ...(redaction === undefined ? {} : { redaction }),
+    ...defined({ redaction }),
   });
   const events: Event[] = [];
   const client = harness.control.connect({

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { defaultSettings } from "#artifacts";
-import { createSystemClock } from "#base";
 import type { ControlClient } from "#control";
 import type { TurnSummary } from "#engine";
-import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
+import { assembleHarness, type Harness, type HarnessOptions } from "#program";
 import type { Event, SessionId } from "#protocol";
 import { createHeldKeys } from "#providers";
+import { createSystemClock } from "#world";
 import { createHarnessRig, type HarnessRig, type RigOptions } from "./harness-rig.ts";
 import type { MockReply } from "./mock-reply.ts";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as pty from "@lydell/node-pty";
 import { onTestFinished } from "vitest";
-import { isSameProcess } from "#base";
+import { isSameProcess } from "#world";
 import { launcher } from "./launcher.ts";
 
 export interface CliHome {

@@ -1,6 +1,7 @@
 /** A process that stores credentials one after the other: folder, beginning of their names, how many. */
-import { createSystemClock } from "#base";
+
 import { createCredentialStore } from "#credentials";
+import { createSystemClock } from "#world";
 
 const [directory = "", name = "", count = "0"] = process.argv.slice(2);
 const store = createCredentialStore({ directory, clock: createSystemClock(), key: () => Buffer.alloc(32, 7) });

@@ -1,8 +1,10 @@
 /** A home in which `harness daemon start` runs; a daemon that is left there ends with the test. */
+
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { defined } from "#base";
 import { type CliHome, type CliResult, createCliHome, runCli } from "./cli-process.ts";
 
 export interface DaemonStatus {
@@ -30,7 +32,7 @@ export interface DaemonHome extends CliHome {
 
 /** With a `launcher` it is the program there instead of that of all tests. */
 export function createDaemonHome(extraEnv: Readonly<Record<string, string>> = {}, launcher?: string): DaemonHome {
-  const home = { ...createCliHome(extraEnv), ...(launcher === undefined ? {} : { launcher }) };
+  const home = { ...createCliHome(extraEnv), ...defined({ launcher }) };
   const root = home.env.HOME ?? "";
   const [data, state] = [join(root, "data", "harness"), join(root, ".local", "state", "harness")];
   const claims = join(data, "daemon");

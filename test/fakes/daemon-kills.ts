@@ -19,7 +19,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { isSameProcess } from "#base";
+import { isSameProcess } from "#world";
 import { launcher } from "./launcher.ts";
 
 const PHASES = ["starting", "turn", "stopping"] as const;

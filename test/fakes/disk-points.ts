@@ -4,9 +4,10 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createFailureLimit, createIssuance, createTokenDesk, createTokenRecords, TOKEN_KEY_PURPOSE } from "#auth";
-import { createSystemClock, createSystemRandom, createUlidFactory } from "#base";
+import { createUlidFactory } from "#base";
 import { createIdMint, SessionId } from "#protocol";
-import { deriveKey, harnessPaths, machineKeySource } from "#sessions";
+import { deriveKey, harnessPaths, machineKeySource } from "#stores";
+import { createSystemClock, createSystemRandom } from "#world";
 import type { Folder } from "./disk-daemon.ts";
 import type { PointContext } from "./full-disks.ts";
 

@@ -1,7 +1,7 @@
 /** A session made of drafts, as the text of an export: the way into the log of a program that has none of its own. */
 import type { EventDraft } from "#engine";
 import type { SessionId } from "#protocol";
-import { createMemoryStore, loadPortability } from "#sessions";
+import { createMemoryStore, loadPortability } from "#stores";
 
 const CREATED_AT = "2026-01-01T00:00:00.000Z";
 

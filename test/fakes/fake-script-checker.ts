@@ -1,12 +1,14 @@
 /** A checker that knows no Starlark: it finds three planted mistakes, at the place where the contract says they are. */
+
 import type { Place, Problem, ScriptChecker, ScriptSource } from "#artifacts";
+import { defined } from "#base";
 
 /** `SYNTAX` in a script, a script without its entry point, and an expression that is `False`. */
 export function createFakeScriptChecker(version?: string): ScriptChecker & { readonly asked: string[] } {
   const asked: string[] = [];
   return {
     asked,
-    ...(version === undefined ? {} : { version }),
+    ...defined({ version }),
     tool(tool) {
       asked.push(tool.name);
       return checkScript(tool.script, "run");

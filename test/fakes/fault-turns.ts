@@ -1,15 +1,17 @@
 /** Turns of the whole program on vendors that do something wrong: how each ends, and how long a cancel takes in each phase. */
+
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "#artifacts";
-import { createSystemClock } from "#base";
+import { defined } from "#base";
 import type { ControlClient } from "#control";
 import { createEnvironmentKeys, type HelperCredentials } from "#credentials";
 import type { TurnSummary } from "#engine";
-import type { Harness } from "#harness";
+import type { Harness } from "#program";
 import type { Event, SessionId } from "#protocol";
-import { programCredentials } from "../../src/program-credentials.ts";
+import { createSystemClock } from "#world";
+import { programCredentials } from "../../src/program/credentials.ts";
 import { type FaultServer, startFaultServer, type WireFamilyName } from "./fault-server.ts";
 import { openMemoryHarness } from "./memory-harness.ts";
 import { faultRetry, faultTimeouts, type ProviderFault } from "./provider-faults.ts";
@@ -81,7 +83,7 @@ export async function openFaultRig(
     workspace,
     model: settings.models[0]?.model ?? `${family}:none`,
     settings,
-    ...(credentials === undefined ? {} : { credentials }),
+    ...defined({ credentials }),
   });
   const events: Event[] = [];
   const listeners = new Set<(event: Event) => void>();
@@ -184,7 +186,7 @@ async function runFault(
   const turn = { name: fault.name, tookMs: performance.now() - startMs, asked: server.asked };
   if (summary === undefined) return { ...turn, problem: "it hangs" };
   const problem = problemOf(fault, summary, server.asked);
-  return { ...turn, summary, ...(problem === undefined ? {} : { problem }) };
+  return { ...turn, summary, ...defined({ problem }) };
 }
 
 export function faultModel(

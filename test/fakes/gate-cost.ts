@@ -2,8 +2,8 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSystemClock } from "#base";
 import type { Plugin, Tool } from "#engine";
+import { createSystemClock } from "#world";
 import { callingProvider } from "./calling-provider.ts";
 import { openMemoryHarness } from "./memory-harness.ts";
 

@@ -5,10 +5,11 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clock, createSystemClock, createWorkspaceFiles } from "#base";
+import type { Clock } from "#base";
 import type { EventDraft, ModelCall, ModelOutcome, Plugin, Provider, SessionStore, ToolContext } from "#engine";
 import type { Event, EventKind } from "#protocol";
-import { createMemoryStore } from "#sessions";
+import { createMemoryStore } from "#stores";
+import { createSystemClock, createWorkspaceFiles } from "#world";
 import { openMemoryHarness } from "./memory-harness.ts";
 
 /** Made for one run; what is absent works. */

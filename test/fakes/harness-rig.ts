@@ -1,10 +1,12 @@
 /** A whole harness in this process, on a real mock vendor and a real folder, driven through the protocol as a client. */
+
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Settings } from "#artifacts";
+import { defined } from "#base";
 import type { ControlClient } from "#control";
 import type { TurnSummary } from "#engine";
-import type { Harness, HarnessOptions } from "#harness";
+import type { Harness, HarnessOptions } from "#program";
 import type { Command, Event, EventKind, EventOf, SessionId } from "#protocol";
 import { openMemoryHarness } from "./memory-harness.ts";
 import { type MockProviderServer, startMockProvider } from "./mock-provider-server.ts";
@@ -69,7 +71,7 @@ export async function createHarnessRig(replies: readonly MockReply[], options: R
     workspace: workspace.root,
     model: `${name}:mock-model`,
     ...rest,
-    ...(settings === undefined ? {} : { settings }),
+    ...defined({ settings }),
   });
   onTestFinished(async () => {
     await harness.shutdown();

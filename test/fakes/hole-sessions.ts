@@ -2,11 +2,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PermissionRule, Settings } from "#artifacts";
-import { type Confinement, createProcesses, createSystemClock } from "#base";
+import type { Confinement } from "#base";
 import type { ControlClient } from "#control";
 import { isSecretFile } from "#governance";
 import type { Event, EventOf, SessionId } from "#protocol";
 import { createSandboxes } from "#sandbox";
+import { createProcesses, createSystemClock } from "#world";
 import { calls, says } from "./harness-rig.ts";
 import { type HoleArena, type HoleFolder, KEY, runPlainly, SECRET } from "./hole-arena.ts";
 import type { CommandCase, EncodedCase, FileCase, HoleCase } from "./hole-cases.ts";

@@ -1,4 +1,5 @@
 /** A whole harness behind a real HTTP server, on a Unix socket and a loopback port, driven as foreign programs would. */
+
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -8,7 +9,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { onTestFinished } from "vitest";
 import WebSocket from "ws";
 import { defaultSettings } from "#artifacts";
-import { type Clock, createSystemClock } from "#base";
+import { type Clock, defined } from "#base";
 import { type Event, type EventKind, ReasonError, type SessionId } from "#protocol";
 import { createHeldKeys } from "#providers";
 import {
@@ -19,6 +20,7 @@ import {
   startHttpServer,
   type TlsTexts,
 } from "#transports/http";
+import { createSystemClock } from "#world";
 import { httpBackend } from "../../src/cli/daemon-backend.ts";
 import { createOutward } from "../../src/cli/outward.ts";
 import { createHarnessRig, type HarnessRig, type RigOptions } from "./harness-rig.ts";
@@ -114,17 +116,14 @@ export async function createHttpRig(replies: readonly MockReply[], options: Http
       defaultSettings,
     ),
     authenticate: given ?? authenticate,
-    ...(phaseOf === undefined ? {} : { phaseOf }),
-    ...(desk === undefined ? {} : { desk }),
+    ...defined({ phaseOf, desk }),
     clock: serverClock ?? clock,
     listen: [
       { kind: "unix", path: socketPath },
       { kind: "tcp", host: "127.0.0.1", port: 0 },
       ...(tls === undefined ? [] : [{ kind: "tcp" as const, host: "0.0.0.0", port: 0 }]),
     ],
-    ...(tls === undefined ? {} : { tls }),
-    ...(limits === undefined ? {} : { limits }),
-    ...(allowedOrigins === undefined ? {} : { allowedOrigins }),
+    ...defined({ tls, limits, allowedOrigins }),
   });
   onTestFinished(async () => {
     await server.close();

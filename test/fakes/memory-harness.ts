@@ -1,8 +1,8 @@
 /** The whole program in this process, with a log in memory and nothing of the user: what a test or a campaign changes is what it names. */
 import { defaultSettings, type Settings } from "#artifacts";
-import { createSystemClock } from "#base";
-import { assembleHarness, type Harness, type HarnessOptions } from "#harness";
+import { assembleHarness, type Harness, type HarnessOptions } from "#program";
 import { createHeldKeys } from "#providers";
+import { createSystemClock } from "#world";
 
 export interface MemoryHarnessOptions extends Partial<Omit<HarnessOptions, "settings">> {
   readonly workspace: string;

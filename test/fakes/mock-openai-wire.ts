@@ -1,4 +1,5 @@
 /** The chat completions side of the mock vendor: what it streams and what it refuses. */
+import { defined } from "#base";
 import type { Refusal } from "./mock-anthropic-wire.ts";
 import { type MockBlock, type MockMessage, pieces } from "./mock-reply.ts";
 
@@ -34,7 +35,7 @@ export function openaiEvents(reply: MockMessage, model: string): string[] {
       completion_tokens: output,
       total_tokens: prompt + output,
       prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
-      ...(costUsd === undefined ? {} : { cost: costUsd }),
+      ...defined({ cost: costUsd }),
     },
   });
   events.push("data: [DONE]\n\n");

@@ -1,9 +1,10 @@
 /** The project of a folder as a session gets it: real loader, real scripts, every file trusted. */
 import { join } from "node:path";
 import { createProjectLoader, trustsAll } from "#artifacts";
-import type { HarnessOptions } from "#harness";
+import type { HarnessOptions } from "#program";
 import { createScriptChecker } from "#script";
 import { createBuiltinTools } from "#tools";
+import { createSystemClock } from "#world";
 
 export const openProjects = projectsUnder();
 
@@ -13,7 +14,7 @@ export function projectsUnder(adminPolicy?: string): NonNullable<HarnessOptions[
 }
 
 async function openBelow(root: string, admin: { readonly adminPolicy?: string }) {
-  const knownTools = createBuiltinTools()
+  const knownTools = createBuiltinTools(createSystemClock())
     .tools()
     .map(({ name }) => name);
   const checker = createScriptChecker();

@@ -10,7 +10,7 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
-import type { Resolve } from "#base";
+import type { Resolve } from "#world";
 import { createSelfSignedCertificate } from "./self-signed-certificate.ts";
 
 export const PACKAGE_HOST = "packages.test";

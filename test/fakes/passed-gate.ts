@@ -1,7 +1,8 @@
 /** The end of the tool chain for tests that are about something else: a call that was allowed, and a record nobody reads. */
-import { createSystemClock, type EffectPorts } from "#base";
+import type { EffectPorts } from "#base";
 import type { Judgement, ToolMiddleware } from "#engine";
 import { createGate, createLedger } from "#governance";
+import { createSystemClock } from "#world";
 
 export const ALLOWED: Judgement = { effect: "allow", by: "test", why: "the test says so", trail: [] };
 

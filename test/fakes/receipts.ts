@@ -13,6 +13,7 @@ import type { EffectPorts } from "#base";
 import type { EffectNote, Plugin, Tool, ToolContext, ToolSource } from "#engine";
 import type { CallId, Command, Event } from "#protocol";
 import { createBuiltinTools } from "#tools";
+import { createSystemClock } from "#world";
 import { callingProvider, type WantedCall } from "./calling-provider.ts";
 import { openMemoryHarness } from "./memory-harness.ts";
 import { openProjects } from "./open-projects.ts";
@@ -106,7 +107,7 @@ export async function runReceiptCampaign(
     model: "calling:one",
     undo: { directory: join(outside, "undo"), key: Buffer.alloc(32, 1) },
     plugins: [observed],
-    toolSources: [createBuiltinTools(), lateTool()],
+    toolSources: [createBuiltinTools(createSystemClock()), lateTool()],
     projects: openProjects,
     observePorts(ports) {
       bare = observing(ports, see);

@@ -1,5 +1,7 @@
 /** A client of `harness rpc`: a real process, its pipes, and everything it wrote, line by line. */
+
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { defined } from "#base";
 import { type CliHome, startCli } from "./cli-process.ts";
 
 export interface RpcMessage {
@@ -62,7 +64,7 @@ export function startRpc(home: CliHome, ...args: string[]): RpcProcess {
     exit,
     async request(method, params) {
       const id = ++lastId;
-      rpc.send(`${JSON.stringify({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) })}\n`);
+      rpc.send(`${JSON.stringify({ jsonrpc: "2.0", id, method, ...defined({ params }) })}\n`);
       return rpc.see((message) => message.id === id);
     },
     async result(method, params) {

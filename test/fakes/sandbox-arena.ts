@@ -23,9 +23,10 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer, type Server } from "node:net";
 import { homedir, networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
-import { type Confinement, createDomainList, createProcesses, createSystemClock } from "#base";
+import { type Confinement, createDomainList } from "#base";
 import { isSecretFile } from "#governance";
 import { createSandboxes, type EgressRecord } from "#sandbox";
+import { createProcesses, createSystemClock } from "#world";
 import { processesWith } from "./marked-processes.ts";
 
 const SCRIPT_TIMEOUT_MS = 8_000;

@@ -1,6 +1,7 @@
 /** `node sandbox-engine.ts <workspace> <mark>`: an engine that runs a command which would go on for ever. To be killed. */
-import { createProcesses, createSystemClock } from "#base";
+
 import { createSandboxes } from "#sandbox";
+import { createProcesses, createSystemClock } from "#world";
 
 const [root = ".", mark = "mark"] = process.argv.slice(2);
 const { processes } = createSandboxes({

@@ -1,9 +1,10 @@
 /** Scripts on real ports in a temporary workspace, with services that write down what scripts say. */
 import type { HookArtifact, ScriptSource, ToolArtifact } from "#artifacts";
-import { createSystemClock, createSystemRandom, type EffectPorts, type WebPort } from "#base";
+import type { EffectPorts, WebPort } from "#base";
 import type { Hook, HookCall, Tool, ToolContext, ToolOutput } from "#engine";
 import { SessionId, TurnId } from "#protocol";
 import { createRunStates, createScripts, type ScriptLine, type ScriptServices, type Scripts } from "#script";
+import { createSystemClock, createSystemRandom } from "#world";
 import { createTemporaryWorkspace, createToolContext, type TemporaryWorkspace } from "./temporary-workspace.ts";
 
 export interface ScriptRig {

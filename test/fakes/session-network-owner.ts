@@ -1,6 +1,7 @@
 /** `node session-network-owner.ts <folder>`: a program that opens the network of a session and waits. To be killed. */
-import { createSystemClock, startReaped } from "#base";
+
 import { openSessionNetwork } from "#sandbox";
+import { createSystemClock, startReaped } from "#world";
 import { BWRAP, NSENTER } from "./session-network.ts";
 
 const [folder = "."] = process.argv.slice(2);

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSystemClock, startReaped } from "#base";
 import { type EgressRecord, openSessionNetwork, type SessionNetwork, type SessionNetworkOptions } from "#sandbox";
+import { createSystemClock, startReaped } from "#world";
 
 export const BWRAP = programPath("bwrap");
 export const NSENTER = programPath("nsenter");

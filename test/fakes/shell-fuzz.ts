@@ -1,8 +1,8 @@
 /** Judges generated shell commands, runs those that pass, and counts what they did that the judge did not see. */
 import { quietDecision } from "../../src/governance/quiet-preset.ts";
-import { analyseShell } from "../../src/governance/shell.ts";
-import { everyCommand } from "../../src/governance/shell-command.ts";
-import { programName } from "../../src/governance/shell-wrappers.ts";
+import { analyseShell } from "../../src/governance/shell/analysis.ts";
+import { everyCommand } from "../../src/governance/shell/command.ts";
+import { programName } from "../../src/governance/shell/wrappers.ts";
 import { createCandidates } from "./shell-candidates.ts";
 import { createShellJudge } from "./shell-judge.ts";
 import type { Observed, OracleOptions, ShellOracle } from "./shell-oracle.ts";

@@ -1,6 +1,7 @@
 /** Judges a shell command by the permission middleware as the program uses it, on a real workspace, running nothing. */
-import { createWorkspaceFiles } from "#base";
+
 import type { ToolCall } from "#engine";
+import { createWorkspaceFiles } from "#world";
 import { createSessionLabels } from "../../src/governance/labels.ts";
 import { createPermission } from "../../src/governance/permission.ts";
 import { parseRule, type Rule, type RuleEffect } from "../../src/governance/rules.ts";

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { childEnvironment } from "../../src/base/child-environment.ts";
+import { childEnvironment } from "../../src/world/child-environment.ts";
 
 export interface Observed {
   /** Names of the programs that started, without their folder. */

@@ -1,8 +1,8 @@
 /** Holds generated shell commands against rules, runs those that the rules let pass, and counts what should not have happened. */
 import { evaluateRules, parseRule, type RuleEffect } from "../../src/governance/rules.ts";
-import { analyseShell } from "../../src/governance/shell.ts";
-import { everyCommand } from "../../src/governance/shell-command.ts";
-import { programName } from "../../src/governance/shell-wrappers.ts";
+import { analyseShell } from "../../src/governance/shell/analysis.ts";
+import { everyCommand } from "../../src/governance/shell/command.ts";
+import { programName } from "../../src/governance/shell/wrappers.ts";
 import { createCandidates } from "./shell-candidates.ts";
 import { type ShellFuzzOptions, strangers } from "./shell-fuzz.ts";
 import { createShellWorkspace } from "./shell-workspace.ts";

@@ -6,7 +6,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { accessSync, chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { childEnvironment } from "#base";
+import { childEnvironment } from "#world";
 
 /** A program's name and its words. */
 export type Argv = readonly string[];

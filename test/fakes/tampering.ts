@@ -2,8 +2,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { EventDraft } from "#engine";
 import { SessionId, TurnId } from "#protocol";
-import type { ArchiveStore } from "../../src/sessions/archive.ts";
-import type { Checkpoint, Signer } from "../../src/sessions/checkpoint.ts";
+import type { ArchiveStore } from "../../src/stores/archive.ts";
+import type { Checkpoint, Signer } from "../../src/stores/checkpoint.ts";
 import {
   chainStart,
   type Link,
@@ -12,16 +12,16 @@ import {
   type SingleLink,
   singleContentHash,
   singleLinkHash,
-} from "../../src/sessions/evidence.ts";
+} from "../../src/stores/evidence.ts";
 import {
   type EvidenceItem,
   evidenceLine,
   readEvidenceLines,
   type SessionRecord,
-} from "../../src/sessions/evidence-lines.ts";
-import { expirePayload, hasContent } from "../../src/sessions/expired-payload.ts";
-import { exportLines } from "../../src/sessions/export.ts";
-import { type SigningKey, signingKeyOf } from "../../src/sessions/signing-key.ts";
+} from "../../src/stores/evidence-lines.ts";
+import { expirePayload, hasContent } from "../../src/stores/expired-payload.ts";
+import { exportLines } from "../../src/stores/export.ts";
+import { type SigningKey, signingKeyOf } from "../../src/stores/signing-key.ts";
 
 export type Rng = () => number;
 

@@ -3,9 +3,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { createProcesses, createPublicWeb, createWorkspaceFiles, type EffectPorts, type WebPort } from "#base";
+import type { EffectPorts, WebPort } from "#base";
 import type { ToolContext } from "#engine";
 import { CallId, ClientId, SessionId, TurnId } from "#protocol";
+import { createProcesses, createPublicWeb, createWorkspaceFiles } from "#world";
 
 export interface TemporaryWorkspace {
   /** Holds the workspace and what a test puts beside it. */

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { createEnvironmentKeys, type HelperCredentials } from "#credentials";
-import { programCredentials } from "../../src/program-credentials.ts";
+import { programCredentials } from "../../src/program/credentials.ts";
 import { createManualClock } from "./manual-clock.ts";
 
 export const helperFile = resolve(import.meta.dirname, "../../src/credential-helper.ts");

@@ -2,9 +2,10 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type Confinement, createDomainList, createSystemClock } from "#base";
+import { type Confinement, createDomainList } from "#base";
 import { isSecretFile } from "#governance";
 import { type CommandSandbox, createSandboxes, type EgressRecord, type SandboxStatus } from "#sandbox";
+import { createSystemClock } from "#world";
 import type { TemporaryWorkspace } from "./temporary-workspace.ts";
 
 /** Asked of bubblewrap itself, so that a probe of ours that is wrong does not switch its own tests off. */

@@ -1,6 +1,8 @@
 /** Claims for tests, whole and valid; fast-check makes any others. */
+
 import { createHash } from "node:crypto";
 import fc from "fast-check";
+import { defined } from "#base";
 import { SessionId, TokenId } from "#protocol";
 import { commands } from "#protocol/schemas";
 import { type Claims, completeClaims } from "../../src/auth/claims.ts";
@@ -41,8 +43,7 @@ export const anyClaims: fc.Arbitrary<Claims> = fc
       ...rest,
       nbf,
       exp: nbf + life,
-      ...(sessions === undefined ? {} : { sessions }),
-      ...(minted_by === undefined ? {} : { minted_by }),
+      ...defined({ sessions, minted_by }),
     }),
   );
 

@@ -12,11 +12,12 @@ import {
   type TokenTimes,
   tokenStanding,
 } from "#auth";
-import { type Clock, createSystemRandom } from "#base";
+import type { Clock } from "#base";
 import type { CheckToken } from "#engine";
 import type { TokenId } from "#protocol";
 import { commands } from "#protocol/schemas";
 import { type Authenticate, authenticateWith } from "#transports/http";
+import { createSystemRandom } from "#world";
 
 export const TOKEN_KEY = new Uint8Array(32).fill(7);
 

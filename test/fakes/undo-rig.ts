@@ -11,17 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type Clock,
-  compose,
-  createProcesses,
-  createPublicWeb,
-  createSystemClock,
-  createSystemRandom,
-  createUlidFactory,
-  createWorkspaceFiles,
-  createWorkspaceRestore,
-} from "#base";
+import { type Clock, compose, createUlidFactory } from "#base";
 import { type CallResult, createRunTool, type ToolCall } from "#engine";
 import { type CallId, ClientId, createIdMint, type SessionId, type TurnId } from "#protocol";
 import { createBuiltinTools } from "#tools";
@@ -36,6 +26,14 @@ import {
   undo,
   type WorkspaceUndo,
 } from "#undo";
+import {
+  createProcesses,
+  createPublicWeb,
+  createSystemClock,
+  createSystemRandom,
+  createWorkspaceFiles,
+  createWorkspaceRestore,
+} from "#world";
 import { ALLOWED, createOpenGate, createUnwrittenLedger } from "./passed-gate.ts";
 
 export interface UndoRig {
@@ -88,7 +86,7 @@ export function createUndoRig(options: UndoRigOptions = {}): UndoRig {
   const store = createUndoStore({ directory: storeDirectory, key, clock, limits, settled });
   const files = createWorkspaceFiles(root);
   const ports = { files, processes: createProcesses({ root, env: process.env }), web: createPublicWeb() };
-  const tools = createBuiltinTools().tools();
+  const tools = createBuiltinTools(createSystemClock()).tools();
   const handler = compose<ToolCall, CallResult>(
     [createUnwrittenLedger(), ...(record ? [createUndoRecorder(store, files)] : []), createOpenGate(ports)],
     createRunTool({ ask: async () => undefined, nested: async () => Promise.reject(new Error("not here")) }),

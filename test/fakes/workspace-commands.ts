@@ -5,10 +5,11 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "nod
 import { cp, mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
-import { createDomainList, createProcesses, createSystemClock, type Resolve } from "#base";
+import { createDomainList } from "#base";
 import { isSecretFile } from "#governance";
 import { createSandboxes } from "#sandbox";
-import { childEnvironment } from "../../src/base/child-environment.ts";
+import { createProcesses, createSystemClock, type Resolve } from "#world";
+import { childEnvironment } from "../../src/world/child-environment.ts";
 
 export interface WorkspaceCommand {
   readonly name: string;

@@ -1,5 +1,5 @@
 /** The inside of the implementation, for tests that look at it. */
 export { call } from "../../src/starlark/calls.ts";
-export { freeze as freezeValue } from "../../src/starlark/freeze.ts";
 export { compile, jsonModule, StarlarkError, structBuiltin } from "../../src/starlark/index.ts";
-export { Builtin } from "../../src/starlark/values.ts";
+export { freeze as freezeValue } from "../../src/starlark/values/freeze.ts";
+export { Builtin } from "../../src/starlark/values/values.ts";

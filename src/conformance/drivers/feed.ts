@@ -1,4 +1,5 @@
 /** A feed that a driver fills as things come in. */
+import { defined } from "#base";
 import type { EventKind } from "#protocol";
 import type { Feed, Sighting } from "../driver.ts";
 import type { News } from "../news.ts";
@@ -34,8 +35,7 @@ export function createFeed(
       heartbeats += 1;
       news.tell();
     },
-    ...(options.pause === undefined ? {} : { pause: options.pause }),
-    ...(options.resume === undefined ? {} : { resume: options.resume }),
+    ...defined({ pause: options.pause, resume: options.resume }),
     async stop() {
       await options.stop();
     },

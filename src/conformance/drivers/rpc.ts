@@ -1,6 +1,7 @@
 /** JSON-RPC on the standard input and output of a program. A connection is a process: it ends with it. */
-import { type Clock, isRecord, messageOf, startPiped } from "#base";
+import { type Clock, isRecord, messageOf } from "#base";
 import type { Event, EventKind } from "#protocol";
+import { startPiped } from "#world";
 import type { Answer, Connection, Feed, LinePeer, Sighting } from "../driver.ts";
 import { checkPage, createIntake, PIECE_MAX_BYTES } from "../intake.ts";
 import { createNews, type News } from "../news.ts";

@@ -1,4 +1,5 @@
 /** `async`: calls of tools side by side, with an order where one is declared; all have ended when the script's own call ends. */
+import { defined } from "#base";
 import { optionalText, textsOf } from "../arguments.ts";
 import { isFailed, type TaskResult } from "../async-tasks.ts";
 import { nestedCall, resultText } from "../nested-call.ts";
@@ -17,7 +18,7 @@ const launch: FunctionRow = {
     const run = nestedCall(args, call);
     const id = optionalText(args, "id");
     return call.tasks.launch({
-      ...(id === undefined ? {} : { id }),
+      ...defined({ id }),
       dependsOn: [...textsOf(args, "depends_on")],
       run,
     });

@@ -2,7 +2,9 @@
  * Who may do what: the port that turns a token into claims, and the one place where claims are held against commands and reads.
  * How a token is made and checked is not known here.
  */
+
 import { type Authenticator, type Claims, checkScope, checkSession } from "#auth";
+import { defined } from "#base";
 import type { Command } from "#protocol";
 import { ReasonError, type SessionId } from "#protocol";
 import { asReasonError } from "./failure.ts";
@@ -71,7 +73,7 @@ export async function refusalOf(
 /** Throws TokenScope unless the claims cover the command and the session it is for. */
 export function authorize(claims: Claims, command: Command): void {
   const session = "session" in command ? command.session : resumedBy(command);
-  checkScope(claims, { command: command.kind, ...(session === undefined ? {} : { session }) });
+  checkScope(claims, { command: command.kind, ...defined({ session }) });
 }
 
 /** Throws TokenScope. */

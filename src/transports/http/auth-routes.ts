@@ -1,5 +1,7 @@
 /** Routes of tokens: asked for and confirmed on the Unix socket, passed on and taken back anywhere. */
+
 import { DEFAULT_COMMANDS, type TokenDesk, type TokenRequest } from "#auth";
+import { defined } from "#base";
 import { ReasonError, SessionId } from "#protocol";
 import type { Route, RouteCall } from "./route.ts";
 
@@ -112,7 +114,7 @@ function fromBody(body: RouteCall["body"]): TokenRequest {
     sessions: sessions.map(sessionOf),
     commands,
     identityClass: classOf(identity_class),
-    ...(ttl_seconds === undefined ? {} : { ttlSeconds: ttl_seconds }),
+    ...defined({ ttlSeconds: ttl_seconds }),
     canMint: can_mint,
   };
 }

@@ -1,6 +1,7 @@
 /** Server-sent events on one response: from the log, then live, bounded by an outbox, with a heartbeat. */
+
 import type { ServerResponse } from "node:http";
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import { type Control, createOutbox } from "#control";
 import type { Event, ReasonError, SessionId } from "#protocol";
 import type { PresentedToken } from "./access.ts";
@@ -100,7 +101,7 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
   });
   response.flushHeaders();
   try {
-    await principal.submit({ kind: "AttachSession", session, ...(since === undefined ? {} : { since }) }, client);
+    await principal.submit({ kind: "AttachSession", session, ...defined({ since }) }, client);
   } catch (cause) {
     return endWith(options.told(cause));
   }

@@ -1,9 +1,11 @@
 /** An address that other machines can reach: all addresses of this one, with a certificate made on the spot. */
+
 import { request } from "node:https";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import WebSocket from "ws";
+import { defined } from "#base";
 import { type AuthRig, createAuthRig } from "../../../test/fakes/auth-rig.ts";
 import { says } from "../../../test/fakes/harness-rig.ts";
 import { createHttpRig, textInput } from "../../../test/fakes/http-rig.ts";
@@ -33,8 +35,7 @@ function ask(rig: AuthRig, method: string, path: string, { token, host, origin, 
   return new Promise<{ status: number; json: { error?: { reason: string } } }>((resolve, reject) => {
     const headers = {
       host: host ?? `localhost:${port}`,
-      ...(token === undefined ? {} : { "x-harness-token": token }),
-      ...(origin === undefined ? {} : { origin }),
+      ...defined({ "x-harness-token": token, origin }),
     };
     const asked = request(
       { host: "127.0.0.1", servername: "localhost", port, method, path, headers, ca: tls.cert, agent: false },

@@ -1,4 +1,5 @@
 /** The route table as an OpenAPI 3.1 document. The schemas are those of the protocol; nothing is written twice. */
+import { defined } from "#base";
 import { reasons } from "#protocol";
 import { protocolJsonSchema } from "#protocol/schemas";
 import type { Route } from "./route.ts";
@@ -52,7 +53,7 @@ function operation(route: Route, defs: Readonly<Record<string, Json>>): Json {
   });
   return {
     summary,
-    ...(command === undefined ? {} : { "x-command": command }),
+    ...defined({ "x-command": command }),
     "x-handshake": route.handshake,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(schema === undefined ? {} : { requestBody: { content: { "application/json": { schema } } } }),

@@ -1,5 +1,7 @@
 /** The client behind a token: one id for all its requests and streams, and whether it has shaken hands. */
+
 import { type Claims, checkScope } from "#auth";
+import { defined } from "#base";
 import type { ClientOptions, Control, ControlClient, Reply } from "#control";
 import { type ClientId, type Command, type CommandKind, ReasonError, type SessionId } from "#protocol";
 import { authorize, authorizeRead } from "./access.ts";
@@ -61,7 +63,7 @@ export function createPrincipals(control: Control, limit: number): Principals {
           authorize(claims, command);
           return through.submit(command);
         },
-        allow: (command, session) => checkScope(claims, { command, ...(session === undefined ? {} : { session }) }),
+        allow: (command, session) => checkScope(claims, { command, ...defined({ session }) }),
         mayRead: (session) => authorizeRead(claims, session),
         shakeHands() {
           entry.hasShakenHands = true;

@@ -1,4 +1,5 @@
 /** `?wait=turn`: one input in, the answer of its turn out, with what it has cost and which tools it used. */
+import { defined } from "#base";
 import { createAnswerCollector } from "#control";
 import { type CommandOf, type Event, ReasonError, reasonText } from "#protocol";
 import type { RouteCall } from "./route.ts";
@@ -31,8 +32,7 @@ export async function answerOfTurn(
     return {
       turn,
       outcome,
-      ...(reason === undefined ? {} : { reason }),
-      ...(message === undefined ? {} : { message }),
+      ...defined({ reason, message }),
       answer: collector.text(),
       summary: { cost: costUsd ?? null, turns: steps, tools_used: [...tools], usage },
     };

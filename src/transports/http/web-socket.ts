@@ -2,10 +2,11 @@
  * One web socket: frames `{"frame", "id"?, "body"}` in both directions. The first frame is the handshake; a command is answered
  * by a `command` frame or an `error` frame with the id that it came with. The token is checked for every frame.
  */
+
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Claims } from "#auth";
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import { type Control, createOutbox, type Reply } from "#control";
 import { type Event, type Reason, ReasonError, type SessionId } from "#protocol";
 import { parseCommand } from "#protocol/schemas";
@@ -128,7 +129,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
   });
 
   function send(frame: string, body: unknown, id?: FrameId): void {
-    socket.send(JSON.stringify({ frame, ...(id === undefined ? {} : { id }), body }));
+    socket.send(JSON.stringify({ frame, ...defined({ id }), body }));
   }
 
   function sendError(cause: unknown, id?: FrameId): void {
@@ -177,7 +178,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
     await prepare(principal, session, since);
     // Not awaited: a replay goes at the pace of the client, which may send commands meanwhile.
     principal
-      .submit({ kind: "AttachSession", session, ...(since === undefined ? {} : { since }) }, client)
+      .submit({ kind: "AttachSession", session, ...defined({ since }) }, client)
       .catch((cause: unknown) => sendError(cause));
   }
 
@@ -258,8 +259,6 @@ function frameId(value: unknown): FrameId | undefined {
 export function wireReply(kind: string, { session, turn, result }: Reply): Readonly<Record<string, unknown>> {
   return {
     kind,
-    ...(session === undefined ? {} : { session }),
-    ...(turn === undefined ? {} : { turn }),
-    ...(result === undefined ? {} : { result }),
+    ...defined({ session, turn, result }),
   };
 }

@@ -1,5 +1,5 @@
 /** JSON-RPC 2.0 messages: one line in, requests or the error that it is; one value out, one line. Knows no method. */
-import { isRecord } from "#base";
+import { defined, isRecord } from "#base";
 import { ReasonError, reasons, storeFailure } from "#protocol";
 
 /** Requests of one batch; each is answered, so that a line cannot ask for any amount of work. */
@@ -71,7 +71,7 @@ function parseEntry(value: unknown): RpcRequest | RpcFailure {
   if (params !== undefined && !isRecord(params) && !Array.isArray(params)) {
     return failure(known, "InvalidRequest", "The parameters of a request are an object.");
   }
-  return { ...(id === undefined ? {} : { id }), method, params: params ?? {} };
+  return { ...defined({ id }), method, params: params ?? {} };
 }
 
 export function isFailure(entry: RpcRequest | RpcFailure): entry is RpcFailure {

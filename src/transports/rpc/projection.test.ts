@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { defined } from "#base";
 import { CallId, type Event, type EventKind, type EventPayload, SessionId, TurnId } from "#protocol";
 import { createProjection } from "./projection.ts";
 import type { Item, Notification } from "./shapes.ts";
@@ -32,7 +33,7 @@ const names = (said: readonly Notification[]): string[] =>
 const begin: Said = ["TurnStarted", { turn, content: [{ type: "text", text: "hi" }], model: "m" }];
 const end = (outcome: "answered" | "cancelled" | "error" | "step_limit", reason?: string): Said => [
   "TurnEnded",
-  { turn, outcome, steps: 1, usage, duration_ms: 5, ...(reason === undefined ? {} : { reason }) },
+  { turn, outcome, steps: 1, usage, duration_ms: 5, ...defined({ reason }) },
 ];
 const says = (text: string, step = 1): Said => ["TextDelta", { turn, step, block: 0, text }];
 

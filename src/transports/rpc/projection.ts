@@ -2,8 +2,9 @@
  * Canonical events as threads, turns and items: a fold. The same events always give the same notifications with the same ids, live
  * or read from the log; nothing else goes in. The part it remembers is what is still open: a text, the output of a call, a question.
  */
+
 import { createHash } from "node:crypto";
-import { ulidFromDigest } from "#base";
+import { defined, ulidFromDigest } from "#base";
 import type { CallId, Event, EventOf, SessionId, TurnId } from "#protocol";
 import { approvalDecisionOf, type Item, type ItemType, type Notification, type Turn } from "./shapes.ts";
 
@@ -83,7 +84,7 @@ export function createProjection(): Projection {
     const data = { callId: call_id, tool: name, outcome, isError: is_error, content, durationMs: duration_ms };
     return [
       ...(log === undefined ? [] : [completed(log, log.data)]),
-      completed(item, { ...data, ...(reason === undefined ? {} : { reason }) }),
+      completed(item, { ...data, ...defined({ reason }) }),
     ];
   }
 
@@ -112,8 +113,7 @@ export function createProjection(): Projection {
       ...item.data,
       decision: approvalDecisionOf(decision),
       by,
-      ...(rule === undefined ? {} : { rule }),
-      ...(reason === undefined ? {} : { answerReason: reason }),
+      ...defined({ rule, answerReason: reason }),
     };
     // One that nobody was asked about was not begun either.
     return [
@@ -135,7 +135,7 @@ export function createProjection(): Projection {
     const status = outcome === "cancelled" ? "cancelled" : isAnswer(outcome) ? "completed" : "error";
     const time = { started: state.startedMs ?? endedMs - Math.round(duration_ms), completed: endedMs };
     const turn: Turn = { turnId, threadId: session, status, time };
-    const facts = { outcome, steps, usage, ...(cost_usd === undefined ? {} : { costUsd: cost_usd }) };
+    const facts = { outcome, steps, usage, ...defined({ costUsd: cost_usd }) };
     const error = { reason: reason ?? outcome, message: messageFor(state.error, reason, outcome) };
     threads.delete(session);
     said.push(
@@ -179,7 +179,7 @@ export function createProjection(): Projection {
         return closeText(state);
       case "ToolCallStarted": {
         const { turn, call_id, name, label, args, class: toolClass, parent } = event.payload;
-        const more = { ...(toolClass === undefined ? {} : { class: toolClass }), ...(parent ? { parent } : {}) };
+        const more = { ...defined({ class: toolClass }), ...(parent ? { parent } : {}) };
         const item = itemOf(session, turn, "tool_exec", call_id, { callId: call_id, tool: name, label, args, ...more });
         return [...(parent ? [] : closeText(state)), { method: "item.started", params: { item } }];
       }
@@ -256,7 +256,7 @@ function itemOf(
 ): Item {
   const digest = createHash("sha256").update(`${threadId} ${turnId} ${type} ${key}`).digest();
   const itemId = `item_${ulidFromDigest(digest)}` as const;
-  return { itemId, threadId, turnId, type, ...(data === undefined ? {} : { data }) };
+  return { itemId, threadId, turnId, type, ...defined({ data }) };
 }
 
 function completed(item: Item, data: Item["data"]): Notification {

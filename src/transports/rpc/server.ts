@@ -2,7 +2,7 @@
  * JSON-RPC over two byte streams: reads lines, carries out requests, writes answers and notifications. Ends when the input ends, the
  * reader goes away or it is told to stop; then running turns are cancelled and recorded, and what was said is written out.
  */
-import type { Clock } from "#base";
+import { type Clock, defined } from "#base";
 import type { Control } from "#control";
 import type { Redaction } from "#engine";
 import { type Event, ReasonError, reasonText, type SessionId } from "#protocol";
@@ -67,7 +67,7 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
   const outbox = createOutbox({
     write: options.write,
     onClosed: options.onClosed,
-    ...(options.outboxMaxBytes === undefined ? {} : { maxBytes: options.outboxMaxBytes }),
+    ...defined({ maxBytes: options.outboxMaxBytes }),
   });
   const log = (line: string): void => options.log(clean(line));
   const projection = createProjection();

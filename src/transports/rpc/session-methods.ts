@@ -1,6 +1,8 @@
 /** Sessions in the words of the protocol, for clients that fold its events themselves. What opens one is the command CreateSession. */
+
 import { resolve } from "node:path";
 import { z } from "zod";
+import { defined } from "#base";
 import type { SessionMeta } from "#engine";
 import { type SessionInfo, sessionInfoOf } from "#protocol";
 import { parseCommand } from "#protocol/schemas";
@@ -32,7 +34,7 @@ export const listSessions = method({
   }),
   lane: unordered,
   async run(context, { working_dir: workingDir, limit }) {
-    const found = await context.store.list({ limit, ...(workingDir === undefined ? {} : { workingDir }) });
+    const found = await context.store.list({ limit, ...defined({ workingDir }) });
     return { sessions: found.map((meta) => shownInfo(context, meta)) };
   },
 });

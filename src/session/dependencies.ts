@@ -1,0 +1,107 @@
+/** What the program hands to each of its sessions, and what a session finds in its folder. */
+import type { PermissionRule, Project, ProjectLoader, Settings } from "#artifacts";
+import type { Clock, EffectPorts, FilePort } from "#base";
+import type { Control, RestoreCommand } from "#control";
+import type {
+  CallTrace,
+  CheckToken,
+  CustomHandler,
+  EventBus,
+  Provider,
+  Redaction,
+  RequestMiddleware,
+  SessionStore,
+  Subscriber,
+  ToolMiddleware,
+  ToolSource,
+} from "#engine";
+import type { Rule } from "#governance";
+import type { ClientId, CommandOf, IdMint, ReasonError, SessionId } from "#protocol";
+import type { ModelChoice } from "#providers";
+import type { UndoReport } from "#undo";
+import type { ScratchFolders } from "#world";
+import type { AskForAck } from "./live-project.ts";
+import type { SandboxPlace, SessionSandbox } from "./sandbox.ts";
+import type { TapedWorld } from "./tape.ts";
+
+export interface SessionDependencies {
+  readonly settings: Settings;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly ids: IdMint;
+  readonly store: SessionStore;
+  readonly models: ModelChoice;
+  /** The choice of models that other settings make. Throws as a wrong model does. */
+  readonly modelsFor: (settings: Settings) => Promise<ModelChoice>;
+  readonly extensions: Extensions;
+  readonly toolSources: readonly ToolSource[];
+  /** Of the user's configuration and of plugins. */
+  readonly rules: readonly Rule[];
+  readonly rulesVersion: string;
+  readonly undo: Undo | undefined;
+  /** For a session that names no other. */
+  readonly workspace: string;
+  /** For a session that names none where `workspace` cannot be one. */
+  readonly scratch: ScratchFolders | undefined;
+  /** The model that was named for this run, if one was: it beats that of a session that is opened again. */
+  readonly namedModel: string | undefined;
+  readonly autoApprove: boolean;
+  readonly context: CommandOf<"SetContext">["values"];
+  readonly keepRule: ((rule: string) => Promise<string>) | undefined;
+  readonly projects: OpenProject | undefined;
+  readonly args: readonly string[];
+  /** 0 for root agents; hooks are told, and hold the same at every depth. */
+  readonly depth: number;
+  /** Files of the program itself, but for the log that is kept in a workspace. */
+  readonly ownPaths: readonly string[];
+  readonly sandboxFor: (place: SandboxPlace) => SessionSandbox;
+  readonly observePorts: ((ports: EffectPorts) => EffectPorts) | undefined;
+  readonly traceCall: ((session: SessionId) => CallTrace | undefined) | undefined;
+  readonly redaction: Promise<Redaction>;
+  readonly checkToken: CheckToken | undefined;
+  /** Resolves when the redaction knows every key that was found so far; to why not, when it cannot. */
+  readonly secretsTold: () => Promise<ReasonError | undefined>;
+  /** Absent unless the program is recorded or replayed. */
+  readonly taped: TapedWorld | undefined;
+  /** Makes the session of a delegate known to clients. */
+  readonly adopt: Control["adopt"];
+}
+
+/** Finds the project of a workspace; undefined where there is none. Throws ConfigInvalid, with every problem, for a broken one. */
+export type OpenProject = (workspace: string) => Promise<OpenedProject | undefined>;
+
+export interface OpenedProject {
+  readonly loader: ProjectLoader;
+  readonly project: Project;
+  readonly askForAck?: AskForAck;
+  /** With what this project says; absent where those of the program have it already. */
+  readonly settings?: Settings;
+}
+
+/** For a session, and for the delegates below it, in a folder whose project is not the one that the program was opened with. */
+export async function withSettings(
+  program: SessionDependencies,
+  settings: Settings | undefined,
+): Promise<SessionDependencies> {
+  if (settings === undefined) return program;
+  return { ...program, settings, models: await program.modelsFor(settings) };
+}
+
+/** What plugins have registered. */
+export interface Extensions {
+  readonly requestChain: RequestMiddleware[];
+  readonly toolChain: ToolMiddleware[];
+  readonly subscribers: Subscriber[];
+  readonly toolSources: ToolSource[];
+  readonly providers: Provider[];
+  readonly rules: PermissionRule[];
+  readonly customHandlers: Map<string, CustomHandler>;
+  store: SessionStore | undefined;
+}
+
+/** What calls change, kept, and the way back. */
+export interface Undo {
+  readonly recorder: (files: FilePort) => ToolMiddleware;
+  /** Publishes what was done on the bus of the session. */
+  restore(bus: EventBus, root: string, command: RestoreCommand, by: ClientId): Promise<UndoReport>;
+}

@@ -1,0 +1,5 @@
+/** One session of a program: opened from what the program hands to it, with its chains, its engine and its world. */
+export type { Extensions, OpenedProject, OpenProject, SessionDependencies, Undo } from "./dependencies.ts";
+export { openSession } from "./open.ts";
+export { prepareSandbox, type SessionSandbox } from "./sandbox.ts";
+export type { TapedSession, TapedWorld } from "./tape.ts";

@@ -1,0 +1,308 @@
+/** Opens one session: finds it and its folder, gives it ports, a log and a place in its tree, then its engine. */
+import { isAbsolute } from "node:path";
+import { loadFieldParser } from "#artifacts";
+import { STANDING_PROMPT } from "#context";
+import type { LiveSession } from "#control";
+import { createDelegationTree, endInterrupted } from "#delegation";
+import {
+  type Approver,
+  createRunContext,
+  type EngineSession,
+  type Reopened,
+  type RunContext,
+  refuseDelegate,
+  reopenSession,
+  type SessionLog,
+  type SessionMeta,
+  sumOf,
+  type Tool,
+} from "#engine";
+import { createSessionLabels, createToolRates, deniedPrograms, newTreeUse, type SessionLabels } from "#governance";
+import { type CommandOf, type EventPayload, ReasonError, type SessionId } from "#protocol";
+import { foldersApart } from "#stores";
+import { refusedWorkspace } from "#world";
+import { liveSession, ruleCommands } from "./commands.ts";
+import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
+import { createSessionEngine, type SessionEngine } from "./engine.ts";
+import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
+import type { Birth, SessionPlace } from "./tree.ts";
+import { openWorld, type SessionWorld } from "./world.ts";
+
+export async function openSession(
+  program: SessionDependencies,
+  command: CommandOf<"CreateSession">,
+  approver: Approver,
+  birth?: Birth,
+  onTaken?: () => void,
+): Promise<LiveSession> {
+  const depth = birth?.spec.depth ?? program.depth;
+  const redaction = await program.redaction;
+  const found = await findSession(program, command, birth);
+  const { id, workspace, folder, opened, dependencies } = found;
+  const { settings, models } = dependencies;
+  let runtime = birth?.place.runtime;
+  const project = () => runtime?.live.current() ?? opened?.project;
+  let labels: SessionLabels | undefined = birth?.place.labels;
+  const denied = () => {
+    const held = labels?.held() ?? [];
+    const rules = [...dependencies.rules, ...(runtime?.live.rules() ?? [])];
+    return deniedPrograms(rules.filter((rule) => (rule.labels ?? []).every((label) => held.includes(label))));
+  };
+  const running = birth?.place.processes;
+  const world = await openWorld({ id, folder, dependencies, project, running, deniedPrograms: denied });
+  const taken = await takeLog(found, command, birth, onTaken);
+  try {
+    return await assemble();
+  } catch (error) {
+    // Whoever tries again is not told that it is open here.
+    await taken.log.release();
+    throw error;
+  }
+
+  async function assemble(): Promise<LiveSession> {
+    const context = birth?.place.context ?? createRunContext({ ...dependencies.context, ...command.context });
+    const standing = settings.systemPrompt ?? STANDING_PROMPT;
+    if (opened !== undefined) {
+      const { env, args, clock, ids } = dependencies;
+      const { ports, machine } = world;
+      const otherTools = (): readonly Tool[] => toolsOf(dependencies);
+      const shared = { session: id, context, ports, env, args, machine, clock, ids, standing, otherTools };
+      runtime = await createRuntime({ ...opened, ...shared });
+    }
+    const root = { found, profile: taken.profile, world, earlier: taken.earlier, context, runtime };
+    const place = birth?.place ?? rootPlace({ ...root, engine: () => session.engine });
+    labels = place.labels;
+    const session = createSessionEngine({
+      ...{ id, depth, dependencies, redaction, approver, birth, world, place, ...taken, standing },
+      openChild: (child, model, asked) =>
+        openSession(
+          dependencies,
+          { kind: "CreateSession", profile: taken.profile, working_dir: workspace, model },
+          asked,
+          child,
+        ),
+    });
+    const { engine, permission, rules } = session;
+    return {
+      ...liveSession({ engine, models, plan: place.plan, context }),
+      ...ruleCommands(engine.bus, permission, rules, dependencies.keepRule),
+      ...lifeOf({ depth, dependencies, birth, world, place, session, ...taken }),
+    };
+  }
+}
+
+/** Which session is opened, in which folder, and with what the project there says. */
+interface FoundSession {
+  readonly id: SessionId;
+  /** Absent for a new one. */
+  readonly previous: SessionMeta | undefined;
+  /** By the name that the session knows. */
+  readonly workspace: string;
+  /** Where that is here. */
+  readonly folder: string;
+  readonly opened: OpenedProject | undefined;
+  readonly dependencies: SessionDependencies;
+}
+
+async function findSession(
+  program: SessionDependencies,
+  { resume, working_dir }: CommandOf<"CreateSession">,
+  birth: Birth | undefined,
+): Promise<FoundSession> {
+  const { store, taped, ids } = program;
+  const previous = resume === undefined ? undefined : await store.get(resume);
+  if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
+  if (working_dir !== undefined && !isAbsolute(working_dir)) {
+    throw new ReasonError("InvalidCommand", { detail: "working_dir is an absolute path" });
+  }
+  if (previous !== undefined) await refuseDelegate(store, previous);
+  const id = previous?.id ?? ids.session();
+  const workspace = working_dir ?? previous?.workingDir ?? defaultFolder(program, id);
+  // A replay may have it in another place than the recording, by whose name the session knows it.
+  const folder = taped?.here(workspace) ?? workspace;
+  // A delegate works where its parent does.
+  const refused = birth === undefined ? refusal(program, folder) : undefined;
+  if (refused !== undefined) throw new ReasonError("ConfigInvalid", { detail: refused });
+  program.scratch?.open(folder);
+  const opened = birth === undefined ? await program.projects?.(folder) : undefined;
+  const dependencies = await withSettings(program, opened?.settings);
+  return { id, previous, workspace, folder, opened, dependencies };
+}
+
+/** The folder of the program, or one of its own for the session where that cannot be a workspace. */
+function defaultFolder(program: SessionDependencies, id: SessionId): string {
+  const { workspace, scratch, taped } = program;
+  if (scratch === undefined || taped !== undefined) return workspace;
+  return refusal(program, workspace) === undefined ? workspace : scratch.of(id);
+}
+
+function refusal({ env, ownPaths }: SessionDependencies, folder: string): string | undefined {
+  return refusedWorkspace(folder, { env, own: ownPaths, apart: foldersApart(env) });
+}
+
+interface TakenLog {
+  readonly log: SessionLog;
+  /** Where an earlier run left the session. */
+  readonly earlier: Reopened | undefined;
+  readonly model: string;
+  readonly profile: string;
+}
+
+/** The lease of its log, which is made for a new session and read for one that was there before. */
+async function takeLog(
+  { id, previous, workspace, dependencies }: FoundSession,
+  command: CommandOf<"CreateSession">,
+  birth: Birth | undefined,
+  onTaken?: () => void,
+): Promise<TakenLog> {
+  const { store, clock, models, namedModel } = dependencies;
+  const asked = command.model ?? (namedModel === undefined ? previous?.model : undefined);
+  const model = asked === undefined ? models.model : await models.resolve(asked);
+  const profile = command.profile ?? "default";
+  if (previous === undefined) {
+    const createdAt = new Date(clock.now()).toISOString();
+    const born = birth === undefined ? {} : { parent: birth.parent };
+    await store.create({ id, workingDir: workspace, profile, model, createdAt, ...born });
+  }
+  const log = await store.acquire(id);
+  try {
+    // Not before: another process may have it.
+    if (previous !== undefined) await store.update(id, { state: "active", model });
+    onTaken?.();
+    const earlier = previous === undefined ? undefined : await reopenSession(store, log, id);
+    return { log, earlier, model, profile };
+  } catch (error) {
+    await log.release();
+    throw error;
+  }
+}
+
+/** Of a session that a client opened; its delegates will share it. */
+function rootPlace({
+  found: { id, workspace, dependencies },
+  profile,
+  world: { ports, processes },
+  earlier,
+  context,
+  runtime,
+  engine,
+}: {
+  readonly found: FoundSession;
+  readonly profile: string;
+  readonly world: SessionWorld;
+  readonly earlier: Reopened | undefined;
+  readonly context: RunContext;
+  readonly runtime: ProjectRuntime | undefined;
+  readonly engine: () => EngineSession;
+}): SessionPlace {
+  const { settings, clock } = dependencies;
+  return {
+    workspace,
+    profile,
+    runtime,
+    context,
+    plan: { active: earlier?.remains.planMode ?? false },
+    processes,
+    budget: newTreeUse(earlier && sumOf(earlier.remains.spent, earlier.remains.delegated)),
+    tree: createDelegationTree(),
+    sessionRules: [],
+    labels: createSessionLabels(earlier?.remains.labels),
+    rates: createToolRates(settings.rateLimits.tools, clock),
+    undo: dependencies.undo?.recorder(ports.files),
+    allTools: () => [...toolsOf(dependencies), ...(runtime?.sources ?? []).flatMap((source) => source.tools())],
+    root() {
+      const { running } = engine();
+      return running && { session: id, turn: running.turn };
+    },
+  };
+}
+
+/** Those that come from no project. */
+function toolsOf({ toolSources }: SessionDependencies): readonly Tool[] {
+  return toolSources.flatMap((source) => source.tools());
+}
+
+/** How it begins and ends, and what it takes back. */
+function lifeOf({
+  depth,
+  dependencies,
+  birth,
+  world: { ports, sandbox },
+  place: { workspace, profile, runtime, context },
+  session: { engine, close },
+  log,
+  earlier,
+  model,
+}: Omit<TakenLog, "profile"> & {
+  readonly depth: number;
+  readonly dependencies: SessionDependencies;
+  readonly birth: Birth | undefined;
+  readonly world: SessionWorld;
+  readonly place: SessionPlace;
+  readonly session: SessionEngine;
+}): Pick<LiveSession, "begin" | "finish" | "restore" | "release"> {
+  const { root } = ports.files;
+  return {
+    async begin() {
+      const linked = root === workspace ? {} : { root };
+      await engine.bus.publish("SessionStarted", {
+        working_dir: workspace,
+        ...linked,
+        profile,
+        model,
+        ...bornAs(birth),
+      });
+      // A delegate is part of the session at its root, which has been through this.
+      if (birth !== undefined) return;
+      await runtime?.refresh(new AbortController().signal);
+      await tellHooks("session.start");
+      if (Object.keys(context.values()).length > 0) await context.set(engine.bus, {});
+      if (earlier !== undefined) {
+        await endInterrupted(earlier.remains.openDelegations, engine.bus, dependencies.store);
+      }
+      await engine.begin();
+    },
+    async finish() {
+      if (birth !== undefined) return;
+      await tellHooks("session.end");
+      await runtime?.close();
+    },
+    async restore(command, by) {
+      const { undo } = dependencies;
+      if (undo === undefined) {
+        throw new ReasonError("NotAllowed", { detail: "Undo is switched off here: nothing is kept." });
+      }
+      return undo.restore(engine.bus, root, command, by);
+    },
+    async release() {
+      await engine.settled();
+      close();
+      await sandbox.close();
+      // The folder of another session stays: that one may be at work in it.
+      if (birth === undefined && dependencies.scratch?.of(engine.id) === workspace)
+        dependencies.scratch.close(workspace);
+      await log.release();
+    },
+  };
+
+  /** Informs: what hooks answer to these changes nothing. */
+  async function tellHooks(event: "session.start" | "session.end"): Promise<void> {
+    if (runtime === undefined || runtime.hooks.idle(event)) return;
+    const { signal } = new AbortController();
+    await runtime.hooks.dispatch(event, null, { session: engine.id, depth, nesting: 0, signal });
+  }
+}
+
+function bornAs(
+  birth: Birth | undefined,
+): Pick<EventPayload<"SessionStarted">, "parent" | "call_id" | "agent" | "depth"> {
+  if (birth === undefined) return {};
+  const { spec, parent } = birth;
+  return { parent, call_id: spec.callId, agent: spec.agent, depth: spec.depth };
+}
+
+/** Loaded with the first session that has a project: a folder without one pays nothing for it. */
+async function createRuntime(options: Omit<ProjectRuntimeOptions, "parseFields">): Promise<ProjectRuntime> {
+  const [{ createProjectRuntime }, parseFields] = await Promise.all([import("./project.ts"), loadFieldParser()]);
+  return createProjectRuntime({ ...options, parseFields });
+}

@@ -1,0 +1,267 @@
+/** What a project brings to one session: its scripts with what they may reach, its hooks, its tools, and what it registers. */
+
+import { type AgentArtifact, type FieldParser, inHookOrder, type Project, type ProjectLoader } from "#artifacts";
+import { type Clock, defined, type EffectPorts, type Random } from "#base";
+import type { Bundles } from "#delegation";
+import {
+  type EventBus,
+  type Hook,
+  type HookDispatcher,
+  type HookPoint,
+  type NestedCall,
+  note,
+  type RunContext,
+  type Tool,
+  type ToolCall,
+  type ToolSource,
+} from "#engine";
+import { createCustomEvents, createHookDispatcher } from "#governance";
+import { type IdMint, ReasonError, type SessionId, type TurnId } from "#protocol";
+import {
+  createMetaRegistry,
+  createRunStates,
+  createScriptChecker,
+  createScripts,
+  type MetaRegistry,
+  type ScriptServices,
+} from "#script";
+import { childEnvironment } from "#world";
+import { createBundles } from "./bundles.ts";
+import { type AskForAck, createLiveProject, type LiveProject } from "./live-project.ts";
+
+/** The variables that `secrets.get` looks into: `secrets.get("DEPLOY")` is HARNESS_SECRET_DEPLOY. */
+export const SECRET_PREFIX = "HARNESS_SECRET_";
+
+/** What scripts can learn of the machine they run on. */
+export interface Machine {
+  readonly platform: string;
+  readonly hostname: string;
+  readonly random: Random;
+  /** A variable of the environment; `read` looks it up. */
+  variable(name: string, read: () => string | undefined): string | undefined;
+  secret(name: string, read: () => string | undefined): string | undefined;
+}
+
+export interface ProjectRuntimeOptions {
+  readonly machine: Machine;
+  readonly session: SessionId;
+  readonly loader: ProjectLoader;
+  readonly project: Project;
+  readonly context: RunContext;
+  readonly ports: EffectPorts;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What `os.args()` gives. */
+  readonly args: readonly string[];
+  readonly clock: Clock;
+  readonly ids: Pick<IdMint, "call">;
+  readonly standing: string;
+  readonly parseFields: FieldParser;
+  readonly askForAck?: AskForAck;
+  /** All other tools, whose names are taken. */
+  readonly otherTools: () => readonly Tool[];
+}
+
+export interface ProjectRuntime {
+  readonly live: LiveProject;
+  readonly hooks: HookDispatcher;
+  readonly sources: readonly ToolSource[];
+  /** Publishes the counters of scripts when they have changed. */
+  tellMetrics(turn: TurnId): void;
+  /** Called once for each session of the tree, when it has its bus. */
+  attach(bus: EventBus, nested: NestedCall): void;
+  /** Before each step. */
+  refresh(signal: AbortSignal): Promise<void>;
+  /** Asks no more hooks about `custom.*` events; before the session's last event. */
+  close(): Promise<void>;
+  /** The same project for a delegate of the session: its own log and values, its own hooks before all others. */
+  forDelegate(session: SessionId, ports: EffectPorts, own: readonly Hook[]): DelegateRuntime;
+  /** The hooks of a session of the tree, with more of them before. */
+  hooksFor(session: SessionId, ports: EffectPorts, own: readonly Hook[]): HookDispatcher;
+  readonly bundles: Bundles;
+  /** Those of files and those that were registered. */
+  agents(): readonly AgentArtifact[];
+  /** Adds to the counters of the run. */
+  count(name: string, by: number): void;
+}
+
+export interface DelegateRuntime {
+  readonly hooks: HookDispatcher;
+  refresh(signal: AbortSignal): Promise<void>;
+  /** The session is over. */
+  detach(): void;
+}
+
+export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRuntime {
+  const { session, clock, context, ports, env, ids, parseFields, machine } = options;
+  const { platform, hostname } = machine;
+  const sessions = new Map<SessionId, { readonly bus: EventBus; readonly nested: NestedCall }>();
+  const attached = (id: SessionId) => {
+    const found = sessions.get(id);
+    if (found === undefined) throw new Error("the session is not there yet, or not any more");
+    return found;
+  };
+  const states = createRunStates();
+  const checker = createScriptChecker();
+  const environment = childEnvironment(env, ports.files.root);
+  const custom = createCustomEvents({
+    bus: (of) => attached(of).bus,
+    hooks: (of) => dispatchers.get(of) ?? hooks,
+    clock,
+  });
+
+  const services: ScriptServices = {
+    clock,
+    random: machine.random,
+    host: { args: options.args, hostname, platform: platform === "win32" ? "windows" : platform },
+    states,
+    env: (name) => machine.variable(name, () => environment[name]),
+    secret: (name) => machine.secret(name, () => env[`${SECRET_PREFIX}${name.toUpperCase()}`]),
+    log({ session: of, turn, callId, source, level, message }) {
+      const bus = sessions.get(of)?.bus;
+      if (bus === undefined) return;
+      note(bus, "ScriptLogged", {
+        ...defined({ turn, call_id: callId }),
+        source,
+        level,
+        message,
+      });
+    },
+    emit: custom.emit,
+    async callTool(name, args, at, callOptions) {
+      const result = await attached(at.session).nested(asParent(at, ids), name, args, callOptions);
+      return { content: result.content, isError: result.outcome !== "ok" };
+    },
+    get meta() {
+      return live.current().config.meta.enabled ? meta : undefined;
+    },
+  } as ScriptServices;
+
+  const scripts = createScripts(services);
+  const live = createLiveProject({
+    loader: options.loader,
+    project: options.project,
+    scripts,
+    context,
+    workspace: ports.files.root,
+    standing: options.standing,
+    platform,
+    ...defined({ askForAck: options.askForAck }),
+  });
+  const dispatchers = new Map<SessionId, HookDispatcher>();
+  function hooksFor(of: SessionId, given: EffectPorts, own: readonly Hook[]): HookDispatcher {
+    return createHookDispatcher({
+      source: {
+        hooks(event) {
+          const mine = own.filter((hook) => hook.event === event);
+          const registered = meta.hooks.hooks(event);
+          const written = live.hooks.hooks(event);
+          if (mine.length + registered.length === 0) return written;
+          // What these change, those of files still see, whatever the priorities; those of the admin policy are first.
+          const ofAdmin = written.filter(({ tier }) => tier === "admin");
+          const ofProject = written.filter(({ tier }) => tier !== "admin");
+          return [...ofAdmin, ...inHookOrder([...mine, ...registered]), ...ofProject];
+        },
+      },
+      bus: {
+        publish: (kind, payload) => attached(of).bus.publish(kind, payload),
+        publishSoon: (kind, payload) => attached(of).bus.publishSoon(kind, payload),
+      },
+      ports: given,
+      monotonicMs: () => clock.monotonicMs(),
+    });
+  }
+  const hooks = hooksFor(session, ports, []);
+  const allTools = (): readonly Tool[] => [...options.otherTools(), ...live.tools.tools(), ...meta.source.tools()];
+  const meta: MetaRegistry = createMetaRegistry({
+    config: () => live.current().config.meta,
+    parser: {
+      tool: (fields) => parseFields("tool", fields, checker),
+      hook: (fields) => parseFields("hook", fields, checker),
+      agent: (fields) => parseFields("agent", fields, checker),
+    },
+    checker,
+    scripts: () => scripts,
+    hooks,
+    taken(kind) {
+      const { tools, hooks: written, agents } = live.current();
+      if (kind === "tool") return [...options.otherTools(), ...tools].map(({ name }) => name);
+      return (kind === "hook" ? written : agents).map(({ name }) => name);
+    },
+    tools: () => allTools().filter(({ name }) => live.hidden(name) === undefined),
+  });
+
+  function attach(bus: EventBus, nested: NestedCall): void {
+    sessions.set(bus.session, { bus, nested });
+  }
+
+  function forDelegate(of: SessionId, given: EffectPorts, own: readonly Hook[]): DelegateRuntime {
+    states.adopt(of, session);
+    const asked = hooksFor(of, given, own);
+    dispatchers.set(of, asked);
+    return {
+      hooks: asked,
+      async refresh(signal) {
+        states.of(of).setValues(context.values());
+        await live.refresh(attached(of).bus, signal);
+      },
+      detach() {
+        states.drop(of);
+        sessions.delete(of);
+        dispatchers.delete(of);
+      },
+    };
+  }
+
+  let told = "{}";
+  function tellMetrics(turn: TurnId): void {
+    const counters = states.of(session).metrics.snapshot();
+    const now = JSON.stringify(counters);
+    if (now === told) return;
+    told = now;
+    note(attached(session).bus, "MetricsCounted", { turn, counters });
+  }
+
+  return {
+    live,
+    hooks,
+    tellMetrics,
+    sources: [live.tools, meta.source],
+    attach,
+    async refresh(signal) {
+      states.of(session).setValues(context.values());
+      await live.refresh(attached(session).bus, signal);
+    },
+    close: custom.close,
+    forDelegate,
+    hooksFor,
+    bundles: createBundles({ parseFields, checker, scripts }),
+    agents: () => [...live.current().agents, ...meta.agents()],
+    count: (name, by) => states.of(session).metrics.incr(name, by),
+  };
+}
+
+/** A hook has no call of its own: what it calls belongs to the call that it was asked about, or stands for itself in the turn. */
+function asParent(at: HookPoint, ids: Pick<IdMint, "call">): ToolCall {
+  const { session, turn, step, callId, depth, nesting, originator, signal } = at;
+  if (turn === undefined || originator === undefined) {
+    throw new ReasonError("NotAllowed", { detail: "Outside a turn no tool can be called." });
+  }
+  return {
+    id: callId ?? ids.call(),
+    session,
+    turn,
+    step: step ?? 1,
+    depth,
+    nesting,
+    originator,
+    tool: { name: "hook", label: "Hook", class: "mutating", description: "", parameters: {}, run: refuse },
+    args: {},
+    signal,
+    progress: () => undefined,
+    annotate: () => undefined,
+  };
+}
+
+function refuse(): Promise<never> {
+  return Promise.reject(new Error("a hook is no tool"));
+}

@@ -1,0 +1,167 @@
+/** The methods of set. Those that combine take any number of iterables. */
+
+import { fault } from "../errors.ts";
+import type { Thread } from "../thread.ts";
+import { StarlarkSet } from "../values/dict.ts";
+import { newSet } from "../values/operators.ts";
+import type { Impl, Keyword, Method, Value } from "../values/values.ts";
+import { naming, positional, wantIterable } from "./arguments.ts";
+
+const ANY = Number.MAX_SAFE_INTEGER;
+
+function self(v: Value): StarlarkSet {
+  if (!(v instanceof StarlarkSet)) throw new TypeError("receiver is not a set");
+  return v;
+}
+
+function add(t: Thread, recv: Value, x: Value): Value {
+  const set = self(recv);
+  t.alloc(naming("add", () => set.add(x, t)));
+  return null;
+}
+
+/** The operands of a method: each an iterable. */
+function operands(
+  t: Thread,
+  name: string,
+  args: readonly Value[],
+  kwargs: readonly Keyword[],
+  min: number,
+  max: number,
+): (readonly Value[])[] {
+  positional(name, args, kwargs, min, max);
+  return args.map((arg, i) => wantIterable(t, name, i + 1, arg));
+}
+
+/** A method that makes a new set from its operands. */
+function combining(
+  name: string,
+  count: [number, number],
+  combine: (set: StarlarkSet, others: readonly (readonly Value[])[]) => readonly Value[],
+): Method {
+  const impl: Impl = (t, recv, args, kwargs) => {
+    const others = operands(t, name, args, kwargs, ...count);
+    return naming(name, () => newSet(t, combine(self(recv), others)));
+  };
+  return { name, impl };
+}
+
+/** A method that changes its receiver; even without effect it needs a mutable one. */
+function updating(
+  name: string,
+  count: [number, number],
+  verb: string,
+  change: (set: StarlarkSet, other: StarlarkSet) => void,
+): Method {
+  const impl: Impl = (t, recv, args, kwargs) => {
+    const others = operands(t, name, args, kwargs, ...count);
+    const set = self(recv);
+    naming(name, () => {
+      set.checkMutable(verb);
+      for (const other of others) change(set, newSet(t, other));
+    });
+    return null;
+  };
+  return { name, impl };
+}
+
+function outside(set: StarlarkSet, others: readonly (readonly Value[])[]): Value[] {
+  const all = StarlarkSet.of(others.flat());
+  return set.elements().filter((x) => !all.has(x));
+}
+
+function common(set: StarlarkSet, others: readonly (readonly Value[])[]): Value[] {
+  const sets = others.map((o) => StarlarkSet.of(o));
+  return set.elements().filter((x) => sets.every((s) => s.has(x)));
+}
+
+function symmetric(set: StarlarkSet, other: StarlarkSet): Value[] {
+  return [...set.elements().filter((x) => !other.has(x)), ...other.elements().filter((x) => !set.has(x))];
+}
+
+/** A method that answers a question about its receiver and one iterable. */
+function asking(name: string, min: number, ask: (set: StarlarkSet, other: StarlarkSet) => boolean): Method {
+  return {
+    name,
+    impl(t, recv, args, kwargs) {
+      const others = operands(t, name, args, kwargs, min, 1);
+      return naming(name, () => ask(self(recv), newSet(t, others[0] ?? [])));
+    },
+  };
+}
+
+export const setMethods: readonly Method[] = [
+  {
+    name: "add",
+    f1: add,
+    impl(t, recv, args, kwargs) {
+      positional("add", args, kwargs, 1, 1);
+      return add(t, recv, args[0]!);
+    },
+  },
+  {
+    name: "clear",
+    impl(_t, recv, args, kwargs) {
+      positional("clear", args, kwargs, 0, 0);
+      naming("clear", () => self(recv).clear());
+      return null;
+    },
+  },
+  combining("difference", [0, ANY], outside),
+  updating("difference_update", [0, ANY], "delete from", (set, other) => {
+    for (const x of other.elements()) set.delete(x);
+  }),
+  {
+    name: "discard",
+    impl(_t, recv, args, kwargs) {
+      positional("discard", args, kwargs, 1, 1);
+      naming("discard", () => self(recv).delete(args[0]!));
+      return null;
+    },
+  },
+  combining("intersection", [0, ANY], common),
+  updating("intersection_update", [0, ANY], "delete from", (set, other) => {
+    for (const x of set.elements()) if (!other.has(x)) set.delete(x);
+  }),
+  asking("isdisjoint", 0, (set, other) => !other.elements().some((x) => set.has(x))),
+  asking("issubset", 0, (set, other) => set.elements().every((x) => other.has(x))),
+  asking("issuperset", 0, (set, other) => other.elements().every((x) => set.has(x))),
+  {
+    name: "pop",
+    impl(_t, recv, args, kwargs) {
+      positional("pop", args, kwargs, 0, 0);
+      const set = self(recv);
+      const first = set.first();
+      if (first === undefined) throw fault("pop: empty set");
+      naming("pop", () => set.delete(first));
+      return first;
+    },
+  },
+  {
+    name: "remove",
+    impl(_t, recv, args, kwargs) {
+      positional("remove", args, kwargs, 1, 1);
+      if (!naming("remove", () => self(recv).delete(args[0]!))) throw fault("remove: missing key");
+      return null;
+    },
+  },
+  combining("symmetric_difference", [1, 1], (set, others) => symmetric(set, StarlarkSet.of(others[0] ?? []))),
+  updating("symmetric_difference_update", [1, 1], "insert into", (set, other) => {
+    const result = symmetric(set, other);
+    set.clear();
+    for (const x of result) set.add(x);
+  }),
+  combining("union", [0, ANY], (set, others) => [...set.elements(), ...others.flat()]),
+  {
+    name: "update",
+    impl(t, recv, args, kwargs) {
+      const others = operands(t, "update", args, kwargs, 0, ANY);
+      const set = self(recv);
+      naming("update", () => {
+        set.checkMutable("insert into");
+        for (const other of others) for (const x of other) t.alloc(set.add(x, t));
+      });
+      return null;
+    },
+  },
+];

@@ -1,0 +1,39 @@
+/** The append-only session log, its stores, and what can be rebuilt from it. */
+export type { ArchiveStore } from "./archive.ts";
+export { loadAudit } from "./audit.ts";
+export type { Checkpoint, Signer } from "./checkpoint.ts";
+export { diagnoseStore, type Finding } from "./doctor.ts";
+export type { EvidenceItem } from "./evidence-lines.ts";
+export { isExpired } from "./expired-payload.ts";
+export { type HeadStanding, headProblem, headStanding, seen } from "./head-standing.ts";
+export type { HeadWitness } from "./head-witness.ts";
+export { createKeyFiles } from "./key-files.ts";
+export {
+  createKnownHeads,
+  forgetLostLogs,
+  type HeadsPlace,
+  headsDirectory,
+  type KnownHeads,
+  sealHeadsFor,
+} from "./known-heads.ts";
+export { deriveKey, type MachineKey, machineKey, machineKeySource, resolveMachineKey } from "./machine-key.ts";
+export { createMemoryStore } from "./memory-store.ts";
+export { foldersApart, type HarnessPaths, harnessCache, harnessPaths, ownFolders, scratchBase } from "./paths.ts";
+export { loadPortability } from "./portability.ts";
+export { rekeyStore, rotateKeyFile } from "./rekey.ts";
+export type { Replay, ReplayFrame } from "./replay.ts";
+export {
+  defaultRetention,
+  type ExpiringSession,
+  expiringSessions,
+  MIN_BATCH_EVENTS,
+  type RetentionPolicy,
+  type RetentionReport,
+  runRetention,
+} from "./retention.ts";
+export { sessionFields } from "./session-fields.ts";
+export { createSigner, openSigningKey, readSigningKey } from "./signing-key.ts";
+export { openSqliteStore } from "./sqlite/store.ts";
+export type { TranscriptPart } from "./transcript.ts";
+export type { Verdict } from "./verify.ts";
+export { findWaitingInputs } from "./waiting-inputs.ts";

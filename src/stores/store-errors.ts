@@ -1,0 +1,42 @@
+/** The refusals that every store words alike. */
+import { messageOf } from "#base";
+import { ReasonError, type SessionId, storeFailure } from "#protocol";
+import { hasNoRoom } from "#world";
+
+export function sessionNotFound(session: SessionId): ReasonError {
+  return new ReasonError("SessionNotFound", { session });
+}
+
+export function sessionExists(session: SessionId): ReasonError {
+  return new ReasonError("InternalError", { detail: `session ${session} exists already.` });
+}
+
+export function sessionBusy(session: SessionId, owner: string): ReasonError {
+  return new ReasonError("SessionBusy", { session, owner });
+}
+
+export function storeClosed(): ReasonError {
+  return new ReasonError("StoreFailed", { detail: "the store is closed" });
+}
+
+/** A session has one writer; the second one learns it here, and nothing of what it had was written. */
+export function otherWriter(session: SessionId, cause: unknown): ReasonError {
+  const detail = `another process wrote to session ${session} at the same time`;
+  return new ReasonError("StoreFailed", { detail }, { cause });
+}
+
+export function eventTooLarge(kind: string, maxChars: number): ReasonError {
+  return new ReasonError("StoreFailed", { detail: `the payload of ${kind} is longer than ${maxChars} characters` });
+}
+
+/** The file system or SQLite failed under the store. */
+export function accessFailed(effect: "reads" | "writes", path: string, cause: unknown): ReasonError {
+  if (effect === "reads") {
+    const detail = `the session log ${path} could not be read: ${messageOf(cause)}`;
+    return new ReasonError("InternalError", { detail }, { cause });
+  }
+  return (
+    storeFailure(cause, path, () => hasNoRoom(path)) ??
+    new ReasonError("StoreFailed", { detail: `${path}: ${messageOf(cause)}` }, { cause })
+  );
+}

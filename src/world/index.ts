@@ -1,0 +1,39 @@
+/** The ports to the world and what else touches it: files, processes, connections, the clock. */
+export { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
+export { childEnvironment } from "./child-environment.ts";
+export { hasNoRoom } from "./disk-room.ts";
+export { createHiddenFiles } from "./hidden-files.ts";
+export { homeFolders } from "./home-folders.ts";
+export { makeFolder } from "./make-folder.ts";
+export { createModelConnections, proxyVariables } from "./model-connections.ts";
+export {
+  makePrivateDirectory,
+  movePrivateFile,
+  readOwnedFile,
+  readPrivateFile,
+  removeDrafts,
+  removePrivateFile,
+  rewritePrivateFile,
+  writePrivateFile,
+} from "./private-file.ts";
+export { GATE_SCRIPT } from "./process-gate.ts";
+export { isSameProcess, isStopped, processPlace, startMark } from "./process-mark.ts";
+export {
+  createProcesses,
+  type DetachedProcess,
+  type OwnProcess,
+  type ProcessesOptions,
+  startDetached,
+  startOwnProcess,
+  startPiped,
+  startReaped,
+} from "./processes.ts";
+export { createProgramFacts } from "./program-facts.ts";
+export { createPublicWeb, listedHost, type PublicWebOptions } from "./public-web.ts";
+export { realPath, realPathIfThere } from "./real-path.ts";
+export { refusedWorkspace } from "./refused-workspace.ts";
+export { createScratchFolders, type ScratchFolders } from "./scratch-folder.ts";
+export { SETTLED_TIME_FILE, settledTime } from "./settled-time.ts";
+export { createSystemClock, createSystemRandom } from "./system.ts";
+export { createWorkspaceFiles } from "./workspace-files.ts";
+export { createWorkspaceRestore, type PresentEntry, type RestorePort } from "./workspace-restore.ts";

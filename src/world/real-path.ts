@@ -1,0 +1,23 @@
+/** Where a path leads that the program itself has named. For those that a tool names there is `workspace-path.ts`, which refuses what leads out of it. */
+import { realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { errnoOf } from "#base";
+
+/** Undefined when it leads nowhere, or where nobody may look. */
+export function realPathIfThere(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** With links resolved, as far as it is there. `path` is absolute. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT" || dirname(path) === path) return path;
+    return join(realPath(dirname(path)), basename(path));
+  }
+}
