@@ -6,8 +6,8 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createUlidFactory, type EffectPorts } from "#base";
 import {
-  createRunTool,
   createSession,
+  createSessionCore,
   type EngineSession,
   type Provider,
   reopenSession,
@@ -48,25 +48,18 @@ export async function openCrashSession(
   }
   const taken = await store.acquire(CRASH_SESSION);
   const log = options.wrap?.(taken) ?? taken;
-  const engine = createSession({
-    id: CRASH_SESSION,
-    clock,
+  const core = createSessionCore({ id: CRASH_SESSION, clock, log, redaction: noRedaction, model: "crash:one" });
+  const engine = createSession(core, {
     ids: createIdMint(createUlidFactory({ clock, random: createSystemRandom() })),
     store,
-    log,
     provider: createBusyProvider(),
-    redaction: noRedaction,
-    model: "crash:one",
     requestChain: [],
-    toolChain: (bus) => ({
-      // The tools below have their effects at hand.
-      chain: [
-        (call, next) => next({ ...call, judged: { effect: "allow", by: "bench", why: "bench", trail: [] } }),
-        createLedger({ bus, clock, policyVersion: () => "bench" }),
-        (call, next) => next({ ...call, ports: {} as EffectPorts }),
-      ],
-      last: createRunTool({ ask: async () => undefined, nested: async () => Promise.reject(new Error("not here")) }),
-    }),
+    // The tools below have their effects at hand.
+    toolChain: [
+      (call, next) => next({ ...call, judged: { effect: "allow", by: "bench", why: "bench", trail: [] } }),
+      createLedger({ bus: core.bus, clock, policyVersion: () => "bench" }),
+      (call, next) => next({ ...call, ports: {} as EffectPorts }),
+    ],
     toolSources: [
       { name: "marks", tools: () => [markTool(marks, "mark", "mutating"), markTool(marks, "look", "read_only")] },
     ],

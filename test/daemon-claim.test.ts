@@ -16,7 +16,7 @@ import { createManualClock } from "./fakes/manual-clock.ts";
 import { quietCliPorts } from "./fakes/quiet-cli-ports.ts";
 
 const module = resolve(import.meta.dirname, "../src/cli/daemon-claim.ts");
-const base = resolve(import.meta.dirname, "../src/base/index.ts");
+const world = resolve(import.meta.dirname, "../src/world/index.ts");
 const clock = createSystemClock();
 const facts: DaemonFacts = {
   version: "1.0.0",
@@ -40,7 +40,7 @@ function folder(): string {
 const CONTENDER = `
   import { rmSync, writeFileSync } from "node:fs";
   const { claimDaemon } = await import(${JSON.stringify(module)});
-  const { createSystemClock } = await import(${JSON.stringify(base)});
+  const { createSystemClock } = await import(${JSON.stringify(world)});
   const [folder, inside, rounds] = process.argv.slice(1);
   let held = 0;
   for (let round = 0; round < Number(rounds); round++) {

@@ -72,7 +72,7 @@ test("what was there at the start loads when its file is gone; what never was fa
   // In a process of its own, where Node loads modules as it does for the daemon.
   const code = `
     import { rmSync } from "node:fs";
-    import { createSystemClock } from ${JSON.stringify(source("../base/index.ts"))};
+    import { createSystemClock } from ${JSON.stringify(source("../world/index.ts"))};
     import { holdProgramFiles } from ${JSON.stringify(source("program-files.ts"))};
     const seen = [];
     const options = { entry: ${JSON.stringify(entry)}, clock: createSystemClock(), onReplaced: (how) => seen.push(how) };

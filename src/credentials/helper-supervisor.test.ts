@@ -20,7 +20,7 @@ process.stdin.on("data", read).on("end", () => process.exit(0));
 `;
 
 const engine = (helper: string): string => `
-import { createSystemClock } from ${source("base/index.ts")};
+import { createSystemClock } from ${source("world/index.ts")};
 import { createHelperSupervisor } from ${source("credentials/helper-supervisor.ts")};
 const supervisor = createHelperSupervisor({
   file: ${JSON.stringify(helper)}, env: process.env, clock: createSystemClock(), store: () => { throw new Error("none"); },

@@ -1,6 +1,6 @@
 /** The engine: the loop, its two chains, its bus, and the ports that everything else plugs into. */
 export type { Approver, PermissionAnswer, PermissionQuestion, QuestionAnswer } from "./approver.ts";
-export { createEventBus, type EventBus, type Subscriber } from "./bus.ts";
+export { createEventBus, type EventBus, type Schedule, type Subscriber } from "./bus.ts";
 export { createConversation } from "./conversation.ts";
 export type {
   CredentialPort,
@@ -45,8 +45,9 @@ export { loadedRedaction, redactionFailure } from "./redaction-guard.ts";
 export { delegatedBy, type Reopened, refuseDelegate, reopenSession } from "./reopen.ts";
 export type { RequestCall, RequestHandler, RequestMiddleware } from "./request-chain.ts";
 export { createRunContext, type RunContext } from "./run-context.ts";
-export { createRunTool, type NestedCall } from "./run-tool.ts";
+export { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
 export { createSession, type EngineSession, type SessionParts } from "./session.ts";
+export { createSessionCore, type SessionCore, type SessionCoreOptions } from "./session-core.ts";
 export { type Spent, sumOf, tokensOf } from "./spent.ts";
 export type { CheckCall, Claim, StopCheck, StopVerdict } from "./stop-check.ts";
 export type {

@@ -5,8 +5,11 @@ import { abandonOnAbort } from "./abandon.ts";
 import { type ToolContext, ToolError } from "./tool.ts";
 import { type CallResult, refusal, type ToolCall } from "./tool-chain.ts";
 
+/** The answer of a person to the question of a tool; undefined when nobody can be asked. */
+export type AskPerson = (call: ToolCall, question: string, options: readonly string[]) => Promise<string | undefined>;
+
 export interface RunToolParts {
-  readonly ask: (call: ToolCall, question: string, options: readonly string[]) => Promise<string | undefined>;
+  readonly ask: AskPerson;
   readonly nested: NestedCall;
 }
 

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { createUlidFactory, type EffectPorts } from "#base";
 import {
-  createRunTool,
   createSession,
+  createSessionCore,
   type EngineSession,
   type HookDispatcher,
   type RequestMiddleware,
+  type SessionCoreOptions,
   type SessionParts,
   type Tool,
   textOutput,
@@ -30,27 +31,30 @@ interface Rig {
   of<Kind extends EventKind>(kind: Kind): EventOf<Kind>["payload"][];
 }
 
-function rig(responses: FakeResponse[], options: Partial<SessionParts> & { tools?: Tool[] } = {}): Rig {
+function rig(
+  responses: FakeResponse[],
+  options: Partial<SessionParts & SessionCoreOptions> & { tools?: Tool[] } = {},
+): Rig {
   const clock = createManualClock();
   const store = createFakeStore();
   const provider = createFakeProvider(responses);
   const seen: Event[] = [];
   const history: RequestMiddleware = (call, next) =>
     next({ ...call, request: { ...call.request, messages: call.history } });
-  const engine = createSession({
+  const core = createSessionCore({
     redaction: noRedaction,
     id: session,
     clock,
+    log: store.log(session),
+    model: "fake:one",
+    ...options,
+  });
+  const engine = createSession(core, {
     ids: createIdMint(createUlidFactory({ clock, random: { bytes: (count) => new Uint8Array(count) } })),
     store,
-    log: store.log(session),
     provider,
-    model: "fake:one",
     requestChain: [history],
-    toolChain: () => ({
-      chain: [(call, next) => next({ ...call, ports: noPorts })],
-      last: createRunTool({ ask: async () => undefined, nested: async () => Promise.reject(new Error("not here")) }),
-    }),
+    toolChain: [(call, next) => next({ ...call, ports: noPorts })],
     toolSources: [{ name: "test", tools: () => options.tools ?? [] }],
     toolSettings: { execution: "auto", onError: "stop" },
     maxSteps: 5,

@@ -1,5 +1,5 @@
 /** One live session: its bus, its conversation, at most one running turn. Knows clients only by their id. */
-import { type Clock, compose, defined } from "#base";
+import { compose, defined } from "#base";
 import {
   type ClientId,
   type IdMint,
@@ -10,7 +10,7 @@ import {
   type TurnId,
 } from "#protocol";
 import { abandonOnAbort } from "./abandon.ts";
-import { createEventBus, type EventBus, type Schedule, type Subscriber, timer } from "./bus.ts";
+import type { EventBus, Subscriber } from "./bus.ts";
 import { createConversation } from "./conversation.ts";
 import type { HiddenTools, ToolSettings } from "./dispatch.ts";
 import type { HookDispatcher } from "./hook.ts";
@@ -19,42 +19,31 @@ import { type CheckToken, createInputQueue, type InputToken } from "./input-queu
 import type { ModelOutcome, Provider } from "./provider.ts";
 import { createQueueDelivery } from "./queue-delivery.ts";
 import { createRecovery, type Recovery } from "./recovery.ts";
-import type { Redaction } from "./redaction.ts";
-import { guardRedaction } from "./redaction-guard.ts";
 import { createRemains } from "./remains.ts";
 import type { Reopened } from "./reopen.ts";
 import type { RequestMiddleware } from "./request-chain.ts";
-import type { NestedCall } from "./run-tool.ts";
+import { type AskPerson, createRunTool, type NestedCall } from "./run-tool.ts";
+import type { RunningTurn, SessionCore } from "./session-core.ts";
 import { createSnapshotKeeper, SNAPSHOT_EVERY_EVENTS } from "./snapshot-keeper.ts";
 import { type StartedTurn, startedTurn } from "./started-turn.ts";
 import { createSteering, type Steering } from "./steering.ts";
 import type { StopCheck } from "./stop-check.ts";
-import type { SessionLog, SessionStore } from "./store.ts";
+import type { SessionStore } from "./store.ts";
 import type { Tool, ToolSource } from "./tool.ts";
-import type { ToolHandler, ToolMiddleware } from "./tool-chain.ts";
+import type { ToolMiddleware } from "./tool-chain.ts";
 import { runTurn, type TurnInput } from "./turn.ts";
 import type { CancelCause } from "./turn-ending.ts";
 import { askAboutInput } from "./turn-hooks.ts";
 
 export interface SessionParts {
-  readonly id: SessionId;
-  readonly clock: Clock;
-  /** For what waits a moment before it is written; default: a timer. */
-  readonly schedule?: Schedule;
   readonly ids: IdMint;
   readonly store: Pick<SessionStore, "update">;
-  readonly log: SessionLog;
   readonly provider: Provider;
-  readonly redaction: Redaction;
-  /** `provider:name` to begin with. */
-  readonly model: string;
   readonly requestChain: readonly RequestMiddleware[];
-  /** Built by the composition root around the session's own bus and its own hold on the redaction. */
-  readonly toolChain: (
-    bus: EventBus,
-    nested: NestedCall,
-    redaction: Redaction,
-  ) => { readonly chain: readonly ToolMiddleware[]; readonly last: ToolHandler };
+  /** Outermost first; behind it the tool runs. */
+  readonly toolChain: readonly ToolMiddleware[];
+  /** Puts the question of a tool to a person. Default: nobody is there. */
+  readonly ask?: AskPerson;
   readonly toolSources: readonly ToolSource[];
   /** Tools that are there and must not be called; the model does not see them. Asked at every step. */
   readonly hidden?: HiddenTools;
@@ -83,16 +72,6 @@ export interface SessionParts {
   readonly snapshotEveryEvents?: number;
 }
 
-export interface RunningTurn {
-  readonly turn: TurnId;
-  readonly originator: ClientId;
-  readonly startedAt: string;
-  /** Aborted with a `CancelCause`. */
-  readonly signal: AbortSignal;
-  /** Resolves when it has ended, however it did. */
-  readonly ended: Promise<void>;
-}
-
 export interface EngineSession {
   readonly id: SessionId;
   readonly bus: EventBus;
@@ -116,6 +95,8 @@ export interface EngineSession {
   deliverQueued(): void;
   /** Ends the running turn; nothing when idle. */
   cancel(cause: CancelCause): void;
+  /** Makes a call on behalf of another one, through the whole chain. */
+  readonly nested: NestedCall;
   /** What an earlier run left behind; inputs are refused while a call of it waits for an answer. */
   readonly recovery: Recovery;
   /** Takes up what an earlier run left behind; the first thing after somebody is there to see it. */
@@ -126,39 +107,22 @@ export interface EngineSession {
   setModel(model: string): Promise<void>;
 }
 
-export function createSession(parts: SessionParts): EngineSession {
-  const { id, clock, ids, store } = parts;
-  const { earlier, depth = 0 } = parts;
+export function createSession(core: SessionCore, parts: SessionParts): EngineSession {
+  const { id, clock, bus, redaction, log, schedule, state } = core;
+  const { ids, store, earlier, depth = 0 } = parts;
   const conversation = earlier?.conversation ?? createConversation();
   const remains = earlier?.remains ?? createRemains();
   const inputs = earlier?.inputs ?? createInputQueue();
+  const modelNow = (): string => state.turnModel ?? state.model;
 
-  let model = parts.model;
-  /** Set while a fallback answers; the next turn asks the session's own model again. */
-  let turnModel: string | undefined;
-  let running: (RunningTurn & { readonly abort: AbortController; readonly steering: Steering }) | undefined;
-
-  /** What cannot be stored or redacted ends the turn: no model is asked again. */
-  const onFailure = (error: ReasonError): void => {
-    running?.abort.abort({ reason: "store", error } satisfies CancelCause);
-  };
-  const redaction = guardRedaction(parts.redaction, onFailure);
-  const bus = createEventBus({
-    session: id,
-    log: parts.log,
-    clock,
-    redaction,
-    ...defined({ schedule: parts.schedule }),
-    onFailure,
-  });
   const reportSnapshot = (problem: string): Promise<void> => {
     const message = reasonText("SnapshotUnusable", { detail: problem });
     return bus.publish("Error", { reason: "SnapshotUnusable", message, terminal: false });
   };
   const keeper =
-    parts.log.snapshots &&
+    log.snapshots &&
     createSnapshotKeeper({
-      shelf: parts.log.snapshots,
+      shelf: log.snapshots,
       conversation,
       remains,
       snapshotEvent: earlier?.snapshotEvent ?? 0,
@@ -203,8 +167,8 @@ export function createSession(parts: SessionParts): EngineSession {
     }),
   });
   const checkStop = parts.checkStop && inner.checking(parts.checkStop);
-  const { chain, last } = parts.toolChain(bus, inner.nested, redaction);
-  const toolHandler = compose(chain, last);
+  const { nested } = inner;
+  const toolHandler = compose(parts.toolChain, createRunTool({ nested, ask: parts.ask ?? nobodyThere }));
   const queued = (): readonly number[] => inputs.waiting().map((waiting) => waiting.id);
   const recovery = createRecovery({
     bus,
@@ -223,7 +187,8 @@ export function createSession(parts: SessionParts): EngineSession {
     const steering = createSteering();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     const { signal } = abort;
-    running = { turn, originator, startedAt: new Date(clock.now()).toISOString(), signal, ended, abort, steering };
+    const startedAt = new Date(clock.now()).toISOString();
+    state.running = { turn, originator, startedAt, signal, ended, abort, steering };
     bus.setOriginator(originator);
     const input = { turn, originator, content, signal, ...defined({ queued }) };
     return startedTurn(turn, (onStart) => run({ ...input, onStart }, steering).finally(resolve));
@@ -231,9 +196,9 @@ export function createSession(parts: SessionParts): EngineSession {
 
   /** Nothing when another turn has begun since. */
   function leaveTurn(turn: TurnId): void {
-    if (running?.turn !== turn) return;
-    running = undefined;
-    turnModel = undefined;
+    if (state.running?.turn !== turn) return;
+    state.running = undefined;
+    state.turnModel = undefined;
     bus.setOriginator(undefined);
   }
 
@@ -242,8 +207,8 @@ export function createSession(parts: SessionParts): EngineSession {
     bus,
     inputs,
     checkToken: parts.checkToken,
-    isFree: () => running === undefined && recovery.orphans.length === 0,
-    schedule: parts.schedule ?? timer,
+    isFree: () => state.running === undefined && recovery.orphans.length === 0,
+    schedule,
     // Whoever wants to know how it ended reads the log.
     start: ({ id: queued, by, content }) => start(by, content, queued).done,
   });
@@ -253,7 +218,7 @@ export function createSession(parts: SessionParts): EngineSession {
     bus,
     depth,
     ...defined({ hooks: parts.hooks }),
-    model: () => turnModel ?? model,
+    model: modelNow,
   };
 
   async function run(input: TurnInput, steering: Steering) {
@@ -281,9 +246,9 @@ export function createSession(parts: SessionParts): EngineSession {
             settle: parts.settle,
             beforeEnd: parts.beforeEnd,
           }),
-          model: () => turnModel ?? model,
+          model: modelNow,
           useModel: (next) => {
-            turnModel = next;
+            state.turnModel = next;
           },
           maxSteps: parts.maxSteps,
           monotonicMs: () => clock.monotonicMs(),
@@ -298,7 +263,7 @@ export function createSession(parts: SessionParts): EngineSession {
       // One whose end could not be recorded was not left yet.
       leaveTurn(input.turn);
       // After whoever waits for this turn: they may want to say something first.
-      if (inputs.waiting().length > 0) (parts.schedule ?? timer)(queue.deliver, 0);
+      if (inputs.waiting().length > 0) schedule(queue.deliver, 0);
     }
   }
 
@@ -306,18 +271,20 @@ export function createSession(parts: SessionParts): EngineSession {
     id,
     bus,
     recovery,
+    nested,
     get running() {
-      return running;
+      return state.running;
     },
     get model() {
-      return model;
+      return state.model;
     },
     get queued() {
       return queue.waiting;
     },
     send(originator, content) {
-      if (running !== undefined) {
-        throw new ReasonError("TurnInProgress", { originator: running.originator, ts: running.startedAt });
+      if (state.running !== undefined) {
+        const { originator: other, startedAt } = state.running;
+        throw new ReasonError("TurnInProgress", { originator: other, ts: startedAt });
       }
       const [orphan] = recovery.orphans;
       if (orphan !== undefined) {
@@ -327,7 +294,7 @@ export function createSession(parts: SessionParts): EngineSession {
     },
     queue: queue.add,
     async steer(by, content) {
-      const target = running;
+      const target = state.running;
       const refuse = (): ReasonError => new ReasonError("NoTurnRunning", { session: id });
       if (target?.steering.step === undefined || target.abort.signal.aborted) throw refuse();
       const { turn, steering, abort } = target;
@@ -343,15 +310,15 @@ export function createSession(parts: SessionParts): EngineSession {
     },
     holdQueue: queue.hold,
     cancel(cause) {
-      running?.abort.abort(cause);
+      state.running?.abort.abort(cause);
     },
     async begin() {
-      for (const detail of parts.log.repairs ?? []) {
+      for (const detail of log.repairs ?? []) {
         const message = reasonText("LogRepaired", { detail });
         await bus.publish("Error", { reason: "LogRepaired", message, terminal: false });
       }
-      if (parts.log.headProblem !== undefined) {
-        const message = reasonText("HeadMismatch", { detail: parts.log.headProblem });
+      if (log.headProblem !== undefined) {
+        const message = reasonText("HeadMismatch", { detail: log.headProblem });
         await bus.publish("Error", { reason: "HeadMismatch", message, terminal: false });
       }
       if (earlier?.snapshotProblem !== undefined) await reportSnapshot(earlier.snapshotProblem);
@@ -364,12 +331,16 @@ export function createSession(parts: SessionParts): EngineSession {
       bus.stopOwing();
     },
     async setModel(next) {
-      await bus.publish("ModelChanged", { model: next, previous: model });
-      model = next;
-      turnModel = undefined;
+      await bus.publish("ModelChanged", { model: next, previous: state.model });
+      state.model = next;
+      state.turnModel = undefined;
       await store.update(id, { model: next });
     },
   };
+}
+
+async function nobodyThere(): Promise<undefined> {
+  return undefined;
 }
 
 /** A provider that does not listen to its signal is left behind after the grace; what it still says goes nowhere. */

@@ -1,7 +1,7 @@
 /** A store that takes nothing for a while: the turn ends, what has happened is written when there is room, and work goes on. */
 import { describe, expect, test } from "vitest";
 import { createUlidFactory, type EffectPorts } from "#base";
-import { createRunTool, createSession, type EventDraft, OWED_RETRY_MS, type Tool, textOutput } from "#engine";
+import { createSession, createSessionCore, type EventDraft, OWED_RETRY_MS, type Tool, textOutput } from "#engine";
 import { createLedger } from "#governance";
 import { ClientId, createIdMint, type Event, SessionId } from "#protocol";
 import { createFakeProvider, type FakeResponse, says, text, toolCall } from "../../test/fakes/fake-provider.ts";
@@ -30,12 +30,11 @@ function rig(responses: FakeResponse[]) {
   const refused: string[][] = [];
   const timers = new Set<{ readonly action: () => void; readonly ms: number }>();
   const log = store.log(id);
-  const engine = createSession({
+  const core = createSessionCore({
     redaction: noRedaction,
     id,
     clock,
-    ids: createIdMint(createUlidFactory({ clock, random: { bytes: (count) => new Uint8Array(count) } })),
-    store,
+    model: "fake:one",
     log: {
       ...log,
       async append(drafts, now) {
@@ -49,17 +48,17 @@ function rig(responses: FakeResponse[]) {
       timers.add(entry);
       return () => timers.delete(entry);
     },
+  });
+  const engine = createSession(core, {
+    ids: createIdMint(createUlidFactory({ clock, random: { bytes: (count) => new Uint8Array(count) } })),
+    store,
     provider: createFakeProvider(responses),
-    model: "fake:one",
     requestChain: [(call, next) => next({ ...call, request: { ...call.request, messages: call.history } })],
-    toolChain: (bus) => ({
-      chain: [
-        (call, next) => next({ ...call, judged: { effect: "allow", by: "rule", source: "test", why: "", trail: [] } }),
-        createLedger({ bus, clock, policyVersion: () => "1" }),
-        (call, next) => next({ ...call, ports: {} as EffectPorts }), // the tool has no effects
-      ],
-      last: createRunTool({ ask: async () => undefined, nested: async () => Promise.reject(new Error("not here")) }),
-    }),
+    toolChain: [
+      (call, next) => next({ ...call, judged: { effect: "allow", by: "rule", source: "test", why: "", trail: [] } }),
+      createLedger({ bus: core.bus, clock, policyVersion: () => "1" }),
+      (call, next) => next({ ...call, ports: {} as EffectPorts }), // the tool has no effects
+    ],
     toolSources: [{ name: "test", tools: () => [disk] }],
     toolSettings: { execution: "auto", onError: "stop" },
     maxSteps: 5,

@@ -33,6 +33,8 @@ export interface BudgetUse {
 const WARN_PART = 0.2;
 
 export interface BudgetOptions {
+  /** For warnings. */
+  readonly bus: Pick<EventBus, "publishSoon">;
   readonly clock: Pick<Clock, "monotonicMs">;
   /** Asked for each check: a project may change them between steps. */
   readonly limits: () => Partial<Record<BudgetScope, BudgetConfig>>;
@@ -47,8 +49,6 @@ export interface BudgetOptions {
 export interface Budgets {
   /** Tallies what is used; subscribe it to the bus. */
   readonly onEvent: (event: Event) => void;
-  /** Told the bus once it is there, for warnings. */
-  attach(bus: Pick<EventBus, "publishSoon">): void;
   readonly request: RequestMiddleware;
   readonly tool: ToolMiddleware;
   /** Publishes what is left, when a limit is set. */
@@ -63,14 +63,13 @@ function newBudgetUse(): BudgetUse {
   return { costUsd: 0, tokens: 0, steps: 0, calls: 0, begun: 0, startedMs: undefined };
 }
 
-export function createBudgets({ clock, limits, tree, spent, onTreeUsedUp }: BudgetOptions): Budgets {
+export function createBudgets({ bus, clock, limits, tree, spent, onTreeUsedUp }: BudgetOptions): Budgets {
   let turn: { readonly id: TurnId; readonly use: BudgetUse } | undefined;
   const session = newBudgetUse();
   if (spent !== undefined) {
     const { cost_usd, tokens, steps, calls } = spent;
     Object.assign(session, { costUsd: cost_usd, tokens, steps, calls });
   }
-  let bus: Pick<EventBus, "publishSoon"> | undefined;
   /** What gives the place of a call back, once it is counted or has ended. */
   const places = new Map<CallId, () => void>();
   const warned = new Set<string>();
@@ -128,7 +127,7 @@ export function createBudgets({ clock, limits, tree, spent, onTreeUsedUp }: Budg
       const key = `${line.scope} ${line.kind}`;
       if (warned.has(key) || line.limit - line.used > line.limit * WARN_PART) continue;
       warned.add(key);
-      if (bus !== undefined) note(bus, "BudgetWarning", { turn: id, ...line });
+      note(bus, "BudgetWarning", { turn: id, ...line });
     }
     return all.find(({ used, limit }) => used >= limit);
   }
@@ -155,10 +154,7 @@ export function createBudgets({ clock, limits, tree, spent, onTreeUsedUp }: Budg
     },
     tellLeft(id) {
       const budgets = lines();
-      if (bus !== undefined && budgets.length > 0) note(bus, "BudgetLeft", { turn: id, budgets });
-    },
-    attach(given) {
-      bus = given;
+      if (budgets.length > 0) note(bus, "BudgetLeft", { turn: id, budgets });
     },
     async request(call, next) {
       let over = exceeded(call.turn);

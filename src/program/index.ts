@@ -1,3 +1,4 @@
 /** What all sessions of a program share, and how the program is put together. */
-export { assembleHarness, type Harness, type HarnessOptions, type Health } from "./assemble.ts";
+export { assembleHarness } from "./assemble.ts";
 export type { BuildInfo } from "./build-info.ts";
+export type { Harness, HarnessOptions, Health } from "./options.ts";

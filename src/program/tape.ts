@@ -26,19 +26,22 @@ import type { EventBus, SessionStore } from "#engine";
 import { type Command, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ModelChoice } from "#providers";
 import { loadRedactor } from "#redaction";
-import type { SessionSandbox, TapedWorld } from "#session";
+import type { ProgramTape, SessionSandbox } from "#session";
 import { SECRET_PREFIX } from "#session/project";
 import { createSystemRandom, createWorkspaceRestore, listedHost } from "#world";
-import type { HarnessOptions } from "./assemble.ts";
+import type { CassetteOption, HarnessOptions } from "./options.ts";
 
-/** Where a cassette is written, or which one is played. */
-export type CassetteOption = { readonly record: string } | { readonly replay: string };
+export interface OpenedTape {
+  readonly tape: ProgramTape;
+  /** Those that were asked, or those of the recording. */
+  readonly models: ModelChoice;
+}
 
-export async function openTapedWorld(
+export async function openTape(
   option: CassetteOption,
   options: HarnessOptions,
   chooseModel: () => Promise<ModelChoice>,
-): Promise<TapedWorld> {
+): Promise<OpenedTape> {
   await preload();
   const workspace = resolve(options.workspace);
   const place: Place = { workspace, root: realRoot(workspace), home: options.env.HOME ?? "" };
@@ -63,7 +66,7 @@ export async function openTapedWorld(
       redactor,
       write: (text) => writeCassette(file, text),
     });
-    return world(tape, tapedModels(tape, models), place, file);
+    return { tape: programTape(tape, place, file), models: tapedModels(tape, models) };
   }
   const cassette = await readCassette(resolve(option.replay));
   let redactor: Promise<CassetteRedactor> | undefined;
@@ -74,13 +77,14 @@ export async function openTapedWorld(
       return redactor;
     },
   });
-  return world(tape, tapedModels(tape, recordedModels(cassette.head, options)), place, cassette.file);
+  const models = tapedModels(tape, recordedModels(cassette.head, options));
+  return { tape: programTape(tape, place, cassette.file), models };
 }
 
 type Place = Pick<CassetteHead, "workspace" | "root" | "home">;
 
-function world(tape: Tape, models: ModelChoice, place: Place, cassetteFile: string): TapedWorld {
-  const { head } = tape;
+function programTape(tape: Tape, place: Place, cassetteFile: string): ProgramTape {
+  const { head, clock, random, schedule, commands } = tape;
   const pairs = [
     [place.workspace, head.workspace],
     [place.root, head.root],
@@ -93,9 +97,11 @@ function world(tape: Tape, models: ModelChoice, place: Place, cassetteFile: stri
   const asRecorded = (path: string): string => translate(path, 0);
   const names = protectedNames().map(({ name }) => name);
   return {
-    tape,
-    models,
-    platform: head.platform,
+    isOn: true,
+    clock,
+    random,
+    schedule,
+    commands,
     asRecorded,
     here(workspace) {
       if (!isWithin(head.workspace, workspace) && !isWithin(head.root, workspace)) {
@@ -112,7 +118,7 @@ function world(tape: Tape, models: ModelChoice, place: Place, cassetteFile: stri
       machine: {
         platform: head.platform,
         hostname: head.hostname,
-        random: tape.random,
+        random,
         variable: (name, read) => tape.fact({ session, name: "variable" }, name, read),
         secret: (name, read) => tape.secret({ session, name: "secret" }, name, read),
       },

@@ -1,19 +1,20 @@
-/** What every call of a tool passes on its way, outermost first. */
-import type { Clock, EffectPorts } from "#base";
+/** What every request and every call of a tool passes on its way, both lists outermost first. */
+import type { Project } from "#artifacts";
+import { createHistory, createIdentity, createUntrusted, promptBlocks } from "#context";
+import { createToolRetries } from "#delegation";
 import {
-  type Approver,
-  createRunTool,
   type EventBus,
-  type GivenAnswers,
   type HookDispatcher,
-  type NestedCall,
   note,
-  type Redaction,
+  type RequestMiddleware,
   type ToolCall,
   type ToolMiddleware,
 } from "#engine";
 import {
+  type Budgets,
+  createCompletionHooks,
   createGate,
+  createLabelling,
   createLedger,
   createOutputLimit,
   createPostHooks,
@@ -23,96 +24,68 @@ import {
   createValidation,
   type NetworkJudgement,
   type Permission,
-  type SessionLabels,
 } from "#governance";
-import type { EventPayload } from "#protocol";
 import { createMemoization } from "#tools";
-import type { Birth } from "./tree.ts";
+import type { SessionEngineParts } from "./engine.ts";
+import { labelRules, policyVersion } from "./policy.ts";
+import { delegatePrompt, sharedUndo } from "./tree.ts";
 
-export type Asking = Pick<EventPayload<"PermissionRequested">, "delegate">;
-
-/** Who asks, for whoever is asked. */
-export function askingOf(birth: Birth | undefined): Asking {
-  if (birth === undefined) return {};
-  const { spec, parent } = birth;
-  return { delegate: { agent: spec.agent, depth: spec.depth, parent } };
-}
-
-interface ToolChainParts {
-  readonly bus: EventBus;
-  readonly approver: Approver;
+export interface ChainParts {
   readonly permission: Permission;
-  readonly ports: EffectPorts;
-  readonly clock: Clock;
-  readonly extra: readonly ToolMiddleware[];
+  readonly budgets: Budgets;
   readonly hooks: HookDispatcher | undefined;
-  readonly undo: ToolMiddleware | undefined;
-  readonly nested: NestedCall;
-  readonly policyVersion: () => string;
-  readonly redaction: Redaction;
-  readonly labels: SessionLabels;
-  readonly labelling: ToolMiddleware;
-  /** Other agents work in the same folder now. */
-  readonly isShared: () => boolean;
-  readonly asking: Asking;
-  /** Of an earlier run that was cut off. */
-  readonly givenAnswers: GivenAnswers | undefined;
 }
 
-/** Outermost first. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
-export function toolChain(parts: ToolChainParts) {
-  const { bus, approver, permission, ports, clock, extra, hooks, undo, nested, policyVersion, isShared, asking } =
-    parts;
-  const { labels, labelling } = parts;
-  const redaction = createResultRedaction(parts.redaction);
-  const { judgeEffect, isJudgedWhole } = permission;
+/** Behind the last one the request is redacted and reaches the provider. */
+export function requestChain(parts: SessionEngineParts, { budgets, hooks }: ChainParts): RequestMiddleware[] {
+  const { dependencies, birth, world, place, depth, standing } = parts;
+  const { workspace, runtime } = place;
+  const project = (): Project | undefined => runtime?.live.current();
+  const plain = promptBlocks({ files: [], standing, workspace, platform: world.machine.platform });
+  return [
+    budgets.request,
+    ...dependencies.extensions.requestChain,
+    createIdentity(
+      () => (birth && (delegatePrompt(birth.spec, project()) ?? plain)) ?? runtime?.live.prompt() ?? plain,
+    ),
+    createHistory({ maxTurns: () => (birth?.spec.context ?? project()?.config.context)?.maxHistory }),
+    createUntrusted(),
+    ...(hooks === undefined ? [] : [createCompletionHooks({ hooks, depth })]),
+  ];
+}
+
+/** Behind the last one the tool runs. Nothing reaches a tool but through all of these, and only the gate hands out ports. */
+export function toolChain(parts: SessionEngineParts, { permission, budgets, hooks }: ChainParts): ToolMiddleware[] {
+  const { core, dependencies, birth, place, depth } = parts;
+  const { bus, clock } = core;
+  const { ports } = parts.world;
+  const { labels } = place;
+  const redaction = createResultRedaction(core.redaction);
   const validation = createValidation();
-  return {
-    chain: [
-      createOutputLimit(),
-      ...extra,
-      validation,
-      // What a hook has changed is validated again.
-      ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
-      permission.middleware,
-      // What a hook has added is redacted again.
-      ...(hooks === undefined ? [] : [redaction, createPostHooks(hooks), createOutputLimit()]),
-      createMemoization(isShared),
-      labelling,
-      redaction,
-      createLedger({ bus, clock, policyVersion }),
-      ...(undo === undefined ? [] : [undo]),
-      createTimeLimit(clock),
-      createGate({ ports, clock, policyVersion, judgeEffect, isJudgedWhole, onNetwork: networkRecord(bus) }),
-    ],
-    last: createRunTool({
-      nested,
-      async ask(call: ToolCall, question, options) {
-        const { turn, id: callId, signal } = call;
-        const earlier = parts.givenAnswers?.take(callId, question);
-        if (earlier !== undefined) return earlier;
-        if (!approver.canAnswer(turn)) return undefined;
-        const choices = options.length === 0 ? {} : { options: [...options] };
-        // Waits before it is told: whoever is told may answer at once.
-        const untold = new AbortController();
-        const answered = approver.answer({ turn, callId }, AbortSignal.any([signal, untold.signal]));
-        try {
-          await bus.publish("QuestionAsked", { turn, call_id: callId, question, ...choices, ...asking });
-        } catch (error) {
-          untold.abort();
-          (await answered)?.onRecord?.(Promise.reject(error));
-          throw error;
-        }
-        const given = await answered;
-        if (given === undefined) return undefined;
-        const { answer, by, onRecord } = given;
-        const recorded = bus.publish("QuestionAnswered", { turn, call_id: callId, answer, by });
-        onRecord?.(recorded);
-        await recorded;
-        return answer;
-      },
-    }),
-  };
+  const version = (): string => policyVersion(parts);
+  const { judgeEffect, isJudgedWhole } = permission;
+  /** Other agents work in the same folder now. */
+  const isShared = (): boolean => place.tree.count > depth - dependencies.depth;
+  return [
+    createOutputLimit(),
+    budgets.tool,
+    place.rates,
+    ...(birth === undefined ? [] : [createToolRetries()]),
+    ...dependencies.extensions.toolChain,
+    validation,
+    // What a hook has changed is validated again.
+    ...(hooks === undefined ? [] : [createPreHooks(hooks, () => labels.held()), validation]),
+    permission.middleware,
+    // What a hook has added is redacted again.
+    ...(hooks === undefined ? [] : [redaction, createPostHooks(hooks), createOutputLimit()]),
+    createMemoization(isShared),
+    createLabelling({ labels, rules: () => labelRules(parts), files: ports.files }),
+    redaction,
+    createLedger({ bus, clock, policyVersion: version }),
+    ...(place.undo === undefined ? [] : [sharedUndo(place.undo, place.root, birth?.spec.callId)]),
+    createTimeLimit(clock),
+    createGate({ ports, clock, policyVersion: version, judgeEffect, isJudgedWhole, onNetwork: networkRecord(bus) }),
+  ];
 }
 
 /** Each host that a call wanted to reach, on the record and on the call itself. */

@@ -22,7 +22,7 @@ import type { UndoReport } from "#undo";
 import type { ScratchFolders } from "#world";
 import type { AskForAck } from "./live-project.ts";
 import type { SandboxPlace, SessionSandbox } from "./sandbox.ts";
-import type { TapedWorld } from "./tape.ts";
+import type { ProgramTape } from "./tape.ts";
 
 export interface SessionDependencies {
   readonly settings: Settings;
@@ -61,8 +61,7 @@ export interface SessionDependencies {
   readonly checkToken: CheckToken | undefined;
   /** Resolves when the redaction knows every key that was found so far; to why not, when it cannot. */
   readonly secretsTold: () => Promise<ReasonError | undefined>;
-  /** Absent unless the program is recorded or replayed. */
-  readonly taped: TapedWorld | undefined;
+  readonly tape: ProgramTape;
   /** Makes the session of a delegate known to clients. */
   readonly adopt: Control["adopt"];
 }

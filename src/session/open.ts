@@ -1,17 +1,19 @@
 /** Opens one session: finds it and its folder, gives it ports, a log and a place in its tree, then its engine. */
 import { isAbsolute } from "node:path";
 import { loadFieldParser } from "#artifacts";
+import { defined } from "#base";
 import { STANDING_PROMPT } from "#context";
 import type { LiveSession } from "#control";
 import { createDelegationTree, endInterrupted } from "#delegation";
 import {
   type Approver,
   createRunContext,
-  type EngineSession,
+  createSessionCore,
   type Reopened,
   type RunContext,
   refuseDelegate,
   reopenSession,
+  type SessionCore,
   type SessionLog,
   type SessionMeta,
   sumOf,
@@ -69,15 +71,17 @@ export async function openSession(
       const shared = { session: id, context, ports, env, args, machine, clock, ids, standing, otherTools };
       runtime = await createRuntime({ ...opened, ...shared });
     }
-    const root = { found, profile: taken.profile, world, earlier: taken.earlier, context, runtime };
-    const place = birth?.place ?? rootPlace({ ...root, engine: () => session.engine });
+    const { log, model, earlier, profile } = taken;
+    const { clock, tape } = dependencies;
+    const core = createSessionCore({ id, clock, log, redaction, model, ...defined({ schedule: tape.schedule }) });
+    const place = birth?.place ?? rootPlace({ found, profile, world, earlier, context, runtime, core });
     labels = place.labels;
     const session = createSessionEngine({
-      ...{ id, depth, dependencies, redaction, approver, birth, world, place, ...taken, standing },
-      openChild: (child, model, asked) =>
+      ...{ core, depth, dependencies, approver, birth, world, place, earlier, standing },
+      openChild: (child, childModel, asked) =>
         openSession(
           dependencies,
-          { kind: "CreateSession", profile: taken.profile, working_dir: workspace, model },
+          { kind: "CreateSession", profile, working_dir: workspace, model: childModel },
           asked,
           child,
         ),
@@ -109,7 +113,7 @@ async function findSession(
   { resume, working_dir }: CommandOf<"CreateSession">,
   birth: Birth | undefined,
 ): Promise<FoundSession> {
-  const { store, taped, ids } = program;
+  const { store, tape, ids } = program;
   const previous = resume === undefined ? undefined : await store.get(resume);
   if (resume !== undefined && previous === undefined) throw new ReasonError("SessionNotFound", { session: resume });
   if (working_dir !== undefined && !isAbsolute(working_dir)) {
@@ -119,7 +123,7 @@ async function findSession(
   const id = previous?.id ?? ids.session();
   const workspace = working_dir ?? previous?.workingDir ?? defaultFolder(program, id);
   // A replay may have it in another place than the recording, by whose name the session knows it.
-  const folder = taped?.here(workspace) ?? workspace;
+  const folder = tape.here(workspace);
   // A delegate works where its parent does.
   const refused = birth === undefined ? refusal(program, folder) : undefined;
   if (refused !== undefined) throw new ReasonError("ConfigInvalid", { detail: refused });
@@ -131,8 +135,8 @@ async function findSession(
 
 /** The folder of the program, or one of its own for the session where that cannot be a workspace. */
 function defaultFolder(program: SessionDependencies, id: SessionId): string {
-  const { workspace, scratch, taped } = program;
-  if (scratch === undefined || taped !== undefined) return workspace;
+  const { workspace, scratch, tape } = program;
+  if (scratch === undefined || tape.isOn) return workspace;
   return refusal(program, workspace) === undefined ? workspace : scratch.of(id);
 }
 
@@ -185,7 +189,7 @@ function rootPlace({
   earlier,
   context,
   runtime,
-  engine,
+  core,
 }: {
   readonly found: FoundSession;
   readonly profile: string;
@@ -193,7 +197,7 @@ function rootPlace({
   readonly earlier: Reopened | undefined;
   readonly context: RunContext;
   readonly runtime: ProjectRuntime | undefined;
-  readonly engine: () => EngineSession;
+  readonly core: SessionCore;
 }): SessionPlace {
   const { settings, clock } = dependencies;
   return {
@@ -211,7 +215,7 @@ function rootPlace({
     undo: dependencies.undo?.recorder(ports.files),
     allTools: () => [...toolsOf(dependencies), ...(runtime?.sources ?? []).flatMap((source) => source.tools())],
     root() {
-      const { running } = engine();
+      const { running } = core.state;
       return running && { session: id, turn: running.turn };
     },
   };

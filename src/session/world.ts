@@ -1,14 +1,13 @@
 /** What a session can do to the world: its folder, its processes, the web. Only the gate hands these out. */
-import { hostname } from "node:os";
 import type { Project } from "#artifacts";
 import { EffectError, type EffectPorts, type ProcessPort, type ProgramFacts } from "#base";
 import { ReasonError, type SessionId } from "#protocol";
-import { createProcesses, createProgramFacts, createPublicWeb, createSystemRandom, createWorkspaceFiles } from "#world";
+import { createProcesses, createProgramFacts, createPublicWeb, createWorkspaceFiles } from "#world";
 import type { SessionDependencies } from "./dependencies.ts";
 import { createSessionDomains, type SessionDomains } from "./domains.ts";
 import type { Machine } from "./project.ts";
 import type { SessionSandbox } from "./sandbox.ts";
-import type { TapedSession } from "./tape.ts";
+import type { SessionTape } from "./tape.ts";
 
 export interface SessionWorld {
   readonly ports: EffectPorts;
@@ -18,8 +17,7 @@ export interface SessionWorld {
   readonly domains: SessionDomains;
   readonly machine: Machine;
   readonly programs: ProgramFacts;
-  /** Absent unless the program is recorded or replayed. */
-  readonly taped: TapedSession | undefined;
+  readonly tape: SessionTape;
 }
 
 export interface WorldParts {
@@ -39,15 +37,15 @@ export interface WorldParts {
 export async function openWorld(parts: WorldParts): Promise<SessionWorld> {
   const { id, folder, dependencies, project, running, deniedPrograms } = parts;
   const { settings, env, ownPaths } = dependencies;
-  const taped = dependencies.taped?.session(id);
+  const tape = dependencies.tape.session(id);
   const domains = createSessionDomains(settings, project);
   domains(); // a wrong entry is told before anything begins
   const sandboxed = (root: string, outside: ProcessPort): SessionSandbox =>
     dependencies.sandboxFor({ root, outside, domains, deniedPrograms, settings });
   const made = effectPorts({ workspace: folder, env, domains, ownPaths, sandboxed, running });
-  const sandbox = taped?.sandbox(made.sandbox) ?? made.sandbox;
+  const sandbox = tape.sandbox(made.sandbox);
   const observed = dependencies.observePorts?.(made.ports) ?? made.ports;
-  const ports = taped?.ports(observed, domains) ?? observed;
+  const ports = tape.ports(observed, domains);
   await sandbox.ensure();
   const facts = createProgramFacts({ root: ports.files.root, env });
   return {
@@ -55,9 +53,9 @@ export async function openWorld(parts: WorldParts): Promise<SessionWorld> {
     sandbox,
     processes: made.outside,
     domains,
-    machine: taped?.machine ?? thisMachine(),
-    programs: taped?.programs(facts) ?? facts,
-    taped,
+    machine: tape.machine,
+    programs: tape.programs(facts),
+    tape,
   };
 }
 
@@ -87,14 +85,4 @@ function effectPorts({ workspace, env, domains, ownPaths, sandboxed, running }: 
     const detail = `the workspace ${workspace} cannot be used: ${error.message}`;
     throw new ReasonError("ConfigInvalid", { detail }, { cause: error });
   }
-}
-
-function thisMachine(): Machine {
-  return {
-    platform: process.platform,
-    hostname: hostname(),
-    random: createSystemRandom(),
-    variable: (_name, read) => read(),
-    secret: (_name, read) => read(),
-  };
 }

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createUlidFactory } from "#base";
 import {
   createConversation,
-  createRunTool,
   createSession,
+  createSessionCore,
   type EventDraft,
   type Reopened,
   reopenSession,
@@ -55,20 +55,13 @@ async function talk(answers: readonly string[], everyEvents = 1): Promise<{ seen
     const log = await store.acquire(id);
     const earlier = await reopenSession(store, log, id);
     const seen: Event[] = [];
-    const engine = createSession({
-      redaction: noRedaction,
-      id,
-      clock,
+    const core = createSessionCore({ redaction: noRedaction, id, clock, log, model: "fake:one" });
+    const engine = createSession(core, {
       ids: createIdMint(createUlidFactory({ clock, random: { bytes: (count) => new Uint8Array(count) } })),
       store,
-      log,
       provider: createFakeProvider(answers.map((answer) => says(text(answer)))),
-      model: "fake:one",
       requestChain: [],
-      toolChain: () => ({
-        chain: [],
-        last: createRunTool({ ask: async () => undefined, nested: async () => Promise.reject(new Error("not here")) }),
-      }),
+      toolChain: [],
       toolSources: [],
       toolSettings: { execution: "auto", onError: "stop" },
       maxSteps: 5,

@@ -1,16 +1,20 @@
 /** A session of the engine without tools, chains and redaction, and what the control needs around one. */
 import type { LiveSession } from "#control";
-import { createSession, type EngineSession, type SessionParts } from "#engine";
+import {
+  createSession,
+  createSessionCore,
+  type EngineSession,
+  type SessionCoreOptions,
+  type SessionParts,
+} from "#engine";
 import { noRedaction } from "./no-redaction.ts";
 
-type Needed = "id" | "clock" | "ids" | "store" | "log" | "provider";
+type Needed = Pick<SessionCoreOptions, "id" | "clock" | "log"> & Pick<SessionParts, "ids" | "store" | "provider">;
 
-export function createPlainSession(parts: Pick<SessionParts, Needed> & Partial<SessionParts>): EngineSession {
-  return createSession({
-    redaction: noRedaction,
-    model: "fake:one",
+export function createPlainSession(parts: Needed & Partial<SessionParts & SessionCoreOptions>): EngineSession {
+  return createSession(createSessionCore({ redaction: noRedaction, model: "fake:one", ...parts }), {
     requestChain: [],
-    toolChain: () => ({ chain: [], last: async () => ({ content: [], outcome: "ok" }) }),
+    toolChain: [async () => ({ content: [], outcome: "ok" })],
     toolSources: [],
     toolSettings: { execution: "auto", onError: "stop" },
     maxSteps: 3,

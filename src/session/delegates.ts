@@ -1,0 +1,104 @@
+/** How the session of a delegate comes about: opened with what was named for it, in the place of its root. */
+import type { ToolsPolicy } from "#artifacts";
+import { defined } from "#base";
+import type { AdoptedSession, LiveSession } from "#control";
+import {
+  type Bundles,
+  createDelegations,
+  createDelegationTools,
+  type Delegate,
+  type DelegateSpec,
+  type Delegations,
+} from "#delegation";
+import type { Approver, HiddenTools, Hook, HookDispatcher, SessionCore, Tool } from "#engine";
+import type { ProjectRuntime } from "./project.ts";
+import { type Birth, hiddenFrom, policiesOf, type SessionPlace } from "./tree.ts";
+import type { SessionWorld } from "./world.ts";
+
+export interface DelegatingParts {
+  readonly core: SessionCore;
+  readonly depth: number;
+  readonly place: SessionPlace;
+  readonly runtime: ProjectRuntime;
+  readonly world: Pick<SessionWorld, "ports">;
+  readonly birth: Birth | undefined;
+  readonly hidden: HiddenTools;
+  /** Opens the session of a delegate and makes it known to clients. */
+  readonly adopt: (open: (approver: Approver) => Promise<LiveSession>) => Promise<AdoptedSession>;
+  readonly openChild: (birth: Birth, model: string, approver: Approver) => Promise<LiveSession>;
+}
+
+export interface Delegating {
+  readonly delegations: Delegations;
+  /** The delegation tools of the session; none where delegation is off. */
+  tools(): readonly Tool[];
+}
+
+export function createDelegating(parts: DelegatingParts): Delegating {
+  const { core, depth, place, runtime, birth, hidden } = parts;
+  const { clock, bus, state } = core;
+  const { ports } = parts.world;
+  const own: readonly Hook[] = birth === undefined ? [] : [...birth.spec.hooks, ...birth.inheritedHooks];
+  const limits = () => runtime.live.current().config.delegation;
+  const hooks = (more: readonly Hook[]): HookDispatcher => runtime.hooksFor(bus.session, ports, [...more, ...own]);
+  const bundles: Bundles = runtime.bundles;
+
+  function callable(): readonly Tool[] {
+    const given = birth === undefined ? [...place.allTools(), ...tools()] : birth.spec.tools(tools());
+    return given.filter(({ name }) => hidden(name) === undefined);
+  }
+
+  async function open(spec: DelegateSpec): Promise<Delegate> {
+    const originator = state.running?.originator;
+    if (originator === undefined) throw new Error("outside a turn nothing can be delegated");
+    const inheritedPolicies = policiesOf(birth).map(denials);
+    const child: Birth = { spec, parent: core.id, place, inheritedHooks: own, inheritedPolicies };
+    const adopted = await parts.adopt((approver) => parts.openChild(child, spec.model ?? state.model, approver));
+    const delegate = adopted.live.engine;
+    const visible = hiddenFrom(runtime, policiesOf(child));
+    return {
+      session: delegate.id,
+      model: delegate.model,
+      toolNames: spec.tools(tools()).flatMap(({ name }) => (visible(name) === undefined ? [name] : [])),
+      subscribe: (subscriber) => void delegate.bus.subscribe(subscriber),
+      run: (task) => adopted.send(originator, task),
+      cancel: (cause) => delegate.cancel(cause),
+      close: () => adopted.end(),
+    };
+  }
+
+  const delegations = createDelegations({
+    clock,
+    bus,
+    depth,
+    limits,
+    agents: runtime.agents,
+    bundles,
+    callable,
+    all: place.allTools,
+    denied: (name) => hidden(name)?.why,
+    tree: place.tree,
+    hooks,
+    open,
+    turnSignal: () => state.running?.signal,
+    count: runtime.count,
+  });
+  const made = createDelegationTools({ clock, delegations, limits, agents: runtime.agents });
+
+  function tools(): readonly Tool[] {
+    return limits().maxDepth === 0 ? [] : made();
+  }
+
+  return { delegations, tools };
+}
+
+/** Whether the model of a root is shown the delegation tools: there is somebody to delegate to, or the project says how. */
+export function isDelegating(runtime: ProjectRuntime): boolean {
+  const { config } = runtime.live.current();
+  return runtime.agents().length > 0 || config.delegates === true;
+}
+
+/** Of a list of what an agent may have, whoever it delegates to may have more: that is why it delegates. What it is denied stays so. */
+function denials({ deny, place }: ToolsPolicy): ToolsPolicy {
+  return { mode: "denylist", allow: [], deny, ...defined({ place }) };
+}
