@@ -11,7 +11,7 @@ import { createIdMint, type Event } from "#protocol";
 import { commands } from "#protocol/schemas";
 import { createSystemClock, createSystemRandom, SETTLED_TIME_FILE } from "#world";
 import { mintClaims } from "../src/auth/mint.ts";
-import { tokenParts } from "../src/cli/token-parts.ts";
+import { tokenParts } from "../src/program/token-parts.ts";
 import { type Figure, holds, printFigures } from "./figures.ts";
 import { createSteppedHome, type SteppedHome, type Stream } from "./stepped-daemon.ts";
 

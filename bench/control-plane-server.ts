@@ -10,8 +10,8 @@ import type { SessionId } from "#protocol";
 import { createHeldKeys } from "#providers";
 import { type HttpServer, startHttpServer } from "#transports/http";
 import { createSystemClock } from "#world";
-import { httpBackend } from "../src/cli/daemon-backend.ts";
 import { createOutward } from "../src/cli/outward.ts";
+import { httpBackend } from "../src/daemon/backend.ts";
 import { wholeClaims } from "../test/fakes/token-claims.ts";
 
 const KEY = new Uint8Array(32).fill(7);

@@ -8,14 +8,14 @@ import { dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { createSystemClock, processPlace, startMark } from "#world";
-import { claimDaemon, type DaemonFacts, findClaim } from "../src/cli/daemon-claim.ts";
-import { createDaemonRevival } from "../src/cli/daemon-revival.ts";
-import { daemonPlaces, lookForDaemon, START_PATIENCE_MS } from "../src/cli/daemon-state.ts";
 import { createOutward } from "../src/cli/outward.ts";
+import { claimDaemon, type DaemonFacts, findClaim } from "../src/daemon/claim.ts";
+import { createDaemonRevival } from "../src/daemon/revival.ts";
+import { daemonPlaces, lookForDaemon, START_PATIENCE_MS } from "../src/daemon/state.ts";
 import { createManualClock } from "./fakes/manual-clock.ts";
 import { quietCliPorts } from "./fakes/quiet-cli-ports.ts";
 
-const module = resolve(import.meta.dirname, "../src/cli/daemon-claim.ts");
+const module = resolve(import.meta.dirname, "../src/daemon/claim.ts");
 const world = resolve(import.meta.dirname, "../src/world/index.ts");
 const clock = createSystemClock();
 const facts: DaemonFacts = {

@@ -156,15 +156,15 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.open",
     why: "`audit anchor`, to the file that a person names; opens exported logs for reading.",
   },
-  "src/cli/daily-mark.ts": {
+  "src/program/daily-mark.ts": {
     uses: "fs.utimes fs.writeFile",
     why: "Notes in the state folder that something was done today.",
   },
-  "src/cli/daemon-probe.ts": {
+  "src/daemon/probe.ts": {
     uses: "node:http",
     why: "Asks the daemon of this user how it is, on its socket.",
   },
-  "src/cli/daemon.ts": {
+  "src/daemon/run.ts": {
     uses: "fs.rmSync",
     why: "Takes away a socket that nobody answers on.",
   },
@@ -172,7 +172,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.cp fs.mkdtemp",
     why: "The scratch folder of `harness demo`.",
   },
-  "src/cli/ensure-daemon.ts": {
+  "src/daemon/ensure.ts": {
     uses: "fs.openSync fs.truncateSync",
     why: "What a daemon in the background prints, in the state folder.",
   },
@@ -192,11 +192,11 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdtempSync fs.rmSync",
     why: "The folder for a policy of a commit, while it is read.",
   },
-  "src/cli/raw-dump.ts": {
+  "src/program/raw-dump.ts": {
     uses: "fs.appendFileSync fs.openSync",
     why: "`debug --raw`: the calls of a session that a person wants to see, in the state folder.",
   },
-  "src/cli/run-token.ts": {
+  "src/daemon/run-token.ts": {
     uses: "fs.rmSync",
     why: "The file with the token of a daemon.",
   },
@@ -228,7 +228,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.openSync fs.writeSync",
     why: "Overwrites keys in the environment block of this very process.",
   },
-  "src/cli/trusted-project.ts": {
+  "src/program/trusted-project.ts": {
     uses: "fs.openSync",
     why: "Opens the lock file that a person names for reading.",
   },

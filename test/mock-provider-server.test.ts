@@ -2,8 +2,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Message } from "#protocol";
-import { CallId } from "#protocol";
+import { CallId, type Message } from "#protocol";
 import { createProvider } from "#providers";
 import { callModel, testPorts, userRequest } from "./fakes/call-model.ts";
 import { type MockMessage, type MockProviderServer, startMockProvider } from "./fakes/mock-provider-server.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Harness } from "#program";
 import { ReasonError, type SessionId } from "#protocol";
-import { openWaitingSessions } from "../src/cli/daemon-waiting.ts";
+import { openWaitingSessions } from "../src/daemon/waiting.ts";
 import { says } from "./fakes/harness-rig.ts";
 import { createManualClock } from "./fakes/manual-clock.ts";
 import { openMemoryHarness } from "./fakes/memory-harness.ts";

@@ -5,6 +5,7 @@ export { boundHost, isBoundTo } from "./bound-hosts.ts";
 export { canonicalHash, canonicalJson } from "./canonical-json.ts";
 export { compose, type Handler, type Middleware } from "./compose.ts";
 export { CONCEAL_MIN_BYTES, type Concealer, createConcealer } from "./concealer.ts";
+export { counted } from "./counted.ts";
 export { beginningOf, CUT_LOOK_CHARS, cutAtBlank, endOf, withoutCutEnd, withoutCutStart } from "./cut-text.ts";
 export { defined } from "./defined.ts";
 export { type DiskTrouble, diskTrouble, diskTroubleText } from "./disk-trouble.ts";
@@ -14,6 +15,7 @@ export { foldedForms } from "./folded-forms.ts";
 export { type JunitSuite, type JunitTest, junitXml } from "./junit-xml.ts";
 export { nearestName } from "./nearest-name.ts";
 export { once } from "./once.ts";
+export { type PaintName, paint } from "./paint.ts";
 export { foldedSegments } from "./path-segments.ts";
 export {
   type Clock,

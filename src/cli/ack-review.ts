@@ -2,17 +2,15 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AwaitingFile } from "#artifacts";
-import { visibleLine } from "#base";
+import { counted, paint, visibleLine } from "#base";
+import { kindNames, powers } from "#program";
 import { harnessPaths } from "#stores";
 import type { ProjectTrust, WaitingFile } from "#trust";
 import { makePrivateDirectory } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
-import { counted } from "./counted.ts";
 import { pagesOf, patchText } from "./file-hunks.ts";
-import { kindNames, powers } from "./file-kinds.ts";
 import { foreignRows, lineRows, showPaged } from "./foreign-rows.ts";
 import { DIGEST_CHARS, grouped, textsOf } from "./permission-question.ts";
-import { paint } from "./renderer.ts";
 import type { QuestionScreen } from "./terminal.ts";
 
 const MAX_PARTS_CHARS = 200;

@@ -5,12 +5,11 @@ import { realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AwaitingFile, type ProjectSurvey, surveyProject } from "#artifacts";
 import { defined, errnoOf, messageOf, visibleLine } from "#base";
+import { ackRefusal, locateProject, lockFilePath, problemText, readLockFile, userTrust } from "#program";
 import { ReasonError } from "#protocol";
 import { createLockFileTrust, type ProjectTrust, writeLock } from "#trust";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { locate, problemText } from "./project.ts";
-import { lockFilePath, readLockFile, refusal, userTrust } from "./trusted-project.ts";
 
 const DEFAULT_LOCKFILE = "approved.lock";
 
@@ -68,7 +67,7 @@ async function agree(
 ): Promise<readonly AwaitingFile[]> {
   const { terminal } = ports;
   const isBulk = all === true && trust.isOwnFolder;
-  if (!(isBulk && yes === true) && !terminal.interactive) throw refusal(awaiting, undefined);
+  if (!(isBulk && yes === true) && !terminal.interactive) throw ackRefusal(awaiting, undefined);
   const interrupted = new AbortController();
   const stopListening = terminal.onInterrupt(() => interrupted.abort());
   try {
@@ -162,7 +161,7 @@ export async function verifyAckCommand(ports: CliPorts, flags: VerifyAckFlags): 
 
 /** Which files there are. Throws ConfigInvalid for a project that is broken as it is written: nobody is asked to agree to that. */
 export async function soundSurvey(ports: CliPorts, place: PlaceFlags): Promise<ProjectSurvey> {
-  const { root, configFile } = locate(ports, place);
+  const { root, configFile } = locateProject(ports, place);
   const survey = await surveyProject({
     root: realpathSync.native(root),
     ...defined({ configFile }),

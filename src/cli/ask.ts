@@ -1,10 +1,12 @@
 /** Answers permission requests and questions in the terminal, one at a time, through the protocol. */
+
+import { paint } from "#base";
 import type { CallId, Command, CommandOf, Event, EventOf } from "#protocol";
 import { foreignRows, lineRows, showPaged } from "./foreign-rows.ts";
 import type { Outward } from "./outward.ts";
 import { permissionQuestion, textsOf, whoAsks } from "./permission-question.ts";
 import { questionForm } from "./question-form.ts";
-import { paint, type Renderer, summarise } from "./renderer.ts";
+import { type Renderer, summarise } from "./renderer.ts";
 import type { QuestionScreen, Terminal } from "./terminal.ts";
 
 export interface Asker {

@@ -1,8 +1,7 @@
 /** Which session to attach to: the one that is named, else an offer by folder and state: the last one here, a new one, or a list. */
-import { defined, visibleLine } from "#base";
+import { defined, paint, visibleLine } from "#base";
 import type { Client, ClientSession, SessionInfo } from "#client";
 import { ReasonError, SessionId } from "#protocol";
-import { paint } from "./renderer.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Sessions that a list shows, and among which an id is looked for by its beginning. */

@@ -2,16 +2,15 @@
  * The conversation on a session of a daemon. A line can be typed at any time: what happens, here or in another terminal, is shown
  * above it, and a question takes its place until somebody has answered.
  */
-import { visibleLine } from "#base";
+import { paint, visibleLine } from "#base";
 import type { Client, ClientSession } from "#client";
+import type { DaemonRevival } from "#daemon";
 import { type Command, type Reason, ReasonError, type TurnId } from "#protocol";
 import type { UndoReport } from "#undo";
 import { describe, listedSessions } from "./attach-offer.ts";
 import type { AttachedView } from "./attached-view.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { restoreCommand, type SessionRule } from "./cli-session.ts";
-import type { DaemonRevival } from "./daemon-revival.ts";
-import { paint } from "./renderer.ts";
 import { runSlash, type SlashSession } from "./repl.ts";
 
 const HELP = `  /queue TEXT            send it when the running turn has ended

@@ -3,19 +3,23 @@
 import { resolve } from "node:path";
 import { defined, visibleJson, visibleLine } from "#base";
 import type { Client, ClientSession } from "#client";
+import {
+  createDaemonRevival,
+  type DaemonFlags,
+  type DaemonRevival,
+  daemonPlace,
+  ensureDaemon,
+  reachDaemon,
+} from "#daemon";
+import { loadConfig, mayHaveProject, tellExpiring } from "#program";
 import { ReasonError } from "#protocol";
 import { lastSession, namedSession, newSession, type OfferParts, offeredSession } from "./attach-offer.ts";
 import { runAttachRepl } from "./attach-repl.ts";
 import { openAttachedView } from "./attached-view.ts";
 import type { CliPorts } from "./cli-ports.ts";
-import { type DaemonFlags, daemonPlace, reachDaemon } from "./daemon-place.ts";
-import { createDaemonRevival, type DaemonRevival } from "./daemon-revival.ts";
-import { ensureDaemon } from "./ensure-daemon.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { tellExpiring } from "./expiry-banner.ts";
+import { reviewAt } from "./file-review.ts";
 import { handleInterrupts } from "./interrupt.ts";
-import { mayHaveProject } from "./project.ts";
-import { loadConfig } from "./user-config-file.ts";
 
 export interface AttachFlags extends DaemonFlags {
   readonly new?: boolean;
@@ -215,8 +219,8 @@ async function converse({
  */
 async function reviewProject(ports: CliPorts, { address }: Client, dir: string): Promise<void> {
   if (!ports.terminal.interactive || !address.startsWith("unix:") || !mayHaveProject(ports, { dir })) return;
-  const { openTrustedProject } = await import("./trusted-project.ts");
-  await openTrustedProject(ports, { dir }, { canAsk: true });
+  const { openTrustedProject } = await import("#program/trusted-project");
+  await openTrustedProject(ports, { dir }, { review: reviewAt(ports) });
 }
 
 async function chosenSession(

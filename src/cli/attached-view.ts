@@ -1,10 +1,10 @@
 /** A session of a daemon in this terminal: what happens as it happens, and the questions that somebody here may answer. */
-import { visibleLine } from "#base";
+import { paint, visibleLine } from "#base";
 import type { Client, ClientSession, Event } from "#client";
 import { type InputBlock, ReasonError, type TurnId } from "#protocol";
 import { createAsker } from "./ask.ts";
 import type { Outward } from "./outward.ts";
-import { createRenderer, paint } from "./renderer.ts";
+import { createRenderer } from "./renderer.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** How far back the beginning of the last turn is looked for. */

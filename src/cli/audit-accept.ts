@@ -1,4 +1,6 @@
 /** `harness audit accept`: a person takes a log as it is for the newest one, after a backup was put back or a log was moved away. */
+
+import { findSession, headsOf, type StoreFlags, withStore } from "#program";
 import { SessionId } from "#protocol";
 import { type ArchiveStore, harnessPaths, headProblem, type KnownHeads, loadAudit, readSigningKey } from "#stores";
 import { noteEnd } from "./audit.ts";
@@ -6,8 +8,6 @@ import { tellVerdict } from "./audit-verdict.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { isConfirmed } from "./confirmation.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { headsOf } from "./kept-heads.ts";
-import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 
 export interface AcceptFlags extends StoreFlags {
   readonly yes?: boolean;

@@ -1,13 +1,12 @@
 /** `harness audit network`: which hosts tools, scripts and sandboxed commands have reached or were refused, from the log. */
 import { resolve } from "node:path";
 import type { SessionMeta } from "#engine";
+import { readEvents, type StoreFlags, withStore } from "#program";
 import { type EventPayload, ReasonError } from "#protocol";
 import type { ArchiveStore } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { namedOrLatest } from "./latest-session.ts";
-import { type StoreFlags, withStore } from "./session-store.ts";
-import { readEvents } from "./sessions-read.ts";
 import { formatTable } from "./table.ts";
 
 /** Sessions that `--all` reads, newest first. */

@@ -1,13 +1,11 @@
 /** What `harness audit` says of a log: its findings, how it stands to its last known head, and the exit code. */
 import { resolve } from "node:path";
-import { visibleLine } from "#base";
+import { counted, paint, visibleLine } from "#base";
+import type { StoreFlags } from "#program";
 import { reasonText, type SessionId } from "#protocol";
 import { type HeadStanding, headProblem, seen, type Verdict } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
-import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { paint } from "./renderer.ts";
-import type { StoreFlags } from "./session-store.ts";
 
 export interface ToldFlags extends StoreFlags {
   readonly json?: boolean;

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageOf } from "#base";
 import type { SessionMeta } from "#engine";
+import { findSession, headsOf, idStart, SEARCHED_SESSIONS, type StoreFlags, withStore } from "#program";
 import { ReasonError, SessionId } from "#protocol";
 import {
   type ArchiveStore,
@@ -18,8 +19,6 @@ import { tellGone, tellVerdict } from "./audit-verdict.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { readGitNotes } from "./git-notes.ts";
-import { headsOf } from "./kept-heads.ts";
-import { findSession, idStart, SEARCHED_SESSIONS, type StoreFlags, withStore } from "./session-store.ts";
 
 export interface VerifyFlags extends StoreFlags {
   readonly all?: boolean;

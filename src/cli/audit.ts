@@ -2,14 +2,13 @@
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageOf } from "#base";
+import { findSession, headsOf, type StoreFlags, withStore } from "#program";
 import { ReasonError } from "#protocol";
 import { type EvidenceItem, harnessPaths, loadAudit, openSigningKey } from "#stores";
 import { tellVerdict, verdictCode } from "./audit-verdict.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { appendGitNote } from "./git-notes.ts";
-import { headsOf } from "./kept-heads.ts";
-import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 
 const ANCHOR_FILE_MODE = 0o600;
 

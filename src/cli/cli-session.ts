@@ -2,10 +2,10 @@
 import { defined, visibleJson } from "#base";
 import { type Control, type ControlClient, createAnswerCollector, type LiveSession } from "#control";
 import type { TurnSummary } from "#engine";
+import type { ContextValues } from "#program";
 import { type Command, type Event, ReasonError, type SessionId } from "#protocol";
 import type { UndoReport, UndoTarget } from "#undo";
 import { createAsker } from "./ask.ts";
-import type { ContextValues } from "./flags.ts";
 import type { Outward } from "./outward.ts";
 import { createRenderer } from "./renderer.ts";
 import type { Terminal } from "./terminal.ts";

@@ -1,5 +1,5 @@
 /** The findings of a conformance run, and the requirements, as a person reads them. */
-import { visibleLine } from "#base";
+import { paint, visibleLine } from "#base";
 import {
   conforms,
   documents,
@@ -11,7 +11,6 @@ import {
   verdictsOn,
   type Wire,
 } from "#conformance";
-import { paint } from "./renderer.ts";
 import type { Terminal } from "./terminal.ts";
 
 const MARKS = { pass: "✓", fail: "✗", unknown: "?", "not applicable": "–" } as const;

@@ -5,13 +5,11 @@ import { resolve } from "node:path";
 import { contextTexts, type Project } from "#artifacts";
 import { defined, messageOf, visibleLine } from "#base";
 import { promptBlocks, STANDING_PROMPT } from "#context";
+import { type ContextValues, conditionCheck, loadSettings, openProject, soundProject } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { tokenCounter } from "./context-tokens.ts";
 import type { ExitCode } from "./exit-code.ts";
-import type { ContextValues } from "./flags.ts";
-import { loadSettings } from "./open-program.ts";
-import { conditionCheck, openProject, soundProject } from "./project.ts";
 import { toolFacts } from "./project-facts.ts";
 import { formatTable } from "./table.ts";
 

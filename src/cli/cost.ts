@@ -1,10 +1,10 @@
 /** `harness cost`: what sessions have used and cost, summed from the CostIncremented events of the log. */
 import type { SessionMeta, SessionStore } from "#engine";
+import { readEvents } from "#program";
 import { type EventPayload, ReasonError, SessionId } from "#protocol";
 import { harnessPaths, machineKey, openSqliteStore } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { readEvents } from "./sessions-read.ts";
 import { formatTable } from "./table.ts";
 
 export interface CostFlags {

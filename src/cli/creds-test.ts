@@ -2,12 +2,12 @@
 
 import { defined } from "#base";
 import type { CredentialPort } from "#engine";
+import { loadSettings } from "#program";
 import { ReasonError } from "#protocol";
 import { createProvider, findVendor, type ModelConfig } from "#providers";
 import { createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { loadSettings } from "./open-program.ts";
 
 const TEST_TIMEOUT_MS = 30_000;
 /** The smallest answer that a provider can be asked for. */

@@ -1,5 +1,5 @@
 /** `harness creds`: keys of providers, stored, listed, deleted and tried. A secret goes in and never comes out. */
-import { boundHost, defined, visibleLine } from "#base";
+import { boundHost, defined, paint, visibleLine } from "#base";
 import {
   type CredentialInfo,
   type CredentialStore,
@@ -16,7 +16,6 @@ import { createProcesses } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { credentialKey } from "./credential-key.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { paint } from "./renderer.ts";
 import { formatTable } from "./table.ts";
 
 const DEFAULT_NAME = "default";

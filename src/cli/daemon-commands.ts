@@ -23,7 +23,7 @@ Examples:
     .description("serve REST with server-sent events and web sockets in the foreground, until SIGTERM or Ctrl-C")
     .option("--log-to-stderr", "print the lines of the log as well")
     .option("--background", "as daemon start runs it: it ends when nobody needs it, and the folder is no project yet")
-    .action(async (flags) => exit(await (await import("./daemon.ts")).daemonRunCommand(ports, flags)));
+    .action(async (flags) => exit(await (await import("#daemon/run")).daemonRunCommand(ports, flags)));
 
   for (const [verb, description] of [
     ["start", "start one in the background unless it runs; what is left of killed and hung ones is cleared away"],

@@ -1,11 +1,17 @@
 /** `harness daemon start`, `stop`, `status` and `restart`: one daemon of this user in the background. */
 
 import { defined } from "#base";
+import {
+  type DaemonAccess,
+  type DaemonFacts,
+  type DaemonState,
+  daemonPlaces,
+  describeState,
+  endDaemon,
+  ensureDaemon,
+  lookForDaemon,
+} from "#daemon";
 import type { CliPorts } from "./cli-ports.ts";
-import type { DaemonFacts } from "./daemon-claim.ts";
-import { endDaemon } from "./daemon-end.ts";
-import { type DaemonState, daemonPlaces, describeState, lookForDaemon } from "./daemon-state.ts";
-import { type DaemonAccess, ensureDaemon } from "./ensure-daemon.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { type Subsystems, subsystemLines } from "./health-text.ts";
 

@@ -1,12 +1,11 @@
 /** `harness debug`: what goes to the model of a session and what comes back, from now on and for some time, without secrets. */
 import { createReadStream, existsSync } from "node:fs";
 import { join } from "node:path";
+import { beginDump, dumpFile, endDump, findSession, type StoreFlags, withStore } from "#program";
 import { ReasonError, SessionId } from "#protocol";
 import { harnessPaths } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { beginDump, dumpFile, endDump } from "./raw-dump.ts";
-import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,16 +1,17 @@
 /** `harness demo`: a real turn by the offline model, in a scratch folder made for it, under rules that it prints. */
+
 import { cp, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { defined, paint } from "#base";
+import { openProgram, type RunFlags } from "#program";
 import { loadScenario } from "#providers";
 import type { CliPorts } from "./cli-ports.ts";
 import { openCliSession } from "./cli-session.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
-import type { RunFlags } from "./flags.ts";
+import { reviewAt } from "./file-review.ts";
 import { healthText } from "./health-text.ts";
 import { handleInterrupts } from "./interrupt.ts";
-import { openProgram } from "./open-program.ts";
-import { paint } from "./renderer.ts";
 import { runRepl } from "./repl.ts";
 
 export async function demoCommand(ports: CliPorts, { json = false }: { json?: boolean }): Promise<ExitCode> {
@@ -27,7 +28,7 @@ export async function demoCommand(ports: CliPorts, { json = false }: { json?: bo
   const { harness, settings, workspace } = await openProgram(ports, {
     flags,
     offlineAllowed: true,
-    canAsk: terminal.interactive,
+    ...defined({ review: terminal.interactive ? reviewAt(ports) : undefined }),
   });
   const left = new AbortController();
   let stopListening = (): void => undefined;

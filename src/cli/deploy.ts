@@ -2,15 +2,13 @@
 
 import type { Project } from "#artifacts";
 import { defined } from "#base";
+import { closeProgram, isBareProject, openProgram, type RunFlags } from "#program";
 import { ReasonError } from "#protocol";
 import { sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { openCliSession } from "./cli-session.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
-import type { RunFlags } from "./flags.ts";
 import { handleInterrupts } from "./interrupt.ts";
-import { closeProgram, openProgram } from "./open-program.ts";
-import { isBare } from "./project.ts";
 import { printAnswer, readPromptFromInput, readSchema, reportUnrecorded } from "./run.ts";
 
 export interface DeployFlags extends RunFlags {
@@ -35,7 +33,6 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
   const { harness, settings, workspace, project } = await openProgram(ports, {
     flags,
     offlineAllowed: false,
-    canAsk: false,
   });
   let stopListening = (): void => undefined;
   try {
@@ -84,7 +81,7 @@ export async function deployCommand(ports: CliPorts, flags: DeployFlags): Promis
 
 /** What the files of the project bring in; null when there are none. */
 async function projectPlan(project: Project): Promise<Readonly<Record<string, unknown>> | null> {
-  if (isBare(project)) return null;
+  if (isBareProject(project)) return null;
   const { settingsFacts } = await import("./project-facts.ts");
   const names = (artifacts: readonly { readonly name: string }[]): string[] => artifacts.map(({ name }) => name);
   return {

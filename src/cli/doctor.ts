@@ -1,9 +1,11 @@
 /** `harness doctor`: looks at everything that a session or a daemon needs here, says what is wrong and what to do. Changes nothing. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { messageOf, visibleLine } from "#base";
+import { messageOf, paint, visibleLine } from "#base";
 import { createCredentialStore } from "#credentials";
+import { daemonPlaces, describeState, lookForDaemon } from "#daemon";
 import { isSecretFile } from "#governance";
+import { headsOf, keyState, loadConfig, logFolder, mayHaveProject, userTrust } from "#program";
 import { ReasonError } from "#protocol";
 import { vendors } from "#providers";
 import { createSandboxes } from "#sandbox";
@@ -12,19 +14,11 @@ import { parseListenAddress } from "#transports/http";
 import { createProcesses } from "#world";
 import { soundSurvey } from "./ack.ts";
 import type { CliPorts } from "./cli-ports.ts";
-import { daemonPlaces, describeState, lookForDaemon } from "./daemon-state.ts";
 import { type Finding, ok, warning, wrong } from "./doctor-finding.ts";
 import { checkFolder, checkRuntimeFolder } from "./doctor-folders.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { git } from "./git.ts";
-import { headsOf } from "./kept-heads.ts";
-import { keyState } from "./models.ts";
-import { logFolder } from "./program-log.ts";
-import { mayHaveProject } from "./project.ts";
 import { probeRedaction } from "./redaction-probe.ts";
-import { paint } from "./renderer.ts";
-import { userTrust } from "./trusted-project.ts";
-import { loadConfig } from "./user-config-file.ts";
 
 const MIN_NODE_MAJOR = 24;
 

@@ -19,15 +19,13 @@ import {
   type ModeFacts,
   type PlannedCase,
 } from "#evals";
-import { assembleHarness, type Harness } from "#program";
+import { assembleHarness, type Harness, loadSettings, openProject, type RunFlags, soundProject } from "#program";
 import { ReasonError } from "#protocol";
 import { chooseModel, parseScenario, staticModels, vendors } from "#providers";
 import { createBuiltinTools } from "#tools";
 import { createSystemClock, createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
-import type { RunFlags } from "./flags.ts";
-import { loadSettings } from "./open-program.ts";
-import { openProject, soundProject } from "./project.ts";
+import { reviewAt } from "./file-review.ts";
 
 export interface EvalFlags extends Pick<RunFlags, "model" | "config" | "lockfile" | "allow" | "deny"> {
   readonly wanted?: NonNullable<ModeFacts["wanted"]>;
@@ -151,9 +149,8 @@ function withCase(settings: Settings, { evalCase: { setup } }: LoadedCase): Sett
 }
 
 async function openAcked(ports: CliPorts, file: string, { lockfile }: EvalFlags): Promise<Project> {
-  const { openTrustedProject } = await import("./trusted-project.ts");
-  const canAsk = ports.terminal.interactive;
-  const flags = { canAsk, ...defined({ lockfile }) };
+  const { openTrustedProject } = await import("#program/trusted-project");
+  const flags = defined({ review: ports.terminal.interactive ? reviewAt(ports) : undefined, lockfile });
   return soundProject((await openTrustedProject(ports, { config: file }, flags)).loaded);
 }
 

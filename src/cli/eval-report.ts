@@ -1,10 +1,8 @@
 /** A suite as a person reads it, and as JSON. */
-import { defined, visibleLine } from "#base";
+import { counted, defined, paint, visibleLine } from "#base";
 import type { AssertionResult, CaseResult, SuiteProgress, SuiteResult } from "#evals";
 import { allPassed, countOf } from "#evals";
-import { counted } from "./counted.ts";
-import type { OutwardRedactor } from "./outward.ts";
-import { paint } from "./renderer.ts";
+import type { OutwardRedactor } from "#program";
 import type { Terminal } from "./terminal.ts";
 
 const MARKS = { passed: "✓", failed: "✗", broken: "✗", not_run: "–" } as const;

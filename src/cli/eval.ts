@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Problem } from "#artifacts";
-import { defined, visibleLine } from "#base";
+import { counted, defined, paint, visibleLine } from "#base";
 import {
   allPassed,
   type CaseResult,
@@ -14,17 +14,13 @@ import {
   runSuite,
   unknownNames,
 } from "#evals";
+import { namesProject, type OutwardRedactor, problemText, userFlags } from "#program";
 import { type Event, ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
-import { counted } from "./counted.ts";
 import { createEvalCases, type EvalFlags, type PreparedCase } from "./eval-cases.ts";
 import { caseText, createProgressLine, shownResult, suiteJson, summaryText } from "./eval-report.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { writeNamedFile } from "./named-file.ts";
-import { userFlags } from "./open-program.ts";
-import type { OutwardRedactor } from "./outward.ts";
-import { namesProject, problemText } from "./project.ts";
-import { paint } from "./renderer.ts";
 import { DEFAULT_CASES, requireAckedCases } from "./trusted-cases.ts";
 
 export interface EvalCommandFlags extends Omit<EvalFlags, "wanted"> {

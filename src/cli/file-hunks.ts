@@ -1,8 +1,7 @@
 /** A file that waits for an ack as pages that fit on a screen: what changed with a few lines around it, or the whole file. */
-import { visibleLine } from "#base";
+import { paint, visibleLine } from "#base";
 import type { WaitingFile } from "#trust";
 import { columnsOf, lineRows, marked, type Screen, wrapped } from "./foreign-rows.ts";
-import { paint } from "./renderer.ts";
 import type { QuestionScreen } from "./terminal.ts";
 
 const CONTEXT_LINES = 3;

@@ -1,29 +1,7 @@
 /** Flags that several commands share, parsed once and the same everywhere. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { isDomainEntry } from "#base";
-
-export interface RunFlags {
-  readonly model?: string;
-  readonly config?: string;
-  readonly cwd?: string;
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
-  readonly strictPermissions?: boolean;
-  readonly autoApprove?: boolean;
-  readonly maxSteps?: number;
-  readonly sandbox?: "auto" | "required" | "off";
-  readonly store: "sqlite" | "jsonl" | "memory";
-  readonly undo?: "on" | "off";
-  readonly allowedDomain?: readonly string[];
-  readonly set?: ContextValues;
-  /** A lock file whose files are accepted, and no others. */
-  readonly lockfile?: string;
-  /** False: `--no-project`. */
-  readonly project?: boolean;
-}
-
-/** Values of the run context, which conditions and scripts see as `ctx`. */
-export type ContextValues = Readonly<Record<string, string | number | boolean | null>>;
+import type { ContextValues, RunFlags } from "#program";
 
 const CONTEXT_KEY_CHARS = 100;
 const CONTEXT_TEXT_CHARS = 10_000;

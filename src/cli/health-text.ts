@@ -8,7 +8,7 @@ export type Subsystems = Readonly<Record<string, Readonly<Record<string, unknown
 
 /** Of this process; a daemon tells its own. */
 export async function healthText(harness: Harness, settings: Settings): Promise<string> {
-  const { subsystemsOf } = await import("./daemon-backend.ts");
+  const { subsystemsOf } = await import("#daemon");
   const { credential_helper, ...others } = await subsystemsOf(harness, settings);
   return `${subsystemLines({ ...others, credential_helper: { ...credential_helper } }).join("\n")}\n`;
 }

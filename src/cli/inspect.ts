@@ -3,13 +3,20 @@
 import { resolve } from "node:path";
 import type { Project } from "#artifacts";
 import { visibleLine } from "#base";
+import {
+  conditionCheck,
+  loadSettings,
+  type OpenedProject,
+  openProject,
+  problemText,
+  type StoreFlags,
+  withStore,
+} from "#program";
 import type { Event } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { eventLine, isFailure } from "./event-line.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { lastEvents, namedOrLatest } from "./latest-session.ts";
-import { loadSettings } from "./open-program.ts";
-import { conditionCheck, type OpenedProject, openProject, problemText } from "./project.ts";
 import { agentFacts, artifactFacts, hookFacts, policyText, settingsFacts, toolFacts } from "./project-facts.ts";
 import {
   agentDetails,
@@ -22,7 +29,6 @@ import {
   toolDetails,
   toolTable,
 } from "./project-lists.ts";
-import { type StoreFlags, withStore } from "./session-store.ts";
 
 const SHOWN_EVENTS = 50;
 

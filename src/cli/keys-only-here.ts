@@ -1,8 +1,8 @@
 /** Keys that this terminal has and the daemon, which was started before, has not: it would answer as if there were none. */
 import { isRecord } from "#base";
+import { askDaemon } from "#daemon";
 import { vendors } from "#providers";
 import type { CliPorts } from "./cli-ports.ts";
-import { askDaemon } from "./daemon-probe.ts";
 
 /** Names of providers. None where the daemon does not tell: this is advice, and no reason to fail. */
 export async function keysOnlyHere(

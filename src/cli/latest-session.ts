@@ -1,10 +1,8 @@
 /** Which sessions a command that reads the log is about: the one that is named, else the latest of a folder. */
 import { delegatedBy, type SessionMeta } from "#engine";
-import type { Event } from "#protocol";
-import { ReasonError } from "#protocol";
+import { findSession, readEvents } from "#program";
+import { type Event, ReasonError } from "#protocol";
 import type { ArchiveStore } from "#stores";
-import { findSession } from "./session-store.ts";
-import { readEvents } from "./sessions-read.ts";
 
 /** A session that was cut off may have many delegates that are newer than itself. */
 const LATEST_LIMIT = 200;

@@ -1,9 +1,8 @@
 /** `--list-tools` of `run` and `deploy`: the tools that the model would be shown, after policy and conditions. */
+
+import { conditionCheck, openProject, projectPlace, type RunFlags, soundProject } from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import type { RunFlags } from "./flags.ts";
-import { projectPlace } from "./open-program.ts";
-import { conditionCheck, openProject, soundProject } from "./project.ts";
 import { toolFacts } from "./project-facts.ts";
 import { formatTable } from "./table.ts";
 

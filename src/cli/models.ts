@@ -1,12 +1,12 @@
 /** `harness models`: what can be named with --model, and which keys are set. */
 
-import type { CredentialPort, ModelInfo } from "#engine";
+import type { ModelInfo } from "#engine";
+import { keyState, loadSettings } from "#program";
 import { ReasonError } from "#protocol";
 import { createProvider, findVendor, staticModels, vendors } from "#providers";
 import { createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { loadSettings } from "./open-program.ts";
 import { formatTable } from "./table.ts";
 
 const CATALOG_TIMEOUT_MS = 30_000;
@@ -48,11 +48,6 @@ async function listProviders(ports: CliPorts, flags: ModelsFlags): Promise<ExitC
     "\nscripted:<file.yaml> plays a scenario without a network. harness models <provider> asks for a catalog.\n",
   );
   return 0;
-}
-
-export function keyState(credentials: CredentialPort, provider: string, variables: readonly string[]): string {
-  if (credentials.holds({ provider, variables })) return "set";
-  return variables.length === 0 ? "none needed" : "not set";
 }
 
 async function listCatalog(ports: CliPorts, name: string, flags: ModelsFlags): Promise<ExitCode> {

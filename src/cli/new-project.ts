@@ -2,11 +2,11 @@
 import { lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { errnoOf, messageOf, visibleLine } from "#base";
+import { PROJECT_FILES } from "#program";
 import { ReasonError } from "#protocol";
 import { makeFolder } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { PROJECT_FILES } from "./project.ts";
 
 /** A file of a new project, by its path there, and the template it is made from. */
 type Layout = readonly (readonly [path: string, template: string])[];
@@ -126,7 +126,10 @@ async function ackWritten(ports: CliPorts, root: string, written: readonly strin
 }
 
 async function keepAck(ports: CliPorts, root: string, written: readonly string[]): Promise<void> {
-  const [{ surveyProject }, { userTrust }] = await Promise.all([import("#artifacts"), import("./trusted-project.ts")]);
+  const [{ surveyProject }, { userTrust }] = await Promise.all([
+    import("#artifacts"),
+    import("#program/trusted-project"),
+  ]);
   const survey = await surveyProject({ root });
   const trust = userTrust(ports, survey.root);
   const own = trust.judge(survey.files).filter(({ file }) => written.includes(file));

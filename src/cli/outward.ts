@@ -4,31 +4,13 @@
  */
 import type { Settings } from "#artifacts";
 import { messageOf, visibleLines } from "#base";
+import type { OutwardRedactor, OutwardText } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { reasonOf } from "./error-line.ts";
-import type { LogRedaction } from "./log-redaction.ts";
 import { describeError, type QuestionScreen, type Terminal } from "./terminal.ts";
 
-export interface OutwardRedactor {
-  text(text: string): string;
-  /** A value that becomes JSON. */
-  value<T>(value: T): T;
-  /** For one walk through a log. */
-  log(): LogRedaction;
-}
-
-export interface Outward {
-  /** The configuration that was read: what it calls a secret is one from now on. Default: the user's own file. */
-  use(settings: Pick<Settings, "redaction" | "models">): void;
-  /** Rejects with RedactionFailed, and with ConfigInvalid when nobody can tell what the user calls a secret. */
-  load(): Promise<OutwardRedactor>;
-  /** The error in one line for a person; its code alone where redaction cannot be had. Never rejects. */
-  describe(error: unknown): Promise<string>;
-  /** The message of an error without its code; empty where redaction cannot be had. Never rejects. */
-  messageOf(error: unknown): Promise<string>;
-  /** The text, or nothing where redaction cannot be had. Never rejects. */
-  orNothing(text: string): Promise<string>;
+export interface Outward extends OutwardText {
   /**
    * The same ports with a terminal that lets no secret out. `json`: what is written to it are lines of JSON. `messages`: nothing but
    * messages is written, which are shown also when the configuration cannot be read.
@@ -48,7 +30,7 @@ export function createOutward(
   async function make(given: typeof settings): Promise<OutwardRedactor> {
     const [{ createRedactionGateway, loadRedactor }, { createLogRedaction }, used] = await Promise.all([
       import("#redaction"),
-      import("./log-redaction.ts"),
+      import("#program"),
       given ?? ownSettings(),
     ]);
     const redactor = await loadRedactor({ settings: used, env: ports.env, clock: ports.clock }).catch(
@@ -69,7 +51,7 @@ export function createOutward(
   }
 
   async function ownSettings(): Promise<Pick<Settings, "redaction" | "models">> {
-    const { loadConfig } = await import("./user-config-file.ts");
+    const { loadConfig } = await import("#program/user-config-file");
     return (await loadConfig(ports, undefined)).settings;
   }
 

@@ -1,9 +1,7 @@
 /** A permission request as a person decides on it: what would run in full, where it would run, and the keys that count. */
-import { canonicalHash, canonicalJson, visibleLine } from "#base";
+import { canonicalHash, canonicalJson, counted, paint, visibleLine } from "#base";
 import type { Decision, EventOf } from "#protocol";
-import { counted } from "./counted.ts";
 import { foreignRows, lineRows, type Row, type Screen } from "./foreign-rows.ts";
-import { paint } from "./renderer.ts";
 
 type Request = EventOf<"PermissionRequested">["payload"];
 

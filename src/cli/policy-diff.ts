@@ -1,13 +1,12 @@
 /** `harness policy diff`: what another policy would have said of the calls that are on the record. */
-import { defined, visibleLine } from "#base";
+import { counted, defined, visibleLine } from "#base";
 import { type ComparedCall, createPolicyDiff, RECORDED, type Redecided } from "#governance";
+import { withStore } from "#program";
 import { subjectOf } from "./call-subject.ts";
 import type { CliPorts } from "./cli-ports.ts";
-import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { loadPolicy, type PolicyFlags } from "./policy-source.ts";
 import { builtinShapes, chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";
-import { withStore } from "./session-store.ts";
 
 /** Calls that are shown of a group; `--json` has all. */
 const SHOWN_CALLS = 5;

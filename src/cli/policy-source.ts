@@ -7,11 +7,10 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join, resolve } from "node:path";
 import { type Policy, policyOf } from "#governance";
+import { loadSettings, mayHaveProject, openProject, type ProjectPlace, soundProject } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { checkOut } from "./git-files.ts";
-import { loadSettings } from "./open-program.ts";
-import { mayHaveProject, openProject, type ProjectPlace, soundProject } from "./project.ts";
 
 const ADMIN = /^admin:(.+)$/s;
 const REVISION = /^([^:]+):(.*)$/s;

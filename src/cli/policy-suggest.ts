@@ -3,17 +3,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { addAllowRules } from "#artifacts";
-import { visibleLine, visibleProse } from "#base";
+import { counted, visibleLine, visibleProse } from "#base";
 import { type RecordedSession, type SuggestedRule, type Suggestions, suggestRules } from "#governance";
+import { configFile, PROJECT_FILES, withStore } from "#program";
 import { subjectOf } from "./call-subject.ts";
 import type { CliPorts } from "./cli-ports.ts";
-import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { loadPolicy, type PolicyFlags } from "./policy-source.ts";
-import { PROJECT_FILES } from "./project.ts";
 import { builtinShapes, chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";
-import { withStore } from "./session-store.ts";
-import { configFile } from "./user-config-file.ts";
 
 /** Calls that are named for a rule, and of those without one; `--json` has all. */
 const SHOWN_CALLS = 3;

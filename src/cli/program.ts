@@ -1,5 +1,6 @@
 /** The command line: one table of commands; each is loaded only when it is called. */
 import { Command, CommanderError } from "commander";
+import { paint } from "#base";
 import { ReasonError } from "#protocol";
 import { addCareCommands } from "./care-commands.ts";
 import type { CliPorts } from "./cli-ports.ts";
@@ -22,7 +23,6 @@ import {
 import { createOutward } from "./outward.ts";
 import { addPolicyCommands } from "./policy-commands.ts";
 import { addProjectCommands } from "./project-commands.ts";
-import { paint } from "./renderer.ts";
 import { addTokenCommands } from "./token-commands.ts";
 
 /** What commander puts before a complaint. */

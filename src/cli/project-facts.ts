@@ -1,6 +1,6 @@
 /** What a project consists of, as rows that are printed as they are with `--json` and as tables without. */
 
-import type { ScriptSource, ToolArtifact, ToolsPolicy } from "#artifacts";
+import type { ToolArtifact, ToolsPolicy } from "#artifacts";
 import {
   type AgentArtifact,
   type BundleArtifact,
@@ -12,12 +12,9 @@ import {
   toolVisible,
 } from "#artifacts";
 import { defined } from "#base";
+import type { ConditionCheck, ConditionResult } from "#program";
 import { createBuiltinTools } from "#tools";
 import { createSystemClock } from "#world";
-
-/** Whether a `condition:` holds for the values of the run context; `failed` says why it cannot be told. */
-export type ConditionResult = { readonly holds: boolean; readonly failed?: string };
-export type ConditionCheck = (condition: ScriptSource) => ConditionResult;
 
 export interface ToolFact {
   readonly name: string;

@@ -2,16 +2,14 @@
 
 import type { Project } from "#artifacts";
 import { visibleRow } from "#base";
+import { type ConditionCheck, type ContextValues, conditionCheck, openProject, soundProject } from "#program";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import type { ContextValues } from "./flags.ts";
-import { conditionCheck, openProject, soundProject } from "./project.ts";
 import {
   type AgentFact,
   type ArtifactFact,
   agentFacts,
   artifactFacts,
-  type ConditionCheck,
   type HookFact,
   hookFacts,
   policyText,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createInProcessCli } from "../../test/fakes/in-process-cli.ts";
-import { contextValue } from "./flags.ts";
+import { contextValue } from "../cli/flags.ts";
 
 test("values of --set are JSON scalars where they are one, else text", () => {
   const texts = ["a=1", "b=true", "c=null", "d=x=y", "e=", 'f="quoted"', "g=[1]", "h=1e999", "i=-0.5"];

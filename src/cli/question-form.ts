@@ -1,9 +1,9 @@
 /** How much of a permission question a screen has room for, and which answers count there. */
+
+import { counted, paint } from "#base";
 import type { Decision } from "#protocol";
-import { counted } from "./counted.ts";
 import { lineRows } from "./foreign-rows.ts";
 import { type PermissionQuestion, textsOf } from "./permission-question.ts";
-import { paint } from "./renderer.ts";
 import type { QuestionScreen } from "./terminal.ts";
 
 export interface QuestionForm {

@@ -2,13 +2,12 @@
 import { resolve } from "node:path";
 import type { SessionMeta } from "#engine";
 import { RecordedCalls, type RecordedSession, type ToolShape } from "#governance";
+import { findSession, readEvents, type StoreFlags } from "#program";
 import { ReasonError } from "#protocol";
 import type { ArchiveStore } from "#stores";
 import { createBuiltinTools } from "#tools";
 import { createSystemClock } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
-import { findSession, type StoreFlags } from "./session-store.ts";
-import { readEvents } from "./sessions-read.ts";
 
 /** Newest first; more are not read. */
 const MAX_SESSIONS = 10_000;

@@ -1,11 +1,11 @@
 /** `harness redact`: standard input without its secrets, as it comes; or where they are, never what they are. */
 import type { Clock } from "#base";
+import { loadConfig } from "#program";
 import { ReasonError } from "#protocol";
 import { loadRedactor, type Redactor, type StreamRedactor, type UserPattern } from "#redaction";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { Terminal } from "./terminal.ts";
-import { loadConfig } from "./user-config-file.ts";
 
 /** For `--explain` and `--check`, which look at the whole text. */
 const INPUT_MAX_BYTES = 64 * 1024 * 1024;

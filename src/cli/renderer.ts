@@ -1,7 +1,6 @@
 /** Events as a person reads them in a terminal: the answer on standard output, everything else on standard error. */
-import { visibleLine, visibleProse } from "#base";
+import { counted, type PaintName, paint, visibleLine, visibleProse } from "#base";
 import type { CallId, Event, ToolOutputBlock } from "#protocol";
-import { counted } from "./counted.ts";
 import type { Terminal } from "./terminal.ts";
 
 const PREVIEW_LINES = 6;
@@ -9,8 +8,6 @@ const PREVIEW_CHARS = 100;
 
 /** A letter or a picture whose marks or joiners may come with the next piece. */
 const OPEN_END = /(?:\p{L}|\p{N}|\p{ExtPict})\p{M}{0,4}$/u;
-
-const style = { dim: "2", red: "31", yellow: "33", green: "32", cyan: "36", bold: "1" } as const;
 
 export interface Renderer {
   show(event: Event): void;
@@ -23,10 +20,6 @@ export interface RendererOptions {
   readonly answer: boolean;
   /** Show tool calls and notices. */
   readonly activity: boolean;
-}
-
-export function paint(terminal: Pick<Terminal, "colour">, name: keyof typeof style, text: string): string {
-  return terminal.colour ? `\u001b[${style[name]}m${text}\u001b[0m` : text;
 }
 
 export function createRenderer(terminal: Terminal, { answer, activity }: RendererOptions): Renderer {
@@ -43,13 +36,13 @@ export function createRenderer(terminal: Terminal, { answer, activity }: Rendere
   }
 
   /** On one line, whatever is in the text. */
-  function note(colour: keyof typeof style, text: string): void {
+  function note(colour: PaintName, text: string): void {
     finishLine();
     terminal.err(`${paint(terminal, colour, visibleLine(text))}\n`);
   }
 
   /** A message of several lines: what follows the first stands behind a bar. */
-  function message(colour: keyof typeof style, text: string): void {
+  function message(colour: PaintName, text: string): void {
     for (const [at, line] of text.split("\n").entries()) note(colour, at === 0 ? line : `  │ ${line}`);
   }
 

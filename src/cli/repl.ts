@@ -1,8 +1,7 @@
 /** The line-by-line conversation on a terminal. Slash words are handled here and never reach the model. */
-import { visibleLine } from "#base";
+import { paint, visibleLine } from "#base";
 import type { CliPorts } from "./cli-ports.ts";
 import type { CliSession } from "./cli-session.ts";
-import { paint } from "./renderer.ts";
 import type { Terminal } from "./terminal.ts";
 
 const HELP = `  /model provider:name   use another model from now on

@@ -1,12 +1,10 @@
 /** `harness rpc`: the engine for another program, over JSON-RPC on standard input and output. */
 import { defined } from "#base";
 import { PERMISSION_TIMEOUT_MS } from "#control";
+import { closeProgram, type LogFlags, openProgram, openServiceLog, type RunFlags } from "#program";
 import { serveRpc } from "#transports/rpc";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import type { RunFlags } from "./flags.ts";
-import { closeProgram, openProgram } from "./open-program.ts";
-import { type LogFlags, openServiceLog } from "./program-log.ts";
 
 export interface RpcFlags extends RunFlags, LogFlags {
   readonly identityClass: "human" | "agent";
@@ -21,7 +19,6 @@ export async function rpcCommand(ports: CliPorts, flags: RpcFlags): Promise<Exit
   const options = {
     flags,
     offlineAllowed: true,
-    canAsk: false,
     answerMs: PERMISSION_TIMEOUT_MS,
     foldersNamed: flags.cwd === undefined,
     plugins: [watch.plugin],

@@ -3,16 +3,16 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { defined, messageOf, visibleLine, visibleProse } from "#base";
+import { closeProgram, type OpenOptions, openProgram, type RunFlags } from "#program";
 import { ReasonError, SessionId } from "#protocol";
 import { type AnswerSchema, parseAnswerSchema, sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { type CliTurn, type OutputMode, openCliSession } from "./cli-session.ts";
 import { errorLine } from "./error-line.ts";
 import { type ExitCode, exitCodeOf } from "./exit-code.ts";
-import type { RunFlags } from "./flags.ts";
+import { reviewAt } from "./file-review.ts";
 import { healthText } from "./health-text.ts";
 import { handleInterrupts } from "./interrupt.ts";
-import { closeProgram, type OpenOptions, openProgram } from "./open-program.ts";
 import { runRepl } from "./repl.ts";
 
 export const PROMPT_MAX_BYTES = 10 * 1024 * 1024;
@@ -48,7 +48,7 @@ export async function runCommand(
   const { harness, settings, workspace } = await openProgram(ports, {
     flags,
     offlineAllowed: true,
-    canAsk: terminal.interactive && output === "stream" && !isReplay,
+    ...defined({ review: terminal.interactive && output === "stream" && !isReplay ? reviewAt(ports) : undefined }),
     ...defined({ cassette }),
   });
   const left = new AbortController();
@@ -114,7 +114,7 @@ async function resumed(
 ): Promise<SessionId> {
   if (SessionId.is(named)) return named;
   if (store === "memory") throw new ReasonError("SessionNotFound", { session: named });
-  const { findSession, withStore } = await import("./session-store.ts");
+  const { findSession, withStore } = await import("#program/session-store");
   const place = store === "jsonl" ? { store, root: workspace } : { store };
   return withStore(ports, place, async (opened) => (await findSession(opened, named)).id);
 }

@@ -2,15 +2,13 @@
 import { domainLists } from "#artifacts";
 import { createDomainList, visibleJson, visibleLine } from "#base";
 import { deniedPrograms, isSecretFile, policyOf } from "#governance";
+import { loadSettings, openProject, projectPlace, type RunFlags, userFlags } from "#program";
 import { createSandboxes, type Probe, type SandboxPolicy, type SandboxStatus } from "#sandbox";
 import { ownFolders } from "#stores";
 import { createProcesses } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
-import type { RunFlags } from "./flags.ts";
 import { namedFolder } from "./named-folder.ts";
-import { loadSettings, projectPlace, userFlags } from "./open-program.ts";
-import { openProject } from "./project.ts";
 
 export interface SandboxCheckFlags extends Pick<RunFlags, "config" | "cwd" | "sandbox" | "allowedDomain"> {
   readonly json?: boolean;

@@ -2,13 +2,11 @@
 
 import type { ServeSource } from "#artifacts";
 import { defined } from "#base";
+import { closeProgram, type LogFlags, openProgram, openServiceLog, type RunFlags } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { type CliSession, openCliSession } from "./cli-session.ts";
 import type { ExitCode } from "./exit-code.ts";
-import type { RunFlags } from "./flags.ts";
-import { closeProgram, openProgram } from "./open-program.ts";
-import { type LogFlags, openServiceLog } from "./program-log.ts";
 import { PROMPT_MAX_BYTES } from "./run.ts";
 
 export interface ServeFlags extends RunFlags, LogFlags {
@@ -24,7 +22,6 @@ export async function serveCommand(ports: CliPorts, flags: ServeFlags): Promise<
   const { harness, settings, workspace, project } = await openProgram(ports, {
     flags,
     offlineAllowed: true,
-    canAsk: false,
     plugins: [watch.plugin],
   });
   const stopped = new AbortController();

@@ -1,11 +1,12 @@
 /** `harness sessions doctor`, `rekey` and `expire`: looking after the encrypted log. */
 
 import type { RetentionSettings } from "#artifacts";
+import { counted, paint } from "#base";
 import { type CredentialRekey, rekeyCredentials, whileCredentialsRest } from "#credentials";
+import { headsOf, retentionPolicy, settledMs, trustDirectory, trustKeys, undoDirectory, undoKey } from "#program";
 import { ReasonError } from "#protocol";
 import {
   createKeyFiles,
-  defaultRetention,
   diagnoseStore,
   expiringSessions,
   harnessPaths,
@@ -19,18 +20,11 @@ import {
 import { rekeyTrust } from "#trust";
 import { rekeyUndo, type UndoRekey } from "#undo";
 import type { CliPorts } from "./cli-ports.ts";
-import { counted } from "./counted.ts";
 import { credentialKey } from "./credential-key.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { headsOf } from "./kept-heads.ts";
-import { trustDirectory, trustKeys } from "./project-keys.ts";
-import { paint } from "./renderer.ts";
-import { settledMs } from "./settled-time.ts";
 import { formatTable } from "./table.ts";
-import { undoDirectory, undoKey } from "./undo-key.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
-const DAY_MS = 24 * HOUR_MS;
 
 export interface CareFlags {
   readonly json?: boolean;
@@ -118,7 +112,12 @@ export async function expireCommand(
   const nowMs = settledMs(ports);
   tellLeap(ports, nowMs);
   const clock = { now: () => nowMs };
-  const options = { path: harnessPaths(env).sessionsDb, clock, key: machineKey(env), policy: policyOf(flags.settings) };
+  const options = {
+    path: harnessPaths(env).sessionsDb,
+    clock,
+    key: machineKey(env),
+    policy: retentionPolicy(flags.settings),
+  };
   const soon = expiringSessions(options);
   const report = flags.dryRun ? undefined : runRetention(options);
   if (flags.json) {
@@ -138,12 +137,4 @@ function tellLeap({ terminal, clock }: CliPorts, settledAtMs: number): void {
     `The clock says ${now}, but only the time up to ${settled} has passed since the last look at this log. Content counts as old by ` +
       "the latter until the clock has stood for 12 hours.\n",
   );
-}
-
-export function policyOf({ contentDays, warnDays, maxStoreMb }: RetentionSettings) {
-  return {
-    contentTtlMs: contentDays === undefined ? defaultRetention.contentTtlMs : contentDays * DAY_MS,
-    warnWithinMs: warnDays === undefined ? defaultRetention.warnWithinMs : warnDays * DAY_MS,
-    maxStoreBytes: maxStoreMb === undefined ? defaultRetention.maxStoreBytes : maxStoreMb * 1024 * 1024,
-  };
 }

@@ -1,16 +1,13 @@
 /** `harness sessions export` and `import`: sessions leave the log and come back. */
+
 import { closeSync, openSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
-import { errnoOf, messageOf } from "#base";
-import type { SessionMeta } from "#engine";
-import { type EventKind, type EventPayload, ReasonError } from "#protocol";
-import { type ArchiveStore, loadPortability } from "#stores";
+import { counted, errnoOf, messageOf } from "#base";
+import { exportPieces, findSession, type StoreFlags, withStore } from "#program";
+import { ReasonError } from "#protocol";
+import { loadPortability } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
-import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
-import type { OutwardRedactor } from "./outward.ts";
-import { findSession, type StoreFlags, withStore } from "./session-store.ts";
-import { cleanTranscript } from "./sessions-read.ts";
 import { mintLog } from "./sessions-write.ts";
 
 /** One event of the largest size that the log takes, in JSON. */
@@ -49,29 +46,6 @@ export async function exportCommand(ports: CliPorts, name: string, flags: Export
   });
 }
 
-/** A whole session, without what counts as a secret today. Notes in `changed` the kinds of events in which something was left out. */
-export function exportPieces(
-  store: ArchiveStore,
-  meta: SessionMeta,
-  redactor: OutwardRedactor,
-  format: ExportFlags["format"],
-  changed: Set<string>,
-): AsyncGenerator<string> {
-  const known = exportable(meta, redactor);
-  return format === "jsonl" ? jsonPieces(store, known, redactor, changed) : markdownPieces(store, known, redactor);
-}
-
-/** What is known about the session besides its events, without what counts as a secret today. */
-function exportable(meta: SessionMeta, redactor: OutwardRedactor): SessionMeta {
-  const { title, workingDir, profile, model } = redactor.value({
-    title: meta.title,
-    workingDir: meta.workingDir,
-    profile: meta.profile,
-    model: meta.model,
-  });
-  return { ...meta, title, workingDir, profile, model };
-}
-
 /** Secrets that nobody knew when the session ran. */
 function tellChanged({ terminal }: CliPorts, changed: ReadonlySet<string>): void {
   if (changed.size === 0) return;
@@ -79,38 +53,6 @@ function tellChanged({ terminal }: CliPorts, changed: ReadonlySet<string>): void
     `Left out, because it counts as a secret today: content of events of the kind ${[...changed].join(", ")}. ` +
       "The log still holds it; harness sessions delete removes it.\n",
   );
-}
-
-async function* jsonPieces(
-  store: ArchiveStore,
-  meta: SessionMeta,
-  redactor: OutwardRedactor,
-  changed: Set<string>,
-): AsyncGenerator<string> {
-  const { exportLines } = await loadPortability();
-  const { PROTOCOL_VERSION } = await import("#protocol/schemas");
-  const evidence = store.readEvidence(meta.id);
-  const redact = redactor.log();
-  const filter = (kind: string, payload: object): object => {
-    // A kind of a newer program is filtered like any other.
-    const clean: object = redact(kind as EventKind, payload as EventPayload<EventKind>);
-    if (clean !== payload) changed.add(kind);
-    return clean;
-  };
-  for await (const line of exportLines(meta, evidence, PROTOCOL_VERSION, filter)) yield `${line}\n`;
-}
-
-async function* markdownPieces(
-  store: ArchiveStore,
-  meta: SessionMeta,
-  redactor: OutwardRedactor,
-): AsyncGenerator<string> {
-  let between = "";
-  for await (const { text } of cleanTranscript(redactor, store, meta)) {
-    yield between + redactor.text(text);
-    between = "\n\n";
-  }
-  yield "\n";
 }
 
 export interface ImportFlags extends StoreFlags {

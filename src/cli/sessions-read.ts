@@ -1,19 +1,15 @@
 /** `harness sessions list` and `show`: what is in the log. */
 
 import { resolve } from "node:path";
-import { visibleLines } from "#base";
+import { counted, visibleLines } from "#base";
 import type { SessionMeta } from "#engine";
+import { cleanTranscript, findSession, readEvents, type StoreFlags, withStore } from "#program";
 import { type Event, ReasonError, type SessionId } from "#protocol";
-import { type ArchiveStore, loadPortability, sessionFields, type TranscriptPart } from "#stores";
+import { type ArchiveStore, loadPortability, sessionFields } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
-import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
-import type { LogRedaction } from "./log-redaction.ts";
-import type { OutwardRedactor } from "./outward.ts";
-import { findSession, type StoreFlags, withStore } from "./session-store.ts";
 import { formatTable } from "./table.ts";
 
-const READ_PAGE = 1000;
 /** The first input of a session is among its first events. */
 const TITLE_EVENTS = 8;
 const TITLE_CHARS = 80;
@@ -80,39 +76,6 @@ export async function showSession(ports: CliPorts, name: string, flags: ShowFlag
     }
     return 0;
   });
-}
-
-/** The events of a session, oldest first. */
-export async function* readEvents(store: Pick<ArchiveStore, "read">, id: SessionId): AsyncGenerator<Event> {
-  for (let after = 0; ; ) {
-    const page = await store.read(id, { after, limit: READ_PAGE });
-    yield* page;
-    const last = page.at(-1);
-    if (last === undefined) return;
-    after = last.id;
-  }
-}
-
-/** The session as a person reads it, without what counts as a secret today: taken out before anything is shortened. */
-export async function* cleanTranscript(
-  redactor: OutwardRedactor,
-  store: ArchiveStore,
-  meta: SessionMeta,
-  timing = true,
-): AsyncGenerator<TranscriptPart> {
-  const { transcript } = await loadPortability();
-  const events = cleanEvents(redactor.log(), readEvents(store, meta.id));
-  yield* transcript(meta, events, { timing, clean: redactor.text });
-}
-
-async function* cleanEvents(redact: LogRedaction, events: AsyncIterable<Event>): AsyncGenerator<Event> {
-  for await (const event of events) yield cleanEvent(redact, event);
-}
-
-export function cleanEvent(redact: LogRedaction, event: Event): Event {
-  const payload = redact(event.kind, event.payload);
-  // The same kind with the payload of that kind.
-  return payload === event.payload ? event : ({ ...event, payload } as Event);
 }
 
 /** As on the wire. */

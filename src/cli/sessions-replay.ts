@@ -1,13 +1,11 @@
 /** `harness sessions replay`: a walk through the events of a session, by keys on a terminal, else all of them in a row. */
-import { visibleLine } from "#base";
+import { counted, paint, visibleLine } from "#base";
+import { cleanEvent, findSession, type StoreFlags, withStore } from "#program";
 import { type Event, ReasonError } from "#protocol";
 import { loadPortability, type Replay, type ReplayFrame } from "#stores";
 import type { CliPorts } from "./cli-ports.ts";
-import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { paint, summarise } from "./renderer.ts";
-import { findSession, type StoreFlags, withStore } from "./session-store.ts";
-import { cleanEvent } from "./sessions-read.ts";
+import { summarise } from "./renderer.ts";
 
 const HELP = "Enter next · p previous · t N turn N · s N step N of this turn · e N event N · q leave";
 

@@ -1,16 +1,13 @@
 /** `harness sessions branch`, `pin`, `unpin` and `delete`: what changes the log. */
-import { createUlidFactory, defined } from "#base";
+import { counted, createUlidFactory, defined } from "#base";
 import { refuseDelegate } from "#engine";
+import { findSession, readEvents, type StoreFlags, undoPlace, withStore } from "#program";
 import { LogId, ReasonError, type SessionId } from "#protocol";
 import { type ArchiveStore, loadPortability, scratchBase } from "#stores";
 import { createScratchFolders, createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { isConfirmed } from "./confirmation.ts";
-import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { findSession, type StoreFlags, withStore } from "./session-store.ts";
-import { readEvents } from "./sessions-read.ts";
-import { undoPlace } from "./undo-key.ts";
 
 export interface BranchFlags extends StoreFlags {
   readonly at?: number;

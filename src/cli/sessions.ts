@@ -101,7 +101,7 @@ export function addSessionsCommands(program: Command, ports: CliPorts, exit: (co
     .option("--dry-run", "only list what goes next")
     .option("--json", "print JSON")
     .action(async (flags) => {
-      const { loadSettings } = await import("./open-program.ts");
+      const { loadSettings } = await import("#program/open");
       const { settings } = await loadSettings(ports, flags);
       const { expireCommand } = await import("./sessions-care.ts");
       exit(await expireCommand(await shown(flags), { ...flags, settings: settings.retention }));

@@ -15,13 +15,13 @@ import {
   tokenFileText,
 } from "#auth";
 import { createUlidFactory, defined, errnoOf, messageOf } from "#base";
+import { defaultTokenFile, describeClaims, timeOf, tokenParts } from "#program";
 import { createIdMint, ReasonError, SessionId, TokenId } from "#protocol";
 import { commands } from "#protocol/schemas";
 import { createSystemRandom, makePrivateDirectory } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { formatTable } from "./table.ts";
-import { defaultTokenFile, describeClaims, timeOf, tokenParts } from "./token-parts.ts";
 
 const TOKEN_VARIABLE = "HARNESS_TOKEN";
 const CODE_PROMPTS = 3;

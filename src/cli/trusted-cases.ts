@@ -6,11 +6,10 @@ import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { AwaitingFile, JudgedFile, TrustPort } from "#artifacts";
 import { type CaseFile, type LoadedCase, loadSuite } from "#evals";
+import { ackRefusal, awaitingNames, lockFilePath, PROJECT_FILES, readLockFile, userTrust } from "#program";
 import { ReasonError } from "#protocol";
 import { createLockFileTrust, type ProjectTrust } from "#trust";
 import type { CliPorts } from "./cli-ports.ts";
-import { PROJECT_FILES } from "./project.ts";
-import { fileNames, lockFilePath, readLockFile, refusal, userTrust } from "./trusted-project.ts";
 
 /** Where cases are when nobody says so. */
 export const DEFAULT_CASES = join("evals", "testdata");
@@ -32,16 +31,16 @@ export async function requireAckedCases(
       trust.judge(files).filter(({ kind, change }) => kind === "eval" && change !== "removed");
     if (named !== undefined) {
       const awaiting = waiting(createLockFileTrust(root, readLockFile(named)));
-      if (awaiting.length > 0) throw refusal(awaiting, named);
+      if (awaiting.length > 0) throw ackRefusal(awaiting, named);
       continue;
     }
     const trust = userTrust(ports, root);
     const awaiting = waiting(trust);
     if (awaiting.length === 0) continue;
-    if (!ports.terminal.interactive) throw refusal(awaiting, undefined);
+    if (!ports.terminal.interactive) throw ackRefusal(awaiting, undefined);
     await review(ports, trust, awaiting);
     const left = waiting(trust);
-    if (left.length > 0) throw new ReasonError("AckDenied", { files: fileNames(left) });
+    if (left.length > 0) throw new ReasonError("AckDenied", { files: awaitingNames(left) });
   }
 }
 

@@ -2,8 +2,9 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { defined, visibleLine } from "#base";
+import { defined, paint, visibleLine } from "#base";
 import { nextTs } from "#engine";
+import { type StoreFlags, undoPlace, withStore } from "#program";
 import { CallId, type EventPayload, ReasonError, reasonText, SessionId, TurnId } from "#protocol";
 import { harnessPaths } from "#stores";
 import { createUndoStore, redo, restoredEvent, type UndoReport, type UndoTarget, undo } from "#undo";
@@ -11,10 +12,7 @@ import { createWorkspaceRestore } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { namedFolder } from "./named-folder.ts";
-import { paint } from "./renderer.ts";
-import { type StoreFlags, withStore } from "./session-store.ts";
 import type { Terminal } from "./terminal.ts";
-import { undoPlace } from "./undo-key.ts";
 
 /** So many paths of one kind are printed; `--json` has all. */
 const MAX_LINES = 100;

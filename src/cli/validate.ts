@@ -1,12 +1,11 @@
 /** `harness validate`: what is wrong with a project, all of it at once, without asking a model. */
 
 import type { LoadedProject, Problem, Project } from "#artifacts";
-import { visibleLine } from "#base";
+import { counted, visibleLine } from "#base";
+import { isBareProject, lookAtProject, openProject } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
-import { counted } from "./counted.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { isBare, lookAtProject, openProject } from "./project.ts";
 
 const WATCH_MS = 200;
 
@@ -22,7 +21,7 @@ export async function validateCommand(ports: CliPorts, flags: ValidateFlags): Pr
   const { terminal, clock } = ports;
   const opened = flags.watch === true ? await openProject(ports, flags) : undefined;
   const { loaded, root, name, tookMs } = opened ?? (await lookAtProject(ports, flags));
-  if (loaded.project !== undefined && isBare(loaded.project)) {
+  if (loaded.project !== undefined && isBareProject(loaded.project)) {
     const detail = `there is no harness.md or harness.yaml in ${root}. harness init writes one.`;
     throw new ReasonError("ConfigInvalid", { detail });
   }

@@ -6,19 +6,14 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defined, isRecord, visibleLine } from "#base";
-import type { Harness } from "#program";
+import { defined, isRecord, paint, visibleLine } from "#base";
+import { askLocally, describeState, httpBackend, type LocalAnswer, lookForDaemon, openDaemonAccess } from "#daemon";
+import { type Harness, openProgram } from "#program";
 import { type ListenAddress, startHttpServer } from "#transports/http";
 import { serveRpc } from "#transports/rpc";
 import type { CliPorts } from "./cli-ports.ts";
-import { openDaemonAccess } from "./daemon-access.ts";
-import { httpBackend } from "./daemon-backend.ts";
-import { askLocally, type LocalAnswer } from "./daemon-probe.ts";
-import { describeState, lookForDaemon } from "./daemon-state.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { openProgram } from "./open-program.ts";
 import { probeRedaction } from "./redaction-probe.ts";
-import { paint } from "./renderer.ts";
 
 interface Result {
   readonly step: string;
@@ -78,7 +73,6 @@ async function openScratch(ports: CliPorts, scratch: string) {
         sandbox: "off",
       },
       offlineAllowed: true,
-      canAsk: false,
     },
   );
   return { harness, close: () => harness.shutdown() };
@@ -164,7 +158,7 @@ async function tryHttp(
 }
 
 async function settingsOf(ports: CliPorts) {
-  const { loadConfig } = await import("./user-config-file.ts");
+  const { loadConfig } = await import("#program/user-config-file");
   return (await loadConfig(ports, undefined)).settings;
 }
 

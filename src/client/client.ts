@@ -1,18 +1,18 @@
 /** A client and its sessions, the same over every transport. */
 import { type Clock, defined, type Random } from "#base";
-import type {
-  CallId,
-  Command,
-  CommandOf,
-  Decision,
-  Event,
-  Handshake,
-  InputBlock,
-  SessionId,
-  SessionInfo,
-  TurnId,
+import {
+  type CallId,
+  type Command,
+  type CommandOf,
+  type Decision,
+  type Event,
+  type Handshake,
+  type InputBlock,
+  ReasonError,
+  type SessionId,
+  type SessionInfo,
+  type TurnId,
 } from "#protocol";
-import { ReasonError } from "#protocol";
 import { followEvents } from "./follow.ts";
 import { mayPass, wasNotBegun } from "./refusal.ts";
 import { type ReconnectOptions, retrying } from "./retry.ts";

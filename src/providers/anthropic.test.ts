@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Message } from "#protocol";
-import { CallId } from "#protocol";
+import { CallId, type Message } from "#protocol";
 import { callModel, testPorts, userRequest } from "../../test/fakes/call-model.ts";
 import { type MockProviderServer, startMockProvider } from "../../test/fakes/mock-provider-server.ts";
 import { createProvider } from "./create.ts";

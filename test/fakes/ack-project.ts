@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type JudgedFile, readFileContent, surveyProject } from "#artifacts";
 import { defined } from "#base";
 import { createProjectTrust } from "#trust";
-import { trustDirectory, trustKeySource } from "../../src/cli/project-keys.ts";
+import { trustDirectory, trustKeySource } from "../../src/program/project-keys.ts";
 
 export interface AckPlace {
   readonly workspace: string;

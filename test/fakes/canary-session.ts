@@ -15,7 +15,7 @@ import { createScriptChecker } from "#script";
 import { createSigner, harnessPaths, machineKey } from "#stores";
 import { createBuiltinTools } from "#tools";
 import { createSystemClock } from "#world";
-import { undoPlace } from "../../src/cli/undo-key.ts";
+import { undoPlace } from "../../src/program/undo-place.ts";
 import { openDatabase } from "../../src/stores/sqlite/driver.ts";
 import { type Canary, rawIn, sheetOf, variablesOf } from "./canaries.ts";
 import { type Cargo, filesOf, refusalReply, served, turnReplies, WAYS, type Way } from "./canary-ways.ts";

@@ -21,8 +21,8 @@ import {
   type TlsTexts,
 } from "#transports/http";
 import { createSystemClock } from "#world";
-import { httpBackend } from "../../src/cli/daemon-backend.ts";
 import { createOutward } from "../../src/cli/outward.ts";
+import { httpBackend } from "../../src/daemon/backend.ts";
 import { createHarnessRig, type HarnessRig, type RigOptions } from "./harness-rig.ts";
 import type { MockReply } from "./mock-reply.ts";
 import { type RigClaims, wholeClaims } from "./token-claims.ts";

@@ -5,8 +5,7 @@
 
 import { type Authenticator, type Claims, checkScope, checkSession } from "#auth";
 import { defined } from "#base";
-import type { Command } from "#protocol";
-import { ReasonError, type SessionId } from "#protocol";
+import { type Command, ReasonError, type SessionId } from "#protocol";
 import { asReasonError } from "./failure.ts";
 
 /** How a request came: over a Unix socket, a loopback port, or an address that other machines can reach. */

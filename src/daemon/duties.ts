@@ -1,0 +1,101 @@
+/**
+ * What a daemon does by itself while it serves: lets old content go, runs the inputs that waited for it, and notices that its program
+ * was replaced. Each failure is a line of the log, and none ends the daemon.
+ */
+import type { Settings } from "#artifacts";
+import type { OperationLog } from "#logs";
+import {
+  expiringText,
+  type Harness,
+  type ProgramPorts,
+  type RetentionPortion,
+  type RunFlags,
+  retentionPortion,
+} from "#program";
+import { ReasonError } from "#protocol";
+import { holdProgramFiles, type ProgramFiles } from "./program-files.ts";
+import { PORTION_BOUND, type RetentionWatch, watchRetention } from "./retention.ts";
+import { openWaitingSessions } from "./waiting.ts";
+
+/** Sessions that a line of the log names. */
+const LOGGED_SESSIONS = 20;
+
+export interface DutyOptions {
+  readonly ports: ProgramPorts;
+  readonly harness: Pick<Harness, "control" | "store">;
+  readonly settings: Pick<Settings, "retention">;
+  readonly log: OperationLog;
+  readonly store: RunFlags["store"];
+  /** The program on disk is another one. */
+  readonly onReplaced: () => void;
+}
+
+export interface Duties {
+  /** Undefined where the log is not the encrypted one, whose content alone expires. */
+  retention(): ReturnType<RetentionWatch["state"]> | undefined;
+  /** When the daemon listens. `opensWaiting`: it is the daemon of the user, and no server beside it. */
+  begin(options: { readonly opensWaiting: boolean }): void;
+  stop(): void;
+}
+
+/** The files of the program are held from now on, the rest begins with `begin`. */
+export function createDuties({ ports, harness, settings, log, store, onReplaced }: DutyOptions): Duties {
+  const { clock, terminal } = ports;
+  const daemon = log.of("daemon");
+  const stopped = new AbortController();
+  let retention: RetentionWatch | undefined;
+  let files: ProgramFiles | undefined;
+
+  const tellFailure =
+    (what: string) =>
+    (failure: unknown): void =>
+      void ports.outward.describe(failure).then((problem) => daemon.error(what, { problem }));
+
+  function tellPortion(portion: Exclude<RetentionPortion, { kind: "not-due" }>): void {
+    if (portion.expiredEvents > 0) daemon.info("old content went", { events: portion.expiredEvents });
+    if (portion.kind !== "done" || portion.expiring.length === 0) return;
+    const ids = portion.expiring.map(({ id }) => id);
+    daemon.warn("sessions lose content soon", { count: ids.length, sessions: ids.slice(0, LOGGED_SESSIONS) });
+    if (terminal.interactive) terminal.err(`${expiringText(ids)}\n`);
+  }
+
+  function tellSkipped(session: string, why: unknown): void {
+    if (why instanceof ReasonError && why.reason === "SessionBusy") {
+      daemon.info("waiting inputs are left to the process that has their session", { session });
+      return;
+    }
+    void ports.outward
+      .describe(why)
+      .then((problem) => daemon.warn("a session with waiting inputs cannot be opened", { session, problem }));
+  }
+
+  holdProgramFiles({ entry: ports.programFile, clock, onReplaced }).then((held) => {
+    files = held;
+    if (stopped.signal.aborted) held.stop();
+  }, tellFailure("the files of the program cannot be held"));
+
+  return {
+    retention: () => retention?.state() ?? (store === "sqlite" ? { state: "not run" } : undefined),
+    begin({ opensWaiting }) {
+      if (store === "sqlite") {
+        retention = watchRetention({
+          clock,
+          portion: () => retentionPortion(ports, settings, PORTION_BOUND),
+          onPortion: tellPortion,
+          onFailure: tellFailure("old content could not be let go"),
+        });
+      }
+      if (!opensWaiting) return;
+      openWaitingSessions({
+        ...{ clock, control: harness.control, store: harness.store, signal: stopped.signal },
+        onOpened: (session, inputs) => daemon.info("opened for inputs that waited", { session, inputs }),
+        onSkipped: tellSkipped,
+      }).catch(tellFailure("inputs that wait could not be looked for"));
+    },
+    stop() {
+      stopped.abort();
+      retention?.stop();
+      files?.stop();
+    },
+  };
+}

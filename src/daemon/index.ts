@@ -1,0 +1,10 @@
+/** The engine as a service of one user: who is the daemon, who may use it, how it is found, started and ended. */
+export { openDaemonAccess } from "./access.ts";
+export { httpBackend, subsystemsOf } from "./backend.ts";
+export type { DaemonFacts } from "./claim.ts";
+export { endDaemon } from "./end.ts";
+export { type DaemonAccess, ensureDaemon } from "./ensure.ts";
+export { type DaemonFlags, daemonPlace, reachDaemon } from "./place.ts";
+export { askDaemon, askLocally, type LocalAnswer } from "./probe.ts";
+export { createDaemonRevival, type DaemonRevival } from "./revival.ts";
+export { type DaemonState, daemonPlaces, describeState, lookForDaemon } from "./state.ts";

@@ -1,0 +1,281 @@
+/** From flags to a running program: configuration, model and store, with the messages a person needs when one is wrong. */
+
+import { readFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import {
+  addAllowRule,
+  applyProject,
+  type LoadedConfig,
+  type PermissionRule,
+  type Project,
+  type Settings,
+} from "#artifacts";
+import { createSerial, defined, paint, visibleLines } from "#base";
+import { ReasonError } from "#protocol";
+import {
+  createSigner,
+  foldersApart,
+  harnessPaths,
+  type MachineKey,
+  machineKeySource,
+  ownFolders,
+  scratchBase,
+} from "#stores";
+import { makePrivateDirectory, refusedWorkspace, writePrivateFile } from "#world";
+import { assembleHarness } from "./assemble.ts";
+import { keptHeads } from "./kept-heads.ts";
+import type { Harness, HarnessOptions } from "./options.ts";
+import type { ProgramPorts } from "./ports.ts";
+import { mayHaveProject, namesProject, type ProjectPlace, problemText, soundProject } from "./projects.ts";
+import { createRawDump } from "./raw-dump.ts";
+import type { RunFlags } from "./run-flags.ts";
+import type { ReviewFiles, TrustedProject } from "./trusted-project.ts";
+import { undoPlace } from "./undo-place.ts";
+import { configFile, loadConfig } from "./user-config-file.ts";
+
+/** A person at the terminal may take their time; Ctrl-C is always there. */
+const TERMINAL_ANSWER_MS = 24 * 60 * 60 * 1000;
+
+export interface OpenOptions {
+  readonly flags: RunFlags;
+  readonly offlineAllowed: boolean;
+  /** Absolute paths. */
+  readonly cassette?: NonNullable<HarnessOptions["cassette"]>;
+  /** Puts files of the project to somebody who reads them. Absent where nobody can be asked. */
+  readonly review?: ReviewFiles;
+  readonly plugins?: HarnessOptions["plugins"];
+  /** The project of the default folder is looked at when a session is opened there, not before: its files may not be acked. */
+  readonly projectLater?: boolean;
+  /** Clients come and go over a wire: questions wait for a person, but not for ever. */
+  readonly isService?: boolean;
+  /** Clients name the folders of their sessions, so that the default one need not be usable. */
+  readonly foldersNamed?: boolean;
+  /** Files of the program that commands must not see, besides the usual ones. */
+  readonly ownPaths?: readonly string[];
+  /** How long a question waits for its answer; default: as long as a person at the terminal may want. */
+  readonly answerMs?: number;
+  /** Values that conditions see as `ctx`, in every session. */
+  readonly context?: NonNullable<HarnessOptions["context"]>;
+}
+
+export interface OpenedProgram {
+  readonly harness: Harness;
+  readonly settings: Settings;
+  readonly workspace: string;
+  /** Absent where the folder has none. */
+  readonly project?: Project;
+}
+
+export async function openProgram(ports: ProgramPorts, options: OpenOptions): Promise<OpenedProgram> {
+  const { terminal, env, clock } = ports;
+  const { flags, offlineAllowed, cassette } = options;
+  // The session of a replay has the id that it had: it may be in the log already.
+  const store = cassette !== undefined && "replay" in cassette ? "memory" : flags.store;
+  const place = projectPlace(flags);
+  if (options.foldersNamed !== true) refuseFolder(ports, place);
+  // A folder without a project pays nothing for what projects need.
+  // What the machine's policy says holds from the beginning, also where the project comes later.
+  const first = options.projectLater === true ? { ...place, adminOnly: true } : place;
+  const opened = mayHaveProject(ports, first) ? await openTrusted(ports, first, options) : undefined;
+  const workspace = opened?.root ?? resolve(ports.cwd, flags.cwd ?? ".");
+  const project = opened === undefined ? undefined : soundProject(opened.loaded);
+  const { settings, warnings } = await loadSettings(ports, userFlags(flags), project);
+  const told = [...(opened?.loaded.problems ?? []).map(problemText), ...warnings];
+  if (told.length > 0) {
+    const { text } = await ports.outward.load();
+    for (const warning of told) {
+      terminal.err(text(`${paint(terminal, "yellow", `warning: ${visibleLines(warning)}`)}\n`));
+    }
+  }
+  const named = flags.model ?? env.HARNESS_MODEL;
+  const rulesInOrder = createSerial();
+  const scratch = scratchBase(env);
+  const key = machineKeySource(env);
+  const harness = await assembleHarness({
+    settings,
+    env,
+    credentials: ports.credentials,
+    clock,
+    workspace,
+    ...defined({ scratch }),
+    offlineAllowed,
+    scenarioFile: (name) => scenarioFile(ports, name),
+    store: storeOf(store, workspace, env, key),
+    signer: createSigner(() => harnessPaths(env).configDir),
+    ...(store === "memory" ? {} : { heads: keptHeads(ports, key, settings.audit) }),
+    undo: store === "memory" || flags.undo === "off" || cassette !== undefined ? "off" : undoPlace(ports),
+    autoApprove: flags.autoApprove === true,
+    ...(options.isService === true
+      ? { waitsForHumans: true }
+      : { permissionTimeoutMs: options.answerMs ?? TERMINAL_ANSWER_MS }),
+    projects: projectsOf(ports, place, workspace, options.projectLater === true ? undefined : opened, options),
+    args: ["harness", ...ports.args],
+    ...defined({ plugins: options.plugins, ownPaths: options.ownPaths }),
+    checkToken: async (token) => {
+      // Only a daemon has clients with tokens; their inputs can wait in a session that is gone on with here.
+      const [{ createTokenRecords, tokenStanding }, { stateDir }] = [await import("#auth"), harnessPaths(env)];
+      return tokenStanding({ records: createTokenRecords(stateDir), clock }, token);
+    },
+    ...defined({ context: options.context }),
+    traceCall: createRawDump(ports),
+    keepRule: (rule) => rulesInOrder(() => keepRule(ports, userFlags(flags).config, rule)),
+    ...defined({ model: named, cassette }),
+  });
+  if (harness.offline) {
+    const how =
+      "Store a key with harness creds add, set ANTHROPIC_API_KEY or another one, or name a model with --model.";
+    terminal.err(
+      `${paint(terminal, "yellow", "No model is configured: this is the offline scripted model.")} ${how}\n`,
+    );
+  }
+  return { harness, settings, workspace, ...defined({ project }) };
+}
+
+/** Before anything of the folder is read. A session that is opened there would be refused anyway. */
+function refuseFolder({ cwd, env }: ProgramPorts, { dir, config }: ProjectPlace): void {
+  const folder = resolve(cwd, dir ?? (config === undefined ? "." : dirname(config)));
+  const detail = refusedWorkspace(folder, { env, own: ownFolders(env), apart: foldersApart(env) });
+  if (detail !== undefined) throw new ReasonError("ConfigInvalid", { detail });
+}
+
+/** Ends all sessions; then, once a day, what has expired goes from the log. */
+export async function closeProgram(
+  ports: ProgramPorts,
+  { harness, settings }: Pick<OpenedProgram, "harness" | "settings">,
+  { store }: Pick<RunFlags, "store">,
+): Promise<void> {
+  await harness.shutdown();
+  if (store !== "sqlite") return;
+  const { applyDailyRetention } = await import("./daily-retention.ts");
+  await applyDailyRetention(ports, settings);
+}
+
+/** Each session has a loader of its own, for each has to notice changes itself; the one that is there is for the first. */
+function projectsOf(
+  ports: ProgramPorts,
+  place: ProjectPlace,
+  workspace: string,
+  opened: TrustedProject | undefined,
+  options: OpenOptions,
+): NonNullable<HarnessOptions["projects"]> {
+  let unused = opened;
+  return async (folder) => {
+    const here = folder === workspace ? place : { ...place, config: undefined, dir: folder };
+    const { config, ...elsewhere } = here;
+    const asked = config === undefined ? elsewhere : { ...elsewhere, config };
+    const found = folder === workspace ? unused : undefined;
+    if (found !== undefined) unused = undefined;
+    else if (!mayHaveProject(ports, asked)) return undefined;
+    const { loader, loaded, askForAck } = found ?? (await openTrusted(ports, asked, options));
+    const project = soundProject(loaded);
+    // Those of the program were made with the project that it was opened with.
+    const isOfProgram = folder === workspace && opened !== undefined;
+    const flags = userFlags(options.flags);
+    const own = isOfProgram ? undefined : await loadConfig(ports, flags.config);
+    return {
+      loader,
+      project,
+      ...(own === undefined ? {} : { settings: mergedSettings(own.settings, flags, project) }),
+      ...defined({ askForAck }),
+    };
+  };
+}
+
+async function openTrusted(
+  ports: ProgramPorts,
+  place: ProjectPlace,
+  { flags: { lockfile }, review }: OpenOptions,
+): Promise<TrustedProject> {
+  const { openTrustedProject } = await import("./trusted-project.ts");
+  return openTrustedProject(ports, place, defined({ review, lockfile }));
+}
+
+/** Where the flags say that the project is. */
+export function projectPlace({ config, cwd, allowedDomain, project }: Partial<RunFlags>): ProjectPlace {
+  if (project === false && config !== undefined && namesProject(config)) {
+    throw new ReasonError("UsageInvalid", { detail: `--no-project and --config ${config} exclude each other` });
+  }
+  return {
+    ...(project === false ? { adminOnly: true } : {}),
+    ...(config !== undefined && namesProject(config) ? { config } : {}),
+    ...defined({ dir: cwd, allowedDomains: allowedDomain }),
+  };
+}
+
+/** The flags without a `-c` that names the project. */
+export function userFlags<Flags extends Pick<RunFlags, "config">>({
+  config,
+  ...flags
+}: Flags): Omit<Flags, "config"> & Pick<RunFlags, "config"> {
+  return config === undefined || namesProject(config) ? flags : { ...flags, config };
+}
+
+function storeOf(
+  kind: RunFlags["store"],
+  workspace: string,
+  env: ProgramPorts["env"],
+  key: () => MachineKey,
+): HarnessOptions["store"] {
+  if (kind === "memory") return { kind };
+  if (kind === "jsonl") return { kind, root: workspace };
+  return { kind, path: harnessPaths(env).sessionsDb, key };
+}
+
+/** Configuration file, then the project, then flags; later wins, deny rules add up. */
+export async function loadSettings(
+  ports: ProgramPorts,
+  flags: Pick<RunFlags, "config" | "allow" | "deny" | "strictPermissions" | "maxSteps" | "sandbox">,
+  project?: Project,
+): Promise<LoadedConfig> {
+  const { settings: own, warnings } = await loadConfig(ports, flags.config);
+  ports.outward.use(own);
+  return { warnings, settings: mergedSettings(own, flags, project) };
+}
+
+/** The file of the user, then the project, then flags. */
+function mergedSettings(
+  own: Settings,
+  flags: Pick<RunFlags, "allow" | "deny" | "strictPermissions" | "maxSteps" | "sandbox">,
+  project: Project | undefined,
+): Settings {
+  const settings = project === undefined ? own : applyProject(own, project);
+  const fromFlags: readonly PermissionRule[] = [
+    ...(flags.allow ?? []).map((rule) => ({ effect: "allow" as const, rule, source: "--allow" })),
+    ...(flags.deny ?? []).map((rule) => ({ effect: "deny" as const, rule, source: "--deny" })),
+  ];
+  return {
+    ...settings,
+    permissions: [...settings.permissions, ...fromFlags],
+    strictPermissions: flags.strictPermissions ?? settings.strictPermissions,
+    maxSteps: Math.min(flags.maxSteps ?? settings.maxSteps, project?.config.maxStepsCap ?? Number.POSITIVE_INFINITY),
+    sandbox: sandboxMode(flags.sandbox, project?.config.sandbox, settings.sandbox),
+  };
+}
+
+/** What a project or the machine's policy requires stays required; only the user switches the sandbox off. */
+function sandboxMode(
+  flag: Settings["sandbox"] | undefined,
+  project: Settings["sandbox"] | undefined,
+  user: Settings["sandbox"],
+): Settings["sandbox"] {
+  return project === "required" ? "required" : (flag ?? user);
+}
+
+/** Writes an allow rule into the user's configuration file, which need not be there yet. Resolves when the disk has it. */
+async function keepRule(ports: ProgramPorts, named: string | undefined, rule: string): Promise<string> {
+  const file = configFile(ports, named);
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  const added = await addAllowRule(file, text, rule);
+  makePrivateDirectory(dirname(file));
+  writePrivateFile(file, added, { durable: true });
+  return file;
+}
+
+/** A plain word is a scenario that ships with the program, anything else a path. */
+function scenarioFile({ scenariosDir, cwd }: ProgramPorts, name: string): string {
+  if (/^[a-z0-9-]+$/.test(name)) return join(scenariosDir, `${name}.yaml`);
+  return isAbsolute(name) ? name : join(cwd, name);
+}

@@ -1,0 +1,271 @@
+/**
+ * The project that a command works on: the one place of the command line where files, scripts and built-in tools come together.
+ * Reads files and runs nothing.
+ */
+
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
+import type {
+  LoadedProject,
+  Problem,
+  Project,
+  ProjectLoader,
+  ScriptChecker,
+  ScriptSource,
+  TrustPort,
+} from "#artifacts";
+import { defined, messageOf } from "#base";
+import type { checkRules as CheckRules } from "#governance";
+import { ReasonError } from "#protocol";
+import { harnessCache } from "#stores";
+import { createSystemRandom } from "#world";
+import type { BuildInfo } from "./build-info.ts";
+import type { ProgramPorts } from "./ports.ts";
+import type { ContextValues } from "./run-flags.ts";
+
+/** The policy of whoever runs the machine. */
+const ADMIN_POLICY = "/etc/harness/policy.md";
+export const PROJECT_FILES = ["harness.md", "harness.yaml", "harness.yml"];
+const PROJECT_EXTENSIONS = [".md", ".yaml", ".yml"];
+
+/** Whether a `condition:` holds for the values of the run context; `failed` says why it cannot be told. */
+export type ConditionResult = { readonly holds: boolean; readonly failed?: string };
+export type ConditionCheck = (condition: ScriptSource) => ConditionResult;
+
+export interface ProjectPlace {
+  /** `-c`: a project file. */
+  readonly config?: string;
+  /** Default: the current folder. */
+  readonly dir?: string;
+  /** `--no-project`: the policy of the machine alone. */
+  readonly adminOnly?: boolean;
+  /** Instead of the policy of the machine; only for looking at it. */
+  readonly adminPolicy?: string;
+  /** `--allowed-domain`: hosts beside those that the project names. */
+  readonly allowedDomains?: readonly string[];
+}
+
+export interface OpenedProject {
+  readonly loader: ProjectLoader;
+  readonly loaded: LoadedProject;
+  readonly root: string;
+  /** What people call it: its project file, or `.harness` where there is none. */
+  readonly name: string;
+  /** How long reading and checking took. */
+  readonly tookMs: number;
+}
+
+/** Whether `-c` names a project file, as opposed to a configuration file (`.toml`). Any other extension is refused. */
+export function namesProject(config: string): boolean {
+  const extension = extname(config).toLowerCase();
+  if (PROJECT_EXTENSIONS.includes(extension)) return true;
+  if (extension === ".toml") return false;
+  const detail = `--config takes a project file (.md, .yaml) or a configuration file (.toml), not '${config}'`;
+  throw new ReasonError("UsageInvalid", { detail });
+}
+
+/** Whether there is anything to load: a cheap look, so that a plain folder costs nothing. */
+export function mayHaveProject(ports: ProgramPorts, place: ProjectPlace): boolean {
+  if (place.config !== undefined || place.allowedDomains !== undefined) return true;
+  if (place.adminOnly === true) return existsSync(adminPolicy(ports.env));
+  const root = resolve(ports.cwd, place.dir ?? ".");
+  const names = ["harness.md", "harness.yaml", "harness.yml", ".harness"];
+  return names.some((name) => existsSync(join(root, name))) || existsSync(adminPolicy(ports.env));
+}
+
+/**
+ * Loads the project with everything that is wrong in it. Throws when the named file or folder is not there. Without `trust` it is
+ * loaded to be looked at: scripts are checked, with nothing in their reach, and nothing of it takes effect.
+ */
+export async function openProject(
+  ports: ProgramPorts,
+  place: ProjectPlace,
+  trust?: (root: string) => TrustPort,
+): Promise<OpenedProject> {
+  const [{ createProjectLoader }, { createScriptChecker }, { checkRules }, common] = await Promise.all([
+    import("#artifacts"),
+    import("#script"),
+    import("#governance"),
+    loadOptions(ports, place, trust),
+  ]);
+  const startMs = ports.clock.monotonicMs();
+  const checker = { ...createScriptChecker(), ...findingsVersion(ports.build) };
+  const files = await createProjectLoader({ ...common.options, checker });
+  const { allowedDomains = [] } = place;
+  const loader = changed(files, (loaded) => withDomains(withRules(loaded, checkRules), allowedDomains));
+  return { ...common, loader, loaded: loader.load(), tookMs: ports.clock.monotonicMs() - startMs };
+}
+
+/** As `openProject`, for one look: what was found before by the same build is not looked for again. */
+export async function lookAtProject(ports: ProgramPorts, place: ProjectPlace): Promise<Omit<OpenedProject, "loader">> {
+  const { version } = findingsVersion(ports.build);
+  if (version === undefined) return openProject(ports, place);
+  const [{ loadProject }, common] = await Promise.all([import("#artifacts"), loadOptions(ports, place)]);
+  const startMs = ports.clock.monotonicMs();
+  const loaded = await loadProject({
+    ...common.options,
+    checkerVersion: version,
+    checker: async () => (await import("#script")).createScriptChecker(),
+  });
+  const hasRules = (loaded.project?.config.permissions.length ?? 0) > 0;
+  const checked = hasRules ? withRules(loaded, (await import("#governance")).checkRules) : loaded;
+  return { ...common, loaded: checked, tookMs: ports.clock.monotonicMs() - startMs };
+}
+
+async function loadOptions(ports: ProgramPorts, place: ProjectPlace, trust?: (root: string) => TrustPort) {
+  const [{ builtinToolNames, trustsAll }, { cacheKey }] = await Promise.all([
+    import("#artifacts"),
+    import("./project-keys.ts"),
+  ]);
+  const { root, configFile } = locateProject(ports, place);
+  const named = ports.env.HARNESS_ADMIN_POLICY;
+  // Where something is to take effect, nothing sets the machine's own policy aside.
+  const looked = trust === undefined ? place.adminPolicy : undefined;
+  return {
+    root,
+    name: configFile === undefined ? defaultName(root) : basename(configFile),
+    options: {
+      root,
+      ...defined({ configFile }),
+      adminPolicy: looked ?? adminPolicy(ports.env),
+      adminPolicyRequired: looked !== undefined || (named !== undefined && named !== ""),
+      cache: {
+        folder: join(harnessCache(ports.env), "projects"),
+        key: cacheKey(ports.env),
+        onProblem: (message: string) => ports.terminal.err(`warning: ${message}\n`),
+      },
+      trust: trust === undefined ? trustsAll : trust(realpathSync.native(root)),
+      ...(place.adminOnly === true ? { adminOnly: true } : {}),
+      knownTools: builtinToolNames,
+    },
+  };
+}
+
+function changed(loader: ProjectLoader, change: (loaded: LoadedProject) => LoadedProject): ProjectLoader {
+  return {
+    load: () => change(loader.load()),
+    refresh() {
+      const loaded = loader.refresh();
+      return loaded === undefined ? undefined : change(loaded);
+    },
+  };
+}
+
+/** A project whose permission rules are wrong, or break their examples, has an error like any other. */
+function withRules(loaded: LoadedProject, checkRules: typeof CheckRules): LoadedProject {
+  const { project, problems } = loaded;
+  if (project === undefined) return loaded;
+  const found = checkRules(project.config.permissions, project.config.permissionExamples);
+  return found.length === 0 ? loaded : { problems: [...problems, ...found] };
+}
+
+function withDomains(loaded: LoadedProject, domains: readonly string[]): LoadedProject {
+  if (domains.length === 0 || loaded.project === undefined) return loaded;
+  return { ...loaded, project: allowDomains(loaded.project, domains) };
+}
+
+/** Tells whether a `condition:` holds for these values. Each is compiled once; one that cannot be told does not hold. */
+export async function conditionCheck({ clock }: ProgramPorts, values: ContextValues = {}): Promise<ConditionCheck> {
+  const { createRunStates, createScripts } = await import("#script");
+  const nothing = (): undefined => undefined;
+  // As in a session: null takes a value away.
+  const set = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+  const scripts = createScripts({
+    clock,
+    random: createSystemRandom(),
+    host: { args: [], hostname: "", platform: process.platform },
+    states: createRunStates(),
+    env: nothing,
+    secret: nothing,
+    log: nothing,
+    emit: nothing,
+  });
+  return (condition) => {
+    try {
+      return { holds: scripts.condition(condition)(set) };
+    } catch (error) {
+      return { holds: false, failed: messageOf(error) };
+    }
+  };
+}
+
+/** The project, or a ackRefusal that names every problem. */
+export function soundProject({ project, problems }: LoadedProject): Project {
+  if (project !== undefined) return project;
+  const errors = problems.filter(({ severity }) => severity === "error");
+  throw new ReasonError("ConfigInvalid", { detail: errors.map(problemText).join("\n") });
+}
+
+/** On one line but for what is expected: `harness.md:3:5: unknown key … Did you mean "model"?` */
+export function problemText({ place, message, expected, nearest }: Problem): string {
+  const hint = nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
+  const right = expected === undefined ? "" : ` Expected: ${expected}.`;
+  return `${place.file}:${place.line}:${place.column}: ${message}${right}${hint}`;
+}
+
+/** Nothing of a project is here: the program alone is the agent. */
+export function isBareProject({ configFile, tools, hooks, agents, bundles }: Project): boolean {
+  return configFile === undefined && [tools, hooks, agents, bundles].every((list) => list.length === 0);
+}
+
+/** Where the project is. Throws when what was named is not there. */
+export function locateProject(
+  { cwd }: ProgramPorts,
+  { config, dir }: ProjectPlace,
+): { root: string; configFile?: string } {
+  if (config === undefined) {
+    const root = resolve(cwd, dir ?? ".");
+    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
+      throw new ReasonError("ConfigInvalid", { detail: `there is no folder ${root}` });
+    }
+    return { root };
+  }
+  if (!namesProject(config)) {
+    throw new ReasonError("UsageInvalid", {
+      detail: `'${config}' is no project file: name a harness.md or harness.yaml`,
+    });
+  }
+  const configFile = resolve(cwd, config);
+  if (!statSync(configFile, { throwIfNoEntry: false })?.isFile()) {
+    throw new ReasonError("ConfigInvalid", { detail: `cannot read ${configFile}: there is no such file` });
+  }
+  return { root: dir === undefined ? dirname(configFile) : resolve(cwd, dir), configFile };
+}
+
+function defaultName(root: string): string {
+  return PROJECT_FILES.find((file) => existsSync(join(root, file))) ?? ".harness";
+}
+
+/** The one of the machine cannot be set aside: a variable names one only where the machine has none. */
+function adminPolicy(env: ProgramPorts["env"]): string {
+  const named = env.HARNESS_ADMIN_POLICY;
+  if (named === undefined || named === "" || named === ADMIN_POLICY) return ADMIN_POLICY;
+  if (existsSync(ADMIN_POLICY)) {
+    const detail = `HARNESS_ADMIN_POLICY names ${named}, but this machine has ${ADMIN_POLICY}, which nothing sets aside`;
+    throw new ReasonError("ConfigInvalid", { detail });
+  }
+  if (!isAbsolute(named) || !existsSync(named)) {
+    throw new ReasonError("ConfigInvalid", {
+      detail: `HARNESS_ADMIN_POLICY: there is no file ${named} (an absolute path)`,
+    });
+  }
+  return named;
+}
+
+/** What was found may be kept for the same build of the program; one that runs from its sources may change at any time. */
+function findingsVersion({ version, commit, builtAt }: BuildInfo): Pick<ScriptChecker, "version"> {
+  return commit === "source" ? {} : { version: `${version} ${commit} ${builtAt}` };
+}
+
+/** Adds to the project's own list, or makes one; what the machine's policy refuses stays refused. */
+function allowDomains(project: Project, domains: readonly string[]): Project {
+  const added = domains.map((pattern) => ({ pattern, place: { file: "--allowed-domain", line: 1, column: 1 } }));
+  const { networks } = project.config;
+  const own = networks.find(({ tier }) => tier === "project");
+  const allowedDomains = [...(own?.network.allowedDomains ?? []), ...added];
+  const others = networks.filter((entry) => entry !== own);
+  return {
+    ...project,
+    config: { ...project.config, networks: [...others, { tier: "project", network: { allowedDomains } }] },
+  };
+}

@@ -1,0 +1,24 @@
+/** What somebody chose for this run: flags of the command line, or the same from another program. */
+
+export interface RunFlags {
+  readonly model?: string;
+  readonly config?: string;
+  readonly cwd?: string;
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly strictPermissions?: boolean;
+  readonly autoApprove?: boolean;
+  readonly maxSteps?: number;
+  readonly sandbox?: "auto" | "required" | "off";
+  readonly store: "sqlite" | "jsonl" | "memory";
+  readonly undo?: "on" | "off";
+  readonly allowedDomain?: readonly string[];
+  readonly set?: ContextValues;
+  /** A lock file whose files are accepted, and no others. */
+  readonly lockfile?: string;
+  /** False: `--no-project`. */
+  readonly project?: boolean;
+}
+
+/** Values of the run context, which conditions and scripts see as `ctx`. */
+export type ContextValues = Readonly<Record<string, string | number | boolean | null>>;

@@ -1,0 +1,174 @@
+/** Opens a project so that it may take effect: nothing of it does before somebody agreed to every file of it. */
+
+import { closeSync, openSync, readSync } from "node:fs";
+import { homedir, userInfo } from "node:os";
+import { resolve } from "node:path";
+import type { AwaitingFile, TrustPort } from "#artifacts";
+import { defined, messageOf, paint, visibleLine } from "#base";
+import { ReasonError, reasonText } from "#protocol";
+import { harnessPaths } from "#stores";
+import {
+  createLockFileTrust,
+  createProjectTrust,
+  LockFileError,
+  MAX_LOCK_BYTES,
+  type ProjectTrust,
+  parseLock,
+} from "#trust";
+import { kindNames } from "./file-kinds.ts";
+import type { HarnessOptions } from "./options.ts";
+import type { ProgramPorts } from "./ports.ts";
+import { trustDirectory, trustKeySource } from "./project-keys.ts";
+import { type OpenedProject, openProject, type ProjectPlace } from "./projects.ts";
+
+/** Names a lock file, as `--lockfile` does. */
+const LOCKFILE_VARIABLE = "HARNESS_LOCKFILE";
+const MAX_NAMED_FILES = 50;
+
+export interface TrustFlags {
+  readonly lockfile?: string;
+}
+
+/** Shows files to a person, who accepts or denies each; what was accepted is acked. */
+export type ReviewFiles = (
+  trust: ProjectTrust,
+  awaiting: readonly AwaitingFile[],
+  signal: AbortSignal,
+) => Promise<{ readonly accepted: readonly unknown[] }>;
+
+export interface TrustedProject extends OpenedProject {
+  readonly askForAck?: NonNullable<Awaited<ReturnType<NonNullable<HarnessOptions["projects"]>>>>["askForAck"];
+}
+
+/**
+ * `review`: a person is there and reads the files. Throws NonInteractiveAckRefused where nobody can be asked, AckDenied
+ * where somebody said no.
+ */
+export async function openTrustedProject(
+  ports: ProgramPorts,
+  place: ProjectPlace,
+  { lockfile, review }: TrustFlags & { readonly review?: ReviewFiles },
+): Promise<TrustedProject> {
+  const named = lockFilePath(ports, lockfile);
+  let own: ProjectTrust | undefined;
+  const trustOf = (root: string): TrustPort => {
+    if (named !== undefined) return createLockFileTrust(root, readLockFile(named));
+    own = userTrust(ports, root);
+    return own;
+  };
+  // The policy of the machine is nothing that a project brings.
+  const opened = await openProject(ports, place, place.adminOnly === true ? undefined : trustOf);
+  const { awaiting } = opened.loaded;
+  const ask = own === undefined || review === undefined ? undefined : askWith(review, own);
+  if (awaiting === undefined) return { ...opened, ...defined({ askForAck: ask }) };
+  const problem = own?.problem();
+  if (problem !== undefined) ports.terminal.err(`${paint(ports.terminal, "yellow", `warning: ${problem}`)}\n`);
+  if (ask === undefined) throw ackRefusal(awaiting, named);
+  const interrupted = new AbortController();
+  const stopListening = ports.terminal.onInterrupt(() => interrupted.abort());
+  try {
+    await ask(awaiting, interrupted.signal);
+  } finally {
+    stopListening();
+  }
+  const loaded = opened.loader.load();
+  if (loaded.awaiting === undefined) return { ...opened, loaded, askForAck: ask };
+  throw new ReasonError("AckDenied", { files: awaitingNames(loaded.awaiting) });
+}
+
+function askWith(review: ReviewFiles, trust: ProjectTrust): NonNullable<TrustedProject["askForAck"]> {
+  return async (awaiting, signal) => (await review(trust, awaiting, signal)).accepted.length > 0;
+}
+
+/** What this user acked on this machine. */
+export function userTrust(ports: ProgramPorts, root: string): ProjectTrust {
+  const { env, clock, terminal } = ports;
+  return createProjectTrust({
+    root,
+    directory: trustDirectory(env),
+    keys: trustKeySource(env),
+    by: userName(),
+    now: () => clock.now(),
+    ownFolders: [harnessPaths(env).configDir],
+    onPromoted: (file, change) => {
+      const what = `${visibleLine(file)} changed (${change.class}) in a folder of your own; it is in force.`;
+      terminal.err(`${paint(terminal, "dim", what)}\n`);
+    },
+  });
+}
+
+/** The flag, else the variable; a file that a project brings is never taken by itself. */
+export function lockFilePath({ cwd, env }: ProgramPorts, flag: string | undefined): string | undefined {
+  const named = flag ?? (env[LOCKFILE_VARIABLE] === "" ? undefined : env[LOCKFILE_VARIABLE]);
+  return named === undefined ? undefined : resolve(cwd, named);
+}
+
+/** Throws ConfigInvalid for one that is not there or not whole. */
+export function readLockFile(path: string): ReturnType<typeof parseLock> {
+  try {
+    return parseLock(readBounded(path).toString("utf8"));
+  } catch (error) {
+    const why = messageOf(error);
+    throw new ReasonError(
+      "ConfigInvalid",
+      { detail: `the lock file ${path} cannot be used: ${why}` },
+      { cause: error },
+    );
+  }
+}
+
+/** It may be a pipe of the shell, whose length nobody knows, or a link of a repository to something that has no end. */
+function readBounded(path: string): Buffer {
+  const file = openSync(path, "r");
+  try {
+    const chunks: Buffer[] = [];
+    let total = 0;
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(READ_BYTES);
+      const read = readSync(file, chunk);
+      if (read === 0) return Buffer.concat(chunks);
+      total += read;
+      if (total > MAX_LOCK_BYTES) throw new LockFileError(`it is larger than ${MAX_LOCK_BYTES} bytes`);
+      chunks.push(chunk.subarray(0, read));
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+const READ_BYTES = 64 * 1024;
+
+/** Names the files and what to do about them. */
+export function ackRefusal(awaiting: readonly AwaitingFile[], lockfile: string | undefined): ReasonError {
+  const kinds = [...new Set(awaiting.map(({ kind }) => kindNames[kind]))].join(", ");
+  const files = awaiting
+    .slice(0, MAX_NAMED_FILES)
+    .map(({ file, change }) => `\n  ${change.padEnd(8)}${visibleLine(file)}`);
+  const more = awaiting.length - files.length;
+  // A case is run because somebody asked for it; there is no going without it.
+  const without = awaiting.every(({ kind }) => kind === "eval") ? "" : " Without the project: --no-project.";
+  const text = [
+    reasonText("NonInteractiveAckRefused", { kind: kinds }),
+    ...files,
+    more > 0 ? `\n  and ${more} more` : "",
+    lockfile === undefined
+      ? `\nReview them with: harness ack. In CI: --lockfile FILE, made by harness ack --emit-lockfile.${without}`
+      : `\nThey are not as ${lockfile} says. Review them with harness ack and make it anew: harness ack --emit-lockfile.`,
+  ];
+  return ReasonError.withMessage("NonInteractiveAckRefused", text.join(""));
+}
+
+export function awaitingNames(awaiting: readonly AwaitingFile[]): string {
+  const named = awaiting.slice(0, MAX_NAMED_FILES).map(({ file }) => visibleLine(file));
+  const more = awaiting.length - named.length;
+  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** For the record alone. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return homedir(); // an account without a name, as in some containers
+  }
+}
