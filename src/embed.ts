@@ -4,20 +4,22 @@
  */
 
 import { resolve } from "node:path";
-import { defaultSettings, type PermissionRule } from "#artifacts";
+import { applyProject, defaultSettings, type PermissionRule, type Settings } from "#artifacts";
 import { defined } from "#base";
-import { type ControlClient, createAnswerCollector } from "#control";
+import { type ControlClient, createAnswerCollector, type Reply } from "#control";
 import { type Plugin, type Tool, type ToolContext, type TurnSummary, textOutput } from "#engine";
-import { assembleHarness } from "#program";
+import { assembleHarness, openEmbeddedProject, undoPlace } from "#program";
 import { ReasonError, reasonText, type SessionId } from "#protocol";
 import { createHeldKeys } from "#providers";
 import { createSigner, harnessPaths, headsDirectory, machineKeySource } from "#stores";
+import type { UndoReport } from "#undo";
 import { createSystemClock } from "#world";
 import { createBlockHandler, type EventHandler } from "./program/embed-blocks.ts";
 
 export type { Plugin, PluginHost, Tool, ToolContext, ToolOutput } from "#engine";
 export { ToolError, textOutput } from "#engine";
 export { type Event, type Reason, ReasonError } from "#protocol";
+export type { UndoReport } from "#undo";
 export type { EventHandler } from "./program/embed-blocks.ts";
 
 /** Model calls per prompt before it is ended. */
@@ -42,6 +44,15 @@ export interface HarnessConfig {
   readonly deny?: readonly string[];
   /** Keep the session log in this SQLite file, encrypted with the key of this machine; default: in memory. */
   readonly logFile?: string;
+  /**
+   * Use the project of the workspace: `harness.md` and `.harness/` with their tools, hooks, agents and rules. Every file must have been
+   * acked on this machine, or be in `lockfile`: nobody can be asked here. Default: files of the workspace say nothing.
+   */
+  readonly project?: boolean;
+  /** Accept exactly the project files listed there. */
+  readonly lockfile?: string;
+  /** Keep what mutating calls change in the workspace, sealed with the key of this machine, for `undo` and `redo`. Default: nothing. */
+  readonly undo?: boolean;
   readonly plugins?: readonly Plugin[];
 }
 
@@ -71,6 +82,10 @@ export interface EmbeddedHarness {
   prompt(content: string, options?: { readonly signal?: AbortSignal }): Promise<PromptResult>;
   /** Ends the running prompt; safe when none runs. */
   cancel(): void;
+  /** Takes back what the last prompt changed in the workspace. Needs `undo: true`. */
+  undo(): Promise<UndoReport>;
+  /** Makes again what was undone last. */
+  redo(): Promise<UndoReport>;
   close(): Promise<void>;
 }
 
@@ -87,19 +102,19 @@ export async function createHarness(
   const clock = createSystemClock();
   const key = machineKeySource(env);
   const warn = (message: string): void => process.emitWarning(message);
+  const workspace = resolve(config.workspace ?? ".");
+  const opened =
+    config.project === true ? await openEmbeddedProject({ env, clock, warn }, workspace, config) : undefined;
+  const own = settingsOf(config);
   const harness = await assembleHarness({
-    settings: {
-      ...defaultSettings,
-      models: config.model === undefined ? [] : [modelSettings(config, config.model)],
-      permissions: [...rules("allow", config.allow), ...rules("deny", config.deny)],
-      maxSteps: config.maxTurns ?? DEFAULT_MAX_TURNS,
-      ...defined({ systemPrompt: config.systemPrompt }),
-    },
+    settings: opened === undefined ? own : applyProject(own, opened.project),
+    ...defined({ projects: opened?.projects, model: config.model }),
+    undo: config.undo === true ? undoPlace({ env, clock }) : "off",
     env: keys,
     // The key is in the memory of the embedding program already: it stays there, and is sent only where it is bound to.
     credentials: createHeldKeys(keys),
     clock,
-    workspace: resolve(config.workspace ?? "."),
+    workspace,
     offlineAllowed: false,
     scenarioFile: (name) => name,
     store: config.logFile === undefined ? { kind: "memory" } : { kind: "sqlite", path: config.logFile, key },
@@ -156,6 +171,8 @@ export async function createHarness(
       }
     },
     cancel,
+    undo: async () => restored(await client.submit({ kind: "UndoTurn", session })),
+    redo: async () => restored(await client.submit({ kind: "Redo", session })),
     close: () => harness.shutdown(),
   };
 }
@@ -163,12 +180,27 @@ export async function createHarness(
 /** A variable of our own making, so that a key handed over in code takes the ordinary way. */
 const EMBEDDED_KEY = "HARNESS_EMBEDDED_KEY";
 
+function settingsOf(config: HarnessConfig): Settings {
+  return {
+    ...defaultSettings,
+    models: config.model === undefined ? [] : [modelSettings(config, config.model)],
+    permissions: [...rules("allow", config.allow), ...rules("deny", config.deny)],
+    maxSteps: config.maxTurns ?? DEFAULT_MAX_TURNS,
+    ...defined({ systemPrompt: config.systemPrompt }),
+  };
+}
+
 function modelSettings({ apiKey, baseUrl, maxTokens }: HarnessConfig, model: string) {
   return {
     model,
     ...(apiKey === undefined ? {} : { apiKeyEnv: EMBEDDED_KEY }),
     ...defined({ baseUrl, maxTokens }),
   };
+}
+
+/** What these two commands are replied to with. */
+function restored({ result }: Reply): UndoReport {
+  return result as UndoReport;
 }
 
 function rules(effect: "allow" | "deny", texts: readonly string[] = []): PermissionRule[] {

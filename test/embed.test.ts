@@ -1,5 +1,5 @@
 /** The engine inside another program, over a real wire. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -7,6 +7,7 @@ import { harnessPaths, loadAudit, machineKey, openSigningKey, openSqliteStore } 
 import { createSystemClock } from "#world";
 import { createHarness, type EventHandler, type HarnessConfig, type SimpleTool } from "../src/embed.ts";
 import { calls, says } from "./fakes/harness-rig.ts";
+import { createInProcessCli } from "./fakes/in-process-cli.ts";
 import { startMockProvider } from "./fakes/mock-provider-server.ts";
 import type { MockReply } from "./fakes/mock-reply.ts";
 
@@ -137,5 +138,59 @@ describe("createHarness", () => {
     const { harness } = await embed([]);
     await harness.close();
     harness.cancel();
+  });
+});
+
+describe("a project and undo", () => {
+  const note: SimpleTool = {
+    name: "note.write",
+    description: "Writes a note.",
+    inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+    async execute({ text }, { ports }) {
+      await ports.files.write("note.txt", Buffer.from(String(text)));
+      return "written";
+    },
+  };
+
+  function folder(): { readonly workspace: string; readonly env: Record<string, string> } {
+    const root = mkdtempSync(join(tmpdir(), "harness-embed-"));
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+    const workspace = join(root, "work");
+    mkdirSync(join(workspace, ".harness", "hooks"), { recursive: true });
+    return { workspace, env: { HOME: join(root, "home"), HARNESS_MACHINE_KEY: "ab".repeat(32) } };
+  }
+
+  test("what a prompt changed is taken back, and made again", async () => {
+    const { workspace, env } = folder();
+    writeFileSync(join(workspace, "note.txt"), "before");
+    const replies = [calls(["note.write", { text: "after" }]), says("Done.")];
+    const { harness } = await embed(replies, { workspace, env, undo: true, allow: ["note.write"] }, {}, [note]);
+    await harness.prompt("Write it down.");
+    expect(await harness.undo()).toMatchObject({ outcome: "done", restored: [{ path: "note.txt" }] });
+    expect(readFileSync(join(workspace, "note.txt"), "utf8")).toBe("before");
+    expect(await harness.redo()).toMatchObject({ outcome: "done" });
+    expect(readFileSync(join(workspace, "note.txt"), "utf8")).toBe("after");
+  });
+
+  test("without undo nothing is kept", async () => {
+    const { harness } = await embed([says("Hello.")], { ...folder() });
+    await harness.prompt("Hi.");
+    await expect(harness.undo()).rejects.toMatchObject({ reason: "NotAllowed" });
+  });
+
+  test("files that nobody acked are refused; acked ones and those of a lock file are in force", async () => {
+    const cli = createInProcessCli({}, "a");
+    const { workspace, env } = cli;
+    cli.put("harness.md", "---\nname: shop\n---\nYou keep the stock.\n");
+    await expect(embed([], { workspace, env, project: true })).rejects.toMatchObject({
+      reason: "NonInteractiveAckRefused",
+    });
+    const lockfile = join(env.HOME ?? "", "approved.lock");
+    expect(await cli.run("ack", "--emit-lockfile", lockfile)).toMatchObject({ code: 0 });
+    for (const accepted of [{}, { lockfile }]) {
+      const { harness, vendor } = await embed([says("Hello.")], { workspace, env, project: true, ...accepted });
+      await harness.prompt("Hi.");
+      expect(JSON.stringify(vendor.requests[0]?.body)).toContain("You keep the stock.");
+    }
   });
 });

@@ -2,6 +2,7 @@
 export { assembleHarness } from "./assemble.ts";
 export type { BuildInfo } from "./build-info.ts";
 export { type PortionBound, type RetentionPortion, retentionPortion } from "./daily-retention.ts";
+export { openEmbeddedProject } from "./embedded-project.ts";
 export type { EventWatch } from "./event-watch.ts";
 export { expiringText, tellExpiring } from "./expiry-banner.ts";
 export { kindNames, powers } from "./file-kinds.ts";

@@ -34,6 +34,9 @@ export interface ProgramPorts {
   readonly endsWhenStopped: (graceMs?: number, options?: { readonly outlivesOutput: boolean }) => void;
 }
 
+/** What opening a project needs. */
+export type ProjectPorts = Pick<ProgramPorts, "env" | "cwd" | "clock" | "build" | "terminal">;
+
 /** Where messages for whoever started the program are written. */
 export interface MessageOutput {
   err(text: string): void;

@@ -20,7 +20,7 @@ import { ReasonError } from "#protocol";
 import { harnessCache } from "#stores";
 import { createSystemRandom } from "#world";
 import type { BuildInfo } from "./build-info.ts";
-import type { ProgramPorts } from "./ports.ts";
+import type { ProjectPorts } from "./ports.ts";
 import type { ContextValues } from "./run-flags.ts";
 
 /** The policy of whoever runs the machine. */
@@ -65,7 +65,7 @@ export function namesProject(config: string): boolean {
 }
 
 /** Whether there is anything to load: a cheap look, so that a plain folder costs nothing. */
-export function mayHaveProject(ports: ProgramPorts, place: ProjectPlace): boolean {
+export function mayHaveProject(ports: ProjectPorts, place: ProjectPlace): boolean {
   if (place.config !== undefined || place.allowedDomains !== undefined) return true;
   if (place.adminOnly === true) return existsSync(adminPolicy(ports.env));
   const root = resolve(ports.cwd, place.dir ?? ".");
@@ -78,7 +78,7 @@ export function mayHaveProject(ports: ProgramPorts, place: ProjectPlace): boolea
  * loaded to be looked at: scripts are checked, with nothing in their reach, and nothing of it takes effect.
  */
 export async function openProject(
-  ports: ProgramPorts,
+  ports: ProjectPorts,
   place: ProjectPlace,
   trust?: (root: string) => TrustPort,
 ): Promise<OpenedProject> {
@@ -97,7 +97,7 @@ export async function openProject(
 }
 
 /** As `openProject`, for one look: what was found before by the same build is not looked for again. */
-export async function lookAtProject(ports: ProgramPorts, place: ProjectPlace): Promise<Omit<OpenedProject, "loader">> {
+export async function lookAtProject(ports: ProjectPorts, place: ProjectPlace): Promise<Omit<OpenedProject, "loader">> {
   const { version } = findingsVersion(ports.build);
   if (version === undefined) return openProject(ports, place);
   const [{ loadProject }, common] = await Promise.all([import("#artifacts"), loadOptions(ports, place)]);
@@ -112,7 +112,7 @@ export async function lookAtProject(ports: ProgramPorts, place: ProjectPlace): P
   return { ...common, loaded: checked, tookMs: ports.clock.monotonicMs() - startMs };
 }
 
-async function loadOptions(ports: ProgramPorts, place: ProjectPlace, trust?: (root: string) => TrustPort) {
+async function loadOptions(ports: ProjectPorts, place: ProjectPlace, trust?: (root: string) => TrustPort) {
   const [{ builtinToolNames, trustsAll }, { cacheKey }] = await Promise.all([
     import("#artifacts"),
     import("./project-keys.ts"),
@@ -165,7 +165,7 @@ function withDomains(loaded: LoadedProject, domains: readonly string[]): LoadedP
 }
 
 /** Tells whether a `condition:` holds for these values. Each is compiled once; one that cannot be told does not hold. */
-export async function conditionCheck({ clock }: ProgramPorts, values: ContextValues = {}): Promise<ConditionCheck> {
+export async function conditionCheck({ clock }: ProjectPorts, values: ContextValues = {}): Promise<ConditionCheck> {
   const { createRunStates, createScripts } = await import("#script");
   const nothing = (): undefined => undefined;
   // As in a session: null takes a value away.
@@ -210,7 +210,7 @@ export function isBareProject({ configFile, tools, hooks, agents, bundles }: Pro
 
 /** Where the project is. Throws when what was named is not there. */
 export function locateProject(
-  { cwd }: ProgramPorts,
+  { cwd }: ProjectPorts,
   { config, dir }: ProjectPlace,
 ): { root: string; configFile?: string } {
   if (config === undefined) {
@@ -237,7 +237,7 @@ function defaultName(root: string): string {
 }
 
 /** The one of the machine cannot be set aside: a variable names one only where the machine has none. */
-function adminPolicy(env: ProgramPorts["env"]): string {
+function adminPolicy(env: ProjectPorts["env"]): string {
   const named = env.HARNESS_ADMIN_POLICY;
   if (named === undefined || named === "" || named === ADMIN_POLICY) return ADMIN_POLICY;
   if (existsSync(ADMIN_POLICY)) {

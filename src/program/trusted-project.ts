@@ -17,7 +17,7 @@ import {
 } from "#trust";
 import { kindNames } from "./file-kinds.ts";
 import type { HarnessOptions } from "./options.ts";
-import type { ProgramPorts } from "./ports.ts";
+import type { ProjectPorts } from "./ports.ts";
 import { trustDirectory, trustKeySource } from "./project-keys.ts";
 import { type OpenedProject, openProject, type ProjectPlace } from "./projects.ts";
 
@@ -45,7 +45,7 @@ export interface TrustedProject extends OpenedProject {
  * where somebody said no.
  */
 export async function openTrustedProject(
-  ports: ProgramPorts,
+  ports: ProjectPorts,
   place: ProjectPlace,
   { lockfile, review }: TrustFlags & { readonly review?: ReviewFiles },
 ): Promise<TrustedProject> {
@@ -81,7 +81,7 @@ function askWith(review: ReviewFiles, trust: ProjectTrust): NonNullable<TrustedP
 }
 
 /** What this user acked on this machine. */
-export function userTrust(ports: ProgramPorts, root: string): ProjectTrust {
+export function userTrust(ports: ProjectPorts, root: string): ProjectTrust {
   const { env, clock, terminal } = ports;
   return createProjectTrust({
     root,
@@ -98,7 +98,7 @@ export function userTrust(ports: ProgramPorts, root: string): ProjectTrust {
 }
 
 /** The flag, else the variable; a file that a project brings is never taken by itself. */
-export function lockFilePath({ cwd, env }: ProgramPorts, flag: string | undefined): string | undefined {
+export function lockFilePath({ cwd, env }: ProjectPorts, flag: string | undefined): string | undefined {
   const named = flag ?? (env[LOCKFILE_VARIABLE] === "" ? undefined : env[LOCKFILE_VARIABLE]);
   return named === undefined ? undefined : resolve(cwd, named);
 }
