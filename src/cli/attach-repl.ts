@@ -5,20 +5,13 @@
 import { paint, visibleLine } from "#base";
 import type { Client, ClientSession } from "#client";
 import type { DaemonRevival } from "#daemon";
-import { type Command, type Reason, ReasonError, type TurnId } from "#protocol";
+import { type Command, parseSlash, type Reason, ReasonError, type TurnId } from "#protocol";
 import type { UndoReport } from "#undo";
 import { describe, listedSessions } from "./attach-offer.ts";
 import type { AttachedView } from "./attached-view.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { restoreCommand, type SessionRule } from "./cli-session.ts";
-import { runSlash, type SlashSession } from "./repl.ts";
-
-const HELP = `  /queue TEXT            send it when the running turn has ended
-  /steer TEXT            tell the running turn something
-  /cancel                end the running turn (also Ctrl-C)
-  /sessions:list         the sessions of the daemon
-  /sessions:resume ID    go on with another one here
-`;
+import { isQuit, runSlash, type SlashHandlers, type SlashSession, sessionWords } from "./slash-words.ts";
 
 /** Why the conversation here is over; the session goes on, unless it has ended. */
 export type Left = { readonly kind: "left" } | { readonly kind: "other"; readonly session: string };
@@ -39,12 +32,13 @@ export interface AttachReplParts {
 export async function runAttachRepl(parts: AttachReplParts): Promise<Left> {
   const { ports, session, view, unsent, left } = parts;
   const { terminal, outward } = ports;
-  const slash = slashSession(session);
+  const words = attachedWords(parts);
   /** What was typed is carried out in its order, while the next line is read. */
   let work: Promise<void> = Promise.resolve();
   async function carryOut(input: string): Promise<void> {
     try {
-      if (!(await attachedCommand(parts, input))) await runSlash(terminal, slash, input, HELP);
+      if (input.startsWith("/")) await runSlash(terminal, words, input);
+      else await sendAs(parts, input, () => session.send(input));
     } catch (error) {
       if (!left.aborted) terminal.err(`${await outward.describe(error)}\n`);
     }
@@ -57,10 +51,10 @@ export async function runAttachRepl(parts: AttachReplParts): Promise<Left> {
     if (line.kind === "end") break;
     const input = line.kind === "line" ? line.text.trim() : "";
     if (input === "") continue;
-    if (input === "/quit" || input === "/exit") break;
-    const [, other] = /^\/sessions:(?:resume|attach)\s+(\S+)$/.exec(input) ?? [];
-    if (other !== undefined) {
-      reason = { kind: "other", session: other };
+    if (isQuit(input)) break;
+    const read = parseSlash(input);
+    if ("word" in read && read.word === "sessions:resume") {
+      reason = { kind: "other", session: read.args.session ?? "" };
       break;
     }
     unsent.push(input);
@@ -74,22 +68,24 @@ export async function runAttachRepl(parts: AttachReplParts): Promise<Left> {
   return reason;
 }
 
-/** False for what every conversation understands. */
-async function attachedCommand(parts: AttachReplParts, input: string): Promise<boolean> {
+/** What every conversation understands, and what a daemon adds. */
+function attachedWords(parts: AttachReplParts): SlashHandlers {
   const { ports, client, session } = parts;
-  const [, verb = "", rest = ""] = /^\/(queue|steer|cancel|sessions:list)(?:\s+([\s\S]+))?$/.exec(input) ?? [];
-  if (verb === "cancel") await session.cancel();
-  else if (verb === "sessions:list") {
-    const nowMs = ports.clock.now();
-    const { terminal } = await ports.outward.through(ports, false);
-    for (const info of await listedSessions({ client })) {
-      terminal.err(`  ${await describe(client, info, nowMs)} · ${visibleLine(info.working_dir)}\n`);
-    }
-  } else if (verb === "steer" && rest !== "") await session.steer(rest);
-  else if (verb === "queue" && rest !== "") await sendAs(parts, rest, async () => void (await session.queue(rest)));
-  else if (!input.startsWith("/")) await sendAs(parts, input, () => session.send(input));
-  else return false;
-  return true;
+  return {
+    ...sessionWords(ports.terminal, slashSession(session)),
+    queue: ({ text = "" }) => sendAs(parts, text, async () => void (await session.queue(text))),
+    steer: async ({ text = "" }) => void (await session.steer(text)),
+    cancel: async () => void (await session.cancel()),
+    // Read before anything is carried out: it ends the conversation here.
+    "sessions:resume": async () => undefined,
+    async "sessions:list"() {
+      const nowMs = ports.clock.now();
+      const { terminal } = await ports.outward.through(ports, false);
+      for (const info of await listedSessions({ client })) {
+        terminal.err(`  ${await describe(client, info, nowMs)} · ${visibleLine(info.working_dir)}\n`);
+      }
+    },
+  };
 }
 
 async function sendAs(

@@ -21,7 +21,7 @@ export { ApprovalId, CallId, ClientId, LogId, SessionId, TokenId, TurnId } from 
 export { createIdMint, type IdMint } from "./mint.ts";
 export { type Reason, ReasonError, reasons, reasonText } from "./reasons.ts";
 export { type OpenedSession, type SessionInfo, type StoredSession, sessionInfoOf } from "./session-info.ts";
-export { type SlashCommand, slashCommands } from "./slash-commands.ts";
+export { parseSlash, type SlashCommand, type SlashWord, slashCommands, slashUsage, wordOf } from "./slash-commands.ts";
 export { storeFailure } from "./store-failure.ts";
 export { streamEvents } from "./stream-events.ts";
 export { PROTOCOL_VERSION, understands } from "./version.ts";

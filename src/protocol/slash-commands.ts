@@ -1,39 +1,109 @@
-/** What a person can type in a conversation, each with the command that it becomes: for faces that are not this terminal. */
-import type { CommandKind } from "./commands.ts";
+/**
+ * What a person can type in a conversation, once for every face: the rows of `GET /v1/slash-commands`, and how a line is read by
+ * them. What a word does is up to the face; most are commands of the protocol.
+ */
 
 export interface SlashCommand {
+  /** Empty for what ships with the program; `sessions` in `/sessions:list`. */
+  readonly namespace: string;
   readonly name: string;
-  readonly arguments: string;
   readonly description: string;
-  readonly commands: readonly CommandKind[];
+  /** JSON Schema. Arguments stand in the order of `properties`; the last one takes the rest of the line. */
+  readonly args_schema: ArgsSchema;
 }
 
-export const slashCommands: readonly SlashCommand[] = [
-  {
-    name: "/model",
-    arguments: "<provider:name>",
-    description: "use another model from the next step on",
-    commands: ["SetModel"],
-  },
-  {
-    name: "/rules",
-    arguments: "[revoke|keep <rule>]",
-    description: "the permission rules in force; take back or keep one that an answer has added",
-    commands: ["ListRules", "RevokeRule", "PromoteRule"],
-  },
-  {
-    name: "/undo",
-    arguments: "[call|turn]",
-    description: "take back what the agent changed",
-    commands: ["UndoTurn", "UndoCall"],
-  },
-  { name: "/redo", arguments: "[call|turn]", description: "make again what was undone", commands: ["Redo"] },
-  {
-    name: "/queue",
-    arguments: "<text>",
-    description: "send it when the running turn has ended",
-    commands: ["QueueInput"],
-  },
-  { name: "/steer", arguments: "<text>", description: "tell the running turn something", commands: ["SteerTurn"] },
-  { name: "/cancel", arguments: "", description: "end the running turn", commands: ["CancelTurn"] },
-];
+export interface ArgsSchema {
+  readonly type: "object";
+  readonly properties: Readonly<Record<string, { readonly type: "string"; readonly enum?: readonly string[] }>>;
+  readonly required: readonly string[];
+  readonly additionalProperties: false;
+}
+
+const text = { type: "string" } as const;
+
+export const slashCommands = [
+  row("model", "use another model from the next step on", { model: text }, ["model"]),
+  row("rules", "the permission rules in force; take back or keep one that an answer has added", {
+    change: { type: "string", enum: ["revoke", "keep"] },
+    rule: text,
+  }),
+  row("undo", "take back what the last turn, or the call or turn named, changed in the folder", { target: text }),
+  row("redo", "make again what was undone last", { target: text }),
+  row("queue", "send it when the running turn has ended", { text }, ["text"]),
+  row("steer", "tell the running turn something", { text }, ["text"]),
+  row("cancel", "end the running turn (also Ctrl-C)"),
+  row("sessions:list", "the sessions of the daemon"),
+  row("sessions:resume", "go on with another session here", { session: text }, ["session"]),
+  row("health", "the state of each part that can fail: log, redaction, keys, sandbox"),
+  row("help", "this list"),
+  row("quit", "leave (also Ctrl-D, or Ctrl-C twice)"),
+] as const satisfies readonly SlashCommand[];
+
+/** As it is typed, without the slash: `model`, `sessions:list`. */
+export type SlashWord =
+  | "model"
+  | "rules"
+  | "undo"
+  | "redo"
+  | "queue"
+  | "steer"
+  | "cancel"
+  | "health"
+  | "help"
+  | "quit"
+  | "sessions:list"
+  | "sessions:resume";
+
+export type SlashLine =
+  | { readonly word: SlashWord; readonly args: Readonly<Record<string, string>> }
+  /** No such word, or arguments that do not fit it. */
+  | { readonly problem: string };
+
+/** Reads a line that begins with a slash. */
+export function parseSlash(line: string): SlashLine {
+  const [, word = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
+  const command = slashCommands.find((one) => wordOf(one) === word);
+  if (command === undefined) return { problem: `Unknown command: /${word}` };
+  const names = Object.entries(command.args_schema.properties);
+  const args: Record<string, string> = {};
+  let left = rest.trim();
+  for (const [index, [name, { enum: values }]] of names.entries()) {
+    if (left === "") break;
+    const [first = ""] = left.split(/\s/, 1);
+    const value = index === names.length - 1 ? left : first;
+    if (values !== undefined && !values.includes(value)) return { problem: `Usage: ${slashUsage(command)}` };
+    args[name] = value;
+    left = left.slice(value.length).trim();
+  }
+  const isMissing = command.args_schema.required.some((name) => args[name] === undefined);
+  return left !== "" || isMissing ? { problem: `Usage: ${slashUsage(command)}` } : { word: wordOf(command), args };
+}
+
+/** `/rules [revoke|keep] [RULE]` */
+export function slashUsage(command: SlashCommand): string {
+  const { properties, required } = command.args_schema;
+  const args = Object.entries(properties).map(([name, { enum: values }]) => {
+    const shown = values?.join("|") ?? name.toUpperCase();
+    return required.includes(name) ? shown : `[${shown}]`;
+  });
+  return [`/${wordOf(command)}`, ...args].join(" ");
+}
+
+export function wordOf({ namespace, name }: SlashCommand): SlashWord {
+  return (namespace === "" ? name : `${namespace}:${name}`) as SlashWord; // the words of the table and no others
+}
+
+function row(
+  word: SlashWord,
+  description: string,
+  properties: ArgsSchema["properties"] = {},
+  required: readonly string[] = [],
+): SlashCommand {
+  const [namespace = "", name = ""] = word.includes(":") ? word.split(":") : ["", word];
+  return {
+    namespace,
+    name,
+    description,
+    args_schema: { type: "object", properties, required, additionalProperties: false },
+  };
+}
