@@ -106,7 +106,7 @@ function best(times: readonly number[]): number {
 
 function wallMs(args: readonly string[]): number {
   const start = performance.now();
-  // As `bin/harness` does: what Node has compiled once is kept.
+  // As `bin/harness.cjs` does: what Node has compiled once is kept.
   const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, "compiled") };
   execFileSync(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"], env });
   return performance.now() - start;

@@ -14,7 +14,7 @@ const EVENTS = 10_000;
 const RUNS = 5;
 /** Events at a time while connections are cut. */
 const BREATH = 20;
-const launcher = resolve(import.meta.dirname, "../bin/harness");
+const launcher = resolve(import.meta.dirname, "../bin/harness.cjs");
 const payload = {
   namespace: "history",
   kind: "line",

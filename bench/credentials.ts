@@ -2,8 +2,8 @@
  * `node bench/credentials.ts`: how much longer the program, installed, takes to its first request when that needs a key, against one bare
  * start of Node, and how often a key is seen from outside while children of all kinds run. Exit code 1 unless both hold.
  */
-import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installInto } from "../test/fakes/installed-package.ts";
@@ -12,7 +12,6 @@ import { startMockProvider } from "../test/fakes/mock-provider-server.ts";
 import { type Figure, holds, median, printFigures } from "./figures.ts";
 
 const REPEATS = Number(process.env.BENCH_REPEATS ?? 25);
-const OLD_NODE = "/usr/bin/node";
 
 const figures = await coldStart();
 printFigures("credentials", figures);
@@ -78,18 +77,12 @@ async function coldStart(): Promise<Figure[]> {
 }
 
 async function hunts(): Promise<boolean> {
-  const node = process.execPath;
   const list: Hunt[] = [
-    { name: "a command in the sandbox", node, flags: [], call: "exec", stored: false },
-    { name: "a command without a sandbox", node, flags: ["--sandbox", "off"], call: "exec", stored: false },
-    { name: "a program of a script", node, flags: ["--sandbox", "off"], call: "script", stored: false },
-    { name: "a stored key", node, flags: ["--sandbox", "off"], call: "exec", stored: true },
+    { name: "a command in the sandbox", flags: [], call: "exec", stored: false },
+    { name: "a command without a sandbox", flags: ["--sandbox", "off"], call: "exec", stored: false },
+    { name: "a program of a script", flags: ["--sandbox", "off"], call: "script", stored: false },
+    { name: "a stored key", flags: ["--sandbox", "off"], call: "exec", stored: true },
   ];
-  const isOld =
-    existsSync(OLD_NODE) &&
-    Number(execFileSync(OLD_NODE, ["-p", "process.versions.node"], { encoding: "utf8" }).split(".")[0]) < 24;
-  if (isOld)
-    list.push({ name: "through an old Node that hands over", node: OLD_NODE, flags: [], call: "exec", stored: false });
   const columns = [
     "while this runs",
     "processes",

@@ -16,7 +16,7 @@ const ASKS_EVERY = 10;
 const RECONNECTS_EVERY = 7;
 const WAIT_MS = 30_000;
 const MAX_GROWTH = 1.1;
-const launcher = resolve(import.meta.dirname, "../bin/harness");
+const launcher = resolve(import.meta.dirname, "../bin/harness.cjs");
 
 export interface SoakResult {
   readonly turns: number;

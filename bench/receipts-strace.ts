@@ -23,7 +23,7 @@ const PLACEHOLDERS: ReadonlySet<string> = new Set([
   ".git/hooks",
   ...protectedNames().flatMap(({ name, missing }) => (missing === "hold" ? [name] : [])),
 ]);
-const launcher = resolve(import.meta.dirname, "../bin/harness");
+const launcher = resolve(import.meta.dirname, "../bin/harness.cjs");
 const out = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 if (spawnSync("strace", ["-V"]).status !== 0) {

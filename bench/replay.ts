@@ -21,7 +21,7 @@ const FOLDERS = 50;
 /** Sessions at the same time: one waits for the disk while another goes on. */
 const LANES = 8;
 const RUN_TIMEOUT_MS = 120_000;
-const launcher = resolve(import.meta.dirname, "../bin/harness");
+const launcher = resolve(import.meta.dirname, "../bin/harness.cjs");
 const out = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 const runs = Number(process.argv[2] ?? RUNS);

@@ -16,7 +16,7 @@ const PIECES = 200;
 const PIECE_EVERY_MS = 20;
 const SILENT_THREADS = 60;
 const SILENT_MS = 8000;
-const launcher = resolve(import.meta.dirname, "../bin/harness");
+const launcher = resolve(import.meta.dirname, "../bin/harness.cjs");
 
 const WRITER = `name: writer
 rules:

@@ -20,7 +20,7 @@ import { isRecord } from "#base";
 import type { Event } from "#protocol";
 import { createSystemClock } from "#world";
 
-const launcher = resolve(import.meta.dirname, "../bin/harness");
+const launcher = resolve(import.meta.dirname, "../bin/harness.cjs");
 const preload = pathToFileURL(resolve(import.meta.dirname, "stepped-clock.mjs")).href;
 /** For what should be there at once, on a machine that is busy with other things. */
 const PATIENCE_MS = 60_000;

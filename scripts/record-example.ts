@@ -25,7 +25,7 @@ const home = mkdtempSync(join(tmpdir(), "harness-record-"));
 try {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [join(root, "bin/harness"), "eval", "--record", "--case", "weather"],
+    [join(root, "bin/harness.cjs"), "eval", "--record", "--case", "weather"],
     {
       cwd: join(root, "examples/evals"),
       env: {

@@ -1,6 +1,6 @@
 /**
  * The engine inside another program: configuration, tools and a handler in, `prompt` and `cancel` out. Text and tool calls
- * arrive as whole blocks, in order. `import { createHarness } from "harness"`.
+ * arrive as whole blocks, in order. `import { createHarness } from "harness-runtime"`.
  */
 
 import { resolve } from "node:path";

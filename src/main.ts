@@ -1,4 +1,4 @@
-/** The program's entry: real ports, argv, exit code. Started by `bin/harness`. */
+/** The program's entry: real ports, argv, exit code. Started by `bin/harness.cjs`. */
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createOutward, createTerminal, describeCrash, runCli } from "#cli";
@@ -85,7 +85,7 @@ export async function main(): Promise<void> {
     templatesDir: join(packageRoot, "templates"),
     relaunch: (args, options) =>
       startDetached({
-        file: join(packageRoot, "bin", "harness"),
+        file: join(packageRoot, "bin", "harness.cjs"),
         args,
         env: { ...definedOf(process.env), ...keys.forChild() },
         ...options,

@@ -1,6 +1,6 @@
 /**
  * A client on the library, in one file: one prompt, what happens on standard output, approvals by whoever is there. It starts
- * `harness rpc` for itself, or uses a daemon that runs. An installed package is imported as "harness/client".
+ * `harness rpc` for itself, or uses a daemon that runs. An installed package is imported as "harness-runtime/client".
  *
  *   node examples/client/main.ts --cwd DIR "Run the tests"
  *   node examples/client/main.ts --cwd DIR --connect unix:PATH --token-file FILE "Run the tests"
@@ -21,7 +21,7 @@ const { values, positionals } = parseArgs({
   },
 });
 
-const program = join(import.meta.dirname, "../../bin/harness");
+const program = join(import.meta.dirname, "../../bin/harness.cjs");
 const workingDir = resolve(values.cwd);
 const target: Target =
   values.connect === undefined

@@ -1,6 +1,6 @@
 /**
  * The engine inside another program: one tool, one handler, one prompt. Runs offline, because the model is a scenario; with a
- * key, name a real one instead. An installed package is imported as "harness".
+ * key, name a real one instead. An installed package is imported as "harness-runtime".
  *
  *   node examples/embed/main.ts
  */

@@ -14,7 +14,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { cwd: { type: "string", default: "." }, approve: { type: "string" } },
 });
-const program = join(import.meta.dirname, "../../bin/harness");
+const program = join(import.meta.dirname, "../../bin/harness.cjs");
 const server = spawn(process.execPath, [program, "rpc", "--cwd", values.cwd], { stdio: ["pipe", "pipe", "inherit"] });
 
 interface Message {

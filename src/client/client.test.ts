@@ -130,6 +130,8 @@ describe.each(Object.entries(wires))("%s", (_name, connectTo) => {
     }
     expect(kinds).toEqual(expect.arrayContaining(["InputQueued", "TurnSteered", "TurnStarted", "TurnEnded"]));
     await expect(client.resume(UNKNOWN)).rejects.toMatchObject({ reason: "SessionNotFound" });
+    await expect(client.resume("sess_1")).rejects.toMatchObject({ reason: "SessionNotFound" });
+    expect(() => client.session("")).toThrow(expect.objectContaining({ reason: "SessionNotFound" }));
   });
 
   test("a loop ends when it is told to, and with the client", async () => {

@@ -9,7 +9,7 @@ import {
   type Handshake,
   type InputBlock,
   ReasonError,
-  type SessionId,
+  SessionId,
   type SessionInfo,
   type TurnId,
 } from "#protocol";
@@ -92,9 +92,9 @@ export interface Client extends AsyncDisposable {
   /** A new one. */
   open(options?: OpenOptions): Promise<ClientSession>;
   /** One of the log, opened again when it is not open. */
-  resume(id: SessionId): Promise<ClientSession>;
-  /** One by its id. Asks nobody. */
-  session(id: SessionId): ClientSession;
+  resume(id: string): Promise<ClientSession>;
+  /** One by its id. Asks nobody. Throws SessionNotFound when the text is not the id of a session. */
+  session(id: string): ClientSession;
   /** A command for any session. */
   submit(command: Command): Promise<Reply>;
   close(): Promise<void>;
@@ -229,15 +229,22 @@ export async function createClient(parts: ClientParts): Promise<Client> {
         throw new ReasonError("ServerRefused", { address: transport.address, detail: "no session" });
       return sessionOf(session);
     },
-    async resume(id) {
+    async resume(text) {
+      const id = sessionIdOf(text);
       await submit({ kind: "CreateSession", resume: id });
       return sessionOf(id);
     },
-    session: sessionOf,
+    session: (id) => sessionOf(sessionIdOf(id)),
     submit,
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** A program has the ids of its sessions from an argument, a file or a database: as texts. */
+function sessionIdOf(text: string): SessionId {
+  if (!SessionId.is(text)) throw new ReasonError("SessionNotFound", { session: text.slice(0, 100) });
+  return text;
 }
 
 function blocksOf(input: Input): InputBlock[] {

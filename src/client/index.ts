@@ -1,6 +1,6 @@
 /**
  * Sessions of an engine from another program, over any of its wires: commands in, events out, each once and in order, also when the
- * connection or the server goes away in between. `import { connect } from "harness/client"`.
+ * connection or the server goes away in between. `import { connect } from "harness-runtime/client"`.
  */
 export {
   type CallId,

@@ -31,7 +31,7 @@ import {
 export interface HostCall {
   /** The `host` of the call options. */
   readonly host: unknown;
-  readonly signal: AbortSignal | null;
+  readonly signal: AbortSignal | undefined;
   /** The arguments before conversion. */
   readonly values: ReadonlyMap<string, Value>;
   /** Accounts for work and memory that the arguments make the host spend. */
@@ -119,7 +119,7 @@ function weight(x: Value): number {
 function hostCall(t: Thread, values: ReadonlyMap<string, Value>): HostCall {
   return {
     host: t.host,
-    signal: t.signal,
+    signal: t.signal ?? undefined,
     values,
     charge: (steps) => t.charge(steps),
     alloc: (bytes) => t.alloc(bytes),

@@ -1,5 +1,5 @@
 /** The command line as users and scripts call it: real processes, exit codes, both outputs. */
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -335,47 +335,6 @@ describe("starlark", () => {
     expect(await runCli(home, ["starlark", "missing.star"])).toMatchObject({ code: 2 });
   });
 });
-
-describe("the launcher", () => {
-  const oldNode = findOldNode();
-
-  test.each([
-    ["SIGTERM", 143, undefined],
-    ["SIGTERM", 143, oldNode],
-    ["SIGINT", 130, oldNode],
-  ] as const)("%s ends the turn, records it, and exits with %i (Node: %s)", async (signal, code, node) => {
-    const mark = `mark-${randomUUID()}`;
-    const command = `echo on > begun; exec -a ${mark} sleep 600`;
-    home.put("s.yaml", `name: s\nrules: []\notherwise: [{tool: exec, args: {command: ${JSON.stringify(command)}}}]\n`);
-    const child = startCli(home, ["run", "-m", "scripted:./s.yaml", "--allow", "Bash", "--json", "go"], node);
-    const result = finish(child);
-    const begun = join(home.workspace, "begun");
-    while (!existsSync(begun)) await new Promise((resume) => setImmediate(resume));
-    child.kill(signal);
-    const ended = await result;
-    expect(ended.code).toBe(code);
-    expect(ended.out).toContain('"kind":"TurnEnded"');
-    expect(ended.out).toContain('"kind":"SessionEnded"');
-    expect(processesWith(mark)).toEqual([]);
-  });
-
-  test.skipIf(oldNode === undefined)("hands over to the bundled runtime when Node is older", async () => {
-    const { code, out } = await runCli(home, ["version", "--json"], "", oldNode);
-    expect(code).toBe(0);
-    expect(Number((JSON.parse(out) as { node: string }).node.slice(1).split(".")[0])).toBeGreaterThanOrEqual(24);
-  });
-});
-
-/** A Node on the machine that is too old, if there is one: the only way to try the hand-over. */
-function findOldNode(): string | undefined {
-  for (const folder of (process.env.PATH ?? "").split(":").concat("/usr/bin", "/usr/local/bin")) {
-    const node = join(folder, "node");
-    if (!existsSync(node)) continue;
-    const version = execFileSync(node, ["--version"], { encoding: "utf8" });
-    if (Number(version.slice(1).split(".")[0]) < 24) return node;
-  }
-  return undefined;
-}
 
 test("a program that has nothing left to wait for, and is not done, says so instead of leaving as if it were", async () => {
   const forgets = createCliHome({ NODE_OPTIONS: "--import data:text/javascript,process.stdin.unref()" });

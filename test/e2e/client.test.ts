@@ -1,15 +1,11 @@
 /** The client library against real processes: a daemon that is killed and started again, and a program on pipes that is killed. */
-import { execFile } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { promisify } from "node:util";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { connect, type Event } from "#client";
 import { createCliHome, finish } from "../fakes/cli-process.ts";
 import { daemonPlace, startDaemonRun } from "../fakes/daemon-run.ts";
 import { launcher } from "../fakes/launcher.ts";
 
-const root = resolve(import.meta.dirname, "../..");
 const SCENARIO = `
 name: client
 rules:
@@ -115,28 +111,6 @@ test("a program on pipes that is killed is started again, and its log goes on", 
   }
   expect(ids).toEqual(ids.map((_, index) => index + 1));
   await client.close();
-});
-
-test("the package has types: a program that uses it is checked", async () => {
-  const home = createCliHome();
-  mkdirSync(join(home.workspace, "node_modules"));
-  symlinkSync(root, join(home.workspace, "node_modules", "harness"));
-  home.put("package.json", '{ "type": "module" }');
-  const program = (kind: string): string => `
-    import { connect } from "harness/client";
-    const client = await connect({ socket: "/run/c.sock", tokenFile: "token" });
-    for await (const event of (await client.open()).events()) {
-      if (event.kind === "${kind}") console.log(event.payload.text.length);
-    }`;
-  const check = (file: string) => {
-    const flags = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "esnext"];
-    const tsc = join(root, "node_modules/.bin/tsc");
-    return promisify(execFile)(tsc, [...flags, "--types", "", file], { cwd: home.workspace });
-  };
-  await check(home.put("right.ts", program("TextDelta")));
-  await expect(check(home.put("wrong.ts", program("TurnEnded")))).rejects.toMatchObject({
-    stdout: expect.stringContaining("'text' does not exist"),
-  });
 });
 
 /** Of the program that works in this folder, by its arguments. */

@@ -178,11 +178,10 @@ describe("harness creds", () => {
 });
 
 describe.runIf(process.platform === "linux")("while a child of the program runs, no key is seen from outside", () => {
-  const node = process.execPath;
   test.each([
-    { name: "a command without a sandbox", node, flags: ["--sandbox", "off"], call: "exec", stored: false },
-    { name: "a program of a script", node, flags: ["--sandbox", "off"], call: "script", stored: false },
-    { name: "a stored key", node, flags: [], call: "exec", stored: true },
+    { name: "a command without a sandbox", flags: ["--sandbox", "off"], call: "exec", stored: false },
+    { name: "a program of a script", flags: ["--sandbox", "off"], call: "script", stored: false },
+    { name: "a stored key", flags: [], call: "exec", stored: true },
   ] as const)("$name", async (hunt) => {
     const found = await huntForKey(hunt, SECRET);
     expect(found).toMatchObject({ places: [], inEngineMemory: 0, sentToVendor: 2, exitCode: 0 });

@@ -43,7 +43,7 @@ function createPackage() {
   const dist = join(folder, "dist");
   let builds = 0;
   return {
-    launcher: join(folder, "bin", "harness"),
+    launcher: join(folder, "bin", "harness.cjs"),
     /** As a build does it: every file with a hash in its name is gone, and others are there that say another time of the build. */
     rebuild() {
       builds += 1;
@@ -59,8 +59,11 @@ function createPackage() {
       }
       const files = readdirSync(dist).filter((name) => name.endsWith(".js"));
       const texts = files.map((name) => {
-        let text = readFileSync(join(dist, name), "utf8");
-        for (const [old, next] of renamed) text = text.replaceAll(old, next);
+        // In one go: the daemon looks every five seconds.
+        const text = readFileSync(join(dist, name), "utf8").replaceAll(
+          /[\w-]+\.js/g,
+          (file) => renamed.get(file) ?? file,
+        );
         return [
           renamed.get(name) ?? name,
           text.replaceAll(/20\d\d-\d\d-\d\dT[\d:.]+Z/g, `2099-01-0${builds}T00:00:00.000Z`),

@@ -79,8 +79,8 @@ test("conformance.md", { timeout: TIMEOUT_MS }, async () => {
 
 test("client.md", { timeout: TIMEOUT_MS }, async () => {
   // The package of this repository stands for the one that would be installed.
-  const install = `mkdir node_modules && ln -s '${root}' node_modules/harness`;
-  const { commands } = await followGuide("docs/guide/client.md", { here: { "npm install harness": install } });
+  const install = `mkdir node_modules && ln -s '${root}' node_modules/harness-runtime`;
+  const { commands } = await followGuide("docs/guide/client.md", { here: { "npm install harness-runtime": install } });
   expect(commands).toBeGreaterThan(10);
 });
 

@@ -65,19 +65,18 @@ export function endDaemons(claims: string): void {
   }
 }
 
-export function startCli(
-  home: CliHome,
-  args: readonly string[],
-  node = process.execPath,
-): ChildProcessWithoutNullStreams {
-  const child = spawn(node, [home.launcher ?? launcher, ...args], { cwd: home.workspace, env: { ...home.env } });
+export function startCli(home: CliHome, args: readonly string[]): ChildProcessWithoutNullStreams {
+  const child = spawn(process.execPath, [home.launcher ?? launcher, ...args], {
+    cwd: home.workspace,
+    env: { ...home.env },
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;
 }
 
 /** Runs to the end. Standard input is what is given, or empty. */
-export function runCli(home: CliHome, args: readonly string[], stdin = "", node?: string): Promise<CliResult> {
-  const child = startCli(home, args, node);
+export function runCli(home: CliHome, args: readonly string[], stdin = ""): Promise<CliResult> {
+  const child = startCli(home, args);
   child.stdin.end(stdin);
   return finish(child);
 }

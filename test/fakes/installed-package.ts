@@ -15,5 +15,5 @@ export function installInto(folder: string): string {
     cpSync(join(root, part), join(folder, part), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  return join(folder, "bin", "harness");
+  return join(folder, "bin", "harness.cjs");
 }

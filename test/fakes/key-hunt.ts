@@ -40,8 +40,6 @@ Waits.
 
 export interface Hunt {
   readonly name: string;
-  /** Which Node starts the launcher. */
-  readonly node: string;
   readonly flags: readonly string[];
   /** The call that the model makes. */
   readonly call: "exec" | "script";
@@ -60,7 +58,7 @@ export interface Found {
   readonly exitCode: number | null;
 }
 
-export async function huntForKey({ node, flags, call, stored }: Hunt, secret: string): Promise<Found> {
+export async function huntForKey({ flags, call, stored }: Hunt, secret: string): Promise<Found> {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "harness-hunt-")));
   const vendor = await startMockProvider();
   let child: ChildProcess | undefined;
@@ -82,14 +80,18 @@ export async function huntForKey({ node, flags, call, stored }: Hunt, secret: st
       writeFileSync(join(folder, "wait_here.md"), FILE_TOOL.replace("WAITING_COMMAND", command));
       await ackProject({ workspace, env });
     }
-    if (stored) await storeKey(node, env, workspace, vendor, secret);
+    if (stored) await storeKey(env, workspace, vendor, secret);
     vendor.reply(
       { type: "message", blocks: [toolCall(call, command)] },
       { type: "message", blocks: [{ type: "text", text: "done" }] },
     );
     const given = stored ? {} : { OPENAI_API_KEY: secret };
     const args = [launcher, "run", "-m", "openai:mock", "--allow", "Bash", "--allow", "wait_here", ...flags, "hello"];
-    child = spawn(node, args, { cwd: workspace, env: { ...env, ...given }, stdio: ["ignore", "pipe", "pipe"] });
+    child = spawn(process.execPath, args, {
+      cwd: workspace,
+      env: { ...env, ...given },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const said: Buffer[] = [];
     for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => said.push(chunk));
     const closed = new Promise<number | null>((done) => child?.once("close", done));
@@ -97,8 +99,7 @@ export async function huntForKey({ node, flags, call, stored }: Hunt, secret: st
     if (!isWaiting) throw new Error(`no child is waiting: ${Buffer.concat(said).toString()}`);
     const tree = processTree(child.pid ?? 0);
     const places = [...tree.flatMap((pid) => seenInProcess(pid, secret)), ...seenInFiles(home, secret)];
-    const engine = tree.find((pid) => /bin\/harness/.test(shown(pid, "cmdline")) && isNewest(pid, tree));
-    const inEngineMemory = engine === undefined ? Number.NaN : seenInMemory(engine, secret);
+    const inEngineMemory = seenInMemory(child.pid ?? 0, secret);
     const processes = tree.map((pid) => shown(pid, "cmdline").replaceAll("\0", " ").trim().slice(0, 60));
     writeFileSync(join(workspace, "go-on"), "");
     const exitCode = await closed;
@@ -124,14 +125,13 @@ function toolCall(call: Hunt["call"], command: string) {
 }
 
 async function storeKey(
-  node: string,
   env: Record<string, string>,
   cwd: string,
   vendor: MockProviderServer,
   secret: string,
 ): Promise<void> {
   const args = [launcher, "creds", "add", "openai", "--host", vendor.url];
-  const child = spawn(node, args, { cwd, env, stdio: ["pipe", "ignore", "ignore"] });
+  const child = spawn(process.execPath, args, { cwd, env, stdio: ["pipe", "ignore", "ignore"] });
   child.stdin.end(secret);
   const code = await new Promise<number | null>((done) => child.once("close", done));
   if (code !== 0) throw new Error(`creds add ended with ${code}`);
@@ -161,11 +161,6 @@ function processTree(root: number): number[] {
     ...[...parents].filter(([, parent]) => parent === pid).flatMap(([child]) => below(child)),
   ];
   return below(root);
-}
-
-/** Of a launcher and the program that it started, the latter. */
-function isNewest(pid: number, tree: readonly number[]): boolean {
-  return tree.filter((other) => /bin\/harness/.test(shown(other, "cmdline"))).at(-1) === pid;
 }
 
 /** Empty when the process has ended meanwhile. */

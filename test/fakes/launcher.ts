@@ -4,5 +4,5 @@ import { join, resolve } from "node:path";
 export const launcher = join(
   process.env.HARNESS_TEST_PACKAGE ?? resolve(import.meta.dirname, "../.."),
   "bin",
-  "harness",
+  "harness.cjs",
 );

@@ -30,7 +30,7 @@ interface Event {
   };
 }
 
-const launcher = resolve(import.meta.dirname, "../../../bin/harness");
+const launcher = resolve(import.meta.dirname, "../../../bin/harness.cjs");
 const MAX_STEPS = 900;
 const RUN_LIMIT_MS = 120_000;
 
