@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { killWhileBeginning, startEngine } from "./fakes/killed-engine.ts";
+import { startEngine } from "./fakes/killed-engine.ts";
 import { createSandboxArena, type EscapeScript, type SandboxArena } from "./fakes/sandbox-arena.ts";
 import { createTemporaryWorkspace } from "./fakes/temporary-workspace.ts";
 import { hasSandbox } from "./fakes/test-sandbox.ts";
@@ -32,9 +32,6 @@ const SHORT = named(
   "proxy: redirect to a host off the list",
   "double fork with a clean environment",
 );
-
-/** Without the gate of a command about every second kill leaves something. `bench/sandbox-kills.ts` has more of them. */
-const KILLS = 15;
 
 let arena: SandboxArena;
 beforeAll(async () => {
@@ -85,9 +82,5 @@ describe.runIf(hasSandbox)("nothing outlives an engine that is killed with SIGKI
     await engine.said("runs");
     expect(engine.running().length).toBeGreaterThan(1);
     expect(await engine.kill()).toEqual([]);
-  });
-
-  test("at any moment in which a command is about to begin", { timeout: 60_000 }, async () => {
-    expect(await killWhileBeginning(createTemporaryWorkspace().root, KILLS)).toEqual([]);
   });
 });

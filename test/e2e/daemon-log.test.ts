@@ -101,7 +101,7 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test("goes to standard error as well when that is asked for", { timeout: 60_000 }, async () => {
+test("goes to standard error as well when that is asked for", async () => {
   const home = createDaemonHome({ HARNESS_LOG_LEVEL: "off,daemon=info" });
   const busy = await home.start();
   const { code, err } = await home.daemon("run", "--log-to-stderr");

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import * as pty from "@lydell/node-pty";
 import { onTestFinished } from "vitest";
 import { isSameProcess } from "#world";
-import { launcher } from "./launcher.ts";
+import { launcher, sharedCompileCache } from "./launcher.ts";
 
 export interface CliHome {
   readonly workspace: string;
@@ -47,6 +47,7 @@ export function createCliHome(extraEnv: Readonly<Record<string, string>> = {}): 
       XDG_DATA_HOME: join(home, "data"),
       XDG_CONFIG_HOME: join(home, "config"),
       XDG_CACHE_HOME: join(home, "cache"),
+      ...sharedCompileCache,
       ...extraEnv,
     },
     configure(toml) {

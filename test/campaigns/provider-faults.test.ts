@@ -1,8 +1,8 @@
 /** The short version of `bench/provider-faults.ts`: every fault on both families, and on the way of the key some of each kind. */
 import { describe, expect, test } from "vitest";
-import { cancelInEachPhase } from "./fakes/cancelled-calls.ts";
-import { type FaultTurn, runFaults } from "./fakes/fault-turns.ts";
-import { providerFaults } from "./fakes/provider-faults.ts";
+import { cancelInEachPhase } from "../fakes/cancelled-calls.ts";
+import { type FaultTurn, runFaults } from "../fakes/fault-turns.ts";
+import { providerFaults } from "../fakes/provider-faults.ts";
 
 const TEST_MS = 60_000;
 /** A busy machine adds to every figure; a turn that is not ended by its limits takes far longer. */
@@ -14,12 +14,12 @@ function endings(turns: readonly FaultTurn[]): readonly string[] {
 }
 
 describe.each(["anthropic", "openai"] as const)("%s", (family) => {
-  test("every fault of a vendor ends the turn within its budget, with its reason", { timeout: TEST_MS }, async () => {
+  test("every fault of a vendor ends the turn within its budget, with its reason", async () => {
     expect(endings(await runFaults(providerFaults, family, "held"))).toEqual([]);
   });
 });
 
-test("the limits hold where the credential helper sends the request", { timeout: TEST_MS }, async () => {
+test("the limits hold where the credential helper sends the request", async () => {
   const kinds = /^(silence|half a status|a slow drip|a reset|headers larger|429 with a|529|a body that)/;
   const some = providerFaults.filter(({ name }) => kinds.test(name));
   expect(some.length).toBeGreaterThan(10);
