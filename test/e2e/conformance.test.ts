@@ -1,7 +1,7 @@
 /** Our own program conforms over the quick wires, and a server that lies is found out. All wires and lies: `test/campaigns`. */
 import { expect, test } from "vitest";
-import { createSystemClock } from "#world";
 import { httpTarget, runConformance } from "#conformance";
+import { createSystemClock } from "#world";
 import { brokenRequirements, QUICK_WIRES } from "../fakes/conformance-matrix.ts";
 import { ownServer, TOKENS } from "../fakes/conformance-targets.ts";
 import { startLyingServer } from "../fakes/lying-server.ts";

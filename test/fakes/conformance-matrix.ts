@@ -1,6 +1,6 @@
 /** All requirements of the protocol on one wire of our own program. */
-import { createSystemClock } from "#base";
 import { type RequirementId, requirements, runConformance, type Wire } from "#conformance";
+import { createSystemClock } from "#world";
 import { ownTarget } from "./conformance-targets.ts";
 
 /** Those that take a few seconds. The others are a campaign. */

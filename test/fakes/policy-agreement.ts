@@ -1,6 +1,7 @@
 /** What a backtest says of recorded sessions under the policy that was in force, and of that policy without one of its rules. */
 import { createBacktest, createPolicyDiff, isSame } from "#governance";
 import { createBuiltinTools } from "#tools";
+import { createSystemClock } from "#world";
 import { recordCorpus } from "./policy-corpus.ts";
 import { policyMutations } from "./policy-mutations.ts";
 
@@ -14,7 +15,7 @@ export interface PolicyAgreement {
 
 export async function policyAgreement(calls: number): Promise<PolicyAgreement> {
   const tools = new Map(
-    createBuiltinTools()
+    createBuiltinTools(createSystemClock())
       .tools()
       .map((tool) => [tool.name, tool]),
   );
