@@ -4,9 +4,8 @@ import { cancelInEachPhase } from "../fakes/cancelled-calls.ts";
 import { type FaultTurn, runFaults } from "../fakes/fault-turns.ts";
 import { providerFaults } from "../fakes/provider-faults.ts";
 
-const TEST_MS = 60_000;
 /** A busy machine adds to every figure; a turn that is not ended by its limits takes far longer. */
-const BUSY_MS = 3_000;
+const BUSY_MS = 8_000;
 
 function endings(turns: readonly FaultTurn[]): readonly string[] {
   const late = turns.filter(({ tookMs }) => tookMs > 2_500 + BUSY_MS).map(({ name }) => `${name}: late`);
@@ -26,13 +25,9 @@ test("the limits hold where the credential helper sends the request", async () =
   expect(endings(await runFaults(some, "anthropic", "helper"))).toEqual([]);
 });
 
-test.each(["held", "helper"] as const)(
-  "a cancel ends the turn at once in every phase (%s)",
-  { timeout: TEST_MS },
-  async (road) => {
-    const cancelled = await cancelInEachPhase("openai", road);
-    expect(cancelled.length).toBe(road === "held" ? 7 : 9);
-    // 100 ms are required and measured by the campaign; what was not ended by the cancel takes the grace of 900 ms or more.
-    expect(cancelled.filter(({ tookMs }) => tookMs > 500)).toEqual([]);
-  },
-);
+test.each(["held", "helper"] as const)("a cancel ends the turn at once in every phase (%s)", async (road) => {
+  const cancelled = await cancelInEachPhase("openai", road);
+  expect(cancelled.length).toBe(road === "held" ? 7 : 9);
+  // 100 ms are required and measured by the campaign; what was not ended by the cancel takes the grace of 900 ms or more.
+  expect(cancelled.filter(({ tookMs }) => tookMs > 500)).toEqual([]);
+});

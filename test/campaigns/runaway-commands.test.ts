@@ -45,7 +45,6 @@ describe.each([
 
   test.runIf(hasSandbox || confinement === "outside").each(["yes", "seq 1000000000"])(
     "%s ends by what it prints",
-    { timeout: 60_000 },
     async (command) => {
       const result = await runRunaway({ command, timeout_ms: 50_000 }, options);
       expect(result).toMatchObject({ summary: { outcome: "answered" }, confinement, isError: true });

@@ -96,7 +96,7 @@ export function finish(child: ChildProcessWithoutNullStreams): Promise<CliResult
 }
 
 /** Longer than anything takes on a busy machine, and short enough to say what was shown instead. */
-const SEE_PATIENCE_MS = 30_000;
+const SEE_PATIENCE_MS = 90_000;
 
 export interface CliTerminal {
   type(text: string): void;

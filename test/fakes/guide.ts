@@ -12,7 +12,7 @@ import { type CliHome, createCliHome } from "./cli-process.ts";
 import { launcher } from "./launcher.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 type Part =
   | { readonly kind: "file"; readonly path: string; readonly text: string; readonly line: number }
