@@ -1,32 +1,57 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/longest-first.ts";
 
-/** Unit tests share one process per thread; end-to-end tests, which start processes and bind sockets, get their own. */
+/** Tests wait for processes and disks as often as they compute, so there are more of them at a time than cores. */
+const AT_ONCE = 4;
+const PATIENCE_MS = 240_000;
+const POLL_PATIENCE_MS = 60_000;
+
+/**
+ * `npm test` runs the first two projects, `npm run campaigns` the third. A campaign takes long by nature: it repeats, generates,
+ * kills or waits. What it is about also has a quick test in one of the other projects.
+ */
 export default defineConfig({
   test: {
+    // Far above what anything takes on a busy machine: a limit says that something hangs, not that it is slow.
+    testTimeout: PATIENCE_MS,
+    hookTimeout: PATIENCE_MS,
+    expect: { poll: { timeout: POLL_PATIENCE_MS } },
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
+        extends: true,
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/*.test.ts"],
           pool: "threads",
           isolate: false,
-          // By default one core stays idle.
-          maxWorkers: "100%",
+          maxWorkers: AT_ONCE,
+          globalSetup: ["test/memory-folder.ts"],
           setupFiles: ["test/fixed-seed.ts"],
-          testTimeout: 20_000,
         },
       },
       {
+        extends: true,
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
+          globalSetup: ["test/memory-folder.ts", "test/install.ts"],
+          pool: "forks",
+          isolate: false,
+          maxWorkers: AT_ONCE,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "campaigns",
+          include: ["test/campaigns/*.test.ts"],
           globalSetup: ["test/install.ts"],
           pool: "forks",
           isolate: true,
-          // They wait for processes more than they compute.
-          maxWorkers: 4,
+          maxWorkers: AT_ONCE,
           sequence: { groupOrder: 1 },
-          testTimeout: 60_000,
+          setupFiles: ["test/fixed-seed.ts"],
         },
       },
     ],

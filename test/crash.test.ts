@@ -1,4 +1,4 @@
-/** A crash at any commit loses nothing that was told and runs no call twice: at each one in turn, then by kill -9. */
+/** A crash at any commit loses nothing that was told and runs no call twice: at each one in turn. By kill -9: `test/campaigns/crash.test.ts`. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,6 @@ import { expect, onTestFinished, test } from "vitest";
 import type { SessionLog } from "#engine";
 import type { Event } from "#protocol";
 import { openSqliteStore } from "#stores";
-import { crashCampaign } from "../bench/crash.ts";
 import { CRASH_CLIENT, judge, openCrashSession, readAll } from "../bench/crash-session.ts";
 
 const key = { bytes: Buffer.alloc(32, 7), source: "the test" };
@@ -83,15 +82,4 @@ test.each(["before", "after"] as const)("dies %s each commit of a turn, one afte
   // Past the last commit nothing dies and the turn makes fewer commits than that.
   while ((await dieAndResume(n, when)) >= n) n += 1;
   expect(n).toBeGreaterThan(12);
-});
-
-test("is killed five times", async () => {
-  expect(await crashCampaign(5)).toMatchObject({
-    runs: 5,
-    lostEvents: 0,
-    ranTwice: 0,
-    unrecorded: 0,
-    unsurfaced: 0,
-    damaged: 0,
-  });
 });

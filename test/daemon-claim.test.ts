@@ -55,7 +55,7 @@ const CONTENDER = `
   process.stdout.write(String(held));
 `;
 
-test("many processes that claim at once have it one after the other", { timeout: 60_000 }, async () => {
+test("many processes that claim at once have it one after the other", async () => {
   const path = folder();
   const contenders = Array.from({ length: 6 }, async () => {
     const args = ["--input-type=module", "-e", CONTENDER, path, `${path}-inside`, "25"];

@@ -123,7 +123,7 @@ describe("a cancel", () => {
     expect(processesWith(marker)).toEqual([]);
     expect(rig.allOf("DelegationEnded").map(({ status }) => status)).toEqual(Array(3).fill("cancelled"));
     expect(rig.allOf("SessionEnded")).toHaveLength(3);
-  }, 20_000);
+  });
 
   test("of a delegate alone leaves its parent at work", async () => {
     const rig = await createDelegationRig(scout, {

@@ -14,7 +14,7 @@ test("every effect of some hundred calls, hooks and calls inside calls is on a r
   expect(Object.keys(campaign.effects).toSorted()).toEqual(["connect", "move", "process", "remove", "write"]);
   expect(Object.keys(campaign.outcomes)).toEqual(expect.arrayContaining(["ok", "denied", "error"]));
   expect(campaign.hookEffects).toBeGreaterThan(0);
-}, 60_000);
+});
 
 test("an effect past the gate is noticed", async () => {
   const campaign = await runReceiptCampaign(40, { past: true });

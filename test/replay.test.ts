@@ -13,7 +13,6 @@ import { startLoopbackServer } from "./fakes/loopback-server.ts";
 import type { MockReply } from "./fakes/mock-reply.ts";
 import { openProjects } from "./fakes/open-projects.ts";
 
-const TIMEOUT_MS = 60_000;
 /** Looks like a key of a vendor and is none. */
 const PASSPHRASE = "correct horse battery staple";
 const SECRET = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
@@ -26,7 +25,7 @@ async function replayed(recording: Recording, options: Parameters<typeof startRe
   return { ...replay, turns };
 }
 
-describe("the log of a replay is byte for byte that of the recording", { timeout: TIMEOUT_MS }, () => {
+describe("the log of a replay is byte for byte that of the recording", () => {
   test("with files, commands and parallel reads, in another folder, again and again", async () => {
     const reads = Array.from(
       { length: 8 },
@@ -218,7 +217,7 @@ describe("the log of a replay is byte for byte that of the recording", { timeout
   });
 });
 
-describe("a session that is another one", { timeout: TIMEOUT_MS }, () => {
+describe("a session that is another one", () => {
   const replies = (): MockReply[] => [
     calls(["fs.read", { path: "a.txt" }]),
     calls(["exec", { command: "echo hi" }]),
@@ -304,7 +303,7 @@ describe("a session that is another one", { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-describe("a file that is no cassette", { timeout: TIMEOUT_MS }, () => {
+describe("a file that is no cassette", () => {
   test("is refused with its place", async () => {
     const recording = await record([says("done")]);
     const text = recording.text();
@@ -348,7 +347,7 @@ describe("a file that is no cassette", { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-describe("secrets", { timeout: TIMEOUT_MS }, () => {
+describe("secrets", () => {
   test("are on no cassette, wherever they came from, and the replay goes through", async () => {
     const half = SECRET.length / 2;
     const recording = await record(

@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createInProcessCli, type InProcessCli } from "../../test/fakes/in-process-cli.ts";
 
-const TIMEOUT_MS = 60_000;
-
 const MODEL = `name: calls
 rules:
   - when: { tool_result: "" }
@@ -41,7 +39,7 @@ async function recordedCalls(): Promise<InProcessCli> {
   return cli;
 }
 
-test("policy diff names what is loosened and tightened, with rule and place", { timeout: TIMEOUT_MS }, async () => {
+test("policy diff names what is loosened and tightened, with rule and place", async () => {
   const cli = await recordedCalls();
   cli.put("old/harness.md", STRICT);
   cli.put("new/harness.md", LOOSE);
@@ -91,9 +89,7 @@ allow → ask  tightened, 1 call
   ]);
 });
 
-test("a policy is a folder, a file, a configuration, one of the machine, or one of a commit", {
-  timeout: TIMEOUT_MS,
-}, async () => {
+test("a policy is a folder, a file, a configuration, one of the machine, or one of a commit", async () => {
   const cli = await recordedCalls();
   cli.put("old/harness.md", STRICT);
   cli.put("config.toml", '[permissions]\nallow = ["Write(src/*)"]\nask = ["Read(notes.txt)"]\n');
@@ -127,9 +123,7 @@ test("a policy is a folder, a file, a configuration, one of the machine, or one 
   });
 });
 
-test("policy suggest prints a diff that can be applied, with the evidence for each rule", {
-  timeout: TIMEOUT_MS,
-}, async () => {
+test("policy suggest prints a diff that can be applied, with the evidence for each rule", async () => {
   const cli = await recordedCalls();
   const file = cli.put("harness.md", project("  ask:\n    - Read(notes.txt)\n"));
   const { out } = await cli.run("policy", "suggest");
@@ -167,9 +161,7 @@ test("policy suggest prints a diff that can be applied, with the evidence for ea
   });
 });
 
-test("without a project the user's configuration is meant, and a folder without sessions is told", {
-  timeout: TIMEOUT_MS,
-}, async () => {
+test("without a project the user's configuration is meant, and a folder without sessions is told", async () => {
   const cli = await recordedCalls();
   const found = await cli.json("policy", "suggest");
   expect(found).toMatchObject({

@@ -1,4 +1,4 @@
-/** Every requirement is checked on every wire that it holds for. That our own program passes is in test/e2e/conformance.test.ts. */
+/** Every requirement is checked on every wire that it holds for. That our own program passes is in test/e2e and test/campaigns. */
 import { describe, expect, test } from "vitest";
 import { citedOn, type RequirementId, requirements, scenarios } from "#conformance";
 

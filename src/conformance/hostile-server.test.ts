@@ -57,7 +57,7 @@ describe("over HTTP", () => {
     ["a line without an end", MEGABYTE],
     ["an event without an end", `data: ${MEGABYTE}\n`],
     ["events without an end", `data: {"id":1,"filler":"${MEGABYTE}"}\n\n`],
-  ])("a stream with %s is left at a bound", { timeout: 60_000 }, async (_name, text) => {
+  ])("a stream with %s is left at a bound", async (_name, text) => {
     const { connect } = await tryServer("rest", (_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       flood(response, text);
@@ -66,7 +66,7 @@ describe("over HTTP", () => {
     await untilLeft(feed, /more than|longer than|exceeded/);
   });
 
-  test("a log whose pages never end is not read for ever", { timeout: 20_000 }, async () => {
+  test("a log whose pages never end is not read for ever", async () => {
     for (const page of [[], [{ id: 1 }]]) {
       const { connect } = await tryServer("rest", ({ url = "" }, response) => {
         const after = Number(/after=(\d+)/.exec(url)?.[1]);
@@ -76,7 +76,7 @@ describe("over HTTP", () => {
     }
   });
 
-  test("an answer that comes byte by byte is not waited for without end", { timeout: 20_000 }, async () => {
+  test("an answer that comes byte by byte is not waited for without end", async () => {
     const { connect } = await tryServer("rest", (_request, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write(" "), WAIT_MS / 8);
@@ -85,7 +85,7 @@ describe("over HTTP", () => {
     await expect((await connect()).log(session)).rejects.toThrow(/did not end/);
   });
 
-  test("a refused web socket with an endless answer is left at a bound", { timeout: 20_000 }, async () => {
+  test("a refused web socket with an endless answer is left at a bound", async () => {
     const { server, connect } = await tryServer("ws", (_request, response) => void response.end());
     server.on("upgrade", (_request, socket) => {
       socket.write("HTTP/1.1 403 No\r\n\r\n");
@@ -98,7 +98,7 @@ describe("over HTTP", () => {
     await expect(connect()).rejects.toThrow();
   });
 
-  test("frames without end are left at a bound", { timeout: 60_000 }, async () => {
+  test("frames without end are left at a bound", async () => {
     const { server, connect } = await tryServer("ws", (_request, response) => void response.end());
     serveWebSockets(server, (webSocket) => {
       const more = (): void => {
@@ -116,7 +116,7 @@ describe("over HTTP", () => {
 });
 
 describe("on pipes", () => {
-  test("a line without an end is left at a bound", { timeout: 60_000 }, async () => {
+  test("a line without an end is left at a bound", async () => {
     const connection = await tryProgram(`
       const more = () => process.stdout.write("x".repeat(1 << 20), more);
       process.stdin.resume();
@@ -126,7 +126,7 @@ describe("on pipes", () => {
     await connection.close();
   });
 
-  test("a history whose pages never end is not read for ever", { timeout: 20_000 }, async () => {
+  test("a history whose pages never end is not read for ever", async () => {
     const connection = await tryProgram(`
       import { createInterface } from "node:readline";
       let last = 0;

@@ -117,7 +117,7 @@ test("a file that others can open is refused with the remedy", async () => {
   expect(() => store.list()).toThrow("chmod 600");
 });
 
-test("processes that write at once lose nothing", { timeout: 60_000 }, async () => {
+test("processes that write at once lose nothing", async () => {
   const directory = folder();
   const program = resolve(import.meta.dirname, "../../test/fakes/credential-writer.ts");
   const writers = ["a", "b", "c", "d"].map(

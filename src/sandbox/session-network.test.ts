@@ -174,11 +174,11 @@ describe.runIf(hasSandbox)("the holder of the namespace", () => {
       });
       // Both of its lines may come in one piece.
       const lines = (): number => said.split("\n").length - 1;
-      await expect.poll(lines, { timeout: 10_000, interval: 1 }).toBeGreaterThanOrEqual(afterMs === undefined ? 2 : 1);
+      await expect.poll(lines, { interval: 1 }).toBeGreaterThanOrEqual(afterMs === undefined ? 2 : 1);
       if (afterMs !== undefined) await new Promise((done) => setTimeout(done, afterMs));
       owner.kill("SIGKILL");
       await once(owner, "exit");
-      await expect.poll(() => processesWith(folder), { timeout: 5_000 }).toEqual([]);
+      await expect.poll(() => processesWith(folder)).toEqual([]);
     }
   });
 

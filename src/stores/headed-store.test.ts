@@ -145,7 +145,7 @@ describe.each([
     await store.create(newSession(1));
     const log = await store.acquire(one);
     await log.append(turn, NOW);
-    await vi.waitFor(() => expect(heads.read(one)).toMatchObject({ head: { event: turn.length } }));
+    await vi.waitFor(() => expect(heads.read(one)).toMatchObject({ head: { event: turn.length } }), 30_000);
     await log.append([textDraft("more")], NOW);
     expect(heads.read(one)).toMatchObject({ head: { event: turn.length } });
     await log.release();

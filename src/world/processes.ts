@@ -114,6 +114,8 @@ export interface OwnProcess {
 
 /** A message about a program that failed needs no more of what it wrote. */
 const MAX_ERROR_CHARS = 2_000;
+/** How long the end of a process waits for what it wrote to standard error. */
+const LAST_WORDS_MS = 500;
 
 /**
  * Starts a part of this program as a process of its own, on the Node that runs us. Not for tools: it gets exactly `env`, no
@@ -144,7 +146,7 @@ export function startPiped(
     readonly cwd: string;
     readonly env: Readonly<Record<string, string | undefined>>;
   },
-  /** Its exit code; null when a signal ended it, or it could not be started: `errors` says why. What it wrote may still come. */
+  /** Its exit code; null when a signal ended it, or it could not be started: `errors` says why. What it printed may still come. */
   onEnd: (code: number | null) => void,
 ): OwnProcess {
   const { spawn } = process.getBuiltinModule("node:child_process");
@@ -166,7 +168,12 @@ export function startPiped(
     ended = true;
     onEnd(code);
   };
-  child.once("exit", end);
+  // What it wrote last may still be in the pipe, which something that it left behind can keep open.
+  child.once("exit", (code) => {
+    if (child.stderr.readableEnded) return end(code);
+    child.stderr.once("end", () => end(code));
+    setTimeout(() => end(code), LAST_WORDS_MS).unref();
+  });
   child.once("error", (error) => {
     errors ||= error.message;
     end(null);

@@ -13,9 +13,7 @@ const others = baits.filter((bait) => !ofLinks.includes(bait));
 let trap: BaitTrap;
 afterEach(() => trap.close());
 
-test("every bait at once: refused with the files and the command; no command takes any of it", {
-  timeout: 120_000,
-}, async () => {
+test("every bait at once: refused with the files and the command; no command takes any of it", async () => {
   trap = await openTrap(others);
   const refused = await trap.run("run", "hello");
   expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringContaining("NonInteractiveAckRefused") });
@@ -66,9 +64,7 @@ test("links that lead out are no part of a project", async () => {
   expect(trap.taken()).toEqual(nothing);
 });
 
-test("the same repository does what it says once it is acked: what is counted above would have been seen", {
-  timeout: 60_000,
-}, async () => {
+test("the same repository does what it says once it is acked: what is counted above would have been seen", async () => {
   trap = await openTrap(others);
   await ackProject({ workspace: trap.root, env: trap.env });
   await trap.run("run", "-m", "anthropic:claude-x", "hello");

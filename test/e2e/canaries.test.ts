@@ -1,62 +1,21 @@
-/** A few canaries through every way in and out; `node bench/canaries.ts` does it with 1,000. */
-import { expect, onTestFinished, test } from "vitest";
+/** A few canaries through a session; `test/campaigns/canaries.test.ts` takes them through the program, `bench/canaries.ts` 1,000. */
+import { expect, test } from "vitest";
 import { makeCanaries, rawIn, redactorFor } from "../fakes/canaries.ts";
-import { type CliRun, readBack, runCanaryCli, runProgram } from "../fakes/canary-cli.ts";
-import { type CanaryPlace, type Exits, openCanaryPlace, runCanarySession, waysOut } from "../fakes/canary-session.ts";
-import { apart, type Cargo, everywhere, WAYS } from "../fakes/canary-ways.ts";
+import { leaks, placeFor } from "../fakes/canary-leaks.ts";
+import { runCanarySession, waysOut } from "../fakes/canary-session.ts";
+import { apart, everywhere, WAYS } from "../fakes/canary-ways.ts";
 import { noRedaction } from "../fakes/no-redaction.ts";
 
-const TIMEOUT_MS = 240_000;
-
-async function placeFor(load: Cargo): Promise<CanaryPlace> {
-  const place = await openCanaryPlace(load);
-  onTestFinished(() => place.close());
-  return place;
-}
-
-/** Exits in which something is raw, with what it is. */
-function leaks(place: CanaryPlace, exits: Exits): Record<string, string[]> {
-  const found = [...exits].map(([exit, text]) => [exit, rawIn(text, place.canaries).map(({ name }) => name)] as const);
-  return Object.fromEntries(found.filter(([, names]) => names.length > 0));
-}
-
-test("without redaction every way in leads out: what follows can fail", { timeout: TIMEOUT_MS }, async () => {
+test("without redaction every way in leads out: what follows can fail", async () => {
   const place = await placeFor(apart(makeCanaries(300), 1));
   const out = waysOut(place.load, await runCanarySession(place, async () => noRedaction));
   expect(WAYS.filter((way) => !out.has(way))).toEqual([]);
 });
 
-test("no canary leaves a session", { timeout: TIMEOUT_MS }, async () => {
+test("no canary leaves a session", async () => {
   const place = await placeFor(everywhere(makeCanaries(60, 11)));
   const exits = await runCanarySession(place);
   expect(exits.get("bodies of requests")).toContain("«redacted:");
-  expect(leaks(place, exits)).toEqual({});
-});
-
-test("no canary leaves the program", { timeout: TIMEOUT_MS }, async () => {
-  const place = await placeFor(everywhere(makeCanaries(60, 12)));
-  const exits = await runCanaryCli(place);
-  for (const exit of ["run", "run --json", "uncaughtException", "unhandledRejection", "validate", "JSON lines store"]) {
-    expect(exits.get(exit), exit).toContain("«redacted:");
-  }
-  expect(leaks(place, exits)).toEqual({});
-});
-
-test("a log that was written without redaction shows none", { timeout: TIMEOUT_MS }, async () => {
-  // Read back event by event: one that is known only by what follows it in the next event is the limit of that.
-  const canaries = makeCanaries(40, 13)
-    .filter(({ name }) => !name.endsWith("-url"))
-    .slice(0, 30);
-  const place = await placeFor(everywhere(canaries));
-  const told = (await runCanarySession(place, async () => noRedaction)).get("events at a subscriber") ?? "";
-  expect(rawIn(told, place.canaries)).toHaveLength(30);
-  const exits = new Map<string, string>();
-  const harness = async (_name: string, args: readonly string[]): Promise<CliRun> => {
-    const run = await runProgram(place, args);
-    exits.set(args.join(" "), `${run.out}${run.err}`);
-    return run;
-  };
-  await readBack(harness, /sess_\w{26}/.exec(told)?.[0] ?? "", /call_\w{26}/.exec(told)?.[0] ?? "");
   expect(leaks(place, exits)).toEqual({});
 });
 

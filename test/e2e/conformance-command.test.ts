@@ -31,7 +31,7 @@ async function startDaemon(home: CliHome, ...more: string[]): Promise<Daemon> {
   return { socketPath, tokenFile, child, said: said() };
 }
 
-test("what a kill leaves is mended by the next start, over both wires", { timeout: 120_000 }, async () => {
+test("what a kill leaves is mended by the next start, over both wires", async () => {
   const home = createCliHome();
   let daemon = await startDaemon(home);
   const { socketPath, tokenFile } = daemon;
@@ -62,7 +62,7 @@ test("what a kill leaves is mended by the next start, over both wires", { timeou
   );
 });
 
-test("prints findings as JSON and JUnit, with the exit code of the whole", { timeout: 120_000 }, async () => {
+test("prints findings as JSON and JUnit, with the exit code of the whole", async () => {
   const home = createCliHome();
   const { socketPath, tokenFile } = await startDaemon(home);
   const target = ["conformance", "--against", `unix://${socketPath}`, "--token-file", tokenFile];
@@ -97,9 +97,7 @@ test("prints findings as JSON and JUnit, with the exit code of the whole", { tim
   expect(good.out).not.toContain(readFileSync(tokenFile, "utf8").trim());
 });
 
-test("a token that may mint, and an address in the network, let it ask for the end of tokens and for TLS", {
-  timeout: 120_000,
-}, async () => {
+test("a token that may mint, and an address in the network, let it ask for the end of tokens and for TLS", async () => {
   const HARNESS_MACHINE_KEY = "11".repeat(32);
   const home = createCliHome({ HARNESS_MACHINE_KEY });
   const key = deriveKey(machineKey({ HARNESS_MACHINE_KEY }), TOKEN_KEY_PURPOSE);
@@ -123,7 +121,7 @@ test("a token that may mint, and an address in the network, let it ask for the e
   expect(findings).toHaveLength(4);
 });
 
-test("says why nothing could be tried", { timeout: 60_000 }, async () => {
+test("says why nothing could be tried", async () => {
   const home = createCliHome();
   home.put("token", "t");
   const other = home.put("other.yaml", "name: other\nrules: []\notherwise: [{ text: Something else. }]\n");

@@ -2,7 +2,6 @@
 import { expect, test } from "vitest";
 import { createDaemonHome, type DaemonHome, textBody } from "../fakes/daemon-home.ts";
 
-const TIMEOUT_MS = 90_000;
 const SCENARIO = `
 name: queue
 rules:
@@ -35,7 +34,7 @@ async function answers(home: DaemonHome, id: string): Promise<string> {
 test.each([
   ["killed", async (_home: DaemonHome, pid: number) => void process.kill(pid, "SIGKILL")],
   ["stopped", (home: DaemonHome) => home.daemon("stop")],
-])("of a daemon that was %s", { timeout: TIMEOUT_MS }, async (_how, end) => {
+])("of a daemon that was %s", async (_how, end) => {
   const home = createDaemonHome();
   home.put("scenario.yaml", SCENARIO);
   const flags = ["-m", "scripted:./scenario.yaml", "--sandbox", "off"];

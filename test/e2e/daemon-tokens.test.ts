@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import { type CliResult, openCliTerminal, runCli } from "../fakes/cli-process.ts";
 import { createDaemonHome, type DaemonHome } from "../fakes/daemon-home.ts";
 
-const TIMEOUT_MS = 90_000;
 /** There is none of that name: whoever is told so has been let in. */
 const NOBODY = "sess_00000000000000000000000000";
 
@@ -13,9 +12,7 @@ function attach(home: DaemonHome, env: Readonly<Record<string, string>>, ...flag
   return runCli({ ...home, env: { ...home.env, ...env } }, ["attach", NOBODY, "--json", ...flags]);
 }
 
-test("a stale HARNESS_TOKEN, a stale file and the token of a dead daemon are told once and passed over", {
-  timeout: TIMEOUT_MS,
-}, async () => {
+test("a stale HARNESS_TOKEN, a stale file and the token of a dead daemon are told once and passed over", async () => {
   const home = createDaemonHome();
   const killed = await home.start();
   const dead = readFileSync(home.tokenFile, "utf8").trim();
@@ -37,7 +34,7 @@ test("a stale HARNESS_TOKEN, a stale file and the token of a dead daemon are tol
   expect(both.err).not.toContain("garbage");
 });
 
-test("guesses up to the limit lock out a wrong source, and not the owner", { timeout: TIMEOUT_MS }, async () => {
+test("guesses up to the limit lock out a wrong source, and not the owner", async () => {
   const home = createDaemonHome();
   await home.start();
   const limited = async (): Promise<boolean> =>
@@ -52,9 +49,7 @@ test("guesses up to the limit lock out a wrong source, and not the owner", { tim
   expect((await home.status()).health).toMatchObject({ status: "ok" });
 });
 
-test("a terminal converses on the daemon, and the one whose token lies elsewhere is found by its claim", {
-  timeout: TIMEOUT_MS,
-}, async () => {
+test("a terminal converses on the daemon, and the one whose token lies elsewhere is found by its claim", async () => {
   const home = createDaemonHome();
   const elsewhere = join(home.workspace, "..", "elsewhere.token");
   await home.start("--token-file", elsewhere);

@@ -17,7 +17,6 @@ import { type CliHome, createCliHome, runCli } from "../fakes/cli-process.ts";
 import { createDaemonHome } from "../fakes/daemon-home.ts";
 import { startMockProvider } from "../fakes/mock-provider-server.ts";
 
-const TIMEOUT_MS = 90_000;
 /** Of the form that a vendor's keys have. */
 const SECRET = ["gh", "p_", "Qm3TzR8vLx2NwKd7YbHs5JfGc9PaXe4Uo1Vi"].join("");
 
@@ -37,7 +36,7 @@ async function doctor(home: CliHome): Promise<{ readonly code: number | null; re
 }
 
 describe("harness doctor", () => {
-  test("finds nothing wrong in a new home, and leaves it as it was", { timeout: TIMEOUT_MS }, async () => {
+  test("finds nothing wrong in a new home, and leaves it as it was", async () => {
     const home = createCliHome();
     const { code, report } = await doctor(home);
     expect(report.checks.filter(({ state }) => state === "error")).toEqual([]);
@@ -62,7 +61,7 @@ describe("harness doctor", () => {
     expect(["data", "config"].filter((name) => existsSync(join(home.env.HOME ?? "", name)))).toEqual([]);
   });
 
-  test("says what is wrong and what to do", { timeout: TIMEOUT_MS }, async () => {
+  test("says what is wrong and what to do", async () => {
     const home = createCliHome();
     const data = join(home.env.HOME ?? "", "data", "harness");
     mkdirSync(data, { recursive: true });
@@ -94,7 +93,7 @@ describe("harness doctor", () => {
     );
   });
 
-  test("notices that the key of the machine is gone, and makes no other", { timeout: TIMEOUT_MS }, async () => {
+  test("notices that the key of the machine is gone, and makes no other", async () => {
     const home = createCliHome();
     await runCli(home, ["creds", "add", "openai"], SECRET);
     const file = join(home.env.XDG_CONFIG_HOME ?? "", "harness/machine.key");
@@ -111,9 +110,7 @@ describe("harness doctor", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test("notices stored keys that the key of the machine does not open", {
-    timeout: TIMEOUT_MS,
-  }, async () => {
+  test("notices stored keys that the key of the machine does not open", async () => {
     const home = createCliHome();
     const ofKeys = async (env: Readonly<Record<string, string>> = {}) =>
       (await doctor({ ...home, env: { ...home.env, ...env } })).report.checks.find(
@@ -127,9 +124,7 @@ describe("harness doctor", () => {
     });
   });
 
-  test("warns of folders that are not the user's alone, with the command that mends each", {
-    timeout: TIMEOUT_MS,
-  }, async () => {
+  test("warns of folders that are not the user's alone, with the command that mends each", async () => {
     const base = createCliHome();
     const root = base.env.HOME ?? "";
     const runtime = join(root, "run");
@@ -179,7 +174,7 @@ describe("harness doctor", () => {
     );
   });
 
-  test("tells how the daemon is", { timeout: TIMEOUT_MS }, async () => {
+  test("tells how the daemon is", async () => {
     const home = createDaemonHome();
     const pid = await home.start();
     const ofDaemon = async () => (await doctor(home)).report.checks.filter(({ check }) => check === "daemon");
@@ -202,7 +197,7 @@ test("a data folder with a path that is too long for a socket is told before a d
   expect(code).toBe(0);
 });
 
-test("harness verify goes the whole way once", { timeout: TIMEOUT_MS }, async () => {
+test("harness verify goes the whole way once", async () => {
   const home = createCliHome();
   const { code, out, err } = await runCli(home, ["verify", "--json"]);
   const { ok, steps } = JSON.parse(out) as { ok: boolean; steps: { step: string; ok: boolean; detail: string }[] };
@@ -220,7 +215,7 @@ test("harness verify goes the whole way once", { timeout: TIMEOUT_MS }, async ()
 });
 
 describe("harness debug --raw", () => {
-  test("of a session that is not there says so, and writes nothing", { timeout: TIMEOUT_MS }, async () => {
+  test("of a session that is not there says so, and writes nothing", async () => {
     const home = createCliHome();
     const nobody = `sess_${"0".repeat(26)}`;
     const refused = { code: 2, err: expect.stringContaining("SessionNotFound") };
@@ -232,9 +227,7 @@ describe("harness debug --raw", () => {
     expect(await runCli(home, ["debug", "--raw", "--session", inFolder])).toMatchObject({ code: 0 });
   });
 
-  test("writes what goes over the wire, only when it was asked for, and no secret", {
-    timeout: TIMEOUT_MS,
-  }, async () => {
+  test("writes what goes over the wire, only when it was asked for, and no secret", async () => {
     const vendor = await startMockProvider();
     vendor.reply(
       { type: "message", blocks: [{ type: "text", text: "Hello." }] },

@@ -12,7 +12,7 @@ function put(home: CliHome, name: string, reply: string): void {
   writeFileSync(file, `name: ${name}\nsetup:\n${scenario}turns: [{ content: Begin. }]\ngrade: [{ type: no_errors }]\n`);
 }
 
-test("a terminal shows what is done and what runs; Ctrl-C stops it and reports", { timeout: 60_000 }, async () => {
+test("a terminal shows what is done and what runs; Ctrl-C stops it and reports", async () => {
   const home = createCliHome();
   put(home, "quick", "text: Done.");
   put(home, "slow", "pause_ms: 600000");

@@ -39,7 +39,7 @@ otherwise: [{ text: done }]
   return { home, record: () => runCli(home, [...flags, "go"]) };
 }
 
-test("a replay prints the recorded events and makes no network system call", { timeout: TIMEOUT_MS }, async () => {
+test("a replay prints the recorded events and makes no network system call", async () => {
   const { home, record } = recordedHome();
   const recorded = await record();
   expect(recorded).toMatchObject({ code: 0 });
@@ -64,7 +64,7 @@ test("a replay prints the recorded events and makes no network system call", { t
   expect(calls).toEqual([expect.stringContaining("execve(")]);
 });
 
-test("what differs ends with exit code 1, what cannot be with 2", { timeout: TIMEOUT_MS }, async () => {
+test("what differs ends with exit code 1, what cannot be with 2", async () => {
   const { home, record } = recordedHome();
   await record();
   const replay = (...flags: string[]) => runCli(home, ["run", "-C", "before", "--replay", "x.cassette", ...flags]);
@@ -97,9 +97,7 @@ test("what differs ends with exit code 1, what cannot be with 2", { timeout: TIM
   expect(existsSync(join(home.workspace, "y.cassette"))).toBe(false);
 });
 
-test("a cassette holds no key and nothing that a pattern of the user calls a secret", {
-  timeout: TIMEOUT_MS,
-}, async () => {
+test("a cassette holds no key and nothing that a pattern of the user calls a secret", async () => {
   const home = createCliHome({ ZAI_API_KEY: "correct-horse-41" });
   home.put("badge.txt", "badge B-120394 key correct-horse-41\n");
   home.put("config.toml", '[redaction]\npatterns = [{ kind = "badge", pattern = "B-[0-9]{6}" }]\n');
@@ -120,7 +118,7 @@ otherwise: [{ text: done }]
   expect(cassette).not.toMatch(/12039|horse/);
 });
 
-test("waits that are over before what they wait for are replayed at their time", { timeout: TIMEOUT_MS }, async () => {
+test("waits that are over before what they wait for are replayed at their time", async () => {
   const home = createCliHome();
   home.put("desk/harness.md", "---\nmeta: { enabled: true }\n---\nYou hurry.\n");
   home.put("desk/.harness/agents/slow.md", "---\ndescription: Slow.\ntools: [exec]\n---\nYou are slow.\n");

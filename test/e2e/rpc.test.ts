@@ -271,7 +271,7 @@ test("a call that was cut off is told when its thread is opened again, and settl
   const threadId = await newThread(first);
   await turn(first, threadId, "cut off");
   await first.see(({ method, params }) => method === "item.started" && params.item.type === "tool_exec");
-  await vi.waitFor(() => expect(existsSync(join(home.workspace, "begun.txt"))).toBe(true), { timeout: 10_000 });
+  await vi.waitFor(() => expect(existsSync(join(home.workspace, "begun.txt"))).toBe(true), 30_000);
   first.child.kill("SIGKILL");
   await first.exit;
   const second = await open();

@@ -71,7 +71,7 @@ function nth(feed: Feed, kind: string, n: number) {
   return feed.until((one) => feed.seen.filter((seen) => seen.kind === kind)[n - 1] === one, `${kind} ${n}`);
 }
 
-test("the log is the same, whichever way the commands came", { timeout: 120_000 }, async () => {
+test("the log is the same, whichever way the commands came", async () => {
   const logs: Record<string, readonly unknown[]> = {};
   for (const wire of wires) {
     // Its own log, in files of the folder, would make the folder look like one with a project.

@@ -11,7 +11,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ACK_KINDS, ACK_SCENARIO, type AckKind, type Acknowledgement, type Place } from "./ack-kinds.ts";
 import { ackProject } from "./ack-project.ts";
 import { connectRest, connectRpc, connectWire, type LoggedEvent, type Looker, type WireName } from "./ack-wires.ts";
-import { launcher } from "./launcher.ts";
+import { launcher, sharedCompileCache } from "./launcher.ts";
 
 /** From the acknowledgement to the kill. */
 const MAX_DELAY_MS = 5;
@@ -250,6 +250,7 @@ async function createHome() {
     XDG_STATE_HOME: join(root, "state"),
     XDG_CONFIG_HOME: join(root, "config"),
     XDG_CACHE_HOME: join(root, "cache"),
+    ...sharedCompileCache,
   };
   await ackProject({ workspace: hooked, env });
   const flags = ["-m", `scripted:${scenario}`, "--sandbox", "off"];

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Bait, baits } from "./bait.ts";
-import { launcher } from "./launcher.ts";
+import { launcher, sharedCompileCache } from "./launcher.ts";
 import { type MockProviderServer, startMockProvider } from "./mock-provider-server.ts";
 
 const KEY = "sk-ant-right-key";
@@ -56,6 +56,7 @@ export async function openTrap(chosen: readonly Bait[]): Promise<BaitTrap> {
     PATH: `${root}:${process.env.PATH ?? ""}`,
     HOME: home,
     XDG_CACHE_HOME: join(home, "cache"),
+    ...sharedCompileCache,
     ANTHROPIC_API_KEY: KEY,
     ANTHROPIC_BASE_URL: right.url,
     HARNESS_MODEL: "anthropic:claude-x",

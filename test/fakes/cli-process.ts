@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import * as pty from "@lydell/node-pty";
 import { onTestFinished } from "vitest";
 import { isSameProcess } from "#world";
-import { launcher } from "./launcher.ts";
+import { launcher, sharedCompileCache } from "./launcher.ts";
 
 export interface CliHome {
   readonly workspace: string;
@@ -47,6 +47,7 @@ export function createCliHome(extraEnv: Readonly<Record<string, string>> = {}): 
       XDG_DATA_HOME: join(home, "data"),
       XDG_CONFIG_HOME: join(home, "config"),
       XDG_CACHE_HOME: join(home, "cache"),
+      ...sharedCompileCache,
       ...extraEnv,
     },
     configure(toml) {
@@ -94,7 +95,7 @@ export function finish(child: ChildProcessWithoutNullStreams): Promise<CliResult
 }
 
 /** Longer than anything takes on a busy machine, and short enough to say what was shown instead. */
-const SEE_PATIENCE_MS = 30_000;
+const SEE_PATIENCE_MS = 90_000;
 
 export interface CliTerminal {
   type(text: string): void;

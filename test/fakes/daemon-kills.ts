@@ -20,7 +20,7 @@ import type { Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { isSameProcess } from "#world";
-import { launcher } from "./launcher.ts";
+import { launcher, sharedCompileCache } from "./launcher.ts";
 
 const PHASES = ["starting", "turn", "stopping"] as const;
 /** About as long as a start takes, and more. */
@@ -64,6 +64,7 @@ export async function killDaemons(count: number, random: () => number): Promise<
     XDG_STATE_HOME: join(home, "state"),
     XDG_CONFIG_HOME: join(home, "config"),
     XDG_CACHE_HOME: join(home, "cache"),
+    ...sharedCompileCache,
   };
   const flags = ["-m", `scripted:${join(home, "scenario.yaml")}`, "--allow", "Bash(*)", "--sandbox", "off"];
   const kills = { starting: 0, turn: 0, stopping: 0 };

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
-import { launcher } from "./launcher.ts";
+import { launcher, sharedCompileCache } from "./launcher.ts";
 import { type MountedDisk, mountSmallDisk } from "./mounted-disk.ts";
 
 const FOLDERS = ["data", "state", "config", "cache", "runtime", "tmp", "workspace"] as const;
@@ -91,6 +91,7 @@ export function createDiskDaemon(onDisk: readonly Folder[], flags: readonly stri
     XDG_STATE_HOME: places.state,
     XDG_CONFIG_HOME: places.config,
     XDG_CACHE_HOME: places.cache,
+    ...sharedCompileCache,
     XDG_RUNTIME_DIR: places.runtime,
   };
   const socketPath = join(places.data, "harness", "control.sock");

@@ -5,7 +5,6 @@
  */
 import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { expect } from "vitest";
 import { ackProject } from "./ack-project.ts";
@@ -13,8 +12,7 @@ import { type CliHome, createCliHome } from "./cli-process.ts";
 import { launcher } from "./launcher.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const TIMEOUT_MS = 60_000;
-const compileCache = join(tmpdir(), "harness-guides-compiled");
+const TIMEOUT_MS = 120_000;
 
 type Part =
   | { readonly kind: "file"; readonly path: string; readonly text: string; readonly line: number }
@@ -34,8 +32,7 @@ export interface GuideOptions {
 }
 
 export async function followGuide(page: string, { from, here = {} }: GuideOptions = {}): Promise<FollowedGuide> {
-  // What Node has compiled for one start is kept for the next: a page starts the program many times.
-  const home = createCliHome({ NODE_COMPILE_CACHE: compileCache });
+  const home = createCliHome();
   const path = `${programFolder(home)}:${home.env.PATH}`;
   if (from !== undefined) execFileSync("cp", ["-R", `${join(root, from)}/.`, home.workspace]);
   let folder = home.workspace;

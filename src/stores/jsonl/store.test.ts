@@ -108,7 +108,7 @@ describe("the files", () => {
     const log = await store.acquire(sessionId(1));
     await log.append(sampleDrafts(createRng(1), 1), NOW);
     const verdict = () => verifyEvidence(store.readEvidence(sessionId(1)), { trustedKeys: [key.publicKey] });
-    await vi.waitFor(async () => expect((await verdict()).findings).toEqual([]));
+    await vi.waitFor(async () => expect((await verdict()).findings).toEqual([]), 30_000);
     await log.release();
     expect(await verdict()).toMatchObject({ checkpoints: 1, unsealed: 0 });
     await store.close();

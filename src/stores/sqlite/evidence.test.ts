@@ -40,7 +40,10 @@ it("has a checkpoint a moment after the end of a turn, and one where the writer 
   const [ended, ...turn] = sampleDrafts(createRng(1), 1).reverse();
   await log.append(turn.reverse(), NOW);
   expect((await shapeNow()).slice(-2)).toEqual(["TurnEnded", "head"]);
-  await vi.waitFor(async () => expect((await shapeNow()).slice(-3)).toEqual(["TurnEnded", "checkpoint", "head"]));
+  await vi.waitFor(
+    async () => expect((await shapeNow()).slice(-3)).toEqual(["TurnEnded", "checkpoint", "head"]),
+    30_000,
+  );
   await log.append(ended === undefined ? [] : [ended], NOW);
   const during = await shapeNow();
   expect(during.slice(-4)).toEqual(["TurnEnded", "checkpoint", "SessionEnded", "head"]);

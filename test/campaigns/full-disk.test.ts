@@ -20,9 +20,9 @@ const MOMENTS = [
 ];
 
 const missing = whyNoDisk();
-if (missing !== undefined) process.stderr.write(`test/e2e/full-disk.test.ts is skipped: ${missing}\n`);
+if (missing !== undefined) process.stderr.write(`test/campaigns/full-disk.test.ts is skipped: ${missing}\n`);
 
-test.skipIf(missing !== undefined)("a daemon whose disk fills up", { timeout: 120_000 }, async () => {
+test.skipIf(missing !== undefined)("a daemon whose disk fills up", async () => {
   const points = diskPoints
     .filter(({ name }) => MOMENTS.includes(name))
     .map((point) => ({ ...point, layout: "everything" }));

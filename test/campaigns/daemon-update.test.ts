@@ -17,7 +17,6 @@ import { finish, startCli } from "../fakes/cli-process.ts";
 import { createDaemonHome, textBody } from "../fakes/daemon-home.ts";
 import { launcher } from "../fakes/launcher.ts";
 
-const TIMEOUT_MS = 120_000;
 const UPDATED = "harness was updated while this daemon was running; it ends now.";
 
 /** The command has the time in which the daemon notices. */
@@ -75,7 +74,7 @@ function createPackage() {
   };
 }
 
-test("in the background", { timeout: TIMEOUT_MS }, async () => {
+test("in the background", async () => {
   const program = createPackage();
   const home = createDaemonHome({}, program.launcher);
   home.put("scenario.yaml", SCENARIO);
@@ -106,9 +105,7 @@ test("in the background", { timeout: TIMEOUT_MS }, async () => {
   expect(json.error ?? json).toMatchObject({ outcome: "answered" });
 });
 
-test("in the foreground it ends with 1, for whoever starts it again; a command that comes first replaces the one in the background", {
-  timeout: TIMEOUT_MS,
-}, async () => {
+test("in the foreground it ends with 1, for whoever starts it again; a command that comes first replaces the one in the background", async () => {
   const program = createPackage();
   const home = createDaemonHome({}, program.launcher);
   const child = startCli(home, ["daemon", "run"]);

@@ -14,7 +14,7 @@ const plans: readonly KillPlan[] = [
   { wire: "ws", kind: "rule kept" },
 ];
 
-test("a server that is killed right after an acknowledgement", { timeout: 150_000 }, async () => {
+test("a server that is killed right after an acknowledgement", async () => {
   const { findings, failures, total } = await killAfterAcks(plans.length, Math.random, plans);
   expect([...findings, ...failures]).toEqual([]);
   expect(total).toMatchObject({ kills: plans.length, lost: 0, twice: 0 });

@@ -1,0 +1,44 @@
+/** The order of test files: those that take longest begin first, so that at the end no core waits for one of them. */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+const root = resolve(import.meta.dirname, "..");
+
+/** Longest first. Vitest remembers how long files took, but in a fresh clone it knows nothing yet. */
+const LONGEST = [
+  "test/e2e/attach.test.ts",
+  "test/e2e/daemon-control.test.ts",
+  "test/e2e/cli.test.ts",
+  "test/e2e/projects.test.ts",
+  "test/e2e/rpc.test.ts",
+  "test/e2e/trust.test.ts",
+  "test/e2e/audit.test.ts",
+  "test/e2e/sessions.test.ts",
+  "test/e2e/credentials.test.ts",
+  "test/e2e/terminal.test.ts",
+  "test/e2e/conformance-command.test.ts",
+  "src/sandbox/held-checkout.test.ts",
+  "src/sandbox/confined-run.test.ts",
+  "src/sandbox/command-sandbox.test.ts",
+  "test/sandbox-escapes.test.ts",
+  "test/e2e/doctor.test.ts",
+  "test/e2e/daemon-queue.test.ts",
+  "test/campaigns/canaries.test.ts",
+  "test/campaigns/conformance.test.ts",
+  "test/campaigns/conformance-liars.test.ts",
+  "test/campaigns/provider-faults.test.ts",
+  "test/campaigns/black-box.test.ts",
+].map((file) => join(root, file));
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const gone = LONGEST.find((file) => !existsSync(file));
+    if (gone !== undefined) throw new Error(`test/longest-first.ts names ${gone}, which does not exist`);
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const index = LONGEST.indexOf(moduleId);
+      return index < 0 ? LONGEST.length : index;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
