@@ -1,7 +1,7 @@
 /** What a project brings to one session: its scripts with what they may reach, its hooks, its tools, and what it registers. */
 
 import { type AgentArtifact, type FieldParser, inHookOrder, type Project, type ProjectLoader } from "#artifacts";
-import { type Clock, defined, type EffectPorts, type Random } from "#base";
+import { type Clock, defined, type EffectPorts, type Random, SECRET_PREFIX } from "#base";
 import type { Bundles } from "#delegation";
 import {
   type EventBus,
@@ -29,8 +29,6 @@ import { childEnvironment } from "#world";
 import { createBundles } from "./bundles.ts";
 import { type AskForAck, createLiveProject, type LiveProject } from "./live-project.ts";
 
-/** The variables that `secrets.get` looks into: `secrets.get("DEPLOY")` is HARNESS_SECRET_DEPLOY. */
-export const SECRET_PREFIX = "HARNESS_SECRET_";
 
 /** What scripts can learn of the machine they run on. */
 export interface Machine {

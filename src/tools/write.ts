@@ -1,5 +1,5 @@
 /** `fs.write`: creates a file or replaces all of it. */
-import type { FileInfo, FilePort } from "#base";
+import { type FileInfo, type FilePort, hasMarker } from "#base";
 import { textOutput } from "#engine";
 import { textArgument } from "./arguments.ts";
 import type { BuiltinTool } from "./facts.ts";
@@ -44,6 +44,6 @@ async function earlierText(
   content: string,
 ): Promise<string> {
   const isThere = before !== undefined && before.kind !== "directory" && before.sizeBytes <= MAX_COMPARED_BYTES;
-  if (!isThere || !content.includes("«redacted:")) return "";
+  if (!isThere || !hasMarker(content)) return "";
   return Buffer.from(await files.read(path, MAX_COMPARED_BYTES)).toString("utf8");
 }
