@@ -14,7 +14,7 @@ export { type FieldParser, loadFieldParser } from "./field-parser.ts";
 export { readFileContent } from "./file-content.ts";
 export { splitFrontmatter } from "./frontmatter.ts";
 export { canonicalEvent, hookEventAliases, hookEvents, hookPayloads } from "./hook-events.ts";
-export { byPlace, inHookOrder } from "./hook-order.ts";
+export { inHookOrder, withAddedHooks } from "./hook-order.ts";
 export { globFault, globMatches } from "./name-glob.ts";
 export type * from "./project.ts";
 export {
