@@ -2,9 +2,7 @@
  * Recorded calls, decided again: whether the backtest of the policy that was in force says what was decided live, how many decisions
  * it makes in a second, and whether small edits of the policy are found. `node bench/policy.ts [calls]`.
  */
-import { createBacktest, createPolicyDiff, isSame, type ToolShape } from "#governance";
-import { createBuiltinTools } from "#tools";
-import { createSystemClock } from "#world";
+import { createBacktest, createPolicyDiff, isSame } from "#governance";
 import { type CorpusPart, recordCorpus } from "../test/fakes/policy-corpus.ts";
 import { policyMutations } from "../test/fakes/policy-mutations.ts";
 import { type Figure, holds, printFigures } from "./figures.ts";
@@ -14,19 +12,13 @@ const MUTATIONS = 50;
 const MIN_DECISIONS_PER_S = 20_000;
 const SHOWN = 10;
 
-const tools: ReadonlyMap<string, ToolShape> = new Map(
-  createBuiltinTools(createSystemClock())
-    .tools()
-    .map((tool) => [tool.name, tool]),
-);
-
 async function agreement(parts: readonly CorpusPart[]): Promise<Figure[]> {
   let decided = 0;
   let differing = 0;
   let unknown = 0;
   let unjudged = 0;
   for (const { name, policy, session } of parts) {
-    const backtest = createBacktest(policy, tools).begin(session);
+    const backtest = createBacktest(policy).begin(session);
     for (const call of session.calls) {
       const again = await backtest.decide(call);
       if (again === undefined || call.live === undefined) {
@@ -63,7 +55,7 @@ async function speed(parts: readonly CorpusPart[]): Promise<Figure[]> {
   const start = process.threadCpuUsage();
   for (const { policy, session } of parts) {
     const after = { ...policy, rules: policy.rules.slice(1) };
-    const compared = await createPolicyDiff(policy, after, tools).compare(session);
+    const compared = await createPolicyDiff(policy, after).compare(session);
     decided += 2 * compared.filter(({ change }) => change !== "unjudged").length;
   }
   const { user, system } = process.threadCpuUsage(start);
@@ -83,7 +75,7 @@ async function aloneRate(parts: readonly CorpusPart[]): Promise<number> {
   let decided = 0;
   const start = process.threadCpuUsage();
   for (const { policy, session } of parts) {
-    const backtest = createBacktest({ ...policy, rules: policy.rules.slice(1) }, tools).begin(session);
+    const backtest = createBacktest({ ...policy, rules: policy.rules.slice(1) }).begin(session);
     for (const call of session.calls) if ((await backtest.decide(call)) !== undefined) decided += 1;
   }
   const { user, system } = process.threadCpuUsage(start);
@@ -115,7 +107,7 @@ async function mutations(parts: readonly CorpusPart[]): Promise<Figure[]> {
     );
     for (const mutation of chosen) {
       made += 1;
-      const compared = await createPolicyDiff(policy, mutation.policy, tools).compare(session);
+      const compared = await createPolicyDiff(policy, mutation.policy).compare(session);
       if (!compared.some(({ change }) => change !== "same" && change !== "unjudged"))
         missed.push(`${name}: ${mutation.name}`);
     }

@@ -1,12 +1,13 @@
 /**
  * Writes the reference pages that follow from tables in the code: the protocol, HTTP, the requirements of conformance, the tools, the
- * providers, the files of a project, eval cases, the built-ins of scripts and redaction. Pages about behaviour are written by hand and are not touched. `npm run docs`
+ * providers, the configuration, the files of a project, eval cases, the built-ins of scripts and redaction. Pages about behaviour are written by hand and are not touched. `npm run docs`
  */
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { protocolJsonSchema } from "#protocol/schemas";
 import { artifactsPage } from "./reference/artifacts-page.ts";
 import { builtinsPage } from "./reference/builtins-page.ts";
+import { configurationPage } from "./reference/configuration-page.ts";
 import { conformancePage } from "./reference/conformance-page.ts";
 import { evalsPage } from "./reference/evals-page.ts";
 import { httpPage } from "./reference/http-page.ts";
@@ -33,6 +34,7 @@ export function referencePages(): readonly ReferencePage[] {
     { path: "docs/reference/conformance.md", text: conformancePage() },
     { path: "docs/reference/tools.md", text: toolsPage() },
     { path: "docs/reference/providers.md", text: providersPage() },
+    { path: "docs/reference/configuration.md", text: configurationPage() },
     { path: "docs/reference/artifacts.md", text: artifactsPage() },
     { path: "docs/reference/evals.md", text: evalsPage() },
     { path: "docs/reference/built-ins.md", text: builtinsPage() },

@@ -93,7 +93,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "Opens files of a project for reading.",
   },
   "src/artifacts/parse-cache.ts": {
-    uses: "fs.openSync fs.renameSync fs.rmSync fs.writeFileSync",
+    uses: "fs.openSync",
     why: "What parsing a project gave, in the cache folder of the user.",
   },
   "src/auth/token-file.ts": {
@@ -108,6 +108,10 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "node:dns node:net",
     why: "Resolves a host once, to be checked; connects to nothing. net: isIP.",
   },
+  "src/world/file-lock.ts": {
+    uses: "fs.rmSync fs.utimesSync fs.writeFileSync",
+    why: "Who may write a file or a folder of the program: the stored keys, the readable log.",
+  },
   "src/world/inherited-descriptors.ts": {
     uses: "fs.openSync",
     why: "Opens /dev/null, to stand for what a child must not inherit.",
@@ -121,7 +125,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "Keeps connections to models open for the two places that send; sends nothing.",
   },
   "src/world/private-file.ts": {
-    uses: "fs.fsyncSync fs.ftruncateSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync fs.writeSync",
+    uses: "fs.fsyncSync fs.ftruncateSync fs.linkSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync fs.writeSync",
     why: "What the program keeps for itself: undo and acks, in the data and state folders.",
   },
   "src/world/process-monitor.ts": {
@@ -141,16 +145,12 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "Undo and redo, which a person asks for; recorded as WorkspaceRestored. What a replayed command changed. No tool gets it.",
   },
   "src/cassette/cassette-file.ts": {
-    uses: "fs.open fs.rename fs.unlink",
+    uses: "fs.open fs.unlink",
     why: "The cassette of a recorded session, in the file that a person names.",
   },
   "src/cli/ack-review.ts": {
     uses: "fs.writeFileSync",
     why: "A diff that a person saves while they review files of a project.",
-  },
-  "src/cli/ack.ts": {
-    uses: "fs.renameSync fs.rmSync fs.writeFileSync",
-    why: "`ack --emit-lockfile`, to the file that a person names.",
   },
   "src/cli/audit.ts": {
     uses: "fs.open",
@@ -244,10 +244,6 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdtempSync fs.rmSync",
     why: "The folder of the helper's socket.",
   },
-  "src/credentials/file-lock.ts": {
-    uses: "fs.rmSync fs.writeFileSync",
-    why: "The lock of the file of stored keys, which a person changes with `harness creds`.",
-  },
   "src/evals/case-workspace.ts": {
     uses: "fs.copyFile fs.mkdir fs.mkdtemp fs.rm fs.writeFile",
     why: "The scratch folder of a run of an eval case, and the cassette of a recording beside the case.",
@@ -276,16 +272,12 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.fsyncSync fs.mkdirSync fs.openSync fs.renameSync fs.rmSync fs.writeFileSync",
     why: "The folder of that log.",
   },
-  "src/stores/jsonl/lock.ts": {
-    uses: "fs.renameSync fs.rmSync fs.utimesSync fs.writeFileSync",
-    why: "Who writes to that log now.",
-  },
   "src/stores/jsonl/store.ts": {
     uses: "fs.ftruncateSync fs.openSync",
     why: "The session log, as JSON lines.",
   },
   "src/stores/key-files.ts": {
-    uses: "fs.fsyncSync fs.linkSync fs.openSync fs.renameSync fs.rmSync fs.writeSync",
+    uses: "fs.openSync",
     why: "The machine key.",
   },
   "src/stores/known-heads.ts": {
@@ -293,7 +285,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     why: "Last known heads of logs that are long gone, in the state folder.",
   },
   "src/stores/signing-key.ts": {
-    uses: "fs.fsyncSync fs.linkSync fs.openSync fs.unlinkSync fs.writeFileSync",
+    uses: "fs.openSync",
     why: "The key that signs checkpoints.",
   },
   "src/stores/sqlite/driver.ts": {

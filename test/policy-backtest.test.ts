@@ -13,20 +13,12 @@ import {
   type RecordedSession,
   suggestRules,
 } from "#governance";
-import { createBuiltinTools } from "#tools";
-import { createSystemClock } from "#world";
 import { calls, createHarnessRig, type HarnessRig, type RigOptions, says } from "./fakes/harness-rig.ts";
 import { policyAgreement } from "./fakes/policy-agreement.ts";
 import { createProjectRig } from "./fakes/project-rig.ts";
 
 /** `test/campaigns/policy-backtest.test.ts` has more. */
 const CALLS = 80;
-const tools = new Map(
-  createBuiltinTools(createSystemClock())
-    .tools()
-    .map((tool) => [tool.name, tool]),
-);
-
 function policy(
   rules: Readonly<Partial<Record<"allow" | "ask" | "deny", readonly string[]>>>,
   rest: Partial<Settings> = {},
@@ -55,7 +47,7 @@ async function ran(
 
 /** `effect by` of each call, or why it cannot be told. */
 async function decisions(under: Policy, session: RecordedSession): Promise<readonly string[]> {
-  const backtest = createBacktest(under, tools).begin(session);
+  const backtest = createBacktest(under).begin(session);
   const said: string[] = [];
   for (const call of session.calls) {
     const decided = await backtest.decide(call);
@@ -87,10 +79,7 @@ describe("what is not on the record", () => {
   test("does not matter where nothing that could decide has changed", async () => {
     const session = await walks();
     const change = async (before: Policy, after: Policy) =>
-      (await createPolicyDiff(before, after, tools).compare(session)).map((one) => [
-        one.change,
-        one.mayBeLoosened ?? false,
-      ]);
+      (await createPolicyDiff(before, after).compare(session)).map((one) => [one.change, one.mayBeLoosened ?? false]);
     const also = (allow: string): Policy => policy({ ...aboutFiles, allow: [allow] });
     expect(await change(policy(aboutFiles), also("Write(a)"))).toEqual([["same", false]]);
     expect(await change(policy(aboutFiles), also("Bash(npm *)"))).toEqual([["undecided", true]]);
@@ -191,7 +180,7 @@ test("hooks are not run again: what they answered is used, and one that is gone 
   const session = recorded(rig);
   const inForce = { ...policy({ allow: ["Write"] }), hooks: new Map([["guard", "1"]]) };
   expect(await decisions(inForce, session)).toEqual(["deny by hook guard"]);
-  const diff = createPolicyDiff(inForce, policy({ allow: ["Write"] }), tools);
+  const diff = createPolicyDiff(inForce, policy({ allow: ["Write"] }));
   expect(diff.changedHooks).toEqual(["guard"]);
   expect(await diff.compare(session)).toMatchObject([{ change: "undecided", mayBeLoosened: true }]);
 });
@@ -225,7 +214,7 @@ test("labels that only a rule of the time gave do not count under a policy witho
 
 test("what was decided then can stand for the old policy", async () => {
   const session = await ran([calls(["fs_write", { path: "src/a.ts", content: "" }])]);
-  const compared = await createPolicyDiff(RECORDED, policy({ allow: ["Write(src/**)"] }), tools).compare(session);
+  const compared = await createPolicyDiff(RECORDED, policy({ allow: ["Write(src/**)"] })).compare(session);
   expect(compared).toMatchObject([
     {
       change: "loosened",
@@ -246,7 +235,7 @@ describe("suggested rules", () => {
       ],
       { autoApprove: true, settings: { sandbox: "off" } },
     );
-    const { rules, uncovered, covered } = await suggestRules(policy({ allow: ["Write(docs/a.md)"] }), [session], tools);
+    const { rules, uncovered, covered } = await suggestRules(policy({ allow: ["Write(docs/a.md)"] }), [session]);
     expect(rules.map(({ rule, calls: used }) => [rule, used.length])).toEqual([
       ["Write(src/*)", 3],
       ['Bash(touch "two words")', 1],
@@ -275,7 +264,7 @@ describe("suggested rules", () => {
       await rig.submit({ kind: "AnswerPermission", call_id: last.call_id, decision });
     }
     await sent;
-    const { rules, uncovered } = await suggestRules(policy({}), [recorded(rig)], tools);
+    const { rules, uncovered } = await suggestRules(policy({}), [recorded(rig)]);
     expect(rules.map(({ rule }) => rule)).toEqual(["Write(src/a.ts)", "Write(src/b.ts)", "Write(src/c.ts)"]);
     expect(uncovered.map(({ call }) => call.args?.command)).toEqual(["touch $(cat x)"]);
   });
@@ -308,7 +297,7 @@ describe("suggested rules", () => {
         ],
       },
     );
-    const { rules, uncovered } = await suggestRules(policy({}), [session], tools);
+    const { rules, uncovered } = await suggestRules(policy({}), [session]);
     expect(rules.map(({ rule }) => rule)).toEqual([
       "WebFetch(https://example.com/pay?id=1)",
       'ship_it({"target":"staging"})',
@@ -340,7 +329,7 @@ describe("suggested rules", () => {
     }
     await sent;
     const session = recorded(rig);
-    const { rules } = await suggestRules(policy({}), [session], tools);
+    const { rules } = await suggestRules(policy({}), [session]);
     const texts = rules.map(({ rule }) => rule);
     expect(texts.length).toBeGreaterThan(0);
     expect((await decisions(policy({ allow: texts }), session)).at(-1)).toMatch(/^ask/);
@@ -360,7 +349,7 @@ describe("suggested rules", () => {
       { autoApprove: true },
     );
     await rig.send();
-    const { rules, uncovered } = await suggestRules(policy({}), [recorded(rig)], tools);
+    const { rules, uncovered } = await suggestRules(policy({}), [recorded(rig)]);
     expect(rules).toEqual([]);
     expect(uncovered).toMatchObject([
       { call: { name: "delegate" }, why: expect.stringContaining("no rule can be written") },

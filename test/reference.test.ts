@@ -2,9 +2,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { defaultSettings, parseUserConfig } from "#artifacts";
+import { parseUserConfig } from "#artifacts";
 import { runCli } from "#cli";
 import { referencePages } from "../scripts/reference.ts";
+import { DEFAULT_KEEP_DAYS, DEFAULT_MAX_MB } from "../src/logs/daily-files.ts";
+import { defaultRetryPolicy } from "../src/providers/retry.ts";
+import { DEFAULT_READER_TIMEOUT_MS } from "../src/sandbox/confined-run.ts";
 import { quietCliPorts } from "./fakes/quiet-cli-ports.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -59,13 +62,16 @@ describe("configuration.md", () => {
     });
   });
 
-  test("names the defaults as they are", () => {
-    expect(page).toContain(`| \`max_steps\` | \`${defaultSettings.maxSteps}\` |`);
-    expect(page).toContain(`| \`tools.execution\` | \`"${defaultSettings.tools.execution}"\` |`);
-    expect(page).toContain(`| \`tools.on_error\` | \`"${defaultSettings.tools.onError}"\` |`);
-    expect(page).toContain(`| \`daemon.idle_minutes\` | \`${defaultSettings.daemon.idleMinutes}\` |`);
-    expect(page).toContain(`| \`daemon.session_idle_minutes\` | \`${defaultSettings.daemon.sessionIdleMinutes}\` |`);
-    expect(page).toContain(`| \`permissions.strict\` | \`${defaultSettings.strictPermissions}\` |`);
+  test("names the defaults that other folders hold", () => {
+    const row = (key: string, value: number) =>
+      expect(page).toMatch(new RegExp(`\\| \`${key}\` \\|[^|]*\\| \`${value}\` \\|`));
+    row("max_retries", defaultRetryPolicy.maxRetries);
+    row("initial_backoff_ms", defaultRetryPolicy.initialBackoffMs);
+    row("max_backoff_ms", defaultRetryPolicy.maxBackoffMs);
+    row("multiplier", defaultRetryPolicy.multiplier);
+    row("reader_timeout_s", DEFAULT_READER_TIMEOUT_MS / 1000);
+    row("keep_days", DEFAULT_KEEP_DAYS);
+    row("max_mb", DEFAULT_MAX_MB);
   });
 });
 

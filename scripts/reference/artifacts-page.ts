@@ -1,9 +1,9 @@
 /** The page about the files of a project. */
 import { adminKeys, artifactTables, hookEventAliases, hookEvents, hookPayloads } from "#artifacts";
 import { GENERATED, list, page, table } from "./markdown.ts";
+import { tableSection, titleLink } from "./table-sections.ts";
 
 export function artifactsPage(): string {
-  const link = (title: string): string => `[${title}](#${title.toLowerCase().replaceAll(" ", "-")})`;
   return page([
     "# Files of a project",
     GENERATED,
@@ -13,13 +13,13 @@ export function artifactsPage(): string {
     table(
       ["where", "what"],
       [
-        ["`harness.md`", `${link("Project file")}; the body is the identity of the agent`],
-        ["`.harness/tools/NAME.md`", `${link("Tool")}; the body is its description`],
-        ["`.harness/hooks/NAME.md`", `${link("Hook")}; the body is for reviewers`],
-        ["`.harness/agents/NAME.md`", `${link("Agent")}; the body is its system prompt`],
-        ["`.harness/plugins/NAME.md`", `${link("Bundle")} of type \`plugin\``],
-        ["`.harness/builtins/NAME.md`", `${link("Bundle")} of type \`builtin\``],
-        ["`.harness/overrides/NAME.md`", `${link("Bundle")} of type \`override\``],
+        ["`harness.md`", `${titleLink("Project file")}; the body is the identity of the agent`],
+        ["`.harness/tools/NAME.md`", `${titleLink("Tool")}; the body is its description`],
+        ["`.harness/hooks/NAME.md`", `${titleLink("Hook")}; the body is for reviewers`],
+        ["`.harness/agents/NAME.md`", `${titleLink("Agent")}; the body is its system prompt`],
+        ["`.harness/plugins/NAME.md`", `${titleLink("Bundle")} of type \`plugin\``],
+        ["`.harness/builtins/NAME.md`", `${titleLink("Bundle")} of type \`builtin\``],
+        ["`.harness/overrides/NAME.md`", `${titleLink("Bundle")} of type \`override\``],
       ],
     ),
     "A Markdown file begins with a line `---`, then YAML 1.2, then a second line `---`; the rest is the body. Files are UTF-8 " +
@@ -28,19 +28,7 @@ export function artifactsPage(): string {
       "of a key that is written twice the last one holds, with a warning. A wrong value is an error, and a project with an error " +
       "is not loaded. Files that change take effect at the next step; after a broken edit the last good version stays in force.",
     "A name has letters, digits, `_`, `.` and `-`, at most 64, and is unique among its kind over all files.",
-    ...artifactTables.flatMap(({ title, about, fields }) => [
-      `## ${title}`,
-      about,
-      table(
-        ["field", "type", "default", "meaning"],
-        Object.entries(fields).map(([name, field]) => [
-          `\`${name}\``,
-          [field.type.shown, ...(field.type.tables ?? []).map((one) => link(one.title))].join(", "),
-          field.required ? "required" : (field.default ?? "–"),
-          field.meaning,
-        ]),
-      ),
-    ]),
+    ...artifactTables.flatMap(tableSection),
     "## Events",
     "When hooks are asked. `custom.NAME`, with a name of lower-case letters, digits, `_` and `.`, is an event that scripts emit.",
     table(

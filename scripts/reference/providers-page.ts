@@ -38,7 +38,7 @@ export function providersPage(): string {
     "`custom` is any server that speaks one of the two families; `family` in the configuration says which (default `openai`). " +
       "It and `ollama` send a key only when `api_key_env` names a variable.",
     "## Time limits",
-    "Every limit is a key of `timeouts` in the table of a model, in [config.toml](configuration.md#a-model-table) and in " +
+    "Every limit is a key of `timeouts` in the table of a model, in [config.toml](configuration.md#model-table) and in " +
       "[harness.md](artifacts.md#timeouts). They hold whether the program or the credential helper sends the request.",
     table(
       ["key", "default", "what it limits", "when it is over"],

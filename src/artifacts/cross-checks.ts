@@ -1,5 +1,5 @@
 /** What can only be found when all files are read: names used twice, references to nothing, policies about nothing. */
-import { delegationToolNames, isReservedToolName } from "./builtin-tool-names.ts";
+import { delegationToolNames, isReservedToolName } from "#tools";
 import { globMatches, hasWildcard } from "./name-glob.ts";
 import type {
   AgentArtifact,

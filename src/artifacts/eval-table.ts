@@ -1,7 +1,7 @@
 /** Eval cases: the tables of the file, and what the program uses of it. Which files there are, and running them, is elsewhere. */
 import { defined } from "#base";
+import { builtinToolNames } from "#tools";
 import { checkedName } from "./artifact-name.ts";
-import { builtinToolNames } from "./builtin-tool-names.ts";
 import { assertionKinds, assertionType, duration, isInner, type PlacedAssertion } from "./eval-assertions.ts";
 import { hookType } from "./hook-table.ts";
 import { MAX_OUTPUT_TOKENS } from "./model-table.ts";

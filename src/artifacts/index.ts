@@ -3,7 +3,6 @@
 export { DEFAULT_VERIFY_RETRIES } from "./agent-table.ts";
 export { applyProject } from "./apply-project.ts";
 export { artifactTables } from "./artifact-tables.ts";
-export { builtinToolNames, delegationToolNames } from "./builtin-tool-names.ts";
 export { adminKeys } from "./config-table.ts";
 export { contextTexts } from "./context-texts.ts";
 export { domainLists } from "./domain-lists.ts";
@@ -15,7 +14,7 @@ export { type FieldParser, loadFieldParser } from "./field-parser.ts";
 export { readFileContent } from "./file-content.ts";
 export { splitFrontmatter } from "./frontmatter.ts";
 export { canonicalEvent, hookEventAliases, hookEvents, hookPayloads } from "./hook-events.ts";
-export { byPlace, inHookOrder } from "./hook-order.ts";
+export { inHookOrder, withAddedHooks } from "./hook-order.ts";
 export { globFault, globMatches } from "./name-glob.ts";
 export type * from "./project.ts";
 export {

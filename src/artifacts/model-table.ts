@@ -13,6 +13,7 @@ import {
   number,
   type Reader,
   readTable,
+  type TableValues,
   words,
 } from "./schema.ts";
 import { defaultTimeouts, MAX_TIMEOUT_S, MIN_TIMEOUT_S, type RetrySettings, type TimeoutSettings } from "./settings.ts";
@@ -23,7 +24,7 @@ const MAX_BACKOFF_MS = 600_000;
 const MAX_MULTIPLIER = 100;
 /** The largest cap on the output of a call that a file may set. */
 export const MAX_OUTPUT_TOKENS = 10_000_000;
-const MAX_MODELS = 50;
+export const MAX_MODELS = 50;
 const DEFAULT_PROVIDER = "openai";
 const PROVIDER = /^[a-z][a-z0-9_-]*$/i;
 
@@ -31,14 +32,27 @@ export const retryTable = defineTable({
   title: "Retry",
   about: "How calls to the model are repeated. What is left out has the program's default.",
   fields: {
-    max_retries: { type: integer(0, MAX_RETRIES), meaning: "`0`: not at all." },
+    max_retries: { type: integer(0, MAX_RETRIES), default: "`3`", meaning: "`0` switches retrying off." },
     max_attempts: {
       type: integer(0, MAX_RETRIES),
       meaning: "The same as `max_retries`, which wins when both are written.",
     },
-    initial_backoff_ms: { type: integer(0, MAX_BACKOFF_MS), meaning: "Wait before the first repetition." },
-    max_backoff_ms: { type: integer(0, MAX_BACKOFF_MS), meaning: "The longest wait." },
-    multiplier: { type: number(0, MAX_MULTIPLIER), meaning: "How much longer each wait is than the one before." },
+    initial_backoff_ms: {
+      type: integer(0, MAX_BACKOFF_MS),
+      default: "`250`",
+      meaning: "The wait before the first retry; each wait is between half and all of it.",
+    },
+    max_backoff_ms: {
+      type: integer(0, MAX_BACKOFF_MS),
+      default: "`8000`",
+      meaning:
+        "The longest wait. A `Retry-After` of the vendor is followed up to 60 s, and up to what is left of `timeouts.step_s`; a longer one ends the call and is named in the message.",
+    },
+    multiplier: {
+      type: number(0, MAX_MULTIPLIER),
+      default: "`2`",
+      meaning: "How much longer each wait is than the one before.",
+    },
   },
 });
 
@@ -119,13 +133,26 @@ export const modelTable = defineTable({
       meaning: "See [providers.md](providers.md).",
     },
     name: { type: words("the vendor's name of the model"), required: true, meaning: "As the vendor calls it." },
-    max_tokens: { type: integer(1, MAX_OUTPUT_TOKENS), default: "the program's", meaning: "Cap of one answer." },
-    temperature: { type: number(0, 2), default: "the vendor's", meaning: "How much the answers vary." },
-    base_url: { type: url, default: "the provider's", meaning: "Another address, for a proxy or a gateway." },
+    max_tokens: {
+      type: integer(1, MAX_OUTPUT_TOKENS),
+      default: "the provider's",
+      meaning: "Cap on the tokens of one response.",
+    },
+    temperature: {
+      type: number(0, 2),
+      default: "the provider's",
+      meaning: "How much the answers vary. Not sent to models that refuse it.",
+    },
+    base_url: {
+      type: url,
+      default: "the provider's",
+      meaning:
+        "Another address, for a proxy or a gateway. Required for `custom`, here or in `HARNESS_CUSTOM_BASE_URL`.",
+    },
     api_key_env: {
       type: words("the name of a variable"),
       default: "the provider's own",
-      meaning: "The variable that holds the key. Never the key.",
+      meaning: "The name of the variable that holds the key. Keys themselves are never written here.",
     },
     family: {
       type: choice("openai", "anthropic"),
@@ -138,8 +165,14 @@ export const modelTable = defineTable({
 });
 
 function readModelTable(tree: Tree, reader: Reader): ModelConfig | undefined {
-  if (tree.kind !== "map") return undefined;
-  const { values, at } = readTable(modelTable, tree, reader);
+  return tree.kind === "map" ? makeModel(readTable(modelTable, tree, reader), reader) : undefined;
+}
+
+/** Undefined when it has no usable name. */
+export function makeModel(
+  { values, at, place }: TableValues<typeof modelTable.fields>,
+  reader: Reader,
+): ModelConfig | undefined {
   const { provider = DEFAULT_PROVIDER, name } = values;
   if (!PROVIDER.test(provider)) {
     reader.report(
@@ -152,7 +185,7 @@ function readModelTable(tree: Tree, reader: Reader): ModelConfig | undefined {
   if (name === undefined) return undefined;
   return {
     model: `${provider}:${name}`,
-    place: tree.place,
+    place,
     ...defined({
       baseUrl: values.base_url,
       apiKeyEnv: values.api_key_env,
@@ -165,11 +198,11 @@ function readModelTable(tree: Tree, reader: Reader): ModelConfig | undefined {
   };
 }
 
-function readShorthand(tree: Tree): ModelConfig | undefined {
+export function readShorthand(tree: Tree): ModelConfig | undefined {
   return { model: tree.kind === "scalar" ? String(tree.value) : "", place: tree.place };
 }
 
-function isShorthand(tree: Tree): boolean {
+export function isShorthand(tree: Tree): boolean {
   const [, provider = "", name = ""] = tree.kind === "scalar" ? (/^([^:]+):(.+)$/.exec(String(tree.value)) ?? []) : [];
   return PROVIDER.test(provider) && name.trim() !== "";
 }

@@ -4,10 +4,10 @@
  * machine, which also proves that this program wrote it. The admin policy is never in it.
  */
 import { hash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { diskTrouble, diskTroubleText, openBox, sealBox } from "#base";
-import { makeFolder } from "#world";
+import { makePrivateDirectory, writePrivateFile } from "#world";
 import type { FileRecord } from "./parse-file.ts";
 
 /** To be raised whenever a table, a check or a record changes. */
@@ -40,15 +40,12 @@ export function openParseCache({ folder, key, onProblem }: CachePlace, root: str
     keep(records) {
       const body = JSON.stringify(Object.fromEntries(records));
       if (body.length > MAX_CACHE_BYTES) return;
-      const temporary = `${path}.${process.pid}.tmp`;
       // A folder that cannot be written costs time at the next start and nothing else.
       const problem = attempt(() => {
-        makeFolder(folder, 0o700);
-        writeFileSync(temporary, sealBox(key(), body, label), { mode: 0o600 });
-        renameSync(temporary, path);
+        makePrivateDirectory(folder);
+        writePrivateFile(path, sealBox(key(), body, label), { durable: false });
       });
       if (problem === undefined) return;
-      attempt(() => rmSync(temporary, { force: true }));
       const trouble = diskTrouble(problem);
       if (trouble === undefined || isTold) return;
       isTold = true;

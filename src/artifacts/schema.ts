@@ -144,6 +144,45 @@ export const number = (min: number, max: number): FieldType<number> =>
     typeof value === "number" && value >= min && value <= max ? value : undefined,
   );
 
+/** Any number that has an end. */
+export const positive: FieldType<number> = scalar("number above 0", (value) =>
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? value : undefined,
+);
+
+export const amount: FieldType<number> = scalar("number from 0", (value) =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined,
+);
+
+/** A text that `isFit`. */
+export const textThat = (shown: string, isFit: (value: string) => boolean): FieldType<string> =>
+  scalar(shown, (value) => (typeof value === "string" && isFit(value) ? value : undefined));
+
+/** A table whose keys are names of the user's choice. */
+export function byName<Value>(
+  of: FieldType<Value>,
+  names: string,
+  isName: (name: string) => boolean = () => true,
+): FieldType<Readonly<Record<string, Value>>> {
+  const shown = `table by ${names}, each ${of.shown}`;
+  return {
+    shown,
+    ...defined({ tables: of.tables }),
+    read(tree, reader) {
+      if (tree.kind !== "map") {
+        reader.report(wrongValue(tree, shown));
+        return undefined;
+      }
+      const read = tree.entries.map(({ key, keyPlace, value }): [string, Value | undefined] => {
+        if (!isName(key))
+          reader.report(error("wrong-value", keyPlace, `"${key}" does not fit here.`, { expected: names }));
+        return [key, of.read(value, reader)];
+      });
+      // What could not be read was reported.
+      return Object.fromEntries(read.filter((entry): entry is [string, Value] => entry[1] !== undefined));
+    },
+  };
+}
+
 /** One of a few words; a misspelled one is told the nearest. */
 export function choice<const Word extends string>(...of: readonly Word[]): FieldType<Word> {
   const shown = of.map((word) => `\`${word}\``).join(" or ");

@@ -1,7 +1,7 @@
 /** Tools: one table for a file in `tools/`, an entry of `tools:` in `harness.md`, in a bundle and in an agent. */
 import { defined } from "#base";
+import { factsOf, isReservedToolName } from "#tools";
 import { checkedName } from "./artifact-name.ts";
-import { builtinToolNames, delegationToolNames, isReservedToolName } from "./builtin-tool-names.ts";
 import type { ParameterSpec, ToolArtifact } from "./project.ts";
 import {
   data,
@@ -161,8 +161,7 @@ export function makeTool(
   const name = artifactName("Tool", values.name, at("name"), place, reader, given?.name);
   if (name === undefined) return undefined;
   if (isReservedToolName(name)) {
-    const isOwn = builtinToolNames.includes(name) || delegationToolNames.includes(name);
-    const message = isOwn
+    const message = factsOf(name)
       ? `There is a built-in tool with the name "${name}".`
       : `"${name}" cannot be the name of a tool: names with "${name.split(".")[0]}." before them are those of built-in ones.`;
     reader.report(error("duplicate-name", values.name === undefined ? place : at("name"), message));

@@ -165,16 +165,20 @@ zzz = 1
 
   test.each([
     ["max_steps = ", /^config\.toml:1:\d+: /],
-    ["\nmax_steps = 0", /^config\.toml:2: max_steps: /],
-    ['model = { provider = "ollama" }', /^config\.toml:1: model\.name: /],
-    ['model = "no-colon"', /^config\.toml:1: model: expected provider:name/],
+    ["\nmax_steps = 0", /^config\.toml:2: max_steps: 0 does not fit here\. Expected: integer from 1 to 1000\.$/],
+    ['model = { provider = "ollama" }', /^config\.toml:1: model: Model table: "name" is missing/],
+    ['model = "no-colon"', /^config\.toml:1: model: .*provider:name/],
     ['sandbox = "sometimes"', /^config\.toml:1: sandbox: /],
     [
       '[network]\nallowed_domains = ["https://a.example"]',
-      /^config\.toml:2: network\.allowed_domains\.0: expected a host/,
+      /^config\.toml:2: network\.allowed_domains\.0: .*Expected: host name/,
     ],
     ['[network]\nallowed_domains = ["a.example:443"]', /^config\.toml:2: network\.allowed_domains\.0: /],
     ['[tools]\nexecution = "fast"', /^config\.toml:2: tools\.execution: .*auto/],
+    ['[rate_limits.tools."["]\ncalls_per_minute = 1', /^config\.toml:1: rate_limits\.tools\.\[: /],
+    ["log = 2026-01-02", /^config\.toml:1: log: expected no date/],
+    ["reader_timeout_s = 0", /^config\.toml:1: reader_timeout_s: /],
+    ["reader_timeout_s = nan", /^config\.toml:1: reader_timeout_s: /],
     ['[model]\nprovider = "a"\nname = "b"\nbase_url = "file:///x"', /^config\.toml:4: model\.base_url: /],
   ])("%j fails and says where", async (text, message) => {
     await expect(load(text)).rejects.toMatchObject({

@@ -1,4 +1,5 @@
 /** Takes one known value out of a stream of bytes, also where it is cut by the border of two chunks. Nothing else is held back. */
+import { redactionMarker } from "./redaction-marker.ts";
 
 export interface Concealer {
   write(chunk: Buffer): Buffer;
@@ -8,7 +9,7 @@ export interface Concealer {
 
 /** A shorter value occurs in ordinary text: to cut it out would destroy that, and tell the value. */
 export const CONCEAL_MIN_BYTES = 8;
-const MARKER = Buffer.from("«redacted:key»");
+const MARKER = Buffer.from(redactionMarker("key"));
 const NOTHING = Buffer.alloc(0);
 
 export function createConcealer(secret: Uint8Array): Concealer {

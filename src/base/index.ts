@@ -37,6 +37,14 @@ export {
   type WebResponse,
 } from "./ports.ts";
 export { isRecord } from "./record.ts";
+export {
+  hasMarker,
+  MARKER_CLOSES,
+  MARKER_MAX_KIND_CHARS,
+  MARKER_OPENS,
+  markerPattern,
+  redactionMarker,
+} from "./redaction-marker.ts";
 export { BOX_EXTRA_BYTES, BOX_KEY_BYTES, openBox, sealBox } from "./sealed-box.ts";
 export {
   createFormTest,
@@ -49,6 +57,7 @@ export {
   type SecretFingerprint,
 } from "./secret-fingerprint.ts";
 export { isSearchable, SECRET_MIN_CHARS, type SecretForm, secretForms } from "./secret-forms.ts";
+export { SECRET_PREFIX } from "./secret-variables.ts";
 export { createSerial, type Serial } from "./serial.ts";
 export { matchStars } from "./star-match.ts";
 export {

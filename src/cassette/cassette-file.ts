@@ -1,6 +1,7 @@
 /** Cassettes on disk: read whole, written whole or not at all. */
-import { open, readFile, rename, stat, unlink } from "node:fs/promises";
+import { open, readFile, stat, unlink } from "node:fs/promises";
 import { ReasonError } from "#protocol";
+import { writePrivateFile } from "#world";
 import { parseCassette } from "./cassette-text.ts";
 import type { Cassette } from "./entries.ts";
 
@@ -23,7 +24,7 @@ export async function readCassette(file: string): Promise<Cassette> {
 
 /** Tells before a session is run whether its cassette could be put there. */
 export async function checkPlace(file: string): Promise<void> {
-  const draft = draftOf(file);
+  const draft = `${file}.${process.pid}.tmp`;
   try {
     await (await open(draft, "wx", 0o600)).close();
     await unlink(draft);
@@ -34,17 +35,5 @@ export async function checkPlace(file: string): Promise<void> {
 }
 
 export async function writeCassette(file: string, text: string): Promise<void> {
-  const draft = draftOf(file);
-  const handle = await open(draft, "wx", 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(draft, file);
-}
-
-function draftOf(file: string): string {
-  return `${file}.${process.pid}.tmp`;
+  writePrivateFile(file, text, { durable: true });
 }

@@ -3,11 +3,12 @@
  * there was one, the whole stands in the place of the first piece.
  */
 
+import { markerPattern, redactionMarker } from "#base";
 import { type Bytes, bytesOf, isBytes, toBytes } from "./bytes.ts";
 import type { CassetteHead, Entry, EntryOf } from "./entries.ts";
 
 /** What a replay gets for a secret that the recording used. */
-export const SECRET_STAND_IN = "«redacted:secret»";
+export const SECRET_STAND_IN = redactionMarker("secret");
 
 /** What is put in front of a cassette. Both throw where they cannot do their work, and nothing is then written. */
 export interface CassetteRedactor {
@@ -48,7 +49,7 @@ export function withoutSecrets(
 
 /** A secret is one kind in one place and another kind in another; for a comparison they are all the same. */
 export function withPlainMarkers(value: unknown): unknown {
-  if (typeof value === "string") return value.replaceAll(/«redacted:[^»]{1,64}»/g, SECRET_STAND_IN);
+  if (typeof value === "string") return value.replaceAll(markerPattern(), SECRET_STAND_IN);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(withPlainMarkers);
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, withPlainMarkers(field)]));

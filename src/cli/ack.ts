@@ -1,13 +1,13 @@
 /** `harness ack` and `harness verify-ack`: agreeing to the files of a project, and checking that they are as somebody agreed. */
 
-import { randomBytes } from "node:crypto";
-import { realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AwaitingFile, type ProjectSurvey, surveyProject } from "#artifacts";
 import { defined, errnoOf, messageOf, visibleLine } from "#base";
 import { ackRefusal, locateProject, lockFilePath, problemText, readLockFile, userTrust } from "#program";
 import { ReasonError } from "#protocol";
 import { createLockFileTrust, type ProjectTrust, writeLock } from "#trust";
+import { writePrivateFile } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 
@@ -104,14 +104,11 @@ function emitLockfile(
   // Cases that lie elsewhere were acked when they were run.
   const isCase = ({ path: file, class: kind, sha256 }: ReturnType<ProjectTrust["entries"]>[number]): boolean =>
     kind === "eval" && trust.look({ file, kind, change: "changed" }).hash === sha256;
-  const draft = `${path}.${randomBytes(8).toString("hex")}.tmp`;
   const lock = writeLock({ files: trust.entries().filter((entry) => read.has(entry.path) || isCase(entry)) });
   try {
-    // A name that nobody could prepare, and nothing is followed or written over: a repository may bring links of any name.
-    writeFileSync(draft, lock, { mode: LOCK_FILE_MODE, flag: "wx" });
-    renameSync(draft, path);
+    // Nothing is followed: a repository may bring links of any name.
+    writePrivateFile(path, lock, { durable: false, mode: LOCK_FILE_MODE });
   } catch (error) {
-    rmSync(draft, { force: true });
     const why = errnoOf(error) ?? messageOf(error);
     const detail = `the lock file ${path} cannot be written (${why}): name a file in a folder that is there and that you can write to`;
     throw new ReasonError("UsageInvalid", { detail }, { cause: error });

@@ -2,14 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import {
-  applyProject,
-  builtinToolNames,
-  defaultSettings,
-  type Project,
-  type ProjectLoader,
-  type Settings,
-} from "#artifacts";
+import { applyProject, defaultSettings, type Project, type ProjectLoader, type Settings } from "#artifacts";
 import { canonicalHash, defined } from "#base";
 import {
   type CaseOpening,
@@ -22,8 +15,8 @@ import {
 import { assembleHarness, type Harness, loadSettings, openProject, type RunFlags, soundProject } from "#program";
 import { ReasonError } from "#protocol";
 import { chooseModel, parseScenario, staticModels, vendors } from "#providers";
-import { createBuiltinTools } from "#tools";
-import { createSystemClock, createSystemRandom } from "#world";
+import { toolFacts } from "#tools";
+import { createSystemRandom } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 import { reviewAt } from "./file-review.ts";
 
@@ -194,11 +187,9 @@ function fullName(model: string, { models }: Settings, { credentials }: CliPorts
 }
 
 function knownNames(project: Project | undefined): KnownNames {
-  const labels = createBuiltinTools(createSystemClock())
-    .tools()
-    .map(({ label }) => label);
+  const builtin = toolFacts.flatMap(({ name, label }) => [name, label]);
   return {
-    tools: [...builtinToolNames, ...labels, ...(project?.tools ?? []).map(({ name }) => name)],
+    tools: [...builtin, ...(project?.tools ?? []).map(({ name }) => name)],
     hooks: (project?.hooks ?? []).map(({ name }) => name),
     agents: (project?.agents ?? []).map(({ name }) => name),
     isOpen: project?.config.meta.enabled ?? false,

@@ -3,7 +3,7 @@
  * redacted with the table and the secrets of today. Loaded with the first text that needs it, because most commands have none.
  */
 import type { Settings } from "#artifacts";
-import { messageOf, visibleLines } from "#base";
+import { defined, messageOf, visibleLines } from "#base";
 import type { OutwardRedactor, OutwardText } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
@@ -28,20 +28,18 @@ export function createOutward(
   let loaded: Promise<OutwardRedactor> | undefined;
 
   async function make(given: typeof settings): Promise<OutwardRedactor> {
-    const [{ createRedactionGateway, loadRedactor }, { createLogRedaction }, used] = await Promise.all([
+    const [{ createRedactionGateway }, { assembleRedactor, createLogRedaction }, used] = await Promise.all([
       import("#redaction"),
       import("#program"),
       given ?? ownSettings(),
     ]);
-    const redactor = await loadRedactor({ settings: used, env: ports.env, clock: ports.clock }).catch(
-      async (cause: unknown) => {
-        const { redactionFailure } = await import("#engine");
-        throw redactionFailure(cause);
-      },
-    );
-    // Keys are not in the environment any more; who has them tells how to recognise them.
-    ports.credentials?.onSecret((fingerprint) => redactor.learn(fingerprint));
-    await ports.credentials?.told?.();
+    const { env, clock, credentials } = ports;
+    const sources = { settings: used, env, clock, ...defined({ credentials }) };
+    const redactor = await assembleRedactor(sources).catch(async (cause: unknown) => {
+      const { redactionFailure } = await import("#engine");
+      throw redactionFailure(cause);
+    });
+    await credentials?.told?.();
     const { payload } = createRedactionGateway(redactor);
     return {
       text: (text) => redactor.redact(text).text,

@@ -2,11 +2,12 @@
 import { counted, defined, visibleLine } from "#base";
 import { type ComparedCall, createPolicyDiff, RECORDED, type Redecided } from "#governance";
 import { withStore } from "#program";
+import { factsOf } from "#tools";
 import { subjectOf } from "./call-subject.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { loadPolicy, type PolicyFlags } from "./policy-source.ts";
-import { builtinShapes, chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";
+import { chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";
 
 /** Calls that are shown of a group; `--json` has all. */
 const SHOWN_CALLS = 5;
@@ -28,8 +29,7 @@ export async function policyDiffCommand(
 ): Promise<ExitCode> {
   const { terminal } = ports;
   const old = before === RECORDED ? RECORDED : await loadPolicy(ports, before, flags);
-  const tools = builtinShapes();
-  const diff = createPolicyDiff(old, await loadPolicy(ports, after, flags), tools);
+  const diff = createPolicyDiff(old, await loadPolicy(ports, after, flags));
   return withStore<ExitCode>(ports, flags, async (store) => {
     const sessions = await chosenSessions(ports, store, flags);
     const counts = { same: 0, moved: 0, loosened: 0, tightened: 0, undecided: 0, unjudged: 0 };
@@ -39,7 +39,7 @@ export async function policyDiffCommand(
       for (const one of await diff.compare(await recordedSession(store, meta))) {
         counts[one.change] += 1;
         // A built-in tool is its effect; what a script does is judged inside the call.
-        if (one.call.hadInnerEffects && !tools.has(one.call.name)) innerEffects += 1;
+        if (one.call.hadInnerEffects && factsOf(one.call.name) === undefined) innerEffects += 1;
         if (one.change !== "same" && one.change !== "unjudged") changed.push(one);
       }
     }

@@ -10,7 +10,7 @@ import { subjectOf } from "./call-subject.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { loadPolicy, type PolicyFlags } from "./policy-source.ts";
-import { builtinShapes, chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";
+import { chosenSessions, recordedSession, type SessionFlags } from "./recorded-sessions.ts";
 
 /** Calls that are named for a rule, and of those without one; `--json` has all. */
 const SHOWN_CALLS = 3;
@@ -31,7 +31,7 @@ export async function policySuggestCommand(ports: CliPorts, flags: PolicySuggest
   const found = await withStore<Suggestions>(ports, flags, async (store) => {
     const sessions: RecordedSession[] = [];
     for (const meta of await chosenSessions(ports, store, flags)) sessions.push(await recordedSession(store, meta));
-    return suggestRules(policy, sessions, builtinShapes());
+    return suggestRules(policy, sessions);
   });
   const text = isThere ? readFileSync(file, "utf8") : "";
   const added = await addAllowRules(

@@ -4,7 +4,6 @@ import type { ToolArtifact, ToolsPolicy } from "#artifacts";
 import {
   type AgentArtifact,
   type BundleArtifact,
-  byPlace,
   type HookArtifact,
   inHookOrder,
   type Place,
@@ -104,7 +103,7 @@ export interface HookFact {
 
 /** By event, and within one in the order in which they are asked: the machine's first, then by priority, then by place. */
 export function hookFacts(project: Project, holds: ConditionCheck): readonly HookFact[] {
-  const sorted = inHookOrder(project.hooks.toSorted(byPlace)).toSorted((a, b) => compare(a.event, b.event));
+  const sorted = inHookOrder(project.hooks).toSorted((a, b) => compare(a.event, b.event));
   return sorted.map((hook: HookArtifact) => ({
     event: hook.event,
     priority: hook.priority,

@@ -1,12 +1,10 @@
 /** The sessions that `harness policy` holds a policy against, with their calls. */
 import { resolve } from "node:path";
 import type { SessionMeta } from "#engine";
-import { RecordedCalls, type RecordedSession, type ToolShape } from "#governance";
+import { RecordedCalls, type RecordedSession } from "#governance";
 import { findSession, readEvents, type StoreFlags } from "#program";
 import { ReasonError } from "#protocol";
 import type { ArchiveStore } from "#stores";
-import { createBuiltinTools } from "#tools";
-import { createSystemClock } from "#world";
 import type { CliPorts } from "./cli-ports.ts";
 
 /** Newest first; more are not read. */
@@ -44,13 +42,4 @@ export async function recordedSession(
   const calls = new RecordedCalls(id, workingDir);
   for await (const event of readEvents(store, id)) calls.add(event);
   return calls.finish();
-}
-
-/** The built-in tools, as far as deciding needs them. */
-export function builtinShapes(): ReadonlyMap<string, ToolShape> {
-  return new Map(
-    createBuiltinTools(createSystemClock())
-      .tools()
-      .map((tool) => [tool.name, tool]),
-  );
 }

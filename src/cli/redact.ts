@@ -1,8 +1,8 @@
 /** `harness redact`: standard input without its secrets, as it comes; or where they are, never what they are. */
 import type { Clock } from "#base";
-import { loadConfig } from "#program";
+import { assembleRedactor, loadConfig } from "#program";
 import { ReasonError } from "#protocol";
-import { loadRedactor, type Redactor, type StreamRedactor, type UserPattern } from "#redaction";
+import type { Redactor, StreamRedactor, UserPattern } from "#redaction";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { Terminal } from "./terminal.ts";
@@ -30,8 +30,12 @@ export async function redactCommand(ports: CliPorts, flags: RedactFlags): Promis
   const { settings } = await loadConfig(ports, undefined);
   const { patterns, disabledKinds } = settings.redaction;
   const redaction = { patterns: [...patterns, ...more], disabledKinds };
-  const redactor = await loadRedactor({ settings: { redaction, models: settings.models }, env, clock });
-  credentials.onSecret((fingerprint) => redactor.learn(fingerprint));
+  const redactor = await assembleRedactor({
+    settings: { redaction, models: settings.models },
+    env,
+    clock,
+    credentials,
+  });
   const untold = await credentials.told();
   if (untold !== undefined) terminal.err(`${untold.message} Its keys are found by their form only.\n`);
   if (flags.explain !== true && flags.check !== true) {

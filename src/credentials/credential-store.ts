@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { type Clock, defined } from "#base";
 import { ReasonError } from "#protocol";
-import { movePrivateFile, removeDrafts, removePrivateFile, writePrivateFile } from "#world";
+import { movePrivateFile, removeDrafts, removePrivateFile, withFileLock, writePrivateFile } from "#world";
 import {
   CREDENTIAL_FILE,
   type CredentialEntry,
@@ -21,7 +21,6 @@ import {
   serializeCredentialFile,
   wrongKey,
 } from "./credential-file.ts";
-import { withFileLock } from "./file-lock.ts";
 import type { Keychain, KeychainItem } from "./keychain.ts";
 
 /** A credential as it may be shown. */

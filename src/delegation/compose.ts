@@ -1,8 +1,9 @@
 /** From a request to what a delegate is made of: the agent that is named, its tools and hooks, its limits. Refuses with a typed error. */
-import { type AgentArtifact, DEFAULT_VERIFY_RETRIES, type DelegationConfig, delegationToolNames } from "#artifacts";
+import { type AgentArtifact, DEFAULT_VERIFY_RETRIES, type DelegationConfig } from "#artifacts";
 import { nearestName } from "#base";
 import { type Hook, type Tool, ToolError } from "#engine";
 import { type Reason, reasonText } from "#protocol";
+import { delegationToolNames } from "#tools";
 import type { Definition, DelegationRequest } from "./request.ts";
 
 /** Definitions as running parts: checked like files, compiled like files. They throw an Error whose message tells every problem. */

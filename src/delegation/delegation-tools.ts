@@ -3,6 +3,7 @@ import type { AgentArtifact, DelegationConfig } from "#artifacts";
 import type { Clock } from "#base";
 import { type Tool, type ToolContext, ToolError, type ToolOutput, textOutput } from "#engine";
 import { SessionId } from "#protocol";
+import { delegationFacts } from "#tools";
 import { type Delegations, outputOf, type RunningDelegation } from "./delegations.ts";
 import { type DelegationOutcome, resultText } from "./outcome.ts";
 import { requestSchema } from "./request.ts";
@@ -76,29 +77,21 @@ export function createDelegationTools({
   return () => {
     const timeoutMs = limits().timeoutMs + END_MARGIN_MS;
     const listed = agentList(agents());
-    const common = { relays: true, fresh: true, timeoutMs } as const;
-    const subject = ({ agent, task }: Readonly<Record<string, unknown>>): string => String(agent ?? task ?? "");
     return [
       {
-        ...common,
-        name: "delegate",
-        label: "Delegate",
-        class: "mutating",
+        ...delegationFacts.delegate,
+        timeoutMs,
         description: `Give a task to a sub-agent and wait for its result, a JSON object. It knows nothing but the task.${listed}`,
         parameters: requestSchema(),
-        subject,
         async run(args, context): Promise<ToolOutput> {
           return outputOf(await (await delegations.start(args, context, "sync")).done);
         },
       },
       {
-        ...common,
-        name: "delegate_async",
-        label: "DelegateAsync",
-        class: "mutating",
+        ...delegationFacts.delegateAsync,
+        timeoutMs,
         description: `The same as delegate, without waiting: answers with a task to ask for with task.await or task.poll. A task that nobody has waited for when you answer is cancelled.${listed}`,
         parameters: requestSchema(),
-        subject,
         async run(args, context) {
           const running = await delegations.start(args, context, "async");
           keep(running);
@@ -107,19 +100,15 @@ export function createDelegationTools({
         },
       },
       {
-        ...common,
-        name: "task.poll",
-        label: "TaskPoll",
-        class: "read_only",
+        ...delegationFacts.poll,
+        timeoutMs,
         description: "How far a task of delegate_async is, or all of them.",
         parameters: { type: "object", properties: { task: { type: "string" } }, additionalProperties: false },
         run: async (args) => told(chosen(args), args),
       },
       {
-        ...common,
-        name: "task.await",
-        label: "TaskAwait",
-        class: "read_only",
+        ...delegationFacts.await,
+        timeoutMs,
         description: "Wait for a task of delegate_async, for several, or for all, and get their results.",
         parameters: {
           type: "object",
@@ -137,10 +126,8 @@ export function createDelegationTools({
         },
       },
       {
-        ...common,
-        name: "task.cancel",
-        label: "TaskCancel",
-        class: "sensitive",
+        ...delegationFacts.cancel,
+        timeoutMs,
         description: "Stop a task of delegate_async.",
         parameters: {
           type: "object",

@@ -2,9 +2,10 @@
  * Delegates that worked when the program stopped: they get their end on the record when the session is opened again, with the calls of
  * theirs that were cut off, for nobody else will ever be told of those.
  */
-import { delegationToolNames } from "#artifacts";
+
 import { type EventBus, reopenSession, type SessionLog, type SessionStore, type Spent, sumOf } from "#engine";
 import { type EventPayload, ReasonError, type SessionId } from "#protocol";
+import { delegationToolNames } from "#tools";
 
 /** Calls that are told of. */
 const MAX_CUT_OFF = 50;

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { EffectError, type ProgramFacts } from "#base";
 import type { ToolCall } from "#engine";
 import type { DiskReader } from "./disk-view.ts";
+import { isCommand, isFileTool, pathNames, textsOf } from "./known-tools.ts";
 import { whatCommandNames } from "./named-files.ts";
 
 /** Files that one approval can be bound to; a call that names more is bound to the first ones and says so. */
@@ -30,7 +31,7 @@ export async function bindApproval(call: ToolCall, sources: BindingSources): Pro
   const { tool, args } = call;
   const cwd = typeof args.cwd === "string" ? args.cwd : ".";
   const names = new Set<string>();
-  if (tool.name === "exec") {
+  if (isCommand(tool.name)) {
     facts.set("environment", sources.programs.environment());
     facts.set("folder", await located(cwd, sources.files));
     const { programs, files } = await whatCommandNames(String(args.command), cwd, sources.files);
@@ -41,10 +42,9 @@ export async function bindApproval(call: ToolCall, sources: BindingSources): Pro
       );
     for (const name of files) names.add(name);
   } else {
-    for (const name of ["path", "from", "to"]) {
-      const path = args[name];
-      if (typeof path === "string") names.add(path);
-    }
+    // A tool of a project says nothing about its arguments; these names are the usual ones.
+    const named = isFileTool(tool.name) ? pathNames(tool.name) : ["path", "from", "to"];
+    for (const path of textsOf(named, args)) names.add(path);
   }
   let bound = 0;
   for (const name of names) {

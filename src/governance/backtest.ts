@@ -5,10 +5,12 @@
 
 import { toolVisible } from "#artifacts";
 import { defined } from "#base";
-import { type Tool, ToolError } from "#engine";
+import { ToolError } from "#engine";
 import type { Label } from "#protocol";
+import { factsOf, type ToolKind } from "#tools";
 import { type DiskView, NotOnRecord, recordedPath, rememberedDisk } from "./disk-view.ts";
 import { asRuleCall, createJudge, type JudgedCall } from "./judge.ts";
+import { isBuiltin, isCommand, isFileTool, kindOf, namedPaths } from "./known-tools.ts";
 import { labelsByNature, labelsByRules } from "./labelled-content.ts";
 import { ALL_LABELS } from "./labels.ts";
 import type { Policy } from "./policy.ts";
@@ -21,16 +23,12 @@ import {
 } from "./recorded-calls.ts";
 import { REPEATED, withRepeats } from "./repeats.ts";
 import { namesTool, type Rule } from "./rules.ts";
-import { isBuiltin, TOOL_ALIASES } from "./tool-aliases.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Decisions that are kept for calls that come again. */
 const MAX_DECISIONS = 20_000;
 /** Tools whose visibility is kept. */
 const MAX_TOOLS = 1000;
-
-/** A tool as far as deciding needs it. */
-export type ToolShape = Pick<Tool, "name" | "label" | "class" | "subject" | "relays">;
 
 export interface Unknown {
   readonly effect: "unknown";
@@ -49,8 +47,7 @@ export interface Backtest {
   begin(session: RecordedSession): SessionBacktest;
 }
 
-/** `tools` are the built-in ones: of others the record says what they are. */
-export function createBacktest(policy: Policy, tools: ReadonlyMap<string, ToolShape>): Backtest {
+export function createBacktest(policy: Policy): Backtest {
   // The same list for the same rules: what is worked out for a list is kept with it.
   const lists = new WeakMap<readonly Rule[], readonly Rule[]>();
   function withSessionRules(added: readonly Rule[]): readonly Rule[] {
@@ -78,7 +75,7 @@ export function createBacktest(policy: Policy, tools: ReadonlyMap<string, ToolSh
 
   return {
     begin(session) {
-      const labels = createLabelHistory(policy, tools, session);
+      const labels = createLabelHistory(policy, session);
       // What the judge asks about the call that is being decided.
       let current: { call: RecordedCall; held: readonly Label[] } | undefined;
       const at = (): NonNullable<typeof current> => {
@@ -138,7 +135,7 @@ export function createBacktest(policy: Policy, tools: ReadonlyMap<string, ToolSh
           const wasHidden = call.live.by === "tools_policy";
           if (wasHidden && policy.hooks.size > 0) return unknown("its hooks were not asked, for the tool was hidden");
           if (call.problem !== undefined) return unknown(call.problem);
-          const facts = factsOf(call, tools);
+          const facts = factsAbout(call);
           if (facts === undefined) return unknown("it is not on the record what kind of tool it was");
           if (facts.isRedacted && dependsOnText(policy, call, facts.as)) {
             return unknown("it depends on a part of the arguments that was redacted");
@@ -178,9 +175,10 @@ function hasRepeated({ judgedOn, live }: RecordedCall): boolean {
   return judgedOn?.repeated === true || live?.by === "repeated calls";
 }
 
-function asJudged(call: RecordedCall, tools: ReadonlyMap<string, ToolShape>): JudgedCall | undefined {
+/** Of a tool that is not built in the record says what it is. */
+function asJudged(call: RecordedCall): JudgedCall | undefined {
   const { name, label, args = {}, judgedOn } = call;
-  const known = isBuiltin(name) ? tools.get(name) : undefined;
+  const known = factsOf(name);
   if (known !== undefined) return { tool: known, args };
   if (call.class === undefined) return undefined;
   const { subject } = judgedOn ?? {};
@@ -200,42 +198,39 @@ interface CallFacts {
 }
 
 /** Worked out once for all policies that a call is held against; follows from the call and the built-in tools alone. */
-const factsByTools = new WeakMap<ReadonlyMap<string, ToolShape>, WeakMap<RecordedCall, CallFacts>>();
+const keptFacts = new WeakMap<RecordedCall, CallFacts>();
 
-function factsOf(call: RecordedCall, tools: ReadonlyMap<string, ToolShape>): CallFacts | undefined {
-  const kept = factsByTools.get(tools) ?? new WeakMap<RecordedCall, CallFacts>();
-  factsByTools.set(tools, kept);
-  const known = kept.get(call);
+function factsAbout(call: RecordedCall): CallFacts | undefined {
+  const known = keptFacts.get(call);
   if (known !== undefined) return known;
-  const as = asJudged(call, tools);
+  const as = asJudged(call);
   if (as === undefined) return undefined;
   const { root, planMode, judgedOn } = call;
   const { paths, looks, subject } = judgedOn ?? {};
   const { name, label, class: toolClass } = as.tool;
   const about = [name, label, toolClass, subject, as.args, root, planMode, hasRepeated(call), paths, looks];
   const made = { as, isRedacted: isRedacted(consulted(as)), key: JSON.stringify(about) };
-  kept.set(call, made);
+  keptFacts.set(call, made);
   return made;
 }
 
 /** What a decision looks at: of a tool that changes a file the path, not the text. */
 function consulted({ tool, args }: JudgedCall): unknown {
-  if (tool.name === "web.fetch") return args.url;
-  if (!tool.name.startsWith("fs.") || tool.class === "read_only") return args;
-  return [args.path, args.from, args.to];
+  if (kindOf(tool.name) === "fetch") return args.url;
+  return kindOf(tool.name) === "change" ? namedPaths(tool.name, args) : args;
 }
 
 /** Whether what stands where the marker is now could have made a difference. */
 function dependsOnText(policy: Policy, call: RecordedCall, { tool }: JudgedCall): boolean {
   if (call.planMode && tool.class !== "read_only") return false;
-  const relevant = policy.rules.filter((rule) => namesTool(rule, { tool: tool.name, label: tool.label }, TOOL_ALIASES));
+  const relevant = policy.rules.filter((rule) => namesTool(rule, { tool: tool.name, label: tool.label }));
   const denies = relevant.find(({ effect }) => effect === "deny");
   if (denies !== undefined && denies.pattern === undefined && denies.labels === undefined) return false;
-  if (tool.name === "exec" || tool.name.startsWith("fs.")) return true;
+  if (isCommand(tool.name) || isFileTool(tool.name)) return true;
   return [...relevant, ...call.sessionRules].some(({ pattern }) => pattern !== undefined);
 }
 
-const READS_MANY: ReadonlySet<string> = new Set(["exec", "fs.search"]);
+const READS_MANY: ReadonlySet<ToolKind> = new Set(["command", "search"]);
 
 /** Where names led at the time, as far as somebody asked; what lay below folders was not asked for labels. */
 function diskOfResult({ root, judgedOn }: RecordedCall): DiskView {
@@ -253,11 +248,7 @@ interface LabelHistory {
 }
 
 /** Which labels a session would have held under this policy: its own rules for labels may differ from those of the time. */
-function createLabelHistory(
-  policy: Policy,
-  tools: ReadonlyMap<string, ToolShape>,
-  { results }: RecordedSession,
-): LabelHistory {
+function createLabelHistory(policy: Policy, { results }: RecordedSession): LabelHistory {
   const byNature = new Set<Label>();
   const byPolicy = new Set<Label>();
   /** Given by rules of the time. */
@@ -267,7 +258,7 @@ function createLabelHistory(
 
   async function see({ call, labels, redacted }: RecordedResult): Promise<void> {
     if (call.live === undefined || call.outcome === "denied" || call.outcome === "not_executed") return;
-    const as = labels.length === 0 && policy.labelRules.length === 0 ? undefined : asJudged(call, tools);
+    const as = labels.length === 0 && policy.labelRules.length === 0 ? undefined : asJudged(call);
     if (as === undefined) return;
     const ruleCall = asRuleCall(as);
     const disk = diskOfResult(call);
@@ -278,7 +269,7 @@ function createLabelHistory(
     for (const label of labels) {
       if (natural.includes(label)) byNature.add(label);
       // From what a script did, from files below a folder or from those that a search has shown: none of that is on the record.
-      else (isBuiltin(call.name) && !READS_MANY.has(call.name) ? byOthers : unclear).add(label);
+      else (isBuiltin(call.name) && !READS_MANY.has(kindOf(call.name)) ? byOthers : unclear).add(label);
     }
     for (const label of await labelsByRules(ruleCall, policy.labelRules, disk)) byPolicy.add(label);
   }
@@ -325,7 +316,7 @@ export function createFingerprints(
     if (found !== undefined) return found;
     // Rules about files hold for commands, too.
     const relevant = policy.rules.filter(
-      (rule) => namesTool(rule, { tool: name, label }, TOOL_ALIASES) || (name === "exec" && rule.effect !== "allow"),
+      (rule) => namesTool(rule, { tool: name, label }) || (isCommand(name) && rule.effect !== "allow"),
     );
     const rules = relevant.map(({ effect, text, source }) => [effect, text, places ? source : ""]);
     const visible = toolVisible(toolsPolicies, name);

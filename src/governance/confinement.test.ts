@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Judgement } from "#engine";
 import { confined, confinementText, QUIET } from "./confinement.ts";
-import { standIn } from "./inner-effects.ts";
+import { builtinFacts } from "./known-tools.ts";
 import type { Verdict } from "./verdict.ts";
 
-const call = (args: Record<string, unknown>) => ({ tool: standIn("exec"), args: { command: "x", ...args } });
+const call = (args: Record<string, unknown>) => ({ tool: builtinFacts("exec"), args: { command: "x", ...args } });
 const judged = (effect: Judgement["effect"], by: string): Judgement => ({ effect, by, why: "", trail: [] });
 const quiet: Verdict = { effect: "allow", judged: judged("allow", QUIET), quiet: [] };
 const byRule: Verdict = { effect: "allow", judged: judged("allow", "rule Bash"), quiet: [] };

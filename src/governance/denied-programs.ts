@@ -1,8 +1,7 @@
 /** Which programs the rules deny as a whole: those that the sandbox can take away, so that nothing can start them either. */
 import { argvPattern } from "./argv-patterns.ts";
-import { namesTool, type Rule } from "./rules.ts";
+import { namesKind, type Rule } from "./rules.ts";
 import { programName } from "./shell/wrappers.ts";
-import { TOOL_ALIASES } from "./tool-aliases.ts";
 import { hasGlob } from "./wildcard.ts";
 
 /**
@@ -11,7 +10,7 @@ import { hasGlob } from "./wildcard.ts";
  */
 export function deniedPrograms(rules: readonly Rule[]): readonly string[] {
   const names = rules
-    .filter((rule) => rule.effect === "deny" && namesTool(rule, { tool: "exec", label: "Bash" }, TOOL_ALIASES))
+    .filter((rule) => rule.effect === "deny" && namesKind(rule, "command"))
     .flatMap(({ pattern }) => {
       const [program = "", ...rest] = pattern === undefined ? [] : argvPattern(pattern);
       return rest.every((word) => /^\*+$/.test(word)) && !hasGlob(program) ? [programName([program])] : [];

@@ -5,7 +5,6 @@ import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.t
 import { lookAtDisk } from "./disk-view.ts";
 import { judgeFileRules } from "./file-rules.ts";
 import { parseRule } from "./rules.ts";
-import { TOOL_ALIASES } from "./tool-aliases.ts";
 
 const denyRead = parseRule("Read(private/**)", "deny", "config.toml:4");
 const denyWrite = parseRule("Write(private/**)", "deny", "config.toml:5");
@@ -18,7 +17,7 @@ function judge(command: string, cwd = ".") {
   put("src/a.ts", "x");
   symlinkSync("../private/plan.md", join(root, "src/link.md"));
   const rules = [denyRead, denyWrite, askRead, parseRule("Read", "allow", "config.toml:7")];
-  return judgeFileRules(command, { rules, aliases: TOOL_ALIASES, disk: lookAtDisk(ports.files), cwd });
+  return judgeFileRules(command, { rules, disk: lookAtDisk(ports.files), cwd });
 }
 
 test("says which rule decided, where it is written, and what it is about", async () => {
@@ -73,7 +72,5 @@ test("a command that starts in another folder is judged from there", async () =>
 test("without a rule about files nothing is said", async () => {
   const { ports } = createTemporaryWorkspace();
   const rules = [parseRule("Bash(rm *)", "deny", "x"), parseRule("Read", "deny", "x")];
-  expect(
-    await judgeFileRules("cat .env", { rules, aliases: TOOL_ALIASES, disk: lookAtDisk(ports.files) }),
-  ).toBeUndefined();
+  expect(await judgeFileRules("cat .env", { rules, disk: lookAtDisk(ports.files) })).toBeUndefined();
 });

@@ -3,10 +3,11 @@
  * operand or redirect that leads to such a file is refused, and what reads whole folders with such a file in them asks.
  * Sees only what can be read off a command; a program that opens files on its own is the sandbox's business.
  */
+import type { ToolKind } from "#tools";
 import type { DiskView } from "./disk-view.ts";
 import { feedsOf, feedWalk, inFolder, walkFolders, walkTracked } from "./on-disk.ts";
 import { matchPath } from "./rule-patterns.ts";
-import { namesTool, type Rule, type ToolAliases } from "./rules.ts";
+import { namesKind, type Rule } from "./rules.ts";
 import { analyseShell } from "./shell/analysis.ts";
 import { everyCommand, type SimpleCommand } from "./shell/command.ts";
 import { FILE_READERS, FILE_WRITERS, TEXT_ONLY, TREE_READERS } from "./shell/file-tables.ts";
@@ -22,7 +23,6 @@ export interface FileRuleVerdict {
 
 export interface FileRuleContext {
   readonly rules: readonly Rule[];
-  readonly aliases: ToolAliases;
   readonly disk: DiskView;
   /** Where the command starts, relative to the workspace root. */
   readonly cwd?: string;
@@ -33,11 +33,8 @@ type Access = "reads" | "writes";
 /** Steps that matching the words of one command against all patterns may take, up to a factor. */
 const MAX_FILE_WORK = 2_000_000;
 
-/** The file tools that a rule must name to be about reading or writing. */
-const TOOLS_OF: Readonly<Record<Access, readonly string[]>> = {
-  reads: ["fs.read", "fs.search"],
-  writes: ["fs.write", "fs.edit", "fs.remove", "fs.move"],
-};
+/** The kinds of tools of which a rule must name one to be about reading or writing. */
+const KINDS_OF: Readonly<Record<Access, readonly ToolKind[]>> = { reads: ["read", "search"], writes: ["change"] };
 
 /** The strictest thing that a deny or ask rule about files says of the command; undefined when none has a say. */
 export async function judgeFileRules(command: string, context: FileRuleContext): Promise<FileRuleVerdict | undefined> {
@@ -77,16 +74,10 @@ function strictRules(context: FileRuleContext): Readonly<Record<Access, readonly
 }
 
 /** Deny and ask rules with a pattern; one without is about the tool, not about files. */
-function rulesAbout(access: Access, { rules, aliases }: FileRuleContext): readonly Rule[] {
-  const tools = TOOLS_OF[access].map((tool) => ({ tool, label: labelOf(tool, aliases) }));
+function rulesAbout(access: Access, { rules }: FileRuleContext): readonly Rule[] {
   return rules.filter(
-    (rule) =>
-      rule.effect !== "allow" && rule.pattern !== undefined && tools.some((tool) => namesTool(rule, tool, aliases)),
+    (rule) => rule.effect !== "allow" && rule.pattern !== undefined && namesKind(rule, ...KINDS_OF[access]),
   );
-}
-
-function labelOf(tool: string, aliases: ToolAliases): string {
-  return Object.entries(aliases).find(([, name]) => name === tool)?.[0] ?? tool;
 }
 
 async function judgeCommand(

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { changesGitSettings } from "./git-settings.ts";
-import { standIn } from "./inner-effects.ts";
+import { builtinFacts } from "./known-tools.ts";
 
-const seen = (command: string) => changesGitSettings({ tool: standIn("exec"), args: { command } });
+const seen = (command: string) => changesGitSettings({ tool: builtinFacts("exec"), args: { command } });
 
 test.each([
   ["git config user.name Ann", "git config"],

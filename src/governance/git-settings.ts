@@ -3,6 +3,7 @@
  * not recognised fails with git's own message; nothing is allowed by this list.
  */
 import type { JudgedCall } from "./judge.ts";
+import { isCommand } from "./known-tools.ts";
 import { analyseShell } from "./shell/analysis.ts";
 import { everyCommand, type SimpleCommand } from "./shell/command.ts";
 import { programName } from "./shell/wrappers.ts";
@@ -17,7 +18,7 @@ const UPSTREAM = /^(?:-u.*|--set-upstream(?:-to)?(?:=.*)?|--unset-upstream|--tra
 
 /** How the command would be called, such as `git remote add`; undefined when it writes no configuration as far as can be seen. */
 export function changesGitSettings({ tool, args }: JudgedCall): string | undefined {
-  if (tool.name !== "exec" || typeof args.command !== "string") return undefined;
+  if (!isCommand(tool.name) || typeof args.command !== "string") return undefined;
   for (const command of everyCommand(analyseShell(args.command).commands)) {
     const found = ofCommand(command);
     if (found !== undefined) return found;

@@ -1,5 +1,5 @@
 /** Tool middleware that decides, bounds and guards; the gate that hands out effects. */
-export { createBacktest, isSame, type Redecided, type ToolShape } from "./backtest.ts";
+export { createBacktest, isSame, type Redecided } from "./backtest.ts";
 export { type Budgets, createBudgets } from "./budgets.ts";
 export { type CompletionHooksOptions, createCompletionHooks } from "./completion-hooks.ts";
 export type { SandboxHold } from "./confinement.ts";

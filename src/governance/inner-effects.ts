@@ -1,11 +1,11 @@
 /** Effects inside a call that was allowed: what nobody has judged as a call of its own is judged as if it were one. */
 import type { Confinement } from "#base";
-import type { Tool, ToolCall } from "#engine";
+import type { ToolCall } from "#engine";
 import { type DiskReader, lookAtDisk } from "./disk-view.ts";
 import { DOUBT, type Judge, LABEL_STAGE, SECRET } from "./judge.ts";
+import { builtinFacts, namedPaths } from "./known-tools.ts";
 import { locatedArguments } from "./on-disk.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
-import { TOOL_ALIASES } from "./tool-aliases.ts";
 
 /** An effect that a tool other than the built-in one wants to have, named as the built-in tool that would have it. */
 export interface InnerEffect {
@@ -27,7 +27,7 @@ export function createInnerEffects(
 ): (call: ToolCall, effect: InnerEffect) => Promise<InnerJudgement> {
   return async (call, { tool: name, args }) => {
     const disk = lookAtDisk(files);
-    const verdict = await judge({ ...call, tool: standIn(name), args }, disk);
+    const verdict = await judge({ ...call, tool: builtinFacts(name), args }, disk);
     const { confinement } = verdict.judged;
     const allowed = confinement === undefined ? {} : { confinement };
     if (verdict.effect === "allow") return allowed;
@@ -42,33 +42,14 @@ export function createInnerEffects(
     );
     // It cannot be told whether a deny or ask rule is meant.
     const isDoubtful = verdict.judged.by === DOUBT;
-    const located = (await locatedArguments(args, disk)) ?? {};
+    const located = (await locatedArguments(name, args, disk)) ?? {};
     const isSensitive =
       verdict.judged.by === SECRET ||
-      [args.path, args.from, args.to, located.path, located.from, located.to].some(
-        (path) => typeof path === "string" && isSensitivePath(path).sensitive,
-      );
+      [...namedPaths(name, args), ...namedPaths(name, located)].some((path) => isSensitivePath(path).sensitive);
     const { by } = call.judged ?? {};
     const isCovered = by === PERSON || (by?.startsWith("rule ") && !isSensitive) || by === "--auto-approve";
     if (isCovered && !asksByRule && !isDoubtful && call.tool.class !== "read_only") return allowed;
     const refused = `${told} was denied: ${verdict.judged.why}, and allowing ${call.tool.name} does not cover it. To allow it, add a rule for ${name}`;
     return { refused };
-  };
-}
-
-/** A built-in tool as far as judging needs it. */
-export function standIn(name: InnerEffect["tool"]): Tool {
-  const isReading = name === "fs.read" || name === "fs.list";
-  const label = Object.entries(TOOL_ALIASES).find(([, canonical]) => canonical === name)?.[0] ?? name;
-  return {
-    name,
-    label,
-    class: isReading ? "read_only" : name === "web.fetch" ? "sensitive" : "mutating",
-    description: "",
-    parameters: {},
-    subject: ({ command, path, from, url }) => String(command ?? path ?? from ?? url ?? ""),
-    run: async () => {
-      throw new Error(`${name} is only judged here`);
-    },
   };
 }

@@ -7,6 +7,7 @@ import { reasonText } from "#protocol";
 import { confined, QUIET, type SandboxHold } from "./confinement.ts";
 import type { DiskView } from "./disk-view.ts";
 import { judgeFileRules } from "./file-rules.ts";
+import { isBuiltin, isCommand, isFileTool, kindOf, namedPaths, pathArguments } from "./known-tools.ts";
 import { leavingNeedsYes, namesAllLabels, type SessionLabels } from "./labels.ts";
 import { locatedArguments, loudOnDisk } from "./on-disk.ts";
 import { blockedProgram, QUIET_RULE, quietDecision } from "./quiet-preset.ts";
@@ -16,12 +17,10 @@ import { analyseShell } from "./shell/analysis.ts";
 import type { SimpleCommand } from "./shell/command.ts";
 import { loudness } from "./shell/quiet.ts";
 import { STEERING_RULE, type SteeringChange, steeringChange } from "./steering-changes.ts";
-import { isBuiltin, TOOL_ALIASES } from "./tool-aliases.ts";
 import { needsPerson, type PersonOnly, strictest, type Verdict } from "./verdict.ts";
 
 /** Longest path or glob that is judged; matching longer ones could take long. */
 export const MAX_NAME_CHARS = 4096;
-const NAMES: ReadonlySet<string> = new Set(["path", "from", "to", "glob", "pattern"]);
 /** Anywhere in a command: what follows may run in another folder, where quiet programs obey other files. */
 const CHANGES_FOLDER = /\b(?:cd|pushd|popd|chdir)\b/;
 
@@ -66,7 +65,7 @@ export function createJudge(options: JudgeOptions): Judge {
       const why = reasonText("PlanModeActive", { tool: tool.label });
       return deny({ by: "plan mode", why }, refusal("denied", "PlanModeActive", why));
     }
-    const blocked = tool.name === "exec" ? blockedProgram(asRuleCall(call).subject) : undefined;
+    const blocked = isCommand(tool.name) ? blockedProgram(asRuleCall(call).subject) : undefined;
     return blocked?.effect === "deny" ? deniedByBuiltin(call, blocked.why) : undefined;
   }
 
@@ -87,7 +86,7 @@ export function createJudge(options: JudgeOptions): Judge {
       ? chosen(given, "elsewhere", ({ effect, pattern }) => effect !== "allow" || pattern === undefined)
       : given;
     const quietParts: SimpleCommand[] = [];
-    const verdict = evaluateRules(rules, ruleCall, TOOL_ALIASES, {
+    const verdict = evaluateRules(rules, ruleCall, {
       root: options.root,
       // Quiet parts of a compound command need no rule of their own.
       passes(command) {
@@ -103,21 +102,21 @@ export function createJudge(options: JudgeOptions): Judge {
     const { tool } = call;
     const refused = refusedBy(call);
     if (refused !== undefined) return refused;
-    const tooLong = Object.entries(call.args).find(([name, value]) => NAMES.has(name) && isTooLong(value));
-    if (tooLong !== undefined && tool.name.startsWith("fs.")) {
-      const why = `${tooLong[0]} is longer than ${MAX_NAME_CHARS} characters.`;
+    const tooLong = pathArguments(tool.name).find(({ name }) => isTooLong(call.args[name]));
+    if (tooLong !== undefined) {
+      const why = `${tooLong.name} is longer than ${MAX_NAME_CHARS} characters.`;
       return deny({ by: "built-in rule", why }, refusal("error", "InvalidArguments", why));
     }
     const written = decide(call, evaluate(call, inForce(all)));
     if (written.effect === "deny") return written;
-    if (tool.name.startsWith("fs.")) {
-      const args = await locatedArguments(call.args, disk);
+    if (isFileTool(tool.name)) {
+      const args = await locatedArguments(tool.name, call.args, disk);
       if (args === undefined) {
         const why = `the path is outside the workspace ${options.root}, which tools cannot leave (built-in: workspace)`;
         const text = `${tool.label} was denied: ${why}. To allow it, start harness with --cwd there.`;
         return deny({ by: "built-in rule", why }, refusal("denied", "PermissionDenied", text));
       }
-      if (tool.class === "mutating" && [args.path, args.from, args.to].some(isOwnRecord)) {
+      if (tool.class === "mutating" && namedPaths(tool.name, args).some(isOwnRecord)) {
         return deniedByBuiltin(call, "it is the session's own record (built-in: own-record)");
       }
       const isAsWritten = Object.entries(args).every(([name, value]) => call.args[name] === value);
@@ -128,7 +127,7 @@ export function createJudge(options: JudgeOptions): Judge {
       const steering = tool.class === "mutating" ? await steeringChange(tool.name, call.args, disk) : undefined;
       return steering === undefined ? verdict : needsPerson(verdict, steeringQuestion(steering));
     }
-    if (tool.name === "exec") {
+    if (isCommand(tool.name)) {
       const about = await fileRules(call, disk, all);
       if (about !== undefined) return about.effect === "deny" ? about : strictest(written, about);
     }
@@ -142,7 +141,7 @@ export function createJudge(options: JudgeOptions): Judge {
 
   /** A rule about a file holds for commands that read or change it, too. */
   async function fileRules(call: JudgedCall, disk: DiskView, all: readonly Rule[]): Promise<Verdict | undefined> {
-    const about = { rules: inForce(all), aliases: TOOL_ALIASES, disk, cwd: cwdOf(call) };
+    const about = { rules: inForce(all), disk, cwd: cwdOf(call) };
     const verdict = await judgeFileRules(asRuleCall(call).subject, about);
     if (verdict === undefined) return undefined;
     const { effect, rule, why } = verdict;
@@ -171,7 +170,7 @@ export function createJudge(options: JudgeOptions): Judge {
     disk: DiskView,
     all: readonly Rule[],
   ): Promise<Verdict | undefined> {
-    if (call.tool.name !== "exec" || judged.by === QUIET) return undefined;
+    if (!isCommand(call.tool.name) || judged.by === QUIET) return undefined;
     const context = { rules: inForce(all), disk, cwd: cwdOf(call) };
     const why = await unnamedSecretOfCommand(asRuleCall(call).subject, context);
     if (why === undefined) return undefined;
@@ -200,7 +199,7 @@ export function createJudge(options: JudgeOptions): Judge {
       const told = describeRule(rule);
       return { effect, judged: byRule(told), result: denied(call, `${told}. To allow it, change that rule`) };
     }
-    const blocked = tool.name === "exec" ? blockedProgram(asRuleCall(call).subject) : undefined;
+    const blocked = isCommand(tool.name) ? blockedProgram(asRuleCall(call).subject) : undefined;
     if (blocked !== undefined) return { effect: "ask", judged: preset("ask", "blocked programs", blocked.why) };
     if (effect === "ask") return { effect, judged: byRule(why ?? `${describeRule(rule)} asks`) };
     if (effect === "allow") {
@@ -216,7 +215,7 @@ export function createJudge(options: JudgeOptions): Judge {
     }
     const quiet = quietDecision({ tool: tool.name, args: call.args }, options.root);
     if (quiet.quiet) {
-      const commands = tool.name === "exec" ? commandsOf(asRuleCall(call).subject) : [];
+      const commands = isCommand(tool.name) ? commandsOf(asRuleCall(call).subject) : [];
       return { effect: "allow", judged: preset("allow", QUIET, quiet.why), quiet: commands };
     }
     if (tool.class === "read_only" && !isBuiltin(tool.name)) {
@@ -231,7 +230,7 @@ export function createJudge(options: JudgeOptions): Judge {
       // One judgement is made by one set of rules, also when an answer adds one meanwhile.
       const all = options.rules();
       const verdict = guarded(call, await judge(call, disk, all), all);
-      return call.tool.name === "exec" ? confined(call, verdict, await options.hold()) : verdict;
+      return isCommand(call.tool.name) ? confined(call, verdict, await options.hold()) : verdict;
     },
   };
 
@@ -247,8 +246,8 @@ export function createJudge(options: JudgeOptions): Judge {
   }
 
   function mayLeave({ tool }: JudgedCall, { judged }: Verdict): boolean {
-    if (tool.name === "web.fetch") return true;
-    if (tool.name === "exec") return judged.by !== QUIET && !options.isOffline();
+    if (kindOf(tool.name) === "fetch") return true;
+    if (isCommand(tool.name)) return judged.by !== QUIET && !options.isOffline();
     return tool.class === "sensitive" && !isBuiltin(tool.name);
   }
 }
@@ -308,14 +307,14 @@ function commandsOf(command: string): readonly SimpleCommand[] {
 
 /** Runs in another folder than the root, or may. */
 function isElsewhere({ tool, args }: JudgedCall): boolean {
-  if (tool.name !== "exec") return false;
+  if (!isCommand(tool.name)) return false;
   const { cwd, command } = args;
   return (cwd !== undefined && cwd !== ".") || CHANGES_FOLDER.test(String(command).replace(/["'\\]/g, ""));
 }
 
 /** The log of a session that is kept in the workspace; its writer is the program alone. */
-function isOwnRecord(path: unknown): boolean {
-  return typeof path === "string" && /^\.harness(?:$|\/threads(?:$|\/))/.test(path);
+function isOwnRecord(path: string): boolean {
+  return /^\.harness(?:$|\/threads(?:$|\/))/.test(path);
 }
 
 function isTooLong(value: unknown): boolean {

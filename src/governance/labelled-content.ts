@@ -7,27 +7,28 @@ import type { CallResult } from "#engine";
 import type { Label } from "#protocol";
 import type { DiskView } from "./disk-view.ts";
 import { judgeFileRules, touchedFiles } from "./file-rules.ts";
+import { isCommand, isFileTool, kindOf, namedPaths } from "./known-tools.ts";
 import { inFolder, locatedArguments } from "./on-disk.ts";
 import { matchPath } from "./rule-patterns.ts";
-import { evaluateRules, namesTool, parseRule, type Rule, type RuleCall } from "./rules.ts";
+import { evaluateRules, namesKind, parseRule, type Rule, type RuleCall } from "./rules.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
 import { analyseShell } from "./shell/analysis.ts";
 import { everyCommand } from "./shell/command.ts";
 import { programName } from "./shell/wrappers.ts";
-import { TOOL_ALIASES } from "./tool-aliases.ts";
 
 /** What the result of such a call holds whatever the policy says. */
 export async function labelsByNature(call: RuleCall, disk: DiskView): Promise<readonly Label[]> {
   const { tool, args, subject } = call;
-  if (tool === "web.fetch") return ["untrusted"];
-  const read = tool === "exec" ? readByCommand(subject, cwdOf(args)) : tool === "fs.read" ? [String(args.path)] : [];
+  const kind = kindOf(tool);
+  if (kind === "fetch") return ["untrusted"];
+  const read = kind === "command" ? readByCommand(subject, cwdOf(args)) : kind === "read" ? namedPaths(tool, args) : [];
   const labels: Label[] = [];
   for (const path of read) {
     if (!(await isPrivate(path, disk))) continue;
     labels.push("private");
     break;
   }
-  if (tool === "exec" && usesNetwork(subject)) labels.push("untrusted");
+  if (kind === "command" && usesNetwork(subject)) labels.push("untrusted");
   return labels;
 }
 
@@ -52,7 +53,7 @@ export function labelsOfShownFiles(
 ): readonly Label[] {
   const about = rules.flatMap(({ label, rule: text, source }) => {
     const rule = parsed(text, source);
-    return rule.pattern !== undefined && namesFileReader(rule) ? [{ label, pattern: rule.pattern }] : [];
+    return rule.pattern !== undefined && namesKind(rule, "read", "search") ? [{ label, pattern: rule.pattern }] : [];
   });
   if (about.length === 0) return [];
   const lines = content.flatMap((block) => (block.type === "text" ? block.text.split("\n") : []));
@@ -67,22 +68,15 @@ const COUNT = /:\d+$/;
 /** A line of a file, with its number. */
 const SHOWN_LINE = /^\d+[:-]/;
 
-const FILE_READING_TOOLS = ["fs.read", "fs.search"];
-
-function namesFileReader(rule: Rule): boolean {
-  return FILE_READING_TOOLS.some((tool) => namesTool(rule, { tool, label: tool }, TOOL_ALIASES));
-}
-
 async function isMeant(rule: Rule, call: RuleCall, disk: DiskView): Promise<boolean> {
-  const isNamed = (as: RuleCall): boolean =>
-    evaluateRules([rule], as, TOOL_ALIASES, { root: disk.root }).effect !== "none";
+  const isNamed = (as: RuleCall): boolean => evaluateRules([rule], as, { root: disk.root }).effect !== "none";
   if (isNamed(call)) return true;
-  if (call.tool === "exec") {
-    const context = { rules: [rule], aliases: TOOL_ALIASES, disk, cwd: cwdOf(call.args) };
+  if (isCommand(call.tool)) {
+    const context = { rules: [rule], disk, cwd: cwdOf(call.args) };
     return (await judgeFileRules(call.subject, context)) !== undefined;
   }
-  if (!call.tool.startsWith("fs.")) return false;
-  const args = await locatedArguments(call.args, disk);
+  if (!isFileTool(call.tool)) return false;
+  const args = await locatedArguments(call.tool, call.args, disk);
   return args !== undefined && isNamed({ ...call, args });
 }
 

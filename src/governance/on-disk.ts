@@ -5,6 +5,7 @@
 import { posix } from "node:path";
 import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
 import { loudRepository, trackedFiles } from "./git-on-disk.ts";
+import { pathNames } from "./known-tools.ts";
 import { isSensitivePath } from "./sensitive-paths.ts";
 import { everyCommand, type SimpleCommand } from "./shell/command.ts";
 import type { Feed } from "./shell/feeds.ts";
@@ -12,7 +13,6 @@ import { pathOperands, showsNamesOnly, takesResponseFiles } from "./shell/quiet.
 import { programName } from "./shell/wrappers.ts";
 import { hasGlob, matchWildcard } from "./wildcard.ts";
 
-const PATH_ARGUMENTS = ["path", "from", "to"] as const;
 /** A folder with more entries is not looked through for links. */
 const MAX_ENTRIES = 2000;
 /** A recursive read of more than this asks. */
@@ -20,11 +20,12 @@ const MAX_WALKED_ENTRIES = 20_000;
 
 /** The arguments with every path replaced by where it really leads; undefined when one leads out of the workspace. */
 export async function locatedArguments(
+  tool: string,
   args: Readonly<Record<string, unknown>>,
   disk: DiskView,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const located: Record<string, unknown> = { ...args };
-  for (const name of PATH_ARGUMENTS) {
+  for (const name of pathNames(tool)) {
     const path = args[name];
     if (typeof path !== "string") continue;
     const real = await disk.locate(path);

@@ -11,15 +11,15 @@ import { type ApprovalId, type Decision, type EventPayload, type JudgedOn, type 
 import { type Binding, type BindingSources, bindApproval, bindingHash, whatChanged } from "./approval-binding.ts";
 import { confinementText, type SandboxHold } from "./confinement.ts";
 import { type DiskReader, type DiskView, lookAtDisk } from "./disk-view.ts";
-import { createInnerEffects, type InnerEffect, type InnerJudgement, PERSON, standIn } from "./inner-effects.ts";
+import { createInnerEffects, type InnerEffect, type InnerJudgement, PERSON } from "./inner-effects.ts";
 import { asRuleCall, createJudge, type Judge, type JudgeOptions, LABEL_GUARD, SECRET } from "./judge.ts";
+import { builtinFacts, isBuiltin, isCommand, isFileTool, kindOf } from "./known-tools.ts";
 import { labelsByNature, labelsByRules } from "./labelled-content.ts";
 import { ALL_LABELS, type SessionLabels } from "./labels.ts";
 import { suggestArgvGlob } from "./quiet-preset.ts";
 import { lookAtOperands, lookAtRefused } from "./record-lookups.ts";
 import { createRepeats, withRepeats } from "./repeats.ts";
 import { parseRule, type Rule } from "./rules.ts";
-import { isBuiltin } from "./tool-aliases.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Session rules a person can add; beyond it only single answers are possible. */
@@ -191,7 +191,7 @@ export function createPermission(options: PermissionOptions): Permission {
   }
 
   async function circumstances({ tool }: ToolCall): Promise<Circumstances> {
-    const hold = tool.name === "exec" ? await options.hold() : "sandbox";
+    const hold = isCommand(tool.name) ? await options.hold() : "sandbox";
     return { hold, labels: options.labels.held(), rulesChanged, planMode: options.planMode() };
   }
 
@@ -277,7 +277,7 @@ export function createPermission(options: PermissionOptions): Permission {
     async judgeEffect(call, effect) {
       const judged = await judgeInner(call, effect);
       if ("refused" in judged) return judged;
-      const as = asRuleCall({ ...call, tool: standIn(effect.tool), args: effect.args });
+      const as = asRuleCall({ ...call, tool: builtinFacts(effect.tool), args: effect.args });
       const disk = lookAtDisk(options.files);
       const found = [...(await labelsByNature(as, disk)), ...(await labelsByRules(as, options.labelRules(), disk))];
       for (const label of found) options.labels.add(label, call.tool.name, call.id);
@@ -338,7 +338,7 @@ function howToAllow(tool: string, rule: string | undefined, { by, trail }: Judge
   if (by === SECRET && rule === undefined) return "The user can allow it with a rule that names the file.";
   if (by === "repeated calls") return "To allow it, run where somebody can answer, or make another call.";
   if (rule !== undefined) return `The user can allow it with the rule ${rule} (--allow '${rule}').`;
-  return tool === "exec"
+  return isCommand(tool)
     ? "The user can allow its commands one by one with rules; run them as separate, plain commands."
     : `The user can allow it with the rule ${tool} (--allow '${tool}').`;
 }
@@ -348,18 +348,18 @@ function ruleToOffer(call: ToolCall, { by }: Judgement): string | undefined {
   const { tool, args } = call;
   const { subject } = asRuleCall(call);
   // A rule with a wildcard would not cover a secret file, nor would one for the folder of a search.
-  if (by === SECRET && tool.name === "exec")
+  if (by === SECRET && isCommand(tool.name))
     return PLAIN_COMMAND.test(subject) ? `${tool.label}(${subject})` : undefined;
   if (by === SECRET && args.glob !== undefined) return undefined;
-  if (tool.name === "exec") {
+  if (isCommand(tool.name)) {
     const glob = suggestArgvGlob(subject);
     return glob === undefined ? undefined : `${tool.label}(${glob})`;
   }
-  if (tool.name === "web.fetch") {
+  if (kindOf(tool.name) === "fetch") {
     const host = URL.canParse(subject) ? new URL(subject).hostname : undefined;
     return host === undefined ? undefined : `${tool.label}(domain:${host})`;
   }
-  if (!tool.name.startsWith("fs.") || /[*?[\]{}()!\\]/.test(subject)) return undefined;
+  if (!isFileTool(tool.name) || /[*?[\]{}()!\\]/.test(subject)) return undefined;
   return `${tool.label}(${subject})`;
 }
 

@@ -1,5 +1,5 @@
 /** Two policies held against the same recorded calls: what one lets pass and the other does not. */
-import { createBacktest, createFingerprints, type Redecided, type ToolShape } from "./backtest.ts";
+import { createBacktest, createFingerprints, type Redecided } from "./backtest.ts";
 import type { Policy } from "./policy.ts";
 import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
 
@@ -33,13 +33,9 @@ export interface PolicyDiff {
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
-export function createPolicyDiff(
-  before: Policy | typeof RECORDED,
-  after: Policy,
-  tools: ReadonlyMap<string, ToolShape>,
-): PolicyDiff {
-  const old = before === RECORDED ? undefined : { policy: before, backtest: createBacktest(before, tools) };
-  const next = createBacktest(after, tools);
+export function createPolicyDiff(before: Policy | typeof RECORDED, after: Policy): PolicyDiff {
+  const old = before === RECORDED ? undefined : { policy: before, backtest: createBacktest(before) };
+  const next = createBacktest(after);
   const oldPrint = old === undefined ? undefined : createFingerprints(old.policy);
   const nextPrint = createFingerprints(after);
   const oldPlaces = old === undefined ? undefined : createFingerprints(old.policy, true);

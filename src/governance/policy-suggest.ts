@@ -2,7 +2,7 @@
  * The smallest rules that would have covered what was used: calls that ran because somebody said yes, or because of a rule that is
  * not in this policy. Every suggestion is held against the record: it covers the calls that it is for, and no call that was denied.
  */
-import { type Backtest, createBacktest, type Redecided, type SessionBacktest, type ToolShape } from "./backtest.ts";
+import { type Backtest, createBacktest, type Redecided, type SessionBacktest } from "./backtest.ts";
 import type { Policy } from "./policy.ts";
 import type { RecordedCall, RecordedSession } from "./recorded-calls.ts";
 import { ruleOf, rulesFor, type UsedRule } from "./used-rules.ts";
@@ -38,18 +38,14 @@ interface Need {
   readonly rules: readonly UsedRule[];
 }
 
-export async function suggestRules(
-  policy: Policy,
-  sessions: readonly RecordedSession[],
-  tools: ReadonlyMap<string, ToolShape>,
-): Promise<Suggestions> {
+export async function suggestRules(policy: Policy, sessions: readonly RecordedSession[]): Promise<Suggestions> {
   const needs: Need[] = [];
   const denied: { call: RecordedCall; session: RecordedSession }[] = [];
   const uncovered: UncoveredCall[] = [];
   let covered = 0;
   for (const recorded of sessions) {
     const session = withoutSessionRules(recorded);
-    const backtest = createBacktest(policy, tools).begin(session);
+    const backtest = createBacktest(policy).begin(session);
     for (const call of session.calls) {
       const decided = await backtest.decide(call);
       if (decided === undefined) continue;
@@ -66,8 +62,8 @@ export async function suggestRules(
       }
     }
   }
-  const { chosen, refused } = await choose(needs, denied, () => createAllowedBy(policy, tools));
-  const asks = createAllowedBy(policy, tools);
+  const { chosen, refused } = await choose(needs, denied, () => createAllowedBy(policy));
+  const asks = createAllowedBy(policy);
   const kept: Need[] = [];
   for (const need of needs) {
     const decided = await asks(need, textsOf(need, chosen));
@@ -102,11 +98,11 @@ type Chosen = Map<string, string>;
 type Ask = (need: Pick<Need, "call" | "session">, added: readonly string[]) => Promise<Redecided>;
 
 /** What the policy says of calls with these allow rules besides. With the same rules, calls are to be asked in their order. */
-function createAllowedBy(policy: Policy, tools: ReadonlyMap<string, ToolShape>): Ask {
+function createAllowedBy(policy: Policy): Ask {
   const begun = new Map<string, { backtest: Backtest; sessions: Map<RecordedSession, SessionBacktest> }>();
   const withRules = (added: readonly string[]): Backtest => {
     const rules = added.map(ruleOf).filter((rule) => rule !== undefined);
-    return createBacktest({ ...policy, rules: [...policy.rules, ...rules] }, tools);
+    return createBacktest({ ...policy, rules: [...policy.rules, ...rules] });
   };
   return async ({ call, session }, added) => {
     const key = JSON.stringify(added);

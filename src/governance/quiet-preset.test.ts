@@ -163,7 +163,7 @@ describe("suggestArgvGlob", () => {
     expect(suggestArgvGlob(command)).toBe(expected);
     const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
     const offered = parseRule(`Bash(${expected})`, "allow", "session");
-    expect(evaluateRules([offered], call, { Bash: "exec" }).effect).toBe("allow");
+    expect(evaluateRules([offered], call).effect).toBe("allow");
   });
 
   test.each([

@@ -5,6 +5,7 @@
  */
 import { argvPattern, isPlainWord, matchArgv } from "./argv-patterns.ts";
 import { CREDENTIAL_RULE, credentialProgram, UNMISTAKABLE_PROGRAMS } from "./credential-programs.ts";
+import { kindOf } from "./known-tools.ts";
 import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive-paths.ts";
 import { analyseShell, type ShellAnalysis } from "./shell/analysis.ts";
 import { everyCommand, type SimpleCommand } from "./shell/command.ts";
@@ -32,24 +33,22 @@ export interface QuietDecision {
 
 /** `root` is the absolute workspace root. */
 export function quietDecision(call: QuietCall, root: string): QuietDecision {
-  switch (call.tool) {
-    case "fs.read":
-    case "fs.list":
-    case "fs.glob":
-    case "fs.search":
+  switch (kindOf(call.tool)) {
+    case "read":
+    case "list":
+    case "search":
       return quietFiles(call, root);
-    case "ask_user":
+    case "question":
       return { quiet: true, why: "it only asks you" };
-    case "exec":
+    case "command":
       return quietExec(call, root);
-    case "delegate":
-    case "delegate_async":
+    case "delegation":
       return quietDelegation(call);
-    case "task.poll":
-    case "task.await":
-    case "task.cancel":
+    case "task":
       return { quiet: true, why: "it only tells of delegates, or ends them" };
-    default:
+    case "change":
+    case "fetch":
+    case "other":
       return loud(`${call.tool} is not in the quiet preset`);
   }
 }
@@ -186,7 +185,7 @@ function quietFiles(call: QuietCall, root: string): QuietDecision {
   const { path: start } = call.args;
   const folder = typeof start === "string" ? start : ".";
   for (const [key, value] of Object.entries(call.args)) {
-    if (call.tool === "fs.search" && SEARCH_TEXT.has(key)) continue;
+    if (kindOf(call.tool) === "search" && SEARCH_TEXT.has(key)) continue;
     if (value === true && /hidden|no_?ignore/i.test(key)) return loud(`${key} reaches hidden or ignored files`);
     if (value === undefined || value === null || typeof value === "number" || typeof value === "boolean") continue;
     for (const path of Array.isArray(value) ? value : [value]) {
@@ -205,8 +204,9 @@ function fileProblem(tool: string, path: string, root: string): string | undefin
   if (relative === undefined) return `${path} is outside the workspace`;
   const literal = isSensitivePath(relative);
   if (literal.sensitive) return `${path} is sensitive: ${literal.why}`;
-  if (tool === "fs.search" && relative.split("/").includes(".git")) return `${path} is among git's own files`;
-  if (!hasGlob(path) || (tool !== "fs.search" && EVERYTHING.test(relative))) return undefined;
+  const isSearch = kindOf(tool) === "search";
+  if (isSearch && relative.split("/").includes(".git")) return `${path} is among git's own files`;
+  if (!hasGlob(path) || (!isSearch && EVERYTHING.test(relative))) return undefined;
   const found = isSensitiveGlob(relative, "search");
   return found.sensitive ? `${path} is sensitive: ${found.why}` : undefined;
 }

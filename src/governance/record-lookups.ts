@@ -7,6 +7,7 @@ import { EffectError } from "#base";
 import type { DiskView } from "./disk-view.ts";
 import { touchedFiles } from "./file-rules.ts";
 import { cwdOf, type JudgedCall, MAX_NAME_CHARS } from "./judge.ts";
+import { isCommand, namedPaths } from "./known-tools.ts";
 import { inFolder, loudOnDisk } from "./on-disk.ts";
 import { quietDecision } from "./quiet-preset.ts";
 import { analyseShell } from "./shell/analysis.ts";
@@ -18,7 +19,7 @@ const MAX_NAMES = 50;
 /** Before a command is judged: where the names in it lead. Rules about files that are not there yet will ask. */
 export async function lookAtOperands(call: JudgedCall, disk: DiskView): Promise<void> {
   const { command } = call.args;
-  if (call.tool.name !== "exec" || typeof command !== "string") return;
+  if (!isCommand(call.tool.name) || typeof command !== "string") return;
   const cwd = cwdOf(call);
   const names = [...everyCommand(analyseShell(command).commands)].flatMap((simple) =>
     simple.folders.flatMap((folder) => touchedFiles(simple).map(({ path }) => inFolder(inFolder(cwd, folder), path))),
@@ -29,9 +30,8 @@ export async function lookAtOperands(call: JudgedCall, disk: DiskView): Promise<
 /** After a call was refused: what would have been asked about it had it not been. */
 export async function lookAtRefused(call: JudgedCall, disk: DiskView): Promise<void> {
   const { tool, args } = call;
-  const paths = [args.path, args.from, args.to].filter((path) => typeof path === "string");
-  if (tool.name.startsWith("fs.")) await recorded(() => lookAt(paths, disk));
-  if (tool.name !== "exec" || !quietDecision({ tool: tool.name, args }, disk.root).quiet) return;
+  await recorded(() => lookAt(namedPaths(tool.name, args), disk));
+  if (!isCommand(tool.name) || !quietDecision({ tool: tool.name, args }, disk.root).quiet) return;
   await recorded(() => loudOnDisk(analyseShell(String(args.command)).commands, disk, cwdOf(call)));
 }
 

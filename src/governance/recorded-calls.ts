@@ -2,7 +2,7 @@
  * The calls of a session as the log has them, with everything that a decision about them rested on. A fold over its events; decides
  * nothing, and says of each call what is missing to decide it again.
  */
-import { canonicalHash, defined, isRecord } from "#base";
+import { canonicalHash, defined, hasMarker, isRecord } from "#base";
 import {
   type CallId,
   type CallOutcome,
@@ -73,8 +73,6 @@ export interface RecordedSession {
   readonly calls: readonly RecordedCall[];
   readonly results: readonly RecordedResult[];
 }
-
-export const REDACTED = /«redacted:([^»]{1,64})»/;
 
 type Draft = { -readonly [Key in keyof RecordedCall]: RecordedCall[Key] } & {
   given: unknown;
@@ -209,7 +207,7 @@ export class RecordedCalls {
     if (reason === "HookBlocked" && judged_on === undefined) {
       draft.live ??= { effect: "deny", by: "hook tool.pre", why: "a hook answered with what cannot be used" };
     }
-    const redacted = content.some((block) => block.type === "text" && REDACTED.test(block.text));
+    const redacted = content.some((block) => block.type === "text" && hasMarker(block.text));
     this.results.push({ call: draft, labels, redacted });
   }
 }
@@ -255,8 +253,8 @@ function rulesAfter(changes: readonly RuleChange[], count: number): SessionRules
   if (known !== undefined) return known;
   const texts = textsAfter(changes, count);
   const made = {
-    rules: texts.flatMap((text) => (REDACTED.test(text) ? [] : [parseRule(text, "allow", "session")])),
-    isWhole: !texts.some((text) => REDACTED.test(text)),
+    rules: texts.flatMap((text) => (hasMarker(text) ? [] : [parseRule(text, "allow", "session")])),
+    isWhole: !texts.some((text) => hasMarker(text)),
   };
   byCount.set(count, made);
   return made;
@@ -282,7 +280,7 @@ function textsAfter(changes: readonly RuleChange[], count: number): readonly str
 
 /** Whether something was taken out of a value before it was stored. */
 export function isRedacted(value: unknown): boolean {
-  if (typeof value === "string") return REDACTED.test(value);
+  if (typeof value === "string") return hasMarker(value);
   if (typeof value !== "object" || value === null) return false;
-  return Object.entries(value).some(([key, field]) => REDACTED.test(key) || isRedacted(field));
+  return Object.entries(value).some(([key, field]) => hasMarker(key) || isRedacted(field));
 }

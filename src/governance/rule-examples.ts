@@ -1,8 +1,8 @@
 /** Permission rules of a project, held against what is written beside them: a rule that does not do what it says does not load. */
 import type { PermissionExample, PermissionRule, Place, Problem } from "#artifacts";
 import { ReasonError } from "#protocol";
+import { canonicalName, kindOf } from "./known-tools.ts";
 import { evaluateRules, parseRule, type RuleCall } from "./rules.ts";
-import { TOOL_ALIASES } from "./tool-aliases.ts";
 
 /** Wrong rules first, then examples that a rule does not keep. */
 export function checkRules(rules: readonly PermissionRule[], examples: readonly PermissionExample[]): Problem[] {
@@ -22,7 +22,7 @@ export function checkRules(rules: readonly PermissionRule[], examples: readonly 
       const message = `"${example}" is no call.`;
       return [{ severity: "error", code: "bad-example", place, message, expected: "a call such as Bash(git push)" }];
     }
-    const { trail } = evaluateRules([parseRule(rule, effect, "example")], call, TOOL_ALIASES);
+    const { trail } = evaluateRules([parseRule(rule, effect, "example")], call);
     if (trail.length > 0 === matches) return [];
     const message = `The ${effect} rule ${rule} ${matches ? "does not match" : "matches"} ${example}.`;
     return [{ severity: "error", code: "example-broken", place, message }];
@@ -33,8 +33,9 @@ export function checkRules(rules: readonly PermissionRule[], examples: readonly 
 function exampleCall(text: string): RuleCall | undefined {
   const [, written = "", subject = ""] = /^([A-Za-z_][\w.-]*)(?:\((.*)\))?$/s.exec(text.trim()) ?? [];
   if (written === "") return undefined;
-  const tool = Object.hasOwn(TOOL_ALIASES, written) ? (TOOL_ALIASES[written] ?? written) : written;
-  const args = tool === "exec" ? { command: subject } : tool === "web.fetch" ? { url: subject } : { path: subject };
+  const tool = canonicalName(written);
+  const kind = kindOf(tool);
+  const args = kind === "command" ? { command: subject } : kind === "fetch" ? { url: subject } : { path: subject };
   return { tool, label: written, class: "mutating", args, subject };
 }
 

@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { evaluateRules, parseRule, type Rule, type RuleCall, type RuleEffect } from "./rules.ts";
 
 const ROOT = "/w/repo";
-const ALIASES = { Read: "fs.read", Write: "fs.write", Grep: "fs.search", Bash: "exec", WebFetch: "web.fetch" };
 
 /** `"-x"` is a deny rule, `"?x"` an ask rule, anything else an allow rule; the source is its place in the list. */
 function rules(...texts: string[]): Rule[] {
@@ -19,7 +18,7 @@ function call(tool: string, args: Record<string, unknown>, subject = ""): RuleCa
 }
 
 function bash(command: string, ...texts: string[]): string {
-  return evaluateRules(rules(...texts), call("exec", { command }, command), ALIASES, { root: ROOT }).effect;
+  return evaluateRules(rules(...texts), call("exec", { command }, command), { root: ROOT }).effect;
 }
 
 describe("parseRule", () => {
@@ -73,7 +72,7 @@ describe("verdicts", () => {
   test("the strictest rule wins, wherever it stands, and the trail holds all", () => {
     const [allow, ask, deny, other] = rules("fs.*", "?Read(src/**)", "-fs.read(src/secret/*)", "Bash");
     const all = [allow, ask, deny, other] as Rule[];
-    const verdict = (path: string) => evaluateRules(all, call("fs.read", { path }, path), ALIASES, { root: ROOT });
+    const verdict = (path: string) => evaluateRules(all, call("fs.read", { path }, path), { root: ROOT });
     expect(verdict("src/secret/a")).toEqual({
       effect: "deny",
       rule: deny,
@@ -85,32 +84,32 @@ describe("verdicts", () => {
     });
     expect(verdict("src/a")).toMatchObject({ effect: "ask", rule: ask });
     expect(verdict("a")).toEqual({ effect: "allow", rule: allow, trail: [{ rule: allow, matched: "a" }] });
-    expect(evaluateRules(all, call("web.fetch", {}, "https://x"), ALIASES)).toEqual({ effect: "none", trail: [] });
+    expect(evaluateRules(all, call("web.fetch", {}, "https://x"))).toEqual({ effect: "none", trail: [] });
   });
 
   test.each(["sed '1etouch y' notes.txt", "sed -n '$!etouch y' notes.txt", "sed '/a/etouch y' - notes.txt"])(
     "a deny rule sees the program that sed starts in %s",
     (command) => {
       const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
-      expect(evaluateRules(rules("Bash", "-Bash(touch *)"), call, { Bash: "exec" }).effect).not.toBe("allow");
+      expect(evaluateRules(rules("Bash", "-Bash(touch *)"), call).effect).not.toBe("allow");
     },
   );
 
   test("a foreign tool gains nothing from its label, but a deny for it holds", () => {
     const foreign = { ...call("mcp.evil.read", {}, "x"), label: "Read" };
-    expect(evaluateRules(rules("Read"), foreign, ALIASES).effect).toBe("none");
-    expect(evaluateRules(rules("mcp.evil.*", "-Read"), foreign, ALIASES).effect).toBe("deny");
+    expect(evaluateRules(rules("Read"), foreign).effect).toBe("none");
+    expect(evaluateRules(rules("mcp.evil.*", "-Read"), foreign).effect).toBe("deny");
   });
 
   test("other tools match their subject as text", () => {
-    const verdict = (text: string) => evaluateRules(rules(text), call("mcp.x.get", {}, '{"id":7}'), ALIASES).effect;
+    const verdict = (text: string) => evaluateRules(rules(text), call("mcp.x.get", {}, '{"id":7}')).effect;
     expect([verdict('mcp.x.get({"id":*})'), verdict("mcp.x.get(7)")]).toEqual(["allow", "none"]);
   });
 });
 
 describe("paths", () => {
   const read = (path: string, ...texts: string[]): string =>
-    evaluateRules(rules(...texts), call("fs.read", { path }, path), ALIASES, { root: ROOT }).effect;
+    evaluateRules(rules(...texts), call("fs.read", { path }, path), { root: ROOT }).effect;
 
   test.each([
     ["src/a.ts", "Read(src/*)", "allow"],
@@ -136,13 +135,13 @@ describe("paths", () => {
   });
 
   test("without a root a deny still covers the absolute spelling", () => {
-    const verdict = evaluateRules(rules("Read", "-Read(src/**)"), call("fs.read", { path: "/w/repo/src/a" }), ALIASES);
+    const verdict = evaluateRules(rules("Read", "-Read(src/**)"), call("fs.read", { path: "/w/repo/src/a" }));
     expect(verdict.effect).toBe("deny");
   });
 
   test("both ends of a move count", () => {
     const move = (...texts: string[]): string =>
-      evaluateRules(rules(...texts), call("fs.move", { from: "src/a", to: "lib/a" }, "src/a -> lib/a"), ALIASES).effect;
+      evaluateRules(rules(...texts), call("fs.move", { from: "src/a", to: "lib/a" }, "src/a -> lib/a")).effect;
     expect([move("fs.move(src/*)"), move("fs.move(src/*)", "fs.move(lib/*)"), move("fs.*", "-fs.*(lib/**)")]).toEqual([
       "none",
       "allow",
@@ -152,7 +151,7 @@ describe("paths", () => {
 
   test("the glob of a search counts", () => {
     const search = call("fs.search", { pattern: "x", path: "app", glob: ".env" }, "app");
-    expect(evaluateRules(rules("Grep", "-Grep(**/.env)"), search, ALIASES).effect).toBe("deny");
+    expect(evaluateRules(rules("Grep", "-Grep(**/.env)"), search).effect).toBe("deny");
   });
 });
 
@@ -183,7 +182,7 @@ describe("URLs", () => {
     ["not a url", "WebFetch(example.com)", "none"],
     ["not a url", "-WebFetch(example.com)", "ask"],
   ])("%s with %s: %s", (url, rule, effect) => {
-    expect(evaluateRules(rules(rule), call("web.fetch", { url }, url), ALIASES).effect).toBe(effect);
+    expect(evaluateRules(rules(rule), call("web.fetch", { url }, url)).effect).toBe(effect);
   });
 });
 
@@ -277,7 +276,7 @@ describe("commands", () => {
   test("parts that the caller lets pass need no rule", () => {
     const command = "git add . && ls";
     const passes = (words: { readonly words: readonly string[] }): boolean => words.words[0] === "ls";
-    const verdict = evaluateRules(rules("Bash(git add *)"), call("exec", { command }), ALIASES, { passes });
+    const verdict = evaluateRules(rules("Bash(git add *)"), call("exec", { command }), { passes });
     expect(verdict.effect).toBe("allow");
   });
 
@@ -335,7 +334,7 @@ describe("commands", () => {
     ["git p*", "it cannot be told whether the deny rule Bash(git push) (config.toml:2) covers git p*"],
     ["perl -e '`git push`'", "perl may run git, which the deny rule Bash(git push) (config.toml:2) is about"],
   ])("%s asks, although the tool is allowed", (command, why) => {
-    const verdict = evaluateRules(rules("Bash", "-Bash(git push)"), call("exec", { command }), ALIASES);
+    const verdict = evaluateRules(rules("Bash", "-Bash(git push)"), call("exec", { command }));
     expect(verdict).toEqual({ effect: "ask", why, trail: [expect.objectContaining({ matched: command })] });
   });
 
@@ -385,7 +384,7 @@ describe("commands", () => {
 
   test("the trail follows the rules and says which command each matched", () => {
     const [deny, allow] = rules("-Bash(rm *)", "Bash(ls *)") as [Rule, Rule];
-    expect(evaluateRules([deny, allow], call("exec", { command: "ls a; env rm b" }), ALIASES)).toEqual({
+    expect(evaluateRules([deny, allow], call("exec", { command: "ls a; env rm b" }))).toEqual({
       effect: "deny",
       rule: deny,
       trail: [

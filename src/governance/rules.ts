@@ -3,7 +3,18 @@
  * session live here, and a verdict of `none` leaves the decision to the caller.
  */
 import { type Label, ReasonError, type ToolClass } from "#protocol";
+import type { ToolKind } from "#tools";
 import { argvPattern, matchArgv, matchCost } from "./argv-patterns.ts";
+import {
+  canonicalName,
+  isFileTool,
+  kindOf,
+  type NamedTool,
+  namedPaths,
+  pathArguments,
+  textsOf,
+  toolsOfKind,
+} from "./known-tools.ts";
 import { isUrlPattern, matchPath, matchUrl, type PatternMatch, type Reading } from "./rule-patterns.ts";
 import { analyseShell } from "./shell/analysis.ts";
 import { everyCommand, type SimpleCommand } from "./shell/command.ts";
@@ -27,18 +38,13 @@ export interface Rule {
   readonly labels?: readonly Label[];
 }
 
-export interface RuleCall {
-  /** Canonical name. */
-  readonly tool: string;
-  readonly label: string;
+/** The `tool` is a canonical name. */
+export interface RuleCall extends NamedTool {
   readonly class: ToolClass;
   readonly args: Readonly<Record<string, unknown>>;
   /** A command, a path, a URL: what the tool says a pattern is about. */
   readonly subject: string;
 }
-
-/** Labels that rules may use for canonical names, from trusted tools only: `{ Read: "fs.read" }`. */
-export type ToolAliases = Readonly<Record<string, string>>;
 
 export interface RuleContext {
   /** The absolute workspace root; needed to see that an absolute path is one of the workspace. */
@@ -92,9 +98,9 @@ export function parseRule(text: string, effect: RuleEffect, source: string): Rul
   if (pattern.startsWith("!"))
     wrong("negates its pattern, which rules cannot do", `a deny rule for ${tool}(${pattern.slice(1)})`);
   const quotes = pattern.replace(/"[^"]*"|'[^']*'/g, "");
-  if (/^(?:Bash|exec)$/.test(tool) && /["']/.test(quotes))
-    wrong("has a quote that is not closed", 'Bash(git commit -m "a b")');
-  if (/^(?:WebFetch|web\.fetch)$/.test(tool) && !isUrlPattern(pattern)) {
+  const kind = kindOf(canonicalName(tool));
+  if (kind === "command" && /["']/.test(quotes)) wrong("has a quote that is not closed", 'Bash(git commit -m "a b")');
+  if (kind === "fetch" && !isUrlPattern(pattern)) {
     wrong("is neither a domain nor a URL", "WebFetch(domain:example.com) or WebFetch(https://example.com/docs/*)");
   }
   return /^\*{1,2}$/.test(pattern)
@@ -114,14 +120,11 @@ function parseLabels(text: string): readonly Label[] | undefined {
  * The strictest rule that matches: deny, then ask, then allow. A shell command is allowed when each of its commands is,
  * and denied when any is, also behind a wrapper; a doubt about a deny or ask rule is an ask.
  */
-export function evaluateRules(
-  rules: readonly Rule[],
-  call: RuleCall,
-  aliases: ToolAliases,
-  context: RuleContext = {},
-): RuleVerdict {
-  const relevant = relevantRules(rules, call, aliases);
-  return call.tool === "exec" ? evaluateCommand(relevant, call, context) : evaluateSubjects(relevant, call, context);
+export function evaluateRules(rules: readonly Rule[], call: RuleCall, context: RuleContext = {}): RuleVerdict {
+  const relevant = relevantRules(rules, call);
+  return kindOf(call.tool) === "command"
+    ? evaluateCommand(relevant, call, context)
+    : evaluateSubjects(relevant, call, context);
 }
 
 /** By list of rules, which nobody changes once it is made, and by tool: most calls are of a few tools. */
@@ -129,21 +132,28 @@ const relevantOf = new WeakMap<readonly Rule[], Map<string, readonly Rule[]>>();
 /** Tools that are kept for one list. */
 const MAX_TOOLS = 200;
 
-function relevantRules(rules: readonly Rule[], call: RuleCall, aliases: ToolAliases): readonly Rule[] {
+function relevantRules(rules: readonly Rule[], call: RuleCall): readonly Rule[] {
   const byTool = relevantOf.get(rules) ?? new Map<string, readonly Rule[]>();
   const key = `${call.tool} ${call.label}`;
   const known = byTool.get(key);
   if (known !== undefined) return known;
-  const relevant = rules.filter((rule) => namesTool(rule, call, aliases));
+  const relevant = rules.filter((rule) => namesTool(rule, call));
   if (byTool.size < MAX_TOOLS) byTool.set(key, relevant);
   relevantOf.set(rules, byTool);
   return relevant;
 }
 
-/** A label counts for an allow only through `aliases`: a foreign tool may call itself `Read`. */
-export function namesTool(rule: Rule, call: Pick<RuleCall, "tool" | "label">, aliases: ToolAliases): boolean {
-  const name = Object.hasOwn(aliases, rule.tool) ? (aliases[rule.tool] ?? rule.tool) : rule.tool;
-  return matchWildcard(name, call.tool) || (rule.effect !== "allow" && matchWildcard(rule.tool, call.label));
+/** A label counts for an allow only where it is that of a built-in tool: a foreign tool may call itself `Read`. */
+export function namesTool(rule: Rule, call: NamedTool): boolean {
+  return (
+    matchWildcard(canonicalName(rule.tool), call.tool) ||
+    (rule.effect !== "allow" && matchWildcard(rule.tool, call.label))
+  );
+}
+
+/** Whether a rule is about some built-in tool of these kinds. */
+export function namesKind(rule: Rule, ...kinds: readonly ToolKind[]): boolean {
+  return toolsOfKind(...kinds).some((tool) => namesTool(rule, tool));
 }
 
 function evaluateSubjects(rules: readonly Rule[], call: RuleCall, context: RuleContext): RuleVerdict {
@@ -169,19 +179,25 @@ function evaluateSubjects(rules: readonly Rule[], call: RuleCall, context: RuleC
 function matchSubject(rule: Rule, subject: string, tool: string, context: RuleContext): PatternMatch {
   if (rule.pattern === undefined) return "yes";
   const reading: Reading = rule.effect === "allow" ? "narrow" : "wide";
-  if (tool.startsWith("fs.")) return matchPath(rule.pattern, subject, reading, context.root) ? "yes" : "no";
-  if (tool === "web.fetch") return matchUrl(rule.pattern, subject, reading);
+  if (isFileTool(tool)) return matchPath(rule.pattern, subject, reading, context.root) ? "yes" : "no";
+  if (kindOf(tool) === "fetch") return matchUrl(rule.pattern, subject, reading);
   return matchWildcard(rule.pattern, subject) ? "yes" : "no";
 }
 
 /** All paths of a file call count, also the second one of a move and the glob of a search. */
-export function subjectsOf(call: RuleCall): string[] {
-  if (!call.tool.startsWith("fs.")) return [call.subject];
-  const { path, from, to, glob } = call.args;
-  const named = [path, from, to].filter((value) => typeof value === "string");
-  const subjects = named.length > 0 ? named : [call.subject];
-  if (call.tool !== "fs.search" || typeof glob !== "string" || glob.startsWith("!")) return subjects;
-  return [...subjects, ...subjects.map((folder) => (folder === "." ? glob : `${folder}/${glob}`))];
+export function subjectsOf({ tool, args, subject }: RuleCall): readonly string[] {
+  if (!isFileTool(tool)) return [subject];
+  const named = namedPaths(tool, args);
+  const subjects = named.length > 0 ? named : [subject];
+  return kindOf(tool) === "search" ? [...subjects, ...searchedGlobs(tool, args, subjects)] : subjects;
+}
+
+/** Which files a search reads. Of a list of names a glob shows nothing that is in the files. */
+function searchedGlobs(tool: string, args: RuleCall["args"], folders: readonly string[]): readonly string[] {
+  const names = pathArguments(tool).flatMap(({ name, means }) => (means === "glob" ? [name] : []));
+  return textsOf(names, args)
+    .filter((glob) => !glob.startsWith("!"))
+    .flatMap((glob) => folders.map((folder) => (folder === "." ? glob : `${folder}/${glob}`)));
 }
 
 function evaluateCommand(rules: readonly Rule[], call: RuleCall, context: RuleContext): RuleVerdict {

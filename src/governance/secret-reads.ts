@@ -6,36 +6,39 @@
 import { argvPattern, matchArgv } from "./argv-patterns.ts";
 import type { DiskView } from "./disk-view.ts";
 import { touchedFiles } from "./file-rules.ts";
+import { kindOf, pathArguments, textsOf } from "./known-tools.ts";
 import { inFolder } from "./on-disk.ts";
 import { matchPath } from "./rule-patterns.ts";
-import { namesTool, type Rule, type RuleCall, type RuleMatch, subjectsOf } from "./rules.ts";
+import { namesKind, type Rule, type RuleCall, type RuleMatch, subjectsOf } from "./rules.ts";
 import { isSensitiveGlob, isSensitivePath, workspaceRelative } from "./sensitive-paths.ts";
 import { analyseShell } from "./shell/analysis.ts";
 import { everyCommand, type SimpleCommand } from "./shell/command.ts";
-import { TOOL_ALIASES } from "./tool-aliases.ts";
 import { hasGlob } from "./wildcard.ts";
 
 /** How a decision about secret files names its rule. */
 const SECRET_RULE = "built-in: secret-files";
 
-/** File tools whose result, or whose error, can show what is in a file, or what it is called. */
-const READING_TOOLS: ReadonlySet<string> = new Set(["fs.read", "fs.list", "fs.glob", "fs.search", "fs.edit"]);
 /** Words of one command that are looked up. */
 const MAX_FILES = 200;
 
 /** Why a call of a file tool that rules allow asks all the same; undefined when a rule names each secret file in it. */
 export function unnamedSecret(call: RuleCall, matches: readonly RuleMatch[], root: string): string | undefined {
-  // What a move brings to another name can be read there.
-  const read = call.tool === "fs.move" ? [call.args.from] : READING_TOOLS.has(call.tool) ? subjectsOf(call) : [];
-  for (const path of read) {
-    if (typeof path !== "string") continue;
+  for (const path of revealedPaths(call)) {
     const relative = workspaceRelative(root, path) ?? path;
-    const isPattern = call.tool === "fs.search" && hasGlob(path);
+    const isPattern = kindOf(call.tool) === "search" && hasGlob(path);
     const found = isPattern ? isSensitiveGlob(relative, "search") : isSensitivePath(relative);
     if (!found.sensitive || !found.secret) continue;
     if (!matches.some(({ rule, matched }) => matched === path && namesOneFile(rule))) return describe(path, found.why);
   }
   return undefined;
+}
+
+function revealedPaths(call: RuleCall): readonly string[] {
+  const paths = pathArguments(call.tool);
+  const revealed = paths.filter(({ reveals }) => reveals);
+  if (revealed.length > 0 && revealed.length === paths.length) return subjectsOf(call);
+  const names = revealed.map(({ name }) => name);
+  return textsOf(names, call.args);
 }
 
 /** The same for a shell command, as far as its words say which files it reads. */
@@ -47,8 +50,8 @@ export async function unnamedSecretOfCommand(
   const isNamed = (simple: SimpleCommand, word: string, path: string): boolean =>
     naming.some((rule) => {
       const { pattern = "" } = rule;
-      if (namesTool(rule, READ, TOOL_ALIASES)) return matchPath(pattern, path, "narrow", disk.root);
-      const words = namesTool(rule, EXEC, TOOL_ALIASES) ? argvPattern(pattern) : [];
+      if (namesKind(rule, "read")) return matchPath(pattern, path, "narrow", disk.root);
+      const words = namesKind(rule, "command") ? argvPattern(pattern) : [];
       return words.includes(word) && matchArgv(words, simple, "narrow") === "yes";
     });
   let looked = 0;
@@ -67,9 +70,6 @@ export async function unnamedSecretOfCommand(
   }
   return undefined;
 }
-
-const EXEC = { tool: "exec", label: "Bash" };
-const READ = { tool: "fs.read", label: "Read" };
 
 /** An allow rule whose pattern spells the name of the file. */
 function namesOneFile({ effect, pattern }: Rule): boolean {

@@ -5,6 +5,7 @@
 import { posix } from "node:path";
 import { EffectError, steeringFile } from "#base";
 import type { DiskReader, DiskView } from "./disk-view.ts";
+import { namedPaths, pathArguments } from "./known-tools.ts";
 import { workspaceRelative } from "./sensitive-paths.ts";
 
 export interface SteeringChange {
@@ -31,17 +32,18 @@ export async function steeringChange(
   args: Readonly<Record<string, unknown>>,
   disk: DiskView,
 ): Promise<SteeringChange | undefined> {
-  const isMove = tool === "fs.move";
-  const names = (isMove ? [args.from, args.to] : [args.path]).filter((name) => typeof name === "string");
+  const names = namedPaths(tool, args);
+  // Moving or removing a folder changes all that is in it.
+  const takesFolders = pathArguments(tool).some(({ means }) => means === "entry");
   const places: string[][] = [];
   for (const name of names) places.push(await placesOf(name, disk));
   const paths = places.flatMap((found) => found.find((path) => steeringFile(path) !== undefined) ?? []);
   const [first] = paths;
   if (first !== undefined) return { paths: [...new Set(paths)], why: describe(first) };
-  const hook = await inHookFolder(places.flat(), isMove || tool === "fs.remove", disk);
+  const hook = await inHookFolder(places.flat(), takesFolders, disk);
   if (hook !== undefined) return { paths: [hook], why: `${hook} is in a folder of git hooks (core.hooksPath)` };
   const [folder] = places[0] ?? [];
-  if (folder === undefined || (!isMove && tool !== "fs.remove")) return undefined;
+  if (folder === undefined || !takesFolders) return undefined;
   // What is moved counts under its old name and under its new one.
   const underNames = [...new Set(places.flat())];
   const found = await disk.finding("steering", [folder, underNames], (files) => below(folder, underNames, files));

@@ -1,13 +1,14 @@
 /** Which rules would let one recorded call pass: as narrow as they can be written, and the wider one that each is a case of. */
 
+import { factsOf } from "#tools";
 import { recordedPath } from "./disk-view.ts";
+import { isFileTool, kindOf, namedPaths } from "./known-tools.ts";
 import { argvGlobOf } from "./quiet-preset.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
 import { parseRule, type Rule } from "./rules.ts";
 import { analyseShell } from "./shell/analysis.ts";
 import type { SimpleCommand } from "./shell/command.ts";
 import { loudness } from "./shell/quiet.ts";
-import { TOOL_ALIASES } from "./tool-aliases.ts";
 import { hasGlob } from "./wildcard.ts";
 
 export interface UsedRule {
@@ -22,24 +23,21 @@ export interface UsedRule {
 /** Every one of them is needed. Undefined when no rule can be written for the call. */
 export function rulesFor(call: RecordedCall, strict: boolean): readonly UsedRule[] | undefined {
   const { name, args = {} } = call;
-  const label = labelOf(name);
-  if (name === "exec")
-    return typeof args.command === "string" ? commandRules(args.command, call.root, strict) : undefined;
-  if (name === "web.fetch") return typeof args.url === "string" ? urlRules(label, args.url) : undefined;
-  if (name.startsWith("fs.")) return pathRules(label, call);
+  const label = factsOf(name)?.label ?? name;
+  const kind = kindOf(name);
+  if (kind === "command")
+    return typeof args.command === "string" ? commandRules(label, args.command, call.root, strict) : undefined;
+  if (kind === "fetch") return typeof args.url === "string" ? urlRules(label, args.url) : undefined;
+  if (isFileTool(name)) return pathRules(label, call);
   // Whoever it is given to, a rule for it would let any code along.
-  if (name === "delegate" || name === "delegate_async") return undefined;
+  if (kind === "delegation") return undefined;
   const subject = call.judgedOn?.subject ?? JSON.stringify(args);
   const exact = /[*?()[\]]/.test(subject) ? {} : { narrow: `${name}(${subject})` };
   return readable([{ ...exact, wide: name, used: subject }]);
 }
 
-function labelOf(name: string): string {
-  return Object.entries(TOOL_ALIASES).find(([, canonical]) => canonical === name)?.[0] ?? name;
-}
-
 /** A compound command needs a rule for each of its parts that is not quiet. */
-function commandRules(command: string, root: string, strict: boolean): readonly UsedRule[] | undefined {
+function commandRules(label: string, command: string, root: string, strict: boolean): readonly UsedRule[] | undefined {
   const analysis = analyseShell(command);
   if (!analysis.understood) return undefined;
   const rules: UsedRule[] = [];
@@ -51,8 +49,8 @@ function commandRules(command: string, root: string, strict: boolean): readonly 
     const glob = argvGlobOf(simple);
     if (exact === undefined && glob === undefined) return false;
     rules.push({
-      ...(exact === undefined ? {} : { narrow: `Bash(${exact})` }),
-      ...(glob === undefined ? {} : { wide: `Bash(${glob})` }),
+      ...(exact === undefined ? {} : { narrow: `${label}(${exact})` }),
+      ...(glob === undefined ? {} : { wide: `${label}(${glob})` }),
       used: JSON.stringify(simple.words),
     });
     return true;
@@ -71,8 +69,8 @@ function argvText(words: readonly string[]): string | undefined {
   return quoted.includes(undefined) ? undefined : quoted.join(" ");
 }
 
-function pathRules(label: string, { args = {}, judgedOn, root }: RecordedCall): readonly UsedRule[] | undefined {
-  const written = [args.path, args.from, args.to].filter((value) => typeof value === "string");
+function pathRules(label: string, { name, args = {}, judgedOn, root }: RecordedCall): readonly UsedRule[] | undefined {
+  const written = namedPaths(name, args);
   // A link is judged by its name and by where it leads.
   const paths = new Set(written.flatMap((path) => [path, recordedPath(judgedOn, path, root) ?? path]));
   if (paths.size === 0 || [...paths].some((path) => hasGlob(path) || /[()|\\!]/.test(path))) return undefined;

@@ -11,8 +11,8 @@ import { makePrivateDirectory } from "#world";
 const FILE_NAME = /^harness-(\d{8})(?:\.1)?\.log$/;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MIB = 1024 * 1024;
-const DEFAULT_KEEP_DAYS = 14;
-const DEFAULT_MAX_MB = 32;
+export const DEFAULT_KEEP_DAYS = 14;
+export const DEFAULT_MAX_MB = 32;
 
 export interface DailyFilesOptions {
   readonly folder: string;

@@ -30,6 +30,7 @@ export {
   soundProject,
 } from "./projects.ts";
 export { beginDump, dumpFile, endDump } from "./raw-dump.ts";
+export { assembleRedactor } from "./redaction.ts";
 export { retentionPolicy } from "./retention-policy.ts";
 export type { ContextValues, RunFlags } from "./run-flags.ts";
 export { type LogFlags, logFolder, openServiceLog } from "./service-log.ts";

@@ -3,6 +3,7 @@
  * looked at with each, so that a secret is found whose name, or whose beginning, is in the event before. One that is known only by
  * what follows in the next event is not; what the program writes itself was redacted as a stream before it was stored.
  */
+import { MARKER_CLOSES, MARKER_OPENS } from "#base";
 import type { Redaction } from "#engine";
 import type { EventKind, EventPayload } from "#protocol";
 
@@ -57,6 +58,3 @@ function markerStart(text: string, at: number): number {
   const opens = text.lastIndexOf(MARKER_OPENS, at);
   return opens >= 0 && text.indexOf(MARKER_CLOSES, opens) >= at ? opens : at;
 }
-
-const MARKER_OPENS = "«redacted:";
-const MARKER_CLOSES = "»";

@@ -113,8 +113,9 @@ export async function lookAtProject(ports: ProjectPorts, place: ProjectPlace): P
 }
 
 async function loadOptions(ports: ProjectPorts, place: ProjectPlace, trust?: (root: string) => TrustPort) {
-  const [{ builtinToolNames, trustsAll }, { cacheKey }] = await Promise.all([
+  const [{ trustsAll }, { builtinToolNames }, { cacheKey }] = await Promise.all([
     import("#artifacts"),
+    import("#tools"),
     import("./project-keys.ts"),
   ]);
   const { root, configFile } = locateProject(ports, place);

@@ -25,11 +25,10 @@ import type { Control } from "#control";
 import type { EventBus, SessionStore } from "#engine";
 import { type Command, type EventPayload, ReasonError, type SessionId } from "#protocol";
 import type { ModelChoice } from "#providers";
-import { loadRedactor } from "#redaction";
 import type { ProgramTape, SessionSandbox } from "#session";
-import { SECRET_PREFIX } from "#session/project";
 import { createSystemRandom, createWorkspaceRestore, listedHost } from "#world";
 import type { CassetteOption, HarnessOptions } from "./options.ts";
+import { assembleRedactor } from "./redaction.ts";
 
 export interface OpenedTape {
   readonly tape: ProgramTape;
@@ -263,16 +262,8 @@ async function publishNote(bus: Pick<EventBus, "publish">, note: SandboxNote): P
   else if (note.kind === "NetworkConnection") await bus.publish(note.kind, note.payload);
 }
 
-/** What a session redacts, and what scripts may ask for: a cassette is made to be handed on. */
-async function createCassetteRedactor({
-  env,
-  settings,
-  clock,
-  credentials,
-}: HarnessOptions): Promise<CassetteRedactor> {
-  const secretVariables = Object.keys(env).filter((name) => name.startsWith(SECRET_PREFIX));
-  const redactor = await loadRedactor({ settings, env, secretVariables, clock });
-  credentials.onSecret((fingerprint) => redactor.learn(fingerprint));
+async function createCassetteRedactor(options: HarnessOptions): Promise<CassetteRedactor> {
+  const redactor = await assembleRedactor(options);
   return { text: (text) => redactor.redact(text).text, json: (value) => redactor.redactJson(value).value };
 }
 

@@ -1,4 +1,5 @@
 /** Passwords that are known by their place among others: the arguments of a call that logs in, and the address of a database of Go. */
+import { MARKER_CLOSES, MARKER_OPENS } from "#base";
 import { charSet, codeAt, has, runEnd } from "./char-set.ts";
 import { isDullWord, isPlaceholder, isReference, judgedPart, makeup } from "./checks.ts";
 import { quotedSet } from "./field-syntax.ts";
@@ -85,12 +86,12 @@ export const matchDataSource: Matcher = (probe, at) => {
 
 /** A marker has a colon too. It is no user, and its kind no password, but it may stand where the first part of one was. */
 function isKind(text: string, from: number, to: number): boolean {
-  if (!text.endsWith(MARKER_OPENING, from - 1) || !text.slice(from, to).includes(MARKER_CLOSING)) return false;
+  if (!text.endsWith(MARKER_OPENING, from - 1) || !text.slice(from, to).includes(MARKER_CLOSES)) return false;
   return codeAt(text, from - 2 - MARKER_OPENING.length) !== COLON;
 }
 
-const MARKER_OPENING = "«redacted";
-const MARKER_CLOSING = "»";
+/** Up to the colon, which is looked at for itself. */
+const MARKER_OPENING = MARKER_OPENS.slice(0, -1);
 const LEAST_CHARS = 4;
 
 function isWrittenOut(text: string, from: number, to: number): boolean {

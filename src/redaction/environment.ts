@@ -1,4 +1,5 @@
 /** Which variables of an environment hold secrets, by their names. */
+import { SECRET_PREFIX } from "#base";
 import { ABOUT_SECRET } from "./field-name.ts";
 import type { LiteralSecret } from "./literals.ts";
 
@@ -16,7 +17,8 @@ export function literalsFromEnvironment(
 ): LiteralSecret[] {
   return Object.entries(env).flatMap(([name, value]) => {
     if (value === undefined || value === "") return [];
-    const isSecret = extraNames.includes(name) || isSecretName(name.toUpperCase(), value);
+    const isSecret =
+      extraNames.includes(name) || name.startsWith(SECRET_PREFIX) || isSecretName(name.toUpperCase(), value);
     const own = isSecret && !isPath(value) ? [value] : [];
     return [...own, ...urlPasswords(value)].map((secret) => ({ value: secret }));
   });

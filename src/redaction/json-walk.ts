@@ -1,6 +1,7 @@
 /** Redaction of JSON values: strings and keys as text, and whole values where the name of the field decides. */
+import { redactionMarker } from "#base";
 import { isDullWord, isPlaceholder, isReference, judgedPart } from "./checks.ts";
-import { findMarkers, marker } from "./marker.ts";
+import { findMarkers } from "./marker.ts";
 import type { FieldRow, RuleRow } from "./rule.ts";
 import { RuleError } from "./rule-error.ts";
 import type { Finding } from "./scanner.ts";
@@ -42,7 +43,7 @@ export function createJsonWalk(
     const found: string[] = [];
     const whole = (kind: string): string => {
       found.push(kind);
-      return marker(kind);
+      return redactionMarker(kind);
     };
     const replace = (text: string): string => {
       const redacted = redactText(text);

@@ -92,6 +92,8 @@ test.each([
   ["PASSWORD_MIN_LENGTH", "12345678", []],
   ["TOKEN_STYLE", "opaque-bearer", []],
   ["COMPAT", "correct-horse-41", []],
+  ["HARNESS_SECRET_DEPLOY", "opensesame", ["opensesame"]],
+  ["HARNESS_SECRET_DEPLOY_NAME", "open-sesame", ["open-sesame"]],
 ])("%s=%s holds %j", (name, value, secrets) => {
   expect(literalsFromEnvironment({ [name]: value }).map((literal) => literal.value)).toEqual(secrets);
 });

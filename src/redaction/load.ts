@@ -11,17 +11,15 @@ export interface RedactorSources {
     readonly models: readonly { readonly apiKeyEnv?: string }[];
   };
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** More variables that hold a secret whatever their name. */
-  readonly secretVariables?: readonly string[];
   readonly clock: Clock;
 }
 
 /** Rejects with RedactionFailed. */
-export async function loadRedactor({ settings, env, secretVariables = [], clock }: RedactorSources): Promise<Redactor> {
+export async function loadRedactor({ settings, env, clock }: RedactorSources): Promise<Redactor> {
   const { patterns, disabledKinds } = settings.redaction;
   const keyVariables = settings.models.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
   return createRedactor({
-    literals: literalsFromEnvironment(env, [...keyVariables, ...secretVariables]),
+    literals: literalsFromEnvironment(env, keyVariables),
     policy: { disabledKinds },
     ...(patterns.length === 0 ? {} : { userPatterns: await compileUserPatterns(patterns, clock) }),
   });

@@ -1,17 +1,15 @@
 /** `«redacted:KIND»`: what stands where a secret was. Only a kind that exists makes one: anything else is text like any other. */
+import {
+  MARKER_CLOSES as CLOSES,
+  MARKER_MAX_KIND_CHARS as MAX_KIND_CHARS,
+  MARKER_OPENS as OPENS,
+  redactionMarker,
+} from "#base";
 import type { Finding } from "./scanner.ts";
-
-const OPENS = "«redacted:";
-const CLOSES = "»";
-const MAX_KIND_CHARS = 64;
 
 export interface MarkerRange {
   readonly from: number;
   readonly to: number;
-}
-
-export function marker(kind: string): string {
-  return OPENS + kind + CLOSES;
 }
 
 /** The markers at or behind `from`, in order. */
@@ -39,7 +37,7 @@ export function replaceFindings(text: string, findings: readonly Finding[]): str
   let result = "";
   let at = 0;
   for (const { from, to, kind } of findings) {
-    result += text.slice(at, from) + marker(kind);
+    result += text.slice(at, from) + redactionMarker(kind);
     at = to;
   }
   return result + text.slice(at);

@@ -3,9 +3,9 @@
  * {@link STREAM_WINDOW_CHARS}. A secret that is longer than that is replaced when the window is full, and the rest of it is
  * swallowed as it comes. The pieces together give what the whole text would have given, however it was cut.
  */
+import { redactionMarker } from "#base";
 import { charSet, has, runEnd } from "./char-set.ts";
 import { keyTailStart, matchKeyBody } from "./key-block-matcher.ts";
-import { marker } from "./marker.ts";
 import { FOUND, type OpenRun, type Probe } from "./probe.ts";
 import { type Finding, mergeFindings, type Scanner } from "./scanner.ts";
 
@@ -125,7 +125,7 @@ export function createTextStream(scan: Scanner, count: (kinds: readonly string[]
     let done = 0;
     for (; done < findings.length && findings[done]!.to <= to; done++) {
       const { from, to: end, kind } = findings[done]!;
-      out += raw.slice(at, Math.max(at, from)) + marker(kind);
+      out += raw.slice(at, Math.max(at, from)) + redactionMarker(kind);
       at = end;
     }
     out += raw.slice(at, to);

@@ -2,7 +2,6 @@
 import {
   type AgentArtifact,
   type FieldParser,
-  type HookArtifact,
   type Problem,
   REQUEST_VERIFIER_NAME,
   type ScriptChecker,
@@ -39,7 +38,7 @@ export function createBundles({ parseFields, checker, scripts }: BundleParts): B
     const verifier = verifierOf(agent);
     return {
       tools: agent.tools.flatMap((tool) => ("ref" in tool ? [] : [compileTool(tool)])),
-      hooks: inOrder(agent.hooks.flatMap((hook) => ("ref" in hook ? [] : [hook]))).map((hook) => scripts.hook(hook)),
+      hooks: agent.hooks.flatMap((hook) => ("ref" in hook ? [] : [scripts.hook(hook)])),
       ...(verifier === undefined ? {} : { verifier: compileVerifier(verifier) }),
     };
   }
@@ -58,10 +57,6 @@ export function createBundles({ parseFields, checker, scripts }: BundleParts): B
       return known;
     },
   };
-}
-
-function inOrder(hooks: readonly HookArtifact[]): readonly HookArtifact[] {
-  return hooks.toSorted((a, b) => a.priority - b.priority);
 }
 
 function usable<Artifact>({ artifact, problems }: { artifact?: Artifact; problems: readonly Problem[] }): Artifact {

@@ -5,7 +5,6 @@
 
 import {
   type AwaitingFile,
-  byPlace,
   contextTexts,
   inHookOrder,
   type LoadedProject,
@@ -145,7 +144,7 @@ function build(project: Project, { scripts, context }: Pick<LiveProjectOptions, 
     return tool === undefined ? [] : [[tool, compiled(artifact.condition)] as const];
   });
   const hooks = new Map<string, Hook[]>();
-  for (const artifact of inHookOrder(project.hooks.toSorted(byPlace))) {
+  for (const artifact of inHookOrder(project.hooks)) {
     const hook = conditional(scripts.hook(artifact), compiled(artifact.condition), context);
     hooks.set(hook.event, [...(hooks.get(hook.event) ?? []), hook]);
   }

@@ -1,7 +1,7 @@
 /** What a project brings to one session: its scripts with what they may reach, its hooks, its tools, and what it registers. */
 
-import { type AgentArtifact, type FieldParser, inHookOrder, type Project, type ProjectLoader } from "#artifacts";
-import { type Clock, defined, type EffectPorts, type Random } from "#base";
+import { type AgentArtifact, type FieldParser, type Project, type ProjectLoader, withAddedHooks } from "#artifacts";
+import { type Clock, defined, type EffectPorts, type Random, SECRET_PREFIX } from "#base";
 import type { Bundles } from "#delegation";
 import {
   type EventBus,
@@ -28,9 +28,6 @@ import {
 import { childEnvironment } from "#world";
 import { createBundles } from "./bundles.ts";
 import { type AskForAck, createLiveProject, type LiveProject } from "./live-project.ts";
-
-/** The variables that `secrets.get` looks into: `secrets.get("DEPLOY")` is HARNESS_SECRET_DEPLOY. */
-export const SECRET_PREFIX = "HARNESS_SECRET_";
 
 /** What scripts can learn of the machine they run on. */
 export interface Machine {
@@ -154,12 +151,7 @@ export function createProjectRuntime(options: ProjectRuntimeOptions): ProjectRun
         hooks(event) {
           const mine = own.filter((hook) => hook.event === event);
           const registered = meta.hooks.hooks(event);
-          const written = live.hooks.hooks(event);
-          if (mine.length + registered.length === 0) return written;
-          // What these change, those of files still see, whatever the priorities; those of the admin policy are first.
-          const ofAdmin = written.filter(({ tier }) => tier === "admin");
-          const ofProject = written.filter(({ tier }) => tier !== "admin");
-          return [...ofAdmin, ...inHookOrder([...mine, ...registered]), ...ofProject];
+          return withAddedHooks(live.hooks.hooks(event), [...mine, ...registered]);
         },
       },
       bus: {

@@ -1,25 +1,11 @@
 /** Small secret files in the configuration folder: private, of a known length, and whole or not there at all. */
 import { randomBytes } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf, messageOf } from "#base";
 import { ReasonError } from "#protocol";
-import { makeFolder } from "#world";
+import { createPrivateFile, makePrivateDirectory, movePrivateFile, removePrivateFile, syncFolder } from "#world";
 
-const DIRECTORY_MODE = 0o700;
-const FILE_MODE = 0o600;
 const WIDER = 0o077;
 /** Windows keeps access rights elsewhere; the mode says nothing there. */
 const HAS_MODES = process.platform !== "win32";
@@ -66,27 +52,6 @@ export function createKeyFiles(directory: string, draw: (bytes: number) => Buffe
     }
   }
 
-  /** Written aside and linked into place: nobody ever sees half a key, and the first one there wins. */
-  function create(path: string, length: number): void {
-    makeFolder(directory, DIRECTORY_MODE);
-    const aside = `${path}.${randomBytes(8).toString("hex")}`;
-    const file = openSync(aside, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, FILE_MODE);
-    try {
-      try {
-        writeSync(file, draw(length));
-        fsyncSync(file);
-      } finally {
-        closeSync(file);
-      }
-      linkSync(aside, path);
-    } catch (error) {
-      if (errnoOf(error) !== "EEXIST") throw error;
-    } finally {
-      rmSync(aside, { force: true });
-    }
-    syncDirectory(directory);
-  }
-
   return {
     pathOf,
     has: (name) => existsSync(pathOf(name)),
@@ -95,7 +60,8 @@ export function createKeyFiles(directory: string, draw: (bytes: number) => Buffe
       return guarded(path, () => {
         const known = read(path, length);
         if (known !== undefined) return { bytes: known, path };
-        create(path, length);
+        makePrivateDirectory(directory);
+        createPrivateFile(path, draw(length));
         const made = read(path, length);
         if (made === undefined) throw unfit(`${path} was removed while it was made. Try again.`);
         return { bytes: made, path };
@@ -103,14 +69,13 @@ export function createKeyFiles(directory: string, draw: (bytes: number) => Buffe
     },
     replace(name, from) {
       guarded(pathOf(name), () => {
-        renameSync(pathOf(from), pathOf(name));
-        syncDirectory(directory);
+        movePrivateFile(pathOf(from), pathOf(name));
       });
     },
     remove(name) {
       guarded(pathOf(name), () => {
-        rmSync(pathOf(name), { force: true });
-        syncDirectory(directory);
+        removePrivateFile(pathOf(name));
+        syncFolder(directory);
       });
     },
   };
@@ -123,17 +88,6 @@ function guarded<Result>(path: string, work: () => Result): Result {
     if (error instanceof ReasonError) throw error;
     const why = messageOf(error);
     throw new ReasonError("KeyInvalid", { detail: `The key file ${path} cannot be used: ${why}.` }, { cause: error });
-  }
-}
-
-/** Makes a new name in the folder survive a power cut. Windows cannot open folders and needs no such thing. */
-function syncDirectory(directory: string): void {
-  if (!HAS_MODES) return;
-  const file = openSync(directory, constants.O_RDONLY);
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }
 

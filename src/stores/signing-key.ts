@@ -2,27 +2,15 @@
  * The key of this machine that signs checkpoints: Ed25519, in a private file in the configuration folder, made when it is
  * first needed. It proves who wrote a log, not who may read it.
  */
-import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf, messageOf } from "#base";
 import { ReasonError } from "#protocol";
-import { makeFolder } from "#world";
+import { createPrivateFile, makePrivateDirectory } from "#world";
 import { type CheckpointFacts, checkpointText, keyIdOf, publicKeyHex, type Signer } from "./checkpoint.ts";
 
 const FILE_NAME = "signing.key";
-const FILE_MODE = 0o600;
-const DIRECTORY_MODE = 0o700;
 const MAX_KEY_BYTES = 4096;
 
 export interface SigningKey extends Signer {
@@ -102,27 +90,13 @@ export function signingKeyOf(key: KeyObject): SigningKey {
   };
 }
 
-/** The file appears whole or not at all; of two processes that make one at once, both use that of the first. */
+/** Of two processes that make one at once, both use that of the first. */
 function createKeyFile(configDir: string): SigningKey {
   const path = join(configDir, FILE_NAME);
-  const draft = join(configDir, `.${FILE_NAME}.${randomBytes(8).toString("hex")}`);
   try {
-    makeFolder(configDir, DIRECTORY_MODE);
+    makePrivateDirectory(configDir);
     const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
-    const file = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, FILE_MODE);
-    try {
-      writeFileSync(file, pem);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    try {
-      linkSync(draft, path);
-    } catch (error) {
-      if (errnoOf(error) !== "EEXIST") throw error;
-    } finally {
-      unlinkSync(draft);
-    }
+    createPrivateFile(path, pem);
   } catch (error) {
     throw keyInvalid(path, `it could not be made: ${messageOf(error)}`, error);
   }

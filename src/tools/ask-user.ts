@@ -1,14 +1,17 @@
 /** `ask_user`: puts a question to the person. It never decides for them; without an answer it says so. */
-import { type Tool, textOutput } from "#engine";
+import { textOutput } from "#engine";
 import { textArgument, textListArgument } from "./arguments.ts";
+import type { BuiltinTool } from "./facts.ts";
 
 /** People take their time; whoever carries the question may give up earlier. */
 const ANSWER_TIMEOUT_MS = 60 * 60 * 1000;
 
-export const askUserTool: Tool = {
+export const askUserTool: BuiltinTool = {
   name: "ask_user",
   label: "AskUser",
   class: "read_only",
+  kind: "question",
+  fresh: true,
   description: "Ask the user, with options to choose from if any. Only when the answer changes what you do.",
   parameters: {
     type: "object",

@@ -1,8 +1,7 @@
 import { Validator } from "@cfworker/json-schema";
 import { describe, expect, test } from "vitest";
-import { builtinToolNames } from "#artifacts";
 import { createSystemClock } from "#world";
-import { createBuiltinTools } from "./builtin-tools.ts";
+import { createBuiltinTools, factsOf, isReservedToolName, toolFacts } from "./builtin-tools.ts";
 
 const MAX_SCHEMA_BYTES = 3.4 * 1024;
 const tools = createBuiltinTools(createSystemClock()).tools();
@@ -41,6 +40,27 @@ test("names, labels and classes are the agreed ones", () => {
   ]);
 });
 
+test("facts name arguments that there are, and say of each change what it touches", () => {
+  const strange = tools.flatMap(({ name, class: toolClass, parameters }) => {
+    const { kind, paths = [] } = factsOf(name) ?? {};
+    const properties = Object.keys(parameters.properties ?? {});
+    const unknown = paths
+      .filter((path) => !properties.includes(path.name))
+      .map((path) => `${name} has no ${path.name}`);
+    const isUntold = toolClass === "mutating" && paths.length === 0 && kind !== "command";
+    return [...unknown, ...(isUntold ? [`${name} changes something untold`] : [])];
+  });
+  expect(strange).toEqual([]);
+});
+
+test("a label or a name means one tool, and neither is free for a tool of anybody else", () => {
+  const names = toolFacts.flatMap(({ name, label }) => [name, label]);
+  expect(new Set(names).size).toBe(names.length);
+  expect(toolFacts.filter(({ name }) => !isReservedToolName(name))).toEqual([]);
+  expect(["fs.new", "web.x", "task.x", "mcp.x.y"].filter((name) => !isReservedToolName(name))).toEqual([]);
+  expect(isReservedToolName("deploy")).toBe(false);
+});
+
 test("what the model is told about all tools stays within its budget", () => {
   const told = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
   expect(Buffer.byteLength(JSON.stringify(told))).toBeLessThanOrEqual(MAX_SCHEMA_BYTES);
@@ -63,12 +83,4 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))("%s", (name, tool
   test("its subject is what rules are matched against", () => {
     expect(tool.subject?.(example?.args ?? {})).toBe(example?.subject);
   });
-});
-
-test("are those that files are checked against", () => {
-  expect(
-    createBuiltinTools(createSystemClock())
-      .tools()
-      .map(({ name }) => name),
-  ).toEqual(builtinToolNames);
 });

@@ -1,9 +1,11 @@
-/** The tools that come with the program, in the order in which the model sees them. */
+/** The tools that come with the program, and what is known about each of them by its name. */
 import type { Clock } from "#base";
 import type { ToolSource } from "#engine";
 import { askUserTool } from "./ask-user.ts";
+import { delegationFacts } from "./delegation-facts.ts";
 import { editTool } from "./edit.ts";
-import { createExecTool } from "./exec.ts";
+import { createExecTool, execFacts } from "./exec.ts";
+import type { BuiltinTool, ToolFacts } from "./facts.ts";
 import { fetchTool } from "./fetch.ts";
 import { globTool } from "./glob.ts";
 import { listTool } from "./list.ts";
@@ -13,19 +15,49 @@ import { removeTool } from "./remove.ts";
 import { searchTool } from "./search.ts";
 import { writeTool } from "./write.ts";
 
+/** In the order in which the model sees them. */
+const builtinTools: readonly (BuiltinTool | typeof execFacts)[] = [
+  readTool,
+  writeTool,
+  editTool,
+  listTool,
+  globTool,
+  searchTool,
+  moveTool,
+  removeTool,
+  execFacts,
+  fetchTool,
+  askUserTool,
+];
+
 export function createBuiltinTools(clock: Pick<Clock, "sleep">): ToolSource {
-  const tools = [
-    readTool,
-    writeTool,
-    editTool,
-    listTool,
-    globTool,
-    searchTool,
-    moveTool,
-    removeTool,
-    createExecTool(clock),
-    fetchTool,
-    askUserTool,
-  ];
+  const tools = builtinTools.map((tool) => ("run" in tool ? tool : createExecTool(clock)));
   return { name: "builtin", tools: () => tools };
+}
+
+export const builtinToolNames: readonly string[] = builtinTools.map(({ name }) => name);
+/** Those that hand work to other agents; there in a project that has some. */
+export const delegationToolNames: readonly string[] = Object.values(delegationFacts).map(({ name }) => name);
+
+/** Of all tools of the program, those that delegate included. */
+export const toolFacts: readonly ToolFacts[] = [...builtinTools, ...Object.values(delegationFacts)];
+
+const byName = new Map(toolFacts.map((facts) => [facts.name, facts]));
+
+/** Undefined for the name of any other tool. */
+export function factsOf(name: string): ToolFacts | undefined {
+  return byName.get(name);
+}
+
+/** What is before the names of the program's own tools: a tool of anybody else that had one would pass for one of them. */
+const OWN_PREFIXES: ReadonlySet<string> = new Set([
+  ...[...byName.keys()].flatMap((name) => /^[^.]+\./.exec(name) ?? []),
+  "meta.",
+  "delegation.",
+  "mcp.",
+]);
+
+/** Rules, the quiet preset and the gate know the program's own tools by name, so nobody else may give it to theirs. */
+export function isReservedToolName(name: string): boolean {
+  return byName.has(name) || [...OWN_PREFIXES].some((prefix) => name.startsWith(prefix));
 }

@@ -1,8 +1,9 @@
 /** `fs.edit`: replaces one exact piece of a text file, or every one. Matching is never fuzzy; only the advice is. */
 import type { FilePort } from "#base";
-import { type Tool, ToolError, textOutput } from "#engine";
+import { ToolError, textOutput } from "#engine";
 import { flagArgument, textArgument } from "./arguments.ts";
 import { adviseNoMatch } from "./edit-advice.ts";
+import type { BuiltinTool } from "./facts.ts";
 import { binaryKind, decodeText, formatBytes } from "./file-kind.ts";
 import { withSuggestion } from "./near-names.ts";
 import { lineNumberAt, numberedLine, splitLines } from "./numbered-lines.ts";
@@ -13,10 +14,12 @@ const MAX_LISTED_MATCHES = 20;
 const EXCERPT_CONTEXT_LINES = 3;
 const MAX_EXCERPT_LINES = 40;
 
-export const editTool: Tool = {
+export const editTool: BuiltinTool = {
   name: "fs.edit",
   label: "Edit",
   class: "mutating",
+  kind: "change",
+  paths: [{ name: "path", means: "target", reveals: true }],
   description:
     "Replace old_text with new_text in a file. old_text: exact, without line numbers, with enough lines around it to be unique unless all is set.",
   parameters: {

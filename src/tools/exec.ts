@@ -1,9 +1,10 @@
 /** `exec`: one Bash command in its own process group. It judges nothing; what may run is the gate's business. */
 import { type Clock, EffectError, type EffectPorts, type ProcessExit, type ProcessSpec } from "#base";
-import { type Tool, type ToolContext, ToolError, type ToolOutput } from "#engine";
+import { type ToolContext, ToolError, type ToolOutput } from "#engine";
 import { reasonText } from "#protocol";
 import { optionalInteger, optionalText, textArgument } from "./arguments.ts";
 import { createBoundedText } from "./bounded-text.ts";
+import type { BuiltinTool } from "./facts.ts";
 import { createProgressGatherer } from "./progress.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
@@ -17,29 +18,34 @@ const MAX_PRINTED_MIB = 256;
 const MAX_PRINTED_BYTES = MAX_PRINTED_MIB * 1024 ** 2;
 const NOTED_DURATION_MS = 1_000;
 
-export function createExecTool(clock: Pick<Clock, "sleep">): Tool {
-  return {
-    name: "exec",
-    label: "Bash",
-    class: "mutating",
-    description:
-      "Run a Bash command (no terminal, no stdin); background jobs end with it. timeout_ms: default 120000, at most 600000. " +
-      "What only reads runs unasked, confined: read-only, no network, 10 s. " +
-      "ask: true puts it to the user instead; outside: true asks to run it unsandboxed, with the user's credentials.",
-    parameters: {
-      type: "object",
-      properties: {
-        command: { type: "string" },
-        timeout_ms: { type: "integer" },
-        cwd: { type: "string" },
-        ask: { type: "boolean" },
-        outside: { type: "boolean" },
-      },
-      required: ["command"],
-      additionalProperties: false,
+export const execFacts = {
+  name: "exec",
+  label: "Bash",
+  class: "mutating",
+  kind: "command",
+  description:
+    "Run a Bash command (no terminal, no stdin); background jobs end with it. timeout_ms: default 120000, at most 600000. " +
+    "What only reads runs unasked, confined: read-only, no network, 10 s. " +
+    "ask: true puts it to the user instead; outside: true asks to run it unsandboxed, with the user's credentials.",
+  parameters: {
+    type: "object",
+    properties: {
+      command: { type: "string" },
+      timeout_ms: { type: "integer" },
+      cwd: { type: "string" },
+      ask: { type: "boolean" },
+      outside: { type: "boolean" },
     },
-    timeoutMs: MAX_TIMEOUT_MS + END_MARGIN_MS,
-    subject: (args) => textArgument(args, "command"),
+    required: ["command"],
+    additionalProperties: false,
+  },
+  timeoutMs: MAX_TIMEOUT_MS + END_MARGIN_MS,
+  subject: (args) => textArgument(args, "command"),
+} as const satisfies Omit<BuiltinTool, "run">;
+
+export function createExecTool(clock: Pick<Clock, "sleep">): BuiltinTool {
+  return {
+    ...execFacts,
     async run(args, context) {
       const command = textArgument(args, "command");
       const cwd = optionalText(args, "cwd") ?? ".";

@@ -1,7 +1,8 @@
 /** `web.fetch`: one public web page as text the model can read. Whether it may be fetched is decided by the port. */
 import { beginningOf, type WebResponse, withoutCutEnd } from "#base";
-import { type Tool, ToolError } from "#engine";
+import { ToolError } from "#engine";
 import { flagArgument, textArgument } from "./arguments.ts";
+import type { BuiltinTool } from "./facts.ts";
 import { binaryKind, formatBytes } from "./file-kind.ts";
 
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
@@ -11,10 +12,11 @@ const MAX_ERROR_CHARS = 2_000;
 const CHARSET_SNIFF_BYTES = 1_024;
 const TEXT_TYPE = /^text\/|[/+](json|xml|javascript|ecmascript|yaml|x-yaml|toml|x-ndjson|graphql|sql|x-sh)$/;
 
-export const fetchTool: Tool = {
+export const fetchTool: BuiltinTool = {
   name: "web.fetch",
   label: "WebFetch",
   class: "sensitive",
+  kind: "fetch",
   description: "GET a public URL; HTML becomes Markdown unless raw.",
   parameters: {
     type: "object",

@@ -1,16 +1,22 @@
 /** `fs.glob`: files by name pattern, newest first. What ignore files leave out stays out. */
-import { type Tool, ToolError, textOutput } from "#engine";
+import { ToolError, textOutput } from "#engine";
 import { optionalText, textArgument } from "./arguments.ts";
+import type { BuiltinTool } from "./facts.ts";
 import { suggestNames } from "./near-names.ts";
 import { runRipgrep } from "./ripgrep.ts";
 
 const MAX_FILES = 200;
 const MAX_MATCHES = 100_000;
 
-export const globTool: Tool = {
+export const globTool: BuiltinTool = {
   name: "fs.glob",
   label: "Glob",
   class: "read_only",
+  kind: "list",
+  paths: [
+    { name: "pattern", means: "glob", reveals: true },
+    { name: "path", means: "target", reveals: true },
+  ],
   description: "Find files by glob such as src/**/*.ts, newest first. Ignored files are left out.",
   parameters: {
     type: "object",

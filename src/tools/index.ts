@@ -1,3 +1,12 @@
-/** The built-in tools, one file each, and the memo for their read-only results. */
-export { createBuiltinTools } from "./builtin-tools.ts";
+/** The built-in tools, one file each, what is known about them, and the memo for their read-only results. */
+export {
+  builtinToolNames,
+  createBuiltinTools,
+  delegationToolNames,
+  factsOf,
+  isReservedToolName,
+  toolFacts,
+} from "./builtin-tools.ts";
+export { delegationFacts } from "./delegation-facts.ts";
+export type { PathArgument, ToolFacts, ToolKind } from "./facts.ts";
 export { createMemoization } from "./memoization.ts";

@@ -1,16 +1,19 @@
 /** `fs.list`: one directory, not its subdirectories. */
 import type { DirectoryEntry, FilePort } from "#base";
-import { type Tool, ToolError, textOutput } from "#engine";
+import { ToolError, textOutput } from "#engine";
 import { optionalText } from "./arguments.ts";
+import type { BuiltinTool } from "./facts.ts";
 import { formatBytes } from "./file-kind.ts";
 import { suggestNames } from "./near-names.ts";
 
 const MAX_ENTRIES = 500;
 
-export const listTool: Tool = {
+export const listTool: BuiltinTool = {
   name: "fs.list",
   label: "Ls",
   class: "read_only",
+  kind: "list",
+  paths: [{ name: "path", means: "target", reveals: true }],
   description: "List a directory (default: workspace root).",
   parameters: {
     type: "object",

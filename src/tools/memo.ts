@@ -6,8 +6,6 @@ import type { ToolOutput } from "#engine";
 
 const MAX_ENTRIES = 64;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Read-only, yet another answer may come the second time. */
-const NEVER_KEPT = new Set(["ask_user"]);
 
 export interface CallMemo {
   lookup(name: string, args: unknown): ToolOutput | undefined;
@@ -28,7 +26,7 @@ export function createCallMemo(): CallMemo {
     lookup: (name, args) => entries.get(keyOf(name, args))?.output,
     remember(name, args, output) {
       const sizeBytes = textBytes(output);
-      if (NEVER_KEPT.has(name) || output.isError || sizeBytes === undefined || sizeBytes > MAX_BYTES) return;
+      if (output.isError || sizeBytes === undefined || sizeBytes > MAX_BYTES) return;
       const key = keyOf(name, args);
       forget(key);
       entries.set(key, { output, sizeBytes });

@@ -1,12 +1,19 @@
 /** `fs.move`: renames or moves one file or directory. */
-import { type Tool, textOutput } from "#engine";
+import { textOutput } from "#engine";
 import { textArgument } from "./arguments.ts";
+import type { BuiltinTool } from "./facts.ts";
 import { withSuggestion } from "./near-names.ts";
 
-export const moveTool: Tool = {
+export const moveTool: BuiltinTool = {
   name: "fs.move",
   label: "Move",
   class: "mutating",
+  kind: "change",
+  paths: [
+    // Under its new name it can be read.
+    { name: "from", means: "entry", reveals: true },
+    { name: "to", means: "entry", reveals: false },
+  ],
   description: "Move or rename a file or directory; never overwrites.",
   parameters: {
     type: "object",

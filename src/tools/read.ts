@@ -1,7 +1,8 @@
 /** `fs.read`: a page of a text file with line numbers, or an image. Refuses other binaries. */
 import { EffectError, type FilePort } from "#base";
-import { type Tool, ToolError, type ToolOutput, textOutput } from "#engine";
+import { ToolError, type ToolOutput, textOutput } from "#engine";
 import { type Arguments, optionalInteger, textArgument } from "./arguments.ts";
+import type { BuiltinTool } from "./facts.ts";
 import { binaryKind, decodeText, formatBytes, imageType } from "./file-kind.ts";
 import { suggestNames } from "./near-names.ts";
 import { numberedLine, splitLines } from "./numbered-lines.ts";
@@ -11,10 +12,12 @@ const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 const PAGE_LINES = 2_000;
 const PAGE_CHARS = 100 * 1024;
 
-export const readTool: Tool = {
+export const readTool: BuiltinTool = {
   name: "fs.read",
   label: "Read",
   class: "read_only",
+  kind: "read",
+  paths: [{ name: "path", means: "target", reveals: true }],
   description:
     "Read a text file as numbered lines, or an image. offset: first line (from 1), limit: line count, for long files.",
   parameters: {

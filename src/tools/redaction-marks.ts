@@ -2,9 +2,8 @@
  * What the model was shown of a file may have `«redacted:KIND»` where a secret stands. Writing that back would destroy the secret:
  * a text with a mark that the file itself does not have is refused.
  */
+import { markerPattern } from "#base";
 import { ToolError } from "#engine";
-
-const MARK = /«redacted:[\w.-]{1,64}»/g;
 
 /**
  * For a text that replaces all of `before`: each mark may be in it as often as it was. Throws a ToolError otherwise. An empty
@@ -47,5 +46,5 @@ function foreignMark(file: string, text: string): string | undefined {
 }
 
 function marksOf(text: string): string[] {
-  return Array.from(text.matchAll(MARK), ([mark]) => mark);
+  return Array.from(text.matchAll(markerPattern()), ([mark]) => mark);
 }

@@ -1,12 +1,15 @@
 /** `fs.remove`: deletes one file, or a directory with all that is in it. */
-import { type Tool, textOutput } from "#engine";
+import { textOutput } from "#engine";
 import { flagArgument, textArgument } from "./arguments.ts";
+import type { BuiltinTool } from "./facts.ts";
 import { withSuggestion } from "./near-names.ts";
 
-export const removeTool: Tool = {
+export const removeTool: BuiltinTool = {
   name: "fs.remove",
   label: "Remove",
   class: "mutating",
+  kind: "change",
+  paths: [{ name: "path", means: "entry", reveals: false }],
   description: "Delete a file, or a directory with recursive.",
   parameters: {
     type: "object",

@@ -1,7 +1,8 @@
 /** `fs.search`: file contents by regular expression, in ripgrep's linear-time syntax. */
 import { type EffectPorts, withoutCutEnd } from "#base";
-import { type Tool, ToolError, textOutput } from "#engine";
+import { ToolError, textOutput } from "#engine";
 import { type Arguments, flagArgument, optionalInteger, optionalText, textArgument } from "./arguments.ts";
+import type { BuiltinTool } from "./facts.ts";
 import { suggestNames } from "./near-names.ts";
 import { runRipgrep } from "./ripgrep.ts";
 
@@ -13,10 +14,15 @@ const MAX_CONTEXT = 10;
 const OUTPUTS = ["content", "files", "count"] as const;
 type OutputMode = (typeof OUTPUTS)[number];
 
-export const searchTool: Tool = {
+export const searchTool: BuiltinTool = {
   name: "fs.search",
   label: "Grep",
   class: "read_only",
+  kind: "search",
+  paths: [
+    { name: "path", means: "target", reveals: true },
+    { name: "glob", means: "glob", reveals: true },
+  ],
   description: "Search file contents by regex (ripgrep syntax). glob: files to search, context: lines around a match.",
   parameters: {
     type: "object",

@@ -1,17 +1,20 @@
 /** `fs.write`: creates a file or replaces all of it. */
-import type { FileInfo, FilePort } from "#base";
-import { type Tool, textOutput } from "#engine";
+import { type FileInfo, type FilePort, hasMarker } from "#base";
+import { textOutput } from "#engine";
 import { textArgument } from "./arguments.ts";
+import type { BuiltinTool } from "./facts.ts";
 import { splitLines } from "./numbered-lines.ts";
 import { refuseShownMarks } from "./redaction-marks.ts";
 
 /** Of a larger file no part is looked at: a text with a mark is then refused. */
 const MAX_COMPARED_BYTES = 8 * 1024 * 1024;
 
-export const writeTool: Tool = {
+export const writeTool: BuiltinTool = {
   name: "fs.write",
   label: "Write",
   class: "mutating",
+  kind: "change",
+  paths: [{ name: "path", means: "target", reveals: false }],
   description: "Create or overwrite a whole file; parent directories are made. To change a part, use fs.edit.",
   parameters: {
     type: "object",
@@ -41,6 +44,6 @@ async function earlierText(
   content: string,
 ): Promise<string> {
   const isThere = before !== undefined && before.kind !== "directory" && before.sizeBytes <= MAX_COMPARED_BYTES;
-  if (!isThere || !content.includes("«redacted:")) return "";
+  if (!isThere || !hasMarker(content)) return "";
   return Buffer.from(await files.read(path, MAX_COMPARED_BYTES)).toString("utf8");
 }

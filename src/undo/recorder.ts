@@ -7,6 +7,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { defined, EffectError, type FilePort, messageOf } from "#base";
 import { type CallResult, refusal, type ToolCall, type ToolMiddleware } from "#engine";
 import { type CallId, storeFailure } from "#protocol";
+import { factsOf } from "#tools";
 import type { ChangeSet } from "./change-set.ts";
 import type { UndoStore } from "./undo-store.ts";
 import type { CallTracker, PendingChange } from "./workspace-undo.ts";
@@ -15,19 +16,6 @@ import type { CallTracker, PendingChange } from "./workspace-undo.ts";
 const WHOLE_WORKSPACE = [""];
 const NOTE_MAX_PATHS = 20;
 const NOTE_MAX_PATH_CHARS = 200;
-
-/** Which arguments name what a tool touches. `entry`: the entry itself; `target`: where a symlink there leads. */
-const NAMED_PATHS: Readonly<
-  Record<string, readonly { readonly argument: string; readonly means: "entry" | "target" }[]>
-> = {
-  "fs.write": [{ argument: "path", means: "target" }],
-  "fs.edit": [{ argument: "path", means: "target" }],
-  "fs.move": [
-    { argument: "from", means: "entry" },
-    { argument: "to", means: "entry" },
-  ],
-  "fs.remove": [{ argument: "path", means: "entry" }],
-};
 
 export function createUndoRecorder(store: UndoStore, files: FilePort): ToolMiddleware {
   let tracker: CallTracker | undefined;
@@ -141,11 +129,11 @@ function refusalText(call: ToolCall, why: string): string {
 
 /** Real paths relative to the workspace, each the topmost that does not exist yet, so that new parents count too. */
 async function touchedPaths({ tool, args }: ToolCall, files: FilePort): Promise<readonly string[]> {
-  const named = NAMED_PATHS[tool.name];
+  const named = factsOf(tool.name)?.paths;
   if (named === undefined) return WHOLE_WORKSPACE;
   const paths: string[] = [];
-  for (const { argument, means } of named) {
-    const given = args[argument];
+  for (const { name, means } of named) {
+    const given = args[name];
     if (typeof given !== "string") return WHOLE_WORKSPACE;
     try {
       const path = means === "target" ? await files.locate(given) : await locateEntry(given, files);

@@ -2,11 +2,14 @@
 export { checkedAddresses, pinnedLookup, type Resolve, type ResolvedAddress } from "./checked-addresses.ts";
 export { childEnvironment } from "./child-environment.ts";
 export { hasNoRoom } from "./disk-room.ts";
+export { type FileLock, retryWaitMs, tryFileLock, withFileLock } from "./file-lock.ts";
 export { createHiddenFiles } from "./hidden-files.ts";
 export { homeFolders } from "./home-folders.ts";
+export { createOwner, isAlive, LEASE_MS } from "./lease.ts";
 export { makeFolder } from "./make-folder.ts";
 export { createModelConnections, proxyVariables } from "./model-connections.ts";
 export {
+  createPrivateFile,
   makePrivateDirectory,
   movePrivateFile,
   readOwnedFile,
@@ -14,6 +17,7 @@ export {
   removeDrafts,
   removePrivateFile,
   rewritePrivateFile,
+  syncFolder,
   writePrivateFile,
 } from "./private-file.ts";
 export { GATE_SCRIPT } from "./process-gate.ts";

@@ -1,8 +1,9 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import {
+  createPrivateFile,
   makePrivateDirectory,
   readOwnedFile,
   readPrivateFile,
@@ -61,4 +62,13 @@ test("that has to be believed is read only when nobody else could have written i
   expect(() => readOwnedFile(path, 10)).toThrow("others can reach it");
   symlinkSync(path, join(directory, "link"));
   expect(() => readOwnedFile(join(directory, "link"), 10)).toThrow("ELOOP");
+});
+
+test("of two that make a file the first wins, and neither leaves a draft", () => {
+  const path = join(folder(), "key");
+  expect(createPrivateFile(path, "one")).toBe(true);
+  expect(createPrivateFile(path, "two")).toBe(false);
+  expect(readFileSync(path, "utf8")).toBe("one");
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readdirSync(dirname(path))).toEqual(["key"]);
 });

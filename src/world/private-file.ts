@@ -1,10 +1,11 @@
-/** Files that only their owner can read, written whole or not at all. For what the program keeps, never for the workspace. */
+/** Files written whole or not at all, which only their owner can read. For what the program keeps, never for the workspace. */
 import {
   closeSync,
   constants,
   fstatSync,
   fsyncSync,
   ftruncateSync,
+  linkSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -25,31 +26,58 @@ export function makePrivateDirectory(path: string): void {
   makeFolder(path, 0o700);
 }
 
-/** Through a temporary name; `durable` waits until the disk has it under its name. */
-export function writePrivateFile(
+export interface WriteOptions {
+  /** Waits until the disk has it under its name. */
+  readonly durable: boolean;
+  /** For a file that others may read. */
+  readonly mode?: number;
+}
+
+/** Through a temporary name that nobody could prepare; a link at the path is replaced, not followed. */
+export function writePrivateFile(path: string, content: Uint8Array | string, options: WriteOptions): void {
+  throughDraft(path, content, options, (draft) => renameSync(draft, path));
+}
+
+/** The same for a file that must not be there yet: of two that make it at once the first wins. False when it is there. Durable. */
+export function createPrivateFile(path: string, content: Uint8Array | string): boolean {
+  let isMade = true;
+  throughDraft(path, content, { durable: true }, (draft) => {
+    try {
+      linkSync(draft, path);
+    } catch (error) {
+      if (errnoOf(error) !== "EEXIST") throw error;
+      isMade = false;
+    }
+    rmSync(draft);
+  });
+  return isMade;
+}
+
+function throughDraft(
   path: string,
   content: Uint8Array | string,
-  options: { readonly durable: boolean },
+  { durable, mode = 0o600 }: WriteOptions,
+  place: (draft: string) => void,
 ): void {
   const random = process.getBuiltinModule("node:crypto").randomBytes(6);
-  const temporary = `${path}.${random.toString("hex")}.tmp`;
+  const draft = `${path}.${random.toString("hex")}.tmp`;
   let file: number;
   try {
-    file = openSync(temporary, "wx", 0o600);
+    file = openSync(draft, "wx", mode);
   } catch (error) {
     throw named(error, path);
   }
   try {
     try {
       writeFileSync(file, content);
-      if (options.durable) fsyncSync(file);
+      if (durable) fsyncSync(file);
     } finally {
       closeSync(file);
     }
-    renameSync(temporary, path);
-    if (options.durable) syncDirectory(dirname(path));
+    place(draft);
+    if (durable) syncFolder(dirname(path));
   } catch (error) {
-    rmSync(temporary, { force: true });
+    rmSync(draft, { force: true });
     throw named(error, path);
   }
 }
@@ -96,14 +124,15 @@ export function rewritePrivateFile(path: string, content: string): boolean {
 /** The name that is there goes to the one that is moved. */
 export function movePrivateFile(from: string, to: string): void {
   renameSync(from, to);
-  syncDirectory(dirname(to));
+  syncFolder(dirname(to));
 }
 
 export function removePrivateFile(path: string): void {
   rmSync(path, { force: true });
 }
 
-function syncDirectory(path: string): void {
+/** Makes new and changed names in a folder durable. */
+export function syncFolder(path: string): void {
   if (process.platform === "win32") return; // has no such thing
   const directory = openSync(path, "r");
   try {

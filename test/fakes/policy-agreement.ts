@@ -1,7 +1,5 @@
 /** What a backtest says of recorded sessions under the policy that was in force, and of that policy without one of its rules. */
 import { createBacktest, createPolicyDiff, isSame } from "#governance";
-import { createBuiltinTools } from "#tools";
-import { createSystemClock } from "#world";
 import { recordCorpus } from "./policy-corpus.ts";
 import { policyMutations } from "./policy-mutations.ts";
 
@@ -14,17 +12,12 @@ export interface PolicyAgreement {
 }
 
 export async function policyAgreement(calls: number): Promise<PolicyAgreement> {
-  const tools = new Map(
-    createBuiltinTools(createSystemClock())
-      .tools()
-      .map((tool) => [tool.name, tool]),
-  );
   const parts = await recordCorpus(calls);
   const differing: string[] = [];
   const missed: string[] = [];
   let decided = 0;
   for (const { name, policy: inForce, session } of parts) {
-    const backtest = createBacktest(inForce, tools).begin(session);
+    const backtest = createBacktest(inForce).begin(session);
     const deciding = new Set(session.calls.map(({ live }) => live?.by));
     for (const call of session.calls) {
       const again = await backtest.decide(call);
@@ -38,7 +31,7 @@ export async function policyAgreement(calls: number): Promise<PolicyAgreement> {
         mutation.endsWith(": removed") && deciding.has(`rule ${mutation.replace(/^\w+ (.*): removed$/, "$1")}`),
     );
     for (const mutation of removals) {
-      const compared = await createPolicyDiff(inForce, mutation.policy, tools).compare(session);
+      const compared = await createPolicyDiff(inForce, mutation.policy).compare(session);
       if (compared.every(({ change }) => change === "same" || change === "unjudged"))
         missed.push(`${name}: ${mutation.name}`);
     }

@@ -67,7 +67,7 @@ function judgedBy(rules: readonly (readonly [RuleEffect, string])[]): (command: 
   const parsed = rules.map(([effect, text]) => parseRule(text, effect, "fuzz"));
   return (command) => {
     const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
-    return evaluateRules(parsed, call, { Bash: "exec" }).effect === "allow";
+    return evaluateRules(parsed, call).effect === "allow";
   };
 }
 

@@ -55,7 +55,7 @@ export function stressJudge(seed: number, count: number, now: () => number): Str
   const timed = (command: string): number => {
     const started = now();
     const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
-    evaluateRules(rules, call, { Bash: "exec" });
+    evaluateRules(rules, call);
     blockedProgram(command);
     quietDecision(call, "/w");
     suggestArgvGlob(command);

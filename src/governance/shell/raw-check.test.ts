@@ -31,7 +31,7 @@ describe("code that the parser does not see", () => {
     const deny = [parseRule("Bash", "allow", "a"), parseRule("Bash(touch *)", "deny", "b")];
     const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
     expect(quietDecision({ tool: "exec", args: { command } }, "/w").quiet).toBe(false);
-    expect(evaluateRules(deny, call, { Bash: "exec" }).effect).not.toBe("allow");
+    expect(evaluateRules(deny, call).effect).not.toBe("allow");
   });
 
   test.each([

@@ -17,7 +17,7 @@ import {
 import { dirname, join } from "node:path";
 import { defined, errnoOf, isRecord } from "#base";
 import { ReasonError, SessionId } from "#protocol";
-import { makeFolder } from "#world";
+import { makeFolder, syncFolder, writePrivateFile } from "#world";
 import { readSessionFields, type StoredMeta } from "../session-fields.ts";
 import { corrupt } from "./file.ts";
 
@@ -89,10 +89,7 @@ export function writeMeta(folder: string, meta: StoredMeta): void {
   const { id, workingDir, profile, model, createdAt, title, state, pinned, parent } = meta;
   const fields = { format: META_FORMAT, id, working_dir: workingDir, profile, model, created_at: createdAt };
   const text = JSON.stringify({ ...fields, title, state, pinned, ...defined({ parent }) }, null, 2);
-  const draft = join(folder, `meta.${randomBytes(8).toString("hex")}`);
-  writeFileSync(draft, `${text}\n`, { mode: FILE_MODE, flag: "wx", flush: true });
-  renameSync(draft, join(folder, "meta.json"));
-  syncFolder(folder);
+  writePrivateFile(join(folder, "meta.json"), `${text}\n`, { durable: true });
 }
 
 /** Undefined when there is no such session. */
@@ -134,16 +131,5 @@ function writeIfMissing(path: string, text: string): void {
     writeFileSync(path, text, { mode: FILE_MODE, flag: "wx" });
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw error;
-  }
-}
-
-/** Makes a new name durable. Windows cannot sync a folder and does not need it. */
-function syncFolder(path: string): void {
-  if (process.platform === "win32") return;
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }

@@ -1,0 +1,66 @@
+/** TOML as the tree that tables are read from. The parser keeps no positions: the place of a value is where its name is first written. */
+import { parse, TomlError } from "smol-toml";
+import { ReasonError } from "#protocol";
+import type { Place } from "./project.ts";
+import type { MapTree, Tree } from "./yaml-tree.ts";
+
+export interface TomlTree {
+  readonly root: MapTree;
+  /** The dotted name of what is at a place of this tree. */
+  nameAt(place: Place): string;
+}
+
+/** Throws a `ReasonError` (`ConfigInvalid`) with the place for what is not TOML, and for a date, which no key takes. */
+export function parseToml(file: string, text: string): TomlTree {
+  const names = new Map<Place, string>();
+  /** `written` is what to look for. The line is only worked out when somebody asks: most places are never shown. */
+  const placeOf = (path: readonly string[], written = path): Place => {
+    const place: Place = {
+      file,
+      get line() {
+        return lineOf(text, written);
+      },
+      column: 1,
+    };
+    names.set(place, path.join("."));
+    return place;
+  };
+  const treeOf = (value: unknown, path: readonly string[]): Tree => {
+    const isEntry = typeof value === "string" && /^\d+$/.test(path.at(-1) ?? "");
+    const place = placeOf(path, isEntry ? [...path, value] : path);
+    if (Array.isArray(value)) {
+      return { kind: "list", items: value.map((item, index) => treeOf(item, [...path, String(index)])), place };
+    }
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+      return { kind: "scalar", value, place, textPlace: place, linesHold: true };
+    }
+    if (typeof value === "object" && value !== null && !(value instanceof Date)) return mapOf(value, path, place);
+    throw new ReasonError("ConfigInvalid", { detail: `${file}:${place.line}: ${path.join(".")}: expected no date` });
+  };
+  const mapOf = (table: object, path: readonly string[], place: Place): MapTree => ({
+    kind: "map",
+    entries: Object.entries(table).map(([key, value]) => {
+      const tree = treeOf(value, [...path, key]);
+      return { key, keyPlace: tree.place, value: tree };
+    }),
+    place,
+  });
+  try {
+    return { root: mapOf(parse(text), [], placeOf([])), nameAt: (place) => names.get(place) ?? "" };
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const message = error.message.split("\n")[0] ?? "invalid TOML";
+    throw new ReasonError("ConfigInvalid", { detail: `${file}:${error.line}:${error.column}: ${message}` });
+  }
+}
+
+/** The line where the last part of a name first appears after the ones before it; 1 when it is not written out. */
+function lineOf(text: string, path: readonly string[]): number {
+  let at = 0;
+  for (const segment of path.filter((part) => !/^\d+$/.test(part))) {
+    const found = text.indexOf(segment, at);
+    if (found < 0) break;
+    at = found;
+  }
+  return text.slice(0, at).split("\n").length;
+}

@@ -1,0 +1,20 @@
+/** The facts of the tools that hand work to other agents. What they do is in `delegation/`; a project without agents has none of them. */
+import type { ToolFacts } from "./facts.ts";
+
+const common = { relays: true, fresh: true } as const;
+const subject = ({ agent, task }: Readonly<Record<string, unknown>>): string => String(agent ?? task ?? "");
+
+export const delegationFacts = {
+  delegate: { ...common, name: "delegate", label: "Delegate", class: "mutating", kind: "delegation", subject },
+  delegateAsync: {
+    ...common,
+    name: "delegate_async",
+    label: "DelegateAsync",
+    class: "mutating",
+    kind: "delegation",
+    subject,
+  },
+  poll: { ...common, name: "task.poll", label: "TaskPoll", class: "read_only", kind: "task" },
+  await: { ...common, name: "task.await", label: "TaskAwait", class: "read_only", kind: "task" },
+  cancel: { ...common, name: "task.cancel", label: "TaskCancel", class: "sensitive", kind: "task" },
+} satisfies Record<string, ToolFacts>;

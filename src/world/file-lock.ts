@@ -1,0 +1,116 @@
+/**
+ * One holder for a path, without help from the system: each contender puts down a file of its own and then looks for others. Of two
+ * that come at once the later one sees the earlier, so that there are never two; those of processes that died do not count.
+ */
+import { randomBytes } from "node:crypto";
+import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type Clock, errnoOf } from "#base";
+import { createOwner, isAlive, isOurs, LEASE_MS } from "./lease.ts";
+import { makeFolder } from "./make-folder.ts";
+
+/** Longest wait between two tries. Two that came at once step back together; different waits let one be first. */
+const RETRY_MAX_MS = 25;
+/** How long another process may keep a file to itself. */
+const LOCK_WAIT_MS = 5_000;
+
+export interface FileLock {
+  /** A sign of life, for other machines. Throws when the lock is gone. */
+  renew(nowMs: number): void;
+  /** Throws when the lock is gone. */
+  check(): void;
+  release(): void;
+}
+
+export interface LockRival {
+  readonly heldBy: string;
+  /** It is no contender that may step back as well: to try again soon is no use. */
+  readonly isSettled: boolean;
+}
+
+/** Tries once. The folder must be there; what is put down has the name of `path`, a dot and the owner. */
+export function tryFileLock(path: string, clock: Pick<Clock, "now">): FileLock | LockRival {
+  const nowMs = clock.now();
+  // Empty, and all in its name: a full disk cannot leave half of it.
+  const mine = `${path}.${encodeURIComponent(createOwner())}`;
+  try {
+    writeFileSync(mine, "", { mode: 0o600, flag: "wx" });
+    utimesSync(mine, nowMs / 1000, nowMs / 1000);
+    const rival = findRival(path, mine, clock.now());
+    if (rival !== undefined) {
+      rmSync(mine, { force: true });
+      return rival;
+    }
+  } catch (error) {
+    rmSync(mine, { force: true });
+    throw error;
+  }
+  return {
+    check: () => void statSync(mine),
+    renew: (now) => utimesSync(mine, now / 1000, now / 1000),
+    release: () => rmSync(mine, { force: true }),
+  };
+}
+
+/** A short wait of random length before the next try. */
+export function retryWaitMs(): number {
+  return 1 + ((randomBytes(1)[0] ?? 0) % RETRY_MAX_MS);
+}
+
+/** Runs `work` while no other process does the same for this file. Undefined when somebody keeps it to himself. */
+export async function withFileLock<Result>(
+  path: string,
+  clock: Clock,
+  work: () => Promise<Result> | Result,
+): Promise<{ readonly result: Result } | undefined> {
+  makeFolder(dirname(path), 0o700);
+  const startedMs = clock.monotonicMs();
+  for (;;) {
+    const lock = tryFileLock(`${path}.lock`, clock);
+    if ("release" in lock) {
+      try {
+        return { result: await work() };
+      } finally {
+        lock.release();
+      }
+    }
+    if (clock.monotonicMs() - startedMs > LOCK_WAIT_MS) return undefined;
+    await clock.sleep(retryWaitMs());
+  }
+}
+
+function findRival(path: string, mine: string, nowMs: number): LockRival | undefined {
+  const prefix = `${basename(path)}.`;
+  for (const name of readdirSync(dirname(path))) {
+    const file = join(dirname(path), name);
+    if (!name.startsWith(prefix) || file === mine) continue;
+    const renewedMs = modifiedMs(file);
+    if (renewedMs === undefined) continue;
+    const heldBy = ownerIn(name.slice(prefix.length));
+    if (isAlive(heldBy, renewedMs + LEASE_MS, nowMs)) {
+      return { heldBy, isSettled: isOurs(heldBy) || nowMs - renewedMs > RETRY_MAX_MS };
+    }
+    // No file of a dead owner comes back to life: its name is its own.
+    rmSync(file, { force: true });
+  }
+  return undefined;
+}
+
+/** Of a file that no lock of ours made, its name. */
+function ownerIn(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return encoded;
+  }
+}
+
+/** Undefined when it is gone. */
+function modifiedMs(path: string): number | undefined {
+  try {
+    return statSync(path).mtimeMs;
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
