@@ -5,6 +5,8 @@ import { isSameProcess, startMark } from "#world";
 
 /** A lease of another machine counts as given up after this long without a sign of life. */
 export const LEASE_MS = 60_000;
+/** A renewal has to be synced with the events; this often is enough to stay within the lease. */
+export const RENEW_MS = LEASE_MS / 4;
 
 /** A name for this writer that no other writer has. */
 export function createOwner(): string {

@@ -16,7 +16,9 @@ const ATTEMPTS = 6;
 const RETRY_MAX_MS = 10;
 
 export interface FolderLock {
-  /** A sign of life, for other machines, every now and then. Throws when the lock is gone. */
+  /** Throws when the lock is gone. */
+  check(): void;
+  /** A sign of life for other machines. Throws when the lock is gone. */
   renew(nowMs: number): void;
   release(): void;
 }
@@ -27,7 +29,7 @@ export function lockFolder(folder: string, clock: { now(): number }): FolderLock
     const nowMs = clock.now();
     const mine = putDown(folder, nowMs);
     const other = otherHolder(folder, mine, clock.now());
-    if (other === undefined) return holder(join(folder, mine), nowMs);
+    if (other === undefined) return holder(join(folder, mine));
     rmSync(join(folder, mine), { force: true });
     if (other.settled || attempt === ATTEMPTS) return { heldBy: other.owner };
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1 + ((randomBytes(1)[0] ?? 0) % RETRY_MAX_MS));
@@ -77,20 +79,10 @@ function otherHolder(
   return undefined;
 }
 
-/** A changed time has to be synced with the events; this often is enough to stay within the lease. */
-const RENEW_MS = LEASE_MS / 4;
-
-function holder(path: string, takenMs: number): FolderLock {
-  let renewedMs = takenMs;
+function holder(path: string): FolderLock {
   return {
-    renew(nowMs) {
-      // Also when the clock went backwards.
-      if (Math.abs(nowMs - renewedMs) < RENEW_MS) statSync(path);
-      else {
-        utimesSync(path, nowMs / 1000, nowMs / 1000);
-        renewedMs = nowMs;
-      }
-    },
+    check: () => void statSync(path),
+    renew: (nowMs) => utimesSync(path, nowMs / 1000, nowMs / 1000),
     release: () => rmSync(path, { force: true }),
   };
 }
