@@ -4,7 +4,7 @@
  */
 import type { Clock } from "#base";
 import { type Event, ReasonError, type SessionId } from "#protocol";
-import { type ArchiveStore, createPlacesToSign, mergeEvidence, readRecords } from "./archive.ts";
+import { type ArchiveStore, createPlacesToSign, mergeEvidence, readPages, readRecords } from "./archive.ts";
 import type { Checkpoint, Signer } from "./checkpoint.ts";
 import { createSalts } from "./evidence.ts";
 import { followedHead, headAfter, type LogParts, openEvidenceLog, signHead } from "./evidence-log.ts";
@@ -90,7 +90,7 @@ export function createEvidenceStore(
       // In this order: a checkpoint is stored after its event.
       const checkpoints = await guarded("reads", () => backend.checkpoints(id));
       const head = await guarded("reads", () => headOf(id));
-      yield* mergeEvidence(id, readRecords(store, id, head.lastEventId), checkpoints, head);
+      yield* mergeEvidence(id, readPages(store, id, head.lastEventId), checkpoints, head);
     },
     ...(historyStart && { historyStart: (id) => guarded("reads", () => historyStart(id)) }),
     ...(expiredTo && { expiredTo: (id) => guarded("reads", () => expiredTo(id)) }),

@@ -19,9 +19,9 @@ export interface GroupedWrite<Value> {
 export interface GroupCommit {
   /**
    * `write` is durable by itself, and a part of a larger step when there are others. It is called at once when it is alone, and in
-   * the next turn otherwise. Rejects with what `write` or the backend threw.
+   * the next turn otherwise. Throws or rejects with what `write` or the backend threw.
    */
-  run<Value>(write: () => GroupedWrite<Value>, isAlone: boolean): Promise<Value>;
+  run<Value>(write: () => GroupedWrite<Value>, isAlone: boolean): Value | Promise<Value>;
   /** Writes at once what waits. */
   flush(): void;
 }
@@ -89,13 +89,18 @@ export function createGroupCommit(groups: WriteGroups | undefined): GroupCommit 
   }
 
   return {
-    run: (write, isAlone) =>
-      new Promise((resolve, reject) => {
+    run(write, isAlone) {
+      if (waiting.length === 0 && (isAlone || groups === undefined)) {
+        const written = write();
+        written.committed();
+        return written.value;
+      }
+      return new Promise((resolve, reject) => {
         // The promise takes what `write` gives; the list holds writes of all kinds.
         waiting.push({ write, resolve: resolve as (value: unknown) => void, reject });
-        if ((isAlone || groups === undefined) && waiting.length === 1) drain();
-        else schedule();
-      }),
+        schedule();
+      });
+    },
     flush() {
       while (waiting.length > 0) commit(waiting.splice(0, MAX_WRITES));
     },
