@@ -4,6 +4,7 @@ import { counted, paint, visibleLine } from "#base";
 import type { StoreFlags } from "#program";
 import { reasonText, type SessionId } from "#protocol";
 import { type HeadStanding, headProblem, seen, type Verdict } from "#stores";
+import { storeKinds } from "#stores/kinds";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 
@@ -79,7 +80,9 @@ function butHow(head: HeadStanding | undefined): string {
 }
 
 function tellMismatch(ports: CliPorts, session: SessionId | undefined, problem: string, flags: ToldFlags): void {
-  const where = flags.store === "jsonl" ? ` --store jsonl --root ${resolve(ports.cwd, flags.root ?? ".")}` : "";
+  const where = storeKinds[flags.store].isInWorkspace
+    ? ` --store ${flags.store} --root ${resolve(ports.cwd, flags.root ?? ".")}`
+    : "";
   tellReason(ports, "HeadMismatch", `${problem} If that was you, run: harness audit accept ${session}${where}`);
 }
 

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { isDomainEntry } from "#base";
 import type { ContextValues, RunFlags } from "#program";
+import { durableKindNames, storeKindNames } from "#stores/kinds";
 
 const CONTEXT_KEY_CHARS = 100;
 const CONTEXT_TEXT_CHARS = 10_000;
@@ -31,9 +32,7 @@ export function addRunFlags(command: Command, defaultStore: RunFlags["store"] = 
     .option("--max-steps <n>", "model calls per turn (default: 20, or as configured)", positiveInteger)
     .addOption(sandboxOption())
     .addOption(
-      new Option("--store <kind>", "where the session log goes")
-        .choices(["sqlite", "jsonl", "memory"])
-        .default(defaultStore),
+      new Option("--store <kind>", "where the session log goes").choices(storeKindNames).default(defaultStore),
     )
     .addOption(
       new Option("--undo <state>", "keep what calls change, for harness undo; off with --store memory")
@@ -64,7 +63,7 @@ export function addTurnFlags(command: Command): Command {
 /** Which log a command reads. */
 export function addStoreFlags(command: Command): Command {
   return command
-    .addOption(new Option("--store <kind>", "which log").choices(["sqlite", "jsonl"]).default("sqlite"))
+    .addOption(new Option("--store <kind>", "which log").choices(durableKindNames).default("sqlite"))
     .option("--root <dir>", "workspace whose .harness/threads holds the jsonl log (default: the current folder)");
 }
 

@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { defined, messageOf, visibleLine, visibleProse } from "#base";
 import { closeProgram, type OpenOptions, openProgram, type RunFlags } from "#program";
 import { ReasonError, SessionId } from "#protocol";
+import { storeKinds } from "#stores/kinds";
 import { type AnswerSchema, parseAnswerSchema, sendForSchema } from "./answer-schema.ts";
 import type { CliPorts } from "./cli-ports.ts";
 import { type CliTurn, type OutputMode, openCliSession } from "./cli-session.ts";
@@ -113,9 +114,9 @@ async function resumed(
   { store, workspace }: { readonly store: RunFlags["store"]; readonly workspace: string },
 ): Promise<SessionId> {
   if (SessionId.is(named)) return named;
-  if (store === "memory") throw new ReasonError("SessionNotFound", { session: named });
+  if (!storeKinds[store].isDurable) throw new ReasonError("SessionNotFound", { session: named });
   const { findSession, withStore } = await import("#program/session-store");
-  const place = store === "jsonl" ? { store, root: workspace } : { store };
+  const place = storeKinds[store].isInWorkspace ? { store, root: workspace } : { store };
   return withStore(ports, place, async (opened) => (await findSession(opened, named)).id);
 }
 

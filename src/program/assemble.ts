@@ -1,6 +1,6 @@
 /** The composition root: the one file that knows every part and how they are put together. */
 
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { canonicalHash, createUlidFactory, defined } from "#base";
 import { type Control, createControl } from "#control";
 import { loadedRedaction, type Redaction, type SessionStore } from "#engine";
@@ -8,7 +8,7 @@ import { parseRule } from "#governance";
 import { createIdMint } from "#protocol";
 import type { ModelChoice } from "#providers";
 import { noTape, openSession, prepareSandbox, type SessionDependencies } from "#session";
-import { createMemoryStore, loadPortability, openSqliteStore, ownFolders } from "#stores";
+import { logFiles, openStore, ownFolders } from "#stores";
 import { createBuiltinTools } from "#tools";
 import { createScratchFolders, createSystemRandom } from "#world";
 import { modelChooser, sharedChoices } from "./models.ts";
@@ -45,7 +45,8 @@ export async function assembleHarness(options: HarnessOptions): Promise<Harness>
   );
   const rulesVersion = canonicalHash(rules.map(({ effect, text, source }) => [effect, text, source]));
   const toolSources = [...(options.toolSources ?? [createBuiltinTools(clock)]), ...extensions.toolSources];
-  const watched = extensions.store === undefined ? watchWrites(await openStore(options)) : unwatched(extensions.store);
+  const watched =
+    extensions.store === undefined ? watchWrites(await openStore(options.store, options)) : unwatched(extensions.store);
   const store = tape.store(watched.store);
   const ownPaths = [...ownFolders(env), ...(options.ownPaths ?? []).map((path) => resolve(path))];
   const undoFolder = options.undo === undefined || options.undo === "off" ? [] : [options.undo.directory];
@@ -139,28 +140,4 @@ function readableStore(store: SessionStore, redaction: Promise<Redaction>): Harn
 async function openTape(options: HarnessOptions, choose: () => Promise<ModelChoice>): Promise<OpenedTape> {
   if (options.cassette !== undefined) return (await import("./tape.ts")).openTape(options.cassette, options, choose);
   return { tape: noTape({ clock: options.clock, random: createSystemRandom() }), models: await choose() };
-}
-
-/** The log must never count as something that a call has changed. */
-function logFiles(store: HarnessOptions["store"]): string[] {
-  switch (store.kind) {
-    case "memory":
-      return [];
-    case "jsonl":
-      return [join(resolve(store.root), ".harness", "threads")];
-    case "sqlite":
-      return ["", "-wal", "-shm", "-journal"].map((suffix) => resolve(store.path) + suffix);
-  }
-}
-
-async function openStore({ store, clock, signer, heads }: HarnessOptions): Promise<SessionStore> {
-  const proving = { ...defined({ signer, heads }) };
-  switch (store.kind) {
-    case "memory":
-      return createMemoryStore(signer && { signer, clock });
-    case "jsonl":
-      return (await loadPortability()).openJsonlStore({ root: store.root, clock, ...proving });
-    case "sqlite":
-      return openSqliteStore({ path: store.path, clock, key: store.key(), ...proving });
-  }
 }

@@ -1,20 +1,8 @@
-/** Where the command line keeps the last known heads of logs, and those of the log that its flags name. */
-import { join, resolve } from "node:path";
+/** Where the command line keeps the last known heads of logs. */
 import { once } from "#base";
-import {
-  createKnownHeads,
-  type HeadsPlace,
-  type HeadWitness,
-  harnessPaths,
-  headsDirectory,
-  type KnownHeads,
-  type MachineKey,
-  machineKeySource,
-} from "#stores";
+import { type HeadsPlace, type HeadWitness, headsDirectory, type MachineKey } from "#stores";
 import { createProcesses } from "#world";
 import type { ProgramPorts } from "./ports.ts";
-import type { StoreFlags } from "./session-store.ts";
-import { loadConfig } from "./user-config-file.ts";
 
 const KEYCHAIN_PROVIDER = "log-head";
 
@@ -28,18 +16,6 @@ export function keptHeads(
   const onProblem = (message: string): void => terminal.err(`warning: ${message}\n`);
   const witness = keychain ? { witness: keychainWitness(ports) } : {};
   return { directory: headsDirectory(env), key, clock, onProblem, ...witness };
-}
-
-/** Opens nothing, and asks for the machine key only when a head is there. Asks the keychain where the configuration names it. */
-export async function headsOf(ports: ProgramPorts, flags: StoreFlags): Promise<KnownHeads> {
-  const { settings } = await loadConfig(ports, undefined);
-  const log =
-    flags.store === "jsonl"
-      ? join(resolve(ports.cwd, flags.root ?? "."), ".harness", "threads")
-      : harnessPaths(ports.env).sessionsDb;
-  const heads = createKnownHeads(keptHeads(ports, machineKeySource(ports.env), settings.audit), log);
-  await heads.consult();
-  return heads;
 }
 
 /** Loaded when it is first asked: most users have none. */

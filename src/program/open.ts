@@ -12,15 +12,8 @@ import {
 } from "#artifacts";
 import { createSerial, defined, paint, visibleLines } from "#base";
 import { ReasonError } from "#protocol";
-import {
-  createSigner,
-  foldersApart,
-  harnessPaths,
-  type MachineKey,
-  machineKeySource,
-  ownFolders,
-  scratchBase,
-} from "#stores";
+import { createSigner, foldersApart, harnessPaths, machineKeySource, ownFolders, scratchBase } from "#stores";
+import { storeChoice, storeKinds } from "#stores/kinds";
 import { makePrivateDirectory, refusedWorkspace, writePrivateFile } from "#world";
 import { assembleHarness } from "./assemble.ts";
 import { keptHeads } from "./kept-heads.ts";
@@ -91,6 +84,7 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
   const rulesInOrder = createSerial();
   const scratch = scratchBase(env);
   const key = machineKeySource(env);
+  const { isDurable } = storeKinds[store];
   const harness = await assembleHarness({
     settings,
     env,
@@ -100,10 +94,10 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     ...defined({ scratch }),
     offlineAllowed,
     scenarioFile: (name) => scenarioFile(ports, name),
-    store: storeOf(store, workspace, env, key),
+    store: storeChoice(store, { workspace, env, key }),
     signer: createSigner(() => harnessPaths(env).configDir),
-    ...(store === "memory" ? {} : { heads: keptHeads(ports, key, settings.audit) }),
-    undo: store === "memory" || flags.undo === "off" || cassette !== undefined ? "off" : undoPlace(ports),
+    ...(isDurable ? { heads: keptHeads(ports, key, settings.audit) } : {}),
+    undo: !isDurable || flags.undo === "off" || cassette !== undefined ? "off" : undoPlace(ports),
     autoApprove: flags.autoApprove === true,
     ...(options.isService === true
       ? { waitsForHumans: true }
@@ -208,17 +202,6 @@ export function userFlags<Flags extends Pick<RunFlags, "config">>({
   ...flags
 }: Flags): Omit<Flags, "config"> & Pick<RunFlags, "config"> {
   return config === undefined || namesProject(config) ? flags : { ...flags, config };
-}
-
-function storeOf(
-  kind: RunFlags["store"],
-  workspace: string,
-  env: ProgramPorts["env"],
-  key: () => MachineKey,
-): HarnessOptions["store"] {
-  if (kind === "memory") return { kind };
-  if (kind === "jsonl") return { kind, root: workspace };
-  return { kind, path: harnessPaths(env).sessionsDb, key };
 }
 
 /** Configuration file, then the project, then flags; later wins, deny rules add up. */

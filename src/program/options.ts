@@ -16,7 +16,7 @@ import type {
 } from "#engine";
 import type { Command, CommandOf, RedactionSummary, SessionId } from "#protocol";
 import type { OpenProject } from "#session";
-import type { HeadsPlace, MachineKey, Signer } from "#stores";
+import type { HeadsPlace, Signer, StoreChoice } from "#stores";
 import type { UndoStoreOptions } from "#undo";
 import type { WriteHealth } from "./watched-store.ts";
 
@@ -40,10 +40,7 @@ export interface HarnessOptions {
   readonly model?: string;
   readonly offlineAllowed: boolean;
   readonly scenarioFile: (name: string) => string;
-  readonly store:
-    | { readonly kind: "memory" }
-    | { readonly kind: "sqlite"; readonly path: string; readonly key: () => MachineKey }
-    | { readonly kind: "jsonl"; readonly root: string };
+  readonly store: StoreChoice;
   /** Signs the log at the end of each turn; without it the log is chained, not signed. */
   readonly signer?: Signer;
   /** Where the last known heads of logs on disk are kept; without it an older copy of a log is not noticed. */

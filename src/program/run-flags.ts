@@ -1,4 +1,5 @@
 /** What somebody chose for this run: flags of the command line, or the same from another program. */
+import type { StoreKindName } from "#stores";
 
 export interface RunFlags {
   readonly model?: string;
@@ -10,7 +11,7 @@ export interface RunFlags {
   readonly autoApprove?: boolean;
   readonly maxSteps?: number;
   readonly sandbox?: "auto" | "required" | "off";
-  readonly store: "sqlite" | "jsonl" | "memory";
+  readonly store: StoreKindName;
   readonly undo?: "on" | "off";
   readonly allowedDomain?: readonly string[];
   readonly set?: ContextValues;

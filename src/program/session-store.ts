@@ -4,12 +4,13 @@ import type { SessionMeta } from "#engine";
 import { ReasonError, SessionId } from "#protocol";
 import {
   type ArchiveStore,
+  createKnownHeads,
   createSigner,
   harnessPaths,
-  loadPortability,
+  type KnownHeads,
   machineKeySource,
-  openSqliteStore,
 } from "#stores";
+import { logFiles, openStore, type StoreChoice, type StoreKindName, storeChoice, storeKinds } from "#stores/kinds";
 import { keptHeads } from "./kept-heads.ts";
 import type { ProgramPorts } from "./ports.ts";
 import { loadConfig } from "./user-config-file.ts";
@@ -19,7 +20,8 @@ export const SEARCHED_SESSIONS = 100_000;
 const SHOWN_CANDIDATES = 5;
 
 export interface StoreFlags {
-  readonly store: "sqlite" | "jsonl";
+  /** Of a durable kind. */
+  readonly store: StoreKindName;
   readonly root?: string;
 }
 
@@ -29,23 +31,35 @@ export async function withStore<Result>(
   flags: StoreFlags,
   work: (store: ArchiveStore) => Promise<Result>,
 ): Promise<Result> {
-  const { env, clock, cwd } = ports;
-  if (flags.root !== undefined && flags.store !== "jsonl") {
+  const { env, clock } = ports;
+  if (flags.root !== undefined && !storeKinds[flags.store].isInWorkspace) {
     throw new ReasonError("UsageInvalid", { detail: "--root goes with --store jsonl." });
   }
   const key = machineKeySource(env);
   const { settings } = await loadConfig(ports, undefined);
   const heads = keptHeads(ports, key, settings.audit);
-  const proving = { clock, signer: createSigner(() => harnessPaths(env).configDir), heads };
-  const store =
-    flags.store === "jsonl"
-      ? await (await loadPortability()).openJsonlStore({ root: resolve(cwd, flags.root ?? "."), ...proving })
-      : await openSqliteStore({ path: harnessPaths(env).sessionsDb, key: key(), ...proving });
+  const signer = createSigner(() => harnessPaths(env).configDir);
+  const store = await openStore(storeOf(ports, flags), { clock, signer, heads });
   try {
     return await work(store);
   } finally {
     await store.close();
   }
+}
+
+/** The log that the flags name. */
+function storeOf({ env, cwd }: ProgramPorts, { store, root = "." }: StoreFlags): StoreChoice {
+  return storeChoice(store, { workspace: resolve(cwd, root), env, key: machineKeySource(env) });
+}
+
+/** The last known heads of the log that the flags name. Opens no log; asks for the machine key only when a head is there. */
+export async function headsOf(ports: ProgramPorts, flags: StoreFlags): Promise<KnownHeads> {
+  const { settings } = await loadConfig(ports, undefined);
+  const [log] = logFiles(storeOf(ports, flags));
+  if (log === undefined) throw new ReasonError("UsageInvalid", { detail: `--store ${flags.store} keeps no log.` });
+  const heads = createKnownHeads(keptHeads(ports, machineKeySource(ports.env), settings.audit), log);
+  await heads.consult();
+  return heads;
 }
 
 /** How an id begins that somebody shortened to `text`, with or without `sess_`. */

@@ -33,14 +33,23 @@ export interface ArchiveStore extends SessionStore {
 
 const READ_PAGE = 500;
 
-/** The records of a session, oldest first, a page at a time. */
-export async function* readRecords(store: ArchiveStore, id: SessionId, upTo = Infinity): AsyncGenerator<ChainedRecord> {
+/** The records of a session, oldest first. */
+export async function* readRecords(store: ArchiveStore, id: SessionId): AsyncGenerator<ChainedRecord> {
+  for await (const page of readPages(store, id)) yield* page;
+}
+
+/** The records of a session up to an event, oldest first, a page at a time. */
+export async function* readPages(
+  store: Pick<ArchiveStore, "records">,
+  id: SessionId,
+  upTo = Infinity,
+): AsyncGenerator<readonly ChainedRecord[]> {
   let after = 0;
   while (after < upTo) {
     const page = await store.records(id, { after, limit: Math.min(READ_PAGE, upTo - after) });
-    yield* page;
     const last = page.at(-1);
     if (last === undefined) return;
+    yield page;
     after = last.id;
   }
 }
@@ -48,15 +57,17 @@ export async function* readRecords(store: ArchiveStore, id: SessionId, upTo = In
 /** The evidence of a session: `checkpoints`, in the order of their events, go between the records. */
 export async function* mergeEvidence(
   session: SessionId,
-  records: AsyncIterable<ChainedRecord> | Iterable<ChainedRecord>,
+  pages: AsyncIterable<readonly ChainedRecord[]>,
   checkpoints: readonly Checkpoint[],
   head: ChainHead,
 ): AsyncGenerator<EvidenceItem> {
   let at = 0;
-  for await (const record of records) {
-    yield { type: "record", record: { ...record, session } };
-    for (let next = checkpoints[at]; next !== undefined && next.event <= record.id; next = checkpoints[++at]) {
-      yield { type: "checkpoint", checkpoint: next };
+  for await (const page of pages) {
+    for (const record of page) {
+      yield { type: "record", record: { ...record, session } };
+      for (let next = checkpoints[at]; next !== undefined && next.event <= record.id; next = checkpoints[++at]) {
+        yield { type: "checkpoint", checkpoint: next };
+      }
     }
   }
   for (const checkpoint of checkpoints.slice(at)) yield { type: "checkpoint", checkpoint };

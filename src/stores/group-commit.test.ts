@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
 import { createGroupCommit, type GroupedWrite } from "./group-commit.ts";
-import { openDatabase, type SqliteDatabase } from "./sqlite/driver.ts";
+import { openDatabase, type SqliteDatabase, writeGroups } from "./sqlite/driver.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 import { NOW, newSession, sessionId, TEST_KEY, textDraft } from "./store-suite.ts";
 
@@ -43,7 +43,7 @@ const names = (db: SqliteDatabase): unknown[] => db.prepare("SELECT name FROM na
 it("writes at once what is alone, and together what comes together", async () => {
   const { db, add } = rig();
   const other = openDatabase({ path, ...options });
-  const group = createGroupCommit(db);
+  const group = createGroupCommit(writeGroups(db));
   const first = group.run(add("alone"), true);
   expect(names(other)).toEqual(["alone"]);
   let seenByOthers: unknown[] = [];
@@ -61,7 +61,7 @@ it("writes at once what is alone, and together what comes together", async () =>
 
 it("lets a write fail by itself", async () => {
   const { db, told, add } = rig();
-  const group = createGroupCommit(db);
+  const group = createGroupCommit(writeGroups(db));
   const results = await Promise.allSettled(["a", "bad", "b"].map((name) => group.run(add(name), false)));
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(names(db)).toEqual(["a", "b"]);
@@ -71,7 +71,7 @@ it("lets a write fail by itself", async () => {
 
 it("takes all back when the transaction fails", async () => {
   const { db, told, add } = rig();
-  const group = createGroupCommit(db);
+  const group = createGroupCommit(writeGroups(db));
   const breaks = (): never => {
     db.exec("ROLLBACK");
     throw new Error("the disk is full");

@@ -1,11 +1,11 @@
 /**
- * Writes of several sessions that come in the same turn of the event loop share one synced transaction: the disk syncs as often as
+ * Writes of several sessions that come in the same turn of the event loop share one synced step: the disk syncs as often as
  * it can, and each sync carries what has come meanwhile. Nobody is answered before that. A write that fails takes none of the
- * others with it; when the transaction itself fails, all of them have failed.
+ * others with it; when the step itself fails, all of them have failed.
  */
-import type { SqliteDatabase } from "./sqlite/driver.ts";
+import type { WriteGroups } from "./record-backend.ts";
 
-/** More are left to the next transaction, so that it does not keep the event loop for long. */
+/** More are left to the next step, so that it does not keep the event loop for long. */
 const MAX_WRITES = 256;
 
 export interface GroupedWrite<Value> {
@@ -18,10 +18,10 @@ export interface GroupedWrite<Value> {
 
 export interface GroupCommit {
   /**
-   * `write` is one transaction, which becomes a part of a larger one when there are others. It is called at once when it is alone,
-   * and in the next turn otherwise. Rejects with what `write` or the database threw.
+   * `write` is durable by itself, and a part of a larger step when there are others. It is called at once when it is alone, and in
+   * the next turn otherwise. Throws or rejects with what `write` or the backend threw.
    */
-  run<Value>(write: () => GroupedWrite<Value>, isAlone: boolean): Promise<Value>;
+  run<Value>(write: () => GroupedWrite<Value>, isAlone: boolean): Value | Promise<Value>;
   /** Writes at once what waits. */
   flush(): void;
 }
@@ -36,29 +36,31 @@ type Written =
   | { readonly by: Waiting; readonly result: GroupedWrite<unknown> }
   | { readonly by: Waiting; readonly error: unknown };
 
-export function createGroupCommit(db: SqliteDatabase): GroupCommit {
+/** Without `groups` every write is alone. */
+export function createGroupCommit(groups: WriteGroups | undefined): GroupCommit {
   const waiting: Waiting[] = [];
   let isScheduled = false;
 
-  const writeAll = db.transaction((batch: readonly Waiting[], written: Written[]): void => {
-    for (const by of batch) {
-      try {
-        written.push({ by, result: by.write() });
-      } catch (error) {
-        // A disk that is full ends the whole transaction: what was written before is gone, and what follows would stay alone.
-        if (!db.inTransaction) throw error;
-        written.push({ by, error });
+  function writeAll(groups: WriteGroups, batch: readonly Waiting[], written: Written[]): void {
+    groups.run(() => {
+      for (const by of batch) {
+        try {
+          written.push({ by, result: by.write() });
+        } catch (error) {
+          // A disk that is full ends the whole step: what was written before is gone, and what follows would stay alone.
+          if (!groups.isRunning) throw error;
+          written.push({ by, error });
+        }
       }
-    }
-  });
+    });
+  }
 
   function commit(batch: readonly Waiting[]): void {
     const written: Written[] = [];
     try {
-      const [first] = batch;
-      // What is alone is a transaction by itself.
-      if (batch.length === 1 && first !== undefined) written.push({ by: first, result: first.write() });
-      else writeAll.immediate(batch, written);
+      // What is alone is a step by itself.
+      if (groups === undefined || batch.length === 1) for (const by of batch) written.push({ by, result: by.write() });
+      else writeAll(groups, batch, written);
     } catch (error) {
       for (const item of written.toReversed()) if ("result" in item) item.result.rolledBack();
       for (const { reject } of batch) reject(error);
@@ -75,7 +77,7 @@ export function createGroupCommit(db: SqliteDatabase): GroupCommit {
 
   function drain(): void {
     isScheduled = false;
-    // The database may have been closed meanwhile; whoever waits was answered then.
+    // The store may have been closed meanwhile; whoever waits was answered then.
     if (waiting.length > 0) commit(waiting.splice(0, MAX_WRITES));
     if (waiting.length > 0) schedule();
   }
@@ -87,13 +89,18 @@ export function createGroupCommit(db: SqliteDatabase): GroupCommit {
   }
 
   return {
-    run: (write, isAlone) =>
-      new Promise((resolve, reject) => {
+    run(write, isAlone) {
+      if (waiting.length === 0 && (isAlone || groups === undefined)) {
+        const written = write();
+        written.committed();
+        return written.value;
+      }
+      return new Promise((resolve, reject) => {
         // The promise takes what `write` gives; the list holds writes of all kinds.
         waiting.push({ write, resolve: resolve as (value: unknown) => void, reject });
-        if (isAlone && waiting.length === 1) drain();
-        else schedule();
-      }),
+        schedule();
+      });
+    },
     flush() {
       while (waiting.length > 0) commit(waiting.splice(0, MAX_WRITES));
     },

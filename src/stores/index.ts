@@ -8,6 +8,7 @@ export { isExpired } from "./expired-payload.ts";
 export { type HeadStanding, headProblem, headStanding, seen } from "./head-standing.ts";
 export type { HeadWitness } from "./head-witness.ts";
 export { createKeyFiles } from "./key-files.ts";
+export { logFiles, openStore, type StoreChoice, type StoreKindName } from "./kinds.ts";
 export {
   createKnownHeads,
   forgetLostLogs,

@@ -1,6 +1,6 @@
 /**
  * The last known head of each session, kept outside its log: a small sealed file in the state folder, one for each session. It shows
- * that a log was put back to an older copy. Knows nothing of stores; `headed-store.ts` keeps it up with one.
+ * that a log was put back to an older copy. Knows nothing of stores; `evidence-log.ts` keeps it up with one.
  */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { readdirSync, rmSync, statSync } from "node:fs";

@@ -1,8 +1,9 @@
 /** The right to write a session on a clock that steps: nobody loses it, nobody takes it, and other machines are told the new time. */
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { openJsonStore } from "../../test/fakes/json-backend.ts";
 import { createManualClock, type ManualClock } from "../../test/fakes/manual-clock.ts";
 import type { ArchiveStore } from "./archive.ts";
 import { openJsonlStore } from "./jsonl/store.ts";
@@ -29,6 +30,10 @@ const kinds: Readonly<Record<string, StoreKind>> = {
       db.close();
       return until;
     },
+  },
+  "a further kind": {
+    open: (folder, clock) => openJsonStore({ folder, clock }),
+    until: (folder) => JSON.parse(readFileSync(join(folder, "sessions.json"), "utf8"))[sessionId(1)].until,
   },
   jsonl: {
     open: (root, clock) => openJsonlStore({ root, clock }),

@@ -1,19 +1,18 @@
 /** Sessions that live as long as the process: for embedding, for `--store memory` and for tests. Durable in name only. */
-import { type Clock, defined } from "#base";
-import type { EventDraft, SessionMeta } from "#engine";
-import type { CallId, Event, EventOf, SessionId } from "#protocol";
-import { type ArchiveStore, createPlacesToSign, mergeEvidence } from "./archive.ts";
+import type { Clock } from "#base";
+import type { SessionMeta } from "#engine";
+import type { SessionId } from "#protocol";
+import { type ArchivedSession, type ArchiveStore, createPlacesToSign } from "./archive.ts";
 import type { Checkpoint, Signer } from "./checkpoint.ts";
-import { chainStart, createSalts } from "./evidence.ts";
-import { type ChainedRecord, type ChainHead, chainDrafts, hashAfter, toEvent } from "./record.ts";
-import { sessionBusy, sessionExists, sessionNotFound, storeClosed } from "./store-errors.ts";
+import { createEvidenceStore } from "./evidence-store.ts";
+import type { ChainedRecord } from "./record.ts";
+import { newestFirst, type RecordBackend } from "./record-backend.ts";
+import { sessionBusy, sessionNotFound } from "./store-errors.ts";
 
 interface StoredSession {
-  meta: Omit<SessionMeta, "lastEventId">;
+  meta: ArchivedSession;
   readonly records: ChainedRecord[];
   readonly checkpoints: Checkpoint[];
-  head: ChainHead;
-  readonly openCalls: Map<CallId, number>;
   isOpen: boolean;
 }
 
@@ -25,123 +24,70 @@ export interface MemoryStoreOptions {
 
 /** Without options its evidence is chained and not signed. */
 export function createMemoryStore(options?: MemoryStoreOptions): ArchiveStore {
-  const nextSalt = createSalts();
   const sessions = new Map<SessionId, StoredSession>();
-  let closed = false;
-
-  const find = (id: SessionId): StoredSession | undefined => {
-    if (closed) throw storeClosed();
-    return sessions.get(id);
+  // Nobody else can take a lease of it, so that nobody asks for the time.
+  const store = createEvidenceStore(createMemoryBackend(sessions), { clock: options?.clock ?? { now: () => 0 } });
+  if (options === undefined) return store;
+  return {
+    ...store,
+    async *readEvidence(id) {
+      const session = sessions.get(id);
+      if (session !== undefined) signUnsigned(id, session, options);
+      yield* store.readEvidence(id);
+    },
   };
+}
+
+function createMemoryBackend(sessions: Map<SessionId, StoredSession>): RecordBackend {
   const existing = (id: SessionId): StoredSession => {
-    const session = find(id);
+    const session = sessions.get(id);
     if (session === undefined) throw sessionNotFound(id);
+    return session;
+  };
+  const unopened = (id: SessionId): StoredSession => {
+    const session = existing(id);
+    if (session.isOpen) throw sessionBusy(id, "this process");
     return session;
   };
 
   return {
-    async create(session) {
-      if (find(session.id) !== undefined) throw sessionExists(session.id);
-      const { id, workingDir, profile, model, createdAt } = session;
-      const meta = {
-        id,
-        workingDir,
-        profile,
-        model,
-        createdAt,
-        updatedAt: createdAt,
-        title: "",
-        state: "active",
-        pinned: false,
-        ...defined({ parent: session.parent }),
-      } as const;
-      sessions.set(id, { meta, records: [], checkpoints: [], head: startOf(id), openCalls: new Map(), isOpen: false });
+    name: "memory",
+    create(meta, records, checkpoints) {
+      if (sessions.has(meta.id)) return false;
+      sessions.set(meta.id, { meta, records: [...records], checkpoints: [...checkpoints()], isOpen: false });
+      return true;
     },
-    async restore(meta, records, known = []) {
-      if (find(meta.id) !== undefined) throw sessionExists(meta.id);
-      const restored: ChainedRecord[] = [...records];
-      const last = restored.at(-1);
-      const openCalls: StoredSession["openCalls"] = new Map();
-      for (const record of restored) noteCall(openCalls, toEvent(meta.id, record.id, record), record.id);
-      const hash = hashAfter(meta.id, last);
-      const head = last === undefined || hash === undefined ? startOf(meta.id) : { lastEventId: last.id, hash };
-      sessions.set(meta.id, { meta, records: restored, checkpoints: [...known], head, openCalls, isOpen: false });
-    },
-    async get(id) {
-      const session = find(id);
+    get(id) {
+      const session = sessions.get(id);
       return session && toMeta(session);
     },
-    async list({ limit, workingDir }) {
-      if (closed) throw storeClosed();
-      return [...sessions.values()]
-        .filter(({ meta }) => workingDir === undefined || meta.workingDir === workingDir)
-        .map(toMeta)
-        .sort(newestFirst)
-        .slice(0, limit);
+    list: (options) => newestFirst(sessions.values().map(toMeta), options),
+    update(id, change) {
+      const session = sessions.get(id);
+      if (session !== undefined) session.meta = { ...session.meta, ...change };
+      return session !== undefined;
     },
-    async update(id, change) {
-      const session = existing(id);
-      session.meta = { ...session.meta, ...change };
-    },
-    async delete(id) {
-      if (existing(id).isOpen) throw sessionBusy(id, "this process");
-      sessions.delete(id);
-    },
-    async acquire(id) {
-      const session = existing(id);
-      if (session.isOpen) throw sessionBusy(id, "this process");
+    delete: (id) => void sessions.delete(unopened(id).meta.id),
+    acquire(id) {
+      const session = unopened(id);
       session.isOpen = true;
-      const lastTs = session.records.at(-1)?.ts;
       return {
-        ...defined({ lastTs }),
-        async append(drafts, now) {
-          existing(id);
-          const first = session.records.length + 1;
-          if (drafts.length === 0) return first;
-          const { records, head } = chainDrafts(id, session.head, drafts, nextSalt);
-          session.head = head;
-          for (const [index, draft] of drafts.entries()) noteCall(session.openCalls, draft, first + index);
+        last: session.records.at(-1),
+        signedTo: session.checkpoints.at(-1)?.event ?? 0,
+        append({ records, end }) {
           for (const record of records) session.records.push(record);
-          session.meta = { ...session.meta, updatedAt: now };
-          return first;
+          session.meta = { ...session.meta, updatedAt: end.now };
         },
-        async openCalls() {
-          return [...session.openCalls.values()].map((event) => {
-            const record = session.records[event - 1];
-            if (record === undefined) throw sessionNotFound(id);
-            // Only events of this kind are noted.
-            return toEvent(id, event, record) as EventOf<"ToolIntent">;
-          });
-        },
-        async release() {
+        sign: (checkpoint) => void session.checkpoints.push(checkpoint),
+        release(_, checkpoint) {
+          if (checkpoint !== undefined) session.checkpoints.push(checkpoint);
           session.isOpen = false;
         },
       };
     },
-    async read(id, { after, limit, maxChars = Number.POSITIVE_INFINITY }) {
-      const found = existing(id).records.slice(after, after + limit);
-      const page: Event[] = [];
-      let chars = 0;
-      for (const record of found) {
-        page.push(toEvent(id, record.id, record));
-        chars += record.payload.length;
-        if (chars >= maxChars) break;
-      }
-      return page;
-    },
-    async records(id, { after, limit }) {
-      return existing(id).records.slice(after, after + limit);
-    },
-    async *readEvidence(id) {
-      const session = existing(id);
-      if (options !== undefined) signUnsigned(id, session, options);
-      const { records, checkpoints, head } = session;
-      yield* mergeEvidence(id, records.slice(), checkpoints.slice(), head);
-    },
-    async close() {
-      closed = true;
-      sessions.clear();
-    },
+    records: (id, { after, limit }) => existing(id).records.slice(after, after + limit),
+    checkpoints: (id) => existing(id).checkpoints.slice(),
+    close: () => sessions.clear(),
   };
 }
 
@@ -155,24 +101,6 @@ function signUnsigned(id: SessionId, { records, checkpoints }: StoredSession, op
   }
 }
 
-function noteCall(openCalls: Map<CallId, number>, draft: EventDraft, event: number): void {
-  if (draft.kind === "ToolIntent") openCalls.set(draft.payload.call_id, event);
-  else if (draft.kind === "ToolOutcome") openCalls.delete(draft.payload.call_id);
-}
-
-function startOf(id: SessionId): ChainHead {
-  return { lastEventId: 0, hash: chainStart(id) };
-}
-
-function toMeta(session: StoredSession): SessionMeta {
-  return { ...session.meta, lastEventId: session.records.length };
-}
-
-/** By last change, then by id, which is minted in order of time. */
-function newestFirst(a: SessionMeta, b: SessionMeta): number {
-  return compare(b.updatedAt, a.updatedAt) || compare(b.id, a.id);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
+function toMeta({ meta, records }: StoredSession): SessionMeta {
+  return { ...meta, lastEventId: records.length };
 }

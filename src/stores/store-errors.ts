@@ -19,6 +19,10 @@ export function storeClosed(): ReasonError {
   return new ReasonError("StoreFailed", { detail: "the store is closed" });
 }
 
+export function logReleased(session: SessionId): ReasonError {
+  return new ReasonError("StoreFailed", { detail: `session ${session} is no longer open for writing` });
+}
+
 /** A session has one writer; the second one learns it here, and nothing of what it had was written. */
 export function otherWriter(session: SessionId, cause: unknown): ReasonError {
   const detail = `another process wrote to session ${session} at the same time`;

@@ -3,7 +3,13 @@ import type { ChildProcess } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import type { EventDraft, NewSession, SessionStore } from "#engine";
 import { CallId, ClientId, type Event, SessionId, TurnId } from "#protocol";
+import { createRng, exported, newSigningKey, sampleDrafts, writeTurns } from "../../test/fakes/tampering.ts";
+import type { ArchiveStore } from "./archive.ts";
+import { branchSession } from "./branch.ts";
+import type { Signer } from "./checkpoint.ts";
+import { importSession } from "./import.ts";
 import type { MachineKey } from "./machine-key.ts";
+import { verifyEvidence } from "./verify.ts";
 
 const TURN = TurnId.from("01ARZ3NDEKTSV4RRFFQ69G5FAV");
 const CALL = CallId.from("01ARZ3NDEKTSV4RRFFQ69G5FAV");
@@ -79,9 +85,9 @@ export async function killWriter(
 }
 
 /** `open` gives an empty store; the suite closes it. */
-export function describeStore(name: string, open: () => Promise<SessionStore>): void {
-  const withStore = async (body: (store: SessionStore) => Promise<void>): Promise<void> => {
-    const store = await open();
+export function describeStore(name: string, open: (signer?: Signer) => Promise<ArchiveStore>): void {
+  const withStore = async (body: (store: ArchiveStore) => Promise<void>, signer?: Signer): Promise<void> => {
+    const store = await open(signer);
     try {
       await body(store);
     } finally {
@@ -335,6 +341,60 @@ export function describeStore(name: string, open: () => Promise<SessionStore>): 
         expect(await store.read(sessionId(1), { after: 0, limit: 1 })).toMatchObject([
           { payload: { args: { path: "a" } } },
         ]);
+      }));
+  });
+
+  describe(`${name}: evidence`, () => {
+    const key = newSigningKey();
+    const verdict = (store: ArchiveStore, id = sessionId(1)) =>
+      verifyEvidence(store.readEvidence(id), { trustedKeys: [key.publicKey] });
+
+    it("is chained and signed over many writers, and verifies", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        await writeTurns(store, sessionId(1), createRng(1), sampleDrafts(createRng(1), 3));
+        await writeTurns(store, sessionId(1), createRng(2), sampleDrafts(createRng(2), 1));
+        const { events, findings, unsealed } = await verdict(store);
+        expect({ events, findings, unsealed }).toEqual({
+          events: (await store.get(sessionId(1)))?.lastEventId,
+          findings: [],
+          unsealed: 0,
+        });
+      }, key));
+
+    it("comes in whole, with its checkpoints or with new ones, or not at all", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        await writeTurns(store, sessionId(1), createRng(1), sampleDrafts(createRng(1), 2));
+        const { checkpoints } = await verdict(store);
+        const lines = await exported(store, sessionId(1));
+        const archived = { lines: () => lines, name: "it.jsonl", now: NOW };
+        await store.delete(sessionId(1));
+        await expect(verdict(store)).rejects.toMatchObject({ reason: "SessionNotFound" });
+        await importSession(store, archived);
+        expect(await verdict(store)).toMatchObject({ checkpoints, findings: [], unsealed: 0 });
+        await expect(importSession(store, archived)).rejects.toThrow(sessionId(1));
+        const { session } = await branchSession(store, sessionId(1), { now: NOW });
+        expect(await verdict(store, session)).toMatchObject({ findings: [], unsealed: 0 });
+        const meta = await store.get(sessionId(1));
+        if (meta === undefined) throw new Error("the session is there");
+        const breaking = function* (): Generator<never> {
+          yield* [];
+          throw new Error("no more");
+        };
+        const { lastEventId: _, ...fields } = { ...meta, id: sessionId(3) };
+        await expect(store.restore(fields, breaking())).rejects.toThrow("no more");
+        expect(await store.get(sessionId(3))).toBeUndefined();
+      }, key));
+
+    it("is not written by a writer that has left", () =>
+      withStore(async (store) => {
+        await store.create(newSession(1));
+        const log = await store.acquire(sessionId(1));
+        await log.release();
+        await log.release();
+        await expect(log.append([textDraft("late")], NOW)).rejects.toMatchObject({ reason: "StoreFailed" });
+        expect(await store.get(sessionId(1))).toMatchObject({ lastEventId: 0 });
       }));
   });
 }

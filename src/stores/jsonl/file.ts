@@ -3,12 +3,11 @@
  * last marked line was never acknowledged. Synchronous: durable when a call returns.
  */
 import { fdatasyncSync, fstatSync, ftruncateSync, readSync, writeSync } from "node:fs";
-import { messageOf } from "#base";
+import { defined, messageOf } from "#base";
 import { ReasonError, type SessionId } from "#protocol";
 import { formatLine, type ParsedLine, parseLine, toChained } from "../event-line.ts";
-import { chainStart } from "../evidence.ts";
 import { fileLines } from "../file-lines.ts";
-import { type ChainedRecord, type ChainHead, hashAfter } from "../record.ts";
+import type { ChainedRecord } from "../record.ts";
 import type { FilePlace } from "./seek.ts";
 
 const NEWLINE = 0x0a;
@@ -27,11 +26,9 @@ export interface OpenFile {
 }
 
 export interface FileTail {
-  readonly head: ChainHead;
-  /** When the last event was appended; undefined when there is none. */
-  readonly updatedAt: string | undefined;
-  /** When that event happened. */
-  readonly lastTs?: string;
+  readonly last?: ChainedRecord;
+  /** When the last event was appended; absent when there is none. */
+  readonly updatedAt?: string;
   /** Where the next event goes. */
   readonly end: number;
   /** Bytes behind that, left by a write that was cut off. */
@@ -42,7 +39,7 @@ export interface FileTail {
  * What the end of the file says. Throws LogCorrupt for a whole line that is not an event: a write that was cut off leaves a
  * line without an end or, after a loss of power, zeros.
  */
-export function readTail({ file, path, session }: OpenFile): FileTail {
+export function readTail({ file, path }: OpenFile): FileTail {
   const { size } = fstatSync(file);
   for (let window = TAIL_BYTES; ; window *= TAIL_GROWTH) {
     const from = Math.max(0, size - window);
@@ -53,22 +50,17 @@ export function readTail({ file, path, session }: OpenFile): FileTail {
       if (start === 0 && from > 0) break;
       const line = committedLine(bytes.subarray(start, stop - 1), path);
       if (line !== undefined) {
-        const hash = hashAfter(session, toChained(line));
-        if (hash === undefined) throw corrupt(path, "its last line has no 'x_evidence'");
-        const head = { lastEventId: line.event.id, hash };
+        if (line.link === undefined) throw corrupt(path, "its last line has no 'x_evidence'");
         return {
-          head,
-          updatedAt: line.storedAt,
-          lastTs: line.event.ts,
+          last: toChained(line),
+          ...defined({ updatedAt: line.storedAt }),
           end: from + stop,
           tornBytes: size - from - stop,
         };
       }
       stop = start;
     }
-    if (from === 0) {
-      return { head: { lastEventId: 0, hash: chainStart(session) }, updatedAt: undefined, end: 0, tornBytes: size };
-    }
+    if (from === 0) return { end: 0, tornBytes: size };
   }
 }
 
@@ -104,12 +96,8 @@ export function appendRecords(
   return end + bytes.length;
 }
 
-/** Writes a whole session into an empty file, as one append; `note` is told each record. */
-export function writeRecords(
-  { file, session }: OpenFile,
-  records: Iterable<ChainedRecord>,
-  { now, note }: { readonly now: string; readonly note: (record: ChainedRecord) => void },
-): void {
+/** Writes a whole session into an empty file, as one append. */
+export function writeRecords({ file, session }: OpenFile, records: Iterable<ChainedRecord>, now: string): void {
   let end = 0;
   let waiting: ChainedRecord | undefined;
   let text = "";
@@ -120,7 +108,6 @@ export function writeRecords(
   for (const record of records) {
     if (waiting !== undefined) text += `${formatLine(session, waiting)}\n`;
     waiting = record;
-    note(record);
     if (text.length > WRITE_BATCH_CHARS) flush();
   }
   if (waiting !== undefined) text += `${formatLine(session, waiting, now)}\n`;

@@ -5,26 +5,14 @@
 
 import { closeSync, fstatSync, ftruncateSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { type Clock, defined, errnoOf, messageOf } from "#base";
-import type { EventPage, SessionLog, SessionMeta } from "#engine";
+import { type Clock, errnoOf, messageOf } from "#base";
+import type { EventPage, SessionMeta } from "#engine";
 import { ReasonError, type SessionId } from "#protocol";
-import { type ArchiveStore, createPlacesToSign, mergeEvidence, readRecords } from "../archive.ts";
-import type { Signer } from "../checkpoint.ts";
-import { createDelayedCheckpoint } from "../delayed-checkpoint.ts";
+import type { ArchiveStore } from "../archive.ts";
 import { type ParsedLine, toChained } from "../event-line.ts";
-import { createSalts } from "../evidence.ts";
-import { withKnownHeads } from "../headed-store.ts";
-import { createKnownHeads, type HeadsPlace } from "../known-heads.ts";
-import { type ChainHead, chainDrafts } from "../record.ts";
-import type { StoredMeta } from "../session-fields.ts";
-import {
-  accessFailed,
-  otherWriter,
-  sessionBusy,
-  sessionExists,
-  sessionNotFound,
-  storeClosed,
-} from "../store-errors.ts";
+import { createEvidenceStore, type EvidenceOptions } from "../evidence-store.ts";
+import { newestFirst, type RecordBackend, type RecordLog } from "../record-backend.ts";
+import { otherWriter, sessionBusy, sessionNotFound } from "../store-errors.ts";
 import { appendCheckpoints, mendCheckpoints, readCheckpoints, signedTo } from "./checkpoints.ts";
 import { appendRecords, type FileTail, type OpenFile, readLinesAfter, readTail, writeRecords } from "./file.ts";
 import { createFolder, FILE_MODE, prepareThreads, readMeta, removeFolder, sessionIds, writeMeta } from "./folder.ts";
@@ -34,20 +22,15 @@ import { createPlaces } from "./places.ts";
 import { seekEvent } from "./seek.ts";
 
 /** Rejects with a ReasonError that names the folder when it cannot be used. Creates it with a `.gitignore`. */
-export async function openJsonlStore(options: {
-  /** The workspace; sessions go to `.harness/threads` in it. */
-  readonly root: string;
-  readonly clock: Pick<Clock, "now">;
-  /** Signs a checkpoint at the end of each turn and when a writer leaves; without it the log is chained, not signed. */
-  readonly signer?: Signer;
-  /** Where the last known head of each session is kept; without it an older copy of the log is not noticed. */
-  readonly heads?: HeadsPlace;
-}): Promise<ArchiveStore> {
-  const { root, clock, signer, heads } = options;
+export async function openJsonlStore(
+  options: EvidenceOptions & {
+    /** The workspace; sessions go to `.harness/threads` in it. */
+    readonly root: string;
+  },
+): Promise<ArchiveStore> {
+  const { root, clock } = options;
   try {
-    const threads = prepareThreads(root, clock.now());
-    const store = createStore(threads, clock, signer);
-    return heads === undefined ? store : withKnownHeads(store, createKnownHeads(heads, threads));
+    return createEvidenceStore(createJsonlBackend(prepareThreads(root, clock.now()), clock), options);
   } catch (error) {
     if (error instanceof ReasonError) throw error;
     const why = messageOf(error);
@@ -55,30 +38,10 @@ export async function openJsonlStore(options: {
   }
 }
 
-function createStore(threads: string, clock: Pick<Clock, "now">, signer: Signer | undefined): ArchiveStore {
-  const nextSalt = createSalts();
+function createJsonlBackend(threads: string, clock: Pick<Clock, "now">): RecordBackend {
   const places = createPlaces();
   /** How to give up each session that is open for writing here. */
   const open = new Set<() => void>();
-  let closed = false;
-
-  const guarded = <Result>(effect: "reads" | "writes", work: () => Result): Result => {
-    if (closed) throw storeClosed();
-    try {
-      return work();
-    } catch (error) {
-      throw error instanceof ReasonError ? error : accessFailed(effect, threads, error);
-    }
-  };
-
-  const guardedLater = async <Result>(effect: "reads" | "writes", work: () => Promise<Result>): Promise<Result> => {
-    if (closed) throw storeClosed();
-    try {
-      return await work();
-    } catch (error) {
-      throw error instanceof ReasonError ? error : accessFailed(effect, threads, error);
-    }
-  };
 
   const withFile = <Result>(id: SessionId, work: (file: OpenFile) => Result): Result => {
     const opened = openEvents(threads, id, "r");
@@ -101,11 +64,8 @@ function createStore(threads: string, clock: Pick<Clock, "now">, signer: Signer 
 
   const metaOf = (id: SessionId): SessionMeta | undefined => {
     const meta = readMeta(join(threads, id));
-    if (meta === undefined) return undefined;
-    const tail = readTailOf(id);
-    if (tail === undefined) return undefined;
-    const { head, updatedAt } = tail;
-    return { ...meta, updatedAt: updatedAt ?? meta.createdAt, lastEventId: head.lastEventId };
+    const tail = meta && readTailOf(id);
+    return tail && { ...meta, updatedAt: tail.updatedAt ?? meta.createdAt, lastEventId: tail.last?.id ?? 0 };
   };
 
   const readLines = (id: SessionId, { after, limit, maxChars = Infinity }: EventPage): readonly ParsedLine[] =>
@@ -126,150 +86,90 @@ function createStore(threads: string, clock: Pick<Clock, "now">, signer: Signer 
     return held;
   };
 
-  const openLog = (id: SessionId): SessionLog => {
+  const openLog = (id: SessionId): RecordLog => {
     const held = lock(id);
-    const folder = join(threads, id);
-    let opened: OpenFile;
-    let tail: FileTail;
-    try {
-      opened = openEvents(threads, id, "r+");
-      tail = readTail(opened);
-      if (tail.tornBytes > 0) ftruncateSync(opened.file, tail.end);
-      mendCheckpoints(folder);
-      // What a writer that was cut off, or had no key, left unsigned.
-      signEnd(folder, id, tail.head);
-    } catch (error) {
-      held.release();
-      throw error;
-    }
-    const { file, path } = opened;
-    let { head, end } = tail;
-    const checkpoint = signer && createDelayedCheckpoint(() => signEnd(folder, id, head));
+    let opened: OpenFile | undefined;
     const giveUp = (): void => {
       if (!open.delete(giveUp)) return;
-      checkpoint?.stop();
-      closeSync(file);
+      if (opened !== undefined) closeSync(opened.file);
       held.release();
     };
     open.add(giveUp);
+    try {
+      opened = openEvents(threads, id, "r+");
+      return writingEnd(id, opened, held, giveUp);
+    } catch (error) {
+      giveUp();
+      throw error;
+    }
+  };
+
+  const writingEnd = (id: SessionId, opened: OpenFile, held: FolderLock, giveUp: () => void): RecordLog => {
+    const { file, path } = opened;
+    const folder = join(threads, id);
+    const { last, tornBytes, ...tail } = readTail(opened);
+    let { end } = tail;
+    if (tornBytes > 0) ftruncateSync(file, end);
+    mendCheckpoints(folder);
     return {
-      ...defined({ lastTs: tail.lastTs }),
-      repairs: tail.tornBytes === 0 ? [] : [tornTail(path, tail.tornBytes)],
-      async append(drafts, now) {
-        return guarded("writes", () => {
-          const first = head.lastEventId + 1;
-          if (drafts.length === 0) return first;
-          const chained = chainDrafts(id, head, drafts, nextSalt);
-          const endsTurn = drafts.some(({ kind }) => kind === "TurnEnded");
-          // A turn that could not be signed is not stored as ended.
-          if (endsTurn) signer?.ready();
-          held.renew(clock.now());
-          if (fstatSync(file).size !== end) throw otherWriter(id, undefined);
-          end = appendRecords(opened, end, chained.records, now);
-          head = chained.head;
-          if (endsTurn) checkpoint?.turnEnded();
-          return first;
-        });
+      last,
+      signedTo: signedTo(folder),
+      repairs: tornBytes === 0 ? [] : [tornTail(path, tornBytes)],
+      append({ records, end: { now }, renews }) {
+        if (renews) held.renew(clock.now());
+        else held.check();
+        if (fstatSync(file).size !== end) throw otherWriter(id, undefined);
+        end = appendRecords(opened, end, records, now);
       },
-      async openCalls() {
-        return guardedLater("reads", () => unfinishedCalls(opened, end));
-      },
-      async release() {
-        if (!open.has(giveUp)) return;
-        guarded("writes", () => {
-          try {
-            signEnd(folder, id, head);
-          } finally {
-            giveUp();
-          }
-        });
+      sign: (checkpoint) => appendCheckpoints(folder, [checkpoint]),
+      openCalls: () => unfinishedCalls(opened, end),
+      release(_, checkpoint) {
+        try {
+          appendCheckpoints(folder, checkpoint === undefined ? [] : [checkpoint]);
+        } finally {
+          giveUp();
+        }
       },
     };
   };
 
-  const signHere = (folder: string, session: SessionId, places: Iterable<ChainHead>): void => {
-    if (signer === undefined) return;
-    const ts = new Date(clock.now()).toISOString();
-    const made = Array.from(places, ({ lastEventId: event, hash }) => signer.sign({ session, event, hash, ts }));
-    appendCheckpoints(folder, made);
-  };
-
-  /** The end of the chain is signed, unless it is already. */
-  const signEnd = (folder: string, session: SessionId, head: ChainHead): void => {
-    if (signer !== undefined && head.lastEventId > signedTo(folder)) signHere(folder, session, [head]);
-  };
-
-  const create = (meta: StoredMeta, fill: (file: number, folder: string) => void): void => {
-    if (!createFolder(threads, meta, fill)) throw sessionExists(meta.id);
-  };
-
   return {
-    async create(session) {
-      guarded("writes", () => create({ ...session, title: "", state: "active", pinned: false }, () => undefined));
-    },
-    async restore({ updatedAt, ...meta }, records, known) {
-      guarded("writes", () => {
-        // Asked before the work; the folder that is made at the end decides.
-        if (readMeta(join(threads, meta.id)) !== undefined) throw sessionExists(meta.id);
-        const { id: session } = meta;
-        create(meta, (file, folder) => {
-          const places = createPlacesToSign(session);
-          writeRecords({ file, path: threads, session }, records, { now: updatedAt, note: places.note });
-          if (known === undefined) signHere(folder, session, places.all());
-          else appendCheckpoints(folder, known);
-        });
+    name: threads,
+    create({ updatedAt, ...meta }, records, checkpoints) {
+      // Asked before the work; the folder that is made at the end decides.
+      if (readMeta(join(threads, meta.id)) !== undefined) return false;
+      return createFolder(threads, meta, (file, folder) => {
+        writeRecords({ file, path: threads, session: meta.id }, records, updatedAt);
+        appendCheckpoints(folder, checkpoints());
       });
     },
-    async get(id) {
-      return guarded("reads", () => metaOf(id));
+    get: metaOf,
+    list: (options) =>
+      newestFirst(
+        sessionIds(threads).flatMap((id) => metaOf(id) ?? []),
+        options,
+      ),
+    update(id, change) {
+      const folder = join(threads, id);
+      const meta = readMeta(folder);
+      if (meta !== undefined) writeMeta(folder, { ...meta, ...change });
+      return meta !== undefined;
     },
-    async list({ limit, workingDir }) {
-      return guarded("reads", () =>
-        sessionIds(threads)
-          .map(metaOf)
-          .filter((meta) => meta !== undefined)
-          .filter((meta) => workingDir === undefined || meta.workingDir === workingDir)
-          .sort((a, b) => compare(b.updatedAt, a.updatedAt) || compare(b.id, a.id))
-          .slice(0, limit),
-      );
+    delete(id) {
+      const held = lock(id);
+      try {
+        removeFolder(threads, id);
+        places.forget(id);
+      } finally {
+        held.release();
+      }
     },
-    async update(id, change) {
-      guarded("writes", () => {
-        const folder = join(threads, id);
-        const meta = readMeta(folder);
-        if (meta === undefined) throw sessionNotFound(id);
-        writeMeta(folder, { ...meta, ...change });
-      });
-    },
-    async delete(id) {
-      guarded("writes", () => {
-        const held = lock(id);
-        try {
-          removeFolder(threads, id);
-          places.forget(id);
-        } finally {
-          held.release();
-        }
-      });
-    },
-    async acquire(id) {
-      return guarded("writes", () => openLog(id));
-    },
-    async read(id, page) {
-      return guarded("reads", () => readLines(id, page).map(({ event }) => event));
-    },
-    async records(id, page) {
-      return guarded("reads", () => readLines(id, page).map(toChained));
-    },
-    async *readEvidence(id) {
-      // In this order: a checkpoint is written after its event.
-      const checkpoints = guarded("reads", () => readCheckpoints(join(threads, id)));
-      const { head } = guarded("reads", () => withFile(id, readTail));
-      yield* mergeEvidence(id, readRecords(this, id, head.lastEventId), checkpoints, head);
-    },
-    async close() {
+    acquire: openLog,
+    records: (id, page) => readLines(id, page).map(toChained),
+    events: (id, page) => readLines(id, page).map(({ event }) => event),
+    checkpoints: (id) => readCheckpoints(join(threads, id)),
+    close() {
       for (const giveUp of [...open]) giveUp();
-      closed = true;
     },
   };
 }
@@ -285,8 +185,4 @@ function openEvents(threads: string, session: SessionId, flags: "r" | "r+"): Ope
 
 function tornTail(path: string, bytes: number): string {
   return `${path} ended in the middle of a write; ${bytes} bytes that were never acknowledged were cut off`;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

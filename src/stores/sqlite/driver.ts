@@ -10,6 +10,7 @@ import { type Clock, errnoOf, messageOf } from "#base";
 import { ReasonError, storeFailure } from "#protocol";
 import { hasNoRoom, makeFolder } from "#world";
 import { deriveKey, type MachineKey } from "../machine-key.ts";
+import type { WriteGroups } from "../record-backend.ts";
 import { APPLICATION_ID, LEDGER_SQL, type Migration, migrations } from "./migrations.ts";
 
 export type SqliteDatabase = Database.Database;
@@ -177,6 +178,17 @@ export function statementCache(db: SqliteDatabase): Statements {
     const made = db.prepare<unknown[]>(sql);
     prepared.set(sql, made);
     return made;
+  };
+}
+
+/** Transactions inside of one become parts of it. */
+export function writeGroups(db: SqliteDatabase): WriteGroups {
+  const transaction = db.transaction((work: () => void) => work());
+  return {
+    run: (work) => transaction.immediate(work),
+    get isRunning() {
+      return db.inTransaction;
+    },
   };
 }
 

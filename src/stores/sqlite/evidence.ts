@@ -1,13 +1,9 @@
-/** How the SQLite store keeps the chain, and the signed checkpoints beside it; the way to read all evidence back. */
+/** How the SQLite store keeps the chain, and the signed checkpoints beside it; the way to read it back. */
 import type { SessionId } from "#protocol";
 import type { Checkpoint } from "../checkpoint.ts";
 import { HASH_BYTES, type Link, recomputeLink, SALT_BYTES, type SingleLink } from "../evidence.ts";
-import type { EvidenceItem } from "../evidence-lines.ts";
-import { type ChainedRecord, type ChainHead, hashAfter } from "../record.ts";
+import { type ChainedRecord, hashAfter } from "../record.ts";
 import type { SqliteDatabase, Statements } from "./driver.ts";
-
-/** Events read at once; a payload may be large. */
-const READ_PAGE = 256;
 
 export const RECORD_COLUMNS = "id, kind, ts, originator, payload, link";
 
@@ -66,24 +62,19 @@ export function lastSignedEvent(statement: Statements, key: number): number {
   return (statement(sql).get(key) as { event: number }).event;
 }
 
-/** Whether a turn ended behind the last checkpoint: the writer before was cut off, or had no key. */
-export function hasUnsignedTurn(statement: Statements, key: number): boolean {
-  const sql = "SELECT 1 FROM events WHERE session = ? AND id > ? AND kind = 'TurnEnded' LIMIT 1";
-  return statement(sql).get(key, lastSignedEvent(statement, key)) !== undefined;
-}
-
-/** The last event and the hash of the chain there, which is undefined when its link is not there. */
-export function chainEnd(
-  statement: Statements,
-  session: SessionId,
-  key: number,
-): { readonly record: ChainedRecord; readonly hash: string | undefined } | undefined {
+export function lastRecord(statement: Statements, key: number): ChainedRecord | undefined {
   const sql = `SELECT ${RECORD_COLUMNS} FROM events WHERE session = ? ORDER BY id DESC LIMIT 1`;
   // The selected columns are the fields of the row.
   const row = statement(sql).get(key) as RecordRow | undefined;
-  if (row === undefined) return undefined;
-  const record = toChainedRecord(row);
-  return { record, hash: hashAfter(session, record) };
+  return row && toChainedRecord(row);
+}
+
+/** In the order of their events. */
+export function readCheckpoints(statement: Statements, session: SessionId, key: number): readonly Checkpoint[] {
+  const sql = `SELECT event, lower(hex(hash)) AS hash, ts, key_id, lower(hex(public_key)) AS public_key,
+    lower(hex(signature)) AS signature FROM checkpoints WHERE session = ? ORDER BY event`;
+  // The selected columns are the fields of a checkpoint.
+  return (statement(sql).all(key) as Omit<Checkpoint, "session">[]).map((row) => ({ session, ...row }));
 }
 
 /** The hash of the chain after an event; undefined when there is none, or no link ends there. */
@@ -95,9 +86,9 @@ export function hashAt(db: SqliteDatabase, session: SessionId, key: number, even
 
 /** Whether the last link follows from the events in it and the one before. `start` is where the chain begins. */
 export function lastLinkHolds(db: SqliteDatabase, session: SessionId, key: number, start: string): boolean {
-  const end = chainEnd((sql) => db.prepare<unknown[]>(sql), session, key);
-  if (end === undefined) return true;
-  const { id, link } = end.record;
+  const last = lastRecord((sql) => db.prepare<unknown[]>(sql), key);
+  if (last === undefined) return true;
+  const { id, link } = last;
   // In the first format the hash is not stored with the event; `hashAt` has made it anew.
   if (link === undefined || "prev" in link) return link !== undefined;
   const before = `SELECT ${RECORD_COLUMNS} FROM events WHERE session = ? AND id < ? AND link IS NOT NULL
@@ -107,41 +98,4 @@ export function lastLinkHolds(db: SqliteDatabase, session: SessionId, key: numbe
   const sql = `SELECT ${RECORD_COLUMNS} FROM events WHERE session = ? AND id > ? ORDER BY id`;
   const events = db.prepare<[number, number], RecordRow>(sql).all(key, row?.id ?? 0);
   return prev !== undefined && recomputeLink(session, prev, events.map(toChainedRecord), link).hash === link.hash;
-}
-
-/** Records up to `head`, each checkpoint up to `lastSigned` after its event, the head last. */
-export function* readEvidenceRows(
-  statement: Statements,
-  { session, key, head, lastSigned }: { session: SessionId; key: number; head: ChainHead; lastSigned: number },
-): Generator<EvidenceItem> {
-  const events = `SELECT ${RECORD_COLUMNS} FROM events
-    WHERE session = ? AND id > ? AND id <= ? ORDER BY id LIMIT ${READ_PAGE}`;
-  const signedSql = `SELECT event, lower(hex(hash)) AS hash, ts, key_id, lower(hex(public_key)) AS public_key,
-    lower(hex(signature)) AS signature FROM checkpoints WHERE session = ? AND event > ? AND event <= ? ORDER BY event`;
-  const between = (after: number, upTo: number): Omit<Checkpoint, "session">[] =>
-    // The selected columns are the fields of a checkpoint.
-    statement(signedSql).all(key, after, upTo) as Omit<Checkpoint, "session">[];
-  let after = 0;
-  for (;;) {
-    // The selected columns are the fields of the row.
-    const page = statement(events).all(key, after, head.lastEventId) as RecordRow[];
-    const last = page.at(-1);
-    if (last === undefined) break;
-    const checkpoints = between(after, last.id);
-    let at = 0;
-    for (const row of page) {
-      yield { type: "record", record: { ...toChainedRecord(row), session } };
-      for (
-        let checkpoint = checkpoints[at];
-        checkpoint !== undefined && checkpoint.event <= row.id;
-        checkpoint = checkpoints[++at]
-      ) {
-        yield { type: "checkpoint", checkpoint: { session, ...checkpoint } };
-      }
-    }
-    after = last.id;
-  }
-  for (const checkpoint of between(after, lastSigned))
-    yield { type: "checkpoint", checkpoint: { session, ...checkpoint } };
-  yield { type: "head", head };
 }

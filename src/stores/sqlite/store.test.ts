@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type Database from "better-sqlite3-multiple-ciphers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createManualClock } from "../../../test/fakes/manual-clock.ts";
+import { LEASE_MS } from "../lease.ts";
 import { append, killWriter, NOW, newSession, sessionId, TEST_KEY, textDraft } from "../store-suite.ts";
 import { openDatabase } from "./driver.ts";
 import { APPLICATION_ID, migrations } from "./migrations.ts";
@@ -207,6 +208,22 @@ describe("several processes", () => {
     expect(await append(ours, sessionId(1), [textDraft("ours 3")], NOW)).toBe(3);
     await ours.close();
     await theirs.close();
+  });
+
+  it("tell a writer whose lease another machine took over", async () => {
+    const late = createManualClock();
+    const db = openDatabase({ path, clock: late, key });
+    const store = createSqliteStore(db, late);
+    await store.create(newSession(1));
+    const log = await store.acquire(sessionId(1));
+    await log.append([textDraft("ours")], NOW);
+    late.stepWall(LEASE_MS + 1);
+    db.prepare("UPDATE sessions SET owner = 'elsewhere:1::0', owner_until = ?").run(late.now() + LEASE_MS);
+    await expect(log.append([textDraft("too late")], NOW)).rejects.toMatchObject({ reason: "StoreFailed" });
+    expect(await store.get(sessionId(1))).toMatchObject({ lastEventId: 1 });
+    await log.release();
+    expect(db.prepare("SELECT owner FROM sessions").pluck().get()).toBe("elsewhere:1::0");
+    await store.close();
   });
 
   it("keep their locks when one of them opens the log a second time", async () => {
