@@ -32,7 +32,7 @@ function overPipes({ harness, workspace }: HttpRig): Promise<Client> {
   const clock = createSystemClock();
   const transport = createRpcTransport({
     address: "pipes",
-    sleep: (ms, signal) => clock.sleep(ms, signal),
+    clock,
     start(onEnd) {
       const stdin = new PassThrough();
       const stdout = new PassThrough();

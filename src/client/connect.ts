@@ -70,7 +70,7 @@ async function transportTo(target: Target, clock: Clock): Promise<Transport> {
     return createRpcTransport({
       address: command.join(" "),
       start: (onEnd) => startPiped({ program, args, cwd, env }, onEnd),
-      sleep: (ms, signal) => clock.sleep(ms, signal),
+      clock,
     });
   }
   if (target.wire !== "ws") return createHttpTransport({ ...target, clock });

@@ -1,9 +1,9 @@
 /** REST for commands and reads, server-sent events for what happens. */
 
 import type { IncomingMessage } from "node:http";
-import { createParser } from "eventsource-parser";
 import { type Clock, defined, isRecord } from "#base";
 import { type Command, type Event, type Handshake, PROTOCOL_VERSION, ReasonError, type SessionId } from "#protocol";
+import { createEventStreamReader, type StreamEvent } from "#wire";
 import { createWire, type ServerAddress, type WireRequest, wholeText } from "./http-wire.ts";
 import { connectionLost, garbled, refusalFrom } from "./refusal.ts";
 import { createSilence } from "./silence.ts";
@@ -84,20 +84,20 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     const response = await knownTo(signal, () => openStream(id, since, signal));
     onOpen();
     const silence = createSilence(clock, (cause) => response.destroy(cause));
-    let frames: { readonly event: string | undefined; readonly data: string }[] = [];
-    const parser = createParser({
-      onEvent: ({ event, data }) => frames.push({ event, data }),
-      onError(error) {
-        // Fields that are not known here are passed over.
-        if (error.type === "max-buffer-size-exceeded") throw garbled(address, error);
-      },
-      maxBufferSize: FRAME_MAX_CHARS,
-    });
+    let frames: StreamEvent[] = [];
+    const reader = createEventStreamReader({ maxEventChars: FRAME_MAX_CHARS, onEvent: (event) => frames.push(event) });
+    const push = (text: string): void => {
+      try {
+        reader.push(text);
+      } catch (cause) {
+        throw garbled(address, cause);
+      }
+    };
     try {
       response.setEncoding("utf8");
       for await (const chunk of response as AsyncIterable<string>) {
         silence.broken();
-        parser.feed(chunk);
+        push(chunk);
         const complete = frames;
         frames = [];
         for (const { event, data } of complete) {
