@@ -241,9 +241,11 @@ function findCycle(files: readonly SourceFile[]): string[] | undefined {
 function publicFile(name: string): string {
   // Our own package.json, which maps every public name to a file.
   const { imports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-    imports: Record<string, string>;
+    imports: Record<string, string | { readonly node: string }>;
   };
-  const file = imports[name];
+  const entry = imports[name];
+  // What a browser gets instead is among the files of the folder.
+  const file = typeof entry === "object" ? entry.node : entry;
   if (file === undefined) throw new Error(`package.json has no entry for ${name}`);
   return join(".", file);
 }
