@@ -112,4 +112,12 @@ const program = {
 /** The process that holds the keys: one small file, because every session with a key waits for its start. */
 const credentialHelper = { ...input, input: { "credential-helper": "src/credential-helper.ts" }, output };
 
-export default [program, credentialHelper];
+/** `harness-runtime/client` for pages: one file with nothing of Node in it. */
+const browserClient = {
+  input: { "client-browser": "src/client/index.ts" },
+  platform: "browser",
+  treeshake: { moduleSideEffects: false },
+  output: { ...output, codeSplitting: false },
+} satisfies RolldownOptions;
+
+export default [program, credentialHelper, browserClient];

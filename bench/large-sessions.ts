@@ -71,7 +71,7 @@ async function connectBy(wire: Wire, { socketPath, rpcPath }: Server): Promise<C
       const socket = connectSocket(rpcPath).on("close", onEnd);
       return { stdin: socket, stdout: socket, errors: () => "", kill: () => socket.destroy() };
     },
-    sleep: (ms, signal) => clock.sleep(ms, signal),
+    clock,
   });
   const signal = new AbortController().signal;
   return createClient({ transport, clock, random: createSystemRandom(), reconnect: DEFAULT_RECONNECT, signal });

@@ -12,29 +12,30 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
   world: ["base"],
   protocol: ["base"],
+  wire: ["base"],
   starlark: ["base"],
   engine: ["base", "protocol"],
   tools: ["base", "protocol", "engine"],
   artifacts: ["base", "world", "protocol", "engine", "tools"],
   context: ["base", "protocol", "engine", "artifacts"],
-  providers: ["base", "world", "protocol", "engine", "artifacts"],
+  providers: ["base", "world", "wire", "protocol", "engine", "artifacts"],
   governance: ["base", "protocol", "engine", "tools", "artifacts"],
   script: ["base", "protocol", "engine", "artifacts", "starlark"],
   stores: ["base", "world", "protocol", "engine", "artifacts"],
   undo: ["base", "world", "protocol", "engine", "tools"],
   trust: ["base", "world", "protocol", "artifacts"],
-  sandbox: ["base", "world"],
+  sandbox: ["base", "world", "wire"],
   auth: ["base", "world", "protocol"],
   logs: ["base", "world"],
-  credentials: ["base", "world", "protocol", "engine"],
+  credentials: ["base", "world", "wire", "protocol", "engine"],
   redaction: ["base", "protocol", "engine"],
   cassette: ["base", "world", "protocol", "engine"],
   delegation: ["base", "protocol", "engine", "tools", "artifacts"],
   control: ["base", "protocol", "engine"],
-  transports: ["base", "world", "protocol", "engine", "auth", "control"],
+  transports: ["base", "world", "wire", "protocol", "engine", "auth", "control"],
   evals: ["base", "world", "protocol", "engine", "artifacts", "control"],
-  conformance: ["base", "world", "protocol", "control"],
-  client: ["base", "world", "protocol"],
+  conformance: ["base", "world", "wire", "protocol", "control"],
+  client: ["base", "world", "wire", "protocol"],
   session: [...parts(), "control"],
   program: [...parts(), "auth", "logs", "control", "session"],
   daemon: [
@@ -90,6 +91,7 @@ function parts(): string[] {
 /** Folders whose code gets its effects handed in; `node:` modules that have effects are out of their reach. */
 const withoutEffects = [
   "protocol",
+  "wire",
   "starlark",
   "engine",
   "context",
@@ -239,9 +241,11 @@ function findCycle(files: readonly SourceFile[]): string[] | undefined {
 function publicFile(name: string): string {
   // Our own package.json, which maps every public name to a file.
   const { imports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-    imports: Record<string, string>;
+    imports: Record<string, string | { readonly node: string }>;
   };
-  const file = imports[name];
+  const entry = imports[name];
+  // What a browser gets instead is among the files of the folder.
+  const file = typeof entry === "object" ? entry.node : entry;
   if (file === undefined) throw new Error(`package.json has no entry for ${name}`);
   return join(".", file);
 }

@@ -212,7 +212,7 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.mkdtempSync fs.rmSync",
     why: "The scratch folder of `harness verify`.",
   },
-  "src/client/http-wire.ts": {
+  "src/client/node/node-http.ts": {
     uses: "node:http node:https",
     why: "Opens connections of a client to the server that a person or a program names; no engine loads it.",
   },
@@ -366,7 +366,10 @@ describe("effects", () => {
   test("come by no other way", () => {
     const hidden = productFiles().filter((file) => HIDDEN_WAYS.test(withoutComments(readFileSync(file, "utf8"))));
     expect(hidden.map((file) => relative(root, file))).toEqual([
-      "src/client/frame-socket.ts", // web sockets of a client, as http-wire.ts
+      // Web sockets of a client, as node-http.ts; the same for a page in a browser, which has no other way.
+      "src/client/node/node-sockets.ts",
+      "src/client/web/web-http.ts",
+      "src/client/web/web-sockets.ts",
       // Connects to the server that a person names to be tried, with a client that is a package.
       "src/conformance/drivers/web-socket.ts",
       // Loads the native driver of SQLite.

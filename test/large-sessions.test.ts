@@ -192,7 +192,7 @@ describe.each(["sqlite", "jsonl"] as const)("a session of 20,000 events in the %
         const socket = connectSocket(rpcPath).on("close", onEnd);
         return { stdin: socket, stdout: socket, errors: () => "", kill: () => socket.destroy() };
       },
-      sleep: (ms, signal) => clock.sleep(ms, signal),
+      clock,
     });
     const { signal } = new AbortController();
     const client = await createClient({

@@ -35,7 +35,8 @@ export function httpPage(): string {
     "Every request carries its [capability token](../guide/pipe-and-tokens.md#tokens) in the header `X-Harness-Token`, also on the Unix " +
       "socket; only the two routes that ask for one need none, and they are on the Unix socket alone. `Host` must be `localhost` on the " +
       "socket, `localhost:PORT` or `127.0.0.1:PORT` on a port, and a name of the certificate over TLS; a request with an `Origin` is " +
-      "refused unless that origin was allowed with `--allow-origin`, and so is its preflight. A refusal is " +
+      "refused unless that origin was allowed with `--allow-origin`, and so is its preflight. A page, which cannot set headers on a web " +
+      "socket, offers the subprotocols `harness` and `harness.token.TOKEN` instead; the server chooses the first. A refusal is " +
       '`{"error": {"reason", "message"}}` with the status of its [reason](protocol.md#reasons). A disk that takes nothing is 507 with ' +
       "`StoreFailed`: nothing of the request was kept, and the same request works when there is room.",
     "An answer of 201, 202 or 204 to a command, and the `command` frame of a web socket, come when the log has what the command did, " +

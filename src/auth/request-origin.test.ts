@@ -141,6 +141,9 @@ test("a token comes in one header", () => {
   expect(token([["Authorization", "Bearer t"]])).toBeUndefined();
   expect(token([["Authorization", "bearer t"]], true)).toBe("t");
   expect(token([["Authorization", "Basic t"]], true)).toBe("");
+  expect(token([["Sec-WebSocket-Protocol", "other, harness.token.hat1.a.b ,harness"]])).toBe("hat1.a.b");
+  expect(token([["Sec-WebSocket-Protocol", "harness"]])).toBeUndefined();
+  expect(() => token([["Sec-WebSocket-Protocol", "harness.token.t, harness.token.t"]])).toThrow(/more than one/);
   expect(() =>
     token([
       ["X-Harness-Token", "t"],

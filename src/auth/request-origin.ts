@@ -2,7 +2,7 @@
  * Where an HTTP request says that it comes from and goes to, judged on the raw header lines and the raw target: a browser that was led
  * here by a name of somebody else's (DNS rebinding), or by a page of somebody else's, is refused. Pure; for every HTTP transport.
  */
-import { ReasonError } from "#protocol";
+import { ReasonError, tokensInProtocols } from "#protocol";
 
 export interface OriginRules {
   /** Host headers that are this server, port included: see `loopbackHosts`. */
@@ -87,14 +87,16 @@ export function preflightAnswer(request: RawRequest, rules: OriginRules): Readon
 
 /**
  * The token of a request: `X-Harness-Token`, which a browser cannot send to another origin without a preflight. `bearer` also takes
- * `Authorization: Bearer`, for clients that know nothing else. Undefined when there is none; throws TokenInvalid when there are two.
+ * `Authorization: Bearer`, for clients that know nothing else. On a web socket, where a page can set no header, it may be a
+ * subprotocol; whether the page may connect at all is for `checkOrigin`. Undefined when there is none; throws TokenInvalid when there are two.
  */
 export function presentedToken(request: RawRequest, options: { readonly bearer: boolean }): string | undefined {
   const own = headerValues(request, "x-harness-token");
   const bearer = options.bearer
     ? headerValues(request, "authorization").map((value) => /^Bearer +(\S+)$/i.exec(value)?.[1] ?? "")
     : [];
-  const given = [...own, ...bearer];
+  const offered = headerValues(request, "sec-websocket-protocol").flatMap(tokensInProtocols);
+  const given = [...own, ...bearer, ...offered];
   if (given.length > 1) throw new ReasonError("TokenInvalid", { detail: "the request carries more than one" });
   return given[0];
 }

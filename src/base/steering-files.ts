@@ -2,7 +2,6 @@
  * Steering files: what git, shells, editors, direnv and this program obey without being told to. One list for the file tools and for
  * the sandbox. Judges names alone and looks at no disk; build files and CI files are ordinary, because somebody has to start them.
  */
-import { posix } from "node:path";
 import { foldedSegments } from "./path-segments.ts";
 
 export interface ProtectedName {
@@ -77,8 +76,8 @@ export function protectedNames(): readonly ProtectedName[] {
 export function protectedPatterns(): readonly ProtectedPattern[] {
   const globs = GROUPS.flatMap(({ names }) => names.filter((name) => name.includes("*")));
   return globs.map((glob) => {
-    const folder = posix.dirname(glob);
-    return { glob, folder: folder === "." ? "" : folder, matches: matcher(posix.basename(glob)) };
+    const slash = glob.lastIndexOf("/");
+    return { glob, folder: glob.slice(0, Math.max(0, slash)), matches: matcher(glob.slice(slash + 1)) };
   });
 }
 

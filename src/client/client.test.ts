@@ -11,9 +11,10 @@ import { calls, says } from "../../test/fakes/harness-rig.ts";
 import { createHttpRig, type HttpRig } from "../../test/fakes/http-rig.ts";
 import { type Client, type ClientSession, createClient } from "./client.ts";
 import { connect } from "./connect.ts";
-import { createHttpTransport } from "./http-transport.ts";
+import { clientHost } from "./node/host.ts";
 import { DEFAULT_RECONNECT } from "./retry.ts";
 import { createRpcTransport } from "./rpc-transport.ts";
+import type { Transport } from "./transport.ts";
 
 const CALL = CallId.from("0".repeat(26));
 const UNKNOWN = SessionId.from("Z".repeat(26));
@@ -32,7 +33,7 @@ function overPipes({ harness, workspace }: HttpRig): Promise<Client> {
   const clock = createSystemClock();
   const transport = createRpcTransport({
     address: "pipes",
-    sleep: (ms, signal) => clock.sleep(ms, signal),
+    clock,
     start(onEnd) {
       const stdin = new PassThrough();
       const stdout = new PassThrough();
@@ -60,6 +61,10 @@ function overPipes({ harness, workspace }: HttpRig): Promise<Client> {
     reconnect: DEFAULT_RECONNECT,
     signal: new AbortController().signal,
   });
+}
+
+function overHttp(socket: string): Promise<Transport> {
+  return clientHost().transportTo({ socket, token: "human" }, createSystemClock());
 }
 
 /** Reads until the turn has ended, answering what is asked. */
@@ -221,9 +226,9 @@ describe("commands", () => {
     const client = await connect({ socket: rig.socketPath, token: "human" });
     const proxy = await startCuttingProxy(rig.socketPath, () => 1);
     onTestFinished(() => proxy.close());
-    const cut = await connect({ socket: rig.socketPath, token: "human" }).then(() =>
+    const cut = await connect({ socket: rig.socketPath, token: "human" }).then(async () =>
       createClient({
-        transport: createHttpTransport({ socket: proxy.socketPath, token: "human", clock: createSystemClock() }),
+        transport: await overHttp(proxy.socketPath),
         clock: createSystemClock(),
         random: createSystemRandom(),
         reconnect: DEFAULT_RECONNECT,
@@ -231,7 +236,7 @@ describe("commands", () => {
       }).catch((error: unknown) => error),
     );
     expect(cut).toMatchObject({ reason: "ConnectionLost" });
-    const raw = createHttpTransport({ socket: proxy.socketPath, token: "human", clock: createSystemClock() });
+    const raw = await overHttp(proxy.socketPath);
     const content = [{ type: "text" as const, text: "hi" }];
     const never = new AbortController().signal;
     await expect(raw.submit({ kind: "SendInput", session: rig.session, content }, never)).rejects.toMatchObject({

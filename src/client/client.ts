@@ -1,5 +1,5 @@
 /** A client and its sessions, the same over every transport. */
-import { type Clock, defined, type Random } from "#base";
+import { defined, type Random } from "#base";
 import {
   type CallId,
   type Command,
@@ -13,6 +13,7 @@ import {
   type SessionInfo,
   type TurnId,
 } from "#protocol";
+import type { ClientClock } from "./client-host.ts";
 import { followEvents } from "./follow.ts";
 import { mayPass, wasNotBegun } from "./refusal.ts";
 import { type ReconnectOptions, retrying } from "./retry.ts";
@@ -102,7 +103,7 @@ export interface Client extends AsyncDisposable {
 
 export interface ClientParts {
   readonly transport: Transport;
-  readonly clock: Clock;
+  readonly clock: ClientClock;
   readonly random: Random;
   readonly reconnect: ReconnectOptions;
   /** Ends everything that the client does. */

@@ -2,14 +2,15 @@
  * The events of one session over any number of connections, each once and in order. What was told last is known by its id, and
  * ids of a log have no holes: so whatever is missing, for whatever reason, is asked for from there again.
  */
-import { type Clock, isRecord } from "#base";
+import { isRecord } from "#base";
 import { type Event, type EventOf, type SessionId, streamEvents } from "#protocol";
+import type { ClientClock } from "./client-host.ts";
 import { connectionLost, garbled, mayPass } from "./refusal.ts";
 import { delayMs, type ReconnectOptions, type RetryPorts, retrying } from "./retry.ts";
 import type { Transport } from "./transport.ts";
 
 export interface FollowOptions extends RetryPorts {
-  readonly clock: Clock;
+  readonly clock: ClientClock;
   readonly transport: Pick<Transport, "address" | "events" | "log" | "tokenMayChange">;
   readonly session: SessionId;
   /** Events with a higher id. */

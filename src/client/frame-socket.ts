@@ -1,23 +1,21 @@
 /** One web socket of a server: the handshake, commands with their answers, and events as they come. */
-import WebSocket from "ws";
-import { type Clock, isRecord } from "#base";
+import { isRecord } from "#base";
 import { type Command, type Handshake, PROTOCOL_VERSION, ReasonError } from "#protocol";
-import type { ServerAddress } from "./http-wire.ts";
+import type { ClientClock } from "./client-host.ts";
 import { connectionLost, garbled, refusalFrom, unreachable } from "./refusal.ts";
-import { createSilence } from "./silence.ts";
+import { createSilence, SILENCE_MAX_MS } from "./silence.ts";
+import { FRAME_MAX_BYTES, type OpenedSocket, type SocketPort } from "./socket-port.ts";
 import type { Reply } from "./transport.ts";
 import { handshakeFrom } from "./wire-shapes.ts";
 
-const FRAME_MAX_BYTES = 64 * 1024 * 1024;
-/** Of a refused upgrade. */
-const REFUSAL_MAX_CHARS = 64 * 1024;
-
 export interface FrameSocketOptions {
-  readonly server: ServerAddress;
+  readonly sockets: SocketPort;
+  /** For messages. */
+  readonly address: string;
   readonly path: string;
   readonly token: string;
   readonly signal: AbortSignal;
-  readonly clock: Clock;
+  readonly clock: ClientClock;
   /** What it throws ends the connection. */
   readonly onEvent: (event: unknown, bytes: number) => void;
 }
@@ -37,14 +35,8 @@ interface Waiting {
 
 /** Resolves when hands are shaken. Rejects with what the server refused with, ServerUnreachable or ConnectionLost. */
 export async function createFrameSocket(options: FrameSocketOptions): Promise<FrameSocket> {
-  const { server, path, token, signal, clock, onEvent } = options;
-  const address = "socket" in server ? `unix:${server.socket}` : server.url;
-  const url = "socket" in server ? `ws+unix:${server.socket}:${path}` : `${server.url.replace(/^http/, "ws")}${path}`;
-  const socket = new WebSocket(url, {
-    headers: { "x-harness-token": token, ...("socket" in server ? { host: "localhost" } : {}) },
-    maxPayload: FRAME_MAX_BYTES,
-    perMessageDeflate: false,
-  });
+  const { sockets, address, path, token, signal, clock, onEvent } = options;
+  const opened = Promise.withResolvers<void>();
   const waiting = new Map<number, Waiting>();
   const closed = Promise.withResolvers<unknown>();
   let lastId = 0;
@@ -53,28 +45,48 @@ export async function createFrameSocket(options: FrameSocketOptions): Promise<Fr
   /** What the server said before it closed. */
   let said: unknown;
 
+  signal.throwIfAborted();
   const silence = createSilence(clock, (cause) => finish(cause));
+  const over = new AbortController();
+  const socket: OpenedSocket = sockets.open(path, token, {
+    onOpen: opened.resolve,
+    onBeat: silence.broken,
+    onEnd: finish,
+    onMessage(text, bytes) {
+      silence.broken();
+      try {
+        take(text, bytes);
+      } catch (cause) {
+        finish(cause instanceof ReasonError ? cause : garbled(address, cause));
+      }
+    },
+    onRefused(status, body) {
+      said = refusalFrom(errorOf(body, status), address);
+      finish(said);
+    },
+  });
   const abort = (): void => finish(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
 
   function finish(cause: unknown): void {
     silence.end();
+    over.abort();
     signal.removeEventListener("abort", abort);
     const lost = (): ReasonError => (isReady ? connectionLost(address, cause) : unreachable(address, cause));
     const error = said ?? (cause instanceof ReasonError ? cause : lost());
     closed.resolve(error);
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
-    socket.terminate();
+    socket.cut();
   }
 
-  function take(data: Buffer): void {
-    const frame: unknown = JSON.parse(data.toString("utf8"));
+  function take(text: string, bytes: number): void {
+    if (bytes > FRAME_MAX_BYTES) throw new Error(`a frame is larger than ${FRAME_MAX_BYTES} bytes`);
+    const frame: unknown = JSON.parse(text);
     if (!isRecord(frame)) throw new Error("a frame is an object");
     const { frame: kind, id, body } = frame;
     if (kind === "event") {
-      onEvent(body, data.length);
+      onEvent(body, bytes);
       return;
     }
     const asked = typeof id === "number" ? waiting.get(id) : undefined;
@@ -94,51 +106,40 @@ export async function createFrameSocket(options: FrameSocketOptions): Promise<Fr
     });
   }
 
-  socket.on("message", (data: Buffer) => {
-    silence.broken();
-    try {
-      take(data);
-    } catch (cause) {
-      finish(cause instanceof ReasonError ? cause : garbled(address, cause));
+  /** Where the server's heartbeat does not show, a second handshake, which changes nothing, brings a sign of life. */
+  async function askForBeats(): Promise<void> {
+    for (;;) {
+      await clock.sleep(SILENCE_MAX_MS / 3, over.signal);
+      if (over.signal.aborted) return;
+      await greet();
     }
-  });
-  socket.on("ping", () => silence.broken());
-  socket.on("error", finish);
-  socket.on("close", (code, reason) => finish(new Error(`closed with ${code} ${reason.toString("utf8")}`.trim())));
-  socket.on("unexpected-response", (_request, response) => {
-    let text = "";
-    response.setEncoding("utf8").on("data", (chunk: string) => {
-      if (text.length < REFUSAL_MAX_CHARS) text += chunk;
-    });
-    response.on("close", () => {
-      said = refusalFrom(errorOf(text, response.statusCode), address);
-      finish(said);
-    });
-  });
-  const open = new Promise<void>((resolve) => {
-    socket.on("open", () => resolve());
-  });
+  }
+
+  function greet(): Promise<unknown> {
+    return send("handshake", { protocol_version: PROTOCOL_VERSION });
+  }
+
   const failed = closed.promise.then((error) => {
     throw error;
   });
   failed.catch(() => undefined); // whoever waits for something is told; `closed` is for the others
   let handshake: Handshake;
   try {
-    await Promise.race([open, failed]);
-    const greeting = send("handshake", { protocol_version: PROTOCOL_VERSION });
-    handshake = handshakeFrom(await Promise.race([greeting, failed]), address);
+    await Promise.race([opened.promise, failed]);
+    handshake = handshakeFrom(await Promise.race([greet(), failed]), address);
   } catch (error) {
     finish(error);
     throw error;
   }
   isReady = true;
+  if (sockets.isOpaque) askForBeats().catch(finish);
   return {
     handshake,
     closed: closed.promise,
     close: () => finish(new Error("this side closed it")),
     async submit(command, given) {
       given.throwIfAborted();
-      if (socket.readyState !== socket.OPEN) throw unreachable(address, "the connection is closed");
+      if (!socket.isOpen()) throw unreachable(address, "the connection is closed");
       const aborted = Promise.withResolvers<never>();
       const give = (): void => aborted.reject(given.reason);
       given.addEventListener("abort", give, { once: true });
@@ -151,12 +152,12 @@ export async function createFrameSocket(options: FrameSocketOptions): Promise<Fr
   };
 }
 
-function errorOf(text: string, status: number | undefined): unknown {
+function errorOf(text: string, status: number): unknown {
   try {
     const body: unknown = JSON.parse(text);
     if (isRecord(body)) return body.error;
   } catch {
     // Not ours: something stands between the server and us. Its status is all that it says.
   }
-  return { message: `HTTP ${status ?? "without a status"}` };
+  return { message: `HTTP ${status}` };
 }

@@ -1,26 +1,28 @@
 /** REST for commands and reads, server-sent events for what happens. */
 
-import type { IncomingMessage } from "node:http";
-import { createParser } from "eventsource-parser";
-import { type Clock, defined, isRecord } from "#base";
+import { defined, isRecord } from "#base";
 import { type Command, type Event, type Handshake, PROTOCOL_VERSION, ReasonError, type SessionId } from "#protocol";
-import { createWire, type ServerAddress, type WireRequest, wholeText } from "./http-wire.ts";
+import { createEventStreamReader, type StreamEvent } from "#wire";
+import type { ClientClock } from "./client-host.ts";
+import { createWire, type HttpPort, type WireRequest, type WireResponse, wholeText } from "./http-wire.ts";
 import { connectionLost, garbled, refusalFrom } from "./refusal.ts";
 import { createSilence } from "./silence.ts";
-import { type PresentedToken, type TokenSource, tokenOf } from "./token.ts";
+import type { PresentedToken, Token } from "./token.ts";
 import type { Reply, Transport } from "./transport.ts";
 import { eventFrom, handshakeFrom, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
 
 /** One event on the stream is no larger. */
 const FRAME_MAX_CHARS = 64 * 1024 * 1024;
 
-export type HttpTransportOptions = ServerAddress & TokenSource & { readonly clock: Clock };
+export interface HttpTransportOptions {
+  readonly http: HttpPort;
+  readonly token: Token;
+  readonly clock: ClientClock;
+}
 
-export function createHttpTransport(options: HttpTransportOptions): Transport {
-  const { clock } = options;
-  const wire = createWire(options, clock);
+export function createHttpTransport({ http, token, clock }: HttpTransportOptions): Transport {
+  const wire = createWire(http, clock);
   const { address } = wire;
-  const token = tokenOf(options, address);
 
   function withToken(request: WireRequest, { text }: PresentedToken): WireRequest {
     return { ...request, headers: { ...request.headers, "x-harness-token": text } };
@@ -68,14 +70,13 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     return refusalFrom(isRecord(body) ? body.error : { message: `HTTP ${status}` }, address);
   }
 
-  async function openStream(id: SessionId, since: number, signal: AbortSignal): Promise<IncomingMessage> {
+  async function openStream(id: SessionId, since: number, signal: AbortSignal): Promise<WireResponse> {
     const headers = { "last-event-id": String(since) };
     const path = `/v1/sessions/${id}/events`;
     const presented = await token.read();
     const response = await wire.open(withToken({ method: "GET", path, headers }, presented), signal);
-    const { statusCode = 0 } = response;
-    if (statusCode === 200) return response;
-    const refusal = refusalOf(await wholeText(response, address, clock), statusCode);
+    if (response.status === 200) return response;
+    const refusal = refusalOf(await wholeText(response, address, clock), response.status);
     if (presented.refused(refusal)) return openStream(id, since, signal);
     throw refusal;
   }
@@ -83,21 +84,21 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   async function* events(id: SessionId, since: number, signal: AbortSignal, onOpen: () => void): AsyncGenerator<Event> {
     const response = await knownTo(signal, () => openStream(id, since, signal));
     onOpen();
-    const silence = createSilence(clock, (cause) => response.destroy(cause));
-    let frames: { readonly event: string | undefined; readonly data: string }[] = [];
-    const parser = createParser({
-      onEvent: ({ event, data }) => frames.push({ event, data }),
-      onError(error) {
-        // Fields that are not known here are passed over.
-        if (error.type === "max-buffer-size-exceeded") throw garbled(address, error);
-      },
-      maxBufferSize: FRAME_MAX_CHARS,
-    });
+    const silence = createSilence(clock, response.cut);
+    let frames: StreamEvent[] = [];
+    const reader = createEventStreamReader({ maxEventChars: FRAME_MAX_CHARS, onEvent: (event) => frames.push(event) });
+    const push = (text: string): void => {
+      try {
+        reader.push(text);
+      } catch (cause) {
+        throw garbled(address, cause);
+      }
+    };
+    const decoder = new TextDecoder();
     try {
-      response.setEncoding("utf8");
-      for await (const chunk of response as AsyncIterable<string>) {
+      for await (const chunk of response.body) {
         silence.broken();
-        parser.feed(chunk);
+        push(decoder.decode(chunk, { stream: true }));
         const complete = frames;
         frames = [];
         for (const { event, data } of complete) {
@@ -110,7 +111,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       throw cause instanceof ReasonError ? cause : connectionLost(address, cause);
     } finally {
       silence.end();
-      response.destroy();
+      response.cut();
     }
   }
 

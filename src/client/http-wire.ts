@@ -1,13 +1,8 @@
-/**
- * Requests on a Unix socket or a TCP port: one connection for each, so that what happened to one says nothing about another. A
- * request that was cut is told apart by whether the server can have seen it.
- */
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
-import type { Socket } from "node:net";
+/** Requests to a server, however they get there: an answer that comes too late, falls silent or is too large is given up. */
 import { ReasonError } from "#protocol";
-import { connectionLost, unreachable } from "./refusal.ts";
-import { createSilence, type SilenceClock } from "./silence.ts";
+import type { ClientClock } from "./client-host.ts";
+import { connectionLost } from "./refusal.ts";
+import { createSilence } from "./silence.ts";
 
 /** Where a server listens. */
 export type ServerAddress = { readonly socket: string } | { readonly url: string };
@@ -16,7 +11,23 @@ export interface WireRequest {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
   readonly body?: unknown;
+}
+
+export interface WireResponse {
+  readonly status: number;
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Ends it, also while it is read. */
+  cut(cause?: Error): void;
+}
+
+/** One server, as the host reaches it. */
+export interface HttpPort {
+  /** For messages. */
+  readonly address: string;
+  /** The response as it begins. Rejects with ServerUnreachable, ConnectionLost or the reason of the signal. */
+  begin(request: WireRequest, signal: AbortSignal): Promise<WireResponse>;
 }
 
 export interface Wire {
@@ -24,24 +35,17 @@ export interface Wire {
   /** Rejects with ServerUnreachable or ConnectionLost. Any status is an answer. */
   ask(request: WireRequest, signal: AbortSignal): Promise<{ readonly status: number; readonly text: string }>;
   /** The response as it begins. */
-  open(request: WireRequest, signal: AbortSignal): Promise<IncomingMessage>;
+  open(request: WireRequest, signal: AbortSignal): Promise<WireResponse>;
 }
 
 /** An answer that is not a stream is no larger. */
-export const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
+const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
 
 /** An answer that has not begun by then does not come: the server is there and does nothing. */
 export const ANSWER_MAX_MS = 60_000;
 
-export function createWire(server: ServerAddress, clock: SilenceClock): Wire {
-  const address = "socket" in server ? `unix:${server.socket}` : server.url;
-  const base = "url" in server ? httpUrl(server.url) : undefined;
-  const where =
-    "socket" in server
-      ? { socketPath: server.socket, headers: { host: "localhost" } }
-      : { host: base?.hostname.replace(/^\[|\]$/g, ""), port: base?.port || undefined, headers: {} };
-
-  async function open(request: WireRequest, signal: AbortSignal): Promise<IncomingMessage> {
+export function createWire({ address, begin }: HttpPort, clock: ClientClock): Wire {
+  async function open(request: WireRequest, signal: AbortSignal): Promise<WireResponse> {
     const late = new AbortController();
     const begun = new AbortController();
     void clock.sleep(ANSWER_MAX_MS, begun.signal).then(() => {
@@ -56,68 +60,39 @@ export function createWire(server: ServerAddress, clock: SilenceClock): Wire {
     }
   }
 
-  function begin({ method, path, headers, body }: WireRequest, signal: AbortSignal): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const text = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-      const send = base?.protocol === "https:" ? httpsRequest : httpRequest;
-      const request = send({
-        ...where,
-        method,
-        path: `${base?.pathname.replace(/\/$/, "") ?? ""}${path}`,
-        agent: false,
-        headers: {
-          ...where.headers,
-          ...headers,
-          ...(text === undefined ? {} : { "content-type": "application/json", "content-length": text.length }),
-        },
-        signal,
-      });
-      let wasConnected = false;
-      request.on("socket", (socket: Socket) => {
-        socket.once("connect", () => {
-          wasConnected = true;
-        });
-      });
-      request.on("response", resolve);
-      request.on("error", (cause) => {
-        if (signal.aborted) reject(signal.reason as Error);
-        else reject(wasConnected ? connectionLost(address, cause) : unreachable(address, cause));
-      });
-      request.end(text);
-    });
-  }
-
   return {
     address,
     open,
     async ask(request, signal) {
       const response = await open(request, signal);
-      return { status: response.statusCode ?? 0, text: await wholeText(response, address, clock) };
+      return { status: response.status, text: await wholeText(response, address, clock) };
     },
   };
 }
 
 /** Of an answer that has begun; one that falls silent is cut. */
-export async function wholeText(response: IncomingMessage, address: string, clock: SilenceClock): Promise<string> {
-  const chunks: Buffer[] = [];
+export async function wholeText(response: WireResponse, address: string, clock: ClientClock): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
   let size = 0;
-  const silence = createSilence(clock, (cause) => response.destroy(cause));
+  const silence = createSilence(clock, response.cut);
   try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
+    for await (const chunk of response.body) {
       silence.broken();
       size += chunk.length;
       if (size > ANSWER_MAX_BYTES) throw new Error(`the answer is larger than ${ANSWER_MAX_BYTES} bytes`);
-      chunks.push(chunk);
+      text += decoder.decode(chunk, { stream: true });
     }
   } catch (cause) {
     throw connectionLost(address, cause);
   } finally {
     silence.end();
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return text + decoder.decode();
 }
 
-function httpUrl(text: string): URL {
+/** Throws UsageInvalid for what is no address, and for another machine without TLS. */
+export function serverUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new ReasonError("UsageInvalid", { detail: `${text} is not an address of the form http://HOST:PORT` });

@@ -18,14 +18,8 @@ export {
   type TurnId,
 } from "#protocol";
 export type { Client, ClientSession, EventsOptions, Input, OpenOptions, SessionCommand } from "./client.ts";
-export {
-  type ConnectOptions,
-  connect,
-  type DaemonTarget,
-  type EngineTarget,
-  type ProgramTarget,
-  type Target,
-} from "./connect.ts";
+export { type ConnectOptions, connect } from "./connect.ts";
 export type { LocalEngine } from "./local-transport.ts";
 export type { ReconnectOptions } from "./retry.ts";
+export type { DaemonTarget, EngineTarget, ProgramTarget, Target } from "./target.ts";
 export type { Reply, SessionFilter } from "./transport.ts";

@@ -2,7 +2,7 @@
  * JSON-RPC on the pipes of a program that is started for this client. Its end is the end of the connection, and the next try starts
  * it anew: what it had written to its log is there. What was told and not taken is read from the log, a page at a time.
  */
-import { isRecord } from "#base";
+import { type Clock, isRecord } from "#base";
 import { type CallId, type Command, type Event, type Handshake, ReasonError, type SessionId } from "#protocol";
 import { createMailbox, type Mailbox } from "./mailbox.ts";
 import { createRpcPeer, type RpcPeer, type StartProcess } from "./rpc-peer.ts";
@@ -16,11 +16,10 @@ export interface RpcTransportOptions {
   /** For messages. */
   readonly address: string;
   readonly start: StartProcess;
-  /** Resolves after so long, for an end that does not come. */
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly clock: Pick<Clock, "sleep">;
 }
 
-export function createRpcTransport({ address, start, sleep }: RpcTransportOptions): Transport {
+export function createRpcTransport({ address, start, clock }: RpcTransportOptions): Transport {
   const mailboxes = new Map<SessionId, Set<Mailbox>>();
   /** Calls of delegates that somebody was asked about and that have not ended. */
   const delegateCalls = new Set<CallId>();
@@ -29,7 +28,7 @@ export function createRpcTransport({ address, start, sleep }: RpcTransportOption
   /** The program that runs, or the next one. */
   function connected(signal: AbortSignal): { readonly rpc: RpcPeer; readonly handshake: Promise<Handshake> } {
     if (peer !== undefined) return peer;
-    const rpc = createRpcPeer({ address, start, onNotification: tell, onEnd: forget });
+    const rpc = createRpcPeer({ address, start, clock, onNotification: tell, onEnd: forget });
     const handshake = rpc.request("initialize", { clientInfo: { name: "harness-client" }, view: "events" }, signal);
     const mine = { rpc, handshake: handshake.then(handshakeOf) };
     mine.handshake.catch(() => undefined); // whoever asks next is told
@@ -168,6 +167,6 @@ export function createRpcTransport({ address, start, sleep }: RpcTransportOption
       const answer = await ask("session.get", { session: id }, signal);
       return sessionInfoFrom(isRecord(answer) ? answer.session : undefined, address);
     },
-    close: async () => peer?.rpc.close(sleep),
+    close: async () => peer?.rpc.close(),
   };
 }

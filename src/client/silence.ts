@@ -1,5 +1,5 @@
 /** A connection on which nothing comes, not even a heartbeat, is gone, although nobody said so. */
-import type { Clock } from "#base";
+import type { ClientClock } from "./client-host.ts";
 
 /** A server beats every 30 seconds; it may miss two. */
 export const SILENCE_MAX_MS = 90_000;
@@ -10,9 +10,7 @@ export interface Silence {
   end(): void;
 }
 
-export type SilenceClock = Pick<Clock, "sleep" | "monotonicMs">;
-
-export function createSilence(clock: SilenceClock, onTooLong: (cause: Error) => void): Silence {
+export function createSilence(clock: ClientClock, onTooLong: (cause: Error) => void): Silence {
   let heardMs = clock.monotonicMs();
   const ended = new AbortController();
   async function watch(): Promise<void> {

@@ -2,19 +2,22 @@
  * Web sockets: one for commands, and one for each loop over the events of a session, so that a loop that is slow holds up no answer.
  * Reads that have no frame (lists, pages of the log) go over HTTP to the same server.
  */
-import type { Clock } from "#base";
 import type { Event, Handshake, SessionId } from "#protocol";
 import { createFrameSocket, type FrameSocket } from "./frame-socket.ts";
 import { createHttpTransport, type HttpTransportOptions } from "./http-transport.ts";
 import { createMailbox } from "./mailbox.ts";
-import { tokenOf } from "./token.ts";
+import type { SocketPort } from "./socket-port.ts";
 import type { Transport } from "./transport.ts";
 import { eventFrom } from "./wire-shapes.ts";
 
-export function createSocketTransport(options: HttpTransportOptions & { readonly clock: Clock }): Transport {
+export interface SocketTransportOptions extends HttpTransportOptions {
+  readonly sockets: SocketPort;
+}
+
+export function createSocketTransport(options: SocketTransportOptions): Transport {
+  const { sockets, token, clock } = options;
   const reads = createHttpTransport(options);
   const { address } = reads;
-  const token = tokenOf(options, address);
   /** The socket of commands: the one that is there, or the next. */
   let commands: Promise<FrameSocket> | undefined;
 
@@ -25,15 +28,10 @@ export function createSocketTransport(options: HttpTransportOptions & { readonly
   ): Promise<FrameSocket> {
     const presented = await token.read();
     try {
-      return await createFrameSocket({
-        server: options,
-        path,
-        token: presented.text,
-        signal,
-        clock: options.clock,
-        onEvent,
-      });
+      return await createFrameSocket({ sockets, address, path, token: presented.text, signal, clock, onEvent });
     } catch (error) {
+      // Over HTTP the same server says what it has against us; a token that it refuses there is left as well.
+      if (sockets.isOpaque && !signal.aborted) await reads.shakeHands(signal);
       if (presented.refused(error)) return open(path, signal, onEvent);
       throw error;
     }

@@ -2,12 +2,11 @@
  * Where a client has its token from. One in a file is read anew for each connection: a server that was started again has another. Of
  * several sources the first is used until it is refused, then the next.
  */
-import { readFile, stat } from "node:fs/promises";
-import { errnoOf, isRecord, messageOf } from "#base";
 import { ReasonError } from "#protocol";
-import { asksForAnotherToken, unreachable } from "./refusal.ts";
+import { asksForAnotherToken } from "./refusal.ts";
 
-const FILE_MAX_BYTES = 64 * 1024;
+/** Rejects with a ReasonError. `address`: the server that the token is for. */
+export type ReadTokenFile = (file: string, address: string) => Promise<string>;
 
 export type TokenSource = OneToken | TokenList;
 
@@ -35,7 +34,7 @@ export interface PresentedToken {
   refused(why: unknown): boolean;
 }
 
-export function tokenOf(source: TokenSource, address: string): Token {
+export function tokenOf(source: TokenSource, address: string, readTokenFile: ReadTokenFile): Token {
   const { tokens, onRefused = undefined } = "tokens" in source ? source : { tokens: [{ ...source, name: "" }] };
   const last = tokens.length - 1;
   let current = 0;
@@ -54,7 +53,7 @@ export function tokenOf(source: TokenSource, address: string): Token {
     const one = tokens[at];
     if (one === undefined) throw new ReasonError("TokenRequired");
     try {
-      const text = await textOf(one, address);
+      const text = await textOf(one);
       return { text, refused: (why) => asksForAnotherToken(why) && leave(at, why) };
     } catch (error) {
       if (!(error instanceof ReasonError) || !leave(at, error)) throw error;
@@ -62,31 +61,10 @@ export function tokenOf(source: TokenSource, address: string): Token {
     }
   }
 
-  return { read, mayChange: tokens.some((one) => "tokenFile" in one || typeof one.token !== "string") };
-}
-
-async function textOf(source: OneToken, address: string): Promise<string> {
-  if ("tokenFile" in source) return readTokenFile(source.tokenFile, address);
-  return typeof source.token === "string" ? source.token : source.token();
-}
-
-async function readTokenFile(file: string, address: string): Promise<string> {
-  let text: string;
-  try {
-    if ((await stat(file)).size > FILE_MAX_BYTES) throw new Error(`it has more than ${FILE_MAX_BYTES} bytes`);
-    text = tokenIn(await readFile(file, "utf8"));
-  } catch (cause) {
-    // A daemon takes the file with it when it ends.
-    if (errnoOf(cause) === "ENOENT") throw unreachable(address, `there is no token in ${file}`);
-    throw new ReasonError("TokenInvalid", { detail: `${file} cannot be read: ${messageOf(cause)}` }, { cause });
+  async function textOf(source: OneToken): Promise<string> {
+    if ("tokenFile" in source) return readTokenFile(source.tokenFile, address);
+    return typeof source.token === "string" ? source.token : source.token();
   }
-  if (text === "") throw new ReasonError("TokenInvalid", { detail: `${file} is empty` });
-  return text;
-}
 
-function tokenIn(text: string): string {
-  if (!text.startsWith("{")) return text.trim();
-  const value: unknown = JSON.parse(text);
-  if (!isRecord(value) || typeof value.token !== "string") throw new Error('it has no "token"');
-  return value.token;
+  return { read, mayChange: tokens.some((one) => "tokenFile" in one || typeof one.token !== "string") };
 }

@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { type Clock, defined, diskTrouble, messageOf, type SecretFingerprint } from "#base";
+import { createLineSplitter } from "#wire";
 import { type OwnProcess, proxyVariables, startMark, startOwnProcess } from "#world";
 import { encodeFrame, HEARTBEAT, HEARTBEAT_MS, type HelperAnswer, type HelperCommand } from "./helper-frames.ts";
 
@@ -16,7 +17,7 @@ const HEARTBEAT_LOST_MS = 3 * HEARTBEAT_MS;
 /** This many crashes within the window are no accident. */
 const MAX_CRASHES = 2;
 const CRASH_WINDOW_MS = 60_000;
-const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const PASS_BYTES = 32;
 
 export type HelperState = "not started" | "starting" | "running" | "failed" | "closed";
@@ -100,6 +101,7 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
   let usesStore = false;
   let untold: string | undefined;
   let stopWatching = (): void => undefined;
+  const decoder = new TextDecoder();
   const removeFolder = (): void => {
     if (folder !== "") rmSync(folder, { recursive: true, force: true });
   };
@@ -151,14 +153,13 @@ export function createHelperSupervisor(options: SupervisorOptions): HelperSuperv
   }
 
   function readAnswers(generation: Generation): void {
-    let text = "";
+    const lines = createLineSplitter(MAX_ANSWER_BYTES);
     generation.process.stdout.on("data", (chunk: Buffer) => {
       generation.lastBeatMs = clock.monotonicMs();
-      text += chunk.filter((byte) => byte !== HEARTBEAT).toString();
-      const lines = text.split("\n");
-      text = lines.pop() ?? "";
-      for (const line of lines) take(generation, JSON.parse(line) as HelperAnswer); // written by our own helper
-      if (text.length > MAX_ANSWER_CHARS) generation.process.kill();
+      for (const line of lines.push(chunk.filter((byte) => byte !== HEARTBEAT))) {
+        if ("tooLong" in line) return generation.process.kill();
+        take(generation, JSON.parse(decoder.decode(line.bytes)) as HelperAnswer); // written by our own helper
+      }
     });
   }
 

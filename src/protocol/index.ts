@@ -22,6 +22,7 @@ export { createIdMint, type IdMint } from "./mint.ts";
 export { type Reason, ReasonError, reasons, reasonText } from "./reasons.ts";
 export { type OpenedSession, type SessionInfo, type StoredSession, sessionInfoOf } from "./session-info.ts";
 export { parseSlash, type SlashCommand, type SlashWord, slashCommands, slashUsage, wordOf } from "./slash-commands.ts";
+export { SOCKET_PROTOCOL, socketProtocols, tokensInProtocols } from "./socket-token.ts";
 export { storeFailure } from "./store-failure.ts";
 export { streamEvents } from "./stream-events.ts";
 export { PROTOCOL_VERSION, understands } from "./version.ts";

@@ -1,9 +1,9 @@
 /** One streamed model call over HTTP: sends a body, feeds the events of the answer to a reader, names what went wrong. */
 
-import { createParser } from "eventsource-parser";
 import { defaultTimeouts, type TimeoutSettings } from "#artifacts";
 import { type Clock, defined } from "#base";
 import type { CredentialRef, WireTrace } from "#engine";
+import { createEventStreamReader } from "#wire";
 import { eventFailure, type Failure, failure, garbled, type Peer, statusFailure } from "./failure.ts";
 import type { BodySink, HttpClient, HttpHead } from "./http.ts";
 import type { StreamReader, WireEnd } from "./wire-family.ts";
@@ -65,7 +65,9 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
     return other.length >= MAX_ERROR_BODY_CHARS ? "complete" : "ending";
   };
   const readEvents = (): BodySink => {
-    const parser = createParser({
+    const events = createEventStreamReader({
+      // More does not come.
+      maxEventChars: call.limits.maxResponseBytes,
       onEvent(event) {
         // One chunk may hold many events: nothing is told after the cancel that one of them may have caused.
         if (complete || call.signal.aborted) return;
@@ -83,7 +85,7 @@ export async function streamCall(call: StreamCall, ports: { http: HttpClient; cl
     });
     return (text) => {
       const before = pieces;
-      parser.feed(text);
+      events.push(text);
       if (pieces > before) call.onProgress?.();
       if (complete) return "complete";
       if (reader.isWhole()) return "ending";

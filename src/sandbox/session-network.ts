@@ -6,6 +6,7 @@
 import { closeSync, fstatSync, openSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, type DomainList, EffectError, messageOf } from "#base";
+import { createLineSplitter } from "#wire";
 import type { OwnProcess, Resolve, startReaped } from "#world";
 import type { EgressRecord } from "./egress-connections.ts";
 import { startEgressProxy } from "./egress-proxy.ts";
@@ -16,6 +17,8 @@ const PROXY_PORT = 3128;
 const MAX_LOOPBACK_PORTS = 16;
 /** A holder begins within 100 ms. */
 const START_PATIENCE_MS = 10_000;
+/** What the forwarder says first is a word and a number. */
+const LINE_MAX_BYTES = 1024;
 /** A forwarder ends as soon as its input has ended. */
 const END_PATIENCE_MS = 1_000;
 
@@ -244,11 +247,10 @@ function proxyVariables(port: number, domains: DomainList | undefined): Record<s
 
 function firstLine({ stdout }: OwnProcess): Promise<string> {
   return new Promise((resolve) => {
-    let text = "";
-    stdout.setEncoding("utf8").on("data", (chunk: string) => {
-      text += chunk;
-      const [line, rest] = text.split("\n");
-      if (rest !== undefined) resolve(line ?? "");
+    const lines = createLineSplitter(LINE_MAX_BYTES);
+    stdout.on("data", (chunk: Buffer) => {
+      const [line] = lines.push(chunk);
+      if (line !== undefined) resolve("bytes" in line ? new TextDecoder().decode(line.bytes) : "");
     });
   });
 }

@@ -1,7 +1,7 @@
 /** REST with server-sent events. */
-import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { type Clock, messageOf } from "#base";
 import type { Event } from "#protocol";
+import { createEventStreamReader, type StreamEvent } from "#wire";
 import type { Answer, Connection, HttpPeer, HttpReply } from "../driver.ts";
 import { checkPage, createIntake, PIECE_MAX_BYTES } from "../intake.ts";
 import { createNews } from "../news.ts";
@@ -118,7 +118,7 @@ export async function openSse(
   { place, waitMs, token, clock }: HttpConnectionOptions,
   path: string,
   headers: Readonly<Record<string, string>>,
-  take: (feed: OpenFeed, message: EventSourceMessage) => void,
+  take: (feed: OpenFeed, message: StreamEvent) => void,
   carried?: OpenFeed["carried"],
 ): Promise<OpenFeed> {
   const response = await openResponse(place, waitMs, "GET", path, { headers, ...given("token", token) });
@@ -132,20 +132,16 @@ export async function openSse(
     pause: () => void response.pause(),
     resume: () => void response.resume(),
   });
-  const parser = createParser({
+  const reader = createEventStreamReader({
     onComment: () => feed.beat(),
     onEvent: (message) => take(feed, message),
-    onError(error) {
-      // Fields that are not known here are passed over.
-      if (error.type === "max-buffer-size-exceeded") throw error;
-    },
-    maxBufferSize: PIECE_MAX_BYTES,
+    maxEventChars: PIECE_MAX_BYTES,
   });
   const intake = createIntake();
   response.setEncoding("utf8").on("data", (chunk: string) => {
     try {
       intake(chunk.length);
-      parser.feed(chunk);
+      reader.push(chunk);
     } catch (error) {
       news.end(messageOf(error));
       response.destroy();

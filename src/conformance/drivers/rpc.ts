@@ -1,6 +1,7 @@
 /** JSON-RPC on the standard input and output of a program. A connection is a process: it ends with it. */
 import { type Clock, isRecord, messageOf } from "#base";
 import type { Event, EventKind } from "#protocol";
+import { createTextLines, messageLine } from "#wire";
 import { startPiped } from "#world";
 import type { Answer, Connection, Feed, LinePeer, Sighting } from "../driver.ts";
 import { checkPage, createIntake, PIECE_MAX_BYTES } from "../intake.ts";
@@ -199,9 +200,7 @@ function startProcess(options: RpcConnectionOptions): OpenProcess {
   const news = createNews(clock, waitMs);
   const output: string[] = [];
   const messages: Record<string, unknown>[] = [];
-  /** Of the line that has not ended. */
-  let rest: Buffer[] = [];
-  let restBytes = 0;
+  const split = createTextLines(PIECE_MAX_BYTES);
   const intake = createIntake();
   let lastId = 0;
   const { promise: exited, resolve: exit } = Promise.withResolvers<number | null>();
@@ -217,28 +216,14 @@ function startProcess(options: RpcConnectionOptions): OpenProcess {
   });
   child.stdout.on("data", (chunk: Buffer) => {
     try {
-      takeLines(chunk);
+      intake(chunk.length);
+      for (const line of split(chunk)) if (output.length < MAX_LINES) keep(line);
     } catch (error) {
       news.end(messageOf(error));
       child.kill();
     }
     news.tell();
   });
-  /** At line feeds and nowhere else. */
-  function takeLines(chunk: Buffer): void {
-    intake(chunk.length);
-    let from = 0;
-    for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, from)) {
-      const line = Buffer.concat([...rest, chunk.subarray(from, at)]);
-      if (output.length < MAX_LINES) keep(line.toString("utf8"));
-      rest = [];
-      restBytes = 0;
-      from = at + 1;
-    }
-    rest.push(chunk.subarray(from));
-    restBytes += chunk.length - from;
-    if (restBytes > PIECE_MAX_BYTES) throw new Error(`a line is longer than ${PIECE_MAX_BYTES} bytes`);
-  }
   function keep(line: string): void {
     output.push(line);
     let value: unknown;
@@ -258,7 +243,7 @@ function startProcess(options: RpcConnectionOptions): OpenProcess {
     async request(method, params) {
       lastId += 1;
       const id = `conformance-${lastId}`;
-      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, ...given("params", params) })}\n`);
+      child.stdin.write(messageLine({ id, method, ...given("params", params) }));
       return answerOf(await news.until(() => messages.find((message) => message.id === id), `the answer to ${method}`));
     },
     kill: () => child.kill(),

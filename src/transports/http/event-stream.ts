@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http";
 import { type Clock, defined } from "#base";
 import { type Control, createOutbox } from "#control";
 import type { Event, ReasonError, SessionId } from "#protocol";
+import { commentFrame, eventFrame } from "#wire";
 import type { PresentedToken } from "./access.ts";
 import type { Principal } from "./principal.ts";
 import { createStreamPlace } from "./stream-place.ts";
@@ -73,7 +74,7 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
   const remove = streams.add({
     beat() {
       const isTaken = takesMore;
-      if (isTaken) write(": heartbeat\n\n");
+      if (isTaken) write(commentFrame("heartbeat"));
       return isTaken;
     },
     presented,
@@ -110,5 +111,5 @@ export async function openEventStream(options: EventStreamOptions): Promise<void
 }
 
 function errorFrame({ reason, message }: ReasonError): string {
-  return `event: error\ndata: ${JSON.stringify({ reason, message })}\n\n`;
+  return eventFrame({ event: "error", data: JSON.stringify({ reason, message }) });
 }

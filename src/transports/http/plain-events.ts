@@ -1,9 +1,10 @@
 /** The small event surface: what a simple front end needs, as a pure function of canonical events. */
 import type { Event, InputBlock, ToolOutputBlock } from "#protocol";
+import { eventFrame } from "#wire";
 
 /** No frame for an event that this surface does not have. */
 export function plainFrames(event: Event): string | undefined {
-  const frames = plainEvents(event).map((plain) => `data: ${JSON.stringify(plain)}\n\n`);
+  const frames = plainEvents(event).map((plain) => eventFrame({ data: JSON.stringify(plain) }));
   return frames.length === 0 ? undefined : frames.join("");
 }
 

@@ -5,7 +5,7 @@ import { WebSocketServer } from "ws";
 import { type ConfirmationChannel, checkOrigin, phaseOf, preflightAnswer, presentedToken, type TokenDesk } from "#auth";
 import type { Clock } from "#base";
 import { requireSeen } from "#control";
-import { ReasonError, SessionId } from "#protocol";
+import { ReasonError, SessionId, SOCKET_PROTOCOL } from "#protocol";
 import { type Authenticate, type PresentedToken, refusalOf, requireClaims } from "./access.ts";
 import { openEventStream } from "./event-stream.ts";
 import { asReasonError, cleanReason } from "./failure.ts";
@@ -68,7 +68,13 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const bodies = createBodyReader(limits);
   const framing = createFraming();
   const table: readonly Route[] = [...routes, openApiRoute];
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.bodyBytes, perMessageDeflate: false });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: limits.bodyBytes,
+    perMessageDeflate: false,
+    // The first that is offered would be chosen otherwise, and that may be the token.
+    handleProtocols: (offered) => offered.has(SOCKET_PROTOCOL) && SOCKET_PROTOCOL,
+  });
   /** Opens sessions for those who may attach to them. */
   const opener = control.connect({ identityClass: "agent", interactive: false });
   const told = (cause: unknown): ReasonError => cleanReason(asReasonError(cause), backend.clean);

@@ -1,6 +1,6 @@
 /** Web sockets over real connections: handshake first, commands and events, and what a client can get wrong. */
 import { describe, expect, test } from "vitest";
-import type { WebSocket } from "ws";
+import type { WebSocket as ClientSocket } from "ws";
 import { calls, says } from "../../../test/fakes/harness-rig.ts";
 import { createHttpRig, type HttpRig, humanFor, textInput } from "../../../test/fakes/http-rig.ts";
 
@@ -26,6 +26,20 @@ describe("a web socket", () => {
     await socket.until(({ body }) => body.kind === "TurnEnded");
     const told = socket.frames.filter(({ frame }) => frame === "event").map(({ body }) => body as object);
     expect(told).toEqual((await rig.ask("GET", rig.path("/log"))).json.events);
+  });
+
+  test("takes the token of a page as a subprotocol, and does not send it back", async () => {
+    const { port } = await createHttpRig([]);
+    const opened = async (...protocols: string[]): Promise<string> => {
+      const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/ws`, protocols);
+      const outcome = Promise.withResolvers<string>();
+      socket.onopen = () => outcome.resolve(`chose ${socket.protocol}`);
+      socket.onerror = () => outcome.resolve("refused");
+      return outcome.promise.finally(() => socket.close());
+    };
+    expect(await opened("harness.token.human", "harness")).toBe("chose harness");
+    expect(await opened("harness", "harness.token.wrong")).toBe("refused");
+    expect(await opened("harness")).toBe("refused");
   });
 
   test("wants the handshake first, and a version it knows", async () => {
@@ -131,8 +145,8 @@ describe("a web socket", () => {
 
   const FRAMES = 20_000;
   test.each([
-    ["commands", 0, (socket: WebSocket) => socket.send(JSON.stringify({ ...handshake, padding: "x".repeat(1000) }))],
-    ["pings", FRAMES, (socket: WebSocket) => socket.ping(Buffer.alloc(125))],
+    ["commands", 0, (socket: ClientSocket) => socket.send(JSON.stringify({ ...handshake, padding: "x".repeat(1000) }))],
+    ["pings", FRAMES, (socket: ClientSocket) => socket.ping(Buffer.alloc(125))],
   ])("that sends %s and does not read the answers is not read any more, until it does", async (_what, pongs, send) => {
     const rig = await createHttpRig([]);
     const { socket, until } = await rig.openSocket("/v1/ws");

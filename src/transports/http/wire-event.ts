@@ -1,6 +1,7 @@
 /** Canonical events in the framing of each wire. The JSON of an event that happens is made once, however many clients get it. */
 import type { Event, SessionId } from "#protocol";
 import { streamEvents } from "#protocol/schemas";
+import { eventFrame } from "#wire";
 
 export interface Framing {
   /** On the stream of one session; questions of its delegates come on it, too. */
@@ -20,8 +21,7 @@ export function createFraming(): Framing {
       // What is about the stream has no `id:` line: a client that reconnects then asks for what it is missing. Ids of another log mean nothing here.
       const isExpired = event.kind === "StreamGap" && event.payload.reason === "ttl";
       const hasId = event.session === session && (isExpired || !isAboutStream(event));
-      const id = hasId ? `id: ${event.id}\n` : "";
-      return `${id}event: ${event.kind}\ndata: ${json(event)}\n\n`;
+      return eventFrame({ ...(hasId ? { id: event.id } : {}), event: event.kind, data: json(event) });
     },
     socket: (event) => `{"frame":"event","body":${json(event)}}`,
   };

@@ -3,7 +3,7 @@
  * the bound are left out, event by event, and the gap is told as soon as there is room: a slow reader holds up nobody.
  */
 import type { SessionId } from "#protocol";
-import { toLine } from "./message.ts";
+import { messageLine } from "#wire";
 
 export const OUTBOX_MAX_BYTES = 8 * 1024 * 1024;
 /** Written at a time. */
@@ -15,8 +15,8 @@ export interface Outbox {
   notify(session: SessionId, eventId: number, lines: readonly string[]): void;
   /** This event cannot be told; a gap is. */
   leaveOut(session: SessionId, eventId: number, reason: Gap["reason"]): void;
-  /** Resolves when there is room for more, nobody reads any more, or `hurry` says not to wait. */
-  room(hurry: AbortSignal): Promise<void>;
+  /** Undefined when there is room for more, nobody reads any more, or `hurry` says not to wait; else resolves when it is so. */
+  room(hurry: AbortSignal): Promise<void> | undefined;
   /** Resolves when everything was taken by the reader, or nobody reads any more. */
   drained(): Promise<void>;
   /** Bytes that wait, for tests of the bound. */
@@ -107,13 +107,13 @@ export function createOutbox({ write, maxBytes = OUTBOX_MAX_BYTES, onClosed }: O
       if (isFull) leaveOut(session, eventId, "overflow");
       else for (const line of added) push(line);
     },
-    async room(hurry) {
-      if (closed || hurry.aborted || hasRoom()) return;
-      const { promise, resolve } = Promise.withResolvers<unknown>();
-      waiters.push(() => resolve(undefined));
-      hurry.addEventListener("abort", resolve, { once: true });
-      await promise;
-      hurry.removeEventListener("abort", resolve);
+    room(hurry) {
+      if (closed || hurry.aborted || hasRoom()) return undefined;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const resume = (): void => resolve();
+      waiters.push(resume);
+      hurry.addEventListener("abort", resume, { once: true });
+      return promise.then(() => hurry.removeEventListener("abort", resume));
     },
     async drained() {
       while (pumping !== undefined) await pumping;
@@ -125,5 +125,5 @@ export function createOutbox({ write, maxBytes = OUTBOX_MAX_BYTES, onClosed }: O
 }
 
 function gapLine(threadId: SessionId, gap: Gap): string {
-  return toLine({ method: "stream.gap", params: { threadId, ...gap } });
+  return messageLine({ method: "stream.gap", params: { threadId, ...gap } });
 }

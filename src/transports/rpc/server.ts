@@ -6,29 +6,21 @@ import { type Clock, defined } from "#base";
 import type { Control } from "#control";
 import type { Redaction } from "#engine";
 import { type Event, ReasonError, reasonText, type SessionId } from "#protocol";
-import { createLineSplitter, type Line } from "./line-splitter.ts";
-import {
-  batchLine,
-  failure,
-  failureOf,
-  isFailure,
-  parseLine,
-  type RequestId,
-  type RpcFailure,
-  type RpcRequest,
-  toLine,
-} from "./message.ts";
+import { createJsonRpcPeer, JsonRpcError, messageLine, type PeerRequest, standardError } from "#wire";
 import type { MethodContext } from "./method.ts";
 import { methods, parseParams } from "./methods.ts";
 import { createOpenThreads, type ThreadStore } from "./open-threads.ts";
 import { createOutbox } from "./outbox.ts";
 import { createProjection } from "./projection.ts";
+import { rpcErrorOf } from "./rpc-error.ts";
 import type { View } from "./shapes.ts";
 
 export const REQUEST_MAX_BYTES = 10 * 1024 * 1024;
 /** Requests that are being carried out; the next line is read when one of them has ended. */
 export const IN_FLIGHT_MAX = 64;
 const IN_FLIGHT_MAX_BYTES = 32 * 1024 * 1024;
+/** Requests of one batch; each is answered, so that a line cannot ask for any amount of work. */
+const BATCH_MAX = 100;
 /** How long the end waits for requests, and then for the reader. */
 const END_GRACE_MS = 2000;
 
@@ -74,8 +66,6 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
   const client = control.connect({ identityClass, interactive: true, onEvent });
   const hurry = new AbortController();
   const lanes = new Map<string, Promise<unknown>>();
-  const inFlight = new Set<Promise<void>>();
-  let inFlightBytes = 0;
   let isInitialized = false;
   let title: string | undefined;
   let view: View = "items";
@@ -103,7 +93,11 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
     },
     turnLost,
     outward,
-    reading: (work) => inLane("reading", async () => outbox.room(hurry.signal).then(work)),
+    reading: (work) =>
+      inLane("reading", async () => {
+        await outbox.room(hurry.signal);
+        return work();
+      }),
   };
 
   /** Nothing where redaction cannot be had. */
@@ -113,11 +107,6 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
     } catch {
       return ""; // fail closed: the code of the error goes out, its words do not
     }
-  }
-
-  function refusal(id: RequestId, error: unknown): RpcFailure {
-    const refused = failureOf(id, error);
-    return { ...refused, error: { ...refused.error, message: clean(refused.error.message) } };
   }
 
   function onEvent(event: Event): void {
@@ -137,7 +126,7 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
       // Also where nobody sees the items: it knows which questions are open.
       const items = projection.apply(event, title);
       const said = view === "items" ? items : [{ method: "thread.event", params: { threadId, eventId, event } }];
-      outbox.notify(threadId, eventId, said.map(toLine));
+      outbox.notify(threadId, eventId, said.map(messageLine));
     } catch (error) {
       log(`event ${event.id} of ${event.session} could not be told: ${describe(error)}`);
       outbox.leaveOut(event.session, event.id, "failed");
@@ -152,7 +141,7 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
     const turn = { turnId, threadId: session, status: "error", time: { completed: clock.now() } };
     log(`${session}: ${describe(error)}`);
     const params = { threadId: session, turn, error: { reason, message } };
-    say(session, () => outbox.answer(toLine({ method: "turn.error", params })));
+    say(session, () => outbox.answer(messageLine({ method: "turn.error", params })));
   }
 
   /** `free` lets the next one begin before this one is done. */
@@ -168,33 +157,30 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
     return done;
   }
 
-  /** The answer; undefined for a notification. `answered` is called when the answer is on its way. */
-  async function carryOut(
-    request: RpcRequest,
-    isAlone: boolean,
-  ): Promise<{ readonly answer?: object; readonly answered: () => void }> {
-    const { id, method: name, params: raw } = request;
-    const nothing = { answered: ignore };
-    let release = ignore;
+  async function carryOut({ method: name, params: raw, isInBatch, afterReply }: PeerRequest): Promise<object> {
+    const method = methods.get(name);
+    if (!isInitialized && name !== "initialize") throw handshakeRequired();
+    if (method === undefined) throw standardError("MethodNotFound", `There is no method '${name.slice(0, 100)}'.`);
+    const params = parseParams(method, raw);
+    isInitialized = true;
+    const lane = method.lane(params);
+    const run = async (free: () => void): Promise<object> =>
+      method.run(context, params, (session) => {
+        if (!isInBatch) afterReply(hold(session));
+        free();
+      });
+    return lane === undefined ? run(ignore) : inLane(lane, run);
+  }
+
+  /** A notification has no reply, also where it fails. */
+  async function handle(request: PeerRequest): Promise<object | undefined> {
     try {
-      const method = methods.get(name);
-      if (!isInitialized && name !== "initialize") throw handshakeRequired();
-      if (method === undefined) {
-        return id === undefined ? nothing : { ...nothing, answer: unknownMethod(id, name) };
-      }
-      const params = parseParams(method, raw);
-      isInitialized = true;
-      const lane = method.lane(params);
-      const run = async (free: () => void): Promise<object> =>
-        method.run(context, params, (session) => {
-          if (isAlone) release = hold(session);
-          free();
-        });
-      const result = await (lane === undefined ? run(ignore) : inLane(lane, run));
-      return id === undefined ? { answered: release } : { answer: { id, result }, answered: release };
+      return await carryOut(request);
     } catch (error) {
-      if (!(error instanceof ReasonError)) log(`${name}: ${describe(error)}`);
-      return id === undefined ? { answered: release } : { answer: refusal(id, error), answered: release };
+      const isRefusal = error instanceof ReasonError || error instanceof JsonRpcError;
+      if (!isRefusal) log(`${request.method}: ${describe(error)}`);
+      if (!request.isNotification) throw error;
+      return undefined;
     }
   }
 
@@ -211,60 +197,31 @@ export async function serveRpc(options: RpcOptions): Promise<void> {
     };
   }
 
-  async function answerLine(line: Line): Promise<void> {
-    await outbox.room(hurry.signal);
-    if ("tooLong" in line) {
-      const message = `A line has at most ${REQUEST_MAX_BYTES} bytes.`;
-      outbox.answer(toLine(failure(null, "InvalidRequest", message)));
-      return;
-    }
-    const parsed = parseLine(line.bytes);
-    if (parsed.kind === "nothing") return;
-    if (parsed.kind === "single") {
-      const { answer, answered } = await entryAnswer(parsed.entry, true);
-      if (answer !== undefined) outbox.answer(toLine(answer));
-      answered();
-      return;
-    }
-    const done = await Promise.all(parsed.entries.map((entry) => entryAnswer(entry, false)));
-    const answers = done.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
-    if (answers.length > 0) outbox.answer(batchLine(answers));
-  }
-
-  async function entryAnswer(entry: RpcRequest | RpcFailure, isAlone: boolean) {
-    return isFailure(entry) ? { answer: entry, answered: ignore } : carryOut(entry, isAlone);
-  }
-
-  async function begin(line: Line): Promise<void> {
-    const bytes = "bytes" in line ? line.bytes.length : 0;
-    while (inFlight.size > 0 && (inFlight.size >= IN_FLIGHT_MAX || inFlightBytes + bytes > IN_FLIGHT_MAX_BYTES)) {
-      await Promise.race(inFlight);
-    }
-    inFlightBytes += bytes;
-    const work = answerLine(line)
-      .catch((error: unknown) => log(describe(error)))
-      .finally(() => {
-        inFlightBytes -= bytes;
-        inFlight.delete(work);
-      });
-    inFlight.add(work);
-  }
-
+  const peer = createJsonRpcPeer({
+    send: outbox.answer,
+    handle,
+    errorOf: (error) => rpcErrorOf(error, clean),
+    ready: () => outbox.room(hurry.signal),
+    onIgnored: (what) => log(`passed over: ${what}`),
+    whenFull: "wait",
+    clock,
+    limits: {
+      lineBytes: REQUEST_MAX_BYTES,
+      pending: 0,
+      inFlight: IN_FLIGHT_MAX,
+      inFlightBytes: IN_FLIGHT_MAX_BYTES,
+      batch: BATCH_MAX,
+    },
+  });
   try {
-    const lines = createLineSplitter(REQUEST_MAX_BYTES);
-    for await (const chunk of input) for (const line of lines.push(chunk)) await begin(line);
-    for (const line of lines.end()) await begin(line);
+    await peer.read(input);
   } finally {
     hurry.abort();
-    await within(clock, END_GRACE_MS, Promise.all(inFlight));
+    await within(clock, END_GRACE_MS, peer.settled());
     await options.shutdown();
     client.disconnect();
     await within(clock, END_GRACE_MS, outbox.drained());
   }
-}
-
-function unknownMethod(id: NonNullable<RpcRequest["id"]> | null, name: string): RpcFailure {
-  return failure(id, "MethodNotFound", `There is no method '${name.slice(0, 100)}'.`);
 }
 
 function handshakeRequired(): ReasonError {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createLineSplitter, type Line } from "./line-splitter.ts";
+import { createLineSplitter, createTextLines, type Line } from "./line-splitter.ts";
 
 const shown = (line: Line): string => ("tooLong" in line ? "TOO LONG" : Buffer.from(line.bytes).toString("utf8"));
 
@@ -34,4 +34,17 @@ describe("line splitter", () => {
     expect(split([long, long], 50)).toEqual(["TOO LONG"]);
     expect(split([Buffer.alloc(50, "x"), Buffer.from("\n")], 50)).toEqual(["x".repeat(50)]);
   });
+
+  test("tells a line that is too long before it has ended, for it may never end", () => {
+    const splitter = createLineSplitter(50);
+    expect(splitter.push(Buffer.alloc(51, "x"))).toEqual([{ tooLong: true }]);
+    expect(splitter.push(Buffer.alloc(1000, "x"))).toEqual([]);
+    expect(splitter.push(Buffer.from("x\nnext\n")).map(shown)).toEqual(["next"]);
+  });
+});
+
+test("text lines throw for one that is too long, whether or not it ends", () => {
+  expect(createTextLines(4)(Buffer.from("é\r\nab\nrest"))).toEqual(["é\r", "ab"]);
+  expect(() => createTextLines(4)(Buffer.from("abcde"))).toThrow("longer than 4 bytes");
+  expect(() => createTextLines(4)(Buffer.from("abcde\n"))).toThrow("longer than 4 bytes");
 });
