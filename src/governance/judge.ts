@@ -127,7 +127,8 @@ export function createJudge(options: JudgeOptions): Judge {
       const verdict = isAsWritten
         ? written
         : strictest(written, decide({ ...call, args }, evaluate({ ...call, args }, inForce(all))));
-      const steering = tool.class === "mutating" ? await steeringChange(tool.name, call.args, disk, options.namedByGit) : undefined;
+      const steering =
+        tool.class === "mutating" ? await steeringChange(tool.name, call.args, disk, options.namedByGit) : undefined;
       return steering === undefined ? verdict : needsPerson(verdict, steeringQuestion(steering));
     }
     if (tool.name === "exec") {

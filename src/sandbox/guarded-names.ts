@@ -64,7 +64,9 @@ export function namedByGit({ root, home, gitConfigurations, nested }: Repository
   const { steering } = merged([root, ...nested].map((folder) => repositoryPaths(root, folder, person)));
   const all = [...steering.map(({ path }) => path), ...person.configuration.included];
   // Also where a link leads.
-  return [...new Set(all.flatMap((path) => [path, realPathIfThere(path) ?? path]))].filter((path) => path !== root && isInside(root, path));
+  return [...new Set(all.flatMap((path) => [path, realPathIfThere(path) ?? path]))].filter(
+    (path) => path !== root && isInside(root, path),
+  );
 }
 
 /** Steering files: what is there is read-only, what is not there is held or watched. */
