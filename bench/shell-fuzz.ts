@@ -3,7 +3,7 @@
  * a scratch workspace, up to `--real` of them with their programs. Nothing may change or connect, and no program may start
  * that the judge did not see. The same for sets of rules: what deny rules let pass never starts what they deny, and allow
  * rules let nothing pass that they do not name; `--deny` and `--allow` commands run for each set. `node bench/shell-fuzz.ts
- * [--seed N] [--judge N] [--run N] [--real N] [--deny N] [--allow N] [--stress N]`; Linux with strace and bubblewrap.
+ * [--seed N] [--judge N] [--run N] [--real N] [--deny N] [--allow N] [--only RULE] [--stress N]`; Linux with strace and bubblewrap.
  */
 import { parseArgs } from "node:util";
 import { createSystemClock } from "#world";
@@ -28,6 +28,7 @@ const { values } = parseArgs({
     deny: { type: "string", default: "1000" },
     allow: { type: "string", default: "1000" },
     stress: { type: "string", default: "2000" },
+    only: { type: "string", default: "" },
   },
 });
 const out = (line: string): boolean => process.stdout.write(`${line}\n`);
@@ -52,10 +53,11 @@ try {
     );
     figures = await fuzz.quiet(Math.min(figures.judged + PROGRESS, judge), run, real);
   }
-  const denied = DENIED_SETS.map((set, index) =>
+  const isMeant = (patterns: readonly string[]): boolean => patterns.join(" ").includes(values.only);
+  const denied = DENIED_SETS.filter((set) => isMeant(set.denied)).map((set, index) =>
     underRules(`deny ${set.denied.join(", ")}`, (of) => fuzzDenied(of, set, Number(values.deny)), index),
   );
-  const allowed = ALLOWED_SETS.map((set, index) =>
+  const allowed = ALLOWED_SETS.filter((set) => isMeant(set.allowed)).map((set, index) =>
     underRules(`allow ${set.allowed.join(", ")}`, (of) => fuzzAllowed(of, set, Number(values.allow)), index),
   );
   const stress = stressJudge(options.seed, Number(values.stress), options.now);

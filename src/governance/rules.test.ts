@@ -109,6 +109,7 @@ describe("verdicts", () => {
     "declare -i x='a[$(t\\ouch y)]'",
     "declare -i x; x='a[$(t\\ouch y)]'",
     "typeset -a 'x=($(t\\ouch y))'",
+    "awk 'BEGIN{system(\"tou\\\nch y\")}'",
     "git grep -OC -O't\\ouch y' x",
     "python3 -c 'import os;os.system(\"/usr/bin/t?u$1ch y\")'",
     "make -f - <<<'y:;tou${x}ch y'",

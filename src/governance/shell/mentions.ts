@@ -75,7 +75,7 @@ export function namesInText(text: string): string[] {
 
 /** As it is written, as a shell would read it without quotes and escapes, and as it is when variables in it are empty. */
 function readingsOf(text: string): string[] {
-  const read = text.replace(ESCAPED, decoded).replace(/["'\\]/g, "");
+  const read = text.replace(ESCAPED, decoded).replace(/\\\n|["'\\]/g, "");
   return [...new Set([text, read, read.replace(/\$(?:\{\w*\}|\(\w*\)|[\w@*?#!-])/g, "")])];
 }
 
