@@ -61,7 +61,7 @@ export function fuzzDenied(options: RuleFuzzOptions, set: DeniedSet, ran: number
 /** They wait, or take a while to begin, and start nothing that their arguments do not say in a language of their own. */
 const TOO_SLOW = ["sleep"];
 
-const PASSES_ON = "timeout nice env time command builtin stdbuf ionice bash sh dash ash".split(" ");
+const PASSES_ON = "timeout nice env time command builtin stdbuf ionice bash sh dash ash rbash zsh".split(" ");
 
 /** Of commands that a few allow rules let pass: how many start something else, change a file or read outside. */
 export function fuzzAllowed(options: RuleFuzzOptions, set: AllowedSet, ran: number): RuleFigures {
