@@ -140,9 +140,17 @@ const ownBusiness: Readonly<Record<string, Place>> = {
     uses: "fs.openSync",
     why: "Opens small files for reading.",
   },
+  "src/world/straight-entry.ts": {
+    uses: "fs.openSync",
+    why: "Opens folders of the workspace by handle, for reading what is in them.",
+  },
   "src/world/workspace-restore.ts": {
     uses: "fs.chmod fs.mkdir fs.open fs.rename fs.rmdir fs.symlink fs.unlink",
     why: "Undo and redo, which a person asks for; recorded as WorkspaceRestored. What a replayed command changed. No tool gets it.",
+  },
+  "src/cassette/workspace-changes.ts": {
+    uses: "fs.openSync",
+    why: "Opens files of the workspace for reading.",
   },
   "src/cassette/cassette-file.ts": {
     uses: "fs.open fs.unlink",

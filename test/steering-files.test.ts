@@ -1,5 +1,5 @@
 /** Steering files and secret files in the whole program: which rules and answers do not cover them. */
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { protectedNames, protectedPatterns, steeringFile } from "#base";
@@ -63,6 +63,27 @@ describe("a change of a steering file", () => {
     await rig.send();
     expect(outcomes(rig)).toEqual(["denied", "ok", "denied", "denied"]);
     expect(JSON.stringify(rig.of("ToolResult")[0]?.content)).toContain("core.hooksPath");
+  });
+
+  test("is one also in what an included file and the person's own git configuration name", async () => {
+    const personal = join(createTemporaryWorkspace().outside, "gitconfig");
+    writeFileSync(personal, "[core]\n\thooksPath = mine\n");
+    const rig = await createHarnessRig(
+      [...writes(["tools/hooks/pre-commit", "shared.gitconfig", "mine/pre-push", "real/x", "plain.txt"]), says("done")],
+      {
+        ...allowing("Write"),
+        extraEnv: { GIT_CONFIG_GLOBAL: personal },
+        prepare(workspace) {
+          workspace.put(".git/HEAD", "ref: refs/heads/main\n");
+          workspace.put(".git/config", "[include]\n\tpath = ../shared.gitconfig\n[core]\n\thooksPath = led\n");
+          workspace.put("shared.gitconfig", "[core]\n\thooksPath = tools/hooks\n");
+          workspace.put("real/y", "");
+          symlinkSync("real", join(workspace.root, "led"));
+        },
+      },
+    );
+    await rig.send();
+    expect(outcomes(rig)).toEqual(["denied", "denied", "denied", "denied", "ok"]);
   });
 
   test("is not covered by --auto-approve", async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createWorkspaceRestore } from "#world";
@@ -32,3 +32,20 @@ test.each([".harness/a", ".HARNESS/a", "src/.Git/a", ".git/hooks/a", "state/own/
     });
   },
 );
+
+test("a folder that becomes a link while it is read does not bring a file from outside onto the cassette", async () => {
+  const { root, changes } = open();
+  const outside = createTemporaryWorkspace().root;
+  writeFileSync(join(outside, "key"), "secret");
+  const before = await changes.look();
+  writeFileSync(join(root, "src/key"), "mine");
+  const swapping = new Map(before);
+  swapping.get = (path) => {
+    if (path === "src/key") {
+      renameSync(join(root, "src"), join(root, "moved"));
+      symlinkSync(outside, join(root, "src"));
+    }
+    return before.get(path);
+  };
+  await expect(changes.since(swapping)).rejects.toMatchObject({ reason: "CassetteNotWritten" });
+});

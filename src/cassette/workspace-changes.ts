@@ -2,12 +2,13 @@
  * What a program changed in the workspace: looked for after it ran, and made again where it does not run. Files that steer other
  * programs are left out on both sides: a cassette is no way to write a git hook.
  */
-import type { BigIntStats } from "node:fs";
-import { lstat, readdir, readFile, readlink } from "node:fs/promises";
+import { type BigIntStats, closeSync, fstatSync, lstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { errnoOf } from "#base";
 import { ReasonError } from "#protocol";
-import { createHiddenFiles, type RestorePort } from "#world";
+import { atStraightEntry, createHiddenFiles, type RestorePort, STRAIGHT_READ_FLAGS } from "#world";
 import { type Bytes, bytesOf, toBytes } from "./bytes.ts";
 
 /** Of a workspace whose commands can be recorded. */
@@ -90,16 +91,30 @@ export function createWorkspaceChanges({
     return found;
   }
 
-  async function read(path: string): Promise<WorkspaceChange | undefined> {
-    const place = join(root, path);
-    const info = await lstat(place);
-    const mode = info.mode & 0o777;
-    if (info.isDirectory()) return { is: "directory", path, mode };
-    if (info.isSymbolicLink()) return { is: "symlink", path, target: await readlink(place) };
-    if (!info.isFile()) return undefined;
-    if (info.size > MAX_FILE_BYTES)
-      throw tooMuch(`a command wrote ${path}, which has more than ${MAX_FILE_BYTES} bytes`);
-    return { is: "file", path, mode, content: toBytes(await readFile(place)) };
+  function read(path: string): WorkspaceChange | undefined {
+    try {
+      return atStraightEntry(root, path, (place) => readEntry(path, place));
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      throw tooMuch(`${path} was replaced while it was read (${errnoOf(error)}); record again when nothing else runs`);
+    }
+  }
+
+  function readEntry(path: string, place: string): WorkspaceChange | undefined {
+    const seen = lstatSync(place);
+    if (seen.isDirectory()) return { is: "directory", path, mode: seen.mode & 0o777 };
+    if (seen.isSymbolicLink()) return { is: "symlink", path, target: readlinkSync(place) };
+    if (!seen.isFile()) return undefined;
+    const handle = openSync(place, STRAIGHT_READ_FLAGS);
+    try {
+      const info = fstatSync(handle);
+      if (!info.isFile()) return undefined;
+      if (info.size > MAX_FILE_BYTES)
+        throw tooMuch(`a command wrote ${path}, which has more than ${MAX_FILE_BYTES} bytes`);
+      return { is: "file", path, mode: info.mode & 0o777, content: toBytes(readFileSync(handle)) };
+    } finally {
+      closeSync(handle);
+    }
   }
 
   async function make(change: WorkspaceChange): Promise<void> {
@@ -131,7 +146,7 @@ export function createWorkspaceChanges({
       let bytes = 0;
       for (const [path, mark] of [...after].toSorted(byPath)) {
         if (before.get(path) === mark) continue;
-        const change = await read(path);
+        const change = read(path);
         if (change === undefined) continue;
         changes.push(change);
         if (change.is === "file") bytes += bytesOf(change.content as Bytes).length;

@@ -94,6 +94,8 @@ export function createBacktest(policy: Policy): Backtest {
           labels: { held: () => at().held, origin: () => "earlier in this session" },
           isOffline: () => policy.isOffline,
           hold: async () => at().call.judgedOn?.sandbox ?? "sandbox",
+          // On the record, as what was found on the disk.
+          namedByGit: async () => [],
         });
         judges.set(root, made);
         return made;

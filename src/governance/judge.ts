@@ -40,6 +40,8 @@ export interface JudgeOptions {
   readonly isOffline: () => boolean;
   /** What holds commands. Asked for each of them. */
   readonly hold: () => Promise<SandboxHold>;
+  /** Files and folders that git's configuration makes steering files, relative to the workspace: the list that commands are held to. */
+  readonly namedByGit: () => Promise<readonly string[]>;
 }
 
 /** What a decision looks at. */
@@ -124,7 +126,8 @@ export function createJudge(options: JudgeOptions): Judge {
       const verdict = isAsWritten
         ? written
         : strictest(written, decide({ ...call, args }, evaluate({ ...call, args }, inForce(all))));
-      const steering = tool.class === "mutating" ? await steeringChange(tool.name, call.args, disk) : undefined;
+      const steering =
+        tool.class === "mutating" ? await steeringChange(tool.name, call.args, disk, options.namedByGit) : undefined;
       return steering === undefined ? verdict : needsPerson(verdict, steeringQuestion(steering));
     }
     if (isCommand(tool.name)) {

@@ -95,6 +95,37 @@ describe("verdicts", () => {
     },
   );
 
+  test.each([
+    ..."sed '1et\\ouch y' notes.txt|sed -n '1e/usr/bin/t?uch y' notes.txt|sed '1e to\"\"uch y' notes.txt".split("|"),
+    ..."awk 'BEGIN{system(\"t\\ouch y\")}'|awk 'BEGIN{\"/*/bin/to*h y\"|getline}'|make -f - <<<'y:;t\\ouch y'".split(
+      /\|(?!g)/,
+    ),
+    'node -e \'require("child_process").execSync("/usr/bin/t?uch y")\'',
+    "ex -s -c '!t\\ouch y' -c q notes.txt",
+    "gdb -ex '!\\x74ouch y'",
+    "zip -TT '/usr/bin/[t]ouch y' -T /tmp/y notes.txt",
+    "git clone -u 't\\ouch y' . /tmp/y",
+    "declare -i x='a[$(t\\ouch y)]'",
+    "declare -i x; x='a[$(t\\ouch y)]'",
+    "typeset -a 'x=($(t\\ouch y))'",
+    "awk 'BEGIN{system(\"tou\\\nch y\")}'",
+    "git grep -OC -O't\\ouch y' x",
+    "python3 -c 'import os;os.system(\"/usr/bin/t?u$1ch y\")'",
+    "make -f - <<<'y:;tou${x}ch y'",
+    "ls x >& keys'$(/usr/bin/t?uch y)'",
+  ])("a deny rule sees a program through quotes, escapes and patterns in %s", (command) => {
+    const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
+    expect(evaluateRules(rules("Bash", "-Bash(touch *)"), call, { Bash: "exec" }).effect).not.toBe("allow");
+  });
+
+  test.each(["watch 'ls src/*'", "node -e 'console.log(\"a\\tb\")'", "make build", "awk '{print $1 * 2}' notes.txt"])(
+    "a deny rule has nothing to ask about in %s",
+    (command) => {
+      const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
+      expect(evaluateRules(rules("Bash", "-Bash(touch *)"), call, { Bash: "exec" }).effect).toBe("allow");
+    },
+  );
+
   test("a foreign tool gains nothing from its label, but a deny for it holds", () => {
     const foreign = { ...call("mcp.evil.read", {}, "x"), label: "Read" };
     expect(evaluateRules(rules("Read"), foreign).effect).toBe("none");
@@ -333,6 +364,7 @@ describe("commands", () => {
     ["xargs git", "it cannot be told whether the deny rule Bash(git push) (config.toml:2) covers git"],
     ["git p*", "it cannot be told whether the deny rule Bash(git push) (config.toml:2) covers git p*"],
     ["perl -e '`git push`'", "perl may run git, which the deny rule Bash(git push) (config.toml:2) is about"],
+    ["sed -f - x <<<'1egit push'", "sed may run git, which the deny rule Bash(git push) (config.toml:2) is about"],
   ])("%s asks, although the tool is allowed", (command, why) => {
     const verdict = evaluateRules(rules("Bash", "-Bash(git push)"), call("exec", { command }));
     expect(verdict).toEqual({ effect: "ask", why, trail: [expect.objectContaining({ matched: command })] });

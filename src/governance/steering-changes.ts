@@ -18,11 +18,6 @@ export interface SteeringChange {
 /** How a decision about steering files names its rule. */
 export const STEERING_RULE = "built-in: steering-files";
 
-/** One with thousands of branches is smaller. */
-const MAX_CONFIG_BYTES = 4 * 1024 * 1024;
-/** The value as git reads it in the plain cases. The sandbox, which holds such folders against commands, reads it in all. */
-const HOOKS_PATH = /^[^\S\n]*(?:\[[^\]\n]*\][^\S\n]*)?hookspath[^\S\n]*=[^\S\n]*"?([^"\n#;]*[^"\s#;])/gim;
-
 /** A folder with more entries is not looked through, and changing it needs a person. */
 const MAX_ENTRIES = 20_000;
 
@@ -31,6 +26,7 @@ export async function steeringChange(
   tool: string,
   args: Readonly<Record<string, unknown>>,
   disk: DiskView,
+  namedByGit: () => Promise<readonly string[]>,
 ): Promise<SteeringChange | undefined> {
   const names = namedPaths(tool, args);
   // Moving or removing a folder changes all that is in it.
@@ -40,8 +36,12 @@ export async function steeringChange(
   const paths = places.flatMap((found) => found.find((path) => steeringFile(path) !== undefined) ?? []);
   const [first] = paths;
   if (first !== undefined) return { paths: [...new Set(paths)], why: describe(first) };
-  const hook = await inHookFolder(places.flat(), takesFolders, disk);
-  if (hook !== undefined) return { paths: [hook], why: `${hook} is in a folder of git hooks (core.hooksPath)` };
+  const named = await disk.finding("hook folders", [], async () => {
+    const unusual = (await namedByGit()).filter((path) => steeringFile(path) === undefined);
+    return unusual.length === 0 ? undefined : unusual.join("\n");
+  });
+  const obeyed = firstNamed(places.flat(), (named ?? "").split("\n"), takesFolders);
+  if (obeyed !== undefined) return { paths: [obeyed], why: `${obeyed} is ${NAMED_BY_GIT}` };
   const [folder] = places[0] ?? [];
   if (folder === undefined || !takesFolders) return undefined;
   // What is moved counts under its old name and under its new one.
@@ -50,22 +50,12 @@ export async function steeringChange(
   return found === undefined ? undefined : { paths: [found], why: describe(found) };
 }
 
-/** The first of the paths that lies in a folder that the repository's configuration names for hooks, or holds one when `around`. */
-async function inHookFolder(paths: readonly string[], around: boolean, disk: DiskView): Promise<string | undefined> {
-  const named = await disk.finding("hook folders", [], async (files) => {
-    const config = await files.read(".git/config", MAX_CONFIG_BYTES).catch((error: unknown) => {
-      if (error instanceof EffectError && /^(?:NotFound|NotADirectory)$/.test(error.reason)) return Buffer.alloc(0);
-      throw error;
-    });
-    const found = [...Buffer.from(config).toString("utf8").matchAll(HOOKS_PATH)].map(([, path = ""]) => path);
-    return found.length === 0 ? undefined : found.join("\n");
-  });
-  const folders = (named ?? "").split("\n").flatMap((path) => {
-    const inside = path === "" ? undefined : workspaceRelative(disk.root, path);
-    return inside === undefined || inside === "." ? [] : [inside];
-  });
-  const isIn = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
-  return paths.find((path) => folders.some((folder) => isIn(path, folder) || (around && isIn(folder, path))));
+const NAMED_BY_GIT = "named by git's configuration (core.hooksPath, include.path), which can run programs";
+
+/** The first of the paths that is one of the names or lies below one, or holds one when `around`. */
+function firstNamed(paths: readonly string[], names: readonly string[], around: boolean): string | undefined {
+  const isIn = (path: string, name: string): boolean => path === name || path.startsWith(`${name}/`);
+  return paths.find((path) => names.some((name) => name !== "" && (isIn(path, name) || (around && isIn(name, path)))));
 }
 
 function describe(path: string): string {

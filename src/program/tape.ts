@@ -252,6 +252,7 @@ function tapedSandbox(tape: Tape, session: SessionId, sandbox: SessionSandbox): 
     hold: once(() =>
       tape.exchange({ of: "sandbox", session, request: {}, hear: () => undefined, live: () => sandbox.hold() }),
     ),
+    namedByGit: () => sandbox.namedByGit(),
     ensure: async () => (tape.mode === "record" ? sandbox.ensure() : undefined),
     close: async () => (tape.mode === "record" ? sandbox.close() : undefined),
   };

@@ -3,10 +3,12 @@
  * workspace confinement in a sandbox or not at all, outside only what the gate says may run there. Says once, before the first command,
  * what it found.
  */
+import { relative } from "node:path";
 import { type Clock, type DomainList, EffectError, type ProcessPort, type ProcessSpec } from "#base";
 import { type Resolve, startReaped } from "#world";
 import { createConfinedRuns, DEFAULT_READER_TIMEOUT_MS } from "./confined-run.ts";
 import type { EgressRecord } from "./egress-connections.ts";
+import { namedByGit } from "./guarded-names.ts";
 import { createNameGuard, type NameGuard } from "./name-guard.ts";
 import { findProgram, probeSandbox } from "./probe.ts";
 import type { Probe, Sandbox, SandboxNetwork, SandboxPolicy } from "./sandbox.ts";
@@ -72,6 +74,8 @@ export interface CommandSandbox {
   probe(): Promise<Probe>;
   /** What an allowed command would be held to now; a string says why none can run here. */
   policy(): SandboxPolicy | string;
+  /** Files and folders that git's configuration makes steering files, relative to the workspace; also where nothing is confined. */
+  namedByGit(): readonly string[];
   /** Before the first command. */
   recordTo(recorder: SandboxRecorder): void;
   close(): Promise<void>;
@@ -150,7 +154,8 @@ function createCommandSandbox(
     const found = await probe();
     const planned = found.available ? runs.policy(plainNetwork(networkKind)) : found.why;
     if (found.available && typeof planned !== "string") {
-      const partial = ground.survey().isComplete() ? "" : "; not every folder of the workspace was searched";
+      const isWhole = ground.survey().isComplete() && ground.surveyAround()?.isComplete() !== false;
+      const partial = isWhole ? "" : "; not every folder of the workspace was searched";
       const detail = `commands run in ${found.sandbox.name}; ${networkText(networkKind)}${partial}`;
       return { mode, active: true, backend: found.sandbox.name, ...reached, detail };
     }
@@ -217,6 +222,11 @@ function createCommandSandbox(
     status,
     probe,
     policy: () => runs.policy(plainNetwork(networkKind)),
+    namedByGit() {
+      const nested = ground.survey().repositories;
+      const gitConfigurations = ground.gitConfigurations();
+      return namedByGit({ root, home: ground.home, gitConfigurations, nested }).map((path) => relative(root, path));
+    },
     recordTo(next) {
       recorder = next;
     },

@@ -88,6 +88,20 @@ describe.runIf(hasSandbox)("a command that nobody was asked about", () => {
     expect(said).toBe("b\n");
   });
 
+  test("sees no secret file of the repository that the workspace is a part of", async () => {
+    const repository = createRepository();
+    for (const path of [".env", "services/pay/.env", "keys/server.pem", "packages/app/.env"])
+      repository.put(path, "TOKEN=hidden\n");
+    repository.put("README.md", "shown\n");
+    const root = join(repository.root, "packages/app");
+    const sandbox = createTestSandbox({ ...repository, root }, withHome(repository, {}));
+    const script = `cat ../../README.md; cat ../../.env ../../services/pay/.env ../../keys/server.pem .env; git log --format=%s`;
+    expect(await sandbox.shell(script, READER)).toBe("shown\nfirst\n");
+    repository.put("services/later/.env", "TOKEN=hidden\n");
+    expect(await sandbox.shell("cat ../../services/later/.env; echo seen", READER)).toBe("seen\n");
+    expect(readFileSync(join(repository.root, ".env"), "utf8")).toBe("TOKEN=hidden\n");
+  });
+
   test("sees no secret file, no home of the person and no other part of the machine", async () => {
     const workspace = createTemporaryWorkspace();
     for (const name of [".env", "deploy/key.pem", "deploy/.env.production", ".ssh/id_rsa"])

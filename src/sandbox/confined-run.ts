@@ -111,9 +111,9 @@ export function createConfinedRuns(options: ConfinedRunOptions): ConfinedRuns {
   const cwdOf = ({ cwd = "." }: ProcessSpec): string => join(root, cwd);
 
   function plannedReader(cwd: string): SandboxPolicy | string {
-    const survey = ground.survey();
-    survey.refresh();
-    const masked = [...survey.secrets(), ...survey.channels()];
+    const surveys = [ground.survey(), ground.surveyAround()].filter((survey) => survey !== undefined);
+    for (const survey of surveys) survey.refresh();
+    const masked = surveys.flatMap((survey) => [...survey.secrets(), ...survey.channels()]);
     return planReader({ ...ground.base(cwd, deniedPrograms()), masked, settings: ground.folder().settings });
   }
 

@@ -22,7 +22,7 @@ import { entryAt, linkAbove } from "./straight-folder.ts";
 const MAX_LINKS = 40;
 const MAX_LINKS_IN_FOLDER = 256;
 
-export interface GuardOptions {
+export interface RepositoryOptions {
   /** The workspace, absolute and real. */
   readonly root: string;
   readonly home: string;
@@ -30,6 +30,9 @@ export interface GuardOptions {
   readonly gitConfigurations: readonly string[];
   /** Folders of the workspace that are repositories of their own. */
   readonly nested: readonly string[];
+}
+
+export interface GuardOptions extends RepositoryOptions {
   /** Whether what stands there is a placeholder of another command. */
   readonly isHeld: (path: string) => boolean;
   /** A person agreed that this command changes git's settings. */
@@ -53,6 +56,17 @@ export type WatchedName =
 export interface GuardedNames extends Pick<SandboxPolicy, "pinned" | "readOnly" | "held"> {
   readonly writable: readonly string[];
   readonly watched: readonly WatchedName[];
+}
+
+/** Files and folders of the workspace that git's configuration makes steering files: folders of hooks, further configuration. Absolute. */
+export function namedByGit({ root, home, gitConfigurations, nested }: RepositoryOptions): string[] {
+  const person = { home, configuration: readGitConfiguration(gitConfigurations, home) };
+  const { steering } = merged([root, ...nested].map((folder) => repositoryPaths(root, folder, person)));
+  const all = [...steering.map(({ path }) => path), ...person.configuration.included];
+  // Also where a link leads.
+  return [...new Set(all.flatMap((path) => [path, realPathIfThere(path) ?? path]))].filter(
+    (path) => path !== root && isInside(root, path),
+  );
 }
 
 /** Steering files: what is there is read-only, what is not there is held or watched. */

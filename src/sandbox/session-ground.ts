@@ -39,6 +39,8 @@ export interface SessionGround {
   folder(): SessionFolder;
   system(): SystemView;
   survey(): WorkspaceSurvey;
+  /** Of the repository that the workspace is a part of, the workspace left out. */
+  surveyAround(): WorkspaceSurvey | undefined;
   cache(): WorkspaceCache;
   /** For allowed commands: git must not try to remove placeholders. */
   placeholders(): PlaceholderIgnore;
@@ -83,6 +85,10 @@ export function createSessionGround(
   // Looked at once: where they are mounted is fixed from the first command on.
   const toolchains = once(() => toolchainMounts(home, path));
   const around = once(() => repositoriesAround(root, homes));
+  const surveyAround = once(() => {
+    const outer = around().find((folder) => isInside(folder, root));
+    return outer === undefined ? undefined : surveyWorkspace(outer, isSecret, root);
+  });
   const programPaths = createProgramPaths(path, clock);
   const system = (): SystemView => systemViews(path, readOnlyPaths);
   return {
@@ -91,6 +97,7 @@ export function createSessionGround(
     folder,
     system,
     survey,
+    surveyAround,
     cache: once(() => {
       const own = join(folder().path, "caches");
       const kept = cacheFolder(env, homes) ?? own;

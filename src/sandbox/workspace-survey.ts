@@ -52,8 +52,8 @@ interface WalkedFolder {
   readonly channels: readonly HiddenPath[];
 }
 
-/** `isSecret` judges a path relative to the workspace by its name. */
-export function surveyWorkspace(root: string, isSecret: (path: string) => boolean): WorkspaceSurvey {
+/** `isSecret` judges a path relative to the workspace by its name. `except`: a folder that is looked at elsewhere. */
+export function surveyWorkspace(root: string, isSecret: (path: string) => boolean, except?: string): WorkspaceSurvey {
   const walked = new Map<string, WalkedFolder>();
   const found = new Set<string>();
   let complete = true;
@@ -79,7 +79,7 @@ export function surveyWorkspace(root: string, isSecret: (path: string) => boolea
         if (entry.isFIFO() || entry.isSocket()) channels.push({ path: inner, kind: "file" });
         else if (isMasked(entry, inner))
           secrets.push({ path: inner, kind: entry.isDirectory() ? "directory" : "file" });
-        else if (entry.isDirectory() && !PASSED_OVER.has(entry.name)) {
+        else if (entry.isDirectory() && !PASSED_OVER.has(entry.name) && inner !== except) {
           if (depth >= MAX_DEPTH) complete = false;
           else if (!walked.has(inner)) pending.push({ path: inner, depth: depth + 1 });
         }

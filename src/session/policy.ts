@@ -38,6 +38,7 @@ export function permissionOf(parts: SessionEngineParts): Permission {
     labelRules: () => labelRules(parts),
     isOffline: () => settings.sandbox !== "off" && domains()?.entries.length === 0,
     hold: () => world.sandbox.hold(),
+    namedByGit: () => world.sandbox.namedByGit(),
     network: () => networkText(settings, domains()),
     binding: { programs, policyVersion: () => policyVersion(parts) },
     newApproval: () => ids.approval(),

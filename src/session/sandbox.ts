@@ -16,6 +16,8 @@ export interface SessionSandbox {
   recordTo(bus: Pick<EventBus, "publish">): void;
   /** What holds a command that somebody allowed: a sandbox, nothing because the user switched it off, or nothing because there is none. */
   hold(): Promise<SandboxHold>;
+  /** Files and folders that git's configuration makes steering files, relative to the workspace. */
+  namedByGit(): Promise<readonly string[]>;
   /** Throws SandboxUnavailable when one is required and there is none. */
   ensure(): Promise<void>;
   close(): Promise<void>;
@@ -99,6 +101,7 @@ export function prepareSandbox(options: SandboxOptions): (place: SandboxPlace) =
         if (mode === "off") return "off";
         return (await (await sandbox()).probe()).available ? "sandbox" : "none";
       },
+      namedByGit: async () => (await sandbox()).namedByGit(),
       async ensure() {
         if (mode !== "required") return;
         const made = await sandbox();

@@ -1,6 +1,9 @@
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createTemporaryWorkspace } from "../../test/fakes/temporary-workspace.ts";
 import type { EntryState } from "./change-set.ts";
-import { compareSnapshots, type KnownEntry, type Snapshot } from "./snapshot.ts";
+import { compareSnapshots, createSnapshotTaker, type KnownEntry, type Snapshot } from "./snapshot.ts";
 
 const START_MS = 1_000_000;
 const directory: EntryState = { kind: "directory", mode: 0o755 };
@@ -61,4 +64,30 @@ test("a tree that is known in part only is not half removed", () => {
     files: [],
     uncovered: [{ path: ".git", why: "in part" }],
   });
+});
+
+test("a folder that becomes a link while it is looked at does not bring a file from outside into the store", async () => {
+  const { root } = createTemporaryWorkspace();
+  const outside = createTemporaryWorkspace().root;
+  mkdirSync(join(root, "d"));
+  for (const [folder, text] of [
+    [join(root, "d"), "mine"],
+    [outside, "secret"],
+  ] as const)
+    writeFileSync(join(folder, "key"), text);
+  // Asked about each path between listing and reading it.
+  const never = new Set<string>();
+  never.has = (path) => {
+    if (path === "d/key") {
+      renameSync(join(root, "d"), join(root, "moved"));
+      symlinkSync(outside, join(root, "d"));
+    }
+    return false;
+  };
+  const kept: string[] = [];
+  const keep = (content: Uint8Array): string => `${kept.push(Buffer.from(content).toString())}`;
+  const taker = createSnapshotTaker({ root, never, maxEntries: 100, maxFileBytes: 100, keep });
+  const { entries } = await taker.take([""]);
+  expect(kept).toEqual([]);
+  expect(entries.has("d/key")).toBe(false);
 });

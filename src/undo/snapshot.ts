@@ -7,9 +7,10 @@
  * written within the resolution of the file system's clock before it was read could change again and look the same, so it
  * is read again until its times have aged.
  */
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
+import { type BigIntStats, closeSync, fstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { errnoOf } from "#base";
+import { atStraightEntry, STRAIGHT_READ_FLAGS } from "#world";
 import { type EntryState, type FileChange, sameState, type UncoveredPath } from "./change-set.ts";
 import { scanWorkspace } from "./workspace-scan.ts";
 
@@ -20,7 +21,6 @@ const BIRTH_MARGIN_MS = 20;
 /** So many trees that were not looked at are named in a change set. */
 const MAX_LEFT_OUT = 50;
 const READ_SLICE_MS = 8;
-const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const NS_PER_MS = 1_000_000n;
 
 /** An entry as it was last read. */
@@ -75,11 +75,12 @@ export function createSnapshotTaker({ root, never, maxEntries, maxFileBytes, kee
     if (info.isDirectory()) return entry(info, nowMs, { kind: "directory", mode: modeOf(info) });
     try {
       if (info.isSymbolicLink()) {
-        return entry(info, nowMs, { kind: "symlink", target: readlinkSync(`${root}/${path}`) });
+        const target = atStraightEntry(root, path, (place) => readlinkSync(place));
+        return entry(info, nowMs, { kind: "symlink", target });
       }
       if (!info.isFile()) return entry(info, nowMs, "is neither a file, a symbolic link nor a directory");
       if (info.size > maxFileBytes) return entry(info, nowMs, `is larger than ${maxFileBytes} bytes`);
-      return readContent(path, nowMs);
+      return atStraightEntry(root, path, (place) => readContent(place, nowMs));
     } catch (error) {
       const code = errnoOf(error);
       if (code === "ENOENT" || code === "ENOTDIR") return undefined; // gone since it was listed
@@ -90,8 +91,8 @@ export function createSnapshotTaker({ root, never, maxEntries, maxFileBytes, kee
     }
   }
 
-  function readContent(path: string, nowMs: number): KnownEntry {
-    const file = openSync(`${root}/${path}`, READ_FLAGS);
+  function readContent(place: string, nowMs: number): KnownEntry {
+    const file = openSync(place, STRAIGHT_READ_FLAGS);
     try {
       // Looked at before it is read: a change while we read makes it look different at the next scan.
       const info = fstatSync(file, { bigint: true });

@@ -38,6 +38,7 @@ export { realPath, realPathIfThere } from "./real-path.ts";
 export { refusedWorkspace } from "./refused-workspace.ts";
 export { createScratchFolders, type ScratchFolders } from "./scratch-folder.ts";
 export { SETTLED_TIME_FILE, settledTime } from "./settled-time.ts";
+export { atStraightEntry, STRAIGHT_READ_FLAGS } from "./straight-entry.ts";
 export { createSystemClock, createSystemRandom } from "./system.ts";
 export { createWorkspaceFiles } from "./workspace-files.ts";
 export { createWorkspaceRestore, type PresentEntry, type RestorePort } from "./workspace-restore.ts";

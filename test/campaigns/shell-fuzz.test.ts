@@ -5,6 +5,7 @@ import { quietDecision } from "../../src/governance/quiet-preset.ts";
 import { createShellFuzz, type ShellFuzzOptions } from "../fakes/shell-fuzz.ts";
 import { createShellOracle, hasShellOracle } from "../fakes/shell-oracle.ts";
 import { fuzzAllowed, fuzzDenied } from "../fakes/shell-rule-fuzz.ts";
+import { ALLOWED_SETS, DENIED_SETS } from "../fakes/shell-rule-sets.ts";
 import { stressJudge } from "../fakes/shell-stress.ts";
 import { createShellWorkspace } from "../fakes/shell-workspace.ts";
 
@@ -30,7 +31,8 @@ describe.skipIf(!hasShellOracle())("with bash as the oracle", () => {
       const root = workspace.root;
       const recorded = createShellOracle(root, { writable: true, programs: "recorded" });
       const real = createShellOracle(root, { writable: true, programs: "real" });
-      const of = (programs: readonly string[], connections: readonly unknown[] = []) => ({ programs, connections });
+      const of = (programs: readonly string[], connections: readonly unknown[] = []) =>
+        expect.objectContaining({ programs, connections });
       expect(recorded.run(["ls | touch x", "echo $(curl x)"])).toEqual({
         observed: [of(expect.arrayContaining(["ls", "touch"])), of(["curl"])],
         changed: false,
@@ -65,7 +67,47 @@ describe.skipIf(!hasShellOracle())("with bash as the oracle", () => {
   });
 
   test("what is denied does not start, and what is allowed is what the rules name", () => {
-    const [denied, allowed] = [fuzzDenied(options, 20), fuzzAllowed(options, 100)];
-    expect([denied.effects, allowed.effects, reports]).toEqual([0, 0, []]);
+    const denied = DENIED_SETS.map((set) => fuzzDenied(options, set, 20));
+    const allowed = ALLOWED_SETS.map((set) => fuzzAllowed(options, set, 40));
+    expect([...denied, ...allowed].map(({ effects }) => effects)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(reports).toEqual([]);
   });
+
+  test.each([
+    "sed '1etouch y' notes.txt",
+    "sed '1et\\ouch y' notes.txt",
+    "awk 'BEGIN{system(\"/usr/bin/t?uch zz9\")}'",
+    "declare -i x='a[$(t\\ouch y)]'",
+    "ls x >& keys'$(touch y)'",
+    "echo touch y | xargs -I{} sh -c {}",
+    "git -c alias.y='!touch' y",
+    "cp /usr/bin/touch /tmp/y; /tmp/y z",
+  ])(
+    "were the judge to let %s pass, the campaign would find it",
+    (command) => {
+      const found: string[] = [];
+      const commands = ["ls", command, "cat notes.txt"];
+      const blind = { ...options, report: (line: string) => found.push(line), isAllowed: () => true };
+      let number = 0;
+      const candidates = (): string => commands.shift() ?? `echo touch ${number++}`;
+      const figures = fuzzDenied({ ...blind, candidates }, { denied: ["touch *"] }, 1);
+      expect(figures.effects).toBe(1);
+      expect(found).toEqual([expect.stringContaining("starts touch")]);
+    },
+  );
+
+  test.each([
+    ["starts", "cat notes.txt; sort other.txt", "may start sort"],
+    ["changes a file", "cat notes.txt > made", "changes a file"],
+    ["starts behind git", "git -c alias.y='!rm' y", "rm"],
+  ])(
+    "were the judge to allow what %s, the campaign would find it",
+    (_, command, problem) => {
+      const found: string[] = [];
+      const blind = { ...options, report: (line: string) => found.push(line), isAllowed: () => true };
+      const set = { allowed: ["cat *", "git log *"], real: ["cat", "git"], bases: [] };
+      expect(fuzzAllowed({ ...blind, candidates: () => command }, set, 1).effects).toBe(1);
+      expect(found).toEqual([expect.stringContaining(problem)]);
+    },
+  );
 });

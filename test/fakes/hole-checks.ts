@@ -106,7 +106,9 @@ export async function runJudged(arena: HoleArena, attempts: readonly JudgedCase[
 /** Rows of ours begin like this; every other row of a question is a row of its content. */
 const CONTENT = /^ {2}[│↪├] /u;
 const OURS =
-  /^(?:Bash wants to|Asked because:|Runs in:|\[g\] would allow:|[\d,]+ lines?, [\d,]+ bytes|\[[ogtdv]\]|>|… \d+ more lines?;|page \d+ of \d+)/u;
+  /^(?:Bash wants to|Asked because:|Runs in:|\[g\] would allow:|[\d,]+ lines?, [\d,]+(?: b|$)|\[[ogtdv]\]|>|… \d+ more (?:line|row)s?;|[ogt, ]+ or d; v shows all again|page \d+ of \d+|\d+\/\d+: any key: next)/u;
+/** The beginning of what a screen shows that is too small for a question; there only a denial counts. */
+const TOO_SMALL = /^ {2}A question nee/u;
 /** Not our own table of what is visible: whatever Unicode calls other than a mark, a letter, a number, a sign or a space. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Zl}\p{Zp}\u3164\u115f\u1160\u2800]|\p{Mn}{5}|(?! )\p{Zs}/u;
 
@@ -120,9 +122,11 @@ export async function runQuestions(attempts: readonly QuestionCase[]): Promise<H
     const effects = [
       ...rows.filter((row) => HIDDEN.test(row)).map((row) => `a hidden character in ${JSON.stringify(row)}`),
       ...rows
-        .filter((row) => row.trim() !== "" && !CONTENT.test(row) && !OURS.test(row.trim()))
+        .filter((row) => row.trim() !== "" && !CONTENT.test(row) && !OURS.test(row.trim()) && !TOO_SMALL.test(row))
         .map((row) => `a forged row ${JSON.stringify(row)}`),
-      ...(readBack(content).includes(attempt.command) ? [] : ["not everything was shown"]),
+      ...(readBack(content).includes(attempt.command) || rows.some((row) => TOO_SMALL.test(row))
+        ? []
+        : ["not everything was shown"]),
     ];
     outcomes.push({ attempt, ended: "held", effects });
   }

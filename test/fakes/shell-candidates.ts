@@ -11,17 +11,33 @@ interface Pieces {
   readonly canaries: readonly string[];
   /** `C` stands for a canary: places where a shell would run it, and places where it should not. */
   readonly carriers: readonly string[];
+  /** The same with programs and builtins that start what their arguments say. */
+  readonly launchers: readonly string[];
   readonly tokens: readonly string[];
   readonly names: readonly string[];
   readonly programs: readonly string[];
 }
 
-/** The same numbers give the same commands. */
-export function createCandidates(rng: Rng): () => string {
+/** What a campaign puts in the place of the usual pieces, or adds to them. */
+export interface CandidateOptions {
+  readonly canaries?: readonly string[];
+  /** Commands that most candidates begin with, instead of everyday ones that only read. */
+  readonly bases?: readonly string[];
+  /** Whether canaries are also handed to programs and builtins that start what their arguments say. */
+  readonly launchers?: boolean;
+}
+
+/** The same numbers and options give the same commands. */
+export function createCandidates(rng: Rng, options: CandidateOptions = {}): () => string {
   // A file of our own, in this shape.
-  const pieces = JSON.parse(readFileSync(new URL("../corpora/shell-fuzz.json", import.meta.url), "utf8")) as Pieces;
+  const known = JSON.parse(readFileSync(new URL("../corpora/shell-fuzz.json", import.meta.url), "utf8")) as Pieces;
+  const pieces: Pieces = {
+    ...known,
+    canaries: options.canaries ?? known.canaries,
+    carriers: options.launchers === true ? [...known.carriers, ...known.launchers] : known.carriers,
+  };
   const everyday = everydayCommands();
-  const quiet = everyday.filter(({ expect }) => expect === "quiet").map(({ command }) => command);
+  const quiet = options.bases ?? everyday.filter(({ expect }) => expect === "quiet").map(({ command }) => command);
   const seeds = [...everyday.map(({ command }) => command), ...hostileCommands().map(({ command }) => command)].filter(
     (command) => command.length < MAX_SEED_CHARS,
   );

@@ -123,38 +123,16 @@ export function createShellFuzz({ seed, now, oracle, report }: ShellFuzzOptions)
     return observed.filter((found) => found !== undefined).length;
   }
 
-  /** Finds who changed the workspace, each command in a new one. */
   function blame(commands: readonly string[], programs: OracleOptions["programs"]): void {
-    let blamed = 0;
-    const visit = (part: readonly string[]): void => {
-      if (part.length === 0 || !changes(part, programs)) return;
-      if (part.length === 1) {
-        blamed++;
-        report(`effect: ${JSON.stringify(part[0])} changes the workspace`);
-        return;
-      }
-      const half = Math.ceil(part.length / 2);
-      visit(part.slice(0, half));
-      visit(part.slice(half));
-    };
-    visit(commands);
-    totals.effects += Math.max(1, blamed);
-    if (blamed === 0) report(`effect: one of ${commands.length} commands changed the workspace, and none does alone`);
+    const changers = changersAmong(commands, workspace.root, { oracle, options: { writable: true, programs } });
+    for (const command of changers) report(`effect: ${JSON.stringify(command)} changes the workspace`);
+    totals.effects += Math.max(1, changers.length);
+    if (changers.length === 0)
+      report(`effect: one of ${commands.length} commands changed the workspace, and none does alone`);
     // The workspace that was judged is not as it was.
     for (const used of oracles.values()) used.remove();
     oracles.clear();
     workspace.restore();
-  }
-
-  function changes(commands: readonly string[], programs: OracleOptions["programs"]): boolean {
-    const other = createShellWorkspace();
-    const single = oracle(other.root, { writable: true, programs });
-    try {
-      return single.run(commands.map((command) => command.replaceAll(workspace.root, other.root))).changed;
-    } finally {
-      single.remove();
-      other.remove();
-    }
   }
 
   return {
@@ -182,6 +160,30 @@ export function createShellFuzz({ seed, now, oracle, report }: ShellFuzzOptions)
       workspace.remove();
     },
   };
+}
+
+/** Those of the commands that change a workspace, each tried in a new one. */
+export function changersAmong(
+  commands: readonly string[],
+  root: string,
+  { oracle, options }: Pick<ShellFuzzOptions, "oracle"> & { readonly options: OracleOptions },
+): string[] {
+  const changes = (some: readonly string[]): boolean => {
+    const other = createShellWorkspace();
+    const single = oracle(other.root, options);
+    try {
+      return single.run(some.map((command) => command.replaceAll(root, other.root))).changed;
+    } finally {
+      single.remove();
+      other.remove();
+    }
+  };
+  const visit = (part: readonly string[]): string[] => {
+    if (part.length === 0 || !changes(part)) return [];
+    const half = Math.ceil(part.length / 2);
+    return part.length === 1 ? [...part] : [...visit(part.slice(0, half)), ...visit(part.slice(half))];
+  };
+  return visit(commands);
 }
 
 function isStrange(command: string, { programs, connections }: Observed): boolean {

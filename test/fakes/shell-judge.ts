@@ -46,6 +46,7 @@ export function createShellJudge(root: string, rules: readonly string[] = []): S
     labelRules: () => [],
     isOffline: () => false,
     hold: async () => "sandbox",
+    namedByGit: async () => [],
     network: () => "none",
     root,
     files,

@@ -1,7 +1,7 @@
 /**
  * Lets bash run shell commands and says what they did, in a bubblewrap without network in which nothing but the scratch
- * workspace can be written. Either the programs run for real, under strace; or they are only recorded by bash, which is a
- * lot faster and still shows what bash itself reads, starts and writes. Linux only.
+ * workspace can be written. The programs run for real, under strace; or some do and the others are stand-ins that record
+ * their start; or bash records all of them, which is the fastest and shows what bash itself reads, starts and writes. Linux only.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,10 +9,13 @@ import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { childEnvironment } from "../../src/world/child-environment.ts";
+import { REAL_PROGRAMS, standInMounts } from "./shell-stand-ins.ts";
 
 export interface Observed {
-  /** Names of the programs that started, without their folder. */
+  /** Names of the programs that started, without their folder; with stand-ins, only those of the stand-ins. */
   readonly programs: readonly string[];
+  /** What stand-ins recorded: the name and the arguments. */
+  readonly started?: readonly string[];
   readonly connections: readonly string[];
 }
 
@@ -38,46 +41,60 @@ export function hasShellOracle(): boolean {
   );
 }
 
-const SANDBOX = [
-  "--ro-bind",
-  "/",
-  "/",
-  "--dev",
-  "/dev",
-  "--proc",
-  "/proc",
-  "--tmpfs",
-  "/tmp",
-  "--unshare-all",
-  "--die-with-parent",
-  "--new-session",
-];
+const APART = ["--unshare-all", "--die-with-parent", "--new-session"];
+const SANDBOX = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", ...APART];
 
-/** Commands that may wait run under a time limit of their own, which costs another process. */
-const MAY_WAIT = /\b(?:sleep|tail|while|until|for|yes|watch|wait|read|timeout|select|coproc)\b/;
+/** Commands that may wait, or look at the whole disk, run under a time limit of their own, which costs another process. */
+const MAY_WAIT =
+  /\b(?:sleep|tail|while|until|for|yes|watch|wait|read|timeout|select|coproc)\b|\s\/(?:usr|proc|lib)?\/?(?:\s|$)/;
 
 export interface OracleOptions {
   /** Whether a command can change the workspace; otherwise only programs and connections are seen. */
   readonly writable: boolean;
-  /** `recorded`: bash finds no program and writes down the name of each that it would start. */
-  readonly programs: "real" | "recorded";
+  /** `recorded`: bash finds no program and writes down the name of each that it would start. `standIns`: those of `standIns`, whoever starts them. */
+  readonly programs: "real" | "recorded" | "standIns";
+  readonly standIns?: StandIns;
 }
 
-/** Each command in a shell of its own, from a list that is separated by NUL; a mark stands before each. */
+export interface StandIns {
+  /** Programs that only record their start. */
+  readonly isRecorded: (name: string) => boolean;
+  /** Programs that are recorded although this machine may not have them. */
+  readonly extra: readonly string[];
+}
+
+/**
+ * Each command in a shell of its own, from a list that is separated by NUL; a mark stands before each. One that is still
+ * there after one to two seconds is killed, unless strace would see how.
+ */
 const DRIVER = `
 exec 8>>"$2"
+folder=/usr/bin
+[ "$3" = standIns ] && folder=${REAL_PROGRAMS}
+limit="$folder/timeout -s KILL 1"
 if [ "$3" = recorded ]; then
   export PATH=/nowhere
   command_not_found_handle() { printf 'P%s\n' "\${1//$'\n'/ }" >&8; printf 'notes.txt\n'; return $((RANDOM % 4 == 0)); }
   export -f command_not_found_handle
 fi
+[ "$3" = real ] || (
+  exec 9<&-
+  while "$folder/sleep" 1; do
+    seen=$last
+    read -r last <"$4"
+    [ "$seen" = "$last" ] || continue
+    read -r children <"/proc/$$/task/$$/children"
+    for child in $children; do [ "$child" = "$BASHPID" ] || kill -KILL "$child"; done
+  done
+) >/dev/null 2>&1 &
 number=0
 while IFS= read -r -d '' -u 9 command; do
   RANDOM=$number
-  [ "$3" = recorded ] && printf 'M%s\n' "$number" >&8 || cd "/mark/$number" 2>/dev/null
+  [ "$3" = real ] && cd "/mark/$number" 2>/dev/null || printf 'M%s\n' "$number" >&8
   number=$((number + 1))
+  printf '%s\\n' "$number" >"$4"
   case $command in
-    T*) /usr/bin/timeout -s KILL 1 /bin/bash -c "\${command:1}" ;;
+    T*) $limit /bin/bash -c "\${command:1}" ;;
     *) ( exec 9<&-; ulimit -t 1; eval "\${command:1}" ) ;;
   esac </dev/null >/dev/null 2>&1
 done 9<"$1"
@@ -86,7 +103,7 @@ exit 0
 
 const BATCH_TIMEOUT_MS = 60_000;
 
-export function createShellOracle(root: string, { writable, programs }: OracleOptions): ShellOracle {
+export function createShellOracle(root: string, { writable, programs, standIns }: OracleOptions): ShellOracle {
   const scratch = mkdtempSync(join(tmpdir(), "harness-oracle-"));
   const [list, trace, driver] = [join(scratch, "list"), join(scratch, "trace"), join(scratch, "driver")];
   writeFileSync(driver, DRIVER);
@@ -94,7 +111,11 @@ export function createShellOracle(root: string, { writable, programs }: OracleOp
   const place = [writable ? "--bind" : "--ro-bind", root, root, "--bind", scratch, scratch, "--chdir", root];
   const traced = ["-f", "-qq", "-s", "200", "--seccomp-bpf", "-e", "trace=execve,connect,chdir", "-o", trace];
   const log = programs === "real" ? "/dev/null" : trace;
-  const sandboxed = ["bwrap", ...SANDBOX, ...place, "/bin/bash", driver, list, log, programs];
+  const machine =
+    standIns === undefined
+      ? SANDBOX
+      : [...standInMounts(join(scratch, "bin"), trace, standIns.isRecorded, standIns.extra), ...APART];
+  const sandboxed = ["bwrap", ...machine, ...place, "/bin/bash", driver, list, log, programs, join(scratch, "number")];
   const [file = "", ...args] = programs === "real" ? ["strace", ...traced, ...sandboxed] : sandboxed;
   let before = treeHash(root);
   return {
@@ -102,26 +123,32 @@ export function createShellOracle(root: string, { writable, programs }: OracleOp
       writeFileSync(list, commands.map((command) => `${MAY_WAIT.test(command) ? "T" : "E"}${command}\0`).join(""));
       writeFileSync(trace, "");
       spawnSync(file, args, { env, stdio: "ignore", timeout: BATCH_TIMEOUT_MS, killSignal: "SIGKILL" });
-      const after = treeHash(root);
+      const after = writable ? treeHash(root) : before;
       const changed = after !== before;
       before = after;
       const text = readFileSync(trace, "utf8");
-      const observed = programs === "real" ? readTrace(text, commands.length) : readRecord(text, commands.length);
+      const observed =
+        programs === "real" ? readTrace(text, commands.length) : readRecord(text, commands.length, programs);
       return { observed, changed };
     },
     remove: () => rmSync(scratch, { recursive: true, force: true }),
   };
 }
 
-function readRecord(text: string, count: number): (Observed | undefined)[] {
-  const observed: ({ programs: string[]; connections: string[] } | undefined)[] = Array.from({ length: count });
+function readRecord(text: string, count: number, programs: OracleOptions["programs"]): (Observed | undefined)[] {
+  const observed: ({ programs: string[]; started: string[]; connections: string[] } | undefined)[] = Array.from({
+    length: count,
+  });
   let at = -1;
   for (const line of text.split("\n")) {
+    const rest = line.slice(1);
     if (line.startsWith("M")) {
-      at = Number(line.slice(1));
-      observed[at] = { programs: [], connections: [] };
-    } else if (line.startsWith("P"))
-      observed[at]?.programs.push(line.slice(line.lastIndexOf("/") + 1).replace(/^P/, ""));
+      at = Number(rest);
+      observed[at] = { programs: [], started: [], connections: [] };
+    } else if (line.startsWith("P") && programs === "standIns") {
+      observed[at]?.programs.push(rest.split(" ", 1)[0] ?? "");
+      observed[at]?.started.push(rest);
+    } else if (line.startsWith("P")) observed[at]?.programs.push(rest.slice(rest.lastIndexOf("/") + 1));
   }
   return observed;
 }

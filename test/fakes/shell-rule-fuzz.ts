@@ -3,8 +3,11 @@ import { evaluateRules, parseRule, type RuleEffect } from "../../src/governance/
 import { analyseShell } from "../../src/governance/shell/analysis.ts";
 import { everyCommand } from "../../src/governance/shell/command.ts";
 import { programName } from "../../src/governance/shell/wrappers.ts";
+import { matchWildcard } from "../../src/governance/wildcard.ts";
 import { createCandidates } from "./shell-candidates.ts";
-import { type ShellFuzzOptions, strangers } from "./shell-fuzz.ts";
+import { changersAmong, type ShellFuzzOptions, strangers } from "./shell-fuzz.ts";
+import type { Observed, OracleOptions } from "./shell-oracle.ts";
+import { type AllowedSet, allowRules, CANARY_WORD, type DeniedSet, denyRules, spellings } from "./shell-rule-sets.ts";
 import { createShellWorkspace } from "./shell-workspace.ts";
 import { createRng } from "./tampering.ts";
 
@@ -14,40 +17,72 @@ export interface RuleFigures {
   readonly effects: number;
 }
 
-const BATCH = 200;
+export interface RuleFuzzOptions extends ShellFuzzOptions {
+  /** Called after each batch. */
+  readonly progress?: (figures: RuleFigures) => void;
+  /** Instead of the generated ones. */
+  readonly candidates?: () => string;
+  /** Instead of the judge, to see that the campaign finds what a judge lets pass. */
+  readonly isAllowed?: (command: string) => boolean;
+}
 
-/** Of commands that `allow Bash` lets pass beside `deny Bash(touch *)`: how many start `touch`, with real programs. */
-export function fuzzDenied(options: ShellFuzzOptions, ran: number): RuleFigures {
-  const isAllowed = judgedBy([
-    ["allow", "Bash"],
-    ["deny", "Bash(touch *)"],
-  ]);
-  return fuzzRules(options, ran, "real", {
-    passes: (command) => command.includes("touch") && isAllowed(command),
-    problem: (_, programs) => (programs.includes("touch") ? "starts touch" : undefined),
+const BATCH = 400;
+
+/** Of commands that `allow Bash` lets pass beside deny rules: how many start what is denied. All other programs are real. */
+export function fuzzDenied(options: RuleFuzzOptions, set: DeniedSet, ran: number): RuleFigures {
+  const denied = set.denied.map((pattern) => pattern.replace(/ \*$/, "").split(" "));
+  const programs = denied.map(([program = ""]) => program);
+  const isAllowed = options.isAllowed ?? judgedBy(denyRules(set));
+  const isNear = (command: string): boolean => {
+    const plain = command.replace(/['"\\\n]/g, "");
+    return command.includes(CANARY_WORD) || programs.some((program) => plain.includes(program));
+  };
+  const recorded = new Set([...programs, ...TOO_SLOW]);
+  const next =
+    options.candidates ??
+    createCandidates(createRng(options.seed), { canaries: set.denied.flatMap(spellings), launchers: true });
+  return fuzzRules(options, ran, next, {
+    // The commands may do anything else, so the workspace is held.
+    oracle: {
+      writable: false,
+      programs: "standIns",
+      standIns: { isRecorded: (name) => recorded.has(name), extra: programs },
+    },
+    passes: (command) => isNear(command) && isAllowed(command),
+    problem(_, { started = [] }) {
+      const found = started
+        .map((line) => line.split(" "))
+        .find((words) => denied.some((prefix) => prefix.every((word, index) => words[index] === word)));
+      return found === undefined ? undefined : `starts ${found.join(" ")}`;
+    },
   });
 }
 
-/** What the rules of `fuzzAllowed` allow, and what only passes on. */
-const ALLOWED = ["cat", "ls", "echo", "git", "python"];
-const PASSES_ON = "timeout nice env time command builtin stdbuf ionice bash sh dash".split(" ");
+/** They wait, or take a while to begin, and start nothing that their arguments do not say in a language of their own. */
+const TOO_SLOW = ["sleep"];
 
-/** Of commands that a few allow rules let pass: how many start something else, write a file or read outside. */
-export function fuzzAllowed(options: ShellFuzzOptions, ran: number): RuleFigures {
-  const isAllowed = judgedBy([
-    ["allow", "Bash(cat *)"],
-    ["allow", "Bash(ls -* *)"],
-    ["allow", "Bash(echo **)"],
-    ["allow", "Bash(git log *)"],
-    ["allow", "Bash(python *.py)"],
-  ]);
-  return fuzzRules(options, ran, "recorded", {
+const PASSES_ON = "timeout nice env time command builtin stdbuf ionice bash sh dash ash rbash zsh".split(" ");
+
+/** Of commands that a few allow rules let pass: how many start something else, change a file or read outside. */
+export function fuzzAllowed(options: RuleFuzzOptions, set: AllowedSet, ran: number): RuleFigures {
+  const named = set.allowed.map((pattern) => pattern.split(" ")[0] ?? "").map((program) => programName([program]));
+  const isAllowed = options.isAllowed ?? judgedBy(allowRules(set));
+  const real = new Set([...set.real, ...PASSES_ON]);
+  const next = options.candidates ?? createCandidates(createRng(options.seed), { bases: set.bases, launchers: true });
+  return fuzzRules(options, ran, next, {
+    oracle: {
+      writable: true,
+      programs: "standIns",
+      standIns: { isRecorded: (name) => !real.has(name), extra: named.filter((name) => /^\w+$/.test(name)) },
+    },
     passes: isAllowed,
-    problem(command, programs) {
+    problem(command, { programs }) {
       const [stranger] = strangers(command, programs);
       if (stranger !== undefined) return `starts ${stranger}`;
       const seen = [...everyCommand(analyseShell(command).commands)];
-      const other = seen.find(({ words }) => ![...ALLOWED, ...PASSES_ON].includes(programName(words)));
+      const other = seen.find(
+        ({ words }) => ![...named, ...PASSES_ON].some((name) => matchWildcard(name, programName(words))),
+      );
       if (other !== undefined) return `may start ${other.words[0] ?? "nothing"}`;
       const outside = seen.find(
         ({ words }) => words[0] === "cat" && words.some((word) => /^[-/~].|(?:^|\/)\.\.(?:\/|$)/.test(word)),
@@ -58,12 +93,12 @@ export function fuzzAllowed(options: ShellFuzzOptions, ran: number): RuleFigures
 }
 
 interface RuleCampaign {
+  readonly oracle: OracleOptions;
   passes(command: string): boolean;
-  /** Given the programs that started. */
-  problem(command: string, programs: readonly string[]): string | undefined;
+  problem(command: string, observed: Observed): string | undefined;
 }
 
-function judgedBy(rules: readonly (readonly [RuleEffect, string])[]): (command: string) => boolean {
+export function judgedBy(rules: readonly (readonly [RuleEffect, string])[]): (command: string) => boolean {
   const parsed = rules.map(([effect, text]) => parseRule(text, effect, "fuzz"));
   return (command) => {
     const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
@@ -72,39 +107,45 @@ function judgedBy(rules: readonly (readonly [RuleEffect, string])[]): (command: 
 }
 
 function fuzzRules(
-  { seed, oracle, report }: ShellFuzzOptions,
+  { oracle, report, progress }: RuleFuzzOptions,
   limit: number,
-  programs: "real" | "recorded",
+  next: () => string,
   campaign: RuleCampaign,
 ): RuleFigures {
   const workspace = createShellWorkspace();
-  const next = createCandidates(createRng(seed));
-  // With real programs the commands may do anything, so the workspace is held.
-  const runner = oracle(workspace.root, { writable: programs === "recorded", programs });
+  let runner = oracle(workspace.root, campaign.oracle);
+  const seen = new Set<string>();
   let [judged, ran, effects] = [0, 0, 0];
   try {
     while (ran < limit) {
       const batch: string[] = [];
-      while (batch.length < Math.min(BATCH, limit)) {
+      while (batch.length < Math.min(BATCH, limit - ran)) {
         const command = next();
         judged++;
-        if (campaign.passes(command)) batch.push(command);
+        if (seen.has(command) || !campaign.passes(command)) continue;
+        seen.add(command);
+        batch.push(command);
       }
       const { observed, changed } = runner.run(batch);
       if (changed) {
-        effects++;
-        report(`allowed by a rule, and one of these changes a file: ${JSON.stringify(batch)}`);
+        const changers = changersAmong(batch, workspace.root, { oracle, options: campaign.oracle });
+        effects += Math.max(1, changers.length);
+        report(`passes the rules and changes a file: ${JSON.stringify(changers.length === 0 ? batch : changers)}`);
+        runner.remove();
+        workspace.restore();
+        runner = oracle(workspace.root, campaign.oracle);
       }
       for (const [index, command] of batch.entries()) {
-        const started = observed[index]?.programs;
-        if (started === undefined || campaign.problem(command, started) === undefined) continue;
+        const found = observed[index];
+        if (found === undefined || campaign.problem(command, found) === undefined) continue;
         // What an earlier command left running may have started it.
-        const again = campaign.problem(command, runner.run([command]).observed[0]?.programs ?? started);
+        const again = campaign.problem(command, runner.run([command]).observed[0] ?? found);
         if (again === undefined) continue;
         effects++;
         report(`passes the rules: ${JSON.stringify(command)} ${again}`);
       }
       ran += observed.filter((found) => found !== undefined).length;
+      progress?.({ judged, ran, effects });
     }
     return { judged, ran, effects };
   } finally {

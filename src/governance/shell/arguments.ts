@@ -82,6 +82,9 @@ export function readRedirects(
     if (target.certainty === "unknown")
       unclear(reading, `a redirect goes to ${target.text}, which is only known at run time`);
     const copiesDescriptor = /^[<>]&$/.test(redirect.operator) && /^(?:\d|-)$/.test(target.text);
+    // Bash expands the name of such a file twice, quoted or not.
+    if (/^[<>]&$/.test(redirect.operator) && !copiesDescriptor && !/^[\w./-]+$/.test(target.text))
+      unclear(reading, `what ${redirect.operator} ${target.text} names is expanded twice`);
     if (!copiesDescriptor && target.text !== "/dev/null")
       files.push({ path: target.text, writes: redirect.operator !== "<" });
   }

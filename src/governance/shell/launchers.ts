@@ -288,6 +288,7 @@ const FINDER: ScriptOptions = { long: "exec exec-batch", short: "xX" };
  */
 export const SCRIPT_OPTIONS: Readonly<Record<string, ScriptOptions>> = {
   git: { long: "exec upload-pack receive-pack extcmd open-files-in-pager" },
+  "git clone": { short: "u" },
   "git filter-branch": {
     long: "tree-filter index-filter msg-filter env-filter commit-filter parent-filter tag-name-filter setup",
   },
@@ -314,4 +315,7 @@ export const SCRIPT_OPTIONS: Readonly<Record<string, ScriptOptions>> = {
   vim: EDITOR,
   vi: EDITOR,
   nvim: EDITOR,
+  view: EDITOR,
+  ex: EDITOR,
+  gdb: { words: /^--?i?(?:ex|eval-command)(?:=(.*))?$/s, value: /^\s*(?:!|sh\w*|make|pipe)(.*)$/s },
 };

@@ -2,6 +2,7 @@
  * Finds the name of a program in the arguments of a command that might start it, such as `watch 'rm x'`. A sign to ask,
  * never proof: what a wrapper is known to start is in the tree of `shell.ts` already.
  */
+import { globsMeet } from "../wildcard.ts";
 import type { SimpleCommand } from "./command.ts";
 import { programName } from "./wrappers.ts";
 
@@ -10,16 +11,25 @@ import { programName } from "./wrappers.ts";
  * Programs known not to run their arguments are passed over.
  */
 export function mentionedProgram(command: SimpleCommand, names: Iterable<string>): string | undefined {
-  const { startable } = namesIn(command);
-  for (const wanted of names) if (startable.has(wanted.toLowerCase())) return wanted;
+  const { startable, patterns } = namesIn(command);
+  for (const wanted of names) {
+    const name = wanted.toLowerCase();
+    if (startable.has(name) || patterns.length > MAX_PATTERNS || patterns.some((pattern) => globsMeet(pattern, name)))
+      return wanted;
+  }
   return undefined;
 }
 
-/** True when the arguments of a command hold `word`, as a part of one of them or as a name of its own. */
+/** A command with more of them may name any program. */
+const MAX_PATTERNS = 20;
+
+/** True when the arguments or the here-document of a command hold `word`, as a part of a word or as a name of its own. */
 export function mentionsWord(command: SimpleCommand, word: string): boolean {
-  return (
-    namesIn(command).spoken.has(word.toLowerCase()) || command.words.some((text, at) => at > 0 && text.includes(word))
-  );
+  return namesIn(command).spoken.has(word.toLowerCase()) || textsOf(command).some((text) => text.includes(word));
+}
+
+function textsOf({ words, hereText }: SimpleCommand): string[] {
+  return [...words.slice(1), ...(hereText === undefined ? [] : [hereText])];
 }
 
 const COPIERS = new Set(["cp", "mv", "ln", "install"]);
@@ -27,6 +37,8 @@ const COPIERS = new Set(["cp", "mv", "ln", "install"]);
 interface Names {
   /** What the command may start. */
   readonly startable: ReadonlySet<string>;
+  /** File name patterns that may stand for what it starts. */
+  readonly patterns: readonly string[];
   /** What its arguments hold. */
   readonly spoken: ReadonlySet<string>;
 }
@@ -39,14 +51,16 @@ function namesIn(command: SimpleCommand): Names {
   if (known !== undefined) return known;
   const followed = command.starts.length > 0 && command.unseen === undefined;
   const words = command.words.slice(1);
-  const texts = [...words, ...(command.hereText === undefined ? [] : [command.hereText])];
+  const texts = textsOf(command);
   // A variable such as PAGER names a program whatever the arguments are; and a copy of a program is one under another name.
   const copied = COPIERS.has(programName(command.words)) ? words.filter((word) => word.includes("/")) : [];
-  const read = programName(command.words) === "sed" ? namesInSed : namesInText;
-  const startable = [...(followed || takesData(command) ? [] : texts), ...command.assignments].flatMap(read);
+  const isSed = programName(command.words) === "sed";
+  const mayRun = [...(followed || takesData(command) ? [] : texts), ...command.assignments];
+  const startable = mayRun.flatMap(isSed ? namesInSed : namesInText);
   const made = {
     startable: new Set([...startable, ...copied.map((path) => programName([path]))]),
-    spoken: new Set(words.flatMap(namesInText)),
+    patterns: mayRun.flatMap((text) => patternsInText(isSed ? text.replace(/^[^/]*e(?=[/~.*?[])/, "") : text)),
+    spoken: new Set(texts.flatMap(namesInText)),
   };
   namesOf.set(command, made);
   return made;
@@ -54,19 +68,42 @@ function namesIn(command: SimpleCommand): Names {
 
 /** Everything in a text that may be the name of a program, in lower case and without a folder. */
 export function namesInText(text: string): string[] {
-  return text.toLowerCase().split(/[^\w.+-]+/);
+  return readingsOf(text)
+    .flatMap((reading) => reading.toLowerCase().split(/[^\w.+-]+/))
+    .flatMap((name) => (/^-[^-]/.test(name) ? endingsOf(name, /[^-]/g) : [name]));
 }
+
+/** As it is written, as a shell would read it without quotes and escapes, and as it is when variables in it are empty. */
+function readingsOf(text: string): string[] {
+  const read = text.replace(ESCAPED, decoded).replace(/\\\n|["'\\]/g, "");
+  return [...new Set([text, read, read.replace(/\$(?:\{\w*\}|\(\w*\)|[\w@*?#!-])/g, "")])];
+}
+
+const ESCAPED = /\\x([0-9a-f]{1,2})|\\([0-7]{1,3})/gi;
+
+function decoded(_: string, hex: string | undefined, octal: string | undefined): string {
+  return String.fromCharCode(hex === undefined ? Number.parseInt(octal ?? "0", 8) : Number.parseInt(hex, 16));
+}
+
+/** The last parts of paths out of the workspace that hold a wildcard, as in `/usr/bin/t?uch`. */
+function patternsInText(text: string): string[] {
+  const words = readingsOf(text).flatMap((reading) => reading.split(/[\s"'`();|&<>=,{}]+/));
+  const paths = words.filter((word) => /^[/~.*?[]/.test(word) && word.includes("/"));
+  return paths.map((path) => path.slice(path.lastIndexOf("/") + 1).toLowerCase()).filter((name) => /[*?[]/.test(name));
+}
+
+/** A word and what stands in it behind each match: the value behind an option letter, as in `-Otouch`. */
+function endingsOf(word: string, behind: RegExp): string[] {
+  return [word, ...[...word.slice(0, MAX_WORD_CHARS).matchAll(behind)].map(({ index }) => word.slice(index + 1))];
+}
+
+/** A longer word that has no blank is not a name behind a letter. */
+const MAX_WORD_CHARS = 256;
 
 /** The command `e` of sed starts what follows it, with nothing in between: `1etouch`. */
 function namesInSed(text: string): string[] {
-  return namesInText(text).flatMap((name) => {
-    const behind = [...name.slice(0, MAX_SED_CHARS).matchAll(/e/g)].map(({ index }) => name.slice(index + 1));
-    return [name, ...behind];
-  });
+  return namesInText(text).flatMap((name) => endingsOf(name, /e/g));
 }
-
-/** A longer word of a script that has no blank is not a name behind a command. */
-const MAX_SED_CHARS = 256;
 
 const DATA_PROGRAMS = new Set(
   (

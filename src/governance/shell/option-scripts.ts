@@ -41,7 +41,7 @@ export function optionScripts(words: readonly string[], name: string): Launched 
 /** The value when it is attached, none when it is the next word; undefined when the word is not such an option. */
 function optionValue(word: string, { long = "", short = "", words }: ScriptOptions): { value?: string } | undefined {
   const match = words?.exec(word);
-  if (match !== null && match !== undefined) return match[1] === undefined ? {} : { value: match[1] };
+  if (match !== null && match !== undefined) return (match[1] ?? "") === "" ? {} : { value: match[1] ?? "" };
   if (word.startsWith("--")) {
     const cut = word.indexOf("=");
     const stem = word.slice(2, cut < 0 ? word.length : cut);

@@ -11,6 +11,9 @@ const TAKE_NAMES = new Set(
   ).split(" "),
 );
 
+/** Builtins that give variables attributes; what is assigned to an integer, an array or a reference is evaluated. */
+const DECLARES = /^(?:declare|typeset|local|readonly)$/;
+
 /** Why a builtin may run code that is hidden in one of its words, or undefined. */
 export function subscriptProblem(
   name: string,
@@ -18,6 +21,8 @@ export function subscriptProblem(
   dynamic: readonly number[],
 ): string | undefined {
   if (!TAKE_NAMES.has(name)) return undefined;
+  if (DECLARES.test(name) && words.some((word, index) => index > 0 && /^[-+]\w*[aAin]/.test(word)))
+    return `${name} may make bash run what is assigned to a variable`;
   const names = namesAt(name, words);
   const hidden = names.find((index) => /[[`$(]/.test(words[index] ?? "") || dynamic.includes(index));
   return hidden === undefined ? undefined : `${name} may run code that is hidden in ${words[hidden] ?? ""}`;

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { errnoOf } from "#base";
 import { type Arena, createArena } from "./arena.ts";
 import { changes, type Listener, leakedInto, listen, obeyed, printedSecret, treeOf } from "./effects.ts";
 import { type Call, type Run, runProgram } from "./program.ts";
@@ -23,7 +24,7 @@ export interface SceneOutcome {
 const ownFiles = /^(?:\.cache|\.local|\.config\/harness)(?:\/|$)/;
 /** What a session writes of its own there. */
 const sessionFiles = /heads|sessions\.db|\blogs?\b|undo|retention|compile-cache|workspaces/;
-const CONTROL_LIMIT_MS = 5_000;
+const CONTROL_LIMIT_MS = 10_000;
 
 export async function runScenes(scenes: readonly GroupedScene[], atOnce: number): Promise<SceneOutcome[]> {
   const outcomes: SceneOutcome[] = [];
@@ -114,10 +115,24 @@ async function hasEffect(arena: Arena, listener: Listener, text: string, scene: 
   return listener.reached.length > 0 || printedSecret(out).length > 0 || look().length > 0;
 }
 
+function endGroup(leader: number | undefined): void {
+  try {
+    process.kill(-(leader ?? Number.NaN), "SIGKILL");
+  } catch (error) {
+    // All of it has ended.
+    if (errnoOf(error) !== "ESRCH") throw error;
+  }
+}
+
 function plainBash({ workspace: cwd, env }: Arena, file: string): Promise<string> {
   // A group of its own: what the text leaves behind would hold the pipes open.
   const child = spawn("bash", [file], { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
-  const late = setTimeout(() => process.kill(-(child.pid ?? Number.NaN), "SIGKILL"), CONTROL_LIMIT_MS);
+  const late = setTimeout(() => {
+    endGroup(child.pid);
+    // What left the group holds them open.
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }, CONTROL_LIMIT_MS);
   let out = "";
   const keep = (chunk: string): void => {
     out += chunk;
