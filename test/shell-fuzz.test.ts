@@ -64,14 +64,14 @@ describe.skipIf(!hasShellOracle())("with bash as the oracle", () => {
     expect(quiet.ran).toBeGreaterThanOrEqual(200);
     expect(quiet.ranReal).toBe(50);
     expect([quiet.effects, reports]).toEqual([0, []]);
-  }, 60_000);
+  }, 120_000);
 
   test("what is denied does not start, and what is allowed is what the rules name", () => {
     const denied = DENIED_SETS.map((set) => fuzzDenied(options, set, 20));
     const allowed = ALLOWED_SETS.map((set) => fuzzAllowed(options, set, 40));
     expect([...denied, ...allowed].map(({ effects }) => effects)).toEqual([0, 0, 0, 0, 0, 0]);
     expect(reports).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test.each([
     "sed '1etouch y' notes.txt",
