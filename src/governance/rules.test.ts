@@ -115,14 +115,14 @@ describe("verdicts", () => {
     "ls x >& keys'$(/usr/bin/t?uch y)'",
   ])("a deny rule sees a program through quotes, escapes and patterns in %s", (command) => {
     const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
-    expect(evaluateRules(rules("Bash", "-Bash(touch *)"), call, { Bash: "exec" }).effect).not.toBe("allow");
+    expect(evaluateRules(rules("Bash", "-Bash(touch *)"), call).effect).not.toBe("allow");
   });
 
   test.each(["watch 'ls src/*'", "node -e 'console.log(\"a\\tb\")'", "make build", "awk '{print $1 * 2}' notes.txt"])(
     "a deny rule has nothing to ask about in %s",
     (command) => {
       const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
-      expect(evaluateRules(rules("Bash", "-Bash(touch *)"), call, { Bash: "exec" }).effect).toBe("allow");
+      expect(evaluateRules(rules("Bash", "-Bash(touch *)"), call).effect).toBe("allow");
     },
   );
 
