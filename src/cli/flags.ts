@@ -31,9 +31,7 @@ export function addRunFlags(command: Command, defaultStore: RunFlags["store"] = 
     .option("--auto-approve", "answer every permission request with yes (deny rules still hold)")
     .option("--max-steps <n>", "model calls per turn (default: 20, or as configured)", positiveInteger)
     .addOption(sandboxOption())
-    .addOption(
-      new Option("--store <kind>", "where the session log goes").choices(storeKindNames).default(defaultStore),
-    )
+    .addOption(new Option("--store <kind>", "where the session log goes").choices(storeKindNames).default(defaultStore))
     .addOption(
       new Option("--undo <state>", "keep what calls change, for harness undo; off with --store memory")
         .choices(["on", "off"])

@@ -62,7 +62,7 @@ it("writes at once what is alone, and together what comes together", async () =>
 it("lets a write fail by itself", async () => {
   const { db, told, add } = rig();
   const group = createGroupCommit(writeGroups(db));
-  const results = await Promise.allSettled(["a", "bad", "b"].map((name) => group.run(add(name), false)));
+  const results = await Promise.allSettled(["a", "bad", "b"].map(async (name) => group.run(add(name), false)));
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(names(db)).toEqual(["a", "b"]);
   expect(told).toEqual(["a is there", "b is there"]);
@@ -77,7 +77,7 @@ it("takes all back when the transaction fails", async () => {
     throw new Error("the disk is full");
   };
   const results = await Promise.allSettled(
-    [add("a"), add("b"), breaks, add("c")].map((write) => group.run(write, false)),
+    [add("a"), add("b"), breaks, add("c")].map(async (write) => group.run(write, false)),
   );
   expect(results.map((result) => result.status === "rejected" && String(result.reason))).toEqual(
     Array.from({ length: 4 }, () => "Error: the disk is full"),

@@ -68,9 +68,9 @@ type OptionsOf<Name extends StoreKindName> = Parameters<(typeof storeKinds)[Name
 /** A kind with its options. */
 export type StoreChoice = { [Name in StoreKindName]: { readonly kind: Name } & OptionsOf<Name> }[StoreKindName];
 
-/** In the order of the table. */
-export const storeKindNames: readonly StoreKindName[] = namesOf(storeKinds);
-export const durableKindNames: readonly StoreKindName[] = storeKindNames.filter((name) => storeKinds[name].isDurable);
+/** In the order of the table, which has no further keys. */
+export const storeKindNames = Object.keys(storeKinds) as readonly StoreKindName[];
+export const durableKindNames = storeKindNames.filter((name) => storeKinds[name].isDurable);
 
 /** The log of a kind where the command line has it. */
 export function storeChoice(kind: StoreKindName, site: StoreSite): StoreChoice {
@@ -94,9 +94,4 @@ function rowOf({ kind }: StoreChoice): StoreKind<StoreChoice> {
 
 function defineKind<Options>(row: StoreKind<Options>): StoreKind<Options> {
   return row;
-}
-
-function namesOf<Name extends string>(table: Readonly<Record<Name, unknown>>): Name[] {
-  // A literal has no further keys.
-  return Object.keys(table) as Name[];
 }
