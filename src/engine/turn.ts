@@ -210,6 +210,8 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
     tally.steps = step;
     parts.steering.enter(step);
     if (step > 1) await parts.beforeStep?.(input.signal);
+    // Whoever sent the input gets the reply first: a step that does not wait for anything would hold it up.
+    else await new Promise((resolve) => setImmediate(resolve));
     const tools = parts.tools();
     const { outcome, calls, yielded, text } = await requestStep(parts, input, step, tools, tally);
     await bus.flush();
