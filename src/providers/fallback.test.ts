@@ -2,10 +2,12 @@ import { expect, test } from "vitest";
 import type { ModelCall, ModelOutcome, Provider } from "#engine";
 import type { Reason } from "#protocol";
 import { callModel, userRequest } from "../../test/fakes/call-model.ts";
-import { withFallback } from "./fallback.ts";
+import { createManualClock } from "../../test/fakes/manual-clock.ts";
+import { type FallbackModel, withFallback } from "./fallback.ts";
 
 const usage = { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0 };
 const request = userRequest("a:one");
+const fallback = (chain: readonly FallbackModel[]): Provider => withFallback(chain, { clock: createManualClock() });
 
 function failing(reason: Reason, write = false): Provider {
   const outcome: ModelOutcome = { type: "failed", reason, message: reason, retryable: false };
@@ -25,7 +27,7 @@ function answering(outcome: ModelOutcome | undefined, write = false): Provider {
 }
 
 test("the next model answers, under its own name, until one can", async () => {
-  const provider = withFallback([
+  const provider = fallback([
     { model: "a:one", provider: failing("ProviderUnauthorized") },
     { model: "b:two", provider: failing("UnknownModel") },
     { model: "c:three", provider: answering(undefined) },
@@ -43,7 +45,7 @@ test("the next model answers, under its own name, until one can", async () => {
 });
 
 test("what a failed model wrote is voided first", async () => {
-  const provider = withFallback([
+  const provider = fallback([
     { model: "a:one", provider: failing("ProviderStreamCut", true) },
     { model: "b:two", provider: answering(undefined, true) },
   ]);
@@ -56,7 +58,7 @@ test("what a failed model wrote is voided first", async () => {
 });
 
 test("the last failure is told when none can", async () => {
-  const provider = withFallback([
+  const provider = fallback([
     { model: "a:one", provider: failing("ProviderUnavailable") },
     { model: "b:two", provider: failing("RateLimited") },
   ]);
@@ -64,7 +66,7 @@ test("the last failure is told when none can", async () => {
 });
 
 test.each(["Cancelled", "ContentFiltered", "OutputLimit"] as const)("%s is final", async (reason) => {
-  const provider = withFallback([
+  const provider = fallback([
     { model: "a:one", provider: failing(reason) },
     { model: "b:two", provider: answering(undefined) },
   ]);
@@ -80,7 +82,7 @@ test("a cancel that came too late for the first model stops the second", async (
       return failing("ProviderUnavailable").chat(call);
     },
   };
-  const provider = withFallback([
+  const provider = fallback([
     { model: "a:one", provider: first },
     { model: "b:two", provider: answering(undefined) },
   ]);

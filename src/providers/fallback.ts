@@ -1,7 +1,9 @@
 /** Asks the next model of a chain when one cannot answer. */
+import type { Clock } from "#base";
 import type { ModelEvent, Provider } from "#engine";
 import type { Reason } from "#protocol";
 import { failure } from "./failure.ts";
+import { chatInShare } from "./fallback-share.ts";
 import { wrapProvider } from "./wrapped-provider.ts";
 
 export interface FallbackModel {
@@ -14,13 +16,13 @@ export interface FallbackModel {
 const FINAL: readonly Reason[] = ["Cancelled", "ContentFiltered", "OutputLimit", "ConfigInvalid", "InternalError"];
 
 /** The first model answers as asked for in the request; the others take its place in order. Needs at least one. */
-export function withFallback(chain: readonly FallbackModel[]): Provider {
+export function withFallback(chain: readonly FallbackModel[], ports: { readonly clock: Clock }): Provider {
   const [first, ...others] = chain;
   if (first === undefined) throw new Error("a fallback chain needs a model");
   return wrapProvider(first.provider, async (call) => {
     let previous = call.request.model;
-    let outcome = await first.provider.chat(call);
-    for (const { model, provider } of others) {
+    let outcome = await chatInShare(first.provider, call, chain.length, ports);
+    for (const [index, { model, provider }] of others.entries()) {
       if (outcome.type === "done" || FINAL.includes(outcome.reason)) return outcome;
       if (call.signal.aborted) return failure("Cancelled", false);
       const failed = outcome;
@@ -37,7 +39,8 @@ export function withFallback(chain: readonly FallbackModel[]): Provider {
         announce();
         call.emit(event);
       };
-      const next = await provider.chat({ ...call, request: { ...call.request, model }, emit });
+      const asked = { ...call, request: { ...call.request, model }, emit };
+      const next = await chatInShare(provider, asked, others.length - index, ports);
       if (next.type === "failed" && next.reason === "MissingCredential") continue;
       announce();
       outcome = next;

@@ -114,7 +114,8 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
       async chat(call) {
         try {
           const chain = [call.request.model, ...fallbacks.filter((model) => model !== call.request.model)];
-          const provider = withFallback(chain.map((model) => ({ model, provider: lazily(model) })));
+          const models = chain.map((model) => ({ model, provider: lazily(model) }));
+          const provider = withFallback(models, ports);
           const asked = settings.models.find(({ model }) => model === call.request.model);
           return await withStepBudget(provider, asked?.timeouts ?? {}, ports).chat(call);
         } catch (error) {

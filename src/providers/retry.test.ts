@@ -121,7 +121,7 @@ describe("withRetry", () => {
     };
     expect(await ask({ ...limited, retryAfterMs: 86_400_000 })).toMatchObject({
       reason: "RateLimited",
-      message: "slow. It asks to wait 86400 s; 5 s are left for this step (timeouts.step_s).",
+      message: "slow. It asks to wait 86400 s; 5 s are left for it (timeouts.step_s).",
       retryable: false,
     });
     const slow = { maxRetries: 3, initialBackoffMs: 20_000, maxBackoffMs: 20_000, multiplier: 1 };

@@ -69,7 +69,7 @@ function withSpent(outcome: ModelOutcome, spent: Failure["usage"]): ModelOutcome
 function tooLong(outcome: Failure, waitMs: number, leftMs: number): Failure {
   const longest =
     leftMs < MAX_RETRY_AFTER_MS
-      ? `${inSeconds(Math.max(0, leftMs))} are left for this step (timeouts.step_s)`
+      ? `${inSeconds(Math.max(0, leftMs))} are left for it (timeouts.step_s)`
       : `the longest wait is ${inSeconds(MAX_RETRY_AFTER_MS)}`;
   const message = `${outcome.message} It asks to wait ${Math.ceil(waitMs / 1000)} s; ${longest}.`;
   return { ...outcome, retryable: false, message };
