@@ -1,7 +1,7 @@
 /** Nobody is told that a command was carried out before the log has it. `bench/ack-kill.ts` shows the same with kill -9. */
 import { describe, expect, test } from "vitest";
 import type { SessionStore } from "#engine";
-import type { Command, EventKind } from "#protocol";
+import { type Command, type EventKind, ReasonError } from "#protocol";
 import { createMemoryStore } from "#stores";
 import { calls, createHarnessRig, type HarnessRig, says } from "./fakes/harness-rig.ts";
 import type { MockReply } from "./fakes/mock-reply.ts";
@@ -14,6 +14,10 @@ function createGatedStore() {
   let failure: Error | undefined;
   const store: SessionStore = {
     ...base,
+    async update(id, fields) {
+      if (failure !== undefined) throw failure;
+      await base.update(id, fields);
+    },
     async acquire(id) {
       const log = await base.acquire(id);
       return {
@@ -212,6 +216,19 @@ test("two changes of the context at once both count", async () => {
     rig.submit({ kind: "SetContext", values: { env: "test" } }),
   ]);
   expect(rig.of("ContextSet").at(-1)).toEqual({ values: { mode: "review", env: "test" } });
+});
+
+test("an end that cannot be recorded is refused: the session stays open, and its queue goes on", async () => {
+  const { log, rig } = await openRig(says("one"));
+  log.fail(new ReasonError("StoreFailed", { detail: "no space is left" }));
+  await expect(rig.submit({ kind: "EndSession" })).rejects.toMatchObject({ reason: "StoreFailed" });
+  expect(await log.store.get(rig.session)).toMatchObject({ state: "active" });
+  log.fail(undefined);
+  await rig.submit({ kind: "QueueInput", content: text });
+  expect(await rig.next("TurnEnded")).toMatchObject({ outcome: "answered" });
+  await rig.submit({ kind: "EndSession" });
+  expect(await log.store.get(rig.session)).toMatchObject({ state: "ended" });
+  expect(rig.of("SessionEnded")).toEqual([{ reason: "user" }]);
 });
 
 /** Lets everything that is already due happen. */

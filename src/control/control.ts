@@ -9,6 +9,7 @@ import { createApprovals } from "./approvals.ts";
 import { attach, attachEarly, detach, type OpeningSession } from "./attachments.ts";
 import type { Client, ClientOptions, ControlClient, Reply } from "./client.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
+import { type EndReason, endSession } from "./end-session.ts";
 import type { LiveSession, RestoreCommand } from "./live-session.ts";
 import { requireHuman } from "./require-human.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
@@ -69,8 +70,6 @@ interface Opening extends OpeningSession {
   readonly opened: Promise<Reply>;
   readonly taken: Promise<void>;
 }
-
-type EndReason = "idle" | "user" | "binary-shutdown" | "delegation-over";
 
 export function createControl(options: ControlOptions): Control {
   const { clock, ids, store } = options;
@@ -161,26 +160,8 @@ export function createControl(options: ControlOptions): Control {
 
   function end(id: SessionId, reason: EndReason): Promise<void> {
     const session = find(id);
-    session.ending ??= endSession(id, session, reason);
+    session.ending ??= endSession(store, session, reason, () => sessions.delete(id));
     return session.ending;
-  }
-
-  async function endSession(id: SessionId, session: SharedSession, reason: EndReason): Promise<void> {
-    const { engine } = session.live;
-    engine.holdQueue();
-    engine.cancel({ reason: reason === "binary-shutdown" ? "shutdown" : "user" });
-    await engine.running?.ended;
-    await session.restoring?.done;
-    try {
-      await session.live.finish();
-      await engine.bus.publish("SessionEnded", { reason });
-      // An idle one is not over: whoever comes next goes on with it.
-      if (reason !== "idle") await store.update(id, { state: "ended" });
-    } finally {
-      // Also when its end cannot be recorded: nothing of it may keep the program alive.
-      sessions.delete(id);
-      await session.live.release();
-    }
   }
 
   /** Those attached to the session and to the ones above it, each once. */
