@@ -22,7 +22,10 @@ const WORDS: Readonly<Record<DiskTrouble, { readonly what: string; readonly reme
   full: { what: "no space is left on the disk", remedy: "Free some space there" },
   quota: { what: "the disk quota is used up", remedy: "Free some space there, or ask for a larger quota" },
   "read-only": { what: "the file system is read-only", remedy: "Mount it writable again" },
-  failing: { what: "the disk reports an I/O error", remedy: "Check the disk" },
+  failing: {
+    what: "the disk reports an I/O error",
+    remedy: "Check the disk, and whether it is still mounted writable",
+  },
 };
 
 /** Undefined for any other error. What an error was caused by counts. `hasNoRoom`: whether the disk is full, asked where SQLite is vague. */

@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createDiskDaemon } from "../fakes/disk-daemon.ts";
 import { diskPoints } from "../fakes/disk-points.ts";
+import { mountExt4Disk } from "../fakes/ext4-disk.ts";
 import { fillDisks } from "../fakes/full-disks.ts";
 import { whyNoDisk } from "../fakes/mounted-disk.ts";
+import { mountSwitchedDisk } from "../fakes/switched-disk.ts";
 
 const PAGE_BYTES = 4096;
 const MOMENTS = [
@@ -29,6 +31,25 @@ test.skipIf(missing !== undefined)("a daemon whose disk fills up", async () => {
   const report = await fillDisks(points.length, Math.random, points);
   expect(report.failures).toEqual([]);
   expect(report).toMatchObject({ points: MOMENTS.length, endedDaemons: 0, lostAcknowledgements: 0 });
+});
+
+test.each([
+  [
+    "log becomes read-only",
+    mountSwitchedDisk,
+    ["the log read-only for a while", "the log of lines read-only for a while"],
+  ],
+  ["file system the kernel gives up", mountExt4Disk, ["a file system that the kernel gives up"]],
+])("a daemon whose %s", { timeout: 120_000 }, async (_, mount, names) => {
+  const reason = whyNoDisk(mount);
+  if (reason !== undefined) {
+    process.stderr.write(`${expect.getState().currentTestName} is skipped: ${reason}\n`);
+    return;
+  }
+  const points = diskPoints.filter(({ name }) => names.includes(name));
+  const report = await fillDisks(points.length, Math.random, points);
+  expect(report.failures).toEqual([]);
+  expect(report).toMatchObject({ points: names.length, endedDaemons: 0, lostAcknowledgements: 0 });
 });
 
 test.skipIf(missing !== undefined)("a daemon in the background whose own output has no room", async () => {

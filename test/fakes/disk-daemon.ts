@@ -30,6 +30,8 @@ rules:
     reply: [{ tool: exec, args: { command: "sleep 0.5; echo line >> made.txt" } }]
   - when: { input: "/^ask/" }
     reply: [{ tool: fs.write, args: { path: asked.txt, content: "{{input}}" } }]
+  - when: { input: "/^many/" }
+    reply: [${Array(50).fill('{ text: "{{input}}" }').join(", { pause_ms: 9 }, ")}]
   - when: { input: '/^echo (.*)/' }
     reply: [{ pause_ms: 300 }, { text: "{{input.1}}" }]
 otherwise: [{ text: "still here" }]
@@ -53,6 +55,8 @@ export interface DiskDaemon {
   readonly workspace: string;
   /** Of its processes. */
   readonly env: Readonly<Record<string, string>>;
+  /** For clients that talk to it in other ways. */
+  place(): { readonly socket: string; readonly tokenFile: string; readonly token: string };
   /** Starts it in the foreground: undefined when it listens, or what it printed when it ended before. */
   start(): Promise<string | undefined>;
   /** SIGTERM; how it ended. */
@@ -75,9 +79,13 @@ export interface DiskDaemon {
   remove(): void;
 }
 
-export function createDiskDaemon(onDisk: readonly Folder[], flags: readonly string[] = [], size = "8m"): DiskDaemon {
+export function createDiskDaemon(
+  onDisk: readonly Folder[],
+  flags: readonly string[] = [],
+  mount = (): MountedDisk => mountSmallDisk("8m"),
+): DiskDaemon {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "harness-disks-")));
-  const disk = mountSmallDisk(size);
+  const disk = mount();
   const places = Object.fromEntries(
     FOLDERS.map((name) => [name, join(onDisk.includes(name) ? disk.path : home, name)]),
   ) as Record<Folder, string>;
@@ -113,6 +121,7 @@ export function createDiskDaemon(onDisk: readonly Folder[], flags: readonly stri
     disk,
     workspace: places.workspace,
     env,
+    place: () => ({ socket: socketPath, tokenFile, token: ownToken }),
     start() {
       said = "";
       ended = undefined;

@@ -1,31 +1,11 @@
-/** The moments at which the campaign of full disks fills one up, each with what a client does then. */
-import { randomBytes } from "node:crypto";
-import { rmSync } from "node:fs";
-import { join } from "node:path";
+/** The moments at which the campaign of full disks takes one away, each with what a client does then. */
 import { setTimeout as pause } from "node:timers/promises";
-import { createFailureLimit, createIssuance, createTokenDesk, createTokenRecords, TOKEN_KEY_PURPOSE } from "#auth";
-import { createUlidFactory } from "#base";
-import { createIdMint, SessionId } from "#protocol";
-import { deriveKey, harnessPaths, machineKeySource } from "#stores";
-import { createSystemClock, createSystemRandom } from "#world";
-import type { Folder } from "./disk-daemon.ts";
-import type { PointContext } from "./full-disks.ts";
+import { type DiskPoint, LOOK_EVERY_MS, PATIENCE_MS, seen, sendInput, words } from "./disk-point.ts";
+import { readOnlyPoints } from "./disk-read-only-points.ts";
+import { sidePoints } from "./disk-side-points.ts";
+import { wirePoints } from "./disk-wire-points.ts";
 
-const LOOK_EVERY_MS = 20;
-const PATIENCE_MS = 10_000;
-
-export interface DiskPoint {
-  readonly name: string;
-  /** What has to be on the small disk for it to make sense. */
-  readonly needs: readonly Folder[];
-  /** The only layout for it. */
-  readonly layout?: string;
-  run(context: PointContext): Promise<void>;
-}
-
-const words = (chars: number): string => randomBytes(chars / 2).toString("hex");
-
-export const diskPoints: readonly DiskPoint[] = [
+const logPoints: readonly DiskPoint[] = [
   {
     name: "before an input",
     needs: [],
@@ -213,44 +193,6 @@ export const diskPoints: readonly DiskPoint[] = [
     },
   },
   {
-    name: "while a token is made",
-    needs: ["state"],
-    async run(context) {
-      const { daemon, session } = context;
-      const token = mintParent(daemon.env, session);
-      const body = { sessions: [session], commands: ["SendInput"], identity_class: "agent", ttl_seconds: 60 };
-      await daemon.ask("GET", "/v1/handshake", undefined, token);
-      context.fill(0);
-      const answer = await daemon.ask("POST", "/v1/auth/tokens", body, token);
-      context.expectRefusal("minting over HTTP", answer);
-      daemon.disk.makeRoom();
-      const again = await daemon.ask("POST", "/v1/auth/tokens", body, token);
-      if (again.status !== 201) context.fail(`no token afterwards: ${JSON.stringify(again.json)}`);
-    },
-  },
-  {
-    name: "while a rule is kept",
-    needs: ["config"],
-    async run(context) {
-      const { daemon, session } = context;
-      const turn = daemon.input(session, "ask please");
-      const asked = await seen(context, "PermissionRequested");
-      const decision = { call_id: asked.payload.call_id, decision: "allow_tool" };
-      await daemon.ask("POST", `/v1/sessions/${session}/permission`, decision);
-      await turn;
-      const { json } = await daemon.ask("POST", `/v1/sessions/${session}/commands`, { kind: "ListRules" });
-      const rule = (json.result as { rule: string; source: string }[]).at(-1)?.rule;
-      context.fill(0);
-      const promote = { kind: "PromoteRule", rule };
-      context.expectRefusal("a rule", await daemon.ask("POST", `/v1/sessions/${session}/commands`, promote));
-      daemon.disk.makeRoom();
-      const again = await daemon.ask("POST", `/v1/sessions/${session}/commands`, promote);
-      if (again.status !== 202) context.fail(`the rule is not kept afterwards: ${JSON.stringify(again.json)}`);
-      // Other points want to be asked.
-      rmSync(join(daemon.env.XDG_CONFIG_HOME ?? "", "harness", "config.toml"));
-    },
-  },
-  {
     name: "while old content goes",
     needs: ["data"],
     async run(context) {
@@ -296,114 +238,6 @@ export const diskPoints: readonly DiskPoint[] = [
       await daemon.ask("POST", "/v1/sessions", { resume: session });
     },
   },
-  {
-    name: "on the pipe",
-    needs: ["data"],
-    async run(context) {
-      await onThePipe(context);
-    },
-  },
-  {
-    name: "read-only for a while",
-    needs: ["state"],
-    // A disk cannot be made read-only while the log on it is open.
-    layout: "state",
-    async run(context) {
-      const { daemon, session } = context;
-      daemon.disk.makeReadOnly();
-      await sendInput(context, "work");
-      const { log } = (await daemon.ask("GET", "/v1/health")).json.subsystems;
-      if (log.state !== "failing" || log.lost === 0)
-        context.fail(`health does not tell lost lines: ${JSON.stringify(log)}`);
-      await daemon.ask("GET", `/v1/sessions/${session}`);
-      const revoked = await daemon.ask("DELETE", `/v1/auth/tokens/tok_${"0".repeat(26)}`);
-      context.expectRefusal("a revocation", revoked);
-      daemon.disk.makeWritable();
-    },
-  },
 ];
 
-/** Input whose turn is waited for: answered and in the log, or refused. */
-async function sendInput({ daemon, session, ...context }: PointContext, text: string): Promise<void> {
-  const answer = await daemon.input(session, text);
-  if (answer.status !== 200) return context.expectRefusal(`the input ${text.slice(0, 20)}`, answer);
-  const { turn, outcome } = answer.json;
-  context.acknowledged(`the turn of ${text.slice(0, 20)}`, session, (log) => {
-    const begun = log.find(({ kind, payload }) => kind === "TurnStarted" && payload.turn === turn);
-    const ended = log.find(({ kind, payload }) => kind === "TurnEnded" && payload.turn === turn);
-    return begun?.payload.content[0].text === text && ended?.payload.outcome === outcome;
-  });
-}
-
-async function seen({ daemon, session }: PointContext, kind: string) {
-  for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += LOOK_EVERY_MS) {
-    const event = (await daemon.log(session)).findLast((one) => one.kind === kind);
-    if (event !== undefined) return event;
-    await pause(LOOK_EVERY_MS);
-  }
-  throw new Error(`no ${kind} was seen`);
-}
-
-/** A token that may make others, as the owner of the machine makes it. */
-function mintParent(env: Readonly<Record<string, string>>, session: string): string {
-  const [clock, random] = [createSystemClock(), createSystemRandom()];
-  const machine = machineKeySource(env);
-  const desk = createTokenDesk({
-    key: () => deriveKey(machine(), TOKEN_KEY_PURPOSE),
-    records: createTokenRecords(harnessPaths(env).stateDir),
-    clock,
-    newId: () => createIdMint(createUlidFactory({ clock, random })).token(),
-    knownCommands: ["SendInput"],
-    issuance: createIssuance({ clock, random, channels: [] }),
-    failures: createFailureLimit({ clock }),
-  });
-  if (!SessionId.is(session)) throw new Error(`${session} is no session`);
-  return desk.mintForOwner({
-    sessions: [session],
-    commands: ["SendInput"],
-    identityClass: "agent",
-    ttlSeconds: 600,
-    canMint: true,
-  }).token;
-}
-
-async function onThePipe({ daemon, ...context }: PointContext): Promise<void> {
-  const child = daemon.talk("rpc");
-  child.stderr.resume();
-  let out = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    out += chunk;
-  });
-  let lastId = 0;
-  // biome-ignore lint/suspicious/noExplicitAny: read as a foreign program would
-  const call = async (method: string, params: unknown): Promise<any> => {
-    const id = ++lastId;
-    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
-    for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += LOOK_EVERY_MS) {
-      const answer = messages(out).find((message) => message.id === id);
-      if (answer !== undefined) return answer;
-      await pause(LOOK_EVERY_MS);
-    }
-    throw new Error(`no answer to ${method}`);
-  };
-  await call("initialize", {});
-  context.fill(0);
-  const refused = await call("thread.create", { directory: daemon.workspace });
-  // It may have found a place in pages that the log has already.
-  if (refused.result === undefined && refused.error?.code !== -32005)
-    context.fail(`thread.create on the pipe: ${JSON.stringify(refused)}`);
-  daemon.disk.makeRoom();
-  const again = await call("thread.create", { directory: daemon.workspace });
-  if (again.result === undefined) context.fail(`the pipe does not recover: ${JSON.stringify(again)}`);
-  const gone = new Promise((resolve) => child.once("close", resolve));
-  child.stdin.end();
-  await gone;
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: read as a foreign program would
-function messages(out: string): any[] {
-  return out
-    .split("\n")
-    .slice(0, -1)
-    .map((line) => JSON.parse(line));
-}
+export const diskPoints: readonly DiskPoint[] = [...logPoints, ...sidePoints, ...wirePoints, ...readOnlyPoints];

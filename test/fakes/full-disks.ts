@@ -7,7 +7,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createDiskDaemon, type DiskDaemon, type Folder } from "./disk-daemon.ts";
-import { type DiskPoint, diskPoints } from "./disk-points.ts";
+import type { DiskPoint } from "./disk-point.ts";
+import { diskPoints } from "./disk-points.ts";
+import { mountExt4Disk } from "./ext4-disk.ts";
+import { type MountedDisk, mountSmallDisk } from "./mounted-disk.ts";
+import { mountSwitchedDisk } from "./switched-disk.ts";
 
 /** From free space to the first answer. */
 export const RECOVERY_LIMIT_MS = 5_000;
@@ -18,6 +22,8 @@ export interface Layout {
   readonly name: string;
   readonly folders: readonly Folder[];
   readonly flags?: readonly string[];
+  /** Default: 8 MB of memory. */
+  readonly mount?: () => MountedDisk;
 }
 
 const EVERYTHING: Layout = {
@@ -34,6 +40,11 @@ const LAYOUTS: readonly Layout[] = [
   { name: "config", folders: ["config"] },
   { name: "workspace, log beside it", folders: ["workspace"], flags: ["--store", "jsonl"] },
   { name: "cache, temporary and runtime", folders: ["cache", "tmp", "runtime"] },
+  { ...EVERYTHING, name: "everything, ext4", mount: mountExt4Disk },
+  { ...EVERYTHING, name: "everything, switched", mount: mountSwitchedDisk },
+  { name: "data, switched", folders: ["data"], mount: mountSwitchedDisk },
+  { name: "log of lines, switched", folders: ["workspace"], flags: ["--store", "jsonl"], mount: mountSwitchedDisk },
+  { name: "data, larger", folders: ["data"], mount: () => mountSmallDisk("32m") },
 ];
 
 /** What a point did and what must still be true of it at the end. */
@@ -79,7 +90,7 @@ export async function fillDisks(
   const recoveryMs: number[] = [];
   const failures: string[] = [];
   for (const [layout, points] of layoutsFor(count, moments)) {
-    const daemon = createDiskDaemon(layout.folders, layout.flags);
+    const daemon = createDiskDaemon(layout.folders, layout.flags, layout.mount);
     const acks: Acknowledged[] = [];
     const sessions: string[] = [];
     try {
@@ -105,7 +116,7 @@ export async function fillDisks(
             tally.refusals += 1;
             const text = JSON.stringify(json);
             if (status !== 507 || !text.includes('"StoreFailed"')) fail(`${what}: ${status} ${text.slice(0, 300)}`);
-            else if (!/(?:Free some space|Mount it writable)/.test(text))
+            else if (!/(?:Free some space|Mount it writable|Check the disk)/.test(text))
               fail(`${what} does not say what to do: ${text}`);
           },
         };

@@ -14,20 +14,22 @@ export interface SmallDisk {
   fill(leaveBytes?: number): void;
   /** Takes the filling out again. */
   makeRoom(): void;
-  /** Only while nothing on it is open for writing. */
+  /** Only while nothing on it is open for writing, where the kind of disk says nothing else. */
   makeReadOnly(): void;
   makeWritable(): void;
 }
 
 export interface MountedDisk extends SmallDisk {
+  /** Every write fails with this until `makeWritable`, also to files that are open. Only a switched disk can. */
+  failWith?(code: "EROFS" | "EIO"): void;
   /** Lazily: a database that somebody left open does not keep it. */
   unmount(): void;
 }
 
 /** Why no disk can be mounted here; undefined when it can. */
-export function whyNoDisk(): string | undefined {
+export function whyNoDisk(mount: () => MountedDisk = () => mountSmallDisk("1m")): string | undefined {
   try {
-    mountSmallDisk("1m").unmount();
+    mount().unmount();
     return undefined;
   } catch (error) {
     return `a file system cannot be mounted here: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`;
@@ -35,11 +37,29 @@ export function whyNoDisk(): string | undefined {
 }
 
 export function mountSmallDisk(size = "4m"): MountedDisk {
+  const run = (...args: string[]): void => void execFileSync("mount", args, { stdio: "pipe" });
+  return diskAt({
+    mount: (path) => run("-t", "tmpfs", "-o", `size=${size},mode=0700`, "tmpfs", path),
+    makeReadOnly: (path) => run("-o", "remount,ro", path),
+    makeWritable: (path) => run("-o", "remount,rw", path),
+  });
+}
+
+interface Mounting {
+  mount(path: string): void;
+  makeReadOnly(path: string): void;
+  makeWritable(path: string): void;
+  /** After it was unmounted. */
+  remove?(): void;
+}
+
+export function diskAt({ mount, makeReadOnly, makeWritable, remove }: Mounting): MountedDisk {
   const path = realpathSync(mkdtempSync(join(tmpdir(), "harness-disk-")));
   try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size},mode=0700`, "tmpfs", path], { stdio: "pipe" });
+    mount(path);
   } catch (error) {
     rmSync(path, { recursive: true, force: true });
+    remove?.();
     throw error;
   }
   return {
@@ -55,11 +75,12 @@ export function mountSmallDisk(size = "4m"): MountedDisk {
       for (let tries = 0; statfsSync(path).bavail === 0 && tries < MAX_TRIES; tries++)
         execFileSync("sync", ["-f", path]);
     },
-    makeReadOnly: () => void execFileSync("mount", ["-o", "remount,ro", path], { stdio: "pipe" }),
-    makeWritable: () => void execFileSync("mount", ["-o", "remount,rw", path], { stdio: "pipe" }),
+    makeReadOnly: () => makeReadOnly(path),
+    makeWritable: () => makeWritable(path),
     unmount() {
       execFileSync("umount", ["-l", path]);
       rmSync(path, { recursive: true, force: true });
+      remove?.();
     },
   };
 }
