@@ -75,9 +75,11 @@ export function providersPage(): string {
     "Time in which the answer flows is not paid from `step_s`, so that a long answer is not cut off. An answer flows while its pieces " +
       "come closer together than a fifteenth of `chunk_s` (2 s by default); a slower drip is paid in full. After an hour of flowing the " +
       "budget runs all the same.",
-    "The model that is asked first sets `step_s`; each model has its own other limits. A first token may take as long as the whole " +
-      "step by default: where a fallback has to get its chance, give the model before it a smaller `first_token_s`. A local model " +
-      "that loads for more than a minute before it answers needs a larger `headers_s`.",
+    "The model that is asked first sets `step_s`; each model has its own other limits. While fallbacks are left, a model that stays " +
+      "silent does not use up the step: with `n` models left, this one among them, it and its retries have an `n`th of the time that " +
+      "is left to begin an answer. After that the next model is asked. The last model has all the time that is left, and an answer " +
+      "that has begun is not cut off. So with the defaults and one fallback, a silent model is left after 150 s; for more, raise " +
+      "`step_s`. A local model that loads for more than a minute before it answers needs a larger `headers_s`.",
     "While nothing comes, `ModelWaiting` says so after 10 s and then every 15 s: a line on the terminal, an event everywhere else. A " +
       "vendor that asks for a longer `Retry-After` than 60 s, or than is left of the step, is not waited for: the message says how long " +
       "it asked. A cancel takes effect in every phase at once.",
