@@ -12,7 +12,7 @@ const CTRL_D = "\u0004";
 
 test("a daemon of the foreground that was killed and that nobody starts again goes on in the background, with its flags", async () => {
   const home = createDaemonHome();
-  home.put("idle.yaml", "name: idle\notherwise: [{ text: Nothing to do. }]\n");
+  home.put("idle.yaml", "name: idle\nrules:\n  - when: { input: /./ }\n    reply: [{ text: Nothing to do. }]\n");
   const { child: daemon } = await startDaemonRun(
     home,
     "--listen",

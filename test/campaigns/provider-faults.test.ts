@@ -5,7 +5,7 @@ import { type FaultTurn, runFaults } from "../fakes/fault-turns.ts";
 import { providerFaults } from "../fakes/provider-faults.ts";
 
 /** A busy machine adds to every figure; a turn that is not ended by its limits takes far longer. */
-const BUSY_MS = 8_000;
+const BUSY_MS = 3_000;
 
 function endings(turns: readonly FaultTurn[]): readonly string[] {
   const late = turns.filter(({ tookMs }) => tookMs > 2_500 + BUSY_MS).map(({ name }) => `${name}: late`);
