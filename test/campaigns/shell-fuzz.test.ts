@@ -82,32 +82,26 @@ describe.skipIf(!hasShellOracle())("with bash as the oracle", () => {
     "echo touch y | xargs -I{} sh -c {}",
     "git -c alias.y='!touch' y",
     "cp /usr/bin/touch /tmp/y; /tmp/y z",
-  ])(
-    "were the judge to let %s pass, the campaign would find it",
-    (command) => {
-      const found: string[] = [];
-      const commands = ["ls", command, "cat notes.txt"];
-      const blind = { ...options, report: (line: string) => found.push(line), isAllowed: () => true };
-      let number = 0;
-      const candidates = (): string => commands.shift() ?? `echo touch ${number++}`;
-      const figures = fuzzDenied({ ...blind, candidates }, { denied: ["touch *"] }, 1);
-      expect(figures.effects).toBe(1);
-      expect(found).toEqual([expect.stringContaining("starts touch")]);
-    },
-  );
+  ])("were the judge to let %s pass, the campaign would find it", (command) => {
+    const found: string[] = [];
+    const commands = ["ls", command, "cat notes.txt"];
+    const blind = { ...options, report: (line: string) => found.push(line), isAllowed: () => true };
+    let number = 0;
+    const candidates = (): string => commands.shift() ?? `echo touch ${number++}`;
+    const figures = fuzzDenied({ ...blind, candidates }, { denied: ["touch *"] }, 1);
+    expect(figures.effects).toBe(1);
+    expect(found).toEqual([expect.stringContaining("starts touch")]);
+  });
 
   test.each([
     ["starts", "cat notes.txt; sort other.txt", "may start sort"],
     ["changes a file", "cat notes.txt > made", "changes a file"],
     ["starts behind git", "git -c alias.y='!rm' y", "rm"],
-  ])(
-    "were the judge to allow what %s, the campaign would find it",
-    (_, command, problem) => {
-      const found: string[] = [];
-      const blind = { ...options, report: (line: string) => found.push(line), isAllowed: () => true };
-      const set = { allowed: ["cat *", "git log *"], real: ["cat", "git"], bases: [] };
-      expect(fuzzAllowed({ ...blind, candidates: () => command }, set, 1).effects).toBe(1);
-      expect(found).toEqual([expect.stringContaining(problem)]);
-    },
-  );
+  ])("were the judge to allow what %s, the campaign would find it", (_, command, problem) => {
+    const found: string[] = [];
+    const blind = { ...options, report: (line: string) => found.push(line), isAllowed: () => true };
+    const set = { allowed: ["cat *", "git log *"], real: ["cat", "git"], bases: [] };
+    expect(fuzzAllowed({ ...blind, candidates: () => command }, set, 1).effects).toBe(1);
+    expect(found).toEqual([expect.stringContaining(problem)]);
+  });
 });
