@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { defaultSettings } from "#artifacts";
 import { assembleHarness, type HarnessOptions } from "#program";
-import type { Command, Event } from "#protocol";
+import type { Event } from "#protocol";
 import { createHeldKeys } from "#providers";
 import { createSystemClock } from "#world";
 import { type Figure, holds, printFigures } from "./figures.ts";
@@ -102,8 +102,9 @@ async function session(
   });
   // The one session of this program.
   const created = await client.submit({ kind: "CreateSession", working_dir: folder });
-  const input = { kind: "SendInput", session: created.session, content: [{ type: "text", text: "go" }] } as Command;
-  const { steps } = (await (await client.submit(input)).done) ?? { steps: 0 };
+  const content = [{ type: "text" as const, text: "go" }];
+  const { done } = await client.submit({ kind: "SendInput", session: created.session, content });
+  const { steps } = await done;
   if (steps !== STEPS) throw new Error(`the session had ${steps} steps instead of ${STEPS}`);
   await harness.shutdown();
   return events.map((event) => `${JSON.stringify(event)}\n`).join("");

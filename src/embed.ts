@@ -6,7 +6,7 @@
 import { resolve } from "node:path";
 import { applyProject, defaultSettings, type PermissionRule, type Settings } from "#artifacts";
 import { defined } from "#base";
-import { type ControlClient, createAnswerCollector, type Reply } from "#control";
+import { type ControlClient, createAnswerCollector } from "#control";
 import { type Plugin, type Tool, type ToolContext, type TurnSummary, textOutput } from "#engine";
 import { assembleHarness, openEmbeddedProject, undoPlace } from "#program";
 import { ReasonError, reasonText, type SessionId } from "#protocol";
@@ -143,7 +143,6 @@ export async function createHarness(
     },
   });
   const { session } = await client.submit({ kind: "CreateSession" });
-  if (session === undefined) throw new Error("CreateSession did not answer with a session");
 
   const cancelTurn = { kind: "CancelTurn", session } as const;
   function cancel(): void {
@@ -158,7 +157,7 @@ export async function createHarness(
       try {
         const { done } = await sent;
         if (options.signal?.aborted) cancel();
-        const summary = await (done as Promise<TurnSummary>); // SendInput always starts a turn or rejects
+        const summary = await done;
         if (summary.reason !== undefined) {
           throw ReasonError.withMessage(summary.reason, summary.message ?? reasonText(summary.reason), {
             cause: summary,
@@ -171,8 +170,8 @@ export async function createHarness(
       }
     },
     cancel,
-    undo: async () => restored(await client.submit({ kind: "UndoTurn", session })),
-    redo: async () => restored(await client.submit({ kind: "Redo", session })),
+    undo: async () => (await client.submit({ kind: "UndoTurn", session })).result,
+    redo: async () => (await client.submit({ kind: "Redo", session })).result,
     close: () => harness.shutdown(),
   };
 }
@@ -196,11 +195,6 @@ function modelSettings({ apiKey, baseUrl, maxTokens }: HarnessConfig, model: str
     ...(apiKey === undefined ? {} : { apiKeyEnv: EMBEDDED_KEY }),
     ...defined({ baseUrl, maxTokens }),
   };
-}
-
-/** What these two commands are replied to with. */
-function restored({ result }: Reply): UndoReport {
-  return result as UndoReport;
 }
 
 function rules(effect: "allow" | "deny", texts: readonly string[] = []): PermissionRule[] {

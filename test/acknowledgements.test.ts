@@ -1,7 +1,7 @@
 /** Nobody is told that a command was carried out before the log has it. `bench/ack-kill.ts` shows the same with kill -9. */
 import { describe, expect, test } from "vitest";
 import type { SessionStore } from "#engine";
-import { type Command, type EventKind, ReasonError } from "#protocol";
+import { type EventKind, ReasonError, type SessionCommandKind, type SessionCommandOf } from "#protocol";
 import { createMemoryStore } from "#stores";
 import { calls, createHarnessRig, type HarnessRig, says } from "./fakes/harness-rig.ts";
 import type { MockReply } from "./fakes/mock-reply.ts";
@@ -56,13 +56,13 @@ async function untilAsked(rig: HarnessRig, kind: "PermissionRequested" | "Questi
   return (await rig.next(kind)).call_id;
 }
 
-type Unaddressed<Union> = Union extends Command ? Omit<Union, "session"> : never;
+type SessionCommand = { [Kind in SessionCommandKind]: SessionCommandOf<Kind> }[SessionCommandKind];
 
 interface Acknowledged {
   readonly kind: string;
   readonly replies: readonly MockReply[];
   /** Brings the session to where the command can be given. */
-  command(rig: HarnessRig): Promise<Unaddressed<Command>>;
+  command(rig: HarnessRig): Promise<SessionCommand>;
   /** What is in the log when it was. */
   readonly event: EventKind;
 }

@@ -1,7 +1,7 @@
 /** The page about the HTTP transport: its routes, from the table that serves them, and its bounds. */
 import { openApiDocument, type Route, routes } from "#transports/http";
 import { defaultLimits, type HttpLimits } from "../../src/transports/http/limits.ts";
-import { GENERATED, page, plain, table } from "./markdown.ts";
+import { GENERATED, list, page, plain, table } from "./markdown.ts";
 
 /** What each bound means to a client. A bound that is new is missing here until it is said. */
 const meanings: Readonly<Record<keyof HttpLimits, string>> = {
@@ -96,10 +96,10 @@ export function httpPage(): string {
 function routeTable(rows: readonly Route[]): string {
   return table(
     ["route", "what", "command", "handshake", "answers"],
-    rows.map(({ method, path, summary, command, handshake, answers }) => [
+    rows.map(({ method, path, summary, commands = [], handshake, answers }) => [
       `\`${method} ${path}\``,
       plain(summary),
-      command === undefined ? "–" : `\`${command}\``,
+      commands.length === 0 ? "–" : list(commands),
       handshake ? "yes" : "–",
       Object.entries(answers)
         .map(([status, text]) => `${status}: ${plain(text)}`)

@@ -1,9 +1,9 @@
 /** The page about the protocol. Reserved events are a list of the protocol; reserved reasons are those that no source names. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Reason, reasons } from "#protocol";
+import { commandKinds, commandRows, type Reason, reasons } from "#protocol";
 import {
-  commands,
+  buildHandshake,
   contentBlocks,
   events,
   PROTOCOL_VERSION,
@@ -11,6 +11,7 @@ import {
   reservedEvents,
   streamEvents,
 } from "#protocol/schemas";
+import { HTTP_FEATURES } from "../../src/transports/http/handshake.ts";
 import { fieldTable, idKinds, type Schema } from "./field-table.ts";
 import { GENERATED, list, page, plain, table } from "./markdown.ts";
 
@@ -50,7 +51,14 @@ export function protocolPage(): string {
     fieldTable(schemaOf("envelope"), []),
     "## Commands",
     "Every command has `kind`, its name. A refused command is answered with a reason; nothing has happened then.",
-    ...Object.keys(commands).flatMap(entry("command", ["kind"])),
+    "Each is sent as it is in the same process and over web sockets, and where the table says on the others. Commands of a connection for the " +
+      "same session are carried out in their order; those marked *at once* wait for none, because others may wait for them. " +
+      "The names for MCP are those that its server will have.",
+    commandTable(),
+    ...commandKinds.flatMap((kind) => [
+      ...entry("command", ["kind"])(kind),
+      ...replyOf(kind, schemaOf(`reply.${kind}`)),
+    ]),
     "## Events",
     "The payload by `kind`. `step` counts the model calls of a turn from 1, `block` the content blocks of a response from 0.",
     ...published.flatMap(entry("event", [])),
@@ -70,7 +78,31 @@ export function protocolPage(): string {
     "## Handshake",
     "What a server tells about itself before the first command. Clients in the same process need none.",
     fieldTable(schemaOf("handshake"), []),
+    `Features of every server: ${list(buildHandshake().features)}. A wire adds its own: ${list(HTTP_FEATURES)} over HTTP, \`rpc\` over ` +
+      "JSON-RPC, `inproc` in the same process.",
   ]);
+}
+
+function commandTable(): string {
+  return table(
+    ["command", "REST", "JSON-RPC", "MCP tool", "order", "who", "feature"],
+    commandKinds.map((kind) => {
+      const { route = "POST /v1/sessions/{id}/commands", rpc, mcpTool, scope, humanOnly, feature } = commandRows[kind];
+      return [
+        `[\`${kind}\`](#${kind.toLowerCase()})`,
+        `\`${route}\``,
+        rpc === undefined ? "–" : `\`${rpc}\``,
+        `\`${mcpTool}\``,
+        scope === "none" ? "at once" : scope,
+        humanOnly === undefined ? "all" : "humans",
+        feature === undefined ? "–" : `\`${feature}\``,
+      ];
+    }),
+  );
+}
+
+function replyOf(kind: string, schema: Schema): readonly string[] {
+  return Object.keys(schema.properties ?? {}).length === 0 ? [] : [`Reply to \`${kind}\`:`, fieldTable(schema, [])];
 }
 
 function reasonTable(codes: readonly Reason[]): string {

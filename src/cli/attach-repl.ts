@@ -5,12 +5,11 @@
 import { paint, visibleLine } from "#base";
 import type { Client, ClientSession } from "#client";
 import type { DaemonRevival } from "#daemon";
-import { type Command, parseSlash, type Reason, ReasonError, type TurnId } from "#protocol";
-import type { UndoReport } from "#undo";
+import { parseSlash, type Reason, ReasonError, type TurnId } from "#protocol";
 import { describe, listedSessions } from "./attach-offer.ts";
 import type { AttachedView } from "./attached-view.ts";
 import type { CliPorts } from "./cli-ports.ts";
-import { restoreCommand, type SessionRule } from "./cli-session.ts";
+import { restoreCommand } from "./cli-session.ts";
 import { isQuit, runSlash, type SlashHandlers, type SlashSession, sessionWords } from "./slash-words.ts";
 
 /** Why the conversation here is over; the session goes on, unless it has ended. */
@@ -138,21 +137,13 @@ function slashSession(session: ClientSession): SlashSession {
     setModel: (model) => session.setModel(model),
     health: async () => "The daemon tells how it is: harness daemon status\n",
     async rules() {
-      const { result } = await session.submit({ kind: "ListRules" });
-      // The answer to this command is the list; a daemon of another version may have more in each.
-      return result as readonly SessionRule[];
+      return (await session.submit({ kind: "ListRules" })).result;
     },
     async changeRule(change, rule) {
       await session.submit({ kind: change === "revoke" ? "RevokeRule" : "PromoteRule", rule });
     },
     async restore(action, target) {
-      const { session: _, ...command } = restoreCommand(session.id, action, target) as Extract<
-        Command,
-        { session: string }
-      >;
-      const { result } = await session.submit(command as Parameters<ClientSession["submit"]>[0]);
-      // The answer to these commands is the report of what was done.
-      return result as UndoReport;
+      return (await session.submit(restoreCommand(action, target))).result;
     },
   };
 }

@@ -1,9 +1,17 @@
 /** One session driven from the terminal: a client in this process that renders events and answers questions. */
 import { defined, visibleJson } from "#base";
-import { type Control, type ControlClient, createAnswerCollector, type LiveSession } from "#control";
+import { type Control, type ControlClient, createAnswerCollector } from "#control";
 import type { TurnSummary } from "#engine";
 import type { ContextValues } from "#program";
-import { type Command, type Event, ReasonError, type SessionId } from "#protocol";
+import {
+  type Command,
+  type Event,
+  forSession,
+  ReasonError,
+  type ReplyOf,
+  type SessionCommandOf,
+  type SessionId,
+} from "#protocol";
 import type { UndoReport, UndoTarget } from "#undo";
 import { createAsker } from "./ask.ts";
 import type { Outward } from "./outward.ts";
@@ -36,7 +44,7 @@ export interface CliTurn extends TurnSummary {
   readonly answer: string;
 }
 
-export type SessionRule = ReturnType<LiveSession["rules"]>[number];
+export type SessionRule = ReplyOf<"ListRules">["result"][number];
 
 export interface CliSession {
   readonly id: SessionId;
@@ -79,7 +87,6 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
       context: options.context,
     }),
   });
-  if (session === undefined) throw new Error("CreateSession did not answer with a session");
   let running = false;
   return {
     id: session,
@@ -88,7 +95,6 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
       running = true;
       try {
         const { done } = await client.submit({ kind: "SendInput", session, content: [{ type: "text", text }] });
-        if (done === undefined) throw new Error("SendInput did not start a turn");
         const summary = await done;
         return { ...summary, answer: collector.text() };
       } finally {
@@ -102,7 +108,7 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
         // One that was refused in the recording is refused again, and the recording went on.
         const reason: unknown = reply.status === "rejected" ? reply.reason : undefined;
         if (reason instanceof ReasonError && reason.reason === "CassetteMismatch") throw reason;
-        const ended = reply.status === "fulfilled" ? await reply.value.done : undefined;
+        const ended = reply.status === "fulfilled" && "done" in reply.value ? await reply.value.done : undefined;
         if (last?.reason !== "CassetteMismatch") last = ended ?? last;
       }
       return last && { ...last, answer: collector.text() };
@@ -115,25 +121,24 @@ export async function openCliSession(options: CliSessionOptions): Promise<CliSes
       await client.submit({ kind: "SetModel", session, model });
     },
     async rules() {
-      const { result } = await client.submit({ kind: "ListRules", session });
-      // The control part of this process answers with what its type says.
-      return result as readonly SessionRule[];
+      return (await client.submit({ kind: "ListRules", session })).result;
     },
     async changeRule(change, rule) {
       await client.submit({ kind: change === "revoke" ? "RevokeRule" : "PromoteRule", session, rule });
     },
     async restore(action, target) {
-      const { result } = await client.submit(restoreCommand(session, action, target));
-      // The answer to these commands is the report of what was done.
-      return result as UndoReport;
+      return (await client.submit(forSession(session, restoreCommand(action, target)))).result;
     },
     finishLine: () => renderer.finishLine(),
   };
 }
 
-export function restoreCommand(session: SessionId, action: "undo" | "redo", target: UndoTarget): Command {
+export function restoreCommand(
+  action: "undo" | "redo",
+  target: UndoTarget,
+): SessionCommandOf<"UndoTurn"> | SessionCommandOf<"UndoCall"> | SessionCommandOf<"Redo"> {
   const named = target === "last" ? {} : "call" in target ? { call_id: target.call } : { turn: target.turn };
-  if (action === "redo") return { kind: "Redo", session, ...named };
-  if (target !== "last" && "call" in target) return { kind: "UndoCall", session, call_id: target.call };
-  return { kind: "UndoTurn", session, ...(target === "last" ? {} : { turn: target.turn }) };
+  if (action === "redo") return { kind: "Redo", ...named };
+  if (target !== "last" && "call" in target) return { kind: "UndoCall", call_id: target.call };
+  return { kind: "UndoTurn", ...(target === "last" ? {} : { turn: target.turn }) };
 }

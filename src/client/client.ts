@@ -2,13 +2,17 @@
 import { defined, type Random } from "#base";
 import {
   type CallId,
-  type Command,
+  type CommandKind,
   type CommandOf,
   type Decision,
   type Event,
+  forSession,
   type Handshake,
   type InputBlock,
   ReasonError,
+  type ReplyOf,
+  type SessionCommandKind,
+  type SessionCommandOf,
   SessionId,
   type SessionInfo,
   type TurnId,
@@ -17,7 +21,7 @@ import type { ClientClock } from "./client-host.ts";
 import { followEvents } from "./follow.ts";
 import { mayPass, wasNotBegun } from "./refusal.ts";
 import { type ReconnectOptions, retrying } from "./retry.ts";
-import type { LogPage, Reply, SessionFilter, Transport } from "./transport.ts";
+import type { LogPage, SessionFilter, Transport } from "./transport.ts";
 import { lastOf } from "./wire-shapes.ts";
 
 /** With its program, or because nobody used it. */
@@ -27,12 +31,11 @@ const LOG_PAGE = 500;
 
 export type Input = string | readonly InputBlock[];
 
+/** Of commands for a session; who listens to it is what `events` is for. */
+type SubmittedKind = Exclude<SessionCommandKind, "AttachSession" | "DetachSession">;
+
 /** A command for a session without the session, for those that have no method of their own. */
-export type SessionCommand = {
-  [Kind in Command["kind"]]: Kind extends "CreateSession" | "AttachSession" | "DetachSession"
-    ? never
-    : Omit<CommandOf<Kind>, "session">;
-}[Command["kind"]];
+export type SessionCommand = { [Kind in SubmittedKind]: SessionCommandOf<Kind> }[SubmittedKind];
 
 export interface OpenOptions {
   /** Absolute; default: the server's own. */
@@ -68,7 +71,7 @@ export interface ClientSession {
   answerQuestion(callId: CallId, answer: string): Promise<void>;
   setModel(model: string): Promise<void>;
   /** Any other command. */
-  submit(command: SessionCommand): Promise<Reply>;
+  submit<Kind extends SubmittedKind>(command: SessionCommandOf<Kind>): Promise<ReplyOf<Kind>>;
   /** Closes the session; its log stays. */
   end(): Promise<void>;
   info(): Promise<SessionInfo>;
@@ -97,7 +100,7 @@ export interface Client extends AsyncDisposable {
   /** One by its id. Asks nobody. Throws SessionNotFound when the text is not the id of a session. */
   session(id: string): ClientSession;
   /** A command for any session. */
-  submit(command: Command): Promise<Reply>;
+  submit<Kind extends CommandKind>(command: CommandOf<Kind>): Promise<ReplyOf<Kind>>;
   close(): Promise<void>;
 }
 
@@ -125,12 +128,15 @@ export async function createClient(parts: ClientParts): Promise<Client> {
     return retrying(parts, reconnect, signal, mayPass(tokenMayChange), work);
   }
 
-  function submit(command: Command): Promise<Reply> {
+  function submit<Kind extends CommandKind>(command: CommandOf<Kind>): Promise<ReplyOf<Kind>> {
     return retrying(parts, reconnect, signal, wasNotBegun(tokenMayChange), () => transport.submit(command, signal));
   }
 
   /** A session that is not open any more, and that nobody has ended, is opened again; the command was refused, not lost. */
-  async function submitTo(session: SessionId, command: Command): Promise<Reply> {
+  async function submitTo<Kind extends CommandKind>(
+    session: SessionId,
+    command: CommandOf<Kind>,
+  ): Promise<ReplyOf<Kind>> {
     try {
       return await submit(command);
     } catch (error) {
@@ -161,10 +167,9 @@ export async function createClient(parts: ClientParts): Promise<Client> {
   function sessionOf(id: SessionId): ClientSession {
     /** Where loops begin that have been asked for: whoever listens first and then sends sees what that brings about. */
     let listening: Promise<unknown> = Promise.resolve();
-    async function to(command: SessionCommand): Promise<Reply> {
+    async function to<Kind extends SubmittedKind>(command: SessionCommandOf<Kind>): Promise<ReplyOf<Kind>> {
       await listening;
-      // The kind and its fields belong together; TypeScript cannot follow that through the union.
-      return submitTo(id, { ...command, session: id } as Command);
+      return submitTo(id, forSession(id, command));
     }
     /** Known before the first connection, so that a cut before the first event loses nothing. */
     function beginning(): Promise<number> {
@@ -177,8 +182,6 @@ export async function createClient(parts: ClientParts): Promise<Client> {
       submit: to,
       async send(input) {
         const { turn } = await to({ kind: "SendInput", content: blocksOf(input) });
-        if (turn === undefined)
-          throw new ReasonError("ServerRefused", { address: transport.address, detail: "no turn" });
         return { turn };
       },
       queue: async (input) => void (await to({ kind: "QueueInput", content: blocksOf(input) })),
@@ -226,8 +229,6 @@ export async function createClient(parts: ClientParts): Promise<Client> {
         kind: "CreateSession",
         ...defined({ working_dir: workingDir, model, profile, context }),
       });
-      if (session === undefined)
-        throw new ReasonError("ServerRefused", { address: transport.address, detail: "no session" });
       return sessionOf(session);
     },
     async resume(text) {

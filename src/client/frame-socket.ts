@@ -1,12 +1,18 @@
 /** One web socket of a server: the handshake, commands with their answers, and events as they come. */
 import { isRecord } from "#base";
-import { type Command, type Handshake, PROTOCOL_VERSION, ReasonError } from "#protocol";
+import {
+  type CommandKind,
+  type CommandOf,
+  type Handshake,
+  PROTOCOL_VERSION,
+  ReasonError,
+  type ReplyOf,
+} from "#protocol";
 import type { ClientClock } from "./client-host.ts";
 import { connectionLost, garbled, refusalFrom, unreachable } from "./refusal.ts";
 import { createSilence, SILENCE_MAX_MS } from "./silence.ts";
 import { FRAME_MAX_BYTES, type OpenedSocket, type SocketPort } from "./socket-port.ts";
-import type { Reply } from "./transport.ts";
-import { handshakeFrom } from "./wire-shapes.ts";
+import { handshakeFrom, replyFrom } from "./wire-shapes.ts";
 
 export interface FrameSocketOptions {
   readonly sockets: SocketPort;
@@ -22,7 +28,7 @@ export interface FrameSocketOptions {
 
 export interface FrameSocket {
   readonly handshake: Handshake;
-  submit(command: Command, signal: AbortSignal): Promise<Reply>;
+  submit<Kind extends CommandKind>(command: CommandOf<Kind>, signal: AbortSignal): Promise<ReplyOf<Kind>>;
   close(): void;
   /** Why it ended: what the server said, or ConnectionLost. */
   readonly closed: Promise<unknown>;
@@ -144,7 +150,7 @@ export async function createFrameSocket(options: FrameSocketOptions): Promise<Fr
       const give = (): void => aborted.reject(given.reason);
       given.addEventListener("abort", give, { once: true });
       try {
-        return (await Promise.race([send("command", command), aborted.promise])) as Reply;
+        return await replyFrom(command.kind, await Promise.race([send("command", command), aborted.promise]), address);
       } finally {
         given.removeEventListener("abort", give);
       }

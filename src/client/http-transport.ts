@@ -1,15 +1,23 @@
 /** REST for commands and reads, server-sent events for what happens. */
 
 import { defined, isRecord } from "#base";
-import { type Command, type Event, type Handshake, PROTOCOL_VERSION, ReasonError, type SessionId } from "#protocol";
+import {
+  asCommand,
+  type Command,
+  type Event,
+  type Handshake,
+  PROTOCOL_VERSION,
+  ReasonError,
+  type SessionId,
+} from "#protocol";
 import { createEventStreamReader, type StreamEvent } from "#wire";
 import type { ClientClock } from "./client-host.ts";
 import { createWire, type HttpPort, type WireRequest, type WireResponse, wholeText } from "./http-wire.ts";
 import { connectionLost, garbled, refusalFrom } from "./refusal.ts";
 import { createSilence } from "./silence.ts";
 import type { PresentedToken, Token } from "./token.ts";
-import type { Reply, Transport } from "./transport.ts";
-import { eventFrom, handshakeFrom, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
+import type { Transport } from "./transport.ts";
+import { eventFrom, handshakeFrom, replyFrom, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
 
 /** One event on the stream is no larger. */
 const FRAME_MAX_CHARS = 64 * 1024 * 1024;
@@ -121,10 +129,10 @@ export function createHttpTransport({ http, token, clock }: HttpTransportOptions
     shakeHands,
     events,
     async submit(command, signal) {
-      const answer = await ask(requestFor(command), signal);
+      const answer = await ask(requestFor(asCommand(command)), signal);
       // A new session is answered with what it is.
-      if (command.kind === "CreateSession") return { session: sessionIdFrom(answer, address) };
-      return answer as Reply;
+      const reply = command.kind === "CreateSession" ? { session: sessionIdFrom(answer, address) } : answer;
+      return replyFrom(command.kind, reply, address);
     },
     async sessions({ workingDir, limit }, signal) {
       const query = new URLSearchParams({

@@ -13,6 +13,7 @@ export {
   type InputBlock,
   type Reason,
   ReasonError,
+  type ReplyOf,
   SessionId,
   type SessionInfo,
   type TurnId,
@@ -22,4 +23,4 @@ export { type ConnectOptions, connect } from "./connect.ts";
 export type { LocalEngine } from "./local-transport.ts";
 export type { ReconnectOptions } from "./retry.ts";
 export type { DaemonTarget, EngineTarget, ProgramTarget, Target } from "./target.ts";
-export type { Reply, SessionFilter } from "./transport.ts";
+export type { SessionFilter } from "./transport.ts";

@@ -2,18 +2,20 @@
 import { defined } from "#base";
 import {
   type ClientId,
-  type Command,
+  type CommandKind,
+  type CommandOf,
   type Event,
   type Handshake,
   type OpenedSession,
   ReasonError,
+  type ReplyOf,
   type SessionId,
   type SessionInfo,
   type StoredSession,
   sessionInfoOf,
 } from "#protocol";
 import { createMailbox } from "./mailbox.ts";
-import type { LogPage, Reply, Transport } from "./transport.ts";
+import type { LogPage, Transport } from "./transport.ts";
 
 /** What `Harness` has. */
 export interface LocalEngine {
@@ -38,7 +40,7 @@ export interface LocalEngine {
 
 interface LocalClient {
   readonly id: ClientId;
-  submit(command: Command): Promise<Reply & { readonly done?: Promise<unknown> }>;
+  submit<Kind extends CommandKind>(command: CommandOf<Kind>): Promise<ReplyOf<Kind>>;
   disconnect(): void;
 }
 
@@ -103,13 +105,7 @@ export function createLocalTransport({ engine, identityClass, handshake }: Local
     async shakeHands() {
       return handshake();
     },
-    async submit(command) {
-      const { session, turn, result, done } = await sender.submit(command);
-      done?.catch(() => undefined); // how a turn ended is an event; that it could not be stored is told by its absence
-      return {
-        ...defined({ session, turn, result }),
-      };
-    },
+    submit: (command) => sender.submit(command),
     async sessions({ workingDir, limit = LIST_LIMIT }) {
       const metas = await store.list({ limit, ...defined({ workingDir }) });
       return metas.map(infoOf);

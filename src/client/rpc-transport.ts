@@ -3,11 +3,19 @@
  * it anew: what it had written to its log is there. What was told and not taken is read from the log, a page at a time.
  */
 import { type Clock, isRecord } from "#base";
-import { type CallId, type Command, type Event, type Handshake, ReasonError, type SessionId } from "#protocol";
+import {
+  asCommand,
+  type CallId,
+  type Command,
+  type Event,
+  type Handshake,
+  ReasonError,
+  type SessionId,
+} from "#protocol";
 import { createMailbox, type Mailbox } from "./mailbox.ts";
 import { createRpcPeer, type RpcPeer, type StartProcess } from "./rpc-peer.ts";
-import type { LogPage, Reply, Transport } from "./transport.ts";
-import { eventFrom, handshakeFrom, lastOf, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
+import type { LogPage, Transport } from "./transport.ts";
+import { eventFrom, handshakeFrom, lastOf, replyFrom, sessionIdFrom, sessionInfoFrom } from "./wire-shapes.ts";
 
 /** Events that are asked for at a time. */
 const PAGE = 500;
@@ -116,7 +124,8 @@ export function createRpcTransport({ address, start, clock }: RpcTransportOption
     }
   }
 
-  async function submit(command: Command, signal: AbortSignal): Promise<Reply> {
+  /** What the surface answers, in the words of the protocol. */
+  async function answerTo(command: Command, signal: AbortSignal): Promise<unknown> {
     switch (command.kind) {
       case "CreateSession": {
         const { kind: _, ...fields } = command;
@@ -126,23 +135,20 @@ export function createRpcTransport({ address, start, clock }: RpcTransportOption
       case "SendInput": {
         const { session: threadId, content: input } = command;
         const answer = await ask("turn.start", { threadId, input }, signal);
-        const turn = isRecord(answer) ? answer.turnId : undefined;
-        return typeof turn === "string" ? ({ turn } as Reply) : {};
+        return { turn: isRecord(answer) ? answer.turnId : undefined };
       }
       case "CancelTurn":
         return cancel(command.session, signal);
       case "AttachSession":
       case "DetachSession":
         throw new ReasonError("InvalidCommand", { detail: `${command.kind} is what events() is for` });
-      default: {
-        const answer = await ask("command.submit", { command }, signal);
-        return isRecord(answer) && "result" in answer ? { result: answer.result } : {};
-      }
+      default:
+        return ask("command.submit", { command }, signal);
     }
   }
 
   /** Nothing when idle, as the command says; the method is stricter. */
-  async function cancel(threadId: SessionId, signal: AbortSignal): Promise<Reply> {
+  async function cancel(threadId: SessionId, signal: AbortSignal): Promise<object> {
     try {
       await ask("turn.cancel", { threadId }, signal);
     } catch (error) {
@@ -156,7 +162,7 @@ export function createRpcTransport({ address, start, clock }: RpcTransportOption
     tokenMayChange: false,
     events,
     log,
-    submit,
+    submit: async (command, signal) => replyFrom(command.kind, await answerTo(asCommand(command), signal), address),
     shakeHands: (signal) => connected(signal).handshake,
     async sessions({ workingDir, limit }, signal) {
       const answer = await ask("session.list", { working_dir: workingDir, limit }, signal);

@@ -8,7 +8,7 @@ import { createHttpTransport, type HttpTransportOptions } from "./http-transport
 import { createMailbox } from "./mailbox.ts";
 import type { SocketPort } from "./socket-port.ts";
 import type { Transport } from "./transport.ts";
-import { eventFrom } from "./wire-shapes.ts";
+import { eventFrom, replyFrom } from "./wire-shapes.ts";
 
 export interface SocketTransportOptions extends HttpTransportOptions {
   readonly sockets: SocketPort;
@@ -72,8 +72,8 @@ export function createSocketTransport(options: SocketTransportOptions): Transpor
       const socket = await commandSocket(signal);
       const reply = await socket.submit(command, signal);
       // Whoever makes a session is told of its events, which the loops get on sockets of their own.
-      const { session } = reply;
-      if (command.kind === "CreateSession" && session !== undefined) {
+      if (command.kind === "CreateSession") {
+        const { session } = await replyFrom("CreateSession", reply, address);
         await socket.submit({ kind: "DetachSession", session }, signal);
       }
       return reply;

@@ -3,15 +3,7 @@
  * where it knows that the server has not begun with what it was asked. Lost connections are `ServerUnreachable` (nothing was sent)
  * and `ConnectionLost` (something was); everything else that it throws is what the server has said.
  */
-import type { Command, Event, Handshake, SessionId, SessionInfo, TurnId } from "#protocol";
-
-/** What a command came to. */
-export interface Reply {
-  readonly session?: SessionId;
-  readonly turn?: TurnId;
-  /** What a CustomCommand's handler returned, what an undo did, the rules that were listed. */
-  readonly result?: unknown;
-}
+import type { CommandKind, CommandOf, Event, Handshake, ReplyOf, SessionId, SessionInfo } from "#protocol";
 
 export interface LogPage {
   /** Events with a higher id. */
@@ -30,7 +22,7 @@ export interface Transport {
   readonly address: string;
   /** Says hello; again after the server is another one. */
   shakeHands(signal: AbortSignal): Promise<Handshake>;
-  submit(command: Command, signal: AbortSignal): Promise<Reply>;
+  submit<Kind extends CommandKind>(command: CommandOf<Kind>, signal: AbortSignal): Promise<ReplyOf<Kind>>;
   sessions(filter: SessionFilter, signal: AbortSignal): Promise<readonly SessionInfo[]>;
   session(id: SessionId, signal: AbortSignal): Promise<SessionInfo>;
   log(id: SessionId, page: LogPage, signal: AbortSignal): Promise<readonly Event[]>;

@@ -1,10 +1,12 @@
 /** What comes over a wire, checked as far as the client itself relies on it. The rest passes as it is, also what is not known here. */
 import { isRecord } from "#base";
 import {
+  type CommandKind,
   type Event,
   type Handshake,
   PROTOCOL_VERSION,
   ReasonError,
+  type ReplyOf,
   SessionId,
   type SessionInfo,
   understands,
@@ -52,6 +54,18 @@ export function sessionInfoFrom(value: unknown, address: string): SessionInfo {
     return value as unknown as SessionInfo; // fields that were added since do no harm
   }
   throw garbled(address, "a session without its id");
+}
+
+/** What a command came to. The parsers of the protocol are loaded when the first reply is there. */
+export async function replyFrom<Kind extends CommandKind>(
+  kind: Kind,
+  value: unknown,
+  address: string,
+): Promise<ReplyOf<Kind>> {
+  const { parseReply } = await import("#protocol/schemas");
+  const reply = parseReply(kind, value);
+  if (reply === undefined) throw garbled(address, `an answer that is no reply to ${kind}`);
+  return reply;
 }
 
 /** Of the session that an answer is about. */

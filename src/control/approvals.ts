@@ -1,6 +1,6 @@
 /**
- * Permission requests and questions that wait for a person, for one session. The first answer of a human counts; an
- * agent never answers for the turn it started; nobody there or no answer in time is a deny.
+ * Permission requests and questions that wait for a person, for one session. The first answer counts; nobody there or no answer in
+ * time is a deny. That only people answer is held before a command gets here.
  */
 import { type Clock, defined } from "#base";
 import type { Approver, PermissionAnswer, PermissionQuestion, QuestionAnswer } from "#engine";
@@ -26,9 +26,9 @@ export interface ApprovalsOptions {
 type Pending<Answer> = Map<CallId, (answer: Answer | undefined) => void>;
 
 export interface Approvals extends Approver {
-  /** Both resolve when the log has the answer, and reject with CallNotFound, NotAllowed or what kept it out of the log. */
-  decideFor(client: Answerer, callId: CallId, decision: Decision, reason?: string): Promise<void>;
-  answerFor(client: Answerer, callId: CallId, answer: string): Promise<void>;
+  /** Both resolve when the log has the answer, and reject with CallNotFound or what kept it out of the log. */
+  decideFor(client: Pick<Answerer, "id">, callId: CallId, decision: Decision, reason?: string): Promise<void>;
+  answerFor(client: Pick<Answerer, "id">, callId: CallId, answer: string): Promise<void>;
   /** Somebody is asked and has not answered. */
   readonly isWaiting: boolean;
 }
@@ -67,12 +67,9 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     }
   }
 
-  function take<Answer>(pending: Pending<Answer>, client: Answerer, callId: CallId) {
+  function take<Answer>(pending: Pending<Answer>, callId: CallId) {
     const settle = pending.get(callId);
     if (settle === undefined) throw new ReasonError("CallNotFound", { call_id: callId });
-    if (client.identityClass !== "human") {
-      throw new ReasonError("NotAllowed", { detail: "Only a human may answer; this client is an agent." });
-    }
     return settle;
   }
 
@@ -91,13 +88,13 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       return canAnswer(question.turn) ? wait(questions, question, signal) : undefined;
     },
     async decideFor(client, callId, decision, reason) {
-      const settle = take(permissions, client, callId);
+      const settle = take(permissions, callId);
       const { promise, resolve: onRecord } = Promise.withResolvers<void>();
       settle({ decision, by: client.id, ...defined({ reason }), onRecord });
       await promise;
     },
     async answerFor(client, callId, answer) {
-      const settle = take(questions, client, callId);
+      const settle = take(questions, callId);
       const { promise, resolve: onRecord } = Promise.withResolvers<void>();
       settle({ answer, by: client.id, onRecord });
       await promise;

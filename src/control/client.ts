@@ -1,6 +1,6 @@
 /** A client as the control knows it: who it is, how it is told, and what it gets back for a command. */
 import type { InputToken, TurnSummary } from "#engine";
-import type { ClientId, Command, Event, SessionId, TurnId } from "#protocol";
+import type { ClientId, CommandKind, CommandOf, Event, ReplyOf } from "#protocol";
 
 export interface ClientOptions {
   readonly identityClass: "human" | "agent";
@@ -18,13 +18,14 @@ export interface ClientOptions {
   readonly token?: InputToken;
 }
 
-export interface Reply {
-  readonly session?: SessionId;
-  readonly turn?: TurnId;
-  /** Settles when the turn that a SendInput started has ended. Not part of the wire. */
-  readonly done?: Promise<TurnSummary>;
-  /** What a CustomCommand's handler returned, or what an undo or redo did. */
-  readonly result?: unknown;
+/** What the sender gets back in this process; what is on the wire is `ReplyOf`. */
+export type Reply<Kind extends CommandKind> = {
+  [K in Kind]: ReplyOf<K> & (K extends "SendInput" ? StartedTurn : unknown);
+}[Kind];
+
+interface StartedTurn {
+  /** Settles when the turn has ended. */
+  readonly done: Promise<TurnSummary>;
 }
 
 export interface ControlClient {
@@ -33,7 +34,7 @@ export interface ControlClient {
    * Resolves when the log has what the command did, synced: whoever is told of it can rely on it, whatever becomes of the program.
    * Rejects with a ReasonError that says why the command was refused, or with StoreFailed.
    */
-  submit(command: Command): Promise<Reply>;
+  submit<Kind extends CommandKind>(command: CommandOf<Kind>): Promise<Reply<Kind>>;
   /** Detaches from everything; running turns go on. */
   disconnect(): void;
 }

@@ -5,7 +5,7 @@ import { type Command, createIdMint, type Event, SessionId } from "#protocol";
 import { createFakeProvider, says, text } from "../../test/fakes/fake-provider.ts";
 import { createFakeStore } from "../../test/fakes/fake-store.ts";
 import { createManualClock } from "../../test/fakes/manual-clock.ts";
-import { createPlainSession, plainLiveSession } from "../../test/fakes/plain-session.ts";
+import { createPlainSession, plainLiveSession, undoneNothing } from "../../test/fakes/plain-session.ts";
 import { createControl } from "./control.ts";
 
 const id = SessionId.from("0".repeat(26));
@@ -42,7 +42,7 @@ function rig(change: Partial<SessionStore> = {}, restoring: Promise<void> = Prom
         },
         restore: async (command) => {
           await restoring;
-          return command.kind;
+          return undoneNothing(id, command.kind === "Redo" ? "redo" : "undo");
         },
       });
     },
@@ -150,7 +150,7 @@ describe("control", () => {
     await expect(client.submit(input)).rejects.toMatchObject({ reason: "TurnInProgress" });
     await expect(client.submit({ kind: "Redo", session: id })).rejects.toMatchObject({ reason: "TurnInProgress" });
     gate.resolve();
-    expect(await undone).toEqual({ result: "UndoTurn" });
+    expect(await undone).toEqual({ result: undoneNothing(id, "undo") });
     await (await client.submit(input)).done;
   });
 

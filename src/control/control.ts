@@ -4,21 +4,30 @@
  */
 import type { Clock } from "#base";
 import type { Approver, CustomHandler, EngineSession, SessionStore, TurnSummary } from "#engine";
-import { type ClientId, type Command, type CommandOf, type IdMint, ReasonError, type SessionId } from "#protocol";
+import {
+  type ClientId,
+  type CommandKind,
+  type CommandOf,
+  commandRows,
+  type IdMint,
+  isCommandKind,
+  ReasonError,
+  SET_CONTEXT_DEED,
+  type SessionId,
+} from "#protocol";
 import { createApprovals } from "./approvals.ts";
 import { attach, attachEarly, detach, type OpeningSession } from "./attachments.ts";
 import type { Client, ClientOptions, ControlClient, Reply } from "./client.ts";
+import { createCommandHandlers } from "./command-handlers.ts";
 import { forwardQuestions } from "./delegate-questions.ts";
 import { type EndReason, endSession } from "./end-session.ts";
-import type { LiveSession, RestoreCommand } from "./live-session.ts";
+import type { LiveSession } from "./live-session.ts";
 import { requireHuman } from "./require-human.ts";
 import { type OpenSessionState, stateOf } from "./session-state.ts";
-import { refuseDelegate, refuseWhileEnding, refuseWhileRestoring, type SharedSession } from "./shared-session.ts";
+import type { SharedSession } from "./shared-session.ts";
 
 /** How long a permission request waits when somebody is there to answer it. */
 export const PERMISSION_TIMEOUT_MS = 60_000;
-
-const STEER_CONDITIONS = "set the values that conditions look at";
 
 export interface ControlOptions {
   readonly clock: Clock;
@@ -67,7 +76,7 @@ export interface AdoptedSession {
 }
 
 interface Opening extends OpeningSession {
-  readonly opened: Promise<Reply>;
+  readonly opened: Promise<Reply<"CreateSession">>;
   readonly taken: Promise<void>;
 }
 
@@ -83,10 +92,10 @@ export function createControl(options: ControlOptions): Control {
     return session;
   }
 
-  async function create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply> {
+  async function create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply<"CreateSession">> {
     refuseWhileDraining();
     const { resume, context = {} } = command;
-    if (Object.keys(context).length > 0) requireHuman(client, STEER_CONDITIONS);
+    if (Object.keys(context).length > 0) requireHuman(client, SET_CONTEXT_DEED);
     if (resume === undefined) return open(client, command);
     // One that is about to end is opened again, not joined.
     await sessions.get(resume)?.ending?.catch(() => undefined);
@@ -132,7 +141,11 @@ export function createControl(options: ControlOptions): Control {
     if (early === undefined || sessions.has(id)) detach(find(id), client);
   }
 
-  async function open(client: Client, command: CommandOf<"CreateSession">, onTaken = (): void => {}): Promise<Reply> {
+  async function open(
+    client: Client,
+    command: CommandOf<"CreateSession">,
+    onTaken = (): void => {},
+  ): Promise<Reply<"CreateSession">> {
     const attached = new Map<Client, () => void>();
     const timeoutMs = options.permissionTimeoutMs ?? PERMISSION_TIMEOUT_MS;
     const { waitsForHumans = false } = options;
@@ -207,144 +220,30 @@ export function createControl(options: ControlOptions): Control {
     };
   }
 
-  async function resolveOrphan(client: Client, command: CommandOf<"ResolveOrphan">): Promise<void> {
-    requireHuman(client, "say what became of a call");
-    const { session: id, call_id, resolution, note } = command;
-    await find(id).live.engine.recovery.resolve(call_id, resolution, client.id, note);
-    if (resolution === "abort") await end(id, "user");
-    else find(id).live.engine.deliverQueued();
-  }
-
-  async function restore(client: Client, command: RestoreCommand): Promise<Reply> {
-    requireHuman(client, "undo or redo what calls have changed");
-    const session = find(command.session);
-    const { running } = session.live.engine;
-    if (running !== undefined) {
-      throw new ReasonError("TurnInProgress", { originator: running.originator, ts: running.startedAt });
-    }
-    refuseWhileRestoring(session);
-    refuseWhileEnding(session);
-    const resumeQueue = session.live.engine.holdQueue();
-    const restored = session.live.restore(command, client.id);
-    const done = restored.catch(() => undefined); // the sender gets it; this one only orders the end
-    session.restoring = { by: client.id, since: new Date(clock.now()).toISOString(), done };
-    try {
-      return { result: await restored };
-    } finally {
-      delete session.restoring;
-      resumeQueue();
-    }
-  }
-
   function refuseWhileDraining(): void {
     if (isDraining) throw new ReasonError("ShuttingDown");
   }
 
-  /** The session, when a turn may begin in it. */
-  function forInput(id: SessionId): SharedSession {
-    const session = find(id);
-    refuseWhileDraining();
-    refuseWhileEnding(session);
-    return session;
-  }
+  const handlers = createCommandHandlers({
+    clock,
+    customHandlers: options.customHandlers,
+    find,
+    refuseWhileDraining,
+    create,
+    attach: attachTo,
+    detach: detachFrom,
+    end: (id) => end(id, "user"),
+  });
 
-  async function submit(client: Client, command: Command): Promise<Reply> {
-    switch (command.kind) {
-      case "CreateSession":
-        return create(client, command);
-      case "AttachSession":
-        await attachTo(client, command.session, command.since);
-        return { session: command.session };
-      case "DetachSession":
-        detachFrom(client, command.session);
-        return {};
-      case "SendInput": {
-        const session = forInput(command.session);
-        refuseDelegate(session, "takes its input from the agent that it works for");
-        refuseWhileRestoring(session);
-        const { turn, recorded, done } = session.live.engine.send(client.id, command.content);
-        done.catch(() => undefined); // a turn that is not recorded has no reply that anybody could watch
-        await recorded;
-        return { turn, done };
-      }
-      case "QueueInput": {
-        const session = forInput(command.session);
-        refuseDelegate(session, "takes its input from the agent that it works for");
-        await session.live.engine.queue(client.id, command.content, client.token);
-        return {};
-      }
-      case "SteerTurn": {
-        const session = find(command.session);
-        refuseDelegate(session, "takes its input from the agent that it works for");
-        await session.live.engine.steer(client.id, command.content);
-        return {};
-      }
-      case "CancelTurn": {
-        const session = find(command.session);
-        session.live.engine.cancel({ reason: "user", by: client.id });
-        if (session.parent !== undefined) session.cancelledBy = client.id;
-        return {};
-      }
-      case "AnswerPermission": {
-        const { approvals } = find(command.session);
-        await approvals.decideFor(client, command.call_id, command.decision, command.reason);
-        return {};
-      }
-      case "AnswerQuestion":
-        await find(command.session).approvals.answerFor(client, command.call_id, command.answer);
-        return {};
-      case "SetModel":
-        await find(command.session).live.setModel(command.model);
-        return {};
-      case "EnterPlanMode":
-        refuseDelegate(find(command.session), "is in plan mode when the session at its root is");
-        await find(command.session).live.setPlanMode(true);
-        return {};
-      case "ExitPlanMode": {
-        requireHuman(client, "approve a plan");
-        refuseDelegate(find(command.session), "is in plan mode when the session at its root is");
-        if (command.approve) await find(command.session).live.setPlanMode(false);
-        return {};
-      }
-      case "ResolveOrphan":
-        await resolveOrphan(client, command);
-        return {};
-      case "ListRules":
-        return { result: find(command.session).live.rules() };
-      case "RevokeRule":
-        requireHuman(client, "take back a rule");
-        await find(command.session).live.revokeRule(command.rule, client.id);
-        return {};
-      case "PromoteRule":
-        requireHuman(client, "keep a rule");
-        await find(command.session).live.promoteRule(command.rule, client.id);
-        return {};
-      case "SetContext":
-        requireHuman(client, STEER_CONDITIONS);
-        await find(command.session).live.setContext(command.values);
-        return {};
-      case "UndoTurn":
-      case "UndoCall":
-      case "Redo":
-        return restore(client, command);
-      case "EndSession":
-        refuseDelegate(find(command.session), "ends with its work; CancelTurn stops it");
-        await end(command.session, "user");
-        return {};
-      case "CustomCommand": {
-        find(command.session);
-        const handler = options.customHandlers.get(command.namespace);
-        if (handler === undefined) throw new ReasonError("UnknownNamespace", { namespace: command.namespace });
-        return { result: await handler(command, client.id) };
-      }
-      default:
-        return refuseUnknown(command);
+  async function submit<Kind extends CommandKind>(client: Client, command: CommandOf<Kind>): Promise<Reply<Kind>> {
+    const { kind } = command;
+    // The type says it cannot be; a client without types can still send it.
+    if (!isCommandKind(kind)) {
+      throw new ReasonError("InvalidCommand", { detail: `unknown command ${JSON.stringify(command).slice(0, 200)}` });
     }
-  }
-
-  /** The type says it cannot be; a client without types can still send it. */
-  function refuseUnknown(command: never): never {
-    throw new ReasonError("InvalidCommand", { detail: `unknown command ${JSON.stringify(command).slice(0, 200)}` });
+    const { humanOnly } = commandRows[kind];
+    if (humanOnly !== undefined) requireHuman(client, humanOnly);
+    return handlers[kind](client, command);
   }
 
   return {

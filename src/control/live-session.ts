@@ -1,6 +1,6 @@
 /** What control needs of a session that is open: its engine, and what the composition root can do with it. */
 import type { EngineSession } from "#engine";
-import type { ClientId, CommandOf } from "#protocol";
+import type { ClientId, CommandOf, ReplyOf } from "#protocol";
 
 export type RestoreCommand = CommandOf<"UndoTurn"> | CommandOf<"UndoCall"> | CommandOf<"Redo">;
 
@@ -15,7 +15,7 @@ export interface LiveSession {
   /** Turns plan mode on or off; enforced below. */
   setPlanMode(active: boolean): Promise<void>;
   /** The permission rules in force, those of answers last. */
-  rules(): readonly { readonly effect: string; readonly rule: string; readonly source: string }[];
+  rules(): ReplyOf<"ListRules">["result"];
   /** Both throw RuleNotFound for a rule that no answer has added. */
   revokeRule(rule: string, by: ClientId): Promise<void>;
   promoteRule(rule: string, by: ClientId): Promise<void>;
@@ -25,7 +25,7 @@ export interface LiveSession {
    * Takes back or makes again what calls of the session changed in the workspace, and publishes what was done. The report;
    * rejects with NothingToUndo, or with NotAllowed where nothing is kept.
    */
-  restore(command: RestoreCommand, by: ClientId): Promise<unknown>;
+  restore(command: RestoreCommand, by: ClientId): Promise<ReplyOf<RestoreCommand["kind"]>["result"]>;
   /** Checks that a model can be used, then makes it the next step's. */
   setModel(model: string): Promise<void>;
 }

@@ -159,8 +159,7 @@ async function play(request: CaseRequest, opening: CaseOpening): Promise<Played>
   let failure: Played["failure"];
   try {
     const client = program.control.connect({ identityClass: "human", interactive: false, onEvent: () => undefined });
-    session = (await client.submit({ kind: "CreateSession", working_dir: opening.workspace })).session;
-    if (session === undefined) throw new Error("the session was not opened");
+    ({ session } = await client.submit({ kind: "CreateSession", working_dir: opening.workspace }));
     failure = await sendTurns(request, client, session);
   } catch (error) {
     failure = failureOf(error);
@@ -186,7 +185,6 @@ async function sendTurns(
     for (const [index, text] of turns.entries()) {
       if (signal.aborted) return { message: "it was interrupted" };
       const { done } = await client.submit({ kind: "SendInput", session, content: [{ type: "text", text }] });
-      if (done === undefined) throw new Error("the turn was not begun");
       const turn = await withTimeout(done, timeoutMs, clock, cancel);
       const failure = turnFailure(turn, index + 1, timeoutMs, spending);
       if (failure !== undefined) return failure;

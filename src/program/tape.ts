@@ -21,9 +21,17 @@ import {
   tapedProvider,
   writeCassette,
 } from "#cassette";
-import type { Control } from "#control";
+import type { Control, Reply } from "#control";
 import type { EventBus, SessionStore } from "#engine";
-import { type Command, type EventPayload, ReasonError, type SessionId } from "#protocol";
+import {
+  asCommand,
+  type Command,
+  type CommandKind,
+  type CommandOf,
+  type EventPayload,
+  ReasonError,
+  type SessionId,
+} from "#protocol";
 import type { ModelChoice } from "#providers";
 import type { ProgramTape, SessionSandbox } from "#session";
 import { createSystemRandom, createWorkspaceRestore, listedHost } from "#world";
@@ -216,7 +224,12 @@ function tapedControl(tape: Tape, control: Control, asRecorded: (path: string) =
       taped.carryOut((command) => client.submit(command));
       return {
         ...client,
-        submit: (command) => tape.command(taped.client, placed(command, asRecorded), (same) => client.submit(same)),
+        submit<Kind extends CommandKind>(command: CommandOf<Kind>) {
+          const sent = placed(asCommand(command), asRecorded);
+          const run = (same: Command): Promise<unknown> => client.submit(same);
+          // The tape carries out the same command, or rejects: this is the reply to it.
+          return tape.command(taped.client, sent, run) as Promise<Reply<Kind>>;
+        },
       };
     },
     // A cassette is written once.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type CommandKind, commands } from "./commands.ts";
+import { type CommandKind, commandKinds, commandRows, orderKey } from "./command-rows.ts";
+import { commands } from "./commands.ts";
 import { parseCommand } from "./schemas.ts";
 
 const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
@@ -82,6 +83,18 @@ describe.each(Object.entries(examples))("%s", (kind, { body, wrong }) => {
     const refused = { reason: "InvalidCommand", message: expect.stringContaining(field) };
     expect(() => parseCommand({ kind, ...body, ...change })).toThrow(expect.objectContaining(refused));
   });
+});
+
+it.each(["rpc", "mcpTool"] as const)("has a name of its own on each wire: %s", (wire) => {
+  const names = commandKinds.flatMap((kind) => commandRows[kind][wire] ?? []);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+it("waits for the commands before it, unless others may wait for it", () => {
+  expect(orderKey("SetModel", session)).toBe(session);
+  expect(orderKey("CreateSession", undefined)).toBe("program");
+  expect(orderKey("CreateSession", session)).toBe(session);
+  expect(orderKey("AnswerPermission", session)).toBeUndefined();
 });
 
 it("has an example for every kind", () => {

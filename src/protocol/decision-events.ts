@@ -1,6 +1,6 @@
 /** Who decided what about a call: rules, people, hooks, the list of hosts. */
 import { z } from "zod";
-import { decision } from "./commands.ts";
+import { decision } from "./command-fields.ts";
 import {
   attrs,
   callId,

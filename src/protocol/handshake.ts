@@ -1,6 +1,6 @@
 /** The handshake that precedes every command on a transport, built from the tables so that it cannot drift. */
 import { z } from "zod";
-import { type CommandKind, commands } from "./commands.ts";
+import { type CommandKind, commandKinds, commandRows } from "./command-rows.ts";
 import { CANONICAL_FORM_VERSION } from "./content.ts";
 import { events } from "./events.ts";
 import { PROTOCOL_VERSION } from "./version.ts";
@@ -21,17 +21,13 @@ export const handshakeSchema = wire({
 export type Handshake = z.infer<typeof handshakeSchema>;
 
 /** What this build can do beyond the first commands of the protocol, each with the commands that it consists of. */
-export const FEATURES = {
-  plan_mode: ["EnterPlanMode", "ExitPlanMode"],
-  ask_user: ["AnswerQuestion"],
-  orphans: ["ResolveOrphan"],
-  session_rules: ["ListRules", "RevokeRule", "PromoteRule"],
-  context_values: ["SetContext"],
-  undo: ["UndoTurn", "UndoCall", "Redo"],
-  queue_input: ["QueueInput"],
-  steer_turn: ["SteerTurn"],
-  end_session: ["EndSession"],
-} as const satisfies Readonly<Record<string, readonly CommandKind[]>>;
+export const FEATURES: ReadonlyMap<string, readonly CommandKind[]> = Map.groupBy(
+  commandKinds.filter((kind) => commandRows[kind].feature !== undefined),
+  (kind) => commandRows[kind].feature ?? "",
+);
+
+/** What every session can do without a command of its own: its agent delegates, and `--auto-approve` answers for a person. */
+const ENGINE_FEATURES = ["delegate", "auto_approve"] as const;
 
 /** A client may rely on nothing that is not listed. `transports` are the features of the wire that it is told on. */
 export function buildHandshake(transports: readonly string[] = []): Handshake {
@@ -41,9 +37,9 @@ export function buildHandshake(transports: readonly string[] = []): Handshake {
     schema_version_token_claim: 1,
     schema_version_profile: 1,
     schema_version_session_log: 1,
-    command_kinds: Object.keys(commands),
+    command_kinds: [...commandKinds],
     event_kinds: Object.keys(events),
-    features: [...Object.keys(FEATURES), ...transports],
+    features: [...FEATURES.keys(), ...ENGINE_FEATURES, ...transports],
     resource_uri_scheme: "harness/v1",
   };
 }

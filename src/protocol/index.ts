@@ -1,5 +1,21 @@
 /** The vocabulary without its parsers: ids, reasons and types. `#protocol/schemas` adds the zod tables. */
-export type { Command, CommandKind, CommandOf, Decision } from "./commands.ts";
+export type { OrderingScope } from "./command-row.ts";
+export {
+  asCommand,
+  type Command,
+  type CommandKind,
+  type CommandOf,
+  commandKinds,
+  commandRows,
+  type Decision,
+  forSession,
+  isCommandKind,
+  orderKey,
+  type ReplyOf,
+  type SessionCommandKind,
+  type SessionCommandOf,
+  sessionOf,
+} from "./command-rows.ts";
 export type {
   ContentBlock,
   ImageBlock,
@@ -20,6 +36,7 @@ export type { Handshake } from "./handshake.ts";
 export { ApprovalId, CallId, ClientId, LogId, SessionId, TokenId, TurnId } from "./ids.ts";
 export { createIdMint, type IdMint } from "./mint.ts";
 export { type Reason, ReasonError, reasons, reasonText } from "./reasons.ts";
+export { SET_CONTEXT_DEED } from "./session-commands.ts";
 export { type OpenedSession, type SessionInfo, type StoredSession, sessionInfoOf } from "./session-info.ts";
 export { parseSlash, type SlashCommand, type SlashWord, slashCommands, slashUsage, wordOf } from "./slash-commands.ts";
 export { SOCKET_PROTOCOL, socketProtocols, tokensInProtocols } from "./socket-token.ts";

@@ -1,12 +1,25 @@
 import { describe, expect, it } from "vitest";
-import { commands, contentBlocks, events, protocolJsonSchema } from "./schemas.ts";
+import { commands, contentBlocks, events, parseReply, protocolJsonSchema, wireReply } from "./schemas.ts";
+
+/** Commands that are answered with more than that they are carried out. */
+const ANSWERED = [
+  "CreateSession",
+  "AttachSession",
+  "UndoTurn",
+  "UndoCall",
+  "Redo",
+  "CustomCommand",
+  "SendInput",
+  "ListRules",
+] as const;
 
 describe("the JSON Schema document", () => {
   const { $defs: defs, ...rest } = protocolJsonSchema();
 
-  it("has every command, event and block, the envelope and the handshake, and nothing else", () => {
+  it("has every command, reply, event and block, the envelope and the handshake, and nothing else", () => {
     expect(Object.keys(defs as object)).toEqual([
       ...Object.keys(commands).map((name) => `command.${name}`),
+      ...ANSWERED.map((name) => `reply.${name}`),
       ...Object.keys(events).map((name) => `event.${name}`),
       ...Object.keys(contentBlocks).map((name) => `block.${name}`),
       "envelope",
@@ -38,5 +51,22 @@ describe("the JSON Schema document", () => {
   it("is JSON", () => {
     const document = protocolJsonSchema();
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  });
+});
+
+describe("a reply", () => {
+  const turn = `turn_${"0".repeat(26)}`;
+
+  it("is taken with fields that are not known here, which go", () => {
+    expect(parseReply("SendInput", { kind: "SendInput", turn, later: 1 })).toEqual({ turn });
+    expect(parseReply("CancelTurn", { ok: true })).toEqual({});
+  });
+
+  it.each([undefined, "yes", {}, { turn: "sess_1" }])("is not taken for one when it is %j", (value) => {
+    expect(parseReply("SendInput", value)).toBeUndefined();
+  });
+
+  it("goes out without what is only for this process", () => {
+    expect(wireReply("SendInput", { turn, done: Promise.resolve() })).toEqual({ kind: "SendInput", turn });
   });
 });

@@ -3,7 +3,7 @@
  * path that somebody else has changed since is a conflict; by default one conflict means that nothing is changed at all.
  */
 
-import { type CallId, type Reason, ReasonError, type SessionId, type TurnId } from "#protocol";
+import { type CallId, ReasonError, type ReplyOf, type SessionId, type TurnId } from "#protocol";
 import type { RestorePort } from "#world";
 import type { ChangeSet, OpenCall, UncoveredPath } from "./change-set.ts";
 import { carryOut, describeStep } from "./restore.ts";
@@ -24,33 +24,8 @@ export interface UndoRequest {
   readonly skipConflicts?: boolean;
 }
 
-export interface RestoredPath {
-  readonly path: string;
-  readonly what: string;
-}
-
-export interface UndoReport {
-  readonly action: Direction;
-  /** `refused`: conflicts, nothing was changed. `partial`: some paths were not done. `planned`: a dry run. */
-  readonly outcome: "done" | "partial" | "refused" | "planned";
-  /** Set when it was refused. */
-  readonly reason?: Reason;
-  readonly session: SessionId;
-  readonly turns: readonly TurnId[];
-  readonly calls: readonly CallId[];
-  /** In a dry run and when it was refused: what would be done. */
-  readonly restored: readonly RestoredPath[];
-  readonly conflicts: readonly Conflict[];
-  readonly failed: readonly UncoveredPath[];
-  /** Directories that stay because something else is in them. */
-  readonly kept: readonly UncoveredPath[];
-  /** Changed by the calls, but not covered: left as it is. */
-  readonly uncovered: readonly UncoveredPath[];
-  /** Not looked at when the calls ran. */
-  readonly leftOut: readonly UncoveredPath[];
-  /** Calls of the session that were cut off (or still run): what they changed is not known. */
-  readonly interrupted: readonly OpenCall[];
-}
+/** What the commands answer with; in a dry run and when it was refused, `restored` is what would be done. */
+export type UndoReport = ReplyOf<"UndoTurn">["result"];
 
 /** Throws NothingToUndo when there is nothing, or when it was undone already. */
 export function undo(request: UndoRequest): Promise<UndoReport> {

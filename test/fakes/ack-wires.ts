@@ -169,7 +169,7 @@ async function connectLibrary({ socket, tokenFile }: Daemon, rest: Wire): Promis
     close: () => void client.close().catch(() => undefined), // the other end is gone
     open: async (workingDir) => (await client.open({ workingDir })).id,
     // The fields are those of the kind; the campaign is checked by what the server answers.
-    submit: (session, command) => client.session(session as SessionId).submit(command as never),
+    submit: async (session, command): Promise<object> => client.session(session as SessionId).submit(command as never),
   };
 }
 

@@ -7,6 +7,7 @@ import {
   type SessionCoreOptions,
   type SessionParts,
 } from "#engine";
+import type { ReplyOf, SessionId } from "#protocol";
 import { noRedaction } from "./no-redaction.ts";
 
 type Needed = Pick<SessionCoreOptions, "id" | "clock" | "log"> & Pick<SessionParts, "ids" | "store" | "provider">;
@@ -35,7 +36,21 @@ export function plainLiveSession(engine: EngineSession, change: Partial<LiveSess
     revokeRule: async () => undefined,
     promoteRule: async () => undefined,
     setModel: async () => undefined,
-    restore: async () => undefined,
+    restore: async (command) => undoneNothing(engine.id, command.kind === "Redo" ? "redo" : "undo"),
     ...change,
   };
+}
+
+export function undoneNothing(session: SessionId, action: "undo" | "redo"): ReplyOf<"UndoTurn">["result"] {
+  const nothing = {
+    turns: [],
+    calls: [],
+    restored: [],
+    conflicts: [],
+    failed: [],
+    kept: [],
+    uncovered: [],
+    leftOut: [],
+  };
+  return { action, outcome: "done", session, ...nothing, interrupted: [] };
 }

@@ -10,7 +10,7 @@ import { defaultSettings, type Project, type Settings } from "#artifacts";
 import type { EffectPorts } from "#base";
 import type { Plugin } from "#engine";
 import { type Policy, policyOf, RecordedCalls, type RecordedSession } from "#governance";
-import type { Command, Event } from "#protocol";
+import { type Decision, type Event, forSession, type SessionCommandKind, type SessionCommandOf } from "#protocol";
 import { callingProvider, type WantedCall } from "./calling-provider.ts";
 import { openMemoryHarness } from "./memory-harness.ts";
 import { projectsUnder } from "./open-projects.ts";
@@ -217,9 +217,9 @@ async function recordPart(setup: Setup, wanted: number, rng: Rng): Promise<Corpu
     },
   });
   const { session } = await client.submit({ kind: "CreateSession" });
-  if (session === undefined) throw new Error("no session");
   recorded.current = new RecordedCalls(session, root);
-  const submit = (command: object) => client.submit({ ...command, session } as Command);
+  const submit = <Kind extends SessionCommandKind>(command: SessionCommandOf<Kind>) =>
+    client.submit(forSession(session, command));
   try {
     for (let turn = 0; judged < wanted; turn++) {
       const plan = setup.plans === true && turn % 3 === 2;
@@ -259,7 +259,7 @@ async function putAll(root: string, files: Readonly<Record<string, string>>): Pr
   }
 }
 
-function answerOf(rng: Rng): string {
+function answerOf(rng: Rng): Decision {
   const at = rng();
   return at < 0.5 ? "allow_once" : at < 0.75 ? "deny" : at < 0.97 ? "allow_argv_glob" : "allow_tool";
 }

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { EffectPorts } from "#base";
 import type { EffectNote, Plugin, Tool, ToolContext, ToolSource } from "#engine";
-import type { CallId, Command, Event } from "#protocol";
+import { type CallId, type Event, forSession, type SessionCommandKind, type SessionCommandOf } from "#protocol";
 import { createBuiltinTools } from "#tools";
 import { createSystemClock } from "#world";
 import { callingProvider, type WantedCall } from "./calling-provider.ts";
@@ -125,7 +125,8 @@ export async function runReceiptCampaign(
     },
   });
   const { session } = await client.submit({ kind: "CreateSession" });
-  const submit = (command: object) => client.submit({ ...command, session } as Command);
+  const submit = <Kind extends SessionCommandKind>(command: SessionCommandOf<Kind>) =>
+    client.submit(forSession(session, command));
   try {
     if (past) await bare?.files.write("past-the-gate.txt", Buffer.from("x"));
     for (let turn = 0; started < wanted; turn++) {

@@ -1,7 +1,7 @@
 /** Clients in the same process: no wire, no token, the same control that all wires lead to. */
 import type { Clock } from "#base";
 import type { Control, ControlClient, Reply } from "#control";
-import { type Command, type Event, ReasonError, SessionId } from "#protocol";
+import { type Command, type CommandKind, type Event, ReasonError, SessionId } from "#protocol";
 import type { Answer, Connection, Feed } from "../driver.ts";
 import { createNews } from "../news.ts";
 import { given, sightingOf } from "../sighting.ts";
@@ -68,10 +68,15 @@ export function connectInProcess(options: InProcessOptions): Connection {
   };
 }
 
-async function answered(work: () => Promise<Reply>): Promise<Answer> {
+async function answered(work: () => Promise<Reply<CommandKind>>): Promise<Answer> {
   try {
-    const { session, turn, result } = await work();
-    return { ok: true, ...given("session", session), ...given("turn", turn), body: { result } };
+    const reply = await work();
+    return {
+      ok: true,
+      ...given("session", "session" in reply ? reply.session : undefined),
+      ...given("turn", "turn" in reply ? reply.turn : undefined),
+      body: { result: "result" in reply ? reply.result : undefined },
+    };
   } catch (error) {
     if (!(error instanceof ReasonError)) throw error;
     return { ok: false, reason: error.reason, body: { message: error.message } };

@@ -1,4 +1,5 @@
 /** Hands are shaken first, and the handshake tells what can be relied on. */
+import { commandKinds, commandRows } from "#protocol";
 import type { Caller } from "../driver.ts";
 import type { Scenario } from "../scenario.ts";
 import { fieldOf } from "../sighting.ts";
@@ -40,8 +41,11 @@ const EVENTS = [
   "TurnTiming",
   "CustomEvent",
 ];
-/** Verbs beyond those, each with the flag that announces it. */
-const FLAGS = { QueueInput: "queue_input", SteerTurn: "steer_turn", UndoTurn: "undo", EnterPlanMode: "plan_mode" };
+/** Commands that a server need not have, each with the flag that announces it. */
+const FLAGS = commandKinds.flatMap((kind) => {
+  const { feature } = commandRows[kind];
+  return feature === undefined ? [] : [[kind, feature] as const];
+});
 
 export const handshakeScenarios: readonly Scenario[] = [
   {
@@ -91,7 +95,7 @@ export const handshakeScenarios: readonly Scenario[] = [
           ...EVENTS.filter((kind) => !listed("event_kinds").includes(kind)),
         ];
         check("handshake:kinds", lacking.length === 0, `not listed: ${lacking.join(", ")}`);
-        const unflagged = Object.entries(FLAGS).filter(
+        const unflagged = FLAGS.filter(
           ([kind, flag]) => listed("command_kinds").includes(kind) && !listed("features").includes(flag),
         );
         check("handshake:features", unflagged.length === 0, `commands without their flag: ${unflagged.join(" ")}`);

@@ -5,7 +5,7 @@
 
 import { type Authenticator, type Claims, checkScope, checkSession } from "#auth";
 import { defined } from "#base";
-import { type Command, ReasonError, type SessionId } from "#protocol";
+import { asCommand, type CommandKind, type CommandOf, ReasonError, type SessionId, sessionOf } from "#protocol";
 import { asReasonError } from "./failure.ts";
 
 /** How a request came: over a Unix socket, a loopback port, or an address that other machines can reach. */
@@ -70,16 +70,11 @@ export async function refusalOf(
 }
 
 /** Throws TokenScope unless the claims cover the command and the session it is for. */
-export function authorize(claims: Claims, command: Command): void {
-  const session = "session" in command ? command.session : resumedBy(command);
-  checkScope(claims, { command: command.kind, ...defined({ session }) });
+export function authorize<Kind extends CommandKind>(claims: Claims, command: CommandOf<Kind>): void {
+  checkScope(claims, { command: command.kind, ...defined({ session: sessionOf(asCommand(command)) }) });
 }
 
 /** Throws TokenScope. */
 export function authorizeRead(claims: Claims, session: SessionId): void {
   checkSession(claims, session, "reading");
-}
-
-function resumedBy(command: Command): SessionId | undefined {
-  return command.kind === "CreateSession" ? command.resume : undefined;
 }

@@ -3,7 +3,7 @@ import { type Handshake, PROTOCOL_VERSION, ReasonError, understands } from "#pro
 import { buildHandshake } from "#protocol/schemas";
 
 /** Features of this transport, beside those of the protocol. */
-const TRANSPORT_FEATURES = ["rest", "ws", "plain_events", "token_requests"] as const;
+export const HTTP_FEATURES = ["rest", "ws", "plain_events", "token_requests", "branching"] as const;
 
 /** A client that names its version and cannot be understood is told so. Before 1.0 a higher minor version is another protocol. */
 export function answerHandshake(clientVersion: unknown): Handshake {
@@ -16,5 +16,5 @@ export function answerHandshake(clientVersion: unknown): Handshake {
       });
     }
   }
-  return buildHandshake(TRANSPORT_FEATURES);
+  return buildHandshake(HTTP_FEATURES);
 }

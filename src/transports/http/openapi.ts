@@ -39,7 +39,7 @@ const failure: Json = {
 };
 
 function operation(route: Route, defs: Readonly<Record<string, Json>>): Json {
-  const { summary, command, query = {}, headers = {}, answers, type = "application/json" } = route;
+  const { summary, commands, query = {}, headers = {}, answers, type = "application/json" } = route;
   const schema = bodySchema(route, defs);
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const text = { schema: { type: "string" } };
@@ -53,7 +53,7 @@ function operation(route: Route, defs: Readonly<Record<string, Json>>): Json {
   });
   return {
     summary,
-    ...defined({ "x-command": command }),
+    ...(commands?.length === 1 ? { "x-command": commands[0] } : defined({ "x-commands": commands })),
     "x-handshake": route.handshake,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(schema === undefined ? {} : { requestBody: { content: { "application/json": { schema } } } }),
@@ -68,10 +68,10 @@ function operation(route: Route, defs: Readonly<Record<string, Json>>): Json {
 }
 
 /** The fields of the command without those that the route knows. */
-export function bodySchema({ method, command, body }: Route, defs: Readonly<Record<string, Json>>): Json | undefined {
+export function bodySchema({ method, commands, body }: Route, defs: Readonly<Record<string, Json>>): Json | undefined {
   if (method !== "POST") return undefined;
   if (body !== undefined) return body;
-  const schema = command === undefined ? undefined : defs[`command.${command}`];
+  const schema = commands === undefined ? undefined : defs[`command.${commands[0]}`];
   if (schema === undefined) return undefined;
   const { properties = {}, required = [], ...rest } = schema;
   // JSON Schema of an object: both are what their names say.

@@ -3,14 +3,14 @@
 import { type Claims, checkScope } from "#auth";
 import { defined } from "#base";
 import type { ClientOptions, Control, ControlClient, Reply } from "#control";
-import { type ClientId, type Command, type CommandKind, ReasonError, type SessionId } from "#protocol";
+import { type ClientId, type CommandKind, type CommandOf, ReasonError, type SessionId } from "#protocol";
 import { authorize, authorizeRead } from "./access.ts";
 
 export interface Principal {
   readonly id: ClientId;
   readonly claims: Claims;
   /** Every command of every wire goes through here, and nowhere else are claims held against it. */
-  submit(command: Command, through?: ControlClient): Promise<Reply>;
+  submit<Kind extends CommandKind>(command: CommandOf<Kind>, through?: ControlClient): Promise<Reply<Kind>>;
   /** For what is done without a command of its own: as if it were this one. Without a session: for a new one. Throws TokenScope. */
   allow(kind: CommandKind, session?: SessionId): void;
   /** Throws TokenScope. */

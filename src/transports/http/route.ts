@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TokenDesk } from "#auth";
 import type { Control, OpenSessionState } from "#control";
 import type { SessionMeta, SessionStore, Tool } from "#engine";
-import type { Command, Event, SessionId } from "#protocol";
+import type { CommandKind, Event, SessionId } from "#protocol";
 import type { Principal } from "./principal.ts";
 
 /** What the server is put on. Everything that changes something goes through `control`; the rest reads. */
@@ -69,15 +69,15 @@ export interface Route {
   /** With `{id}` where an id stands. */
   readonly path: string;
   readonly summary: string;
-  /** The command that it becomes; its fields, without kind and session, are the body. */
-  readonly command?: Command["kind"];
+  /** The commands that it becomes. The fields of the first, without kind and session, are the body. */
+  readonly commands?: readonly CommandKind[];
   /** False: may be called before the handshake. */
   readonly handshake: boolean;
   /** Needs no token, and is served on the Unix socket alone. */
   readonly isOpen?: true;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON Schema of the body, where it is not that of a command. */
+  /** JSON Schema of the body, where it is not that of the first command. */
   readonly body?: Readonly<Record<string, unknown>>;
   readonly answers: Readonly<Record<number, string>>;
   /** Media type of a good answer when it is not JSON. */

@@ -2,11 +2,18 @@
 import { ReasonError } from "#protocol";
 import { authRoutes } from "./auth-routes.ts";
 import { catalogRoutes } from "./catalog-routes.ts";
+import { commandRoutes } from "./command-routes.ts";
 import { plainRoutes } from "./plain-routes.ts";
 import type { Route } from "./route.ts";
 import { sessionRoutes } from "./session-routes.ts";
 
-export const routes: readonly Route[] = [...sessionRoutes, ...catalogRoutes, ...authRoutes, ...plainRoutes];
+export const routes: readonly Route[] = [
+  ...commandRoutes,
+  ...sessionRoutes,
+  ...catalogRoutes,
+  ...authRoutes,
+  ...plainRoutes,
+];
 
 export interface MatchedRoute {
   readonly route: Route;

@@ -101,10 +101,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   async function keptSession(principal: Principal): Promise<SessionId> {
     const kept = await defaultSession?.catch(() => undefined);
     if (kept !== undefined && control.session(kept) !== undefined) return kept;
-    defaultSession = principal.submit({ kind: "CreateSession" }).then(({ session }) => {
-      if (session === undefined) throw new Error("CreateSession did not answer with a session");
-      return session;
-    });
+    defaultSession = principal.submit({ kind: "CreateSession" }).then(({ session }) => session);
     return defaultSession;
   }
 

@@ -25,7 +25,6 @@ export async function answerOfTurn(
   try {
     await watcher.submit({ kind: "AttachSession", session: command.session });
     const { done } = await principal.submit(command);
-    if (done === undefined) throw new Error("SendInput did not start a turn");
     const { turn, outcome, reason, message, steps, usage, costUsd } = await done;
     // As where not even its end could be stored: the client reads the same, whichever was the first that did not fit.
     if (reason === "StoreFailed") throw ReasonError.withMessage(reason, message ?? reasonText(reason));

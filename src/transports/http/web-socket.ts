@@ -7,9 +7,9 @@ import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Claims } from "#auth";
 import { type Clock, defined } from "#base";
-import { type Control, createOutbox, type Reply } from "#control";
+import { type Control, createOutbox } from "#control";
 import { type Event, type Reason, ReasonError, type SessionId } from "#protocol";
-import { parseCommand } from "#protocol/schemas";
+import { parseCommand, wireReply } from "#protocol/schemas";
 import type { PresentedToken } from "./access.ts";
 import { asReasonError } from "./failure.ts";
 import { answerHandshake } from "./handshake.ts";
@@ -253,12 +253,4 @@ function frameId(value: unknown): FrameId | undefined {
   if (value === undefined || typeof value === "number") return value;
   if (typeof value === "string" && value.length <= FRAME_ID_CHARS) return value;
   throw new ReasonError("InvalidCommand", { detail: "the id of a frame is a number or a short text" });
-}
-
-/** What a command came to, without what is only for this process. */
-export function wireReply(kind: string, { session, turn, result }: Reply): Readonly<Record<string, unknown>> {
-  return {
-    kind,
-    ...defined({ session, turn, result }),
-  };
 }

@@ -1,8 +1,8 @@
 /** What one row of the method table says, and what it gets to work with. */
 import type { z } from "zod";
-import type { Control, ControlClient, Reply } from "#control";
+import type { Control, ControlClient } from "#control";
 import type { Redaction } from "#engine";
-import type { SessionId } from "#protocol";
+import type { ReplyOf, SessionId } from "#protocol";
 import type { OpenThreads, ThreadStore } from "./open-threads.ts";
 import type { Projection } from "./projection.ts";
 import type { View } from "./shapes.ts";
@@ -21,7 +21,7 @@ export interface MethodContext {
   /** The title of the thread that is made during `work`. */
   titled<Result>(title: string, work: () => Promise<Result>): Promise<Result>;
   /** A turn could not even be recorded to its end. */
-  turnLost(session: SessionId, reply: Reply, error: unknown): void;
+  turnLost(session: SessionId, reply: ReplyOf<"SendInput">, error: unknown): void;
   readonly outward: { text(text: string): string; value<Value>(value: Value): Value; log(): Redaction["payload"] };
   /** One reader of long histories at a time. */
   reading<Result>(work: () => Promise<Result>): Promise<Result>;

@@ -1,10 +1,11 @@
-/** Every method of the surface, one row each: what it takes and what it does. All work is done by commands to the control. */
+/** Every method of the surface: those with words of their own, one row each, and those that are commands. All work is done by commands to the control. */
 import { resolve } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import type { Redaction, SessionMeta } from "#engine";
-import { CallId, type CommandKind, type Event, ReasonError, type SessionId } from "#protocol";
-import { buildHandshake, commands, parseCommand } from "#protocol/schemas";
+import { CallId, type Event, orderKey, ReasonError, type SessionId } from "#protocol";
+import { buildHandshake, commands } from "#protocol/schemas";
+import { commandMethods, submitCommand } from "./command-methods.ts";
 import { type Method, type MethodContext, method, unordered } from "./method.ts";
 import type { ThreadStore } from "./open-threads.ts";
 import { getSession, listSessions, openSession } from "./session-methods.ts";
@@ -22,15 +23,6 @@ const TITLE_MAX_CHARS = 200;
 
 /** The one agent there is to talk to; others work for it. */
 const AGENTS = ["default", "code"] as const;
-
-/** What has a method of its own, or would take the events away from this connection, does not go through `command.submit`. */
-const OWN_METHOD: ReadonlySet<CommandKind> = new Set([
-  "CreateSession",
-  "AttachSession",
-  "DetachSession",
-  "SendInput",
-  "CancelTurn",
-]);
 
 const threadId = z.string().max(200);
 const onThread = ({ threadId: id }: { readonly threadId: string }): string => id;
@@ -55,7 +47,7 @@ const initialize = method({
         events: true,
       },
       serverInfo: { name: "harness", version },
-      handshake: buildHandshake(),
+      handshake: buildHandshake(["rpc"]),
     };
   },
 });
@@ -65,7 +57,7 @@ const createThread = method({
     title: z.string().max(TITLE_MAX_CHARS).optional(),
     directory: z.string().min(1).max(4096).optional(),
   }),
-  lane: () => "thread.create",
+  lane: () => orderKey("CreateSession", undefined),
   async run({ threads, store, directory: base, titled, outward }, { title = "", directory }) {
     const id = await titled(title, () => threads.create(resolve(base, directory ?? ".")));
     if (title !== "") await store.update(id, { title });
@@ -124,7 +116,7 @@ const startTurn = method({
     const sent = client.submit({ kind: "SendInput", session, content: input });
     answerFirst(session);
     const reply = await sent;
-    reply.done?.catch((error: unknown) => turnLost(session, reply, error));
+    reply.done.catch((error: unknown) => turnLost(session, reply, error));
     return { turnId: reply.turn };
   },
 });
@@ -154,23 +146,9 @@ const respondToApproval = method({
   },
 });
 
-/** Ours: the commands of the protocol that the surface has no word for. */
-const submitCommand = method({
-  params: z.object({ command: z.looseObject({ kind: z.string(), session: z.string().max(200) }) }),
-  // An answer must not wait behind what waits for it.
-  lane: ({ command }) => (/^(?:Answer|Resolve)/.test(command.kind) ? undefined : command.session),
-  async run({ threads, client, outward }, { command: raw }) {
-    const command = parseCommand(raw);
-    if (OWN_METHOD.has(command.kind)) {
-      throw new ReasonError("InvalidCommand", { detail: `${command.kind} has a method of its own here` });
-    }
-    await threads.open(raw.session);
-    const { result } = await client.submit(command);
-    return { ok: true, ...(result === undefined ? {} : { result: outward.value(result) }) };
-  },
-});
-
 export const methods: ReadonlyMap<string, Method<unknown>> = new Map([
+  ...commandMethods,
+  // The words of the surface; where one is a command, it is here that it has them.
   ["initialize", initialize],
   ["thread.create", createThread],
   ["thread.list", listThreads],

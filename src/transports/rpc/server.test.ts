@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Control, Reply } from "#control";
+import type { Control } from "#control";
 import type { SessionMeta } from "#engine";
 import { ClientId, type Command, type Event, ReasonError, SessionId, TurnId } from "#protocol";
 import { createManualClock } from "../../../test/fakes/manual-clock.ts";
@@ -23,7 +23,7 @@ const meta = (id: SessionId): SessionMeta => ({
 });
 
 /** A control that answers every command with what it is told to; `emit` is an event from it. */
-function fakeControl(reply: (command: Command) => Promise<Reply>) {
+function fakeControl(reply: (command: Command) => Promise<object>) {
   let emit: (event: Event) => void = () => undefined;
   const submitted: Command[] = [];
   // The transport asks for no more of a session than whether it is there, and what runs in it.
@@ -74,7 +74,7 @@ function input() {
   };
 }
 
-function rig(reply: (command: Command) => Promise<Reply>, write?: (text: string) => Promise<void>) {
+function rig(reply: (command: Command) => Promise<object>, write?: (text: string) => Promise<void>) {
   const fake = fakeControl(reply);
   const stdin = input();
   const clock = createManualClock();
@@ -234,18 +234,32 @@ describe("rpc server", () => {
   });
 });
 
+test("a command without words of its own here is a method by its row", async () => {
+  const rules = [{ effect: "allow", rule: "fs.read", source: "built-in" }];
+  const { request, stdin, done, submitted, said } = rig(async () => ({ result: rules, done: Promise.resolve() }));
+  request(1, "initialize");
+  request(2, "rule.list", { session });
+  request(3, "model.set", { session, model: "" });
+  request(4, "turn.queue", { content: [] });
+  stdin.end();
+  await done;
+  expect(submitted).toEqual([{ kind: "ListRules", session }]);
+  expect(said().toSorted((a, b) => Number(a.id) - Number(b.id))).toMatchObject([
+    { id: 1 },
+    { id: 2, result: { ok: true, result: rules } },
+    { id: 3, error: { data: { reason: "InvalidCommand" } } },
+    { id: 4, error: { data: { reason: "InvalidCommand" } } },
+  ]);
+});
+
 test("threads beyond the bound: the one used longest ago is closed", async () => {
   let count = 0;
-  const { control } = fakeControl(async () => ({}));
   const ended: string[] = [];
-  const client = {
-    id: ClientId.from("0".repeat(26)),
-    submit: async (command: Command): Promise<Reply> => {
-      if (command.kind === "EndSession") ended.push(command.session);
-      return command.kind === "CreateSession" ? { session: SessionId.from(String(count++).repeat(26)) } : {};
-    },
-    disconnect: () => undefined,
-  };
+  const { control } = fakeControl(async (command) => {
+    if (command.kind === "EndSession") ended.push(command.session);
+    return command.kind === "CreateSession" ? { session: SessionId.from(String(count++).repeat(26)) } : {};
+  });
+  const client = control.connect({ identityClass: "human", interactive: true });
   const store = {
     get: async (id: SessionId) => meta(id),
     list: async () => [],

@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { defined } from "#base";
 import type { SessionMeta } from "#engine";
-import { type SessionInfo, sessionInfoOf } from "#protocol";
-import { parseCommand } from "#protocol/schemas";
+import { orderKey, type SessionInfo, sessionInfoOf } from "#protocol";
+import { commandFrom } from "#protocol/schemas";
 import { type MethodContext, method, unordered } from "./method.ts";
 
 const LISTED_SESSIONS = 100;
@@ -13,12 +13,10 @@ export const LISTED_SESSIONS_MAX = 1000;
 
 export const openSession = method({
   params: z.looseObject({}),
-  lane: ({ resume }) => (typeof resume === "string" ? resume : "thread.create"),
+  lane: ({ resume }) => orderKey("CreateSession", typeof resume === "string" ? resume : undefined),
   async run(context, raw) {
     const { threads, directory } = context;
-    const command = parseCommand({ ...raw, kind: "CreateSession" });
-    if (command.kind !== "CreateSession") throw new Error("the command changed its kind");
-    const { kind: _, resume, working_dir, ...fields } = command;
+    const { kind: _, resume, working_dir, ...fields } = commandFrom("CreateSession", raw);
     const id =
       resume === undefined
         ? await threads.create(resolve(directory, working_dir ?? "."), fields)

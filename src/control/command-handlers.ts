@@ -1,0 +1,152 @@
+/** What each command does, one handler for each row of the protocol's table. Who may send it was checked before. */
+import type { Clock } from "#base";
+import type { CustomHandler } from "#engine";
+import { type CommandKind, type CommandOf, ReasonError, type SessionId } from "#protocol";
+import type { Client, Reply } from "./client.ts";
+import type { RestoreCommand } from "./live-session.ts";
+import { refuseDelegate, refuseWhileEnding, refuseWhileRestoring, type SharedSession } from "./shared-session.ts";
+
+const FROM_ITS_AGENT = "takes its input from the agent that it works for";
+const AS_ITS_ROOT = "is in plan mode when the session at its root is";
+
+/** What the handlers reach of the control. */
+export interface CommandDesk {
+  readonly clock: Pick<Clock, "now">;
+  readonly customHandlers: ReadonlyMap<string, CustomHandler>;
+  /** Throws SessionNotFound for one that is not open. */
+  find(id: SessionId): SharedSession;
+  /** Throws ShuttingDown. */
+  refuseWhileDraining(): void;
+  create(client: Client, command: CommandOf<"CreateSession">): Promise<Reply<"CreateSession">>;
+  attach(client: Client, id: SessionId, since: number | undefined): Promise<void>;
+  detach(client: Client, id: SessionId): void;
+  end(id: SessionId): Promise<void>;
+}
+
+export type CommandHandlers = {
+  readonly [Kind in CommandKind]: (client: Client, command: CommandOf<Kind>) => Promise<Reply<Kind>>;
+};
+
+export function createCommandHandlers(desk: CommandDesk): CommandHandlers {
+  const { find } = desk;
+
+  /** The session, when a turn may begin in it. */
+  function forInput(id: SessionId): SharedSession {
+    const session = find(id);
+    desk.refuseWhileDraining();
+    refuseWhileEnding(session);
+    refuseDelegate(session, FROM_ITS_AGENT);
+    return session;
+  }
+
+  async function restore(client: Client, command: RestoreCommand) {
+    const session = find(command.session);
+    const { running } = session.live.engine;
+    if (running !== undefined) {
+      throw new ReasonError("TurnInProgress", { originator: running.originator, ts: running.startedAt });
+    }
+    refuseWhileRestoring(session);
+    refuseWhileEnding(session);
+    const resumeQueue = session.live.engine.holdQueue();
+    const restored = session.live.restore(command, client.id);
+    const done = restored.catch(() => undefined); // the sender gets it; this one only orders the end
+    session.restoring = { by: client.id, since: new Date(desk.clock.now()).toISOString(), done };
+    try {
+      return { result: await restored };
+    } finally {
+      delete session.restoring;
+      resumeQueue();
+    }
+  }
+
+  return {
+    CreateSession: desk.create,
+    async AttachSession(client, { session, since }) {
+      await desk.attach(client, session, since);
+      return { session };
+    },
+    async DetachSession(client, { session }) {
+      desk.detach(client, session);
+      return {};
+    },
+    async EndSession(_client, { session }) {
+      refuseDelegate(find(session), "ends with its work; CancelTurn stops it");
+      await desk.end(session);
+      return {};
+    },
+    async SendInput(client, command) {
+      const session = forInput(command.session);
+      refuseWhileRestoring(session);
+      const { turn, recorded, done } = session.live.engine.send(client.id, command.content);
+      done.catch(() => undefined); // a turn that is not recorded has no reply that anybody could watch
+      await recorded;
+      return { turn, done };
+    },
+    async QueueInput(client, { session, content }) {
+      await forInput(session).live.engine.queue(client.id, content, client.token);
+      return {};
+    },
+    async SteerTurn(client, command) {
+      const session = find(command.session);
+      refuseDelegate(session, FROM_ITS_AGENT);
+      await session.live.engine.steer(client.id, command.content);
+      return {};
+    },
+    async CancelTurn(client, command) {
+      const session = find(command.session);
+      session.live.engine.cancel({ reason: "user", by: client.id });
+      if (session.parent !== undefined) session.cancelledBy = client.id;
+      return {};
+    },
+    async SetModel(_client, { session, model }) {
+      await find(session).live.setModel(model);
+      return {};
+    },
+    async EnterPlanMode(_client, { session }) {
+      refuseDelegate(find(session), AS_ITS_ROOT);
+      await find(session).live.setPlanMode(true);
+      return {};
+    },
+    async ExitPlanMode(_client, { session, approve }) {
+      refuseDelegate(find(session), AS_ITS_ROOT);
+      if (approve) await find(session).live.setPlanMode(false);
+      return {};
+    },
+    async AnswerPermission(client, { session, call_id, decision, reason }) {
+      await find(session).approvals.decideFor(client, call_id, decision, reason);
+      return {};
+    },
+    async AnswerQuestion(client, { session, call_id, answer }) {
+      await find(session).approvals.answerFor(client, call_id, answer);
+      return {};
+    },
+    async ResolveOrphan(client, { session: id, call_id, resolution, note }) {
+      await find(id).live.engine.recovery.resolve(call_id, resolution, client.id, note);
+      if (resolution === "abort") await desk.end(id);
+      else find(id).live.engine.deliverQueued();
+      return {};
+    },
+    ListRules: async (_client, { session }) => ({ result: find(session).live.rules() }),
+    async RevokeRule(client, { session, rule }) {
+      await find(session).live.revokeRule(rule, client.id);
+      return {};
+    },
+    async PromoteRule(client, { session, rule }) {
+      await find(session).live.promoteRule(rule, client.id);
+      return {};
+    },
+    async SetContext(_client, { session, values }) {
+      await find(session).live.setContext(values);
+      return {};
+    },
+    UndoTurn: restore,
+    UndoCall: restore,
+    Redo: restore,
+    async CustomCommand(client, command) {
+      find(command.session);
+      const handler = desk.customHandlers.get(command.namespace);
+      if (handler === undefined) throw new ReasonError("UnknownNamespace", { namespace: command.namespace });
+      return { result: await handler(command, client.id) };
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** Commands by which people answer what waits for them, and the permission rules that come of answers. */
+import { row } from "./command-row.ts";
+
+export const answerCommands = {
+  AnswerPermission: row({
+    text: "Answers a PermissionRequested. The first answer counts.",
+    params: ({ z, session, callId, decision }) => ({
+      session,
+      call_id: callId,
+      decision,
+      reason: z.string().max(2000).optional().describe("Told to the model with a deny."),
+    }),
+    scope: "none",
+    humanOnly: "answer",
+    route: "POST /v1/sessions/{id}/permission",
+    rpc: "approval.respond",
+    mcpTool: "harness.answer_permission",
+  }),
+  AnswerQuestion: row({
+    text: "Answers a QuestionAsked. The first answer counts.",
+    params: ({ z, session, callId }) => ({ session, call_id: callId, answer: z.string().max(100_000) }),
+    scope: "none",
+    humanOnly: "answer",
+    feature: "ask_user",
+    rpc: "question.respond",
+    mcpTool: "harness.answer_question",
+  }),
+  ResolveOrphan: row({
+    text: "Says what became of an OrphanedCall; abort ends the session.",
+    params: ({ z, session, callId }) => ({
+      session,
+      call_id: callId,
+      resolution: z.enum(["failed", "succeeded", "abort"]),
+      note: z.string().max(2000).optional().describe("What the person found out; told to the model."),
+    }),
+    scope: "none",
+    humanOnly: "say what became of a call",
+    feature: "orphans",
+    rpc: "call.resolve",
+    mcpTool: "harness.resolve_orphan",
+  }),
+  ListRules: row({
+    text: "Answers with the permission rules in force, each with where it is written.",
+    params: ({ session }) => ({ session }),
+    reply: ({ ruleList }) => ({ result: ruleList }),
+    scope: "session",
+    feature: "session_rules",
+    rpc: "rule.list",
+    mcpTool: "harness.list_rules",
+  }),
+  RevokeRule: row({
+    text: "Takes back a rule that an answer has added to this session.",
+    params: ({ session, rule }) => ({ session, rule }),
+    scope: "session",
+    humanOnly: "take back a rule",
+    feature: "session_rules",
+    rpc: "rule.revoke",
+    mcpTool: "harness.revoke_rule",
+  }),
+  PromoteRule: row({
+    text: "Keeps a rule of this session in the user's configuration.",
+    params: ({ session, rule }) => ({ session, rule }),
+    scope: "session",
+    humanOnly: "keep a rule",
+    feature: "session_rules",
+    rpc: "rule.promote",
+    mcpTool: "harness.promote_rule",
+  }),
+};

@@ -1,0 +1,64 @@
+/** The fields that rows of the command table are made of. Loads zod; rows get at it only when they are asked for a schema. */
+import { z } from "zod";
+import { inputBlock } from "./content.ts";
+import { CallId, SessionId, TurnId } from "./ids.ts";
+import { idSchema, wire } from "./wire.ts";
+
+export { z } from "zod";
+
+export const sessionId = idSchema(SessionId);
+export const session = sessionId.describe("The session the command is for.");
+export const turnId = idSchema(TurnId);
+export const callId = idSchema(CallId);
+export const content = z.array(inputBlock).min(1);
+export const rule = z.string().min(1).max(1000);
+
+/** The four answers to a permission request. */
+export const decision = z.enum(["allow_once", "allow_argv_glob", "allow_tool", "deny"]);
+
+/** Values of the run context: plain data, bounded. */
+export const contextValues = z
+  .record(z.string().min(1).max(100), z.union([z.string().max(10_000), z.number(), z.boolean(), z.null()]))
+  .refine((values) => Object.keys(values).length <= 100, "at most 100 values");
+
+export const skipConflicts = z
+  .boolean()
+  .optional()
+  .describe("Leaves paths that somebody else has changed since and does the others; otherwise one such path stops it.");
+
+export const ruleList = z
+  .array(wire({ effect: z.string(), rule: z.string(), source: z.string().describe("Where it is written.") }))
+  .readonly()
+  .describe("Those in force, the ones that answers have added last.");
+
+const paths = z.array(wire({ path: z.string(), why: z.string() })).readonly();
+
+export const undoReport = wire({
+  action: z.enum(["undo", "redo"]),
+  outcome: z
+    .enum(["done", "partial", "refused", "planned"])
+    .describe("refused: conflicts, nothing was changed. partial: some paths were not done. planned: a dry run."),
+  reason: z.string().optional().describe("Set when it was refused."),
+  session: sessionId,
+  turns: z.array(turnId).readonly(),
+  calls: z.array(callId).readonly(),
+  restored: z.array(wire({ path: z.string(), what: z.string() })).readonly(),
+  conflicts: z.array(wire({ path: z.string(), why: z.string(), call: callId })).readonly(),
+  failed: paths,
+  kept: paths.describe("Directories that stay because something else is in them."),
+  uncovered: paths.describe("Changed by the calls, but not covered: left as it is."),
+  leftOut: paths.describe("Not looked at when the calls ran."),
+  interrupted: z
+    .array(
+      wire({
+        call: callId,
+        turn: turnId,
+        session: sessionId,
+        tool: z.string(),
+        time: z.number(),
+        paths: z.array(z.string()).readonly().optional(),
+      }),
+    )
+    .readonly()
+    .describe("Calls of the session that were cut off: what they changed is not known."),
+}).describe("What was restored, and what was not and why.");

@@ -1,0 +1,115 @@
+/** Commands about a session as a whole: opened, watched and ended, its context values, its workspace taken back, plugins. */
+import { row } from "./command-row.ts";
+
+/** The deed that CreateSession shares with SetContext, where it sets values. */
+export const SET_CONTEXT_DEED = "set the values that conditions look at";
+
+export const sessionCommands = {
+  CreateSession: row({
+    text: "Opens a session and attaches the sender to it.",
+    params: ({ z, sessionId, contextValues }) => ({
+      profile: z.string().optional(),
+      resume: sessionId.optional().describe("Open this session again instead of a new one."),
+      working_dir: z.string().optional().describe("Absolute path of the workspace; default: the engine's own."),
+      model: z.string().optional().describe("provider:name; default: as configured."),
+      context: contextValues
+        .optional()
+        .describe("What conditions and scripts see as ctx. Only a human may set any. Feature: context_values."),
+    }),
+    reply: ({ sessionId }) => ({ session: sessionId.describe("The session that is open now.") }),
+    scope: "program",
+    route: "POST /v1/sessions",
+    rpc: "session.open",
+    mcpTool: "harness.create_session",
+  }),
+  AttachSession: row({
+    text: "Subscribes the sender to a session's events.",
+    params: ({ z, session }) => ({
+      session,
+      since: z.number().int().nonnegative().optional().describe("Replay events with a higher id first."),
+    }),
+    reply: ({ sessionId }) => ({ session: sessionId }),
+    scope: "session",
+    route: "GET /v1/sessions/{id}/events",
+    mcpTool: "harness.attach_session",
+  }),
+  DetachSession: row({
+    text: "Ends the subscription; the turn goes on.",
+    params: ({ session }) => ({ session }),
+    scope: "session",
+    mcpTool: "harness.detach_session",
+  }),
+  EndSession: row({
+    text: "Cancels the running turn and closes the session; its log stays.",
+    params: ({ session }) => ({ session }),
+    scope: "session",
+    feature: "end_session",
+    route: "DELETE /v1/sessions/{id}",
+    rpc: "session.end",
+    mcpTool: "harness.end_session",
+  }),
+  SetContext: row({
+    text: "Sets values of the run context (null removes one) from the next step on.",
+    params: ({ session, contextValues }) => ({ session, values: contextValues }),
+    scope: "session",
+    humanOnly: SET_CONTEXT_DEED,
+    feature: "context_values",
+    rpc: "context.set",
+    mcpTool: "harness.set_context",
+  }),
+  UndoTurn: row({
+    text: "Takes back what the calls of a turn changed in the workspace. Only while no turn runs.",
+    params: ({ session, turnId, skipConflicts }) => ({
+      session,
+      turn: turnId.optional().describe("Default: the newest turn of the session that can be undone."),
+      skip_conflicts: skipConflicts,
+    }),
+    reply: ({ undoReport }) => ({ result: undoReport }),
+    scope: "session",
+    humanOnly: "undo what calls have changed",
+    feature: "undo",
+    route: "POST /v1/sessions/{id}/undo",
+    rpc: "undo.turn",
+    mcpTool: "harness.undo_turn",
+  }),
+  UndoCall: row({
+    text: "Takes back what one call changed in the workspace. Only while no turn runs.",
+    params: ({ session, callId, skipConflicts }) => ({ session, call_id: callId, skip_conflicts: skipConflicts }),
+    reply: ({ undoReport }) => ({ result: undoReport }),
+    scope: "session",
+    humanOnly: "undo what calls have changed",
+    feature: "undo",
+    route: "POST /v1/sessions/{id}/undo",
+    rpc: "undo.call",
+    mcpTool: "harness.undo_call",
+  }),
+  Redo: row({
+    text: "Makes again what was undone. Only while no turn runs.",
+    params: ({ session, turnId, callId, skipConflicts }) => ({
+      session,
+      turn: turnId.optional(),
+      call_id: callId.optional().describe("Beats the turn; with neither, what was undone last."),
+      skip_conflicts: skipConflicts,
+    }),
+    reply: ({ undoReport }) => ({ result: undoReport }),
+    scope: "session",
+    humanOnly: "redo what calls have changed",
+    feature: "undo",
+    route: "POST /v1/sessions/{id}/undo",
+    rpc: "undo.redo",
+    mcpTool: "harness.redo",
+  }),
+  CustomCommand: row({
+    text: "Routed by namespace to the plugin that claimed it.",
+    params: ({ z, session }) => ({
+      session,
+      namespace: z.string().regex(/^[a-z][a-z0-9-]*$/),
+      verb: z.string().min(1),
+      payload: z.unknown(),
+    }),
+    reply: ({ z }) => ({ result: z.unknown().describe("What the plugin's handler returned.") }),
+    scope: "session",
+    rpc: "custom.run",
+    mcpTool: "harness.custom_command",
+  }),
+};

@@ -1,0 +1,72 @@
+/** Commands that start, steer and stop turns, and what the next step runs with. */
+import { row } from "./command-row.ts";
+
+export const turnCommands = {
+  SendInput: row({
+    text: "Starts a turn. Refused with TurnInProgress while one is running.",
+    params: ({ session, content }) => ({ session, content }),
+    reply: ({ turnId }) => ({ turn: turnId.describe("The turn that it started.") }),
+    scope: "session",
+    route: "POST /v1/sessions/{id}/input",
+    rpc: "turn.start",
+    mcpTool: "harness.run_agent_with_shell_access",
+  }),
+  QueueInput: row({
+    text:
+      "Keeps an input in the log until the running turn has ended, then starts a turn with it, once, also after a restart. " +
+      "When idle it starts at once.",
+    params: ({ session, content }) => ({ session, content }),
+    scope: "session",
+    feature: "queue_input",
+    route: "POST /v1/sessions/{id}/input",
+    rpc: "turn.queue",
+    mcpTool: "harness.queue_agent_with_shell_access",
+  }),
+  SteerTurn: row({
+    text: "Tells the running turn something; the model reads it at the next step. Refused with NoTurnRunning when idle.",
+    params: ({ session, content }) => ({ session, content }),
+    scope: "session",
+    feature: "steer_turn",
+    route: "POST /v1/sessions/{id}/input",
+    rpc: "turn.steer",
+    mcpTool: "harness.steer_agent_with_shell_access",
+  }),
+  CancelTurn: row({
+    text: "Ends the running turn; nothing when idle.",
+    params: ({ session }) => ({ session }),
+    scope: "session",
+    route: "POST /v1/sessions/{id}/cancel",
+    rpc: "turn.cancel",
+    mcpTool: "harness.cancel_turn",
+  }),
+  SetModel: row({
+    text: "Uses another model from the next step on.",
+    params: ({ z, session }) => ({
+      session,
+      model: z.string().min(1).describe("provider:name, or a name from the models list."),
+    }),
+    scope: "session",
+    route: "POST /v1/sessions/{id}/model",
+    rpc: "model.set",
+    mcpTool: "harness.set_model",
+  }),
+  EnterPlanMode: row({
+    text: "Only read-only calls pass from now on.",
+    params: ({ session }) => ({ session }),
+    scope: "session",
+    feature: "plan_mode",
+    route: "POST /v1/sessions/{id}/plan-mode",
+    rpc: "plan.enter",
+    mcpTool: "harness.enter_plan_mode",
+  }),
+  ExitPlanMode: row({
+    text: "Approves or rejects the plan.",
+    params: ({ z, session }) => ({ session, approve: z.boolean().describe("False keeps plan mode on.") }),
+    scope: "session",
+    humanOnly: "approve a plan",
+    feature: "plan_mode",
+    route: "POST /v1/sessions/{id}/plan-mode",
+    rpc: "plan.exit",
+    mcpTool: "harness.exit_plan_mode",
+  }),
+};
