@@ -17,7 +17,7 @@ const meanings: Readonly<Record<keyof HttpLimits, string>> = {
   recheckMs: "Between two looks at the tokens of open streams.",
   stalledBeats: "Signs of life that a stream may leave untaken before it is cut.",
   clients:
-    "Tokens whose handshake is remembered; beyond that the one that was not used for longest shakes hands again.",
+    "Tokens whose handshake is remembered, and as many clients; beyond that the one that was not used for longest shakes hands again.",
   unansweredFrames: "Commands of one web socket that are not answered yet; more are not read until one is.",
   frameIds: "Frame ids that one web socket remembers, to carry out a repeated frame once.",
   badFrames: "Frames of one web socket that make no sense before it is closed (1008).",
@@ -43,6 +43,11 @@ export function httpPage(): string {
       "synced to the disk: a crash after it loses nothing of it.  A cancel is " +
       "the exception. What each answer promises is in [reliability.md](../reliability.md#acknowledgements).",
     "Routes marked *handshake* are refused with `HandshakeRequired` until the token has asked for `/v1/handshake` once.",
+    "A client is an attachment, not a token: two that use the same token are two clients, and the log tells them apart by the `originator` " +
+      "of their turns and the `by` of their answers. A web socket is a client. Over REST the answer to the handshake names one in `client`; " +
+      "requests and event streams that carry it in the header `X-Harness-Client` are that client, with the token that it was made with. One " +
+      "that the server does not know, as after a restart, is refused with `HandshakeRequired`. A request without the header is a client " +
+      "for itself alone.",
     "## Sessions",
     routeTable(routes.filter(({ path }) => path.startsWith("/v1/sessions"))),
     "## The server",

@@ -53,7 +53,7 @@ export function checkOrigin(request: RawRequest, rules: OriginRules): string | u
   return origin;
 }
 
-const PREFLIGHT_HEADERS = ["content-type", "last-event-id", "x-harness-token"] as const;
+const PREFLIGHT_HEADERS = ["content-type", "last-event-id", "x-harness-client", "x-harness-token"] as const;
 const PREFLIGHT_METHODS = ["GET", "POST", "DELETE"] as const;
 const PREFLIGHT_SECONDS = 600;
 

@@ -32,8 +32,11 @@ export function createHttpTransport({ http, token, clock }: HttpTransportOptions
   const wire = createWire(http, clock);
   const { address } = wire;
 
+  /** Which of the clients with the token this is, as the server said in the handshake. */
+  let client: Readonly<Record<string, string>> = {};
+
   function withToken(request: WireRequest, { text }: PresentedToken): WireRequest {
-    return { ...request, headers: { ...request.headers, "x-harness-token": text } };
+    return { ...request, headers: { ...request.headers, "x-harness-token": text, ...client } };
   }
 
   async function askOnce(request: WireRequest, signal: AbortSignal): Promise<unknown> {
@@ -62,7 +65,9 @@ export function createHttpTransport({ http, token, clock }: HttpTransportOptions
 
   async function shakeHands(signal: AbortSignal): Promise<Handshake> {
     const path = `/v1/handshake?protocol_version=${PROTOCOL_VERSION}`;
-    return handshakeFrom(await askOnce({ method: "GET", path }, signal), address);
+    const handshake = handshakeFrom(await askOnce({ method: "GET", path }, signal), address);
+    client = handshake.client === undefined ? {} : { "x-harness-client": handshake.client };
+    return handshake;
   }
 
   function parse(text: string): unknown {

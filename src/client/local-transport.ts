@@ -103,7 +103,7 @@ export function createLocalTransport({ engine, identityClass, handshake }: Local
     tokenMayChange: false,
     events,
     async shakeHands() {
-      return handshake();
+      return { ...(await handshake()), client: sender.id };
     },
     submit: (command) => sender.submit(command),
     async sessions({ workingDir, limit = LIST_LIMIT }) {

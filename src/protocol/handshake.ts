@@ -1,10 +1,12 @@
 /** The handshake that precedes every command on a transport, built from the tables so that it cannot drift. */
 import { z } from "zod";
+import { defined } from "#base";
 import { type CommandKind, commandKinds, commandRows } from "./command-rows.ts";
 import { CANONICAL_FORM_VERSION } from "./content.ts";
 import { events } from "./events.ts";
+import { ClientId } from "./ids.ts";
 import { PROTOCOL_VERSION } from "./version.ts";
-import { wire } from "./wire.ts";
+import { idSchema, wire } from "./wire.ts";
 
 export const handshakeSchema = wire({
   protocol_version: z.string(),
@@ -16,6 +18,9 @@ export const handshakeSchema = wire({
   event_kinds: z.array(z.string()),
   features: z.array(z.string()),
   resource_uri_scheme: z.string(),
+  client: idSchema(ClientId)
+    .optional()
+    .describe("The client that this attachment is: the originator of its turns, whoever else uses the same token."),
 });
 
 export type Handshake = z.infer<typeof handshakeSchema>;
@@ -29,8 +34,11 @@ export const FEATURES: ReadonlyMap<string, readonly CommandKind[]> = Map.groupBy
 /** What every session can do without a command of its own: its agent delegates, and `--auto-approve` answers for a person. */
 const ENGINE_FEATURES = ["delegate", "auto_approve"] as const;
 
-/** A client may rely on nothing that is not listed. `transports` are the features of the wire that it is told on. */
-export function buildHandshake(transports: readonly string[] = []): Handshake {
+/**
+ * A client may rely on nothing that is not listed. `transports` are the features of the wire that it is told on, `client` is the one
+ * that is told.
+ */
+export function buildHandshake(transports: readonly string[] = [], client?: ClientId): Handshake {
   return {
     protocol_version: PROTOCOL_VERSION,
     canonical_form_version: CANONICAL_FORM_VERSION,
@@ -41,5 +49,6 @@ export function buildHandshake(transports: readonly string[] = []): Handshake {
     event_kinds: Object.keys(events),
     features: [...FEATURES.keys(), ...ENGINE_FEATURES, ...transports],
     resource_uri_scheme: "harness/v1",
+    ...defined({ client }),
   };
 }

@@ -77,6 +77,16 @@ const cases: Readonly<Record<string, Case>> = {
     breaks: "handshake:first",
     detail: /answered with yes/,
   },
+  "makes another client of every request": {
+    lie: {
+      onRequest({ headers }) {
+        delete headers["x-harness-client"];
+        return undefined;
+      },
+    },
+    breaks: "turn:attachment",
+    detail: /one attachment was cli_/,
+  },
   "takes a second input": {
     lie: {
       onRequest({ method, path, body }) {

@@ -15,6 +15,8 @@ export interface HttpConnectionOptions {
   readonly waitMs: number;
   /** Absent: the requests carry none. */
   readonly token?: string;
+  /** The client that requests are from, once a handshake has named it. */
+  readonly client?: () => string | undefined;
 }
 
 const LOG_PAGE = 1000;
@@ -27,7 +29,9 @@ const ROUTES: Readonly<Record<string, string>> = {
   SetModel: "model",
 };
 
-export function connectRest(options: HttpConnectionOptions): Connection {
+export function connectRest(target: HttpConnectionOptions): Connection {
+  let client: string | undefined;
+  const options = { ...target, client: () => client };
   const http = httpPeer(options);
   const feeds = createOpenFeeds();
   const command = async (
@@ -47,7 +51,9 @@ export function connectRest(options: HttpConnectionOptions): Connection {
     http,
     async handshake(version) {
       const query = version === undefined ? "" : `?protocol_version=${encodeURIComponent(version)}`;
-      return answerOf(await http.ask("GET", `/v1/handshake${query}`));
+      const answer = answerOf(await http.ask("GET", `/v1/handshake${query}`));
+      client = textField(answer.body, "client") ?? client;
+      return answer;
     },
     async create(fields = {}) {
       const reply = await http.ask("POST", "/v1/sessions", { body: fields });
@@ -63,12 +69,13 @@ export function connectRest(options: HttpConnectionOptions): Connection {
   };
 }
 
-export function httpPeer({ place, waitMs, token }: HttpConnectionOptions): HttpPeer {
+export function httpPeer({ place, waitMs, token, client }: HttpConnectionOptions): HttpPeer {
   return {
     host: hostOf(place),
     ask: (method, path, asked = {}) =>
       ask(place, waitMs, method, path, {
         ...asked,
+        headers: { ...given("x-harness-client", client?.()), ...asked.headers },
         ...given("token", asked.token === undefined ? token : asked.token),
       }),
     exchange: (head) => exchange(place, waitMs, head),
@@ -115,13 +122,16 @@ async function openEvents(options: HttpConnectionOptions, session: string, since
 
 /** Opens a stream; each message goes to `take`. Rejects with the answer when it is refused. */
 export async function openSse(
-  { place, waitMs, token, clock }: HttpConnectionOptions,
+  { place, waitMs, token, client, clock }: HttpConnectionOptions,
   path: string,
   headers: Readonly<Record<string, string>>,
   take: (feed: OpenFeed, message: StreamEvent) => void,
   carried?: OpenFeed["carried"],
 ): Promise<OpenFeed> {
-  const response = await openResponse(place, waitMs, "GET", path, { headers, ...given("token", token) });
+  const response = await openResponse(place, waitMs, "GET", path, {
+    headers: { ...given("x-harness-client", client?.()), ...headers },
+    ...given("token", token),
+  });
   if (response.statusCode !== 200) {
     throw new Refused(answerOf({ status: response.statusCode ?? 0, headers: {}, ...(await jsonOf(response)) }));
   }

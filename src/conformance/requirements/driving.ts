@@ -1,5 +1,5 @@
 /** Requirements of driving a session: hands are shaken, turns run, questions are answered. */
-import { COMMANDS, EVERY, type Requirement, row, SHAKEN } from "./row.ts";
+import { CANONICAL, COMMANDS, EVERY, type Requirement, row, SHAKEN } from "./row.ts";
 
 export const drivingRequirements = {
   "handshake:first": row(
@@ -56,6 +56,12 @@ export const drivingRequirements = {
     "service",
     "Multi-client semantics",
     "Every event of a turn names the client whose input started it, the same on all of them.",
+  ),
+  "turn:attachment": row(
+    CANONICAL,
+    "service",
+    "Glossary: AttachContext, OriginatorID",
+    "An attachment is a client for as long as it lasts: two with one token are two clients.",
   ),
   "turn:one-at-a-time": row(
     EVERY,

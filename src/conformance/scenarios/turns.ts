@@ -44,6 +44,26 @@ export const turnScenarios: readonly Scenario[] = [
     },
   },
   {
+    name: "two attachments with one token",
+    wires: ["in-process", "rest", "ws"],
+    cites: ["turn:attachment"],
+    async run(trial) {
+      const { check } = trial;
+      const at = await stage(trial);
+      const other = await trial.connect();
+      await turn(at, "say hello");
+      await turn(at, "say hello", 2);
+      await turn({ ...at, connection: other }, "say hello", 3);
+      const log = await at.connection.log(at.session);
+      const [first, second, third] = eventsOf(log, "TurnStarted").map(({ originator }) => originator);
+      check("turn:attachment", first === second, `one attachment was ${first} and then ${second}`);
+      check("turn:attachment", first !== third, `two attachments are both ${first}`);
+      const { body } = await other.handshake();
+      const told = fieldOf(body, "client");
+      check("turn:attachment", told === undefined || told === third, `it was told that it is ${String(told)}`);
+    },
+  },
+  {
     name: "a second input while a turn runs",
     wires: EVERY,
     cites: ["turn:accepted", "turn:one-at-a-time"],

@@ -6,14 +6,14 @@ export const catalogRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/v1/handshake",
-    summary: "What the server speaks; once for each token, before the first command",
+    summary: "What the server speaks; before the first command; each is another client",
     handshake: false,
     query: { protocol_version: "The version that the client speaks; one that the server does not is refused." },
-    answers: { 200: "The handshake." },
+    answers: { 200: "The handshake, with the client that further requests can name." },
     async handle({ principal, query }) {
-      const body = answerHandshake(query.get("protocol_version"));
+      const handshake = answerHandshake(query.get("protocol_version"));
       principal.shakeHands();
-      return { status: 200, body };
+      return { status: 200, body: { ...handshake, client: principal.remember() } };
     },
   },
   {

@@ -18,7 +18,7 @@ export interface HttpLimits {
   readonly recheckMs: number;
   /** Heartbeats that a stream may take nothing for before it is cut. */
   readonly stalledBeats: number;
-  /** Tokens whose handshake is remembered. */
+  /** Tokens whose handshake is remembered, and as many clients of theirs. */
   readonly clients: number;
   /** Commands of one web socket that are not answered yet; more are not read. */
   readonly unansweredFrames: number;

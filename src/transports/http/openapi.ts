@@ -2,6 +2,7 @@
 import { defined } from "#base";
 import { reasons } from "#protocol";
 import { protocolJsonSchema } from "#protocol/schemas";
+import { CLIENT_HEADER } from "./principal.ts";
 import type { Route } from "./route.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -47,6 +48,9 @@ function operation(route: Route, defs: Readonly<Record<string, Json>>): Json {
     ...names.map((name) => ({ name, in: "path", required: true, ...text })),
     ...Object.entries(query).map(([name, description]) => ({ name, in: "query", description, ...text })),
     ...Object.entries(headers).map(([name, description]) => ({ name, in: "header", description, ...text })),
+    ...(route.handshake
+      ? [{ name: CLIENT_HEADER, in: "header", description: "The client of the handshake.", ...text }]
+      : []),
   ];
   const responses = Object.entries(answers).map(([status, description]) => {
     return [status, { description, ...(status === "204" ? {} : { content: { [type]: {} } }) }] as const;

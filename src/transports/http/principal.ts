@@ -1,4 +1,7 @@
-/** The client behind a token: one id for all its requests and streams, and whether it has shaken hands. */
+/**
+ * Who is behind a request: the claims of its token, and the client of its attachment. A token is no client: whoever attaches with it
+ * is one of its own.
+ */
 
 import { type Claims, checkScope } from "#auth";
 import { defined } from "#base";
@@ -6,7 +9,11 @@ import type { ClientOptions, Control, ControlClient, Reply } from "#control";
 import { type ClientId, type CommandKind, type CommandOf, ReasonError, type SessionId } from "#protocol";
 import { authorize, authorizeRead } from "./access.ts";
 
+/** Names the client of an earlier handshake. */
+export const CLIENT_HEADER = "x-harness-client";
+
 export interface Principal {
+  /** Of the client that the request names, or of one for this request alone. */
   readonly id: ClientId;
   readonly claims: Claims;
   /** Every command of every wire goes through here, and nowhere else are claims held against it. */
@@ -15,68 +22,87 @@ export interface Principal {
   allow(kind: CommandKind, session?: SessionId): void;
   /** Throws TokenScope. */
   mayRead(session: SessionId): void;
+  /** For the token: its requests are served from now on. */
   shakeHands(): void;
-  /** Throws HandshakeRequired. */
+  /** Later requests with the same token may name this client. */
+  remember(): ClientId;
+  /** Throws HandshakeRequired: the token has shaken no hands, or not for the client that the request names. */
   requireHandshake(): void;
 }
 
 export interface Principals {
-  of(claims: Claims): Principal;
+  /** `named`: the client that the request says it is. */
+  of(claims: Claims, named?: string): Principal;
+  /** Tokens that have shaken hands. */
   readonly size: number;
 }
 
-interface Known {
-  readonly sender: ControlClient;
-  hasShakenHands: boolean;
-}
-
-/** At most `limit` tokens are known; the one that was not used for longest has to shake hands again. */
+/** At most `limit` tokens and as many clients are known; the one that was not used for longest has to shake hands again. */
 export function createPrincipals(control: Control, limit: number): Principals {
-  const known = new Map<string, Known>();
+  /** Tokens that have shaken hands. */
+  const shaken = new Map<string, true>();
+  /** Those that requests may name, each with its token. */
+  const clients = new Map<string, { readonly sender: ControlClient; readonly token: string }>();
 
-  function find(claims: Claims): Known {
-    const key = `${claims.identity_class} ${claims.jti}`;
-    const entry = known.get(key) ?? {
-      sender: control.connect({
-        identityClass: claims.identity_class,
-        interactive: false,
-        token: inputToken(claims),
-      }),
-      hasShakenHands: false,
-    };
-    known.delete(key);
-    known.set(key, entry);
-    for (const oldest of known.keys()) {
-      if (known.size <= limit) break;
-      known.delete(oldest);
-    }
-    return entry;
+  function clientNamed(name: string, token: string): ControlClient | undefined {
+    const found = clients.get(name);
+    if (found === undefined || found.token !== token) return undefined;
+    keep(clients, name, found, limit);
+    return found.sender;
   }
 
   return {
-    of(claims) {
-      const entry = find(claims);
+    of(claims, named) {
+      const token = `${claims.identity_class} ${claims.jti}`;
+      if (shaken.has(token)) keep(shaken, token, true, limit);
+      const known = named === undefined ? undefined : clientNamed(named, token);
+      let own = known;
+      const sender = (): ControlClient => {
+        own ??= control.connect(clientOf(claims));
+        return own;
+      };
       return {
-        id: entry.sender.id,
+        get id() {
+          return sender().id;
+        },
         claims,
-        async submit(command, through = entry.sender) {
+        async submit(command, through = sender()) {
           authorize(claims, command);
           return through.submit(command);
         },
         allow: (command, session) => checkScope(claims, { command, ...defined({ session }) }),
         mayRead: (session) => authorizeRead(claims, session),
-        shakeHands() {
-          entry.hasShakenHands = true;
+        shakeHands: () => keep(shaken, token, true, limit),
+        remember() {
+          const { id } = sender();
+          keep(clients, id, { sender: sender(), token }, limit);
+          return id;
         },
         requireHandshake() {
-          if (!entry.hasShakenHands) throw new ReasonError("HandshakeRequired");
+          if (!shaken.has(token) || (named !== undefined && known === undefined)) {
+            throw new ReasonError("HandshakeRequired");
+          }
         },
       };
     },
     get size() {
-      return known.size;
+      return shaken.size;
     },
   };
+}
+
+function clientOf(claims: Claims): ClientOptions {
+  return { identityClass: claims.identity_class, interactive: false, token: inputToken(claims) };
+}
+
+/** As the one that was used last; the first ones go beyond the limit. */
+function keep<Value>(map: Map<string, Value>, key: string, value: Value, limit: number): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= limit) return;
+    map.delete(oldest);
+  }
 }
 
 /** What the log keeps of a token with an input that has to wait. */

@@ -54,6 +54,31 @@ describe("a session over REST", () => {
     expect(json.summary).toHaveProperty("cost");
   });
 
+  test("has a client for each attachment, also when they use one token", async () => {
+    const rig = await createHttpRig(["1", "2", "3", "4", "5"].map(says));
+    const { ask, path, of } = rig;
+    rig.tokens.set("other", { jti: "tok_other", identity_class: "human" });
+    const shake = async (token = "human"): Promise<string> =>
+      (await ask("GET", "/v1/handshake", { token })).json.client;
+    const as = (client: string) => ({ headers: { "x-harness-client": client } });
+    const one = await shake();
+    const two = await shake();
+    const foreign = await shake("other");
+    for (const sender of [as(one), as(two), as(one), {}, {}]) {
+      await ask("POST", path("/input?wait=turn"), { body: textInput("hi"), ...sender });
+    }
+    const turns = rig.events.filter(isKind("TurnStarted")).map(({ originator }) => originator);
+    expect(turns.slice(0, 3)).toEqual([one, two, one]);
+    expect(new Set([...turns, foreign]).size).toBe(5);
+    expect(of("TurnStarted")).toHaveLength(5);
+    for (const client of [foreign, `${one}, ${two}`, "cli_1"]) {
+      const refused = { status: 428, json: { error: { reason: "HandshakeRequired" } } };
+      expect(await ask("POST", path("/cancel"), as(client))).toMatchObject(refused);
+    }
+    const again = await ask("GET", "/v1/handshake", as(one));
+    expect(again.json.client).toBe(one);
+  });
+
   test("goes on from the last event that a client has seen, without loss or repetition", async () => {
     const { shakeHands, path, read, send } = await createHttpRig([says("one"), says("two"), says("three")]);
     await shakeHands();

@@ -16,7 +16,7 @@ import type { HttpObserver } from "./observer.ts";
 import { type Listener, type OpenedListener, openListener } from "./open-listener.ts";
 import { openApiDocument } from "./openapi.ts";
 import { plainFrames } from "./plain-events.ts";
-import { createPrincipals, type Principal } from "./principal.ts";
+import { CLIENT_HEADER, createPrincipals, type Principal } from "./principal.ts";
 import { createBodyReader } from "./request-body.ts";
 import type { HttpBackend, Route, RouteCall } from "./route.ts";
 import { matchRoute, openRoute, routes } from "./routes.ts";
@@ -134,7 +134,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     const open = listener.channel === "unix" ? openRoute(method, path) : undefined;
     if (open !== undefined) return { matched: open };
     const presented = tokenOf(listener, request);
-    const principal = principals.of(await requireClaims(authenticate, presented));
+    const principal = principals.of(await requireClaims(authenticate, presented), namedClient(request));
     const matched = matchRoute(method, path, table);
     if (matched.route.isOpen)
       throw new ReasonError("NotAllowed", { detail: "Tokens are asked for on the Unix socket." });
@@ -331,6 +331,11 @@ function rawOf({ method = "", url: target = "", rawHeaders }: IncomingMessage) {
 function tokenOf(listener: Listener, request: IncomingMessage): PresentedToken | undefined {
   const token = presentedToken(rawOf(request), { bearer: false });
   return token === undefined ? undefined : { token, channel: listener.channel, source: sourceOf(listener, request) };
+}
+
+/** Of an earlier handshake; what is not the id of one names nobody. */
+function namedClient({ headers }: IncomingMessage): string | undefined {
+  return headers[CLIENT_HEADER]?.toString();
 }
 
 /** Whoever can open the Unix socket is its owner. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { WebSocket as ClientSocket } from "ws";
 import { calls, says } from "../../../test/fakes/harness-rig.ts";
-import { createHttpRig, type HttpRig, humanFor, textInput } from "../../../test/fakes/http-rig.ts";
+import { createHttpRig, type HttpRig, humanFor, isKind, textInput } from "../../../test/fakes/http-rig.ts";
 
 const handshake = { frame: "handshake", body: { protocol_version: "0.1.0" } };
 
@@ -14,6 +14,19 @@ async function attached(rig: HttpRig, query = "") {
 }
 
 describe("a web socket", () => {
+  test("is a client of its own, and is told which", async () => {
+    const rig = await createHttpRig([says("one"), says("two")]);
+    const clients: string[] = [];
+    for (let n = 0; n < 2; n++) {
+      const { send, until, frames } = await attached(rig);
+      clients.push(frames[0].body.client);
+      send({ frame: "command", id: 1, body: { kind: "SendInput", session: rig.session, ...textInput("hi") } });
+      await until(({ body }) => body.kind === "TurnEnded");
+    }
+    expect(rig.events.filter(isKind("TurnStarted")).map(({ originator }) => originator)).toEqual(clients);
+    expect(new Set(clients).size).toBe(2);
+  });
+
   test("shakes hands, sends commands, gets replies and the events of the log", async () => {
     const rig = await createHttpRig([says("Hello")]);
     const socket = await attached(rig, "&lastEventId=0");

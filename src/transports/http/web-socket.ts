@@ -116,7 +116,6 @@ export function serveWebSocket(options: WebSocketOptions): void {
   });
   const place = createStreamPlace();
   const client = control.connect({
-    id: principalOf(claims).id,
     identityClass: claims.identity_class,
     interactive: true,
     token: inputToken(claims),
@@ -170,7 +169,7 @@ export function serveWebSocket(options: WebSocketOptions): void {
 
   async function shakeHands(principal: Principal, body: unknown, id: FrameId | undefined): Promise<void> {
     const version = typeof body === "object" && body !== null ? Reflect.get(body, "protocol_version") : undefined;
-    send("handshake", answerHandshake(version), id);
+    send("handshake", { ...answerHandshake(version), client: client.id }, id);
     principal.shakeHands();
     if (hasShakenHands) return;
     hasShakenHands = true;

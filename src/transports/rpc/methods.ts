@@ -33,7 +33,7 @@ const initialize = method({
     view: z.enum(views).default("items"),
   }),
   lane: unordered,
-  run({ version, show }, { view }) {
+  run({ version, show, client }, { view }) {
     show(view);
     return {
       version: RPC_VERSION,
@@ -47,7 +47,7 @@ const initialize = method({
         events: true,
       },
       serverInfo: { name: "harness", version },
-      handshake: buildHandshake(["rpc"]),
+      handshake: buildHandshake(["rpc"], client.id),
     };
   },
 });
