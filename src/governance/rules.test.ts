@@ -112,6 +112,8 @@ describe("verdicts", () => {
     "git grep -OC -O't\\ouch y' x",
     "python3 -c 'import os;os.system(\"/usr/bin/t?u$1ch y\")'",
     "make -f - <<<'y:;tou${x}ch y'",
+    "make -f - <<<'y:;t$[\\ouch y'",
+    "make -f - <<<'y:;t$\\ouch y'",
     "ls x >& keys'$(/usr/bin/t?uch y)'",
   ])("a deny rule sees a program through quotes, escapes and patterns in %s", (command) => {
     const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;

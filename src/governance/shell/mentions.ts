@@ -73,10 +73,19 @@ export function namesInText(text: string): string[] {
     .flatMap((name) => (/^-[^-]/.test(name) ? endingsOf(name, /[^-]/g) : [name]));
 }
 
-/** As it is written, as a shell would read it without quotes and escapes, and as it is when variables in it are empty. */
+/** As it is written, as a shell would read it without quotes and escapes, and as both are when variables in them are empty. */
 function readingsOf(text: string): string[] {
-  const read = text.replace(ESCAPED, decoded).replace(/\\\n|["'\\]/g, "");
-  return [...new Set([text, read, read.replace(/\$(?:\{\w*\}|\(\w*\)|[\w@*?#!-])/g, "")])];
+  const read = unquoted(text);
+  return [...new Set([text, read, withoutVariables(read), unquoted(withoutVariables(text))])];
+}
+
+function unquoted(text: string): string {
+  return text.replace(ESCAPED, decoded).replace(/\\\n|["'\\]/g, "");
+}
+
+/** In a makefile any one sign behind `$` is the name of a variable. */
+function withoutVariables(text: string): string {
+  return text.replace(/\$(?:\{[^}]{0,64}\}|\([^)]{0,64}\)|.)/gs, "");
 }
 
 const ESCAPED = /\\x([0-9a-f]{1,2})|\\([0-7]{1,3})/gi;
