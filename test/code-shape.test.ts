@@ -10,10 +10,36 @@ const MAX_FILE_LINES = 400;
 const MAX_FUNCTION_LINES = 60;
 
 /** File → why it may be longer. */
-const longFiles: Readonly<Record<string, string>> = {};
+const longFiles: Readonly<Record<string, string>> = {
+  "src/world/processes.ts": "the one file that may start programs, so that all ways to start one are in it",
+};
 
 /** `file: name` → why it may be longer. */
-const longFunctions: Readonly<Record<string, string>> = {};
+const longFunctions: Readonly<Record<string, string>> = {
+  "src/cli/event-line.ts: gist": "one case for each kind of event",
+  "src/cli/explain.ts: explain": "gathers everything about one call in the order in which it is printed",
+  "src/cli/program.ts: buildProgram": "the list of commands",
+  "src/cli/project-commands.ts: addProjectCommands": "the list of commands",
+  "src/cli/renderer.ts: show": "one case for each kind of event",
+  "src/cli/run.ts: runCommand": "the steps of one command, each needed by the next",
+  "src/cli/sessions.ts: addSessionsCommands": "the list of commands",
+  "src/cli/terminal.ts: createTerminal": "the members of one port",
+  "src/client/follow.ts: followEvents": "one loop whose state each branch changes",
+  "src/daemon/run.ts: serve": "starts and ends the parts of a daemon, in the order that matters",
+  "src/engine/bus.ts: createEventBus": "the state that all members of the bus share",
+  "src/engine/session.ts: createSession": "the state that all members of a session share",
+  "src/engine/turn.ts: runTurn": "one loop: the turn",
+  "src/governance/permission.ts: ask": "one question from its record to its answer",
+  "src/program/assemble.ts: assembleHarness": "the list of what all sessions share",
+  "src/program/open.ts: openProgram": "the list of what a program is made of",
+  "src/sandbox/guarded-names.ts: guardNames": "one walk over the names that are held",
+  "src/session/project.ts: createProjectRuntime": "parts that refer to each other",
+  "src/transports/http/server.ts: startHttpServer": "what a server has while it listens",
+  "src/transports/http/web-socket.ts: serveWebSocket": "the state of one connection",
+  "src/transports/rpc/projection.ts: project": "one case for each kind of event",
+  "src/transports/rpc/server.ts: serveRpc": "the state of one connection",
+  "src/undo/restore-plan.ts: planRestore": "one case for each way a path can have changed",
+};
 
 interface Spanned {
   readonly name: string;
