@@ -105,6 +105,8 @@ describe("verdicts", () => {
     "gdb -ex '!\\x74ouch y'",
     "zip -TT '/usr/bin/[t]ouch y' -T /tmp/y notes.txt",
     "git clone -u 't\\ouch y' . /tmp/y",
+    "printf -v x -v 'a[$(t\\ouch y)]' x",
+    "printf -vx -v'a[$(t\\ouch y)]' x",
     "declare -i x='a[$(t\\ouch y)]'",
     "declare -i x; x='a[$(t\\ouch y)]'",
     "typeset -a 'x=($(t\\ouch y))'",

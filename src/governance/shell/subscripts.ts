@@ -32,7 +32,7 @@ export function subscriptProblem(
 function namesAt(name: string, words: readonly string[]): number[] {
   const all = words.map((_, index) => index).slice(1);
   if (name === "test" || name === "[") return all.filter((index) => /^-[vR]$/.test(words[index - 1] ?? ""));
-  if (name === "printf") return /^-v/.test(words[1] ?? "") ? [1, 2] : [];
+  if (name === "printf") return printfNames(words);
   if (/^(?:shift|exit|return|break|continue)$/.test(name))
     return all.filter((index) => /[[`(]/.test(words[index] ?? ""));
   if (/^(?:export|readonly|declare|typeset|local)$/.test(name)) {
@@ -40,4 +40,14 @@ function namesAt(name: string, words: readonly string[]): number[] {
     return all.filter((index) => /^[^=]*\[/.test(words[index] ?? ""));
   }
   return all;
+}
+
+/** `-v` can be given more than once; bash looks at the name each time. */
+function printfNames(words: readonly string[]): number[] {
+  const names: number[] = [];
+  for (let at = 1; /^-v/.test(words[at] ?? ""); at++) {
+    if (words[at] === "-v") at++;
+    names.push(at);
+  }
+  return names;
 }
