@@ -109,7 +109,7 @@ describe("usage", () => {
     home.configure('max_steps = 5\nmodel = "no-colon"\n');
     const { code, err } = await runCli(home, ["run", "hi"]);
     expect(code).toBe(2);
-    expect(err).toMatch(/config\.toml:2: model: expected provider:name/);
+    expect(err).toMatch(/config\.toml:2: model: .*Expected: `provider:name`/);
   });
 
   test("an unknown key warns with the nearest one and does not stop", async () => {
