@@ -2,7 +2,7 @@
 
 import { isAbsolute, posix } from "node:path";
 import { defined } from "#base";
-import type { ContextConfig, Place } from "./project.ts";
+import type { ContextConfig, SourceLocation } from "./project.ts";
 import { defineTable, error, type FieldType, integer, list, nested, text, words } from "./schema.ts";
 
 /** Defaults of a project that has a `harness.md` or `harness.yaml`. */
@@ -16,7 +16,7 @@ const MAX_CONTEXT_FILES = 100;
 /** A path as it is written, cleaned up, with where it is written. */
 export interface WrittenPath {
   readonly path: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 /** Relative to the project and inside it; links are looked at when it is read. */
@@ -62,7 +62,7 @@ export const contextTable = defineTable({
 export interface WrittenContext {
   readonly config: ContextConfig;
   readonly files: readonly WrittenPath[];
-  readonly systemPromptPlace: Place;
+  readonly systemPromptPlace: SourceLocation;
 }
 
 export const contextType = nested(contextTable, ({ values, at }): WrittenContext => {

@@ -5,9 +5,9 @@ import type {
   AgentArtifact,
   BundleArtifact,
   HookArtifact,
-  Place,
   Problem,
   ProjectConfig,
+  SourceLocation,
   ToolArtifact,
   ToolsPolicy,
 } from "./project.ts";
@@ -15,7 +15,7 @@ import { error, nearestTo, warning } from "./schema.ts";
 
 export interface WholeProject {
   readonly config: ProjectConfig;
-  readonly identityPlace?: Place;
+  readonly identityPlace?: SourceLocation;
   readonly tools: readonly ToolArtifact[];
   readonly hooks: readonly HookArtifact[];
   readonly agents: readonly AgentArtifact[];
@@ -54,9 +54,9 @@ export function crossCheck(whole: WholeProject): readonly Problem[] {
 
 function repeated(
   kind: string,
-  artifacts: readonly { readonly name: string; readonly place: Place; readonly tier?: string }[],
+  artifacts: readonly { readonly name: string; readonly place: SourceLocation; readonly tier?: string }[],
 ): readonly Problem[] {
-  const first = new Map<string, Place>();
+  const first = new Map<string, SourceLocation>();
   return artifacts.flatMap(({ name, place }) => {
     const before = first.get(name);
     if (before === undefined) first.set(name, place);
@@ -80,7 +80,7 @@ function agentProblems(
   hooks: ReadonlySet<string>,
 ): readonly Problem[] {
   const own = agent.tools.flatMap((tool) => ("ref" in tool ? [] : [tool.name]));
-  const unknown = (kind: string, ref: string, place: Place, known: ReadonlySet<string>): Problem[] => {
+  const unknown = (kind: string, ref: string, place: SourceLocation, known: ReadonlySet<string>): Problem[] => {
     if (known.has(ref) || KNOWN_LATER.test(ref)) return [];
     const message = `The agent "${agent.name}" names the ${kind} "${ref}", which nothing defines.`;
     return [error("unknown-reference", place, message, nearestTo(ref, known))];

@@ -1,6 +1,6 @@
 /** What an eval can assert: one table for each type, which checks it and documents it. */
 import { defined } from "#base";
-import type { Place } from "./project.ts";
+import type { SourceLocation } from "./project.ts";
 import {
   choice,
   defineTable,
@@ -50,7 +50,7 @@ export interface PlacedAssertion {
   readonly assertion: Assertion;
   /** As a person would say it: `tool_called read_file`. */
   readonly label: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 export const duration: FieldType<number> = {

@@ -5,7 +5,7 @@ import { defined } from "#base";
 import { type EvalCase, readCase } from "./eval-table.ts";
 import { readFileContent } from "./file-content.ts";
 import { MAX_YAML_CHARS } from "./parse-file.ts";
-import type { Place, Problem, ScriptChecker } from "./project.ts";
+import type { Problem, ScriptChecker, SourceLocation } from "./project.ts";
 import { error, type Reader } from "./schema.ts";
 import { parseYaml } from "./yaml-tree.ts";
 
@@ -62,7 +62,7 @@ function checkScripts({ setup }: EvalCase, checker: ScriptChecker, report: (prob
 }
 
 /** The block that begins at the place, where it is; the lines before it are empty. */
-function linesFrom(text: string, { line, column }: Place): string {
+function linesFrom(text: string, { line, column }: SourceLocation): string {
   const lines = text.split("\n");
   const rest = lines.slice(line - 1);
   const isOutside = (one: string): boolean => one.trim() !== "" && one.search(/\S/) < column - 1;
@@ -70,6 +70,6 @@ function linesFrom(text: string, { line, column }: Place): string {
   return [...lines.slice(0, line - 1).map(() => ""), ...(end < 0 ? rest : rest.slice(0, end)), ""].join("\n");
 }
 
-function start(file: string): Place {
+function start(file: string): SourceLocation {
   return { file, line: 1, column: 1 };
 }

@@ -5,7 +5,7 @@ import { checkedName } from "./artifact-name.ts";
 import { assertionKinds, assertionType, duration, isInner, type PlacedAssertion } from "./eval-assertions.ts";
 import { hookType } from "./hook-table.ts";
 import { MAX_OUTPUT_TOKENS } from "./model-table.ts";
-import type { HookArtifact, Place, PolicyPattern, ToolArtifact } from "./project.ts";
+import type { HookArtifact, PolicyPattern, SourceLocation, ToolArtifact } from "./project.ts";
 import {
   choice,
   defineTable,
@@ -38,7 +38,7 @@ const MAX_CONTEXT_VALUES = 100;
 
 export interface EvalCase {
   readonly name: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   readonly description?: string;
   readonly category?: string;
   readonly model?: Placed<string>;
@@ -69,16 +69,16 @@ export interface EvalSetup {
 export interface SetupFile {
   /** Relative to the workspace. */
   readonly path: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** What is in it, or the file or folder to copy, from the case. */
   readonly content: { readonly text: string } | { readonly from: string };
 }
 
 /** A file beside the case, or a table in it. */
 export type Scenario =
-  | { readonly file: string; readonly place: Place }
+  | { readonly file: string; readonly place: SourceLocation }
   /** Where the table begins; the lines of the case from there on are the text. */
-  | { readonly inline: true; readonly place: Place };
+  | { readonly inline: true; readonly place: SourceLocation };
 
 const fromTable = defineTable({
   title: "Copied file",

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
-import type { Place, Problem } from "./project.ts";
+import type { Problem, SourceLocation } from "./project.ts";
 import { error } from "./schema.ts";
 
 /** Of any file that a project consists of. */
@@ -24,7 +24,7 @@ export type FileOutcome =
 
 /** `inside`: the real path that it must not leave; undefined for a file that may be anywhere. */
 export function readFileContent(path: string, file: string, inside: string | undefined): FileOutcome {
-  const at: Place = { file, line: 1, column: 1 };
+  const at: SourceLocation = { file, line: 1, column: 1 };
   let descriptor: number | undefined;
   try {
     const real = realpathSync.native(path);
@@ -79,7 +79,7 @@ function readWhole(descriptor: number, size: number): Buffer {
   return bytes.subarray(0, length);
 }
 
-function textProblem(bytes: Buffer, at: Place): Problem | undefined {
+function textProblem(bytes: Buffer, at: SourceLocation): Problem | undefined {
   const zero = bytes.indexOf(0);
   if (zero >= 0) return error("not-text", placeOf(bytes, zero, at), "The file has a NUL byte in it; it is no text.");
   if (isUtf8(bytes)) return undefined;
@@ -97,7 +97,7 @@ function textProblem(bytes: Buffer, at: Place): Problem | undefined {
   return error("not-text", at, "The file is not UTF-8.", { expected: "UTF-8" });
 }
 
-function placeOf(bytes: Buffer, offset: number, at: Place): Place {
+function placeOf(bytes: Buffer, offset: number, at: SourceLocation): SourceLocation {
   const before = bytes.subarray(0, offset).toString("utf8").split("\n");
   return { ...at, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }

@@ -1,5 +1,5 @@
 /** The order in which the hooks of one event are asked. It is decided here alone; the dispatcher asks them as they come. */
-import type { Place, Tier } from "./project.ts";
+import type { SourceLocation, Tier } from "./project.ts";
 
 interface Ordered {
   readonly tier: Tier;
@@ -7,7 +7,9 @@ interface Ordered {
 }
 
 /** Those of files: those of the admin policy first, whatever their priority; then by priority, by file and by line. */
-export function inHookOrder<Hook extends Ordered & { readonly place: Place }>(hooks: readonly Hook[]): readonly Hook[] {
+export function inHookOrder<Hook extends Ordered & { readonly place: SourceLocation }>(
+  hooks: readonly Hook[],
+): readonly Hook[] {
   return hooks.toSorted(byPlace).toSorted(byTier);
 }
 
@@ -30,7 +32,7 @@ function byTier(a: Ordered, b: Ordered): number {
   return Number(b.tier === "admin") - Number(a.tier === "admin") || a.priority - b.priority;
 }
 
-function byPlace(a: { readonly place: Place }, b: { readonly place: Place }): number {
+function byPlace(a: { readonly place: SourceLocation }, b: { readonly place: SourceLocation }): number {
   if (a.place.file !== b.place.file) return a.place.file < b.place.file ? -1 : 1;
   return a.place.line - b.place.line;
 }

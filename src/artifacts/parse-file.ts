@@ -14,10 +14,10 @@ import type {
   BundleType,
   FileKind,
   HookArtifact,
-  Place,
   Problem,
   ScriptChecker,
   ScriptSource,
+  SourceLocation,
   Tier,
   ToolArtifact,
 } from "./project.ts";
@@ -33,7 +33,7 @@ export interface FileRecord {
   readonly agents: readonly AgentArtifact[];
   readonly bundles: readonly BundleArtifact[];
   readonly config?: WrittenConfig;
-  readonly identity?: { readonly text: string; readonly place: Place };
+  readonly identity?: { readonly text: string; readonly place: SourceLocation };
   /** What `context.files` of the file and its agents name. */
   readonly contextFiles: readonly WrittenPath[];
   readonly text?: string;
@@ -47,7 +47,7 @@ const nothing = { tools: [], hooks: [], agents: [], bundles: [], contextFiles: [
 
 export interface ParsedFile {
   readonly kind: FileKind;
-  /** As a `Place.file`. */
+  /** As a `SourceLocation.file`. */
   readonly file: string;
   readonly hash: string;
   readonly text: string;
@@ -153,7 +153,7 @@ function readRoot(tree: MapTree, head: Frontmatter, reader: Reader): Unchecked {
  */
 export function checkRecord(record: FileRecord, checker: ScriptChecker): FileRecord {
   const problems = [...record.problems];
-  const guarded = (place: Place, check: () => readonly Problem[]): void => {
+  const guarded = (place: SourceLocation, check: () => readonly Problem[]): void => {
     try {
       problems.push(...check());
     } catch (cause) {

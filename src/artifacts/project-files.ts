@@ -3,13 +3,13 @@ import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { errnoOf, nearestName } from "#base";
 import { isInside } from "./file-content.ts";
-import type { FileKind, Place, Problem } from "./project.ts";
+import type { FileKind, Problem, SourceLocation } from "./project.ts";
 import { error, warning } from "./schema.ts";
 
 export interface SourceFile {
   readonly kind: FileKind;
   readonly path: string;
-  /** As a `Place.file`. */
+  /** As a `SourceLocation.file`. */
   readonly file: string;
   /** The real folder that a link must not leave. */
   readonly inside: string;
@@ -38,7 +38,7 @@ const MAX_FOLDER_FILES = 10_000;
 const LOOKS_LIKE_ARTIFACT = /\.(?:ya?ml|markdown|star|bzl)$/i;
 
 /** As people know it: relative to the project, absolute outside it, with `/`. */
-export function shownPath(root: string, path: string): string {
+export function displayPath(root: string, path: string): string {
   return (isInside(root, path) ? relative(root, path) || "." : path).split(sep).join("/");
 }
 
@@ -62,7 +62,7 @@ export function scanRoot(root: string, folder: string): readonly Problem[] {
   if (!Array.isArray(names)) return [];
   const known = Object.keys(artifactFolders);
   return names.flatMap((entry): Problem[] => {
-    const place: Place = { file: shownPath(root, join(folder, entry.name)), line: 1, column: 1 };
+    const place: SourceLocation = { file: displayPath(root, join(folder, entry.name)), line: 1, column: 1 };
     if (basename(folder) === ".harness" && (CONFIG_NAMES as readonly string[]).includes(entry.name)) {
       return [warning("not-read", place, "This file is not read: it belongs beside the folder .harness, not into it.")];
     }
@@ -74,7 +74,7 @@ export function scanRoot(root: string, folder: string): readonly Problem[] {
 
 /** One folder of an artifact root. Not being there is no problem. */
 export function scanFolder(root: string, inside: string, folder: string, kind: FileKind): FolderScan {
-  const placeOf = (path: string): Place => ({ file: shownPath(root, path), line: 1, column: 1 });
+  const placeOf = (path: string): SourceLocation => ({ file: displayPath(root, path), line: 1, column: 1 });
   const entries = readFolder(folder);
   if (entries === undefined) return { files: [], problems: [] };
   if (!Array.isArray(entries)) {
@@ -105,7 +105,7 @@ export function scanFolder(root: string, inside: string, folder: string, kind: F
     const path = resolve(folder, entry.name);
     if (entry.name.startsWith(".")) continue;
     // A folder named `x.md` is read like a file, which says that it is none.
-    if (entry.name.endsWith(".md")) files.push({ kind, path, file: shownPath(root, path), inside });
+    if (entry.name.endsWith(".md")) files.push({ kind, path, file: displayPath(root, path), inside });
     else if (entry.isDirectory()) problems.push(warning("not-read", placeOf(path), "Folders in here are not read."));
     else if (LOOKS_LIKE_ARTIFACT.test(entry.name)) {
       problems.push(

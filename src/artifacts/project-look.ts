@@ -7,13 +7,13 @@ import type { FileRecord } from "./parse-file.ts";
 import type { Problem } from "./project.ts";
 import {
   artifactFolders,
+  displayPath,
   type FolderScan,
   findConfigs,
   isThere,
   type SourceFile,
   scanFolder,
   scanRoot,
-  shownPath,
 } from "./project-files.ts";
 import { error } from "./schema.ts";
 import { type Stamp, stampOf, toStamp } from "./stamp.ts";
@@ -98,7 +98,7 @@ export function lookAtProject(
   }
   for (const { path: written, place } of [...files.values()].flatMap(({ record }) => record.contextFiles)) {
     const path = join(root, written);
-    const { record } = see({ kind: "context", path, file: shownPath(root, path), inside: root }, root);
+    const { record } = see({ kind: "context", path, file: displayPath(root, path), inside: root }, root);
     // Where it is named is where somebody can do something about it.
     problems.push(
       ...record.problems.map((problem) => ({ ...problem, place, message: `${written}: ${problem.message}` })),
@@ -109,13 +109,13 @@ export function lookAtProject(
   function seeConfig(): SeenFile | undefined {
     const paths = places.configFile === undefined ? findConfigs(root) : [resolve(root, places.configFile)];
     for (const path of paths.slice(1)) {
-      const message = `There is also ${shownPath(root, paths[0] ?? "")}; one of the two has to go.`;
-      problems.push(error("second-config", { file: shownPath(root, path), line: 1, column: 1 }, message));
+      const message = `There is also ${displayPath(root, paths[0] ?? "")}; one of the two has to go.`;
+      problems.push(error("second-config", { file: displayPath(root, path), line: 1, column: 1 }, message));
     }
     const [path] = paths;
     return path === undefined
       ? undefined
-      : see({ kind: "config", path, file: shownPath(root, path), inside: root }, root);
+      : see({ kind: "config", path, file: displayPath(root, path), inside: root }, root);
   }
 
   function seeAdmin(): void {

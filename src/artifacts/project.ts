@@ -5,7 +5,7 @@
 import type { LabelRule, PermissionRule, RetrySettings, TimeoutSettings } from "./settings.ts";
 
 /** Where something is written; `file` as people know it: relative to the project root, absolute outside it. Both from 1. */
-export interface Place {
+export interface SourceLocation {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -15,7 +15,7 @@ export interface Problem {
   readonly severity: "error" | "warning";
   /** Stable, for tests and tools: `unknown-key`, `duplicate-name`, `script-syntax`. */
   readonly code: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   readonly message: string;
   /** What would be right here. */
   readonly expected?: string;
@@ -26,7 +26,7 @@ export interface Problem {
 /** Starlark as written in a file. Line 1 of `text` is at `place`, each further line one line down at the same column. */
 export interface ScriptSource {
   readonly text: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 /** `admin`: from the policy outside the project, which nothing below can loosen. */
@@ -34,7 +34,7 @@ export type Tier = "admin" | "project";
 
 interface Artifact {
   readonly name: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** SHA-256 of the file it is written in, hex. */
   readonly hash: string;
   readonly tier: Tier;
@@ -68,7 +68,7 @@ export interface ToolArtifact extends Artifact {
 
 /** An example beside a rule: a payload it must, or must not, act on. */
 export interface PolicyExample {
-  readonly place: Place;
+  readonly place: SourceLocation;
   readonly payload: unknown;
 }
 
@@ -89,7 +89,7 @@ export interface HookArtifact extends Artifact {
 }
 
 /** A name defined elsewhere, or a definition private to the agent. */
-export type Reference<Of> = { readonly ref: string; readonly place: Place } | Of;
+export type Reference<Of> = { readonly ref: string; readonly place: SourceLocation } | Of;
 
 export interface AgentArtifact extends Artifact {
   readonly kind: "agent";
@@ -128,20 +128,20 @@ export interface BundleArtifact extends Artifact {
 /** `allow` and `deny` entries: a glob over tool names, with where it is written. */
 export interface PolicyPattern {
   readonly pattern: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 export interface ToolsPolicy {
   readonly mode: "allowlist" | "denylist";
   readonly allow: readonly PolicyPattern[];
   readonly deny: readonly PolicyPattern[];
-  readonly place?: Place;
+  readonly place?: SourceLocation;
 }
 
 export interface ModelConfig {
   /** `provider:name`. */
   readonly model: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   readonly baseUrl?: string;
   readonly apiKeyEnv?: string;
   readonly family?: "openai" | "anthropic";
@@ -179,7 +179,7 @@ export interface MetaConfig {
 
 export interface ServeSource {
   readonly type: "stdin" | "telegram" | "meshwire";
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** The fields as written, checked. */
   readonly options: Readonly<Record<string, unknown>>;
 }
@@ -206,7 +206,7 @@ export interface PermissionExample {
   readonly rule: string;
   readonly example: string;
   readonly matches: boolean;
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 export interface ProjectConfig {
@@ -237,13 +237,13 @@ export interface ProjectConfig {
 export interface Project {
   /** Absolute. */
   readonly root: string;
-  /** `harness.md` or `harness.yaml`, as a `Place.file`; absent when there is none. */
+  /** `harness.md` or `harness.yaml`, as a `SourceLocation.file`; absent when there is none. */
   readonly configFile?: string;
   /** Changes when any file of the project or the admin policy does: SHA-256 over their names and hashes, hex. */
   readonly version: string;
   readonly config: ProjectConfig;
   /** The body of `harness.md`. */
-  readonly identity?: { readonly text: string; readonly place: Place };
+  readonly identity?: { readonly text: string; readonly place: SourceLocation };
   readonly tools: readonly ToolArtifact[];
   readonly hooks: readonly HookArtifact[];
   readonly agents: readonly AgentArtifact[];
@@ -271,7 +271,7 @@ export type FileKind = "config" | "admin" | "tool" | "hook" | "agent" | "plugin"
  * are judged when they are to be run.
  */
 export interface JudgedFile {
-  /** As a `Place.file`. */
+  /** As a `SourceLocation.file`. */
   readonly file: string;
   readonly kind: Exclude<FileKind, "admin"> | "eval";
   /** SHA-256 of its bytes, hex. */

@@ -3,7 +3,7 @@
  * read, and the documentation: docs/reference/artifacts.md is generated from it.
  */
 import { defined, nearestName } from "#base";
-import type { Place, Problem, ScriptSource, Tier } from "./project.ts";
+import type { Problem, ScriptSource, SourceLocation, Tier } from "./project.ts";
 import type { MapTree, Tree } from "./yaml-tree.ts";
 
 /** What reading a file collects, and what every artifact in it is stamped with. */
@@ -48,8 +48,8 @@ export type ValuesOf<Fields extends FieldMap> = {
 export interface TableValues<Fields extends FieldMap> {
   readonly values: ValuesOf<Fields>;
   /** Of the value; of the whole where the field is not written. */
-  at(key: keyof Fields & string): Place;
-  readonly place: Place;
+  at(key: keyof Fields & string): SourceLocation;
+  readonly place: SourceLocation;
 }
 
 /** Keeps the types of the fields: without it they would all be `Field<unknown>`. */
@@ -64,7 +64,7 @@ export function readTable<Fields extends FieldMap>(
   reader: Reader,
 ): TableValues<Fields> {
   const values: Record<string, unknown> = {};
-  const places = new Map<string, Place>();
+  const places = new Map<string, SourceLocation>();
   for (const { key, keyPlace, value } of tree.entries) {
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
     if (field === undefined) {
@@ -97,7 +97,7 @@ export function readTable<Fields extends FieldMap>(
 
 export function error(
   code: string,
-  place: Place,
+  place: SourceLocation,
   message: string,
   more: Pick<Problem, "expected" | "nearest"> = {},
 ): Problem {
@@ -106,7 +106,7 @@ export function error(
 
 export function warning(
   code: string,
-  place: Place,
+  place: SourceLocation,
   message: string,
   more: Pick<Problem, "expected" | "nearest"> = {},
 ): Problem {
@@ -251,7 +251,7 @@ export function nested<Fields extends FieldMap, Value>(
 
 export interface Placed<Value> {
   readonly value: Value;
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 export function placed<Value>(of: FieldType<Value>): FieldType<Placed<Value>> {
@@ -302,7 +302,7 @@ export function plainValue(tree: Tree): unknown {
   }
 }
 
-export function unknownKey(title: string, key: string, place: Place, known: readonly string[]): Problem {
+export function unknownKey(title: string, key: string, place: SourceLocation, known: readonly string[]): Problem {
   const near = nearestTo(key, known);
   return warning("unknown-key", place, `${title}: "${key}" is not known and has no effect.`, near);
 }

@@ -1,21 +1,21 @@
 /** TOML as the tree that tables are read from. The parser keeps no positions: the place of a value is where its name is first written. */
 import { parse, TomlError } from "smol-toml";
 import { ReasonError } from "#protocol";
-import type { Place } from "./project.ts";
+import type { SourceLocation } from "./project.ts";
 import type { MapTree, Tree } from "./yaml-tree.ts";
 
 export interface TomlTree {
   readonly root: MapTree;
   /** The dotted name of what is at a place of this tree. */
-  nameAt(place: Place): string;
+  nameAt(place: SourceLocation): string;
 }
 
 /** Throws a `ReasonError` (`ConfigInvalid`) with the place for what is not TOML, and for a date, which no key takes. */
 export function parseToml(file: string, text: string): TomlTree {
-  const names = new Map<Place, string>();
+  const names = new Map<SourceLocation, string>();
   /** `written` is what to look for. The line is only worked out when somebody asks: most places are never shown. */
-  const placeOf = (path: readonly string[], written = path): Place => {
-    const place: Place = {
+  const placeOf = (path: readonly string[], written = path): SourceLocation => {
+    const place: SourceLocation = {
       file,
       get line() {
         return lineOf(text, written);
@@ -37,7 +37,7 @@ export function parseToml(file: string, text: string): TomlTree {
     if (typeof value === "object" && value !== null && !(value instanceof Date)) return mapOf(value, path, place);
     throw new ReasonError("ConfigInvalid", { detail: `${file}:${place.line}: ${path.join(".")}: expected no date` });
   };
-  const mapOf = (table: object, path: readonly string[], place: Place): MapTree => ({
+  const mapOf = (table: object, path: readonly string[], place: SourceLocation): MapTree => ({
     kind: "map",
     entries: Object.entries(table).map(([key, value]) => {
       const tree = treeOf(value, [...path, key]);

@@ -1,6 +1,6 @@
 /** `tools_policy`: which tools exist for an agent at all. Deny always beats allow, and every policy has to agree. */
 import { globCovers, globFault, globMatches } from "./name-glob.ts";
-import type { Place, PolicyPattern, Tier, ToolsPolicy } from "./project.ts";
+import type { PolicyPattern, SourceLocation, Tier, ToolsPolicy } from "./project.ts";
 import {
   choice,
   defineTable,
@@ -45,11 +45,11 @@ export function toolVisible(
 
 /** An entry with the promises beside it. */
 interface Entry extends PolicyPattern {
-  readonly match: readonly { readonly name: string; readonly place: Place }[];
-  readonly notMatch: readonly { readonly name: string; readonly place: Place }[];
+  readonly match: readonly { readonly name: string; readonly place: SourceLocation }[];
+  readonly notMatch: readonly { readonly name: string; readonly place: SourceLocation }[];
 }
 
-const exampleName: FieldType<{ readonly name: string; readonly place: Place }> = {
+const exampleName: FieldType<{ readonly name: string; readonly place: SourceLocation }> = {
   shown: "a tool name",
   read(tree, reader) {
     const name = words("a tool name").read(tree, reader);
@@ -147,6 +147,6 @@ function checkExamples({ pattern, match, notMatch }: Entry, reader: Reader): voi
   }
 }
 
-function sourceOf({ file, line }: Place): string {
+function sourceOf({ file, line }: SourceLocation): string {
   return `${file}:${line}`;
 }

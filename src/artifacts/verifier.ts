@@ -1,5 +1,5 @@
 /** The `verify:` of an agent, as the tool that it is: the same language, the same built-ins, the same checks. */
-import type { AgentArtifact, Place, ScriptSource, ToolArtifact } from "./project.ts";
+import type { AgentArtifact, ScriptSource, SourceLocation, ToolArtifact } from "./project.ts";
 
 /** What rules, hooks and the log call one of a file. */
 const VERIFIER_NAME = "delegation.verify";
@@ -9,7 +9,7 @@ export const REQUEST_VERIFIER_NAME = "delegation.verify_request";
 export function verifierTool(
   script: ScriptSource,
   of: Pick<ToolArtifact, "hash" | "tier">,
-  place: Place,
+  place: SourceLocation,
   name = VERIFIER_NAME,
 ): ToolArtifact {
   return {

@@ -5,16 +5,16 @@
 
 import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument, Scalar, type YAMLMap } from "yaml";
 import { beginningOf } from "#base";
-import type { Place, Problem } from "./project.ts";
+import type { Problem, SourceLocation } from "./project.ts";
 
 export type Tree = ScalarTree | ListTree | MapTree;
 
 export interface ScalarTree {
   readonly kind: "scalar";
   readonly value: string | number | boolean | null;
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** Where the first character of a text is: after the quote, or on the line below `|`. */
-  readonly textPlace: Place;
+  readonly textPlace: SourceLocation;
   /** False when lines of the text are not lines of the file: folded, or quoted over several lines. */
   readonly linesHold: boolean;
 }
@@ -22,19 +22,19 @@ export interface ScalarTree {
 export interface ListTree {
   readonly kind: "list";
   readonly items: readonly Tree[];
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 export interface MapTree {
   readonly kind: "map";
   /** Each key once: of a key that is written twice the last one holds. */
   readonly entries: readonly MapEntry[];
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 export interface MapEntry {
   readonly key: string;
-  readonly keyPlace: Place;
+  readonly keyPlace: SourceLocation;
   readonly value: Tree;
 }
 
@@ -48,7 +48,7 @@ const MAX_YAML_PROBLEMS = 10;
 export function parseYaml(file: string, text: string, problems: Problem[]): MapTree | undefined {
   const before = problems.length;
   const placeAt = createPlaces(file, text);
-  const fail = (code: string, place: Place, message: string): undefined => {
+  const fail = (code: string, place: SourceLocation, message: string): undefined => {
     problems.push({ severity: "error", code, place, message });
   };
   let document: ReturnType<typeof parseDocument>;
@@ -79,7 +79,7 @@ export function parseYaml(file: string, text: string, problems: Problem[]): MapT
 }
 
 /** Offset → place. Counted here: the parser's own counter knows only the lines that it has got to when an error occurs. */
-function createPlaces(file: string, text: string): (offset: number) => Place {
+function createPlaces(file: string, text: string): (offset: number) => SourceLocation {
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
   return (offset) => {
@@ -95,20 +95,20 @@ function createPlaces(file: string, text: string): (offset: number) => Place {
 }
 
 interface Converter {
-  convert(node: unknown, fallback: Place): Tree | undefined;
+  convert(node: unknown, fallback: SourceLocation): Tree | undefined;
 }
 
-function createConverter(text: string, placeAt: (offset: number) => Place, problems: Problem[]): Converter {
+function createConverter(text: string, placeAt: (offset: number) => SourceLocation, problems: Problem[]): Converter {
   const anchors = new Map<string, { readonly tree: Tree; readonly size: number }>();
   let size = 0;
   let failed = false;
 
-  function fail(code: string, place: Place, message: string): undefined {
+  function fail(code: string, place: SourceLocation, message: string): undefined {
     failed = true;
     problems.push({ severity: "error", code, place, message });
   }
 
-  function convert(node: unknown, fallback: Place, depth: number): Tree | undefined {
+  function convert(node: unknown, fallback: SourceLocation, depth: number): Tree | undefined {
     // One report is enough: everything above it is given up as well.
     if (failed) return undefined;
     const place = isNode(node) && node.range ? placeAt(node.range[0]) : fallback;
@@ -124,7 +124,7 @@ function createConverter(text: string, placeAt: (offset: number) => Place, probl
     return tree;
   }
 
-  function useAnchor(name: string, place: Place): Tree | undefined {
+  function useAnchor(name: string, place: SourceLocation): Tree | undefined {
     const found = anchors.get(name);
     if (found === undefined) return fail("unknown-alias", place, `The alias *${name} stands for nothing before it.`);
     size += found.size;
@@ -132,7 +132,7 @@ function createConverter(text: string, placeAt: (offset: number) => Place, probl
     return fail("too-many-values", place, `There are more than ${MAX_EXPANDED_NODES} values, counting aliases.`);
   }
 
-  function convertNew(node: unknown, place: Place, depth: number): Tree | undefined {
+  function convertNew(node: unknown, place: SourceLocation, depth: number): Tree | undefined {
     if (isMap(node)) return convertMap(node, place, depth);
     if (isSeq(node)) {
       const items = node.items.map((item) => convert(item, place, depth + 1));
@@ -143,7 +143,7 @@ function createConverter(text: string, placeAt: (offset: number) => Place, probl
     return fail("yaml", place, "This kind of value is not supported.");
   }
 
-  function convertMap(node: YAMLMap, place: Place, depth: number): Tree | undefined {
+  function convertMap(node: YAMLMap, place: SourceLocation, depth: number): Tree | undefined {
     const entries = new Map<string, MapEntry>();
     for (const pair of node.items) {
       const keyPlace = isNode(pair.key) && pair.key.range ? placeAt(pair.key.range[0]) : place;
@@ -165,7 +165,7 @@ function createConverter(text: string, placeAt: (offset: number) => Place, probl
     return { kind: "map", entries: [...entries.values()], place };
   }
 
-  function convertScalar(node: Scalar, place: Place): Tree | undefined {
+  function convertScalar(node: Scalar, place: SourceLocation): Tree | undefined {
     const { value } = node;
     if (typeof value === "number" && !Number.isFinite(value)) return fail("bad-number", place, "Not a finite number.");
     if (value !== null && typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") {
@@ -177,7 +177,7 @@ function createConverter(text: string, placeAt: (offset: number) => Place, probl
   return { convert: (node, fallback) => convert(node, fallback, 0) };
 }
 
-function textPosition(text: string, node: Scalar, place: Place): Pick<ScalarTree, "textPlace" | "linesHold"> {
+function textPosition(text: string, node: Scalar, place: SourceLocation): Pick<ScalarTree, "textPlace" | "linesHold"> {
   const start = node.range?.[0];
   if (typeof node.value !== "string" || start == null) return { textPlace: place, linesHold: true };
   switch (node.type) {

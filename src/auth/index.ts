@@ -30,5 +30,5 @@ export { readToken, signToken, TOKEN_KEY_PURPOSE } from "./token.ts";
 export { createTokenDesk, type MintedToken, type TokenDesk } from "./token-desk.ts";
 export { readTokenFile, TOKEN_FILE_MODE, TOKEN_FILE_NAME, tokenFileText } from "./token-file.ts";
 export { createTokenRecords, type TokenRecord, type TokenRecords, type TokenRun } from "./token-records.ts";
-export { tokenStanding } from "./token-standing.ts";
 export { createTokenTimes, type TokenTimes } from "./token-times.ts";
+export { tokenValidity } from "./token-validity.ts";

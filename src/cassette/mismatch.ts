@@ -50,13 +50,13 @@ export function mismatch(place: string, what: string, recorded: unknown, now: un
   const difference = firstDifference(recorded, now) ?? { path: "", recorded, now };
   const { path } = difference;
   const lines = [
-    `${what} differs at ${path === "" ? "its value" : path}: recorded ${shown(difference.recorded)}, now ${shown(difference.now)}`,
+    `${what} differs at ${path === "" ? "its value" : path}: recorded ${valueText(difference.recorded)}, now ${valueText(difference.now)}`,
     ...unifiedDiff(recorded, now),
   ];
   return new ReasonError("CassetteMismatch", { place, detail: lines.join("\n") });
 }
 
-export function shown(value: unknown): string {
+export function valueText(value: unknown): string {
   if (value === undefined) return "nothing";
   const text = JSON.stringify(value);
   return text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}… (${text.length} characters)`;

@@ -5,7 +5,7 @@
  */
 import { type Command, ReasonError } from "#protocol";
 import type { Cassette, Entry, EntryOf } from "./entries.ts";
-import { firstDifference, mismatch, shown } from "./mismatch.ts";
+import { firstDifference, mismatch, valueText } from "./mismatch.ts";
 import { type CassetteRedactor, withPlainMarkers } from "./secrets.ts";
 import { createSeededRandom } from "./seeded-random.ts";
 import { type Exchange, fromFailed, PLAYED_KINDS, type Tape } from "./tape.ts";
@@ -164,7 +164,7 @@ export function createPlayer({ cassette, redactor }: PlayerOptions): Tape {
     const redacted = candidates.find(({ entry, isTaken }) => !isTaken && sameButForSecrets(entry.request, clean));
     if (redacted !== undefined) return redacted;
     const [nearest] = candidates;
-    if (nearest === undefined) throw fail(ranOut(`${describe(of)} ${shown(summary(of, clean))}`));
+    if (nearest === undefined) throw fail(ranOut(`${describe(of)} ${valueText(summary(of, clean))}`));
     throw fail(mismatch(`${file}:${nearest.line}`, nameOf(nearest), nearest.entry.request, clean));
   }
 
@@ -209,7 +209,7 @@ export function createPlayer({ cassette, redactor }: PlayerOptions): Tape {
     },
     fact({ session, name }, about) {
       const known = facts.get(JSON.stringify([session, name, about]));
-      if (known === undefined) throw fail(ranOut(`the fact ${name} of ${shown(about)}`));
+      if (known === undefined) throw fail(ranOut(`the fact ${name} of ${valueText(about)}`));
       known.reads += 1;
       return known.values.findLast(({ since }) => since <= known.reads)?.value ?? undefined;
     },

@@ -3,12 +3,12 @@ import { resolve } from "node:path";
 import { counted, paint, visibleLine } from "#base";
 import type { StoreFlags } from "#program";
 import { reasonText, type SessionId } from "#protocol";
-import { type HeadStanding, headProblem, seen, type Verdict } from "#stores";
+import { type HeadComparison, headProblem, seen, type Verdict } from "#stores";
 import { storeKinds } from "#stores/kinds";
 import type { CliPorts } from "./cli-ports.ts";
 import type { ExitCode } from "./exit-code.ts";
 
-export interface ToldFlags extends StoreFlags {
+export interface VerdictFlags extends StoreFlags {
   readonly json?: boolean;
 }
 
@@ -19,7 +19,7 @@ export function verdictCode({ session, findings, head }: Verdict): ExitCode {
 }
 
 /** Prints it, and returns its `verdictCode`. */
-export function tellVerdict(ports: CliPorts, verdict: Verdict, flags: ToldFlags): ExitCode {
+export function tellVerdict(ports: CliPorts, verdict: Verdict, flags: VerdictFlags): ExitCode {
   const { session, events, checkpoints, anchors, expired, unsealed, findings, findingsLeftOut, head } = verdict;
   const intact = findings.length === 0;
   const problem = head === undefined || session === undefined ? undefined : headProblem(session, head);
@@ -54,7 +54,7 @@ export function tellVerdict(ports: CliPorts, verdict: Verdict, flags: ToldFlags)
 }
 
 /** For a session that the log does not have. `standing` is `gone` or `tampered`. */
-export function tellGone(ports: CliPorts, session: SessionId, standing: HeadStanding, flags: ToldFlags): ExitCode {
+export function tellGone(ports: CliPorts, session: SessionId, standing: HeadComparison, flags: VerdictFlags): ExitCode {
   if (flags.json === true) {
     ports.terminal.out(
       `${JSON.stringify({ intact: false, reason: "HeadMismatch", session, events: 0, head: standing })}\n`,
@@ -66,7 +66,7 @@ export function tellGone(ports: CliPorts, session: SessionId, standing: HeadStan
   return 3;
 }
 
-function butHow(head: HeadStanding | undefined): string {
+function butHow(head: HeadComparison | undefined): string {
   switch (head?.state) {
     case "older":
       return `, but older than the last known head (${seen(head)})`;
@@ -79,7 +79,7 @@ function butHow(head: HeadStanding | undefined): string {
   }
 }
 
-function tellMismatch(ports: CliPorts, session: SessionId | undefined, problem: string, flags: ToldFlags): void {
+function tellMismatch(ports: CliPorts, session: SessionId | undefined, problem: string, flags: VerdictFlags): void {
   const where = storeKinds[flags.store].isInWorkspace
     ? ` --store ${flags.store} --root ${resolve(ports.cwd, flags.root ?? ".")}`
     : "";

@@ -9,8 +9,8 @@ import { ReasonError, SessionId } from "#protocol";
 import {
   type ArchiveStore,
   type Checkpoint,
+  compareHead,
   harnessPaths,
-  headStanding,
   type KnownHeads,
   loadAudit,
   readSigningKey,
@@ -94,7 +94,7 @@ async function lostSessions(store: ArchiveStore, heads: KnownHeads, target: stri
 }
 
 function tellLost(ports: CliPorts, heads: KnownHeads, id: SessionId, flags: VerifyFlags): ExitCode {
-  const standing = headStanding(heads.read(id), undefined);
+  const standing = compareHead(heads.read(id), undefined);
   // Deleted while we looked.
   return standing.state === "unknown" ? 0 : tellGone(ports, id, standing, flags);
 }

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { contextTexts, type Project } from "#artifacts";
 import { defined, messageOf, visibleLine } from "#base";
-import { promptBlocks, STANDING_PROMPT } from "#context";
+import { DEFAULT_PROMPT, promptBlocks } from "#context";
 import { type ContextValues, conditionCheck, loadSettings, openProject, soundProject } from "#program";
 import { ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
@@ -81,7 +81,7 @@ async function makeReport(ports: CliPorts, project: Project, flags: ContextFlags
       return failed === undefined ? { holds: yes } : { error: failed };
     },
     files: contextTexts(project, agent === undefined ? project.config.context : (agent.context ?? { files: [] })),
-    standing: settings.systemPrompt ?? STANDING_PROMPT,
+    standing: settings.systemPrompt ?? DEFAULT_PROMPT,
     workspace: project.root,
     platform: process.platform,
   });

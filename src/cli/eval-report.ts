@@ -11,7 +11,7 @@ const COLOURS = { passed: "green", failed: "red", broken: "red", not_run: "yello
 const LABEL_CHARS = 60;
 
 /** A result as it may be seen: words of a case are written by people, who put secrets there as elsewhere. Cut only afterwards. */
-export function shownResult(redactor: Pick<OutwardRedactor, "value">, result: CaseResult): CaseResult {
+export function redactedResult(redactor: Pick<OutwardRedactor, "value">, result: CaseResult): CaseResult {
   const clean = redactor.value(result);
   return { ...clean, assertions: clean.assertions.map((one) => ({ ...one, label: shortLabel(one.label) })) };
 }

@@ -18,7 +18,7 @@ import { namesProject, type OutwardRedactor, problemText, userFlags } from "#pro
 import { type Event, ReasonError } from "#protocol";
 import type { CliPorts } from "./cli-ports.ts";
 import { createEvalCases, type EvalFlags, type PreparedCase } from "./eval-cases.ts";
-import { caseText, createProgressLine, shownResult, suiteJson, summaryText } from "./eval-report.ts";
+import { caseText, createProgressLine, redactedResult, suiteJson, summaryText } from "./eval-report.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { writeNamedFile } from "./named-file.ts";
 import { DEFAULT_CASES, requireAckedCases } from "./trusted-cases.ts";
@@ -112,12 +112,12 @@ async function run(
       onProgress: (state) => progress.show(redactor.value(state)),
       onResult(one) {
         progress.clear();
-        if (flags.json !== true) terminal.out(caseText(terminal, shownResult(redactor, one)));
+        if (flags.json !== true) terminal.out(caseText(terminal, redactedResult(redactor, one)));
       },
-      onLog: (one, events) => writeLog(ports, flags.logs, shownResult(redactor, one), events),
+      onLog: (one, events) => writeLog(ports, flags.logs, redactedResult(redactor, one), events),
     });
     progress.clear();
-    const result = { ...raw, cases: raw.cases.map((one) => shownResult(redactor, one)) };
+    const result = { ...raw, cases: raw.cases.map((one) => redactedResult(redactor, one)) };
     terminal.out(flags.json === true ? `${suiteJson(result)}\n` : `\n${summaryText(terminal, result)}`);
     if (flags.junit !== undefined) await writeNamedFile(resolve(cwd, flags.junit), evalsXml(result));
     if (stop.signal.aborted) return 130;

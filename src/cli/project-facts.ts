@@ -6,8 +6,8 @@ import {
   type BundleArtifact,
   type HookArtifact,
   inHookOrder,
-  type Place,
   type Project,
+  type SourceLocation,
   toolVisible,
 } from "#artifacts";
 import { defined } from "#base";
@@ -237,7 +237,7 @@ export function settingsFacts({ config }: Project) {
   };
 }
 
-export function placeText({ file, line }: Place): string {
+export function placeText({ file, line }: SourceLocation): string {
   return `${file}:${line}`;
 }
 

@@ -2,7 +2,7 @@
 
 export { delimit, withoutDelimiters } from "./delimiters.ts";
 export { createHistory } from "./history.ts";
-export { createIdentity, STANDING_PROMPT } from "./identity.ts";
+export { createIdentity, DEFAULT_PROMPT } from "./identity.ts";
 export {
   type ConditionResult,
   NOTICE_BLOCK,

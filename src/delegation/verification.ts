@@ -12,7 +12,7 @@ import { isRecord } from "./request.ts";
 const REASON_MAX_CHARS = 2_000;
 
 /** The shape that verifiers and hooks see. */
-export interface ToldResult {
+export interface ReportedResult {
   readonly response: string;
   readonly tool_calls: readonly unknown[];
   readonly tool_results: readonly unknown[];
@@ -38,9 +38,9 @@ export interface VerificationParts {
 export interface Verifying {
   readonly check: StopCheck;
   /** What was accepted; undefined until something was. */
-  readonly accepted: ToldResult | undefined;
+  readonly accepted: ReportedResult | undefined;
   /** What was claimed last. */
-  readonly claimed: ToldResult | undefined;
+  readonly claimed: ReportedResult | undefined;
   readonly verification: Verification;
 }
 
@@ -53,10 +53,13 @@ export function createVerification(parts: VerificationParts): Verifying {
   const { verifiers, hooks, maxRetries, record } = parts;
   let attempts = 0;
   let outcome: VerifyOutcome = "skipped";
-  let accepted: ToldResult | undefined;
-  let claimed: ToldResult | undefined;
+  let accepted: ReportedResult | undefined;
+  let claimed: ReportedResult | undefined;
 
-  async function askHooks(result: ToldResult, signal: AbortSignal): Promise<{ verdict: Verdict; result: ToldResult }> {
+  async function askHooks(
+    result: ReportedResult,
+    signal: AbortSignal,
+  ): Promise<{ verdict: Verdict; result: ReportedResult }> {
     if (hooks === undefined || hooks.idle("delegation.post_verify")) return { verdict: { verified: true }, result };
     const payload = { ...parts.facts, ...result, result: result.response, attempt: attempts };
     const answer = await hooks.dispatch("delegation.post_verify", payload, { ...parts.point, signal });
@@ -73,7 +76,7 @@ export function createVerification(parts: VerificationParts): Verifying {
   }
 
   async function check(claim: Claim, call: CheckCall): Promise<StopVerdict> {
-    const result: ToldResult = { response: claim.text, tool_calls: claim.calls, tool_results: parts.results() };
+    const result: ReportedResult = { response: claim.text, tool_calls: claim.calls, tool_results: parts.results() };
     claimed = result;
     if (verifiers.length === 0 && (hooks === undefined || hooks.idle("delegation.post_verify"))) {
       accepted = result;

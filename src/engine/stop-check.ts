@@ -3,7 +3,7 @@ import { type CallId, type ClientId, type Reason, reasonText, type SessionId, ty
 import type { EventBus } from "./bus.ts";
 import type { Tool } from "./tool.ts";
 import type { CallResult } from "./tool-chain.ts";
-import type { ToldCall } from "./turn-hooks.ts";
+import type { PublishedCall } from "./turn-hooks.ts";
 
 export interface Claim {
   readonly turn: TurnId;
@@ -11,7 +11,7 @@ export interface Claim {
   readonly originator: ClientId;
   /** What the agent wrote in its last step. */
   readonly text: string;
-  readonly calls: readonly ToldCall[];
+  readonly calls: readonly PublishedCall[];
   readonly signal: AbortSignal;
 }
 

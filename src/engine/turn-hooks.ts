@@ -7,7 +7,7 @@ import type { Ending } from "./turn-ending.ts";
 /** How often one turn is sent back to work before it ends as failed. */
 const MAX_STOPS_BLOCKED = 2;
 
-export interface ToldCall {
+export interface PublishedCall {
   readonly name: string;
   readonly args: unknown;
 }
@@ -29,7 +29,7 @@ interface Input {
 
 interface Told {
   readonly text: string;
-  readonly calls: readonly ToldCall[];
+  readonly calls: readonly PublishedCall[];
   readonly usage: Usage;
   stopsBlocked: number;
 }

@@ -4,7 +4,7 @@ import type { EventBus } from "./bus.ts";
 import type { CallTiming, RequestedCall } from "./dispatch.ts";
 import { note } from "./note.ts";
 import { type Spent, sumOf, tokensOf } from "./spent.ts";
-import type { ToldCall } from "./turn-hooks.ts";
+import type { PublishedCall } from "./turn-hooks.ts";
 
 /** Calls of a turn that `turn.end` and `agent.stop` are told of. */
 const MAX_TOLD_CALLS = 1000;
@@ -19,7 +19,7 @@ export interface Tally {
   readonly tools: CallTiming[];
   /** What the model wrote in the last step. */
   text: string;
-  readonly calls: ToldCall[];
+  readonly calls: PublishedCall[];
   stopsBlocked: number;
 }
 
@@ -71,7 +71,7 @@ export function totalOf(before: Spent, { usage, costUsd = 0, steps, tools }: Tal
   return sumOf(before, { cost_usd: costUsd, tokens: tokensOf(usage), steps, calls: tools.length });
 }
 
-function toldCall({ name, arguments: raw }: RequestedCall): ToldCall {
+function toldCall({ name, arguments: raw }: RequestedCall): PublishedCall {
   try {
     return { name, args: JSON.parse(raw) };
   } catch {

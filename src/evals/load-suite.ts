@@ -61,7 +61,7 @@ export async function loadSuite({ cwd, paths, checker, mayBeEmpty }: SuitePlace)
   const cases: LoadedCase[] = [];
   const problems: Problem[] = [];
   for (const path of files) {
-    const shown = shownPath(cwd, path);
+    const shown = displayPath(cwd, path);
     const { evalCase, hash = "", scenarioText, problems: found } = readEvalFile(path, checker);
     const own = [...found];
     const complete = evalCase && withSchemas(evalCase, path, own);
@@ -80,7 +80,7 @@ export async function loadSuite({ cwd, paths, checker, mayBeEmpty }: SuitePlace)
       problems.push({ severity: "error", code: "duplicate-name", place: { ...complete.place, file: shown }, message });
     }
     const inline = scenarioText === undefined ? undefined : { text: scenarioText, shown };
-    const scenario = played === undefined ? inline : { text: played.text, shown: shownPath(cwd, played.path) };
+    const scenario = played === undefined ? inline : { text: played.text, shown: displayPath(cwd, played.path) };
     cases.push({
       ...{ path, shown, evalCase: complete, cassette },
       files: [{ path, hash }, ...(played === undefined ? [] : [{ path: played.path, hash: played.hash }])],
@@ -172,7 +172,7 @@ function readSchema(path: string): Readonly<Record<string, unknown>> | string {
   }
 }
 
-function shownPath(cwd: string, path: string): string {
+function displayPath(cwd: string, path: string): string {
   const way = relative(cwd, path);
   return (way.startsWith("..") ? path : way).split(sep).join("/");
 }

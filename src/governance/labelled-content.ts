@@ -46,7 +46,7 @@ export async function labelsByRules(
 }
 
 /** What a search has shown is named in its result. A line that reads like such a name counts as one. */
-export function labelsOfShownFiles(
+export function labelsOfPrintedFiles(
   { content }: CallResult,
   rules: readonly LabelRule[],
   root: string,

@@ -9,7 +9,7 @@ import type { CallResult, ToolCall, ToolMiddleware } from "#engine";
 import type { CallId, Event, Label } from "#protocol";
 import { type DiskReader, lookAtDisk } from "./disk-view.ts";
 import { kindOf } from "./known-tools.ts";
-import { labelsByNature, labelsByRules, labelsOfShownFiles } from "./labelled-content.ts";
+import { labelsByNature, labelsByRules, labelsOfPrintedFiles } from "./labelled-content.ts";
 import type { Rule, RuleCall } from "./rules.ts";
 
 export const ALL_LABELS: readonly Label[] = ["private", "untrusted"];
@@ -93,7 +93,7 @@ async function ofContent(
   const labels = [
     ...(await labelsByNature(ruleCall, disk)),
     ...(await labelsByRules(ruleCall, rules, disk)),
-    ...(kindOf(tool.name) === "search" ? labelsOfShownFiles(result, rules, files.root) : []),
+    ...(kindOf(tool.name) === "search" ? labelsOfPrintedFiles(result, rules, files.root) : []),
   ];
   return [
     ...labels.map((label) => ({ label, origin })),

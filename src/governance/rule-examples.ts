@@ -1,5 +1,5 @@
 /** Permission rules of a project, held against what is written beside them: a rule that does not do what it says does not load. */
-import type { PermissionExample, PermissionRule, Place, Problem } from "#artifacts";
+import type { PermissionExample, PermissionRule, Problem, SourceLocation } from "#artifacts";
 import { ReasonError } from "#protocol";
 import { canonicalName, kindOf } from "./known-tools.ts";
 import { evaluateRules, parseRule, type RuleCall } from "./rules.ts";
@@ -40,7 +40,7 @@ function exampleCall(text: string): RuleCall | undefined {
 }
 
 /** `file:line`, as rules have it. */
-function placeOf(source: string): Place {
+function placeOf(source: string): SourceLocation {
   const [, file = source, line = "1"] = /^(.*):(\d+)$/.exec(source) ?? [];
   return { file, line: Number(line), column: 1 };
 }

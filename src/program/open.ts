@@ -107,8 +107,8 @@ export async function openProgram(ports: ProgramPorts, options: OpenOptions): Pr
     ...defined({ plugins: options.plugins, ownPaths: options.ownPaths }),
     checkToken: async (token) => {
       // Only a daemon has clients with tokens; their inputs can wait in a session that is gone on with here.
-      const [{ createTokenRecords, tokenStanding }, { stateDir }] = [await import("#auth"), harnessPaths(env)];
-      return tokenStanding({ records: createTokenRecords(stateDir), clock }, token);
+      const [{ createTokenRecords, tokenValidity }, { stateDir }] = [await import("#auth"), harnessPaths(env)];
+      return tokenValidity({ records: createTokenRecords(stateDir), clock }, token);
     },
     ...defined({ context: options.context }),
     traceCall: createRawDump(ports),

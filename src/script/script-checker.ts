@@ -2,7 +2,7 @@
  * Checks scripts before they run: do they compile, is the entry point there, does every name exist for this kind of script, can
  * the condition ever hold, does the hook do what its examples say. Nothing it runs can have an effect.
  */
-import type { HookArtifact, Place, Problem, ScriptChecker, ScriptSource, ToolArtifact } from "#artifacts";
+import type { HookArtifact, Problem, ScriptChecker, ScriptSource, SourceLocation, ToolArtifact } from "#artifacts";
 import { nearestName } from "#base";
 import {
   attributeNames,
@@ -81,7 +81,7 @@ function checkEntry(source: ScriptSource, what: string, kind: "tool" | "hook", n
   return [...entryProblems(program, source.place, what, kind), ...unknownMembers(program, kind, names)];
 }
 
-function entryProblems(program: Program, place: Place, what: string, kind: "tool" | "hook"): Problem[] {
+function entryProblems(program: Program, place: SourceLocation, what: string, kind: "tool" | "hook"): Problem[] {
   const entry = ENTRIES[kind];
   const found = program.definition(entry.name);
   const missing = { severity: "error", code: "script-entry", expected: entry.shown } as const;
@@ -234,6 +234,6 @@ function checkExpression(source: ScriptSource, what: string, names: Names, input
   return problems;
 }
 
-function placeOf(position: Position | undefined): Place | undefined {
+function placeOf(position: Position | undefined): SourceLocation | undefined {
   return position === undefined ? undefined : { file: position.file, line: position.line, column: position.column };
 }

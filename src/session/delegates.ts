@@ -12,13 +12,13 @@ import {
 } from "#delegation";
 import type { Approver, HiddenTools, Hook, HookDispatcher, SessionCore, Tool } from "#engine";
 import type { ProjectRuntime } from "./project.ts";
-import { type Birth, hiddenFrom, policiesOf, type SessionPlace } from "./tree.ts";
+import { type AgentTree, type Birth, hiddenFrom, policiesOf } from "./tree.ts";
 import type { SessionWorld } from "./world.ts";
 
 export interface DelegatingParts {
   readonly core: SessionCore;
   readonly depth: number;
-  readonly place: SessionPlace;
+  readonly place: AgentTree;
   readonly runtime: ProjectRuntime;
   readonly world: Pick<SessionWorld, "ports">;
   readonly birth: Birth | undefined;

@@ -19,8 +19,8 @@ import { createDelegating, type Delegating, type DelegatingParts, isDelegating }
 import type { SessionDependencies } from "./dependencies.ts";
 import { permissionOf, rulesOf } from "./policy.ts";
 import { askingOf, askPerson } from "./questions.ts";
-import { type Birth, hiddenFrom, policiesOf, type SessionPlace } from "./tree.ts";
-import { createUntoldNotice } from "./untold-notice.ts";
+import { type AgentTree, type Birth, hiddenFrom, policiesOf } from "./tree.ts";
+import { createUnknownKeysNotice } from "./unknown-keys-notice.ts";
 import type { SessionWorld } from "./world.ts";
 
 export interface SessionEngineParts {
@@ -30,7 +30,7 @@ export interface SessionEngineParts {
   readonly approver: Approver;
   readonly birth: Birth | undefined;
   readonly world: SessionWorld;
-  readonly place: SessionPlace;
+  readonly place: AgentTree;
   /** Where an earlier run left the session. */
   readonly earlier: Reopened | undefined;
   /** The prompt where no project has another. */
@@ -79,7 +79,7 @@ export function createSessionEngine(parts: SessionEngineParts): SessionEngine {
     ask: askPerson({ bus, approver, asking: askingOf(birth), givenAnswers: earlier?.answers }),
     toolSources: toolSources(parts, delegating),
     // No input and no answer is written before every key that is in use can be recognised.
-    beforeTurn: createUntoldNotice(bus, dependencies.secretsTold),
+    beforeTurn: createUnknownKeysNotice(bus, dependencies.secretsTold),
     settle: async () => delegating?.delegations.settle(),
     toolSettings: settings.tools,
     maxSteps: birth?.spec.maxSteps ?? settings.maxSteps,

@@ -2,7 +2,7 @@
 import { isAbsolute } from "node:path";
 import { loadFieldParser } from "#artifacts";
 import { defined } from "#base";
-import { STANDING_PROMPT } from "#context";
+import { DEFAULT_PROMPT } from "#context";
 import type { LiveSession } from "#control";
 import { createDelegationTree, endInterrupted } from "#delegation";
 import {
@@ -27,7 +27,7 @@ import { liveSession, ruleCommands } from "./commands.ts";
 import { type OpenedProject, type SessionDependencies, withSettings } from "./dependencies.ts";
 import { createSessionEngine, type SessionEngine } from "./engine.ts";
 import type { ProjectRuntime, ProjectRuntimeOptions } from "./project.ts";
-import type { Birth, SessionPlace } from "./tree.ts";
+import type { AgentTree, Birth } from "./tree.ts";
 import { openWorld, type SessionWorld } from "./world.ts";
 
 export async function openSession(
@@ -63,7 +63,7 @@ export async function openSession(
 
   async function assemble(): Promise<LiveSession> {
     const context = birth?.place.context ?? createRunContext({ ...dependencies.context, ...command.context });
-    const standing = settings.systemPrompt ?? STANDING_PROMPT;
+    const standing = settings.systemPrompt ?? DEFAULT_PROMPT;
     if (opened !== undefined) {
       const { env, args, clock, ids } = dependencies;
       const { ports, machine } = world;
@@ -198,7 +198,7 @@ function rootPlace({
   readonly context: RunContext;
   readonly runtime: ProjectRuntime | undefined;
   readonly core: SessionCore;
-}): SessionPlace {
+}): AgentTree {
   const { settings, clock } = dependencies;
   return {
     workspace,
@@ -242,7 +242,7 @@ function lifeOf({
   readonly dependencies: SessionDependencies;
   readonly birth: Birth | undefined;
   readonly world: SessionWorld;
-  readonly place: SessionPlace;
+  readonly place: AgentTree;
   readonly session: SessionEngine;
 }): Pick<LiveSession, "begin" | "finish" | "restore" | "release"> {
   const { root } = ports.files;

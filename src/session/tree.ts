@@ -12,7 +12,7 @@ import type { Rule, SessionLabels, TreeUse } from "#governance";
 import type { CallId, SessionId, TurnId } from "#protocol";
 import type { ProjectRuntime } from "./project.ts";
 
-export interface SessionPlace {
+export interface AgentTree {
   readonly workspace: string;
   readonly profile: string;
   /** Without a project there are no delegates, and nobody to share with. */
@@ -39,7 +39,7 @@ export interface SessionPlace {
 export interface Birth {
   readonly spec: DelegateSpec;
   readonly parent: SessionId;
-  readonly place: SessionPlace;
+  readonly place: AgentTree;
   /** Of the agents above it; they hold for it as well. */
   readonly inheritedHooks: readonly Hook[];
   /** What the agents above it are denied, which is what they cannot get through it. */
@@ -52,7 +52,7 @@ export interface Birth {
  */
 export function sharedUndo(
   undo: ToolMiddleware,
-  root: SessionPlace["root"],
+  root: AgentTree["root"],
   delegation: CallId | undefined,
 ): ToolMiddleware {
   return (call, next) => {

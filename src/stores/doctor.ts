@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { errnoOf, messageOf } from "#base";
 import { ReasonError, type SessionId } from "#protocol";
 import { chainStart } from "./evidence.ts";
-import { headProblem, headStanding } from "./head-standing.ts";
+import { compareHead, headProblem } from "./head-comparison.ts";
 import type { HeadReading, KnownHeads } from "./known-heads.ts";
 import { isAlive } from "./lease.ts";
 import { type DatabaseOptions, openDatabase, type SqliteDatabase, statementCache } from "./sqlite/driver.ts";
@@ -94,7 +94,7 @@ function* checkHeads(db: SqliteDatabase, known: readonly KnownSession[]): Genera
     const row = find.get(session);
     const event = reading.kind === "known" ? reading.head.event : 0;
     const log = row && { lastEventId: row.last, hashAtHead: hashAt(db, session, row.key, event) };
-    const problem = headProblem(session, headStanding(reading, log));
+    const problem = headProblem(session, compareHead(reading, log));
     if (problem !== undefined)
       yield error(problem, `Put the right file back. If it was you: harness audit accept ${session}`);
   }

@@ -10,7 +10,7 @@ import type { Checkpoint, Signer } from "./checkpoint.ts";
 import { createDelayedCheckpoint } from "./delayed-checkpoint.ts";
 import { chainStart } from "./evidence.ts";
 import type { GroupCommit, GroupedWrite } from "./group-commit.ts";
-import { headProblem, headStanding } from "./head-standing.ts";
+import { compareHead, headProblem } from "./head-comparison.ts";
 import type { HeadReading, KnownHeads } from "./known-heads.ts";
 import { RENEW_MS } from "./lease.ts";
 import { type ChainedRecord, type ChainHead, type chainDrafts, hashAfter, toEvent } from "./record.ts";
@@ -159,11 +159,11 @@ export function followedHead(
   { lastEventId }: ChainHead,
   reading: HeadReading = { kind: "none" },
 ): { readonly known: number; readonly problem: string | undefined } {
-  if (reading.kind !== "known") return { known: 0, problem: headProblem(id, headStanding(reading, undefined)) };
+  if (reading.kind !== "known") return { known: 0, problem: headProblem(id, compareHead(reading, undefined)) };
   const { event } = reading.head;
   const [record] = backend.records(id, { after: event - 1, limit: 1 });
   const hashAtHead = record?.id === event ? hashAfter(id, record) : undefined;
-  return { known: event, problem: headProblem(id, headStanding(reading, { lastEventId, hashAtHead })) };
+  return { known: event, problem: headProblem(id, compareHead(reading, { lastEventId, hashAtHead })) };
 }
 
 function endsTurn(drafts: readonly EventDraft[]): boolean {

@@ -8,7 +8,7 @@ import { createRng, exported, newSigningKey, sampleDrafts } from "../../test/fak
 import type { ArchiveStore } from "./archive.ts";
 import { branchSession } from "./branch.ts";
 import { diagnoseStore } from "./doctor.ts";
-import { headStanding } from "./head-standing.ts";
+import { compareHead } from "./head-comparison.ts";
 import { importSession } from "./import.ts";
 import { openJsonlStore } from "./jsonl/store.ts";
 import { createKnownHeads, type HeadsPlace, type KnownHeads } from "./known-heads.ts";
@@ -165,7 +165,7 @@ describe.each([
     const event = await turns(kind, 1);
     rmSync(data, { recursive: true });
     mkdirSync(data);
-    expect(headStanding(heads.read(one), undefined)).toMatchObject({ state: "gone", event });
+    expect(compareHead(heads.read(one), undefined)).toMatchObject({ state: "gone", event });
   });
 
   it("is there for a branch and an import, and an older import does not move it", async () => {

@@ -5,7 +5,7 @@ export type { Checkpoint, Signer } from "./checkpoint.ts";
 export { diagnoseStore, type Finding } from "./doctor.ts";
 export type { EvidenceItem } from "./evidence-lines.ts";
 export { isExpired } from "./expired-payload.ts";
-export { type HeadStanding, headProblem, headStanding, seen } from "./head-standing.ts";
+export { compareHead, type HeadComparison, headProblem, seen } from "./head-comparison.ts";
 export type { HeadWitness } from "./head-witness.ts";
 export { createKeyFiles } from "./key-files.ts";
 export { logFiles, openStore, type StoreChoice, type StoreKindName } from "./kinds.ts";

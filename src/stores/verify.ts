@@ -6,7 +6,7 @@ import type { SessionId } from "#protocol";
 import { type Checkpoint, isSignedByItsKey } from "./checkpoint.ts";
 import { chainStart, MAX_LINK_EVENTS } from "./evidence.ts";
 import type { EvidenceItem, SessionRecord } from "./evidence-lines.ts";
-import { type HeadStanding, headStanding } from "./head-standing.ts";
+import { compareHead, type HeadComparison } from "./head-comparison.ts";
 import type { HeadReading } from "./known-heads.ts";
 import { checkLink } from "./link-check.ts";
 import { type ChainHead, hashAfter } from "./record.ts";
@@ -61,7 +61,7 @@ export interface Verdict {
   readonly findings: readonly Finding[];
   readonly findingsLeftOut: number;
   /** How the log stands to its last known head; absent when nobody asked. */
-  readonly head?: HeadStanding;
+  readonly head?: HeadComparison;
 }
 
 export interface VerifyOptions {
@@ -241,7 +241,7 @@ function createVerifier(options: VerifyOptions) {
       const counts = { events, checkpoints, anchors: compared, expired, unsealed };
       const verdict = { session, ...counts, findings, findingsLeftOut };
       if (options.head === undefined) return verdict;
-      return { ...verdict, head: headStanding(options.head, { lastEventId: lastId, hashAtHead }) };
+      return { ...verdict, head: compareHead(options.head, { lastEventId: lastId, hashAtHead }) };
     },
   };
 }

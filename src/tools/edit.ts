@@ -7,7 +7,7 @@ import type { BuiltinTool } from "./facts.ts";
 import { binaryKind, decodeText, formatBytes } from "./file-kind.ts";
 import { withSuggestion } from "./near-names.ts";
 import { lineNumberAt, numberedLine, splitLines } from "./numbered-lines.ts";
-import { adviseShownMark, refuseForeignMarks } from "./redaction-marks.ts";
+import { adviseRedactionMark, refuseForeignMarks } from "./redaction-marks.ts";
 
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const MAX_LISTED_MATCHES = 20;
@@ -44,7 +44,7 @@ export const editTool: BuiltinTool = {
     const change = findMatches(text, oldText, newText);
     const [first] = change.matches;
     if (first === undefined) {
-      const advice = adviseShownMark(text, oldText) ?? adviseNoMatch(text, oldText);
+      const advice = adviseRedactionMark(text, oldText) ?? adviseNoMatch(text, oldText);
       throw new ToolError(`old_text is not in ${path}. ${advice}`);
     }
     if (change.matches.length > 1 && !flagArgument(args, "all")) throw ambiguous(path, text, change.matches);

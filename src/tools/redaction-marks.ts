@@ -9,7 +9,7 @@ import { ToolError } from "#engine";
  * For a text that replaces all of `before`: each mark may be in it as often as it was. Throws a ToolError otherwise. An empty
  * `before` is a new file, into which nothing that was only shown is copied either.
  */
-export function refuseShownMarks(path: string, before: string, text: string): void {
+export function refuseRedactionMarks(path: string, before: string, text: string): void {
   const spare = new Map<string, number>();
   for (const mark of marksOf(before)) spare.set(mark, (spare.get(mark) ?? 0) + 1);
   for (const mark of marksOf(text)) {
@@ -26,7 +26,7 @@ export function refuseForeignMarks(path: string, file: string, text: string): vo
 }
 
 /** Why an exact text that was copied from a result is not in the file; undefined where marks are not the reason. */
-export function adviseShownMark(file: string, wanted: string): string | undefined {
+export function adviseRedactionMark(file: string, wanted: string): string | undefined {
   const mark = foreignMark(file, wanted);
   if (mark === undefined) return undefined;
   return `${mark} stands for a secret that you were not shown: name only text around it, or ask the user to change it.`;

@@ -4,7 +4,7 @@ import { textOutput } from "#engine";
 import { textArgument } from "./arguments.ts";
 import type { BuiltinTool } from "./facts.ts";
 import { splitLines } from "./numbered-lines.ts";
-import { refuseShownMarks } from "./redaction-marks.ts";
+import { refuseRedactionMarks } from "./redaction-marks.ts";
 
 /** Of a larger file no part is looked at: a text with a mark is then refused. */
 const MAX_COMPARED_BYTES = 8 * 1024 * 1024;
@@ -27,7 +27,7 @@ export const writeTool: BuiltinTool = {
     const path = textArgument(args, "path");
     const content = textArgument(args, "content");
     const before = await ports.files.stat(path);
-    refuseShownMarks(path, await earlierText(ports.files, path, before, content), content);
+    refuseRedactionMarks(path, await earlierText(ports.files, path, before, content), content);
     const bytes = Buffer.from(content, "utf8");
     await ports.files.write(path, bytes);
     const verb = before === undefined ? "Created" : "Overwrote";

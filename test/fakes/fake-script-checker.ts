@@ -1,6 +1,6 @@
 /** A checker that knows no Starlark: it finds three planted mistakes, at the place where the contract says they are. */
 
-import type { Place, Problem, ScriptChecker, ScriptSource } from "#artifacts";
+import type { Problem, ScriptChecker, ScriptSource, SourceLocation } from "#artifacts";
 import { defined } from "#base";
 
 /** `SYNTAX` in a script, a script without its entry point, and an expression that is `False`. */
@@ -35,11 +35,11 @@ function checkExpression(expression: ScriptSource | undefined): Problem[] {
   return expression?.text.trim() === "False" ? [problem("never-true", expression.place)] : [];
 }
 
-function placeIn({ text, place }: ScriptSource, offset: number): Place {
+function placeIn({ text, place }: ScriptSource, offset: number): SourceLocation {
   const before = text.slice(0, offset).split("\n");
   return { ...place, line: place.line + before.length - 1, column: place.column + (before.at(-1)?.length ?? 0) };
 }
 
-function problem(code: string, place: Place): Problem {
+function problem(code: string, place: SourceLocation): Problem {
   return { severity: "error", code, place, message: code };
 }

@@ -10,7 +10,7 @@ import {
   type TokenDesk,
   type TokenRecords,
   type TokenTimes,
-  tokenStanding,
+  tokenValidity,
 } from "#auth";
 import type { Clock } from "#base";
 import type { CheckToken } from "#engine";
@@ -37,7 +37,7 @@ export function createTokenService(folder: string, clock: Clock, newId: () => To
     records,
     times,
     authenticate: authenticateWith(createAuthenticator({ ...shared, times, failures: createFailureLimit({ clock }) })),
-    checkToken: async (token) => tokenStanding({ records, clock }, token),
+    checkToken: async (token) => tokenValidity({ records, clock }, token),
     desk: (...channels) =>
       createTokenDesk({
         ...shared,

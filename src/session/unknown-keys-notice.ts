@@ -5,7 +5,7 @@ import type { CredentialPort, EventBus } from "#engine";
  * To be called before each turn, which then goes on: a session that needs no key of the store is not stopped by it, and what has the
  * form of a key is found all the same.
  */
-export function createUntoldNotice(
+export function createUnknownKeysNotice(
   bus: Pick<EventBus, "publish">,
   secretsTold: CredentialPort["told"],
 ): () => Promise<void> {

@@ -2,7 +2,7 @@
 import type { SessionId } from "#protocol";
 import type { HeadReading, KnownHead } from "./known-heads.ts";
 
-export type HeadStanding =
+export type HeadComparison =
   /** The log has it. */
   | ({ readonly state: "reached" } & Seen)
   /** The log ends before it. */
@@ -21,10 +21,10 @@ type Seen = Pick<KnownHead, "event" | "ts">;
  * `log` is what the log has: its last event, and the hash of its chain at the event of the head; undefined when it does not have the
  * session. The head has to be read before the log: it is written after it, so that a log is never behind for being read early.
  */
-export function headStanding(
+export function compareHead(
   reading: HeadReading,
   log: { readonly lastEventId: number; readonly hashAtHead: string | undefined } | undefined,
-): HeadStanding {
+): HeadComparison {
   if (reading.kind === "none") return { state: "unknown" };
   if (reading.kind === "tampered") return { state: "tampered", why: reading.why };
   const { event, ts, hash } = reading.head;
@@ -34,7 +34,7 @@ export function headStanding(
 }
 
 /** Sentences for a person; undefined when the log is as new as what is known of it, or nothing is known. */
-export function headProblem(session: SessionId, standing: HeadStanding): string | undefined {
+export function headProblem(session: SessionId, standing: HeadComparison): string | undefined {
   switch (standing.state) {
     case "reached":
     case "unknown":

@@ -3,7 +3,7 @@ import type { Clock } from "#base";
 import { ReasonError, type TokenId } from "#protocol";
 import type { TokenRecords } from "./token-records.ts";
 
-export interface StandingOptions {
+export interface TokenValidityOptions {
   readonly records: Pick<TokenRecords, "list" | "revokedAt">;
   readonly clock: Pick<Clock, "now">;
 }
@@ -12,8 +12,8 @@ export interface StandingOptions {
  * Undefined, or TokenRevoked or TokenExpired. `ids`: the token and those that it comes from. The token of a run stands for the person
  * whose daemon it is: that the run is over, or the token was renewed, takes nothing back. Throws when the records cannot be read.
  */
-export function tokenStanding(
-  { records, clock }: StandingOptions,
+export function tokenValidity(
+  { records, clock }: TokenValidityOptions,
   { ids, until }: { readonly ids: readonly TokenId[]; readonly until: string },
 ): ReasonError | undefined {
   const [own] = ids;
