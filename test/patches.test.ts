@@ -90,3 +90,49 @@ test("a built-in tool is its file, a line in the list, its tests and the page th
     steering: [".bashrc"],
   });
 });
+
+test("a request middleware is its file, its name in the folder and a line in the chain", () => {
+  const { folder, touched } = applied("request-middleware");
+  expect(touched.toSorted()).toEqual(["src/context/index.ts", "src/session/chains.ts"]);
+  const program = `
+    import { createHarness } from "./src/embed.ts";
+    let system = [];
+    const spy = {
+      name: "spy",
+      models: async () => [],
+      countTokens: () => 0,
+      async chat({ request, emit }) {
+        system = request.system;
+        emit({ type: "text", block: 0, text: "Hello." });
+        const usage = { input_tokens: 1, output_tokens: 1 };
+        return { type: "done", model: "spy:one", stop: "end", usage };
+      },
+    };
+    const plugins = [{ name: "spy", register: (host) => host.addProvider(spy) }];
+    const harness = await createHarness({ model: "spy:one", env: {}, plugins });
+    await harness.prompt("Hi.");
+    await harness.close();
+    console.log(JSON.stringify(system.filter((text) => /^Today is [0-9-]+\\.$/.test(text)).length));`;
+  expect(run(folder, program)).toBe(1);
+});
+
+test("a kind of store is its folder, a row in the table and a row in the suite", () => {
+  const { folder, touched } = applied("store-backend");
+  expect(touched.toSorted()).toEqual(["src/stores/kinds.ts", "src/stores/stores.test.ts"]);
+  const program = `
+    import { createSystemClock } from "#world";
+    import { storeChoice, storeKindNames, storeKinds } from "./src/stores/kinds.ts";
+    const site = { workspace: process.cwd(), env: {}, key: () => undefined };
+    const choice = storeChoice("json", site);
+    const id = "sess_00000000000000000000000001";
+    const clock = createSystemClock();
+    const store = await storeKinds.json.open(choice, { clock });
+    const createdAt = new Date(clock.now()).toISOString();
+    await store.create({ id, workingDir: "/w", profile: "default", model: "a:b", createdAt });
+    const log = await store.acquire(id);
+    await log.append([{ kind: "TextDelta", ts: createdAt, payload: { turn: "turn_1", step: 1, block: 0, text: "x" } }], createdAt);
+    await log.release();
+    const again = await storeKinds.json.open(choice, { clock });
+    console.log(JSON.stringify({ isListed: storeKindNames.includes("json"), events: (await again.read(id, { after: 0, limit: 9 })).length }));`;
+  expect(run(folder, program)).toEqual({ isListed: true, events: 1 });
+});
