@@ -58,11 +58,12 @@ test("files have at most 400 lines, but for those in the table", () => {
 });
 
 test("functions have at most 60 lines of their own, but for those in the table", () => {
-  const long = files.flatMap(({ path, text }) =>
-    functionsOf(path, text)
-      .filter((one) => ownLines(text, one, functionsOf(path, text)) > MAX_FUNCTION_LINES)
-      .map(({ name }) => `${path}: ${name}`),
-  );
+  const long = files.flatMap(({ path, text }) => {
+    const found = functionsOf(path, text);
+    return found
+      .filter((one) => lineCount(text, one) > MAX_FUNCTION_LINES && ownLines(text, one, found) > MAX_FUNCTION_LINES)
+      .map(({ name }) => `${path}: ${name}`);
+  });
   expect(long.sort()).toEqual(Object.keys(longFunctions).sort());
 });
 
@@ -75,11 +76,15 @@ test("the measure leaves out what a function defines inside", () => {
   ]);
 });
 
-function ownLines(text: string, { start, end }: Spanned, all: readonly Spanned[]): number {
-  const lines = (from: number, to: number): number => text.slice(from, to).split("\n").length;
+function lineCount(text: string, { start, end }: Pick<Spanned, "start" | "end">): number {
+  return text.slice(start, end).split("\n").length;
+}
+
+function ownLines(text: string, whole: Spanned, all: readonly Spanned[]): number {
+  const { start, end } = whole;
   const inside = all.filter((one) => one.start > start && one.end <= end);
   const outermost = inside.filter((one) => !inside.some((other) => other.start < one.start && other.end >= one.end));
-  return lines(start, end) - outermost.reduce((sum, one) => sum + lines(one.start, one.end) - 1, 0);
+  return lineCount(text, whole) - outermost.reduce((sum, one) => sum + lineCount(text, one) - 1, 0);
 }
 
 /** In the order in which they begin; one without a name has that of what it is given to. */
