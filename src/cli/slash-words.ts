@@ -42,7 +42,7 @@ export function isQuit(line: string): boolean {
 /** For a line that begins with a slash and does not leave. */
 export async function runSlash(terminal: Terminal, handlers: SlashHandlers, line: string): Promise<void> {
   const read = parseSlash(line);
-  if ("problem" in read) terminal.err(`${visibleLine(read.problem)}\n${helpText(handlers)}`);
+  if ("problem" in read) terminal.err(`${visibleLine(read.problem)}\n${read.isKnown ? "" : helpText(handlers)}`);
   else if (read.word === "help") terminal.err(helpText(handlers));
   else if (handlers[read.word] === undefined) terminal.err(`/${read.word} does nothing here.\n${helpText(handlers)}`);
   else await handlers[read.word]?.(read.args);

@@ -20,7 +20,7 @@ test.each([
   ["/rules forget X", "Usage: /rules [revoke|keep] [RULE]"],
   ["/cancel it", "Usage: /cancel"],
 ])("%j is refused with the way out", (line, problem) => {
-  expect(parseSlash(line)).toEqual({ problem });
+  expect(parseSlash(line)).toEqual({ problem, isKnown: problem.startsWith("Usage") });
 });
 
 test("every word is read as itself", () => {

@@ -56,14 +56,15 @@ export type SlashWord =
 
 export type SlashLine =
   | { readonly word: SlashWord; readonly args: Readonly<Record<string, string>> }
-  /** No such word, or arguments that do not fit it. */
-  | { readonly problem: string };
+  /** No such word, or arguments that do not fit one that is known. */
+  | { readonly problem: string; readonly isKnown: boolean };
 
 /** Reads a line that begins with a slash. */
 export function parseSlash(line: string): SlashLine {
   const [, word = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
   const command = slashCommands.find((one) => wordOf(one) === word);
-  if (command === undefined) return { problem: `Unknown command: /${word}` };
+  if (command === undefined) return { problem: `Unknown command: /${word}`, isKnown: false };
+  const misused = { problem: `Usage: ${slashUsage(command)}`, isKnown: true };
   const names = Object.entries(command.args_schema.properties);
   const args: Record<string, string> = {};
   let left = rest.trim();
@@ -71,12 +72,12 @@ export function parseSlash(line: string): SlashLine {
     if (left === "") break;
     const [first = ""] = left.split(/\s/, 1);
     const value = index === names.length - 1 ? left : first;
-    if (values !== undefined && !values.includes(value)) return { problem: `Usage: ${slashUsage(command)}` };
+    if (values !== undefined && !values.includes(value)) return misused;
     args[name] = value;
     left = left.slice(value.length).trim();
   }
   const isMissing = command.args_schema.required.some((name) => args[name] === undefined);
-  return left !== "" || isMissing ? { problem: `Usage: ${slashUsage(command)}` } : { word: wordOf(command), args };
+  return left !== "" || isMissing ? misused : { word: wordOf(command), args };
 }
 
 /** `/rules [revoke|keep] [RULE]` */
