@@ -122,6 +122,30 @@ describe("verdicts", () => {
     expect(evaluateRules(rules("Bash", "-Bash(touch *)"), call).effect).not.toBe("allow");
   });
 
+  test.each([
+    "LD_PRELOAD=./x.so time ls",
+    "LD_DEBUG=all LD_DEBUG_OUTPUT=x time ls",
+    "PATH=. timeout 5 ls",
+    "PATH=. nice ls",
+    "PATH=. env ls",
+    "PATH=. command ls",
+    "PATH=. sh -c ls",
+    "PATH=. sh -c 'timeout 5 ls'",
+    "timeout 5 ls > x",
+    "time ls > x",
+  ])("an allow rule does not cover what stands around a wrapper in %s", (command) => {
+    const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
+    expect(evaluateRules(rules("Bash(ls *)"), call).effect).not.toBe("allow");
+  });
+
+  test.each(["timeout 5 ls", "LC_ALL=C timeout 5 ls src", "LC_ALL=C sh -c ls"])(
+    "an allow rule covers what a harmless wrapper starts in %s",
+    (command) => {
+      const call = { tool: "exec", label: "Bash", class: "mutating", args: { command }, subject: command } as const;
+      expect(evaluateRules(rules("Bash(ls *)"), call).effect).toBe("allow");
+    },
+  );
+
   test.each(["watch 'ls src/*'", "node -e 'console.log(\"a\\tb\")'", "make build", "awk '{print $1 * 2}' notes.txt"])(
     "a deny rule has nothing to ask about in %s",
     (command) => {

@@ -85,7 +85,8 @@ function readLaunch(launch: Launch, wrapper: SimpleCommand, reading: Reading): S
   }
   if ("script" in launch) {
     if (launch.guess !== true && wrapper.dynamic.length > 0) unclear(reading, "a script is only known at run time");
-    return reading.readers.script(launch.script, launch.guess === true ? { ...deeper, guess: true } : deeper);
+    const started = reading.readers.script(launch.script, launch.guess === true ? { ...deeper, guess: true } : deeper);
+    return started.map((command) => inheriting(command, wrapper.assignments));
   }
   const shift = (indexes: readonly number[]): number[] =>
     indexes.map((index) => index - launch.from).filter((index) => index >= 0);
@@ -96,7 +97,9 @@ function readLaunch(launch: Launch, wrapper: SimpleCommand, reading: Reading): S
   const dynamic = apart ? [] : shift(wrapper.dynamic);
   if (globbed.includes(0)) unclear(reading, "the program's name is a pattern");
   if (dynamic.includes(0)) unclear(reading, "the program is only known at run time");
-  const { words, assignments, folder } = launch;
+  const { words, folder } = launch;
+  // What stands in front of a wrapper is in the environment of what it starts.
+  const assignments = [...wrapper.assignments, ...launch.assignments];
   const { background, hereDocument, hereText, openFeed } = wrapper;
   const open = launch.open || wrapper.open;
   const around: Surroundings = {
@@ -120,4 +123,14 @@ function readLaunch(launch: Launch, wrapper: SimpleCommand, reading: Reading): S
   const unknown = apart ? [] : shift(wrapper.unknown);
   const split = apart ? [] : shift(wrapper.split);
   return [build({ words, globbed, dynamic, unknown, split, feeds, assignments, around, open, folders }, deeper)];
+}
+
+/** With the variables that the commands of a script find in their environment. */
+function inheriting(command: SimpleCommand, inherited: readonly string[]): SimpleCommand {
+  if (inherited.length === 0) return command;
+  return {
+    ...command,
+    assignments: [...inherited, ...command.assignments],
+    starts: command.starts.map((started) => inheriting(started, inherited)),
+  };
 }
