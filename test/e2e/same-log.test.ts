@@ -108,12 +108,18 @@ function merged(log: readonly Event[]): readonly Event[] {
   const events: Event[] = [];
   for (const event of log) {
     const last = events.at(-1);
-    if (event.kind === "TextDelta" && last?.kind === "TextDelta" && last.payload.step === event.payload.step) {
-      events[events.length - 1] = {
-        ...last,
-        payload: { ...last.payload, text: last.payload.text + event.payload.text },
-      };
-    } else events.push(event);
+    if (isDelta(event) && last !== undefined && isDelta(last) && placeOf(last) === placeOf(event)) {
+      last.payload.text += event.payload.text;
+    } else events.push(structuredClone(event));
   }
   return events;
+}
+
+type Delta = Extract<Event, { kind: "TextDelta" | "ThinkingDelta" }>;
+
+const isDelta = (event: Event): event is Delta => event.kind === "TextDelta" || event.kind === "ThinkingDelta";
+
+/** Deltas of the same kind, step and block are parts of one text. */
+function placeOf({ kind, payload }: Delta): string {
+  return JSON.stringify([kind, { ...payload, text: "" }]);
 }

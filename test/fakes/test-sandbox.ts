@@ -64,7 +64,9 @@ export function createTestSandbox(workspace: TemporaryWorkspace, options: TestSa
       const onOutput = (_stream: string, chunk: Buffer): void => {
         output += chunk.toString("utf8");
       };
-      await sandbox.processes.run({ file: "bash", args: ["-c", script], timeoutMs, confinement, onOutput }, signal);
+      // One pipe for both: pieces of two pipes arrive in any order.
+      const args = ["-c", `exec 2>&1\n${script}`];
+      await sandbox.processes.run({ file: "bash", args, timeoutMs, confinement, onOutput }, signal);
       return output;
     },
   };
