@@ -21,18 +21,23 @@ export function subscriptProblem(
   dynamic: readonly number[],
 ): string | undefined {
   if (!TAKE_NAMES.has(name)) return undefined;
-  if (DECLARES.test(name) && words.some((word, index) => index > 0 && /^[-+]\w*[aAin]/.test(word)))
+  /** Text that is only known at run time may be options, and words that follow them. */
+  const mayBeOption = (index: number): boolean => dynamic.includes(index) && /^["']*[-+$`]/.test(words[index] ?? "");
+  const gives = (word: string, index: number): boolean => /^[-+]\w*[aAin]/.test(word) || mayBeOption(index);
+  if (DECLARES.test(name) && words.some((word, index) => index > 0 && gives(word, index)))
     return `${name} may make bash run what is assigned to a variable`;
-  const names = namesAt(name, words);
+  const names = namesAt(name, words, mayBeOption);
   const hidden = names.find((index) => /[[`$(]/.test(words[index] ?? "") || dynamic.includes(index));
   return hidden === undefined ? undefined : `${name} may run code that is hidden in ${words[hidden] ?? ""}`;
 }
 
 /** The indexes of the words that are taken as names. */
-function namesAt(name: string, words: readonly string[]): number[] {
+function namesAt(name: string, words: readonly string[], mayBeOption: (index: number) => boolean): number[] {
   const all = words.map((_, index) => index).slice(1);
-  if (name === "test" || name === "[") return all.filter((index) => /^-[vR]$/.test(words[index - 1] ?? ""));
-  if (name === "printf") return printfNames(words);
+  if (name === "test" || name === "[") {
+    return all.filter((index) => /^-[vR]$/.test(words[index - 1] ?? "") || mayBeOption(index - 1));
+  }
+  if (name === "printf") return printfNames(words, mayBeOption);
   if (/^(?:shift|exit|return|break|continue)$/.test(name))
     return all.filter((index) => /[[`(]/.test(words[index] ?? ""));
   if (/^(?:export|readonly|declare|typeset|local)$/.test(name)) {
@@ -43,11 +48,12 @@ function namesAt(name: string, words: readonly string[]): number[] {
 }
 
 /** `-v` can be given more than once; bash looks at the name each time. */
-function printfNames(words: readonly string[]): number[] {
+function printfNames(words: readonly string[], mayBeOption: (index: number) => boolean): number[] {
   const names: number[] = [];
-  for (let at = 1; /^-v/.test(words[at] ?? ""); at++) {
+  let at = 1;
+  for (; /^-v/.test(words[at] ?? ""); at++) {
     if (words[at] === "-v") at++;
     names.push(at);
   }
-  return names;
+  return mayBeOption(at) ? [...names, ...words.keys()].filter((index) => index !== at) : names;
 }
