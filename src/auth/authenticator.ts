@@ -22,6 +22,7 @@ export interface Authenticator {
 }
 
 export interface AuthenticatorOptions {
+  /** The same at every call. */
   readonly key: () => Uint8Array;
   readonly records: Pick<TokenRecords, "revokedAt">;
   readonly times: Pick<TokenTimes, "phase">;
@@ -29,16 +30,16 @@ export interface AuthenticatorOptions {
 }
 
 export function createAuthenticator({ key, records, times, failures }: AuthenticatorOptions): Authenticator {
-  /** By their digests, oldest first. */
-  const seen = new Set<string>();
+  /** By their digests, oldest first; with the claims of those whose signature was checked. */
+  const seen = new Map<string, Claims | undefined>();
   return {
-    know: (token) => remember(digestOf(token)),
+    know: (token) => remember(digestOf(token), undefined),
     authenticate(token, source) {
       const digest = token === undefined ? "" : digestOf(token);
       if (!seen.has(digest)) failures.check(source);
       if (token === undefined) throw new ReasonError("TokenRequired");
-      const claims = read(token, source);
-      remember(digest);
+      const claims = read(token, digest, source);
+      remember(digest, claims);
       const { jti, nbf, exp, identity_class, sessions } = claims;
       const revoked = lookUp(claims);
       if (revoked !== undefined) {
@@ -62,16 +63,16 @@ export function createAuthenticator({ key, records, times, failures }: Authentic
     },
   };
 
-  function remember(digest: string): void {
-    seen.add(digest);
-    const [oldest] = seen;
+  function remember(digest: string, claims: Claims | undefined): void {
+    seen.set(digest, claims);
+    const [oldest] = seen.keys();
     if (seen.size > SEEN_MAX && oldest !== undefined) seen.delete(oldest);
   }
 
   /** Only what is not signed counts as a failure: it is the one thing that can be guessed at. */
-  function read(token: string, source: string): Claims {
+  function read(token: string, digest: string, source: string): Claims {
     try {
-      return readToken(token, key());
+      return seen.get(digest) ?? readToken(token, key());
     } catch (error) {
       failures.count(source);
       throw error instanceof ReasonError ? error : invalid("its claims cannot be read");

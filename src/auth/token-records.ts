@@ -3,7 +3,7 @@
  * revocation is a file that is there or not: every process sees it at its next look, and two that write cannot undo each other.
  */
 
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { defined, errnoOf, isRecord } from "#base";
 import { TokenId } from "#protocol";
@@ -83,6 +83,9 @@ export function createTokenRecords(
   }
 
   function revocation(jti: TokenId): (Revocation & { readonly keptUntilMs: number }) | undefined {
+    // Asked at every request, and nearly never there: an exception for each would cost more than all the rest of the check.
+    const [mark, inside] = [markOf(jti), folder].map((path) => statSync(path, { throwIfNoEntry: false }));
+    if (mark === undefined && inside?.isDirectory()) return undefined;
     const bytes = readPrivateFile(markOf(jti));
     if (bytes === undefined) return undefined;
     const { at, kept_until_ms, run_over } = fieldsOf(bytes);

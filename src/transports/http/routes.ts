@@ -22,14 +22,14 @@ export interface MatchedRoute {
 
 /** Throws RouteNotFound or MethodNotAllowed. */
 export function matchRoute(method: string, path: string, table: readonly Route[]): MatchedRoute {
-  const here = table.flatMap((route) => {
-    const params = paramsOf(route.path, path);
-    return params === undefined ? [] : [{ route, params }];
-  });
-  const found = here.find(({ route }) => route.method === method);
-  if (found !== undefined) return found;
+  const given = path.split("/");
+  for (const route of table) {
+    const params = route.method === method ? paramsOf(route.path, given) : undefined;
+    if (params !== undefined) return { route, params };
+  }
+  const here = table.filter((route) => paramsOf(route.path, given) !== undefined);
   if (here.length === 0) throw new ReasonError("RouteNotFound", { method, path: path.slice(0, 200) });
-  const allowed = here.map(({ route }) => route.method).join(" or ");
+  const allowed = here.map((route) => route.method).join(" or ");
   throw new ReasonError("MethodNotAllowed", { method, path: path.slice(0, 200), allowed });
 }
 
@@ -39,9 +39,8 @@ export function openRoute(method: string, path: string): MatchedRoute | undefine
   return route === undefined ? undefined : { route, params: {} };
 }
 
-function paramsOf(pattern: string, path: string): Record<string, string> | undefined {
+function paramsOf(pattern: string, given: readonly string[]): Record<string, string> | undefined {
   const wanted = pattern.split("/");
-  const given = path.split("/");
   if (wanted.length !== given.length) return undefined;
   const params: Record<string, string> = {};
   for (const [index, part] of wanted.entries()) {
