@@ -64,6 +64,13 @@ describe("budgets", () => {
   });
 });
 
+test("a budget in dollars refuses a model whose price nobody knows", async () => {
+  const settings = { budgets: { session: { maxCostUsd: 0.5 } } };
+  const rig = await createHarnessRig([says("free of charge?")], { settings });
+  expect(await rig.send()).toMatchObject({ outcome: "error", reason: "PriceUnknown" });
+  expect(rig.vendor.requests).toHaveLength(0);
+});
+
 test("what is left is told at the end of each turn", async () => {
   const rig = await createHarnessRig([says("one"), says("two")], {
     settings: { budgets: { session: { maxSteps: 5 } } },

@@ -58,8 +58,12 @@ export type ModelOutcome =
       /** Worth trying again: the same request may succeed. */
       readonly retryable: boolean;
       readonly retryAfterMs?: number;
+      /** The answer was cut at its cap: the cap to try again with. */
+      readonly retryMaxTokens?: number;
       /** What was used before it failed, when the provider told. */
       readonly usage?: Usage;
+      /** Of that; absent when the price is not known. */
+      readonly costUsd?: number;
     };
 
 /** Sees what goes over the wire of one call, without its key; must not throw. For somebody who asked to see it. */
@@ -83,6 +87,8 @@ export interface ModelCall {
   readonly emit: (event: ModelEvent) => void;
   readonly signal: AbortSignal;
   readonly trace?: WireTrace;
+  /** A budget in dollars is set: a model without a known price must not be asked. */
+  readonly needsPrice?: true;
   /** Set by whoever keeps the time of the call; its end also aborts the signal. */
   readonly budget?: CallBudget;
 }

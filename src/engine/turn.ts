@@ -216,8 +216,9 @@ async function runSteps(parts: TurnParts, input: TurnInput, tally: Tally): Promi
     const { outcome, calls, yielded, text } = await requestStep(parts, input, step, tools, tally);
     await bus.flush();
     if (outcome.type === "failed") {
-      const { usage } = outcome;
-      if (usage !== undefined) tallyModelCall(tally, bus, input.turn, step, { model: parts.model(), usage });
+      const { usage, costUsd } = outcome;
+      const used = usage && { model: parts.model(), usage, ...defined({ costUsd }) };
+      if (used !== undefined) tallyModelCall(tally, bus, input.turn, step, used);
       if (input.signal.aborted) return cancelledEnding(input.signal);
       return { outcome: "error", reason: outcome.reason, message: outcome.message };
     }

@@ -54,7 +54,7 @@ export function createSpending(budgetUsd: number | undefined): Spending {
       }
       try {
         if (exhausted !== undefined) return refused(exhausted);
-        const outcome = await next(call);
+        const outcome = await next({ ...call, needsPrice: true });
         tally(outcome);
         return outcome;
       } finally {

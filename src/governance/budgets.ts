@@ -73,6 +73,8 @@ export function createBudgets({ bus, clock, limits, tree, spent, onTreeUsedUp }:
   /** What gives the place of a call back, once it is counted or has ended. */
   const places = new Map<CallId, () => void>();
   const warned = new Set<string>();
+  /** A model that has answered without a price: what a budget in dollars has left is not known any more. */
+  let unpriced: string | undefined;
   /** Of this session, in the counts of the tree: model calls by turn and step, tool calls by their id. */
   const running = new Set<string>();
   const passing = new Set<CallId>();
@@ -132,6 +134,10 @@ export function createBudgets({ bus, clock, limits, tree, spent, onTreeUsedUp }:
     return all.find(({ used, limit }) => used >= limit);
   }
 
+  function countsDollars(): boolean {
+    return Object.values(limits()).some(({ maxCostUsd }) => maxCostUsd !== undefined);
+  }
+
   function refuse(over: BudgetLine): string {
     if (over.scope === "tree") onTreeUsedUp?.();
     return describe(over);
@@ -144,7 +150,8 @@ export function createBudgets({ bus, clock, limits, tree, spent, onTreeUsedUp }:
       if (event.kind === "DelegationEnded" && event.payload.status === "interrupted") addEarlier(event.payload);
       tally(event, turn === undefined ? [session, tree] : [turn.use, session, tree]);
       if (event.kind === "CostIncremented") {
-        const { usage, cost_usd = 0 } = event.payload;
+        const { usage, cost_usd = 0, model } = event.payload;
+        if (event.payload.cost_usd === undefined && tokensOf(usage) > 0) unpriced = model;
         const { tokens = 0, costUsd = 0 } = tree.largest ?? {};
         tree.largest = { tokens: Math.max(tokens, tokensOf(usage)), costUsd: Math.max(costUsd, cost_usd) };
         endRequest(stepKey(event.payload));
@@ -165,10 +172,15 @@ export function createBudgets({ bus, clock, limits, tree, spent, onTreeUsedUp }:
       if (over !== undefined) {
         return { type: "failed", reason: "BudgetExceeded", message: refuse(over), retryable: false };
       }
+      const needsPrice = countsDollars();
+      if (needsPrice && unpriced !== undefined) {
+        const message = reasonText("PriceUnknown", { model: unpriced });
+        return { type: "failed", reason: "PriceUnknown", message, retryable: false };
+      }
       const key = stepKey(call);
       running.add(key);
       tree.requests += 1;
-      const outcome = await next(call);
+      const outcome = await next(needsPrice ? { ...call, needsPrice } : call);
       // What it has used is told with its cost; until then it counts as running.
       if (outcome.type === "failed" && outcome.usage === undefined) endRequest(key);
       return outcome;

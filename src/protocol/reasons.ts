@@ -120,6 +120,12 @@ export const reasons = {
     1,
     "The budget of the <scope> is used up: <used> of <limit> <kind> (budgets.<scope>.<field>). To allow more, raise that in harness.md.",
   ),
+  PriceUnknown: row(
+    422,
+    -32603,
+    2,
+    "The price of <model> is not known, so that a budget in dollars (max_cost_usd) cannot be kept. Add it to [prices] of config.toml, or set max_tokens instead.",
+  ),
   RuleNotFound: row(404, -32602, 2, "No answer of this session has added the rule '<rule>'."),
   ApprovalVoid: row(
     409,

@@ -6,6 +6,8 @@ import type { ModelOutcome } from "#engine";
 import { type Reason, ReasonError, reasonText } from "#protocol";
 
 const MAX_VENDOR_TEXT_CHARS = 500;
+/** How far a cap may be doubled for a model whose own maximum is not known. */
+const MAX_DOUBLED_TOKENS = 65_536;
 
 export type Failure = Extract<ModelOutcome, { type: "failed" }>;
 
@@ -22,6 +24,21 @@ export function failure(
   values: Readonly<Record<string, string | number>> = {},
 ): Failure {
   return { type: "failed", reason, message: reasonText(reason, values), retryable };
+}
+
+/** An answer that was cut at its cap, to be asked for again with a larger one where there is one. */
+export function truncated(maxTokens: number | undefined, modelMaximum: number | undefined): Failure {
+  const larger = doubled(maxTokens, modelMaximum);
+  const limit = maxTokens ?? modelMaximum ?? "the model's own number of";
+  const again = larger === undefined ? {} : { retryAfterMs: 0, retryMaxTokens: larger };
+  return { ...failure("OutputTruncated", larger !== undefined, { limit }), ...again };
+}
+
+/** The larger cap to ask with; undefined when there is none: no cap was sent, or it is the model's maximum already. */
+function doubled(maxTokens: number | undefined, modelMaximum: number | undefined): number | undefined {
+  if (maxTokens === undefined) return undefined;
+  const larger = Math.min(maxTokens * 2, modelMaximum ?? Math.max(maxTokens, MAX_DOUBLED_TOKENS));
+  return larger > maxTokens ? larger : undefined;
 }
 
 /** A time as people read it. */

@@ -1,7 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { defaultSettings, type Settings } from "#artifacts";
 import { callModel, testPorts, userRequest } from "../../test/fakes/call-model.ts";
 import { createFakeProvider, says, text } from "../../test/fakes/fake-provider.ts";
@@ -43,6 +43,22 @@ describe("which model", () => {
     const ports = testPorts({});
     expect(await choose({ ports })).toMatchObject({ model: "scripted:offline", offline: true });
     await expect(choose({ ports, offlineAllowed: false })).rejects.toMatchObject({ reason: "ModelNotConfigured" });
+  });
+
+  test("from a scripted model another one can be chosen, and its missing key is named", async () => {
+    const { resolve } = await choose({ named: "scripted:offline", ports: testPorts({ OPENAI_API_KEY: "k" }) });
+    expect(await resolve("openai:gpt-4o")).toBe("openai:gpt-4o");
+    await expect(resolve("zai:glm-5.3")).rejects.toMatchObject({ reason: "MissingCredential" });
+  });
+
+  test("a scripted model of the list is retried as its settings say", async () => {
+    const file = join(tmpdir(), `harness-retries-${process.pid}.yaml`);
+    writeFileSync(file, "name: x\nrules: []\notherwise: [{ fault: cut }]\n");
+    onTestFinished(() => rmSync(file));
+    const models = [{ model: "scripted:x", retry: { maxRetries: 0 } }];
+    const { provider } = await choose({ models, scenarioFile: () => file });
+    const { events, outcome } = await callModel(provider, userRequest("scripted:x"));
+    expect([events, outcome]).toMatchObject([[], { reason: "ProviderStreamCut" }]);
   });
 
   test("a bare name stands for the model of the list that has it", async () => {

@@ -70,7 +70,7 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
       "No model is configured. Store a key (harness creds add), set one (ANTHROPIC_API_KEY, OPENAI_API_KEY, …), name a model with --model, or write one into config.toml.";
     throw new ReasonError("ModelNotConfigured", { detail });
   }
-  const router = memoized(() => createRouter(settings, wanted ?? OFFLINE_MODEL, ports));
+  const router = memoized(() => createRouter(settings, ports));
 
   async function resolve(text: string): Promise<string> {
     const name = providerName(text);
@@ -78,7 +78,8 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
     if (name !== SCRIPTED) return router().resolve(text);
     if (!scripted.has(text)) {
       const scenario = await loadScenario(options.scenarioFile(text.slice(SCRIPTED.length + 1)));
-      scripted.set(text, withRetry(createScriptedProvider(scenario, ports), defaultRetryPolicy, ports));
+      const own = settings.models.find(({ model }) => model === text)?.retry;
+      scripted.set(text, withRetry(createScriptedProvider(scenario, ports), { ...defaultRetryPolicy, ...own }, ports));
     }
     return text;
   }
@@ -139,13 +140,8 @@ function fromList(models: readonly ModelSettings[], name: string): string {
 }
 
 /** The vendors' models: those of the list with their settings, any other with its vendor's defaults. */
-function createRouter(settings: ModelChoiceOptions["settings"], wanted: string, ports: ProviderPorts): ModelRouter {
-  const listed = settings.models.filter(({ model }) => providerName(model) !== SCRIPTED);
-  const first = listed.filter(({ model }) => model === wanted);
-  const others = listed.filter(({ model }) => model !== wanted);
-  const isVendor = providerName(wanted) !== SCRIPTED;
-  const models: readonly ModelSettings[] =
-    isVendor && first.length === 0 ? [{ model: wanted }, ...listed] : [...first, ...others];
+function createRouter(settings: ModelChoiceOptions["settings"], ports: ProviderPorts): ModelRouter {
+  const models = settings.models.filter(({ model }) => providerName(model) !== SCRIPTED);
   const { global, models: perModel } = settings.rateLimits;
   const { limiterFor = createLimiters(ports) } = ports;
   return createModelRouter(

@@ -18,9 +18,10 @@ export function openaiBody(request: ModelRequest, options: WireOptions): object 
       parameters: tool.parameters,
     },
   }));
+  const messages = wireMessages(request, options);
   return {
     model: options.model,
-    messages: wireMessages(request, options),
+    messages: options.marksCache ? withCacheMarks(messages) : messages,
     ...(tools.length === 0 ? {} : { tools }),
     ...(tools.length === 0 || options.effortWithTools === undefined
       ? {}
@@ -41,6 +42,24 @@ function wireMessages(request: ModelRequest, options: WireOptions): WireMessage[
     else result.push(...userMessages(messages));
   }
   return result;
+}
+
+/** One mark behind the prompt, one behind the conversation, each on the last text of its message. */
+function withCacheMarks(messages: readonly WireMessage[]): WireMessage[] {
+  const ends = [
+    messages.findLastIndex(({ role }) => role === "system"),
+    messages.findLastIndex(({ role }) => role === "user" || role === "tool"),
+  ];
+  return messages.map((message, index) => (ends.includes(index) ? marked(message) : message));
+}
+
+function marked(message: WireMessage): WireMessage {
+  const { content } = message;
+  // Of a system, user or tool message: one text, or parts.
+  const parts = (typeof content === "string" ? [textPart(content)] : content) as readonly Part[];
+  const last = parts.findLastIndex(({ type }) => type === "text");
+  const cache_control = { type: "ephemeral" };
+  return { ...message, content: parts.map((part, index) => (index === last ? { ...part, cache_control } : part)) };
 }
 
 /** Messages of one role in a row are taken together: a call's results must follow it before anything else. */

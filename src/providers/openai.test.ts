@@ -305,3 +305,19 @@ describe("responses", () => {
     });
   });
 });
+
+test("a model that caches only what is marked gets a mark behind the prompt and behind the conversation", async () => {
+  const body = async (model: string) => {
+    mock.reply({ type: "message", blocks: [{ type: "text", text: "ok" }] });
+    const made = createProvider({ model, baseUrl: `${mock.url}/v1` }, testPorts());
+    await callModel(made, userRequest(model, { system: ["Be", "brief."] }));
+    return (lastBody() as { messages: unknown }).messages;
+  };
+  const cache_control = { type: "ephemeral" };
+  expect(await body("openrouter:anthropic/claude-sonnet-5.5")).toEqual([
+    { role: "system", content: "Be" },
+    { role: "system", content: [{ type: "text", text: "brief.", cache_control }] },
+    { role: "user", content: [{ type: "text", text: "hello", cache_control }] },
+  ]);
+  expect(JSON.stringify(await body("openrouter:openai/gpt-6-sol"))).not.toContain("cache_control");
+});

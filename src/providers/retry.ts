@@ -24,8 +24,8 @@ export const defaultRetryPolicy: RetryPolicy = {
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /**
- * `retrying` is emitted before each wait, and voids what the failed attempt wrote. The outcome's usage includes what
- * failed attempts were told to have used; its cost is that of the last attempt.
+ * `retrying` is emitted before each wait, and voids what the failed attempt wrote. The outcome's usage and cost include what
+ * failed attempts have used. An answer that was cut at its cap is asked for again with a larger one.
  */
 export function withRetry(
   provider: Provider,
@@ -33,22 +33,28 @@ export function withRetry(
   ports: { readonly clock: Clock; readonly random: Random },
 ): Provider {
   return wrapProvider(provider, async (call) => {
-    let spent: Failure["usage"];
+    let spent: Pick<Failure, "usage" | "costUsd"> = {};
+    let asked = call;
     for (let retries = 0; ; retries += 1) {
-      const outcome = withSpent(await provider.chat(call), spent);
+      const outcome = withSpent(await provider.chat(asked), spent);
       if (outcome.type === "done" || !outcome.retryable || retries >= policy.maxRetries) return outcome;
       if (call.signal.aborted) return cancelled(outcome);
       const leftMs = call.budget?.leftMs() ?? Number.POSITIVE_INFINITY;
-      const { retryAfterMs } = outcome;
+      const { retryAfterMs, retryMaxTokens } = outcome;
       if (retryAfterMs !== undefined && retryAfterMs > Math.min(MAX_RETRY_AFTER_MS, leftMs)) {
         return tooLong(outcome, retryAfterMs, leftMs);
       }
       const waitMs = retryAfterMs ?? backoffMs(policy, retries, ports.random);
       if (waitMs >= leftMs) return noTime(outcome);
-      call.emit({ type: "retrying", reason: outcome.reason, message: outcome.message, retryAfterMs: waitMs });
-      await ports.clock.sleep(waitMs, call.signal);
+      const message =
+        retryMaxTokens === undefined
+          ? outcome.message
+          : `The response hit its limit of output tokens; asking again with ${retryMaxTokens}.`;
+      call.emit({ type: "retrying", reason: outcome.reason, message, retryAfterMs: waitMs });
+      if (waitMs > 0) await ports.clock.sleep(waitMs, call.signal);
       if (call.signal.aborted) return cancelled(outcome);
-      spent = outcome.usage;
+      spent = outcome;
+      if (retryMaxTokens !== undefined) asked = { ...call, request: { ...call.request, maxTokens: retryMaxTokens } };
     }
   });
 }
@@ -60,9 +66,13 @@ function backoffMs(policy: RetryPolicy, retries: number, random: Random): number
   return Math.round(fullMs / 2 + (fullMs / 2) * fraction);
 }
 
-function withSpent(outcome: ModelOutcome, spent: Failure["usage"]): ModelOutcome {
-  if (spent === undefined) return outcome;
-  return { ...outcome, usage: addUsage(spent, outcome.usage) };
+/** A cost with one unknown part is unknown. */
+function withSpent(outcome: ModelOutcome, { usage, costUsd }: Pick<Failure, "usage" | "costUsd">): ModelOutcome {
+  if (usage === undefined) return outcome;
+  const { costUsd: last, ...rest } = outcome;
+  const total =
+    costUsd === undefined || (last === undefined && rest.usage !== undefined) ? undefined : costUsd + (last ?? 0);
+  return { ...rest, usage: addUsage(usage, outcome.usage), ...defined({ costUsd: total }) };
 }
 
 /** Ends here instead of at the end of the budget: the wait would be for nothing, and another model may answer. */

@@ -11,14 +11,13 @@ import { estimateTokens } from "./tokens.ts";
 const MAX_PROVIDERS = 64;
 
 export interface RouterConfig {
-  /** The first is the default. */
+  /** Those with settings of their own; any other is used with its vendor's defaults. */
   readonly models: readonly ModelConfig[];
 }
 
 export interface ModelRouter {
   /** Chooses by `request.model`. */
   readonly provider: Provider;
-  readonly defaultModel: string;
   /**
    * The reference for what a person wrote: a reference, or a model's name from the list. A model that is not
    * listed is used with its vendor's defaults. Throws UnknownModel, MissingCredential or ConfigInvalid.
@@ -26,10 +25,8 @@ export interface ModelRouter {
   resolve(text: string): string;
 }
 
-/** Throws when the default model cannot be used; other models are looked at when they are asked for. */
+/** A model is looked at when it is asked for. */
 export function createModelRouter(config: RouterConfig, ports: ProviderPorts): ModelRouter {
-  const [first] = config.models;
-  if (first === undefined) throw new ReasonError("ModelNotConfigured", { detail: "No model is configured." });
   const shared = { ...ports, http: ports.http ?? createHttpClient(ports) };
   const providers = new Map<string, Provider>();
 
@@ -50,9 +47,7 @@ export function createModelRouter(config: RouterConfig, ports: ProviderPorts): M
     providerFor(model);
     return model;
   };
-  const defaultModel = resolve(first.model);
   return {
-    defaultModel,
     resolve,
     provider: {
       name: "models",

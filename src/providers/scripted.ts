@@ -5,7 +5,7 @@
 import { assertNever, type Clock } from "#base";
 import type { ModelCall, ModelOutcome, ModelRequest, Provider } from "#engine";
 import type { Usage } from "#protocol";
-import { type Failure, failure } from "./failure.ts";
+import { type Failure, failure, truncated } from "./failure.ts";
 import type { Rule, Scenario } from "./scenario.ts";
 import type { Fault, ReplyItem } from "./scenario-reply.ts";
 import { describeSituation, fillTemplate, matches, situationOf } from "./scenario-situation.ts";
@@ -136,7 +136,7 @@ const FAULT_OUTCOMES: Readonly<Record<Fault, (request: ModelRequest) => Failure>
   timeout: () => failure("ProviderTimeout", true, { provider: NAME, detail: "as the scenario says" }),
   unauthorized: () => failure("ProviderUnauthorized", false, { provider: NAME, status: 401, variable: "the scenario" }),
   content_filter: () => failure("ContentFiltered", false, { provider: NAME }),
-  length: ({ maxTokens }) => failure("OutputTruncated", false, { limit: maxTokens ?? 4096 }),
+  length: ({ maxTokens = 4096 }) => truncated(maxTokens, undefined),
 };
 
 function faultOutcome(item: FaultItem, request: ModelRequest, outputBytes: number): Failure {

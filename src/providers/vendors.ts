@@ -18,6 +18,8 @@ export interface Vendor {
   readonly models?: { readonly default: string; readonly small: string; readonly large: string };
   readonly maxTokensField: "max_completion_tokens" | "max_tokens";
   readonly takesCacheKey: boolean;
+  /** How the names of models begin that cache only what is marked. */
+  readonly marksCacheFor?: readonly string[];
   /** Whether its own reasoning fields are to be sent back to it. */
   readonly echoesReasoning: boolean;
   /** Where it lists its models: relative to the base URL, or from the root with a leading slash. */
@@ -73,6 +75,7 @@ export const vendors: readonly Vendor[] = [
       small: "anthropic/claude-haiku-5.5",
       large: "anthropic/claude-opus-5.5",
     },
+    marksCacheFor: ["anthropic/", "google/gemini"],
     catalogPath: "models",
   },
   {

@@ -24,6 +24,8 @@ export interface WireOptions {
   /** OpenAI: whether the vendor wants its reasoning fields back. */
   readonly echoReasoning: boolean;
   readonly cacheKey?: string;
+  /** OpenAI: mark where the cache may end, for vendors that pass the mark on to the model. */
+  readonly marksCache: boolean;
 }
 
 export type WireStop = "end" | "tool_calls" | "yield" | "truncated";

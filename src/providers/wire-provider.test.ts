@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { callModel, testPorts, userRequest } from "../../test/fakes/call-model.ts";
 import { type MockProviderServer, startMockProvider } from "../../test/fakes/mock-provider-server.ts";
 import { createProvider } from "./create.ts";
@@ -25,20 +25,21 @@ describe.each([
   },
   { model: "openai:gpt-4o", path: "/v1", stop: "length", price: { input: 2.5, output: 10 }, maximum: 16_384 },
 ])("an answer of $model that hit its cap", ({ model, path, stop, price, maximum }) => {
-  const provider = () => createProvider({ model, baseUrl: mock.url + path }, testPorts());
+  const provider = (maxRetries = 3) =>
+    createProvider({ model, baseUrl: mock.url + path, retry: { maxRetries } }, testPorts());
   const cut = { type: "message", blocks: [{ type: "text", text: "half" }], stop } as const;
   const whole = { type: "message", blocks: [{ type: "text", text: "whole" }] } as const;
-  const retrying = (from: number, to: number) => ({
+  const retrying = (to: number) => ({
     type: "retrying",
     reason: "OutputTruncated",
-    message: `The response hit its limit of ${from} output tokens; asking again with ${to}.`,
+    message: `The response hit its limit of output tokens; asking again with ${to}.`,
     retryAfterMs: 0,
   });
 
-  test("is asked for once more with twice the cap; both are paid", async () => {
+  test("is asked for again with twice the cap; both are paid", async () => {
     mock.reply(cut, whole);
     expect(await callModel(provider(), userRequest(model, { maxTokens: 100 }))).toEqual({
-      events: [{ type: "text", block: 0, text: "half" }, retrying(100, 200), { type: "text", block: 0, text: "whole" }],
+      events: [{ type: "text", block: 0, text: "half" }, retrying(200), { type: "text", block: 0, text: "whole" }],
       outcome: {
         type: "done",
         model,
@@ -50,16 +51,21 @@ describe.each([
     expect(caps().slice(-2)).toEqual([100, 200]);
   });
 
-  test("fails when it is cut again", async () => {
-    mock.reply(cut, cut);
-    const { outcome } = await callModel(provider(), userRequest(model, { maxTokens: 100 }));
-    expect(outcome).toEqual({
+  test("is asked for as often as retries allow, and fails then", async () => {
+    mock.reply(cut, cut, cut);
+    const { outcome } = await callModel(provider(2), userRequest(model, { maxTokens: 100 }));
+    expect(outcome).toMatchObject({
       type: "failed",
       reason: "OutputTruncated",
-      message: "The response hit its limit of 200 output tokens. Raise max_tokens, or ask for less at once.",
-      retryable: false,
-      usage: { input_tokens: 20, output_tokens: 40, cache_read_tokens: 0, cache_write_tokens: 0 },
+      message: "The response hit its limit of 400 output tokens. Raise max_tokens, or ask for less at once.",
+      usage: { input_tokens: 30, output_tokens: 60 },
+      costUsd: expect.closeTo((30 * price.input + 60 * price.output) / 1_000_000, 12),
     });
+    expect(caps().slice(-3)).toEqual([100, 200, 400]);
+    const before = mock.requests.length;
+    mock.reply(cut);
+    await callModel(provider(0), userRequest(model, { maxTokens: 100 }));
+    expect(mock.requests.length).toBe(before + 1);
   });
 
   test("is never asked for with more than the model's maximum", async () => {
@@ -77,7 +83,7 @@ describe.each([
   test("a tool call in it never becomes an answer", async () => {
     const call = { type: "tool_call", name: "x", arguments: '{"half":' } as const;
     mock.reply({ type: "message", blocks: [call], stop }, { type: "message", blocks: [call], stop });
-    const { outcome } = await callModel(provider(), userRequest(model, { maxTokens: 100 }));
+    const { outcome } = await callModel(provider(1), userRequest(model, { maxTokens: 100 }));
     expect(outcome).toMatchObject({ reason: "OutputTruncated" });
   });
 });
@@ -119,4 +125,19 @@ test("retries go through the whole stack: two failures, then the answer", async 
     "text",
   ]);
   expect(outcome).toMatchObject({ type: "done", stop: "end" });
+});
+
+test("a model without a known price is not asked where a budget needs one", async () => {
+  const model = "ollama:unpriced";
+  const ports = testPorts();
+  const listed = await startMockProvider({
+    models: { data: [{ id: "listed", pricing: { prompt: "1", completion: "2" } }] },
+  });
+  onTestFinished(() => listed.close());
+  const provider = createProvider({ model, baseUrl: `${listed.url}/v1` }, ports);
+  const ask = (name: string) => callModel(provider, userRequest(name), undefined, { needsPrice: true });
+  expect((await ask(model)).outcome).toMatchObject({ type: "failed", reason: "PriceUnknown", retryable: false });
+  expect(listed.requests.map(({ path }) => path)).toEqual(["/v1/models"]);
+  listed.reply({ type: "message", blocks: [{ type: "text", text: "ok" }] });
+  expect((await ask("ollama:listed")).outcome).toMatchObject({ type: "done", costUsd: 50 });
 });

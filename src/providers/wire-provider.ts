@@ -1,26 +1,17 @@
-/**
- * A Provider over one vendor's endpoint: one attempt for one call, plus the single repeat of an answer that was cut at
- * its token cap. Waiting, retrying and changing the model are the business of the wrappers around it.
- */
+/** A Provider over one vendor's endpoint: one attempt for one call. Waiting, retrying and changing the model are for the wrappers. */
 import { type Clock, defined } from "#base";
 import type { CredentialRef, ModelCall, ModelOutcome, ModelRequest, Provider } from "#engine";
-import type { Usage } from "#protocol";
 import { DEFAULT_MAX_TOKENS } from "./anthropic-request.ts";
 import type { Catalog } from "./catalog.ts";
 import { costUsd, type PriceOverrides, priceOf } from "./cost.ts";
-import { failure, type Peer, refused } from "./failure.ts";
+import { failure, type Peer, refused, truncated } from "./failure.ts";
 import type { HttpClient } from "./http.ts";
 import type { Price } from "./prices.ts";
 import { type CallLimits, streamCall } from "./stream-call.ts";
 import { contextOverflow, estimateTokens } from "./tokens.ts";
 import type { Vendor } from "./vendors.ts";
-import { addUsage, noUsage, type WireEnd, type WireFamily, type WireOptions, type WireStop } from "./wire-family.ts";
+import { noUsage, type WireEnd, type WireFamily, type WireOptions } from "./wire-family.ts";
 import { createWireNames } from "./wire-names.ts";
-
-/** How far a cap may be doubled for a model whose own maximum is not known. */
-const MAX_DOUBLED_TOKENS = 65_536;
-
-type Ended = Extract<WireEnd, { type: "ended" }>;
 
 export interface WireEndpoint {
   readonly vendor: Vendor;
@@ -64,20 +55,17 @@ export function createWireProvider(
     const overflow = contextOverflow(call.request, facts.contextTokens);
     if (overflow !== undefined) return overflow;
     const options = wireOptions(endpoint, call.request, name, facts);
-    const price = priceOf(vendor.name, name, ports.prices, facts.price);
+    const known = priceOf(vendor.name, name, ports.prices, facts.price);
+    const price = known ?? (call.needsPrice && (await listedPrice(ports.catalog, name, call.signal)));
+    if (price === undefined && call.needsPrice) return failure("PriceUnknown", false, { model: call.request.model });
 
-    const first = await attempt(call, options);
-    if (first.type === "failed") return first;
-    if (first.stop !== "truncated") return answered(call.request, first.stop, [first], price);
-
-    const larger = doubled(options.maxTokens, facts.maxOutputTokens);
-    if (larger === undefined) return truncated(options.maxTokens ?? facts.maxOutputTokens, first.usage);
-    const message = `The response hit its limit of ${options.maxTokens} output tokens; asking again with ${larger}.`;
-    call.emit({ type: "retrying", reason: "OutputTruncated", message, retryAfterMs: 0 });
-    const second = await attempt(call, { ...options, maxTokens: larger });
-    if (second.type === "failed") return { ...second, usage: addUsage(first.usage, second.usage) };
-    if (second.stop === "truncated") return truncated(larger, addUsage(first.usage, second.usage));
-    return answered(call.request, second.stop, [first, second], price);
+    const end = await attempt(call, options);
+    const cost = (end.type === "ended" ? end.costUsd : undefined) ?? (end.usage && costUsd(end.usage, price));
+    const paid = defined({ costUsd: cost });
+    if (end.type === "failed") return { ...end, ...paid };
+    if (end.stop === "truncated")
+      return { ...truncated(options.maxTokens, facts.maxOutputTokens), usage: end.usage ?? noUsage, ...paid };
+    return { type: "done", model: call.request.model, stop: end.stop, usage: end.usage ?? noUsage, ...paid };
   };
 
   return {
@@ -112,17 +100,11 @@ function wireOptions(
     dropStaleThinking: facts.bindsThinking === true,
     maxTokensField: vendor.maxTokensField,
     echoReasoning: vendor.echoesReasoning,
+    marksCache: vendor.marksCacheFor?.some((prefix) => model.startsWith(prefix)) ?? false,
     ...defined({ maxTokens, temperature }),
     ...(facts.toolsNeedNoEffort === true ? { effortWithTools: "none" } : {}),
     ...(vendor.takesCacheKey && request.cacheKey !== undefined ? { cacheKey: request.cacheKey } : {}),
   };
-}
-
-/** The larger cap to ask with; undefined when there is none: no cap was sent, or it is the model's maximum already. */
-function doubled(maxTokens: number | undefined, modelMaximum: number | undefined): number | undefined {
-  if (maxTokens === undefined) return undefined;
-  const larger = Math.min(maxTokens * 2, modelMaximum ?? Math.max(maxTokens, MAX_DOUBLED_TOKENS));
-  return larger > maxTokens ? larger : undefined;
 }
 
 /** A header that both sides have is a list of both values: a configured beta does not switch ours off. */
@@ -139,27 +121,12 @@ function joinHeaders(
   return joined;
 }
 
+/** Asks the vendor, where it has a list. */
+async function listedPrice(catalog: Catalog, name: string, signal: AbortSignal): Promise<Price | undefined> {
+  await catalog.models(signal);
+  return catalog.find(name).price;
+}
+
 function modelName({ model }: ModelRequest): string {
   return model.slice(model.indexOf(":") + 1);
-}
-
-/** The repeat of a cut answer is paid like the answer itself. A cost with one unknown part is unknown. */
-function answered(
-  { model }: ModelRequest,
-  stop: Exclude<WireStop, "truncated">,
-  ends: readonly Ended[],
-  price: Price | undefined,
-): ModelOutcome {
-  let usage = noUsage;
-  let total: number | undefined = 0;
-  for (const end of ends) {
-    const cost = end.costUsd ?? (end.usage && costUsd(end.usage, price));
-    usage = addUsage(usage, end.usage);
-    total = total === undefined || cost === undefined ? undefined : total + cost;
-  }
-  return { type: "done", model, stop, usage, ...defined({ costUsd: total }) };
-}
-
-function truncated(limit: number | undefined, usage: Usage = noUsage): ModelOutcome {
-  return { ...failure("OutputTruncated", false, { limit: limit ?? "the model's own number of" }), usage };
 }

@@ -1,6 +1,6 @@
 /** Runs one model call to its end and keeps what it emitted; plus the smallest request and deterministic ports. */
 import type { Random } from "#base";
-import type { CredentialPort, ModelEvent, ModelOutcome, ModelRequest, Provider } from "#engine";
+import type { CredentialPort, ModelCall, ModelEvent, ModelOutcome, ModelRequest, Provider } from "#engine";
 import { createHeldKeys } from "#providers";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 
@@ -13,9 +13,10 @@ export async function callModel(
   provider: Provider,
   request: ModelRequest,
   signal: AbortSignal = new AbortController().signal,
+  rest: Pick<ModelCall, "needsPrice"> = {},
 ): Promise<ModelTranscript> {
   const events: ModelEvent[] = [];
-  const outcome = await provider.chat({ request, emit: (event) => events.push(event), signal });
+  const outcome = await provider.chat({ request, emit: (event) => events.push(event), signal, ...rest });
   return { events, outcome };
 }
 
