@@ -8,30 +8,34 @@ import { applyProject, defaultSettings, type PermissionRule, type Settings } fro
 import { defined } from "#base";
 import { type ControlClient, createAnswerCollector } from "#control";
 import { type Plugin, type Tool, type ToolContext, type TurnSummary, textOutput } from "#engine";
-import { assembleHarness, openEmbeddedProject, undoPlace } from "#program";
+import { assembleHarness, type Harness, openEmbeddedProject, undoPlace } from "#program";
 import { ReasonError, reasonText, type SessionId } from "#protocol";
-import { createHeldKeys } from "#providers";
+import { createHeldKeys, defaultModel } from "#providers";
 import { createSigner, harnessPaths, headsDirectory, machineKeySource } from "#stores";
 import type { UndoReport } from "#undo";
 import { createSystemClock } from "#world";
-import { createBlockHandler, type EventHandler } from "./program/embed-blocks.ts";
+import { createBlockHandler, type EventHandler, type PermissionQuestion } from "./program/embed-blocks.ts";
+import { checkOptions, checkTool, modelForKey } from "./program/embed-checks.ts";
 
 export type { Plugin, PluginHost, Tool, ToolContext, ToolOutput } from "#engine";
 export { ToolError, textOutput } from "#engine";
 export { type Event, type Reason, ReasonError } from "#protocol";
 export type { UndoReport } from "#undo";
-export type { EventHandler } from "./program/embed-blocks.ts";
+export type { EventHandler, PermissionQuestion } from "./program/embed-blocks.ts";
 
 /** Model calls per prompt before it is ended. */
 const DEFAULT_MAX_TURNS = 10;
 
+const DEFAULT_MAX_TOKENS = 4096;
+
 export interface HarnessConfig {
-  /** `provider:name`, for example `anthropic:<model>`; default: the vendor of the first key found in `env`. */
+  /** `provider:name`, for example `anthropic:<model>`; default: a small model of the provider of `apiKey`, or of the first key in `env`. */
   readonly model?: string;
   /** Key for that model's provider; default: its variable in `env`. Never stored. */
   readonly apiKey?: string;
   /** Another address for that model's provider. */
   readonly baseUrl?: string;
+  /** Of each response; default 4096. One that is cut there is asked for again with more. */
   readonly maxTokens?: number;
   readonly systemPrompt?: string;
   /** Model calls per prompt; default 10. */
@@ -39,7 +43,9 @@ export interface HarnessConfig {
   /** Where tools work; default: the current folder. */
   readonly workspace?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Rules for tools that are not read-only; without one such a call is denied, because nobody can be asked. */
+  /** Calls of one response: `sequential`, `parallel`, or (default `auto`) as their class allows; what follows one that fails. */
+  readonly tools?: Partial<Settings["tools"]>;
+  /** Rules for tools that are not read-only; without one `onPermission` of the handler is asked, and without that the call is denied. */
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
   /** Keep the session log in this SQLite file, encrypted with the key of this machine; default: in memory. */
@@ -62,7 +68,7 @@ export interface SimpleTool {
   readonly description: string;
   /** JSON Schema of an object. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** Default `mutating`: it then needs an allow rule. */
+  /** Default `mutating`: it then needs an allow rule, or somebody to ask. */
   readonly class?: Tool["class"];
   /** What it returns goes to the model; what it throws becomes an error result. */
   execute(input: Readonly<Record<string, unknown>>, context: ToolContext): Promise<string> | string;
@@ -76,8 +82,8 @@ export interface PromptResult extends TurnSummary {
 export interface EmbeddedHarness {
   readonly session: SessionId;
   /**
-   * Runs one turn. Rejects with TurnInProgress while one runs, with the reason when it ends without an answer, and with
-   * what a handler threw, once the turn is over.
+   * Runs one turn. Resolves also when `maxTurns` is reached (`outcome: "step_limit"`). Rejects with TurnInProgress while one runs,
+   * with the reason when it is cancelled or the model fails, and with what a handler threw, once the turn is over.
    */
   prompt(content: string, options?: { readonly signal?: AbortSignal }): Promise<PromptResult>;
   /** Ends the running prompt; safe when none runs. */
@@ -94,51 +100,28 @@ export async function createHarness(
   tools: readonly (SimpleTool | Tool)[] = [],
   handler: EventHandler = {},
 ): Promise<EmbeddedHarness> {
-  const env = config.env ?? process.env;
-  if (config.model === undefined && (config.apiKey !== undefined || config.baseUrl !== undefined)) {
-    throw new ReasonError("UsageInvalid", { detail: "apiKey and baseUrl need a model that they are for" });
-  }
-  const keys = config.apiKey === undefined ? env : { ...env, [EMBEDDED_KEY]: config.apiKey };
-  const clock = createSystemClock();
-  const key = machineKeySource(env);
-  const warn = (message: string): void => process.emitWarning(message);
-  const workspace = resolve(config.workspace ?? ".");
-  const opened =
-    config.project === true ? await openEmbeddedProject({ env, clock, warn }, workspace, config) : undefined;
-  const own = settingsOf(config);
-  const harness = await assembleHarness({
-    settings: opened === undefined ? own : applyProject(own, opened.project),
-    ...defined({ projects: opened?.projects, model: config.model }),
-    undo: config.undo === true ? undoPlace({ env, clock }) : "off",
-    env: keys,
-    // The key is in the memory of the embedding program already: it stays there, and is sent only where it is bound to.
-    credentials: createHeldKeys(keys),
-    clock,
-    workspace,
-    offlineAllowed: false,
-    scenarioFile: (name) => name,
-    store: config.logFile === undefined ? { kind: "memory" } : { kind: "sqlite", path: config.logFile, key },
-    signer: createSigner(() => harnessPaths(env).configDir),
-    ...(config.logFile === undefined ? {} : { heads: { directory: headsDirectory(env), key, clock, onProblem: warn } }),
-    autoApprove: false,
-    toolSources: [{ name: "embedded", tools: () => embedded }],
-    plugins: config.plugins ?? [],
-  });
-  const embedded = tools.map(toTool);
+  checkOptions(config, OPTIONS);
+  tools.forEach(checkTool);
+  const harness = await assemble(config, tools.map(toTool));
   const answer = createAnswerCollector();
   const blocks = createBlockHandler(handler);
   let handlerFailure: unknown;
+  const fail = (error: unknown): void => {
+    handlerFailure ??= error;
+  };
   const client: ControlClient = harness.control.connect({
     identityClass: "human",
-    interactive: false,
+    interactive: handler.onPermission !== undefined,
     onEvent(event) {
       answer.add(event);
       if (event.kind === "TurnStarted") handlerFailure = undefined;
+      if (event.kind === "PermissionRequested")
+        void answerPermission({ question: event.payload, session: event.session }, client, handler, fail);
       if (handlerFailure !== undefined) return;
       try {
         blocks.handle(event);
       } catch (error) {
-        handlerFailure = error;
+        fail(error);
       }
     },
   });
@@ -158,7 +141,7 @@ export async function createHarness(
         const { done } = await sent;
         if (options.signal?.aborted) cancel();
         const summary = await done;
-        if (summary.reason !== undefined) {
+        if (summary.reason !== undefined && summary.outcome !== "step_limit") {
           throw ReasonError.withMessage(summary.reason, summary.message ?? reasonText(summary.reason), {
             cause: summary,
           });
@@ -176,24 +159,101 @@ export async function createHarness(
   };
 }
 
+async function assemble(config: HarnessConfig, embedded: readonly Tool[]): Promise<Harness> {
+  const env = config.env ?? process.env;
+  const model = config.model ?? (config.apiKey === undefined ? undefined : modelForKey(config.apiKey));
+  if (model === undefined && config.baseUrl !== undefined) {
+    throw new ReasonError("UsageInvalid", { detail: "baseUrl needs the model that it is for" });
+  }
+  const keys = config.apiKey === undefined ? env : { ...env, [EMBEDDED_KEY]: config.apiKey };
+  const clock = createSystemClock();
+  const key = machineKeySource(env);
+  const warn = (message: string): void => process.emitWarning(message);
+  const workspace = resolve(config.workspace ?? ".");
+  const opened =
+    config.project === true ? await openEmbeddedProject({ env, clock, warn }, workspace, config) : undefined;
+  const own = settingsOf(config, model ?? defaultModel(createHeldKeys(keys)));
+  return assembleHarness({
+    settings: opened === undefined ? own : applyProject(own, opened.project),
+    ...defined({ projects: opened?.projects, model }),
+    undo: config.undo === true ? undoPlace({ env, clock }) : "off",
+    env: keys,
+    // The key is in the memory of the embedding program already: it stays there, and is sent only where it is bound to.
+    credentials: createHeldKeys(keys),
+    clock,
+    workspace,
+    offlineAllowed: false,
+    scenarioFile: (name) => name,
+    store: config.logFile === undefined ? { kind: "memory" } : { kind: "sqlite", path: config.logFile, key },
+    signer: createSigner(() => harnessPaths(env).configDir),
+    ...(config.logFile === undefined ? {} : { heads: { directory: headsDirectory(env), key, clock, onProblem: warn } }),
+    autoApprove: false,
+    toolSources: [{ name: "embedded", tools: () => embedded }],
+    plugins: config.plugins ?? [],
+  });
+}
+
+/** A handler that fails has allowed nothing. */
+async function answerPermission(
+  { question, session }: { readonly question: PermissionQuestion; readonly session: SessionId },
+  client: ControlClient,
+  { onPermission }: EventHandler,
+  fail: (error: unknown) => void,
+): Promise<void> {
+  if (onPermission === undefined) return;
+  let decision: "allow_once" | "deny" = "deny";
+  try {
+    if ((await onPermission(question)) === true) decision = "allow_once";
+  } catch (error) {
+    fail(error);
+  }
+  const { call_id } = question;
+  // The question may be over by now: the turn was cancelled, or nobody waited so long.
+  await client.submit({ kind: "AnswerPermission", session, call_id, decision }).catch(() => undefined);
+}
+
+const OPTIONS: readonly (keyof HarnessConfig)[] = [
+  "model",
+  "apiKey",
+  "baseUrl",
+  "maxTokens",
+  "systemPrompt",
+  "maxTurns",
+  "workspace",
+  "env",
+  "tools",
+  "allow",
+  "deny",
+  "logFile",
+  "project",
+  "lockfile",
+  "undo",
+  "plugins",
+];
+
 /** A variable of our own making, so that a key handed over in code takes the ordinary way. */
 const EMBEDDED_KEY = "HARNESS_EMBEDDED_KEY";
 
-function settingsOf(config: HarnessConfig): Settings {
+function settingsOf(config: HarnessConfig, model: string | undefined): Settings {
+  if (model === undefined && config.project !== true) {
+    throw new ReasonError("ModelNotConfigured", { detail: "Set 'model' or 'apiKey', or a provider's key in 'env'." });
+  }
   return {
     ...defaultSettings,
-    models: config.model === undefined ? [] : [modelSettings(config, config.model)],
+    models: model === undefined ? [] : [modelSettings(config, model)],
+    tools: { ...defaultSettings.tools, ...config.tools },
     permissions: [...rules("allow", config.allow), ...rules("deny", config.deny)],
     maxSteps: config.maxTurns ?? DEFAULT_MAX_TURNS,
     ...defined({ systemPrompt: config.systemPrompt }),
   };
 }
 
-function modelSettings({ apiKey, baseUrl, maxTokens }: HarnessConfig, model: string) {
+function modelSettings({ apiKey, baseUrl, maxTokens = DEFAULT_MAX_TOKENS }: HarnessConfig, model: string) {
   return {
     model,
     ...(apiKey === undefined ? {} : { apiKeyEnv: EMBEDDED_KEY }),
-    ...defined({ baseUrl, maxTokens }),
+    maxTokens,
+    ...defined({ baseUrl }),
   };
 }
 

@@ -5,7 +5,13 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { harnessPaths, loadAudit, machineKey, openSigningKey, openSqliteStore } from "#stores";
 import { createSystemClock } from "#world";
-import { createHarness, type EventHandler, type HarnessConfig, type SimpleTool } from "../src/embed.ts";
+import {
+  createHarness,
+  type EventHandler,
+  type HarnessConfig,
+  type PluginHost,
+  type SimpleTool,
+} from "../src/embed.ts";
 import { calls, says } from "./fakes/harness-rig.ts";
 import { createInProcessCli } from "./fakes/in-process-cli.ts";
 import { startMockProvider } from "./fakes/mock-provider-server.ts";
@@ -18,6 +24,9 @@ const add: SimpleTool = {
   class: "read_only",
   execute: ({ a, b }) => String(Number(a) + Number(b)),
 };
+
+/** The answer of a model that is not asked. */
+const stopped = { type: "failed", reason: "Cancelled", message: "stopped", retryable: false } as const;
 
 async function embed(replies: MockReply[], config: HarnessConfig = {}, handler: EventHandler = {}, tools = [add]) {
   const vendor = await startMockProvider();
@@ -90,13 +99,13 @@ describe("createHarness", () => {
     harness.cancel();
   });
 
-  test("an abort signal cancels; a step limit and a failed model reject with their reason", async () => {
+  test("an abort signal cancels; a step limit is an end; a failed model rejects with its reason", async () => {
     const { harness } = await embed(
       [calls(["add", { a: 1, b: 1 }]), { type: "http", status: 400, body: '{"error":{"message":"no"}}' }],
       { maxTurns: 1 },
     );
     await expect(harness.prompt("x", { signal: AbortSignal.abort() })).rejects.toMatchObject({ reason: "Cancelled" });
-    await expect(harness.prompt("x")).rejects.toMatchObject({ reason: "StepLimit" });
+    expect(await harness.prompt("x")).toMatchObject({ outcome: "step_limit", reason: "StepLimit", steps: 1 });
     await expect(harness.prompt("x")).rejects.toMatchObject({ reason: "ProviderRefused" });
   });
 
@@ -110,6 +119,92 @@ describe("createHarness", () => {
     const { harness: allowed } = await embed([call, says("yes")], { allow: ["make"] }, {}, [make]);
     await allowed.prompt("make");
     expect(made).toEqual(["x"]);
+  });
+
+  test("a tool without a class asks the handler, and one that fails has allowed nothing", async () => {
+    const made: string[] = [];
+    const { class: _, ...unclassed } = add;
+    const make: SimpleTool = { ...unclassed, name: "make", execute: () => String(made.push("x")) };
+    const call = calls(["make", { a: 1, b: 2 }]);
+    const asked: string[] = [];
+    const answers = [true, false];
+    const onPermission: EventHandler["onPermission"] = ({ name }) => {
+      asked.push(name);
+      const answer = answers.shift();
+      if (answer === undefined) throw new Error("handler broke");
+      return answer;
+    };
+    const { harness } = await embed([call, says("1"), call, says("2"), call, says("3")], {}, { onPermission }, [make]);
+    await harness.prompt("make");
+    expect(made).toEqual(["x"]);
+    await harness.prompt("make");
+    await expect(harness.prompt("make")).rejects.toThrow("handler broke");
+    expect([made, asked]).toEqual([["x"], ["make", "make", "make"]]);
+  });
+
+  test("calls run side by side where the program says so", async () => {
+    let running = 0;
+    let most = 0;
+    const both = Promise.withResolvers<void>();
+    const make: SimpleTool = {
+      ...add,
+      name: "make",
+      class: "mutating",
+      async execute() {
+        running += 1;
+        most = Math.max(most, running);
+        if (running === 2) both.resolve();
+        await both.promise;
+        running -= 1;
+        return "made";
+      },
+    };
+    const two = calls(["make", { a: 1, b: 2 }], ["make", { a: 2, b: 3 }]);
+    const config = { allow: ["make"], tools: { execution: "parallel" } } as const;
+    const { harness } = await embed([two, says("done")], config, {}, [make]);
+    await harness.prompt("make");
+    expect(most).toBe(2);
+  });
+
+  test("a response may have 4096 tokens where nothing else is said", async () => {
+    const { harness, vendor } = await embed([says("yes")]);
+    await harness.prompt("x");
+    expect(vendor.requests[0]?.body).toMatchObject({ max_tokens: 4096 });
+  });
+
+  test.each([
+    ["sk-ant-api03-x", "anthropic:claude-haiku-5-5"],
+    ["sk-or-v1-x", "openrouter:anthropic/claude-haiku-5.5"],
+    ["sk-proj-x", "openai:gpt-6-luna"],
+  ])("a key alone chooses a model: %s", async (apiKey, model) => {
+    const models: string[] = [];
+    const plugin = {
+      name: "watch",
+      register: (host: PluginHost) =>
+        host.useRequest(async ({ request }) => {
+          models.push(request.model);
+          return stopped;
+        }),
+    };
+    const harness = await createHarness({ apiKey, env: {}, plugins: [plugin] });
+    await harness.prompt("x").catch(() => undefined);
+    await harness.close();
+    expect(models).toEqual([model]);
+  });
+
+  test.each([
+    [{ maxTurn: 3 }, add, "createHarness has no option 'maxTurn'; did you mean 'maxTurns'?"],
+    [{ apiKey: "k" }, add, "it cannot be told which provider 'apiKey' is for: set 'model' as well"],
+    [{}, add, "Set 'model' or 'apiKey', or a provider's key in 'env'."],
+    [{}, { ...add, name: "a b" }, "the tool 'a b' needs a name"],
+    [{}, { ...add, inputSchema: undefined }, "the tool 'add' needs inputSchema, the JSON Schema of an object"],
+    [{}, { ...add, execute: "x" }, "the tool 'add' needs execute(input, context), which is a function"],
+    [{}, { ...add, class: "safe" }, "the tool 'add' needs a class: read_only, mutating or sensitive"],
+    [{}, null, "tools[0] is not an object"],
+  ])("what is wrong is said in terms of the API: %j %j", async (config, tool, message) => {
+    // A program without types can pass anything.
+    const made = createHarness({ env: {}, ...config } as HarnessConfig, [tool as SimpleTool]);
+    await expect(made).rejects.toThrow(message);
   });
 
   test("what a handler throws reaches the caller, and the next prompt works", async () => {

@@ -16,12 +16,27 @@ export function applyProject(settings: Settings, { config }: Project): Settings 
   };
 }
 
+/** Of models that a `harness.md` names, where neither it nor the user says. */
+const PROJECT_DEFAULTS = { maxTokens: 4096, temperature: 0.7 } as const;
+
 /**
- * What the user says about the same model fills the gaps, except when the project sends it to another address: the user's
- * key variable and headers were not meant for that.
+ * What the user says about the same model fills the gaps, except when the project sends it to another address or takes another
+ * variable: the user's key and headers were not meant for that.
  */
 function toSettings({ place: _, ...model }: ModelConfig, users: readonly ModelSettings[]): ModelSettings {
-  const ofUser = model.baseUrl === undefined ? users.find((one) => one.model === model.model) : undefined;
   const choosesKey = model.baseUrl !== undefined || model.apiKeyEnv !== undefined;
-  return { ...ofUser, ...model, ...(choosesKey ? { fromProject: true } : {}) };
+  const isAgreed = users.some((one) => sendsSameKey(one, model));
+  const isOurs = (one: ModelSettings): boolean =>
+    one.model === model.model && (isAgreed || model.baseUrl === undefined);
+  const foreign = choosesKey && !isAgreed ? { fromProject: true as const } : {};
+  return { ...PROJECT_DEFAULTS, ...users.find(isOurs), ...model, ...foreign };
+}
+
+/** Whether the user sends the same key of the same provider to the same address. */
+function sendsSameKey(user: ModelSettings, project: Omit<ModelConfig, "place">): boolean {
+  const [vendors, addresses] = [
+    [user, project].map(({ model }) => model.slice(0, model.indexOf(":"))),
+    [user, project].map(({ baseUrl }) => baseUrl?.replace(/\/+$/, "")),
+  ];
+  return vendors[0] === vendors[1] && addresses[0] === addresses[1] && user.apiKeyEnv === project.apiKeyEnv;
 }

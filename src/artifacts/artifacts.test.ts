@@ -283,12 +283,32 @@ describe("settings", () => {
     const { models } = await applied(
       "model: {provider: openai, name: a, temperature: 0}\nmodels: [openai:c, openai:a]\n",
     );
-    expect(models).toEqual([{ model: "openai:a", apiKeyEnv: "MINE", temperature: 0 }, { model: "openai:c" }]);
+    expect(models).toEqual([
+      { model: "openai:a", apiKeyEnv: "MINE", temperature: 0, maxTokens: 4096 },
+      { model: "openai:c", temperature: 0.7, maxTokens: 4096 },
+    ]);
   });
 
   test("keep keys and headers from an address that the project names", async () => {
     const { models } = await applied("model: {provider: openai, name: b, base_url: 'https://elsewhere.example'}\n");
-    expect(models).toEqual([{ model: "openai:b", baseUrl: "https://elsewhere.example", fromProject: true }]);
+    expect(models).toMatchObject([{ model: "openai:b", baseUrl: "https://elsewhere.example", fromProject: true }]);
+    expect(models[0]).not.toHaveProperty("headers");
+  });
+
+  test("take an address and a key from the project where the user has named the same", async () => {
+    const asked = "model: {provider: custom, name: x, base_url: 'https://gate.example/v1/', api_key_env: GATE_KEY}\n";
+    const users = {
+      ...user,
+      models: [{ model: "custom:y", baseUrl: "https://gate.example/v1", apiKeyEnv: "GATE_KEY" }],
+    };
+    const { project } = await createProjectFolder({ "harness.md": markdown(asked) }).load();
+    if (project === undefined) throw new Error("the project did not load");
+    expect(applyProject(users, project).models[0]).not.toHaveProperty("fromProject");
+    const [other] = users.models;
+    for (const change of [{ baseUrl: "https://other.example/v1" }, { apiKeyEnv: "OTHER" }, { model: "openai:y" }]) {
+      const differs = { ...users, models: [{ ...other, ...change } as Settings["models"][number]] };
+      expect(applyProject(differs, project).models[0]).toHaveProperty("fromProject", true);
+    }
   });
 
   test("take the limit of steps, and nothing that may change while a session runs", async () => {

@@ -135,12 +135,12 @@ export const modelTable = defineTable({
     name: { type: words("the vendor's name of the model"), required: true, meaning: "As the vendor calls it." },
     max_tokens: {
       type: integer(1, MAX_OUTPUT_TOKENS),
-      default: "the provider's",
-      meaning: "Cap on the tokens of one response.",
+      default: "4096 in `harness.md`; in `config.toml` the provider's",
+      meaning: "Cap on the tokens of one response. One that is cut there is asked for again with twice as many.",
     },
     temperature: {
       type: number(0, 2),
-      default: "the provider's",
+      default: "0.7 in `harness.md`; in `config.toml` the provider's",
       meaning: "How much the answers vary. Not sent to models that refuse it.",
     },
     base_url: {

@@ -1,11 +1,16 @@
 /** Canonical events as whole blocks for an embedding program: a text when it is complete, calls and results in order. */
-import type { Event, ToolOutputBlock } from "#protocol";
+import type { Event, EventPayload, ToolOutputBlock } from "#protocol";
+
+/** A call that waits for an answer: what it is, and why it asks. */
+export type PermissionQuestion = EventPayload<"PermissionRequested">;
 
 /** Called in order, synchronously. After one has thrown, none is called for the rest of the turn. */
 export interface EventHandler {
   onText?(text: string): void;
   onToolCall?(id: string, name: string, input: unknown): void;
   onToolResult?(id: string, result: string, isError: boolean): void;
+  /** A call that no rule allows waits for this: true lets it run once, anything else denies it. Default: it is denied at once. */
+  onPermission?(question: PermissionQuestion): boolean | Promise<boolean>;
   /** Every canonical event, after it is durable. */
   onEvent?(event: Event): void;
 }

@@ -1,0 +1,56 @@
+/** What an embedding program may get wrong, said in terms of its own API: options that do not exist, tools of the wrong shape. */
+import { isRecord, nearestName } from "#base";
+import { ReasonError } from "#protocol";
+import { findVendor } from "#providers";
+
+/** How keys begin, the longest beginning first, and whose they are. */
+const KEY_BEGINNINGS = [
+  ["sk-ant-", "anthropic"],
+  ["sk-or-", "openrouter"],
+  ["sk-", "openai"],
+] as const;
+
+/** Throws UsageInvalid and names the options that there are not. */
+export function checkOptions(given: object, known: readonly string[]): void {
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue;
+    const nearest = nearestName(name, known);
+    throw usage(`createHarness has no option '${name}'${nearest === undefined ? "" : `; did you mean '${nearest}'?`}`);
+  }
+}
+
+/** The small model of whoever gives out keys like this one. */
+export function modelForKey(apiKey: string): string {
+  const [, vendor] = KEY_BEGINNINGS.find(([beginning]) => apiKey.startsWith(beginning)) ?? [];
+  const models = vendor === undefined ? undefined : findVendor(vendor)?.models;
+  if (models === undefined) throw usage("it cannot be told which provider 'apiKey' is for: set 'model' as well");
+  return `${vendor}:${models.small}`;
+}
+
+/** Throws UsageInvalid and says what a tool lacks. */
+export function checkTool(tool: unknown, index: number): void {
+  if (!isRecord(tool)) throw usage(`tools[${index}] is not an object`);
+  const { name } = tool;
+  const which = typeof name === "string" && name !== "" ? `the tool '${name}'` : `tools[${index}]`;
+  const need = (isRight: boolean, what: string): void => {
+    if (!isRight) throw usage(`${which} needs ${what}`);
+  };
+  need(
+    typeof name === "string" && /^[\w.-]{1,64}$/.test(name),
+    "a name of letters, digits, '_', '-' and '.', at most 64",
+  );
+  need(typeof tool.description === "string", "a description, which is a text");
+  const schema = "run" in tool ? "parameters" : "inputSchema";
+  const given = tool[schema];
+  need(isRecord(given) && given.type === "object", `${schema}, the JSON Schema of an object ({ type: "object", … })`);
+  need(typeof (tool.run ?? tool.execute) === "function", "execute(input, context), which is a function");
+  const { class: kind = "mutating" } = tool;
+  need(
+    kind === "read_only" || kind === "mutating" || kind === "sensitive",
+    "a class: read_only, mutating or sensitive",
+  );
+}
+
+function usage(detail: string): ReasonError {
+  return new ReasonError("UsageInvalid", { detail });
+}
