@@ -9,13 +9,13 @@ import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { childEnvironment } from "../../src/world/child-environment.ts";
-import { REAL_PROGRAMS, standInMounts } from "./shell-stand-ins.ts";
+import { REAL_PROGRAMS, standInMounts, WORD_END } from "./shell-stand-ins.ts";
 
 export interface Observed {
   /** Names of the programs that started, without their folder; with stand-ins, only those of the stand-ins. */
   readonly programs: readonly string[];
   /** What stand-ins recorded: the name and the arguments. */
-  readonly started?: readonly string[];
+  readonly started?: readonly (readonly string[])[];
   readonly connections: readonly string[];
 }
 
@@ -136,7 +136,7 @@ export function createShellOracle(root: string, { writable, programs, standIns }
 }
 
 function readRecord(text: string, count: number, programs: OracleOptions["programs"]): (Observed | undefined)[] {
-  const observed: ({ programs: string[]; started: string[]; connections: string[] } | undefined)[] = Array.from({
+  const observed: ({ programs: string[]; started: string[][]; connections: string[] } | undefined)[] = Array.from({
     length: count,
   });
   let at = -1;
@@ -146,8 +146,9 @@ function readRecord(text: string, count: number, programs: OracleOptions["progra
       at = Number(rest);
       observed[at] = { programs: [], started: [], connections: [] };
     } else if (line.startsWith("P") && programs === "standIns") {
-      observed[at]?.programs.push(rest.split(" ", 1)[0] ?? "");
-      observed[at]?.started.push(rest);
+      const words = rest.split(WORD_END);
+      observed[at]?.programs.push(words[0] ?? "");
+      observed[at]?.started.push(words);
     } else if (line.startsWith("P")) observed[at]?.programs.push(rest.slice(rest.lastIndexOf("/") + 1));
   }
   return observed;

@@ -50,9 +50,9 @@ export function fuzzDenied(options: RuleFuzzOptions, set: DeniedSet, ran: number
     },
     passes: (command) => isNear(command) && isAllowed(command),
     problem(_, { started = [] }) {
-      const found = started
-        .map((line) => line.split(" "))
-        .find((words) => denied.some((prefix) => prefix.every((word, index) => words[index] === word)));
+      const found = started.find((words) =>
+        denied.some((prefix) => prefix.every((word, index) => words[index] === word)),
+      );
       return found === undefined ? undefined : `starts ${found.join(" ")}`;
     },
   });

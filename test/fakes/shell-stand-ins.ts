@@ -54,7 +54,11 @@ export function standInMounts(
 
 const SHELLS = new Set(["bash", "dash", "sh"]);
 
-/** Its arguments in one line, written at once, so that two of them do not mix. */
+/** Between the words of a recorded command; blanks may be inside of one. */
+export const WORD_END = "\x1f";
+
+/** Its words in one line, written at once, so that two of them do not mix. Only a word with a line break in it is split. */
 function standIn(name: string, log: string): string {
-  return `#!${REAL_PROGRAMS}/dash\nset -f\nset -- '${name}' $*\nIFS=' '\nprintf 'P%s\\n' "$*" >>'${log}'\n`;
+  const split = `case "$*" in *'\n'*) set -- $* ;; esac`;
+  return `#!${REAL_PROGRAMS}/dash\nset -f\n${split}\nset -- '${name}' "$@"\nIFS='${WORD_END}'\nprintf 'P%s\\n' "$*" >>'${log}'\n`;
 }
