@@ -6,13 +6,12 @@
 import {
   builtinFailure,
   call,
+  callSpread,
   callSync,
   entryFailure,
   frameFailure,
   pin,
   settle,
-  spreadKeywords,
-  spreadPositional,
   unfinished,
 } from "./calls.ts";
 import { fault, StarlarkError } from "./errors.ts";
@@ -351,10 +350,9 @@ export const runtime = {
   setIndex,
   slice,
   call,
+  callSpread,
   callSync,
   settle,
-  spreadPositional,
-  spreadKeywords,
   frameFailure,
   pin,
   Fn,
