@@ -166,7 +166,8 @@ function bindArguments(f: Fn, args: readonly Value[], kwargs: readonly Keyword[]
       if (locals[i] !== undefined) throw fault(`function ${name} got multiple values for parameter ${quote(key)}`);
       locals[i] = value;
     } else if (rest === null) throw fault(unexpected(name, key, params));
-    else if (!rest.set(key, value)) throw fault(`function ${name} got multiple values for parameter ${quote(key)}`);
+    else if (!rest.set(key, value, null))
+      throw fault(`function ${name} got multiple values for parameter ${quote(key)}`);
   }
   const bound = withDefaults(f, locals);
   if (code.varargs) bound.push(new Tuple(args.slice(taken)));

@@ -62,7 +62,7 @@ function equalDepth(t: Thread, x: Value, y: Value, depth: number): boolean {
     if (x.size !== y.size) return false;
     for (const [k, v] of x.entries()) {
       t.charge(1);
-      const w = y.get(k);
+      const w = y.get(k, t);
       if (w === undefined || !equalDepth(t, v, w, depth - 1)) return false;
     }
     return true;
@@ -97,7 +97,7 @@ function firstDifference(t: Thread, x: readonly Value[], y: readonly Value[], de
 
 function isSubset(t: Thread, x: StarlarkSet, y: StarlarkSet): boolean {
   t.charge(x.size);
-  return x.elements().every((e) => y.has(e));
+  return x.elements().every((e) => y.has(e, t));
 }
 
 function compareDepth(t: Thread, op: Comparison, x: Value, y: Value, depth: number): boolean {

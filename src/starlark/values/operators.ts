@@ -91,7 +91,7 @@ export function sub(t: Thread, x: Value, y: Value): Value {
   if (x instanceof StarlarkSet && y instanceof StarlarkSet) {
     return newSet(
       t,
-      x.elements().filter((e) => !y.has(e)),
+      x.elements().filter((e) => !y.has(e, t)),
     );
   }
   throw unknown(x, "-", y);
@@ -207,7 +207,7 @@ export function and(t: Thread, x: Value, y: Value): Value {
   if (x instanceof StarlarkSet && y instanceof StarlarkSet) {
     return newSet(
       t,
-      x.elements().filter((e) => y.has(e)),
+      x.elements().filter((e) => y.has(e, t)),
     );
   }
   throw unknown(x, "&", y);
@@ -216,7 +216,7 @@ export function and(t: Thread, x: Value, y: Value): Value {
 export function xor(t: Thread, x: Value, y: Value): Value {
   if (isInt(x) && isInt(y)) return xorInt(t, x, y);
   if (x instanceof StarlarkSet && y instanceof StarlarkSet) {
-    return newSet(t, [...x.elements().filter((e) => !y.has(e)), ...y.elements().filter((e) => !x.has(e))]);
+    return newSet(t, [...x.elements().filter((e) => !y.has(e, t)), ...y.elements().filter((e) => !x.has(e, t))]);
   }
   throw unknown(x, "^", y);
 }
