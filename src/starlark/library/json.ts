@@ -7,7 +7,7 @@ import { Dict } from "../values/dict.ts";
 import { formatFloat } from "../values/float-text.ts";
 import { intText, repr } from "../values/repr.ts";
 import { elementsOf } from "../values/truth.ts";
-import { decodeRune, decodeUtf8, encodeUtf8, RUNE_ERROR, runeOf, sizeOf, validUtf8 } from "../values/utf8.ts";
+import { decodeUtf8, encodeUtf8 } from "../values/utf8.ts";
 import {
   Builtin,
   Bytes,
@@ -20,7 +20,7 @@ import {
   typeOf,
   type Value,
 } from "../values/values.ts";
-import { named, naming, positional, wantString } from "./arguments.ts";
+import { named, naming, paramName, positional, wantString } from "./arguments.ts";
 import { indentJson } from "./json-indent.ts";
 import { JsonReader } from "./json-reader.ts";
 
@@ -124,31 +124,10 @@ function quoteJson(t: Thread, s: string): string {
   t.charge(s.length >> 5);
   if (/^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/.test(s)) return `"${s}"`;
   if (/^[\x20-\x7e]*$/.test(s)) return `"${s.replace(/["\\]/g, "\\$&")}"`;
-  if (validUtf8(s) !== s) return `"${invalidPieces(t, s)}"`;
   const text = JSON.stringify(decodeUtf8(s)).replace(/[<>&\u2028\u2029\u007f]/g, (c) =>
     c === "\u007f" ? c : `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
   return encodeUtf8(text);
-}
-
-/** The inside of a JSON string in which each undecodable byte is an escape. */
-function invalidPieces(t: Thread, s: string): string {
-  let out = "";
-  let valid = "";
-  const flush = (): void => {
-    if (valid !== "") out += quoteJson(t, valid).slice(1, -1);
-    valid = "";
-  };
-  for (let i = 0; i < s.length; ) {
-    const d = decodeRune(s, i);
-    if (runeOf(d) === RUNE_ERROR && sizeOf(d) === 1) {
-      flush();
-      out += "\\ufffd";
-    } else valid += s.slice(i, i + sizeOf(d));
-    i += sizeOf(d);
-  }
-  flush();
-  return out;
 }
 
 function module(name: string, impl: Impl): [string, Value] {
@@ -176,7 +155,7 @@ export const jsonModule: Module = new Module(
     }),
     module("decode", (t, _self, args, kwargs) => {
       const [x, fallback] = named("json.decode", args, kwargs, ["x", "default?"]);
-      const text = wantString("json.decode", args.length > 0 ? "x" : '"x"', x);
+      const text = wantString("json.decode", paramName("x", kwargs), x);
       if (args.length === 0) throw fault("json.decode: unexpected keyword argument x");
       try {
         return new JsonReader(t, text).read();

@@ -70,22 +70,47 @@ function outside(t: Thread, set: StarlarkSet, others: readonly (readonly Value[]
   return set.elements().filter((x) => !all.has(x, t));
 }
 
-function common(t: Thread, set: StarlarkSet, others: readonly (readonly Value[])[]): Value[] {
-  const sets = others.map((o) => newSet(t, o));
-  return set.elements().filter((x) => sets.every((s) => s.has(x, t)));
+/** As in starlark-go, in the order of the last operand. */
+function common(t: Thread, set: StarlarkSet, others: readonly (readonly Value[])[]): readonly Value[] {
+  let found = set;
+  for (const other of others) {
+    const known = found;
+    found = newSet(
+      t,
+      other.filter((x) => known.has(x, t)),
+    );
+  }
+  return found.elements();
 }
 
-function symmetric(t: Thread, set: StarlarkSet, other: StarlarkSet): Value[] {
-  return [...set.elements().filter((x) => !other.has(x, t)), ...other.elements().filter((x) => !set.has(x, t))];
+/** As in starlark-go, each element of the other one is taken out if it is there and put in if not. */
+function symmetric(t: Thread, set: StarlarkSet, other: readonly Value[]): Value[] {
+  const result = newSet(t, set.elements());
+  for (const x of other) if (!result.delete(x, t)) t.alloc(result.add(x, t));
+  return result.elements();
+}
+
+/** Stops looking as soon as all are found, as starlark-go does. */
+function hasAll(t: Thread, set: StarlarkSet, other: readonly Value[]): boolean {
+  const found = new StarlarkSet();
+  for (const x of other) {
+    if (found.size === set.size) break;
+    if (set.has(x, t)) t.alloc(found.add(x, t));
+  }
+  return found.size === set.size;
 }
 
 /** A method that answers a question about its receiver and one iterable. */
-function asking(name: string, min: number, ask: (t: Thread, set: StarlarkSet, other: StarlarkSet) => boolean): Method {
+function asking(
+  name: string,
+  min: number,
+  ask: (t: Thread, set: StarlarkSet, other: readonly Value[]) => boolean,
+): Method {
   return {
     name,
     impl(t, recv, args, kwargs) {
       const others = operands(t, name, args, kwargs, min, 1);
-      return naming(name, () => ask(t, self(recv), newSet(t, others[0] ?? [])));
+      return naming(name, () => ask(t, self(recv), others[0] ?? []));
     },
   };
 }
@@ -127,9 +152,9 @@ export const setMethods: readonly Method[] = [
   updating("intersection_update", [0, ANY], "delete from", (t, set, other) => {
     for (const x of set.elements()) if (!other.has(x, t)) set.delete(x, t);
   }),
-  asking("isdisjoint", 0, (t, set, other) => !other.elements().some((x) => set.has(x, t))),
-  asking("issubset", 0, (t, set, other) => set.elements().every((x) => other.has(x, t))),
-  asking("issuperset", 0, (t, set, other) => other.elements().every((x) => set.has(x, t))),
+  asking("isdisjoint", 0, (t, set, other) => !other.some((x) => set.has(x, t))),
+  asking("issubset", 0, hasAll),
+  asking("issuperset", 0, (t, set, other) => other.every((x) => set.has(x, t))),
   {
     name: "pop",
     impl(t, recv, args, kwargs) {
@@ -149,9 +174,9 @@ export const setMethods: readonly Method[] = [
       return null;
     },
   },
-  combining("symmetric_difference", [1, 1], (t, set, others) => symmetric(t, set, newSet(t, others[0] ?? []))),
+  combining("symmetric_difference", [1, 1], (t, set, others) => symmetric(t, set, others[0] ?? [])),
   updating("symmetric_difference_update", [1, 1], "insert into", (t, set, other) => {
-    const result = symmetric(t, set, other);
+    const result = symmetric(t, set, other.elements());
     set.clear();
     for (const x of result) set.add(x, t);
   }),

@@ -20,7 +20,7 @@ function message(t: Thread, fn: string, args: readonly Value[], kwargs: readonly
       t.alloc(x.length);
       return x;
     })
-    .join(wantString(fn, "sep", separator));
+    .join(wantString(fn, '"sep"', separator));
   t.allocValue(text.length);
   return text;
 }

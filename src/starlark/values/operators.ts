@@ -207,7 +207,7 @@ export function and(t: Thread, x: Value, y: Value): Value {
   if (x instanceof StarlarkSet && y instanceof StarlarkSet) {
     return newSet(
       t,
-      x.elements().filter((e) => y.has(e, t)),
+      y.elements().filter((e) => x.has(e, t)),
     );
   }
   throw unknown(x, "&", y);
