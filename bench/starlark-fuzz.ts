@@ -15,6 +15,8 @@ import { randomCalls } from "../test/starlark/generated-calls.ts";
 import { type Figure, holds, printFigures } from "./figures.ts";
 
 const BATCH = 2000;
+/** Longer programs are left out of the corpus, which is read by people as well. */
+const MAX_CORPUS_LINE = 2500;
 const folder = path.join(import.meta.dirname, "../test/starlark");
 
 const { values } = parseArgs({
@@ -133,7 +135,7 @@ try {
     const programs = Array.from({ length: count }, (_, i) => programOf(first + i));
     const answers = ask(oracle, programs);
     const lines = programs.map((program, i) => `${JSON.stringify({ program, ...answers[i] })}\n`);
-    writeFileSync(values.corpus, lines.join(""));
+    writeFileSync(values.corpus, lines.filter((line) => line.length < MAX_CORPUS_LINE).join(""));
   } else {
     await fuzz(oracle, first, count);
     const name = `${tally.programs} programs (${tally.failed} end in an error, ${tally.lines} lines), two modes`;
