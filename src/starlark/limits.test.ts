@@ -65,6 +65,10 @@ describe("limits end what would hang or exhaust the process", () => {
       inFunction("x = [1]", "y = [1]", "for i in range(8):", "  x = [x] * 50", "  y = [y] * 50", "x == y"),
       "steps",
     ],
+    "stripping of many characters": [
+      inFunction("s = 'a' * 1000000", "for i in range(999):", "  'b'.strip(s)"),
+      "steps",
+    ],
     "large tuples as keys": [
       inFunction("x = tuple(range(50000))", "d = {1: 1}", "for i in range(9999):", "  d.get(x)"),
       "steps",
