@@ -65,7 +65,7 @@ export const dictMethods: readonly Method[] = [
     name: "clear",
     impl(_t, recv, args, kwargs) {
       positional("clear", args, kwargs, 0, 0);
-      naming("clear", () => self(recv).clear());
+      self(recv).clear();
       return null;
     },
   },

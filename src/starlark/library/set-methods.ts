@@ -4,9 +4,11 @@ import { fault } from "../errors.ts";
 import type { Thread } from "../thread.ts";
 import { StarlarkSet } from "../values/dict.ts";
 import { newSet } from "../values/operators.ts";
-import type { Impl, Keyword, Method, Value } from "../values/values.ts";
+import { elementsOf } from "../values/truth.ts";
+import { type Impl, type Keyword, type Method, typeOf, type Value } from "../values/values.ts";
 import { naming, positional, wantIterable } from "./arguments.ts";
 
+/** No limit to the number of arguments. */
 const ANY = Number.MAX_SAFE_INTEGER;
 
 function self(v: Value): StarlarkSet {
@@ -20,7 +22,7 @@ function add(t: Thread, recv: Value, x: Value): Value {
   return null;
 }
 
-/** The operands of a method: each an iterable. */
+/** The operands of a method: each an iterable. Where any number may be given, starlark-go words the complaint differently. */
 function operands(
   t: Thread,
   name: string,
@@ -30,7 +32,12 @@ function operands(
   max: number,
 ): (readonly Value[])[] {
   positional(name, args, kwargs, min, max);
-  return args.map((arg, i) => wantIterable(t, name, i + 1, arg));
+  return args.map((arg, i) => {
+    if (max === ANY && elementsOf(t, arg) === null) {
+      throw fault(`${name}: argument #${i + 1} is not iterable: ${typeOf(arg)}`);
+    }
+    return wantIterable(t, name, i + 1, arg);
+  });
 }
 
 /** A method that makes a new set from its operands. */
@@ -174,7 +181,7 @@ export const setMethods: readonly Method[] = [
       return null;
     },
   },
-  combining("symmetric_difference", [1, 1], (t, set, others) => symmetric(t, set, others[0] ?? [])),
+  combining("symmetric_difference", [0, 1], (t, set, others) => symmetric(t, set, others[0] ?? [])),
   updating("symmetric_difference_update", [1, 1], "insert into", (t, set, other) => {
     const result = symmetric(t, set, other.elements());
     set.clear();

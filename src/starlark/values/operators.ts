@@ -277,7 +277,9 @@ function bytesHas(t: Thread, s: string, x: Value): boolean {
   t.charge(s.length >> 6);
   if (x instanceof Bytes) return s.includes(x.s);
   if (!isInt(x)) throw fault(`'in bytes' requires bytes or int as left operand, not ${typeOf(x)}`);
-  if (x < 0 || x > 255) throw fault(`int in bytes: ${x} out of range`);
+  if (x < 0 || x > 255) {
+    throw fault(`int in bytes: ${x} out of range (want value in unsigned 8-bit range)`);
+  }
   return s.includes(String.fromCharCode(Number(x)));
 }
 
