@@ -1,8 +1,9 @@
 /**
  * Fuzzes Starlark with starlark-go as the oracle: generated programs and our own tests run under both, here as synchronous code
  * and as generators. A difference in value fails; one in the text or place of an error is counted. `node bench/starlark-fuzz.ts
- * [--seed N] [--programs N] [--show N] [--only values] [--corpus FILE]`; `--corpus` writes the programs and answers instead. It needs Go and
- * the source of go.starlark.net below GOPATH, as Debian's golang-starlark-dev (of 2026) has it; STARLARK_ORACLE names a built one.
+ * [--seed N] [--programs N] [--show N] [--only values] [--corpus FILE]`; `--corpus` writes the programs and answers instead. It
+ * needs Go and the source of go.starlark.net below GOPATH, as Debian's golang-starlark-dev (of 2026) has it; STARLARK_ORACLE names
+ * an oracle that is built already.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
